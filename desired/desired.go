@@ -47,7 +47,7 @@ type Account struct {
 type LeftOut struct {
 	Key   string
 	ID    edge.AccountID
-	Zones []edge.ZoneID
+	Zones []edge.Scope
 }
 
 // RulesetRef names a managed ruleset of an account by exactly one of Name and ID.
@@ -59,18 +59,15 @@ type RulesetRef struct {
 }
 
 // Zone is one zone and the deployments declared for it. The deployments of an account
-// itself take the place of a zone, too: see [Zone.AccountLevel].
+// itself take the place of a zone, too: the level of its scope says so, and its key is that
+// of [AccountKey].
 type Zone struct {
-	// AccountLevel says that it is the entry point of the account: its key is that of
-	// [AccountZone], and its id that of [edge.AccountLevel].
-	AccountLevel bool `json:",omitempty"`
-
 	Key string
 	// Name is that on the platform: the declared one, or the key where that can be one;
 	// empty where the key is only a label.
 	Name string
-	// ID and ByName are as those of [Account].
-	ID          edge.ZoneID
+	// The id of Scope and ByName are as those of [Account]. Its level is always known.
+	Scope       edge.Scope
 	ByName      bool
 	Origin      Origin
 	Labels      map[string]string

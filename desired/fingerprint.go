@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Fingerprint stands for all that an account's zone declares, the managed rulesets
@@ -63,7 +65,7 @@ func (z Zone) Fingerprint(account Account) string {
 		Key, ID     string
 		Labels      map[string]string
 		Deployments []deployment
-	}{z.AccountLevel, string(account.ID), z.Key, string(z.ID), z.Labels, deployments})
+	}{z.Scope.Level == edge.LevelAccount, string(account.ID), z.Key, z.Scope.String(), z.Labels, deployments})
 	if err != nil {
 		panic("desired: encoding a zone: " + err.Error()) // it is plain data
 	}

@@ -22,16 +22,24 @@ func SoughtZone(account, zone string) edge.ZoneID {
 func SoughtAccount(key string) edge.AccountID { return edge.AccountID(standIn + key) }
 
 // Sought reports whether an id is not known: it is empty or a stand-in.
-func Sought[ID edge.ZoneID | edge.AccountID](id ID) bool {
+func Sought[ID ~string](id ID) bool {
 	return id == "" || strings.HasPrefix(string(id), standIn)
 }
 
 // Known is an id as it is shown: empty where it is not known.
-func Known[ID edge.ZoneID | edge.AccountID](id ID) ID {
+func Known[ID ~string](id ID) ID {
 	if Sought(id) {
 		return ""
 	}
 	return id
+}
+
+// KnownScope is a scope as it is shown: none where its id is not known.
+func KnownScope(s edge.Scope) edge.Scope {
+	if Sought(s.ID) {
+		return edge.Scope{}
+	}
+	return s
 }
 
 // FoldName is a name in the form in which names are compared: in lower case, without a

@@ -10,7 +10,7 @@ import (
 // does not count, nor by which name the id was found. It is asked of each zone of a
 // fleet at each commit, hence no reflection; a test holds it to all members there are.
 func (z Zone) SameAs(o Zone) bool {
-	return z.AccountLevel == o.AccountLevel && z.Key == o.Key && z.ID == o.ID && maps.Equal(z.Labels, o.Labels) &&
+	return z.Key == o.Key && z.Scope == o.Scope && maps.Equal(z.Labels, o.Labels) &&
 		slices.EqualFunc(z.Deployments, o.Deployments, Deployment.sameAs)
 }
 

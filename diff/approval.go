@@ -17,16 +17,16 @@ import (
 // somebody else it is another one.
 func (p Plan) ApprovalDigest() string {
 	type seen struct {
-		Zone    edge.ZoneID
+		Zone    edge.Scope
 		Version string
 	}
 	versions := []seen{}
 	for _, c := range p.Changes {
-		if c.Sends() && c.Level() != LevelCredential {
-			versions = append(versions, seen{c.ZoneID, c.Operation.Seen()})
+		if c.Sends() && c.Level() != edge.LevelCredential {
+			versions = append(versions, seen{c.Scope, c.Operation.Seen()})
 		}
 	}
-	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(a.Zone.Compare(b.Zone), cmp.Compare(a.Version, b.Version)) })
 	return "sha256:" + words.Digest(struct {
 		Changes string
 		Seen    []seen
@@ -58,7 +58,7 @@ func ApprovalDigest(changes []Change) string {
 	operations := []operation{}
 	for _, c := range changes {
 		if c.Sends() {
-			operations = append(operations, operation{c.Key(), c.Fingerprint(), c.Operation.Agreed(c.ZoneID).Sink})
+			operations = append(operations, operation{c.Key(), c.Fingerprint(), c.Operation.Agreed(c.Scope).Sink})
 		}
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })
@@ -69,7 +69,7 @@ func ApprovalDigest(changes []Change) string {
 type ChangeID struct {
 	Kind       KindName
 	Account    string
-	ZoneID     edge.ZoneID
+	Scope      edge.Scope `json:"ZoneID"` // as approvals have it
 	Deployment string
 	Token      string
 	Action     Action
@@ -82,5 +82,5 @@ func (c Change) Key() ChangeID {
 	if r := c.agreedOrNil(); r != nil {
 		path = r.Path
 	}
-	return ChangeID{c.Kind, c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), path}
+	return ChangeID{c.Kind, c.Account, c.Scope, c.Deployment, c.Token, c.Action(), path}
 }

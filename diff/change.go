@@ -19,7 +19,7 @@ type Change struct {
 	// ZoneOrigin is where the zone is declared, which is not in JSON.
 	Account    string
 	Zone       string
-	ZoneID     edge.ZoneID
+	Scope      edge.Scope
 	ByName     bool
 	ZoneOrigin desired.Origin
 	Deployment string
@@ -61,7 +61,7 @@ func (c Change) Request() (Request, bool) {
 	if !c.Sends() {
 		return Request{}, false
 	}
-	return c.Operation.Request(c.ZoneID), true
+	return c.Operation.Request(c.Scope), true
 }
 
 // Sends reports whether the change would send something if nothing refused it.
@@ -70,7 +70,7 @@ func (c Change) Sends() bool { return c.Do().Sends() }
 // Creates reports whether the change would create a token.
 func (c Change) Creates() bool {
 	r, sends := c.Request()
-	return sends && c.Level() == LevelCredential && r.Method == "POST"
+	return sends && c.Level() == edge.LevelCredential && r.Method == "POST"
 }
 
 // Applies reports whether the change would be sent.
@@ -99,7 +99,7 @@ func (c Change) Field(path Member) *Field {
 }
 
 // ID names what the change is about on the platform.
-func (c Change) ID() ID { return c.Do().About(c.ZoneID) }
+func (c Change) ID() ID { return c.Do().About(c.Scope) }
 
 // Fingerprint tells whether two changes would do the same to the same live
 // state, whichever commit asks for it.
@@ -123,7 +123,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Kind       KindName       `json:"kind"`
 		Account    string         `json:"account"`
 		Zone       string         `json:"zone"`
-		ZoneID     edge.ZoneID    `json:"zone_id"`
+		ZoneID     edge.Scope     `json:"zone_id"`
 		Deployment string         `json:"deployment"`
 		Token      string         `json:"token,omitempty"`
 		Action     Action         `json:"action"`
@@ -134,7 +134,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Request    *Request       `json:"request"`
 		Refused    *Refusal       `json:"refused"`
 	}{
-		c.Kind, c.Account, c.Zone, c.ZoneID, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
+		c.Kind, c.Account, c.Zone, c.Scope, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
 		c.Fields, c.Rights, c.requestOrNil(), c.Refused,
 	})
 	return b.Bytes(), err
@@ -151,7 +151,7 @@ func (c Change) agreedOrNil() *Request {
 	if !c.Sends() {
 		return nil
 	}
-	r := c.Operation.Agreed(c.ZoneID).Request
+	r := c.Operation.Agreed(c.Scope).Request
 	return &r
 }
 

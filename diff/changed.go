@@ -10,29 +10,29 @@ import (
 // ChangedZones returns the zones of after whose declaration is new or says
 // something else than in before. Where a value was declared does not count. A
 // ruleset reference that changed changes every zone of its account.
-func ChangedZones(before, after desired.State) map[edge.ZoneID]bool {
+func ChangedZones(before, after desired.State) map[edge.Scope]bool {
 	type known struct {
 		account edge.AccountID
 		zone    *desired.Zone
 	}
-	zones := make(map[edge.ZoneID]known, before.Zones())
+	zones := make(map[edge.Scope]known, before.Zones())
 	rulesets := map[edge.AccountID][]desired.RulesetRef{}
 	for _, account := range before.Accounts {
 		rulesets[account.ID] = account.Rulesets
 		for i, zone := range account.Zones {
-			zones[zone.ID] = known{account.ID, &account.Zones[i]}
+			zones[zone.Scope] = known{account.ID, &account.Zones[i]}
 		}
 	}
-	changed := map[edge.ZoneID]bool{}
+	changed := map[edge.Scope]bool{}
 	for _, account := range after.Accounts {
 		sameRulesets := slices.EqualFunc(rulesets[account.ID], account.Rulesets, func(a, b desired.RulesetRef) bool {
 			a.Origin, b.Origin = desired.Origin{}, desired.Origin{}
 			return a == b
 		})
 		for _, zone := range account.Zones {
-			old, ok := zones[zone.ID]
+			old, ok := zones[zone.Scope]
 			if !ok || !sameRulesets || old.account != account.ID || !old.zone.SameAs(zone) {
-				changed[zone.ID] = true
+				changed[zone.Scope] = true
 			}
 		}
 	}

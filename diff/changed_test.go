@@ -12,11 +12,11 @@ import (
 )
 
 func TestChangedZones(t *testing.T) {
-	const second edge.ZoneID = "000000000000000000000000000000a2"
+	var second = edge.ZoneScope("000000000000000000000000000000a2")
 	state := func(change func(*desired.Account)) desired.State {
 		s := difftest.State(difftest.Deployment(difftest.Paranoia(2), difftest.DisabledRule(0)))
 		zone := difftest.State(difftest.Deployment(difftest.Threshold(40, "block"))).Accounts[0].Zones[0]
-		zone.Key, zone.ID = "other.example", second
+		zone.Key, zone.Scope = "other.example", second
 		s.Accounts[0].Zones = append(s.Accounts[0].Zones, zone)
 		change(&s.Accounts[0])
 		return s
@@ -24,7 +24,7 @@ func TestChangedZones(t *testing.T) {
 	before := state(func(*desired.Account) {})
 	for name, test := range map[string]struct {
 		change func(*desired.Account)
-		want   []edge.ZoneID
+		want   []edge.Scope
 	}{
 		"nothing": {func(*desired.Account) {}, nil},
 		"only places": {func(a *desired.Account) {
@@ -32,16 +32,16 @@ func TestChangedZones(t *testing.T) {
 			a.Zones[0].Deployments[0].Paranoia.Origin = difftest.At(43)
 			a.Zones[0].Deployments[0].Disable.Rules[0].Origin = difftest.At(44)
 		}, nil},
-		"a level":           {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia.Value = 3 }, []edge.ZoneID{difftest.Zone}},
-		"a level no longer": {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia = nil }, []edge.ZoneID{difftest.Zone}},
-		"a score":           {func(a *desired.Account) { a.Zones[1].Deployments[0].Threshold.Score.Value = 41 }, []edge.ZoneID{second}},
-		"no deployment":     {func(a *desired.Account) { a.Zones[1].Deployments = nil }, []edge.ZoneID{second}},
-		"an id":             {func(a *desired.Account) { a.Zones[1].ID = "new" }, []edge.ZoneID{"new"}},
+		"a level":           {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia.Value = 3 }, []edge.Scope{difftest.Zone}},
+		"a level no longer": {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia = nil }, []edge.Scope{difftest.Zone}},
+		"a score":           {func(a *desired.Account) { a.Zones[1].Deployments[0].Threshold.Score.Value = 41 }, []edge.Scope{second}},
+		"no deployment":     {func(a *desired.Account) { a.Zones[1].Deployments = nil }, []edge.Scope{second}},
+		"an id":             {func(a *desired.Account) { a.Zones[1].Scope = edge.ZoneScope("new") }, []edge.Scope{edge.ZoneScope("new")}},
 		"a zone gone":       {func(a *desired.Account) { a.Zones = a.Zones[:1] }, nil},
-		"another ruleset":   {func(a *desired.Account) { a.Rulesets[0].Name = "Other" }, []edge.ZoneID{difftest.Zone, second}},
-		"another account":   {func(a *desired.Account) { a.ID = "new" }, []edge.ZoneID{difftest.Zone, second}},
+		"another ruleset":   {func(a *desired.Account) { a.Rulesets[0].Name = "Other" }, []edge.Scope{difftest.Zone, second}},
+		"another account":   {func(a *desired.Account) { a.ID = "new" }, []edge.Scope{difftest.Zone, second}},
 	} {
-		got := slices.Sorted(maps.Keys(diff.ChangedZones(before, state(test.change))))
+		got := slices.SortedFunc(maps.Keys(diff.ChangedZones(before, state(test.change))), edge.Scope.Compare)
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}

@@ -12,7 +12,7 @@ import (
 // What could not be read is unknown, and never an empty zone.
 func ExampleObserved() {
 	observed := difftest.Live(difftest.Execute(nil))
-	observed.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: edge.ErrForbidden}
+	observed.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: edge.ErrForbidden}
 	plan := planner.Make(planner.Input{State: difftest.State(difftest.Deployment()), Live: observed})
 	fmt.Println(len(plan.Changes), "changes,", len(plan.Problems), "problem:", plan.Problems[0].State)
 	// Output:

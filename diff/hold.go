@@ -18,13 +18,13 @@ type Hold struct {
 
 	// ZoneIDs are the zones that had the key when a person set the hold: they are held under
 	// any other key, too.
-	ZoneIDs []edge.ZoneID `json:"zone_ids,omitempty"`
+	Scopes []edge.Scope `json:"zone_ids,omitempty"`
 
 	// Of a hold that a revert set: the zone, the fingerprint of the declaration on which
 	// it depends, and the commit that declares it so.
-	ZoneID      edge.ZoneID `json:"zone_id,omitempty"`
-	Declaration string      `json:"-"`
-	Commit      string      `json:"until_git_differs_from,omitempty"`
+	Scope       edge.Scope `json:"zone_id,omitzero"`
+	Declaration string     `json:"-"`
+	Commit      string     `json:"until_git_differs_from,omitempty"`
 }
 
 // Reverted reports whether a revert set the hold.
@@ -47,26 +47,26 @@ func (h Hold) End() string {
 }
 
 // is reports whether a hold is about a zone.
-func (h Hold) is(key string, id edge.ZoneID) bool {
+func (h Hold) is(key string, id edge.Scope) bool {
 	if h.Reverted() {
-		return h.ZoneID == id
+		return h.Scope == id
 	}
-	return h.Zone == key || slices.Contains(h.ZoneIDs, id)
+	return h.Zone == key || slices.Contains(h.Scopes, id)
 }
 
 // Active returns the holds that are not over. declared returns the fingerprint of a zone's
 // declaration, empty for none; nil takes each to be the one that a hold depends on.
-func Active(holds []Hold, now time.Time, declared func(edge.ZoneID) string) []Hold {
+func Active(holds []Hold, now time.Time, declared func(edge.Scope) string) []Hold {
 	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
 		if h.Reverted() {
-			return declared != nil && declared(h.ZoneID) != h.Declaration
+			return declared != nil && declared(h.Scope) != h.Declaration
 		}
 		return !now.Before(h.Until)
 	})
 }
 
 // HoldOn returns the first of some holds that is about a zone.
-func HoldOn(holds []Hold, key string, id edge.ZoneID) (Hold, bool) {
+func HoldOn(holds []Hold, key string, id edge.Scope) (Hold, bool) {
 	i := slices.IndexFunc(holds, func(h Hold) bool { return h.is(key, id) })
 	if i < 0 {
 		return Hold{}, false

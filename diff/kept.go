@@ -5,11 +5,11 @@ import "github.com/seawall-dev/seawall/edge"
 // Kept are the members of a deployment that are live, that nothing declares, and that the
 // declaration keeps. They have an effect: they are named in each plan, and are no problem.
 type Kept struct {
-	Account    string      `json:"account"`
-	Zone       string      `json:"zone"`
-	ZoneID     edge.ZoneID `json:"zone_id"`
-	Deployment string      `json:"deployment"`
-	Members    []Leftover  `json:"members"`
+	Account    string     `json:"account"`
+	Zone       string     `json:"zone"`
+	Scope      edge.Scope `json:"zone_id"`
+	Deployment string     `json:"deployment"`
+	Members    []Leftover `json:"members"`
 }
 
 // About names the deployment.

@@ -14,10 +14,10 @@ import (
 // configuration select. It stays under them until a person agrees. Nothing else waits for
 // that.
 type Leaving struct {
-	Account string      `json:"account,omitempty"`
-	Zone    string      `json:"zone,omitempty"` // empty for the whole account
-	ZoneID  edge.ZoneID `json:"zone_id,omitempty"`
-	Left    []Left      `json:"leaves"`
+	Account string     `json:"account,omitempty"`
+	Zone    string     `json:"zone,omitempty"` // empty for the whole account
+	Scope   edge.Scope `json:"zone_id,omitzero"`
+	Left    []Left     `json:"leaves"`
 	// Digest is what a person approves to let it leave.
 	Digest string `json:"approve"`
 
@@ -51,17 +51,17 @@ func (l Left) String() string {
 // and for the settings as they are; account is that of a departure without a zone.
 func (l Leaving) Sealed(account edge.AccountID) Leaving {
 	l.Digest = "sha256:" + words.Digest(struct {
-		Leaves  edge.ZoneID
+		Leaves  edge.Scope
 		Account edge.AccountID `json:",omitempty"`
 		Key     string         `json:",omitempty"`
 		Left    []Left
-	}{l.ZoneID, account, keyOf(l), l.Left})
+	}{l.Scope, account, keyOf(l), l.Left})
 	return l
 }
 
 // keyOf is the key that decides about an account from then on; a zone has none.
 func keyOf(l Leaving) string {
-	if l.ZoneID != "" {
+	if !l.Scope.IsZero() {
 		return ""
 	}
 	return l.Account
@@ -72,7 +72,7 @@ func (l Leaving) About() string {
 	if l.Zone == "" {
 		return "account " + l.Account
 	}
-	return NameOf(l.Account, l.Zone+" ("+string(l.ZoneID)+")", "", "")
+	return NameOf(l.Account, l.Zone+" ("+l.Scope.String()+")", "", "")
 }
 
 // what says what is left.
@@ -101,6 +101,6 @@ func (l Leaving) Release() string { return "seawall apply --approve " + l.Digest
 // SortLeaving sorts by account and zone.
 func SortLeaving(all []Leaving) {
 	slices.SortFunc(all, func(a, b Leaving) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.ZoneID, b.ZoneID))
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), a.Scope.Compare(b.Scope))
 	})
 }

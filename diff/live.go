@@ -13,7 +13,7 @@ import (
 // are not in it were not read.
 type Live struct {
 	Accounts    map[edge.AccountID]AccountLive
-	EntryPoints map[edge.ZoneID]Observed[edge.Ruleset]
+	EntryPoints map[edge.Place]Observed[edge.Ruleset]
 	Tokens      TokensLive
 }
 
@@ -50,7 +50,7 @@ type Observed[T any] struct {
 // everything on record names deployments. Any other rule is known by its kind and its ref.
 type ID struct {
 	Kind    KindName
-	Zone    edge.ZoneID
+	Scope   edge.Scope
 	Ruleset edge.RulesetID
 	Ref     string
 	Token   edge.TokenID
@@ -59,7 +59,7 @@ type ID struct {
 // Compare orders them.
 func (d ID) Compare(o ID) int {
 	return cmp.Or(
-		cmp.Compare(d.Zone, o.Zone), cmp.Compare(d.Kind, o.Kind), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref),
+		d.Scope.Compare(o.Scope), cmp.Compare(d.Kind, o.Kind), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref),
 		cmp.Compare(d.Token, o.Token),
 	)
 }

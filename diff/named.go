@@ -58,8 +58,8 @@ func keysOf(s desired.State, do func(Rename)) {
 			do(Rename{Kind: kindAccount, Key: a.Key, ID: string(a.ID)})
 		}
 		for _, z := range a.Zones {
-			if !z.AccountLevel && z.ID != "" && !desired.Sought(z.ID) {
-				do(Rename{Kind: kindZone, Key: z.Key, ID: string(z.ID)})
+			if z.Scope.Level != edge.LevelAccount && z.Scope.ID != "" && !desired.Sought(z.Scope.ID) {
+				do(Rename{Kind: kindZone, Key: z.Key, ID: z.Scope.ID})
 			}
 		}
 	}
@@ -68,27 +68,27 @@ func keysOf(s desired.State, do func(Rename)) {
 // Named returns the plan with what tells its zones and accounts from others beside their
 // keys: what the commit renames, of before, and which names the platform has. name may be
 // nil, and returns nothing where the name is not known. The digest stays as it is.
-func (p Plan) Named(before, after desired.State, name func(edge.AccountID, edge.ZoneID) string) Plan {
+func (p Plan) Named(before, after desired.State, name func(edge.AccountID, edge.Scope) string) Plan {
 	if name == nil {
-		name = func(edge.AccountID, edge.ZoneID) string { return "" }
+		name = func(edge.AccountID, edge.Scope) string { return "" }
 	}
-	accounts := map[edge.ZoneID]edge.AccountID{}
+	accounts := map[edge.Scope]edge.AccountID{}
 	for _, a := range after.Accounts {
 		for _, z := range a.Zones {
-			accounts[z.ID] = a.ID
+			accounts[z.Scope] = a.ID
 		}
 	}
-	of := func(zone edge.ZoneID) string { return name(accounts[zone], zone) }
+	of := func(zone edge.Scope) string { return name(accounts[zone], zone) }
 	p.Renames = Renames(before, after)
 	for i, r := range p.Renames {
 		if r.Kind == kindZone {
-			p.Renames[i].Name = of(edge.ZoneID(r.ID))
+			p.Renames[i].Name = of(edge.ZoneScope(edge.ZoneID(r.ID)))
 		}
 	}
-	p.Names = map[edge.ZoneID]string{}
+	p.Names = map[edge.Scope]string{}
 	for _, c := range p.Changes {
-		if known := of(c.ZoneID); known != "" && c.ZoneID != "" {
-			p.Names[c.ZoneID] = known
+		if known := of(c.Scope); known != "" && !c.Scope.IsZero() {
+			p.Names[c.Scope] = known
 		}
 	}
 	return p
@@ -96,10 +96,10 @@ func (p Plan) Named(before, after desired.State, name func(edge.AccountID, edge.
 
 // Headings returns what names the changes of the plan as it shows them.
 func (p Plan) Headings() Headings {
-	h := Headings{p.Names, map[edge.ZoneID]string{}, map[string]string{}}
+	h := Headings{p.Names, map[edge.Scope]string{}, map[string]string{}}
 	for _, r := range p.Renames {
 		if r.Kind == kindZone {
-			h.zones[edge.ZoneID(r.ID)] = r.Was
+			h.zones[edge.ZoneScope(edge.ZoneID(r.ID))] = r.Was
 		} else {
 			h.accounts[r.Key] = r.Was
 		}
@@ -109,14 +109,14 @@ func (p Plan) Headings() Headings {
 
 // Headings says which change is meant, as the plan that they are of shows it.
 type Headings struct {
-	names    map[edge.ZoneID]string
-	zones    map[edge.ZoneID]string // keys before
-	accounts map[string]string      // keys before, by the keys now
+	names    map[edge.Scope]string
+	zones    map[edge.Scope]string // keys before
+	accounts map[string]string     // keys before, by the keys now
 }
 
 // Of names a change.
 func (h Headings) Of(c Change) string {
-	if c.Level() == LevelCredential {
+	if c.Level() == edge.LevelCredential {
 		return c.Name()
 	}
 	return h.With(c, h.Zone(c))
@@ -135,20 +135,20 @@ func (h Headings) With(c Change, zone string) string {
 // on the platform where that is another one, and its id, unless its key is known to be its
 // name there.
 func (h Headings) Zone(c Change) string {
-	if _, account := c.ZoneID.Account(); account || c.ZoneID == "" {
+	if _, account := c.Scope.Account(); account || c.Scope.IsZero() {
 		return c.Zone
 	}
 	var beside []string
-	if was := h.zones[c.ZoneID]; was != "" {
+	if was := h.zones[c.Scope]; was != "" {
 		beside = append(beside, "was "+was)
 	}
-	name := h.names[c.ZoneID]
+	name := h.names[c.Scope]
 	isName := name != "" && desired.FoldName(name) == desired.FoldName(c.Zone)
 	if name != "" && !isName {
 		beside = append(beside, name+" on the platform")
 	}
 	if c.ByName || !isName || len(beside) > 0 {
-		beside = append(beside, string(c.ZoneID))
+		beside = append(beside, c.Scope.String())
 	}
 	if len(beside) == 0 {
 		return c.Zone

@@ -19,11 +19,11 @@ type Operation interface {
 	Action() Action
 	// Sends reports whether it makes a call; Request is that call.
 	Sends() bool
-	Request(zone edge.ZoneID) Request
+	Request(zone edge.Scope) Request
 	// Agreed is what people agree to, of an operation that makes a call.
-	Agreed(zone edge.ZoneID) Agreement
+	Agreed(zone edge.Scope) Agreement
 	// About names what it is about; the zero value where that does not exist yet.
-	About(zone edge.ZoneID) ID
+	About(zone edge.Scope) ID
 	// Senseless refuses what could do no good whoever agrees to it; nil for nothing.
 	Senseless(c Conditions) *Refusal
 	// Timely reports whether it comes with time alone, and not with a decision: it was

@@ -35,8 +35,8 @@ type Plan struct {
 	Kept []Kept `json:"kept,omitempty"`
 	// Renames are the keys that the commit changes, and Names those that zones with changes
 	// have on the platform, where they are known. Neither is in the digest.
-	Renames []Rename               `json:"renames,omitempty"`
-	Names   map[edge.ZoneID]string `json:"names,omitempty"`
+	Renames []Rename              `json:"renames,omitempty"`
+	Names   map[edge.Scope]string `json:"names,omitempty"`
 	// Holds are those on zones that this plan covers; they are not in the digest.
 	Holds []Hold `json:"holds,omitempty"`
 	// Leaving are the zones and accounts that would leave settings of the configuration.
@@ -71,24 +71,19 @@ type Settled struct {
 }
 
 // Level is that of what agrees.
-func (s Settled) Level() Level {
-	if s.Token != nil {
-		return LevelCredential
-	}
-	return s.ID.Level()
-}
+func (s Settled) Level() edge.Level { return s.ID.Scope.Level }
 
 // OfZones is the part of a plan that is about zones and accounts, with its problems as a whole.
 func (p Plan) OfZones() Plan {
-	return p.part(func(l Level) bool { return l != LevelCredential })
+	return p.part(func(l edge.Level) bool { return l != edge.LevelCredential })
 }
 
 // OfCredentials is the part of a plan that is about tokens.
 func (p Plan) OfCredentials() Plan {
-	return p.part(func(l Level) bool { return l == LevelCredential })
+	return p.part(func(l edge.Level) bool { return l == edge.LevelCredential })
 }
 
-func (p Plan) part(is func(Level) bool) Plan {
+func (p Plan) part(is func(edge.Level) bool) Plan {
 	p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return !is(c.Level()) })
 	p.Problems = slices.DeleteFunc(slices.Clone(p.Problems), func(problem Problem) bool { return !is(problem.Level()) })
 	p.Settled = slices.DeleteFunc(slices.Clone(p.Settled), func(s Settled) bool { return !is(s.Level()) })

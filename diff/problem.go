@@ -16,7 +16,7 @@ import (
 type Problem struct {
 	Account    string         `json:"account,omitempty"`
 	Zone       string         `json:"zone,omitempty"`
-	ZoneID     edge.ZoneID    `json:"zone_id,omitempty"`
+	Scope      edge.Scope     `json:"zone_id,omitzero"`
 	Deployment string         `json:"deployment,omitempty"`
 	Token      string         `json:"token,omitempty"`
 	State      ProblemState   `json:"state"`

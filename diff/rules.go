@@ -20,6 +20,7 @@ type Target struct {
 	Kind       KindName       // of a rule that is no deployment; see [ID]
 	Ruleset    edge.RulesetID // the managed ruleset that it executes
 	Ref        string         // of the rule; of an execute rule in a zone it is empty
+	Phase      edge.Phase     // of the entry point
 	EntryPoint edge.RulesetID
 	Version    string // of the entry point when it was read
 	Rule       edge.RuleID
@@ -35,14 +36,14 @@ func (o RuleOperation) Sends() bool {
 }
 
 // Request implements [Operation].
-func (o RuleOperation) Request(zone edge.ZoneID) Request {
+func (o RuleOperation) Request(zone edge.Scope) Request {
 	switch t := o.Target; {
 	case o.Do == ActionUpdate:
 		return Request{"PATCH", edge.RulePath(zone, t.EntryPoint, t.Rule), o.Body}
 	case o.Do == ActionRemove:
 		return Request{"DELETE", edge.RulePath(zone, t.EntryPoint, t.Rule), nil}
 	case t.EntryPoint == "":
-		return Request{"POST", edge.ZoneRulesetsPath(zone), edge.EntryPointBody(zone, []edge.Rule{o.Body})}
+		return Request{"POST", edge.RulesetsPath(zone), edge.EntryPointBody(zone, t.Phase, []edge.Rule{o.Body})}
 	default:
 		return Request{"POST", edge.RulesPath(zone, t.EntryPoint), o.Body}
 	}
@@ -50,16 +51,16 @@ func (o RuleOperation) Request(zone edge.ZoneID) Request {
 
 // Agreed implements [Operation]. A rule that is added is the same one whether there is an
 // entry point by now or not: another change of the same plan may have created it.
-func (o RuleOperation) Agreed(zone edge.ZoneID) Agreement {
+func (o RuleOperation) Agreed(zone edge.Scope) Agreement {
 	if o.Do == ActionDeploy {
-		return Agreement{Request: Request{"POST", edge.ZoneRulesetsPath(zone), o.Body}}
+		return Agreement{Request: Request{"POST", edge.RulesetsPath(zone), o.Body}}
 	}
 	return Agreement{Request: o.Request(zone)}
 }
 
 // About implements [Operation].
-func (o RuleOperation) About(zone edge.ZoneID) ID {
-	return ID{Kind: o.Target.Kind, Zone: zone, Ruleset: o.Target.Ruleset, Ref: o.Target.Ref}
+func (o RuleOperation) About(zone edge.Scope) ID {
+	return ID{Kind: o.Target.Kind, Scope: zone, Ruleset: o.Target.Ruleset, Ref: o.Target.Ref}
 }
 
 // Senseless implements [Operation].
@@ -77,7 +78,7 @@ func (o RuleOperation) Owned() []Member { return o.Target.Owned }
 // Light is the operation without what is large.
 func (o RuleOperation) Light() Operation {
 	t := o.Target
-	return RuleOperation{Do: o.Do, Target: Target{Kind: t.Kind, Ruleset: t.Ruleset, Ref: t.Ref}}
+	return RuleOperation{Do: o.Do, Target: Target{Kind: t.Kind, Phase: t.Phase, Ruleset: t.Ruleset, Ref: t.Ref}}
 }
 
 // Prunable is a rule that may be removed once nothing declares it: when it was proved last,

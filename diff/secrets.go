@@ -48,17 +48,17 @@ func (c Creation) Action() Action { return c.As }
 func (Creation) Sends() bool { return true }
 
 // Request implements [Operation].
-func (c Creation) Request(edge.ZoneID) Request {
+func (c Creation) Request(edge.Scope) Request {
 	return Request{"POST", edge.OwnedTokensPath(c.Owner), c.Spec}
 }
 
 // Agreed implements [Operation]. To whom the secret goes is agreed to as well.
-func (c Creation) Agreed(zone edge.ZoneID) Agreement {
+func (c Creation) Agreed(zone edge.Scope) Agreement {
 	return Agreement{Request: c.Request(zone), Sink: c.Sink}
 }
 
 // About implements [Operation]: the token does not exist yet.
-func (Creation) About(edge.ZoneID) ID { return ID{} }
+func (Creation) About(edge.Scope) ID { return ID{} }
 
 // Senseless implements [Operation]: without a place for the secret, or with its life already
 // over, a token could do no good.
@@ -184,17 +184,17 @@ func (Amendment) Action() Action { return ActionUpdate }
 func (Amendment) Sends() bool { return true }
 
 // Request implements [Operation].
-func (a Amendment) Request(edge.ZoneID) Request {
+func (a Amendment) Request(edge.Scope) Request {
 	return Request{"PUT", edge.OwnedTokenPath(a.Owner, a.ID), a.Body}
 }
 
 // Agreed implements [Operation].
-func (a Amendment) Agreed(zone edge.ZoneID) Agreement {
+func (a Amendment) Agreed(zone edge.Scope) Agreement {
 	return Agreement{Request: a.Request(zone)}
 }
 
 // About implements [Operation].
-func (a Amendment) About(edge.ZoneID) ID { return ID{Token: a.ID} }
+func (a Amendment) About(edge.Scope) ID { return ID{Scope: edge.CredentialScope(a.Owner), Token: a.ID} }
 
 // Senseless implements [Operation]: the platform would refuse the name, or a date would end a
 // token that is in use. To take it out of the repository says that better.
@@ -232,17 +232,17 @@ func (Deletion) Action() Action { return ActionDelete }
 func (Deletion) Sends() bool { return true }
 
 // Request implements [Operation].
-func (d Deletion) Request(edge.ZoneID) Request {
+func (d Deletion) Request(edge.Scope) Request {
 	return Request{"DELETE", edge.OwnedTokenPath(d.Owner, d.ID), nil}
 }
 
 // Agreed implements [Operation].
-func (d Deletion) Agreed(zone edge.ZoneID) Agreement {
+func (d Deletion) Agreed(zone edge.Scope) Agreement {
 	return Agreement{Request: d.Request(zone)}
 }
 
 // About implements [Operation].
-func (d Deletion) About(edge.ZoneID) ID { return ID{Token: d.ID} }
+func (d Deletion) About(edge.Scope) ID { return ID{Scope: edge.CredentialScope(d.Owner), Token: d.ID} }
 
 // Senseless implements [Operation].
 func (Deletion) Senseless(Conditions) *Refusal { return nil }
@@ -268,13 +268,13 @@ type unsent struct{ Plain }
 func (unsent) Sends() bool { return false }
 
 // Request implements [Operation].
-func (unsent) Request(edge.ZoneID) Request { return Request{} }
+func (unsent) Request(edge.Scope) Request { return Request{} }
 
 // Agreed implements [Operation].
-func (unsent) Agreed(edge.ZoneID) Agreement { return Agreement{} }
+func (unsent) Agreed(edge.Scope) Agreement { return Agreement{} }
 
 // About implements [Operation].
-func (unsent) About(edge.ZoneID) ID { return ID{} }
+func (unsent) About(edge.Scope) ID { return ID{} }
 
 // Senseless implements [Operation].
 func (unsent) Senseless(Conditions) *Refusal { return nil }

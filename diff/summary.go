@@ -114,12 +114,12 @@ const (
 )
 
 // zonesByRow has the zones of each row of a summary: a zone counts once in a row.
-type zonesByRow map[string]map[edge.ZoneID]bool
+type zonesByRow map[string]map[edge.Scope]bool
 
-func (z zonesByRow) mark(zone edge.ZoneID, rows ...string) {
+func (z zonesByRow) mark(zone edge.Scope, rows ...string) {
 	for _, row := range append(rows, rowNotInSync) {
 		if z[row] == nil {
-			z[row] = map[edge.ZoneID]bool{}
+			z[row] = map[edge.Scope]bool{}
 		}
 		z[row][zone] = true
 	}
@@ -149,15 +149,15 @@ func (p Plan) summarise() Summary {
 	tokens := map[Action]int{} // to create, update and delete
 	for _, c := range p.Changes {
 		switch {
-		case c.Level() != LevelCredential:
-			zones.mark(c.ZoneID, rowsOf(c)...)
+		case c.Level() != edge.LevelCredential:
+			zones.mark(c.Scope, rowsOf(c)...)
 		case c.Applies():
 			tokens[callOf(c)]++
 		}
 	}
 	for _, problem := range p.Problems {
-		if problem.ZoneID != "" {
-			zones.mark(problem.ZoneID, string(problem.State))
+		if !problem.Scope.IsZero() {
+			zones.mark(problem.Scope, string(problem.State))
 		}
 	}
 	return Summary{

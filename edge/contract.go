@@ -8,30 +8,31 @@ import "context"
 // [ErrUnavailable] or [ErrUnreadable]; what else a call may return is said at
 // the call. None of these ever means "empty".
 type Reader interface {
-	// AccountRulesets lists the rulesets of an account, all pages of them, without
-	// their rules (reference, "List account rulesets"). The order is the
-	// platform's.
+	// Rulesets lists the rulesets of an account, all pages of them, without their
+	// rules (reference, "List account rulesets"). The order is the platform's. For a
+	// zone, which is known beyond the reference, it lists those that exist there and
+	// the managed ones that can be deployed there.
 	//
-	// It returns [ErrNotFound] for an unknown account.
-	AccountRulesets(ctx context.Context, account AccountID) ([]Ruleset, error)
+	// It returns [ErrNotFound] for an unknown account or zone.
+	Rulesets(ctx context.Context, scope Scope) ([]Ruleset, error)
 
-	// AccountRuleset returns one ruleset of an account with its rules (reference,
-	// "Get an account ruleset").
+	// Ruleset returns one of them with its rules (reference, "Get an account
+	// ruleset").
 	//
 	// It returns [ErrNotFound] for an unknown ruleset.
-	AccountRuleset(ctx context.Context, account AccountID, id RulesetID) (Ruleset, error)
+	Ruleset(ctx context.Context, scope Scope, id RulesetID) (Ruleset, error)
 
-	// EntryPoint returns a zone's entry point ruleset of the phase
-	// [PhaseFirewallManaged] (reference, "Get a zone entry point ruleset").
+	// EntryPoint returns the entry point ruleset of a phase (reference, "Get a zone
+	// entry point ruleset"; that of an account is known beyond it).
 	//
-	// It returns [ErrEntryPointNotFound] when the zone has none, and only then:
+	// It returns [ErrEntryPointNotFound] where there is none, and only then:
 	// the one answer that means "nothing is deployed here".
-	EntryPoint(ctx context.Context, zone ZoneID) (Ruleset, error)
+	EntryPoint(ctx context.Context, scope Scope, phase Phase) (Ruleset, error)
 }
 
 // Writer is the part of the contract that changes the platform.
 type Writer interface {
-	// UpdateRule replaces the definition of one rule of a zone's entry point with
+	// UpdateRule replaces the definition of one rule of an entry point with
 	// body, as [Rule.Update] makes it (reference, "Update a zone ruleset rule").
 	// The platform may replace or merge; callers send the full truth and read
 	// back. The result is the whole entry point after the write, or nil where the
@@ -42,7 +43,7 @@ type Writer interface {
 	// refuses the body, [ErrNotFound] for an unknown ruleset or rule, and
 	// [ErrOutcomeUnknown] when the request may have taken effect: read before
 	// trying again.
-	UpdateRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error)
+	UpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error)
 }
 
 // Platform is the whole contract.
@@ -55,7 +56,7 @@ type Platform interface {
 type NoWriter struct{}
 
 // UpdateRule fails with [ErrReadOnly].
-func (NoWriter) UpdateRule(context.Context, ZoneID, RulesetID, RuleID, Rule) (*Ruleset, error) {
+func (NoWriter) UpdateRule(context.Context, Scope, RulesetID, RuleID, Rule) (*Ruleset, error) {
 	return nil, ErrReadOnly
 }
 
@@ -65,14 +66,14 @@ func ReadOnly(r Reader) Reader { return readOnly{r} }
 
 type readOnly struct{ reader Reader }
 
-func (v readOnly) AccountRulesets(ctx context.Context, account AccountID) ([]Ruleset, error) {
-	return v.reader.AccountRulesets(ctx, account)
+func (v readOnly) Rulesets(ctx context.Context, scope Scope) ([]Ruleset, error) {
+	return v.reader.Rulesets(ctx, scope)
 }
 
-func (v readOnly) AccountRuleset(ctx context.Context, account AccountID, id RulesetID) (Ruleset, error) {
-	return v.reader.AccountRuleset(ctx, account, id)
+func (v readOnly) Ruleset(ctx context.Context, scope Scope, id RulesetID) (Ruleset, error) {
+	return v.reader.Ruleset(ctx, scope, id)
 }
 
-func (v readOnly) EntryPoint(ctx context.Context, zone ZoneID) (Ruleset, error) {
-	return v.reader.EntryPoint(ctx, zone)
+func (v readOnly) EntryPoint(ctx context.Context, scope Scope, phase Phase) (Ruleset, error) {
+	return v.reader.EntryPoint(ctx, scope, phase)
 }

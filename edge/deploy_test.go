@@ -12,30 +12,20 @@ import (
 // bare is a platform that answers every call with nothing.
 type bare struct{ NoWriter }
 
-func (bare) AccountRulesets(context.Context, AccountID) ([]Ruleset, error) { return nil, nil }
+func (bare) Rulesets(context.Context, Scope) ([]Ruleset, error) { return nil, nil }
 
-func (bare) AccountRuleset(context.Context, AccountID, RulesetID) (Ruleset, error) {
+func (bare) Ruleset(context.Context, Scope, RulesetID) (Ruleset, error) { return Ruleset{}, nil }
+
+func (bare) EntryPoint(context.Context, Scope, Phase) (Ruleset, error) { return Ruleset{}, nil }
+
+func (bare) RulesetVersion(context.Context, Scope, RulesetID, string) (Ruleset, error) {
 	return Ruleset{}, nil
 }
 
-func (bare) EntryPoint(context.Context, ZoneID) (Ruleset, error) { return Ruleset{}, nil }
-
-func (bare) ZoneRulesets(context.Context, ZoneID) ([]Ruleset, error) { return nil, nil }
-
-func (bare) ZoneRuleset(context.Context, ZoneID, RulesetID) (Ruleset, error) { return Ruleset{}, nil }
-
-func (bare) AccountRulesetVersion(context.Context, AccountID, RulesetID, string) (Ruleset, error) {
-	return Ruleset{}, nil
-}
-
-func (bare) ZoneRulesetVersion(context.Context, ZoneID, RulesetID, string) (Ruleset, error) {
-	return Ruleset{}, nil
-}
-
-func (bare) TryUpdateRule(context.Context, ZoneID, RulesetID, RuleID, Rule) error { return nil }
-func (bare) TryCreateEntryPoint(context.Context, ZoneID, []Rule) error            { return nil }
-func (bare) TryAddRule(context.Context, ZoneID, RulesetID, Rule) error            { return nil }
-func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error)                    { return nil, nil }
+func (bare) TryUpdateRule(context.Context, Scope, RulesetID, RuleID, Rule) error { return nil }
+func (bare) TryCreateEntryPoint(context.Context, Scope, Phase, []Rule) error     { return nil }
+func (bare) TryAddRule(context.Context, Scope, RulesetID, Rule) error            { return nil }
+func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error)                   { return nil, nil }
 
 func (bare) Zone(context.Context, ZoneID) (Zone, error) { return Zone{}, nil }
 
@@ -46,26 +36,26 @@ func (bare) Accounts(context.Context) ([]Account, error) { return nil, nil }
 func TestRecorderKnowsDeployments(t *testing.T) {
 	recorder := Record(nil)
 	p, ctx := recorder.Extended(bare{}), t.Context()
-	_, create := p.CreateEntryPoint(ctx, "z", nil)
-	_, add := p.AddRule(ctx, "z", "e", Rule{})
-	_, remove := p.DeleteRule(ctx, "z", "e", "r")
-	_, update := p.UpdateRule(ctx, "z", "e", "r", Rule{})
+	_, create := p.CreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
+	_, add := p.AddRule(ctx, ZoneScope("z"), "e", Rule{})
+	_, remove := p.DeleteRule(ctx, ZoneScope("z"), "e", "r")
+	_, update := p.UpdateRule(ctx, ZoneScope("z"), "e", "r", Rule{})
 	for _, err := range []error{create, add, remove, update} {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("got %v", err)
 		}
 	}
-	_, e1 := p.ZoneRulesets(ctx, "z")
-	_, e2 := p.ZoneRuleset(ctx, "z", "m")
-	_, e3 := p.AccountRulesetVersion(ctx, "a", "m", "7/8")
-	_, e4 := p.ZoneRulesetVersion(ctx, "z", "m", "7")
-	e5 := p.TryUpdateRule(ctx, "z", "e", "r", Rule{})
-	e6 := p.TryCreateEntryPoint(ctx, "z", nil)
-	e7 := p.TryAddRule(ctx, "z", "e", Rule{})
+	_, e1 := p.Rulesets(ctx, ZoneScope("z"))
+	_, e2 := p.Ruleset(ctx, ZoneScope("z"), "m")
+	_, e3 := p.RulesetVersion(ctx, AccountScope("a"), "m", "7/8")
+	_, e4 := p.RulesetVersion(ctx, ZoneScope("z"), "m", "7")
+	e5 := p.TryUpdateRule(ctx, ZoneScope("z"), "e", "r", Rule{})
+	e6 := p.TryCreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
+	e7 := p.TryAddRule(ctx, ZoneScope("z"), "e", Rule{})
 	_, e8 := p.Zones(ctx, ZoneFilter{})
 	_, e9 := p.Zone(ctx, "z")
 	_, e10 := p.Accounts(ctx)
-	_, e11 := p.EntryPoint(ctx, "z")
+	_, e11 := p.EntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged)
 	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11); err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +93,12 @@ func hasMethod(value any, name string) bool {
 // The body of a creation has what the caller says of its rules, and nothing that
 // only the platform writes.
 func TestEntryPointBody(t *testing.T) {
-	got, err := json.Marshal(EntryPointBody("z", []Rule{{ID: "r", Version: "3", LastUpdated: "x", Action: ActionExecute, Expression: "true"}}))
+	got, err := json.Marshal(EntryPointBody(ZoneScope("z"), PhaseFirewallManaged, []Rule{{ID: "r", Version: "3", LastUpdated: "x", Action: ActionExecute, Expression: "true"}}))
 	want := `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[{"action":"execute","expression":"true"}]}`
 	if err != nil || string(got) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 	}
-	if none, err := json.Marshal(EntryPointBody("z", nil)); err != nil || string(none) != `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[]}` {
+	if none, err := json.Marshal(EntryPointBody(ZoneScope("z"), PhaseFirewallManaged, nil)); err != nil || string(none) != `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[]}` {
 		t.Errorf("%s %v", none, err)
 	}
 }

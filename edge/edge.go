@@ -16,16 +16,12 @@
 // edge/mem in memory. edge/edgetest holds both to the same behaviour.
 package edge
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // AccountID identifies an account: 32 lower-case hexadecimal digits.
 type AccountID string
 
-// ZoneID identifies a zone: 32 lower-case hexadecimal digits. In calls about entry
-// points it may also stand for an account; see [AccountLevel].
+// ZoneID identifies a zone: 32 lower-case hexadecimal digits.
 type ZoneID string
 
 // RulesetID identifies a ruleset: 32 lower-case hexadecimal digits.
@@ -65,37 +61,6 @@ const (
 	ActionChallenge        Action = "challenge"
 	ActionLog              Action = "log"
 )
-
-// accountLevel begins what stands for an account in the place of a zone.
-const accountLevel = "account:"
-
-// AccountLevel stands for an account in the place of a zone, in all calls about entry
-// points and their rules: an account has an entry point of its own, of the kind
-// [KindRoot], under /accounts/{account_id}/rulesets (known beyond the reference). No id
-// of a zone has this form, so the two are never taken for one another.
-func AccountLevel(account AccountID) ZoneID { return ZoneID(accountLevel + string(account)) }
-
-// Account is the account that the id stands for; false where it is that of a zone.
-func (z ZoneID) Account() (AccountID, bool) {
-	id, ok := strings.CutPrefix(string(z), accountLevel)
-	return AccountID(id), ok
-}
-
-// EntryKind is the kind of the entry points there.
-func (z ZoneID) EntryKind() Kind {
-	if _, account := z.Account(); account {
-		return KindRoot
-	}
-	return KindZone
-}
-
-// path is the path under which the rulesets are.
-func (z ZoneID) path() string {
-	if account, ok := z.Account(); ok {
-		return "/accounts/" + string(account)
-	}
-	return "/zones/" + string(z)
-}
 
 // ValidID reports whether id has the form of every platform id: 32 lower-case
 // hexadecimal digits.

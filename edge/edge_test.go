@@ -87,7 +87,7 @@ func TestReadOnlyCannotWrite(t *testing.T) {
 	}
 	func() {
 		defer func() { _ = recover() }() // there is no platform behind the recorder
-		_, _ = view.EntryPoint(context.Background(), "z")
+		_, _ = view.EntryPoint(context.Background(), ZoneScope("z"), PhaseFirewallManaged)
 	}()
 	if calls := recorder.Calls(); len(calls) != 1 || calls[0] != "GET /zones/z/rulesets/phases/http_request_firewall_managed/entrypoint" {
 		t.Errorf("recorded %v", calls)

@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 )
@@ -44,48 +43,26 @@ func (r *Recorder) note(call string) {
 	r.calls = append(r.calls, call)
 }
 
-// AccountRulesets notes the call and passes it on.
-func (r *Recorder) AccountRulesets(ctx context.Context, account AccountID) ([]Ruleset, error) {
-	r.note("GET " + AccountRulesetsPath(account))
-	return r.platform.AccountRulesets(ctx, account)
+// Rulesets notes the call and passes it on.
+func (r *Recorder) Rulesets(ctx context.Context, scope Scope) ([]Ruleset, error) {
+	r.note("GET " + RulesetsPath(scope))
+	return r.platform.Rulesets(ctx, scope)
 }
 
-// AccountRuleset notes the call and passes it on.
-func (r *Recorder) AccountRuleset(ctx context.Context, account AccountID, id RulesetID) (Ruleset, error) {
-	r.note("GET " + AccountRulesetPath(account, id))
-	return r.platform.AccountRuleset(ctx, account, id)
+// Ruleset notes the call and passes it on.
+func (r *Recorder) Ruleset(ctx context.Context, scope Scope, id RulesetID) (Ruleset, error) {
+	r.note("GET " + RulesetPath(scope, id))
+	return r.platform.Ruleset(ctx, scope, id)
 }
 
 // EntryPoint notes the call and passes it on.
-func (r *Recorder) EntryPoint(ctx context.Context, zone ZoneID) (Ruleset, error) {
-	r.note("GET " + EntryPointPath(zone))
-	return r.platform.EntryPoint(ctx, zone)
+func (r *Recorder) EntryPoint(ctx context.Context, scope Scope, phase Phase) (Ruleset, error) {
+	r.note("GET " + EntryPointPath(scope, phase))
+	return r.platform.EntryPoint(ctx, scope, phase)
 }
 
 // UpdateRule notes the call and passes it on.
-func (r *Recorder) UpdateRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error) {
-	r.note("PATCH " + RulePath(zone, entryPoint, rule))
-	return r.platform.UpdateRule(ctx, zone, entryPoint, rule, body)
-}
-
-// The paths of the reference, relative to the base address.
-
-// AccountRulesetsPath is the path that lists an account's rulesets.
-func AccountRulesetsPath(account AccountID) string {
-	return fmt.Sprintf("/accounts/%s/rulesets", account)
-}
-
-// AccountRulesetPath is the path of one ruleset of an account.
-func AccountRulesetPath(account AccountID, id RulesetID) string {
-	return fmt.Sprintf("/accounts/%s/rulesets/%s", account, id)
-}
-
-// EntryPointPath is the path of a zone's entry point.
-func EntryPointPath(zone ZoneID) string {
-	return fmt.Sprintf("%s/rulesets/phases/%s/entrypoint", zone.path(), PhaseFirewallManaged)
-}
-
-// RulePath is the path of one rule of a zone's entry point.
-func RulePath(zone ZoneID, entryPoint RulesetID, rule RuleID) string {
-	return fmt.Sprintf("%s/rulesets/%s/rules/%s", zone.path(), entryPoint, rule)
+func (r *Recorder) UpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error) {
+	r.note("PATCH " + RulePath(scope, entryPoint, rule))
+	return r.platform.UpdateRule(ctx, scope, entryPoint, rule, body)
 }

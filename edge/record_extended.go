@@ -13,56 +13,41 @@ type extendedRecorder struct {
 	platform ExtendedPlatform
 }
 
-func (r extendedRecorder) ZoneRulesets(ctx context.Context, zone ZoneID) ([]Ruleset, error) {
-	r.note("GET " + ZoneRulesetsPath(zone))
-	return r.platform.ZoneRulesets(ctx, zone)
+func (r extendedRecorder) RulesetVersion(ctx context.Context, scope Scope, id RulesetID, version string) (Ruleset, error) {
+	r.note("GET " + VersionPath(scope, id, version))
+	return r.platform.RulesetVersion(ctx, scope, id, version)
 }
 
-func (r extendedRecorder) ZoneRuleset(ctx context.Context, zone ZoneID, id RulesetID) (Ruleset, error) {
-	r.note("GET " + ZoneRulesetPath(zone, id))
-	return r.platform.ZoneRuleset(ctx, zone, id)
+func (r extendedRecorder) CreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) (*Ruleset, error) {
+	r.note("POST " + RulesetsPath(scope))
+	return r.platform.CreateEntryPoint(ctx, scope, phase, rules)
 }
 
-func (r extendedRecorder) AccountRulesetVersion(ctx context.Context, account AccountID, id RulesetID, version string) (Ruleset, error) {
-	r.note("GET " + VersionPath(AccountRulesetPath(account, id), version))
-	return r.platform.AccountRulesetVersion(ctx, account, id, version)
+func (r extendedRecorder) AddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) (*Ruleset, error) {
+	r.note("POST " + RulesPath(scope, entryPoint))
+	return r.platform.AddRule(ctx, scope, entryPoint, body)
 }
 
-func (r extendedRecorder) ZoneRulesetVersion(ctx context.Context, zone ZoneID, id RulesetID, version string) (Ruleset, error) {
-	r.note("GET " + VersionPath(ZoneRulesetPath(zone, id), version))
-	return r.platform.ZoneRulesetVersion(ctx, zone, id, version)
-}
-
-func (r extendedRecorder) CreateEntryPoint(ctx context.Context, zone ZoneID, rules []Rule) (*Ruleset, error) {
-	r.note("POST " + ZoneRulesetsPath(zone))
-	return r.platform.CreateEntryPoint(ctx, zone, rules)
-}
-
-func (r extendedRecorder) AddRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, body Rule) (*Ruleset, error) {
-	r.note("POST " + RulesPath(zone, entryPoint))
-	return r.platform.AddRule(ctx, zone, entryPoint, body)
-}
-
-func (r extendedRecorder) DeleteRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, rule RuleID) (*Ruleset, error) {
-	r.note("DELETE " + RulePath(zone, entryPoint, rule))
-	return r.platform.DeleteRule(ctx, zone, entryPoint, rule)
+func (r extendedRecorder) DeleteRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID) (*Ruleset, error) {
+	r.note("DELETE " + RulePath(scope, entryPoint, rule))
+	return r.platform.DeleteRule(ctx, scope, entryPoint, rule)
 }
 
 const dry = "?dry_run=true"
 
-func (r extendedRecorder) TryUpdateRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, rule RuleID, body Rule) error {
-	r.note("PATCH " + RulePath(zone, entryPoint, rule) + dry)
-	return r.platform.TryUpdateRule(ctx, zone, entryPoint, rule, body)
+func (r extendedRecorder) TryUpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) error {
+	r.note("PATCH " + RulePath(scope, entryPoint, rule) + dry)
+	return r.platform.TryUpdateRule(ctx, scope, entryPoint, rule, body)
 }
 
-func (r extendedRecorder) TryCreateEntryPoint(ctx context.Context, zone ZoneID, rules []Rule) error {
-	r.note("POST " + ZoneRulesetsPath(zone) + dry)
-	return r.platform.TryCreateEntryPoint(ctx, zone, rules)
+func (r extendedRecorder) TryCreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) error {
+	r.note("POST " + RulesetsPath(scope) + dry)
+	return r.platform.TryCreateEntryPoint(ctx, scope, phase, rules)
 }
 
-func (r extendedRecorder) TryAddRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, body Rule) error {
-	r.note("POST " + RulesPath(zone, entryPoint) + dry)
-	return r.platform.TryAddRule(ctx, zone, entryPoint, body)
+func (r extendedRecorder) TryAddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) error {
+	r.note("POST " + RulesPath(scope, entryPoint) + dry)
+	return r.platform.TryAddRule(ctx, scope, entryPoint, body)
 }
 
 func (r extendedRecorder) Zones(ctx context.Context, filter ZoneFilter) ([]Zone, error) {

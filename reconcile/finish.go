@@ -43,7 +43,7 @@ func (e Entry) Permitted(accepted string, holds []diff.Hold) error {
 		if h.Reverted() && h.Declaration != e.Declaration {
 			continue
 		}
-		if _, held := diff.HoldOn([]diff.Hold{h}, e.Subject.Zone, e.Subject.ZoneID); held {
+		if _, held := diff.HoldOn([]diff.Hold{h}, e.Subject.Zone, e.Subject.Scope); held {
 			return &HeldError{h}
 		}
 	}

@@ -35,6 +35,6 @@ func FoundEntry(c diff.Change) Entry {
 func BeginEntry(p Proof, account, zone string, asked Asked) Entry {
 	return Entry{
 		Kind: EntryFound, Action: ActionBegin, Trigger: TriggerSync, Asked: asked, Declaration: p.Fingerprint,
-		Subject: Subject{Account: account, Zone: zone, ZoneID: p.Zone},
+		Subject: Subject{Account: account, Zone: zone, Scope: p.Scope},
 	}
 }

@@ -107,7 +107,7 @@ type Subject struct {
 	Kind       diff.KindName  `json:"kind,omitempty"`    // as in [diff.ID]
 	Account    string         `json:"account,omitempty"` // its key
 	Zone       string         `json:"zone,omitempty"`    // its key
-	ZoneID     edge.ZoneID    `json:"zone_id,omitempty"`
+	Scope      edge.Scope     `json:"zone_id,omitzero"`
 	Deployment string         `json:"deployment,omitempty"`
 	Ruleset    edge.RulesetID `json:"ruleset_id,omitempty"`
 	Ref        string         `json:"ref,omitempty"`   // of the execute rule, at account level
@@ -174,7 +174,7 @@ type Given struct{ Commit, Declaration string }
 type Reverts interface {
 	// Given returns which commit gave zones the declaration that they have; zones whose
 	// declaration is older than the record are not in it.
-	Given(ctx context.Context) (map[edge.ZoneID]Given, error)
+	Given(ctx context.Context) (map[edge.Scope]Given, error)
 	// Stop takes declarations out of force before they are written: in one step it sets
 	// holds, has their zones leave the waves, withdraws the approvals that ends reports, and
 	// enters the order into the history, unless that is the zero value. From then on
@@ -188,7 +188,7 @@ type Reverts interface {
 	// the hold depends on.
 	RecordRevert(ctx context.Context, hold diff.Hold, write Entry, owned []diff.Settled) (number int64, err error)
 	// DropRevert ends such holds on zones in which nothing was put back.
-	DropRevert(ctx context.Context, zones []edge.ZoneID) error
+	DropRevert(ctx context.Context, zones []edge.Scope) error
 }
 
 // WriteEntry is the entry of a change of a deployment that is about to be sent. owned are
@@ -212,13 +212,13 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 func SubjectOf(c diff.Change) Subject {
 	id := c.ID()
 	return Subject{
-		Kind: id.Kind, Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, Ruleset: id.Ruleset, Ref: id.Ref, Token: c.Token,
+		Kind: id.Kind, Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, Ruleset: id.Ruleset, Ref: id.Ref, Token: c.Token,
 	}
 }
 
 // ID names the rule that an entry is about.
 func (s Subject) ID() diff.ID {
-	return diff.ID{Kind: s.Kind, Zone: s.ZoneID, Ruleset: s.Ruleset, Ref: s.Ref}
+	return diff.ID{Kind: s.Kind, Scope: s.Scope, Ruleset: s.Ruleset, Ref: s.Ref}
 }
 
 // SpecChanges are the members in which two forms of a token differ, sorted by path; nil is

@@ -126,7 +126,7 @@ func TestExpiringLeavesOutWhatWasReplaced(t *testing.T) {
 	w := newWatch(t)
 	r := w.full(w.inUse("replaced", time.Hour), w.inUse("failed", time.Hour), w.inUse("delivered", time.Hour), w.inUse("zone", time.Hour), w.inUse("tidied", time.Hour))
 	call := func(operation diff.Operation, token string) diff.Change {
-		return diff.Change{Token: token, Operation: operation}
+		return diff.Change{Scope: edge.CredentialScope(""), Token: token, Operation: operation}
 	}
 	r.Results = []Result{
 		{Change: call(diff.Creation{}, "replaced"), Outcome: Converged},

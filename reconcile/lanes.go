@@ -87,7 +87,7 @@ func (l Lanes) Within(state desired.State) desired.State {
 func leftOut(a desired.Account) desired.LeftOut {
 	left := desired.LeftOut{Key: a.Key, ID: a.ID}
 	for _, z := range a.Zones {
-		left.Zones = append(left.Zones, z.ID)
+		left.Zones = append(left.Zones, z.Scope)
 	}
 	return left
 }
@@ -159,7 +159,7 @@ func (l Lanes) Cost(p diff.Plan) (worst *diff.Cost) {
 		return l.All[0].Budget.Cost(p.Requests.ToApply)
 	}
 	for i, lane := range l.All {
-		cost := lane.Budget.Cost(p.RequestsFor(func(c diff.Change) bool { return c.Level() != diff.LevelCredential && l.Index(c.Account) == i }))
+		cost := lane.Budget.Cost(p.RequestsFor(func(c diff.Change) bool { return c.Level() != edge.LevelCredential && l.Index(c.Account) == i }))
 		if cost == nil || worst != nil && cmp.Or(cmp.Compare(cost.Least, worst.Least), cmp.Compare(cost.Share, worst.Share)) <= 0 {
 			continue
 		}

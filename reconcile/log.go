@@ -125,7 +125,7 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 	news := func(kind, what string, write func()) {
 		lasts[what] = true
 		switch {
-		case l.said[string(r.Zone)][what]:
+		case l.said[r.Zone.String()][what]:
 		case l.room(ctx, kind):
 			write()
 		default:
@@ -153,8 +153,8 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 	if l.said == nil {
 		l.said = map[string]map[string]bool{}
 	}
-	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
-		delete(l.said, string(r.Zone))
+	if l.said[r.Zone.String()] = lasts; len(lasts) == 0 {
+		delete(l.said, r.Zone.String())
 	}
 }
 
@@ -197,13 +197,13 @@ func (l *Logger) keep(ctx context.Context, r Report) {
 	}
 	stand := map[string]bool{"": true}
 	for _, c := range r.Plan.Changes {
-		stand[string(c.ZoneID)] = true
+		stand[c.Scope.String()] = true
 	}
 	for _, p := range r.Plan.Problems {
-		stand[string(p.ZoneID)] = true
+		stand[p.Scope.String()] = true
 	}
 	for _, result := range r.Results {
-		stand[string(result.Change.ZoneID)] = true
+		stand[result.Change.Scope.String()] = true
 	}
 	l.endTurn(ctx, stand)
 	for zone := range l.said {
@@ -275,7 +275,7 @@ func (l *Logger) refused(ctx context.Context, c diff.Change) {
 func (l *Logger) wrote(ctx context.Context, r Report, result Result) {
 	attrs := l.change(r, result)
 	switch {
-	case result.Change.Level() == diff.LevelCredential:
+	case result.Change.Level() == edge.LevelCredential:
 		l.Log.InfoContext(ctx, "token written", append(attrs, "done", result.achieved())...)
 	case result.Elsewhere:
 		l.Log.InfoContext(ctx, "change applied by another Seawall process, and proved", attrs...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // change is what a line says of a change: where, why, what, and what proved it.
@@ -17,7 +18,7 @@ func (l *Logger) change(r Report, result Result) []any {
 	}
 	trigger := "drift"
 	switch {
-	case c.Level() == diff.LevelCredential:
+	case c.Level() == edge.LevelCredential:
 		trigger = "tokens"
 	case r.Trigger == TriggerSync:
 		trigger = "commit"
@@ -28,7 +29,7 @@ func (l *Logger) change(r Report, result Result) []any {
 	}
 	action := string(c.Action())
 	changes := members(c.Fields)
-	if c.Level() == diff.LevelCredential {
+	if c.Level() == edge.LevelCredential {
 		action, changes = "", ofToken(c) // it has lines of its own
 	}
 	if c.Action() == diff.ActionUpdate {

@@ -16,18 +16,18 @@ import (
 // that guards refuse.
 type LogMemory interface {
 	// Logged returns a digest for each zone with some, and one under the empty id for tokens.
-	Logged(ctx context.Context) (map[edge.ZoneID]string, error)
+	Logged(ctx context.Context) (map[edge.Scope]string, error)
 	// NoteLogged records the digest of a zone; an empty one is none.
-	NoteLogged(ctx context.Context, zone edge.ZoneID, digest string) error
+	NoteLogged(ctx context.Context, zone edge.Scope, digest string) error
 }
 
 // refusals are what is known of them. Whatever fails, or is not known, has them logged once
 // more: one that is new is always logged.
 type refusals struct {
-	logged  map[edge.ZoneID]string // as the memory has it; nil until it was read
-	as      int                    // changes of this turn whose lines are of an earlier process
-	cut     bool                   // a line of this look found no room
-	recalls bool                   // the look is the first one at its zone, and finds what was logged before
+	logged  map[edge.Scope]string // as the memory has it; nil until it was read
+	as      int                   // changes of this turn whose lines are of an earlier process
+	cut     bool                  // a line of this look found no room
+	recalls bool                  // the look is the first one at its zone, and finds what was logged before
 }
 
 // recall begins a look at a zone, or the tokens.
@@ -43,7 +43,7 @@ func (l *Logger) recall(ctx context.Context, r Report) {
 		}
 		l.refusals.logged = logged
 	}
-	_, looked := l.said[string(r.Zone)]
+	_, looked := l.said[r.Zone.String()]
 	before := l.refusals.logged[r.Zone]
 	l.refusals.recalls = !looked && before != "" && before == refusedDigest(r.Plan.Changes)
 }
@@ -60,7 +60,7 @@ func (l *Logger) remember(ctx context.Context, r Report) {
 	l.noteLogged(ctx, r.Zone, digest)
 }
 
-func (l *Logger) noteLogged(ctx context.Context, zone edge.ZoneID, digest string) {
+func (l *Logger) noteLogged(ctx context.Context, zone edge.Scope, digest string) {
 	if l.refusals.logged[zone] == digest {
 		return
 	}
@@ -98,7 +98,7 @@ func (l *Logger) endTurn(ctx context.Context, stand map[string]bool) {
 		l.refusals.as = 0
 	}
 	for _, zone := range slices.Collect(maps.Keys(l.refusals.logged)) {
-		if !stand[string(zone)] {
+		if !stand[zone.String()] {
 			l.noteLogged(ctx, zone, "")
 		}
 	}

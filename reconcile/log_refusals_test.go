@@ -12,15 +12,15 @@ import (
 
 // logMemory is one that outlives a process, and may fail.
 type logMemory struct {
-	has  map[edge.ZoneID]string
+	has  map[edge.Scope]string
 	fail error
 }
 
-func (m *logMemory) Logged(context.Context) (map[edge.ZoneID]string, error) {
+func (m *logMemory) Logged(context.Context) (map[edge.Scope]string, error) {
 	return maps.Clone(m.has), m.fail
 }
 
-func (m *logMemory) NoteLogged(_ context.Context, zone edge.ZoneID, digest string) error {
+func (m *logMemory) NoteLogged(_ context.Context, zone edge.Scope, digest string) error {
 	if m.fail != nil {
 		return m.fail
 	}
@@ -33,15 +33,15 @@ func (m *logMemory) NoteLogged(_ context.Context, zone edge.ZoneID, digest strin
 const refusedLine = "WARN change refused"
 
 // refusedIn is a look at a zone in which a guard refuses a change.
-func refusedIn(zone edge.ZoneID, deployment string, guard diff.Guard) Report {
-	c := diff.Change{Zone: string(zone), ZoneID: zone, Deployment: deployment, Refused: &diff.Refusal{Guard: guard, Reason: "no one has agreed"}}
+func refusedIn(zone edge.Scope, deployment string, guard diff.Guard) Report {
+	c := diff.Change{Zone: zone.String(), Scope: zone, Deployment: deployment, Refused: &diff.Refusal{Guard: guard, Reason: "no one has agreed"}}
 	c.Operation = diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: edge.RulesetID(deployment)}}
 	return Report{Trigger: TriggerSweep, Scope: Scope{Slice: true, Zone: zone}, Plan: diff.Plan{Changes: []diff.Change{c}}}
 }
 
 // A restart repeats no line of a change that a guard refuses. Any other refusal is new.
 func TestARestartRepeatsNoRefusal(t *testing.T) {
-	memory := &logMemory{has: map[edge.ZoneID]string{}}
+	memory := &logMemory{has: map[edge.Scope]string{}}
 	start := func() *logs {
 		l := newLogs(t)
 		l.Memory = memory
@@ -53,7 +53,7 @@ func TestARestartRepeatsNoRefusal(t *testing.T) {
 			t.Errorf("%d lines, want %d", n, lines)
 		}
 	}
-	held, other := refusedIn("z1", "core", diff.GuardApproval), refusedIn("z1", "core", diff.GuardFreeze)
+	held, other := refusedIn(edge.ZoneScope("z1"), "core", diff.GuardApproval), refusedIn(edge.ZoneScope("z1"), "core", diff.GuardFreeze)
 	l := start()
 	want(l, held, 1)
 	want(l, held, 0)
@@ -66,12 +66,12 @@ func TestARestartRepeatsNoRefusal(t *testing.T) {
 	}
 	want(l, other, 1) // another guard
 	want(start(), held, 1)
-	changed := refusedIn("z1", "core", diff.GuardApproval)
+	changed := refusedIn(edge.ZoneScope("z1"), "core", diff.GuardApproval)
 	changed.Plan.Changes[0].Operation = diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "core"}, Body: edge.Rule{Expression: "false"}}
 	want(start(), changed, 1) // what would be written is another thing, for the same reason
 	want(start(), held, 1)
 	two := held
-	two.Plan.Changes = append(two.Plan.Changes, refusedIn("z1", "owasp", diff.GuardApproval).Plan.Changes...)
+	two.Plan.Changes = append(two.Plan.Changes, refusedIn(edge.ZoneScope("z1"), "owasp", diff.GuardApproval).Plan.Changes...)
 	l = start()
 	want(l, two, 2) // not what was logged last
 	want(start(), two, 0)
@@ -83,7 +83,7 @@ func TestARestartRepeatsNoRefusal(t *testing.T) {
 	want(start(), two, 2) // it was over in between
 
 	l = start()
-	l.report(refusedIn("z2", "core", diff.GuardApproval))
+	l.report(refusedIn(edge.ZoneScope("z2"), "core", diff.GuardApproval))
 	l.report(Report{Trigger: TriggerSweep, Scope: Scope{Sum: true, Full: true}}) // the zone is not declared any more
 	want(l, two, 2)
 
@@ -93,13 +93,13 @@ func TestARestartRepeatsNoRefusal(t *testing.T) {
 
 // A refusal for which a turn had no room was not logged, so it is after a restart.
 func TestARefusalWithoutRoomIsNotRemembered(t *testing.T) {
-	memory := &logMemory{has: map[edge.ZoneID]string{}}
+	memory := &logMemory{has: map[edge.Scope]string{}}
 	told := 0
 	for range 3 {
 		l := newLogs(t)
 		l.Memory = memory
 		for i := range 2*linesPerRun + 5 {
-			told += count(l.report(refusedIn(edge.ZoneID(rune('a'+i)), "core", diff.GuardApproval)), refusedLine)
+			told += count(l.report(refusedIn(edge.ZoneScope(edge.ZoneID(rune('a'+i))), "core", diff.GuardApproval)), refusedLine)
 		}
 	}
 	if told != 2*linesPerRun+5 {

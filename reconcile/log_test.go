@@ -74,7 +74,7 @@ func (l *logs) report(r Report) (lines []string) {
 
 // look is the report of a look at one zone.
 func look(i int, problems []diff.Problem, changes []diff.Change, results ...Result) Report {
-	id := edge.ZoneID(fmt.Sprint("z", i))
+	id := edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", i)))
 	return Report{Trigger: TriggerSweep, Scope: Scope{Slice: true, Zone: id}, Plan: diff.Plan{Changes: changes, Problems: problems}, Results: results}
 }
 
@@ -197,7 +197,7 @@ func TestLoggerNamesEveryWrite(t *testing.T) {
 func TestLoggerNamesRights(t *testing.T) {
 	l := newLogs(t)
 	c := diff.Change{
-		Token: "ci", Operation: diff.Amendment{}, Direction: diff.Weakens,
+		Scope: edge.CredentialScope(""), Token: "ci", Operation: diff.Amendment{}, Direction: diff.Weakens,
 		Fields: []diff.Field{{Path: "name", Old: "a", New: "b"}, {Path: "policies", Old: "x", New: "y"}},
 		Rights: []diff.Right{{Text: `gains group "DNS Write" (g1) on all zones`, Direction: diff.Weakens}},
 	}

@@ -58,7 +58,7 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	f.has.Accepted.Author, f.has.Accepted.Earlier = a.Author, a.Earlier
 	if a.Declared != nil {
 		f.has.Holds = slices.DeleteFunc(slices.Clone(f.has.Holds), func(h diff.Hold) bool {
-			return h.Reverted() && a.Declared(h.ZoneID) != h.Declaration
+			return h.Reverted() && a.Declared(h.Scope) != h.Declaration
 		})
 	}
 	f.approve(a.Approvals)
@@ -75,9 +75,9 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	}
 	for _, zone := range a.Gone {
 		delete(f.has.Proofs, zone)
-		maps.DeleteFunc(f.has.Applied, func(id diff.DeploymentID, _ []diff.Member) bool { return id.Zone == zone })
-		maps.DeleteFunc(f.has.Prunable, func(id diff.DeploymentID, _ diff.Prunable) bool { return id.Zone == zone })
-		maps.DeleteFunc(f.has.NonConvergent, func(id diff.DeploymentID, _ string) bool { return id.Zone == zone })
+		maps.DeleteFunc(f.has.Applied, func(id diff.DeploymentID, _ []diff.Member) bool { return id.Scope == zone })
+		maps.DeleteFunc(f.has.Prunable, func(id diff.DeploymentID, _ diff.Prunable) bool { return id.Scope == zone })
+		maps.DeleteFunc(f.has.NonConvergent, func(id diff.DeploymentID, _ string) bool { return id.Scope == zone })
 	}
 	return nil
 }
@@ -120,16 +120,16 @@ func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, se
 		delete(f.has.NonConvergent, s.ID)
 	}
 	if f.has.Proofs == nil {
-		f.has.Proofs = map[edge.ZoneID]Proof{}
+		f.has.Proofs = map[edge.Scope]Proof{}
 	}
 	for _, p := range proofs {
-		have, known := f.has.Proofs[p.Zone]
+		have, known := f.has.Proofs[p.Scope]
 		same := known && have.Fingerprint == p.Fingerprint && maps.Equal(have.Labels, p.Labels)
 		if same || late && !known {
 			continue
 		}
 		p.Labels = maps.Clone(p.Labels)
-		f.has.Proofs[p.Zone] = have.Then(p)
+		f.has.Proofs[p.Scope] = have.Then(p)
 	}
 	return nil
 }
@@ -168,9 +168,9 @@ func (f *Forgetful) RecordWrite(ctx context.Context, write Entry, owned []diff.S
 	defer f.mu.Unlock()
 	if f.accepted && write.CountsForCommit() && write.Asked.Commit == f.has.Accepted.Commit {
 		if f.has.Written == nil {
-			f.has.Written = map[edge.ZoneID]bool{}
+			f.has.Written = map[edge.Scope]bool{}
 		}
-		f.has.Written[write.Subject.ZoneID] = f.has.Written[write.Subject.ZoneID] || write.Direction == diff.Weakens
+		f.has.Written[write.Subject.Scope] = f.has.Written[write.Subject.Scope] || write.Direction == diff.Weakens
 	}
 	return 0, nil
 }
@@ -187,7 +187,7 @@ func (f *Forgetful) permitted(write Entry) error {
 }
 
 // Unclaim implements [Records].
-func (f *Forgetful) Unclaim(context.Context, edge.ZoneID, string) error { return nil }
+func (f *Forgetful) Unclaim(context.Context, edge.Scope, string) error { return nil }
 
 // Unfinished implements [Records]. It keeps no history.
 func (f *Forgetful) Unfinished(context.Context) ([]Entry, error) { return nil, nil }
@@ -205,7 +205,7 @@ func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Tim
 	f.has.Drifts = slices.Clone(f.has.Drifts)
 	for _, d := range drifts {
 		d.At = d.At.UTC()
-		i := slices.IndexFunc(f.has.Drifts, func(have Drift) bool { return have.Zone == d.Zone && have.At.Equal(d.At) })
+		i := slices.IndexFunc(f.has.Drifts, func(have Drift) bool { return have.Scope == d.Scope && have.At.Equal(d.At) })
 		if i < 0 {
 			f.has.Drifts = append(f.has.Drifts, d)
 			continue
@@ -213,9 +213,9 @@ func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Tim
 		f.has.Drifts[i].Weakens = f.has.Drifts[i].Weakens || d.Weakens
 	}
 	f.has.Drifts = slices.DeleteFunc(f.has.Drifts, func(d Drift) bool { return d.At.Before(before) })
-	slices.SortFunc(f.has.Drifts, func(a, b Drift) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Zone, b.Zone)) })
+	slices.SortFunc(f.has.Drifts, func(a, b Drift) int { return cmp.Or(a.At.Compare(b.At), a.Scope.Compare(b.Scope)) })
 	return nil
 }
 
 // WrittenByCommands implements [Records]: no other process has this memory.
-func (f *Forgetful) WrittenByCommands(context.Context, int64) ([]edge.ZoneID, error) { return nil, nil }
+func (f *Forgetful) WrittenByCommands(context.Context, int64) ([]edge.Scope, error) { return nil, nil }

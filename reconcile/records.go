@@ -56,7 +56,7 @@ type Records interface {
 	RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (number int64, err error)
 	// Unclaim gives the claim on a zone back where no result is recorded. version is that of
 	// the entry point as it was read under the claim; empty where it was not.
-	Unclaim(ctx context.Context, zone edge.ZoneID, version string) error
+	Unclaim(ctx context.Context, zone edge.Scope, version string) error
 	// Unfinished returns the writes to zones in the history that have no result, for a
 	// process that begins: of each deployment the last write alone, and none that a revert
 	// made. It does not look further back than a bound, and returns none where no history
@@ -64,7 +64,7 @@ type Records interface {
 	Unfinished(ctx context.Context) ([]Entry, error)
 	// WrittenByCommands returns the zones that commands beside a daemon have written, apply
 	// and revert, as the results in the history after this entry say.
-	WrittenByCommands(ctx context.Context, after int64) ([]edge.ZoneID, error)
+	WrittenByCommands(ctx context.Context, after int64) ([]edge.Scope, error)
 	// Record adds entries to the history.
 	Record(ctx context.Context, entries ...Entry) error
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the
@@ -85,7 +85,7 @@ type Records interface {
 
 // Proof says which declaration of a zone was last proved to be live.
 type Proof struct {
-	Zone        edge.ZoneID
+	Scope       edge.Scope
 	Fingerprint string       // of the declaration
 	Labels      guard.Labels // of the zone; none and empty are the same
 	Commit      string       // the one under which this declaration, with these labels, was first proved
@@ -113,19 +113,19 @@ type Acceptance struct {
 	Approvals []Approval
 	// Gone are zones that are no longer declared. What was applied, proved and not kept
 	// there is forgotten. Their drifts still count: they were written.
-	Gone []edge.ZoneID
+	Gone []edge.Scope
 	// Keep are deployments that are declared, and not to be removed once nothing declares
 	// them, even if the declaration is never proved.
 	Keep []diff.DeploymentID
 	// Given are zones that it declares otherwise than the commit before. It counts as the
 	// one that gave them their declaration, unless they had that already.
-	Given []edge.ZoneID
+	Given []edge.Scope
 	// Renamed are zones that have another id than before, by the earlier one: a hold of a
 	// revert goes with them.
-	Renamed map[edge.ZoneID]edge.ZoneID
+	Renamed map[edge.Scope]edge.Scope
 	// Declared returns the fingerprint of a zone's declaration, empty for none. Holds that
 	// last until a zone is declared otherwise end with it. Nil ends none.
-	Declared func(edge.ZoneID) string
+	Declared func(edge.Scope) string
 	// Memory takes the place of what is on record of zones, and is added to what is on record
 	// of accounts; nil keeps both.
 	Memory *Memory
@@ -135,7 +135,7 @@ type Acceptance struct {
 
 // Drift is a change that was made without a new commit. It counts for limits for a while.
 type Drift struct {
-	Zone    edge.ZoneID
+	Scope   edge.Scope
 	At      time.Time
 	Weakens bool // that which was healed; two at the same time in one zone weaken if one does
 }
@@ -159,7 +159,7 @@ type Record struct {
 	Prunable      diff.Pruning
 	NonConvergent map[diff.DeploymentID]string
 	Tries         map[diff.DeploymentID]diff.Try // of NonConvergent, where they are known
-	Proofs        map[edge.ZoneID]Proof
+	Proofs        map[edge.Scope]Proof
 	Holds         []diff.Hold // those that are over too
 	Approvals     []Approval  // those that are not spent
 	Rollout       Rollout
@@ -167,14 +167,14 @@ type Record struct {
 	Swept         time.Time // see [Records]; zero for not known
 	// Written are the zones that were written because of the accepted commit without an
 	// approval, and whether that weakened.
-	Written map[edge.ZoneID]bool
+	Written map[edge.Scope]bool
 	Memory  Memory
 	// Departures is as in [Standing].
 	Departures int64
 }
 
 // Proved returns the labels with which a zone was proved last; false where it was not.
-func (r Record) Proved(id edge.ZoneID) (guard.Labels, bool) {
+func (r Record) Proved(id edge.Scope) (guard.Labels, bool) {
 	proof, ok := r.Proofs[id]
 	return proof.Labels, ok
 }
@@ -184,7 +184,7 @@ func (r Record) Proved(id edge.ZoneID) (guard.Labels, bool) {
 type Memory struct {
 	// Kept are the selections of zones, sorted, also of such that are not declared. A zone
 	// that is not in it is under what selects it with the labels of its proof.
-	Kept map[edge.ZoneID][]guard.Selection
+	Kept map[edge.Scope][]guard.Selection
 	// Bound are the keys under which accounts have their settings.
 	Bound map[edge.AccountID]guard.Binding
 }

@@ -56,7 +56,7 @@ type Scope struct {
 	// zone has found, and what came of it; that was reported before.
 	Slice, Sum bool
 	// Zone is the one that a Slice is about; empty where it is about tokens.
-	Zone edge.ZoneID
+	Zone edge.Scope
 	// Begun says that this is the report of no run, but that Commit was accepted and is
 	// being applied from now on, in so many zones; Problems are the warnings in it.
 	Begun *Begun

@@ -32,10 +32,10 @@ type Halt struct {
 // is none.
 type Rollout struct {
 	Commit string
-	Zones  map[edge.ZoneID]RolloutZone // those that the commit changed; none once it is through
-	Wave   int                         // the wave that is open, from 1
-	Since  time.Time                   // when the open wave was done; zero before
-	Halted string                      // why nothing goes on; empty where it does
+	Zones  map[edge.Scope]RolloutZone // those that the commit changed; none once it is through
+	Wave   int                        // the wave that is open, from 1
+	Since  time.Time                  // when the open wave was done; zero before
+	Halted string                     // why nothing goes on; empty where it does
 }
 
 // RolloutZone is the wave of a zone, from 1, and what became of it.
@@ -72,7 +72,7 @@ func (o Rollout) Resumed() Rollout {
 
 // Without is a rollout that zones have left. It is over, halted or not, where none is left
 // that waits.
-func (o Rollout) Without(zones []edge.ZoneID) Rollout {
+func (o Rollout) Without(zones []edge.Scope) Rollout {
 	o.Zones = maps.Clone(o.Zones)
 	for _, id := range zones {
 		delete(o.Zones, id)

@@ -15,8 +15,8 @@ import (
 // much was written for it.
 type commitSummary struct {
 	message string
-	zones   map[edge.ZoneID]diff.Direction
-	results map[edge.ZoneID]reconcile.Outcome // of the newest write to each zone; empty: written, not proved
+	zones   map[edge.Scope]diff.Direction
+	results map[edge.Scope]reconcile.Outcome // of the newest write to each zone; empty: written, not proved
 	tokens  map[string]bool
 	told    bool
 }
@@ -28,7 +28,7 @@ func commitsOf(ctx context.Context, memory reconcile.History, f reconcile.Histor
 	if _, err := memory.History(ctx, f, func(e reconcile.Entry) error {
 		if e.Asked.Commit != "" {
 			commits[e.Asked.Commit] = &commitSummary{
-				zones: map[edge.ZoneID]diff.Direction{}, results: map[edge.ZoneID]reconcile.Outcome{}, tokens: map[string]bool{},
+				zones: map[edge.Scope]diff.Direction{}, results: map[edge.Scope]reconcile.Outcome{}, tokens: map[string]bool{},
 			}
 		}
 		return nil
@@ -52,7 +52,7 @@ func (c *commitSummary) add(e reconcile.Entry) error {
 	case e.Subject.Token != "":
 		c.tokens[e.Subject.Token] = true
 	default:
-		id := e.Subject.ZoneID
+		id := e.Subject.Scope
 		c.zones[id] = diff.Combine(c.zones[id], e.Direction)
 		outcome := reconcile.Outcome("")
 		if e.Result != nil {

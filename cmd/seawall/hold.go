@@ -63,8 +63,8 @@ reason, hold it again.`,
 				if err != nil {
 					return err
 				}
-				ids := slices.Compact(slices.Sorted(slices.Values(slices.Concat(declared, known))))
-				hold := diff.Hold{Zone: args[0], ZoneIDs: ids, Until: time.Now().Add(length).Truncate(time.Second), Reason: reason}
+				ids := slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(declared, known)), edge.Scope.Compare))
+				hold := diff.Hold{Zone: args[0], Scopes: ids, Until: time.Now().Add(length).Truncate(time.Second), Reason: reason}
 				if err := memory.Hold(cmd.Context(), hold, setup.Whoami()); err != nil {
 					return err
 				}
@@ -176,7 +176,7 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 
 // zonesInForce are the zones that the commit in force declares by a name, with ids that were
 // found by their names, too: a hold stays with them whatever they are called later.
-func zonesInForce(ctx context.Context, memory *ledger.Ledger, name string) ([]edge.ZoneID, error) {
+func zonesInForce(ctx context.Context, memory *ledger.Ledger, name string) ([]edge.Scope, error) {
 	record, err := memory.Restore(ctx)
 	if err != nil {
 		return nil, err
@@ -189,11 +189,11 @@ func zonesInForce(ctx context.Context, memory *ledger.Ledger, name string) ([]ed
 }
 
 // zonesNamed are the zones of a name in any account, where their ids are known.
-func zonesNamed(state desired.State, name string) (ids []edge.ZoneID) {
+func zonesNamed(state desired.State, name string) (ids []edge.Scope) {
 	for _, account := range state.Accounts {
 		for _, zone := range account.Zones {
-			if zone.Key == name && !desired.Sought(zone.ID) {
-				ids = append(ids, zone.ID)
+			if zone.Key == name && !desired.Sought(zone.Scope.ID) {
+				ids = append(ids, zone.Scope)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func releaseZone(ctx context.Context, memory *ledger.Ledger, name string) (held 
 	}
 	names := []string{name}
 	for _, h := range standing.Holds {
-		if slices.ContainsFunc(ids, func(id edge.ZoneID) bool { return h.ZoneID == id || slices.Contains(h.ZoneIDs, id) }) {
+		if slices.ContainsFunc(ids, func(id edge.Scope) bool { return h.Scope == id || slices.Contains(h.Scopes, id) }) {
 			names = append(names, h.Zone)
 		}
 	}
@@ -231,7 +231,7 @@ func releaseZone(ctx context.Context, memory *ledger.Ledger, name string) (held 
 // server, which may be away in the hour in which holds are needed; where there is
 // no commit yet, the name is taken as it is, with a warning. It returns the ids that are
 // declared for the name.
-func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name string) ([]edge.ZoneID, error) {
+func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name string) ([]edge.Scope, error) {
 	state, err := setup.LastGood(ctx, s)
 	if err != nil {
 		fmt.Fprintln(t.Err, t.Red("warning:"), "could not check whether the zone exists:", cli.OneLine(err.Error()))

@@ -154,10 +154,10 @@ func showReverted(t *cli.Terminal, planned *revert.Planned, report reconcile.Rep
 	if report.Err != nil {
 		return setup.Explain(report.Err)
 	}
-	back := map[edge.ZoneID]bool{}
+	back := map[edge.Scope]bool{}
 	for _, result := range report.Results {
 		if result.Outcome == reconcile.Converged {
-			back[result.Change.ZoneID] = true
+			back[result.Change.Scope] = true
 		}
 	}
 	fmt.Fprintf(t.Out, "%s put back; the commit is stopped in %s that it had not reached\n",

@@ -198,11 +198,11 @@ func (b *book) readAccount(ctx context.Context, a desired.Account) error {
 // aZone is a zone of an account that may be asked in its place.
 func aZone(a desired.Account) []desired.Zone {
 	for _, z := range a.Zones {
-		if !z.AccountLevel && len(z.Deployments) > 0 {
+		if z.Scope.Level != edge.LevelAccount && len(z.Deployments) > 0 {
 			return []desired.Zone{z}
 		}
 	}
-	return []desired.Zone{{AccountLevel: true}}
+	return []desired.Zone{{Scope: edge.Scope{Level: edge.LevelAccount}}}
 }
 
 // deploying is an account that runs these rulesets: they are read in full.

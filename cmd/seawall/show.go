@@ -130,7 +130,7 @@ func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desi
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
 			names = append(names, z.Key)
-			if z.Key == word || string(z.ID) == word {
+			if z.Key == word || z.Scope.String() == word {
 				all = append(all, showZone(ctx, t, o, state.Commit, account, z))
 			}
 		}
@@ -175,12 +175,12 @@ func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit stri
 	return s
 }
 
-func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.ZoneID, error) {
+func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.Scope, error) {
 	f := importFlags{Options: o}
 	f.Order.Dir = o.Dir
 	platform, _, done, err := f.platform(t)
 	if err != nil {
-		return nil, "", err
+		return nil, edge.Scope{}, err
 	}
 	defer done()
 	return importer.ReadLive(ctx, platform, account, z)

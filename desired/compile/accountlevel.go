@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // accountLevel reads the deployments of an account itself.
 func accountLevel(r *reader, path string, a desired.Account, waf both) desired.Zone {
-	z := desired.Zone{AccountLevel: true, Key: desired.AccountZone(a.Key), Origin: waf.origin()}
+	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: waf.origin()}
 	if !a.ByName {
-		z.ID = desired.AccountLevelID(a)
+		z.Scope = desired.AccountScope(a)
 	}
 	first := map[string]desired.Deployment{}
 	for _, m := range waf.members() {
@@ -36,7 +37,7 @@ const hintAccountExpression = `say for which zones it is; the platform takes onl
 
 // zonePath is the path of a zone of the account at a path.
 func zonePath(account string, z desired.Zone) string {
-	if z.AccountLevel {
+	if z.Scope.Level == edge.LevelAccount {
 		return account
 	}
 	return at(account, "zone", z.Key)

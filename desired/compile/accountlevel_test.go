@@ -34,7 +34,7 @@ account: Staging: {
 	}
 	prod, staging := state.Accounts[1], state.Accounts[0]
 	z := prod.Zones[0]
-	if !z.AccountLevel || z.Key != "account:prod" || z.ID != edge.AccountLevel(id) || z.Origin.Line != 7 || len(z.Deployments) != 2 || prod.Zones[1].AccountLevel {
+	if z.Scope.Level != edge.LevelAccount || z.Key != "account:prod" || z.Scope != edge.AccountScope(id) || z.Origin.Line != 7 || len(z.Deployments) != 2 || prod.Zones[1].Scope.Level == edge.LevelAccount {
 		t.Fatalf("zones %+v", prod.Zones)
 	}
 	eu, us := z.Deployments[0], z.Deployments[1]
@@ -44,7 +44,7 @@ account: Staging: {
 	if us.Name() != "us" || us.Ref != id || us.Paranoia.Value != 1 || us.Expression != nil || !us.Enabled.Value {
 		t.Errorf("us is %+v", us)
 	}
-	if z := staging.Zones[0]; !z.AccountLevel || z.ID != "" || z.ByName || len(z.Deployments) != 0 || !desired.Sought(desired.AccountLevelID(staging)) {
+	if z := staging.Zones[0]; z.Scope.Level != edge.LevelAccount || z.Scope.ID != "" || z.ByName || len(z.Deployments) != 0 || !desired.Sought(desired.AccountScope(staging).ID) {
 		t.Errorf("it is %+v", z)
 	}
 	other := us

@@ -25,7 +25,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	m := merger{
 		accounts: map[string]*account{},
 		tokens:   map[string]desired.Token{},
-		zoneIDs:  make(map[edge.ZoneID]holder, zonesOf(units)),
+		zoneIDs:  make(map[edge.Scope]holder, zonesOf(units)),
 		named:    map[zoneName]holder{},
 		names:    map[ownedName]holder{},
 		sinks:    map[desired.Sink]holder{},
@@ -81,7 +81,7 @@ func complete(units []Unit) bool {
 type merger struct {
 	accounts map[string]*account
 	tokens   map[string]desired.Token
-	zoneIDs  map[edge.ZoneID]holder
+	zoneIDs  map[edge.Scope]holder
 	named    map[zoneName]holder
 	names    map[ownedName]holder // of tokens
 	sinks    map[desired.Sink]holder
@@ -151,24 +151,24 @@ func (m *merger) zone(a *account, path string, z desired.Zone) {
 	}
 	a.zones[z.Key] = z
 	m.zoneName(a.Key, path, z)
-	if z.ID == "" {
+	if z.Scope.ID == "" {
 		return
 	}
-	if first, taken := m.zoneIDs[z.ID]; taken {
-		what := "the zone " + string(z.ID)
-		if account, ok := z.ID.Account(); ok {
+	if first, taken := m.zoneIDs[z.Scope]; taken {
+		what := "the zone " + z.Scope.String()
+		if account, ok := z.Scope.Account(); ok {
 			what = "what account " + string(account) + " deploys itself"
 		}
 		m.problems = append(m.problems, twoPlaces(at(path, "id"), z.Origin,
 			fmt.Sprintf("%s is already declared, as %s", what, first.path), first.origin))
 		return
 	}
-	m.zoneIDs[z.ID] = holder{path, z.Origin}
+	m.zoneIDs[z.Scope] = holder{path, z.Origin}
 }
 
 func (m *merger) zoneTwice(path string, first, z desired.Zone, differs string) {
 	if first.Origin != z.Origin {
-		if z.AccountLevel {
+		if z.Scope.Level == edge.LevelAccount {
 			path = at(path, "waf")
 		}
 		m.twice(path, z.Origin, first.Origin, differs == "")

@@ -26,8 +26,8 @@ func (r *reader) accountID(m member) desired.Account {
 // then be a name that a zone can have.
 func (r *reader) zoneID(path string, m member) desired.Zone {
 	id, name := m.field("id"), m.field("name")
-	z := desired.Zone{Key: m.key, ID: edge.ZoneID(id.text()), ByName: !id.exists(), Name: name.text(), Origin: m.origin()}
-	if desired.IsAccountZone(m.key) {
+	z := desired.Zone{Key: m.key, Scope: edge.ZoneScope(edge.ZoneID(id.text())), ByName: !id.exists(), Name: name.text(), Origin: m.origin()}
+	if desired.IsAccountKey(m.key) {
 		r.problem(m.origin(), path, fmt.Sprintf("the key %q is that of an account's own entry point", m.key),
 			"choose another key; deployments of the account itself are under account: KEY: waf")
 	}

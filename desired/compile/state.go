@@ -54,7 +54,7 @@ func zoneDifference(a, b desired.Zone) string {
 		return ""
 	}
 	switch {
-	case a.ID != b.ID:
+	case a.Scope != b.Scope:
 		return ".id"
 	case a.Name != b.Name:
 		return ".name"

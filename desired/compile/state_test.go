@@ -279,7 +279,7 @@ account: prod: zone: a: {id: "0000000000000000000000000000000a", waf: core: {}}
 	})
 	var zones []string
 	for _, z := range state.Accounts[0].Zones {
-		zones = append(zones, fmt.Sprintf("%s %s %s", z.Key, z.ID, z.Origin))
+		zones = append(zones, fmt.Sprintf("%s %s %s", z.Key, z.Scope, z.Origin))
 	}
 	want := []string{
 		"a 0000000000000000000000000000000a a/deep/a.cue:2:22",

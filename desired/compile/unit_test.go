@@ -137,7 +137,7 @@ func units() *rapid.Generator[compile.Unit] {
 		return d
 	})
 	zone := rapid.Custom(func(t *rapid.T) desired.Zone {
-		z := desired.Zone{Key: text.Draw(t, "key"), ID: edge.ZoneID(text.Draw(t, "id")), Origin: origin.Draw(t, "origin"), Deployments: slice(deployment).Draw(t, "deployments")}
+		z := desired.Zone{Key: text.Draw(t, "key"), Scope: edge.ZoneScope(edge.ZoneID(text.Draw(t, "id"))), Origin: origin.Draw(t, "origin"), Deployments: slice(deployment).Draw(t, "deployments")}
 		if rapid.Bool().Draw(t, "labelled") {
 			z.Labels = rapid.MapOf(text, text).Draw(t, "labels")
 		}

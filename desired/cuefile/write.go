@@ -305,17 +305,17 @@ func zoneText(z Zone, at place) string {
 	}
 	if len(at.fields) == 0 && labels == "" {
 		if z.ByName {
-			p.WriteString("waf: " + waf + " // id " + string(z.ID) + "\n")
+			p.WriteString("waf: " + waf + " // id " + z.Scope.ID + "\n")
 		} else {
-			p.WriteString("{id: " + String(string(z.ID)) + ", waf: " + waf + "}\n")
+			p.WriteString("{id: " + String(z.Scope.ID) + ", waf: " + waf + "}\n")
 		}
 		return p.String()
 	}
 	p.WriteString("{\n")
 	if z.ByName {
-		p.comment("id " + string(z.ID))
+		p.comment("id " + z.Scope.ID)
 	} else {
-		p.WriteString("id: " + String(string(z.ID)) + "\n")
+		p.WriteString("id: " + String(z.Scope.ID) + "\n")
 	}
 	p.WriteString(labels)
 	p.deployments(treeOf(at.fields), at.tier)

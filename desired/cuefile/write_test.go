@@ -32,7 +32,7 @@ func run(paranoia, score int, tags ...string) desired.Deployment {
 }
 
 func zone(i int, name string, deployments ...desired.Deployment) cuefile.Zone {
-	return cuefile.Zone{Zone: desired.Zone{Key: name, ID: edge.ZoneID(fmt.Sprintf("%032x", i)), Deployments: deployments}}
+	return cuefile.Zone{Zone: desired.Zone{Key: name, Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("%032x", i))), Deployments: deployments}}
 }
 
 func account(zones ...cuefile.Zone) cuefile.Account {

@@ -69,12 +69,12 @@ func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Ta
 	accounts := []string{}
 	for _, a := range state.Accounts {
 		for _, z := range a.Zones {
-			if z.AccountLevel {
+			if z.Scope.Level == edge.LevelAccount {
 				continue
 			}
-			switch said := z.Key == w.Zone || string(z.ID) == w.Zone; {
+			switch said := z.Key == w.Zone || z.Scope.ID == w.Zone; {
 			case said && w.in(a):
-				found = append(found, access.OfZone(cmp.Or(a.ID, within), z.ID))
+				found = append(found, access.OfZone(cmp.Or(a.ID, within), edge.ZoneID(z.Scope.ID)))
 				accounts = append(accounts, a.Key)
 			case said:
 				others = append(others, a.Key)

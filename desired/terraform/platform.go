@@ -82,7 +82,7 @@ func assumed(id edge.RulesetID, all []*edge.Overrides) edge.Ruleset {
 }
 
 // AccountRulesets lists the managed rulesets that zones of the state run.
-func (p Platform) AccountRulesets(context.Context, edge.AccountID) ([]edge.Ruleset, error) {
+func (p Platform) Rulesets(context.Context, edge.Scope) ([]edge.Ruleset, error) {
 	listed := slices.Clone(p.rulesets)
 	for i := range listed {
 		listed[i].Rules = nil
@@ -90,8 +90,8 @@ func (p Platform) AccountRulesets(context.Context, edge.AccountID) ([]edge.Rules
 	return listed, nil
 }
 
-// AccountRuleset is one of them; [edge.ErrNotFound] for others.
-func (p Platform) AccountRuleset(_ context.Context, _ edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+// Ruleset is one of them; [edge.ErrNotFound] for others.
+func (p Platform) Ruleset(_ context.Context, _ edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	for _, r := range p.rulesets {
 		if r.ID == id {
 			return r, nil
@@ -101,8 +101,8 @@ func (p Platform) AccountRuleset(_ context.Context, _ edge.AccountID, id edge.Ru
 }
 
 // EntryPoint is that of a zone; [edge.ErrEntryPointNotFound] where the state has none.
-func (p Platform) EntryPoint(_ context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
-	entryPoint, known := p.state.EntryPoints[zone]
+func (p Platform) EntryPoint(_ context.Context, scope edge.Scope, _ edge.Phase) (edge.Ruleset, error) {
+	entryPoint, known := p.state.EntryPoints[edge.ZoneID(scope.ID)]
 	if !known {
 		return entryPoint, edge.ErrEntryPointNotFound
 	}

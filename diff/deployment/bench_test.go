@@ -9,7 +9,7 @@ import (
 
 func BenchmarkCanonicalise(b *testing.B) {
 	in := difftest.Large(1, 40)
-	rule := in.Live.EntryPoints[in.State.Accounts[0].Zones[0].ID].Value.Rules[0]
+	rule := in.Live.EntryPoints[in.State.Accounts[0].Zones[0].Scope.At(edge.PhaseFirewallManaged)].Value.Rules[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		if c := canonicalise(rule); len(c.Overrides.Rules) != 41 {
@@ -35,7 +35,7 @@ func BenchmarkCompare(b *testing.B) {
 	m := index(difftest.LargeRuleset())
 	rule := func(score int) edge.Rule {
 		in := difftest.Large(1, score)
-		return in.Live.EntryPoints[in.State.Accounts[0].Zones[0].ID].Value.Rules[0]
+		return in.Live.EntryPoints[in.State.Accounts[0].Zones[0].Scope.At(edge.PhaseFirewallManaged)].Value.Rules[0]
 	}
 	for name, score := range map[string]int{"same": 40, "other_threshold": 60} {
 		live, want := rule(40), rule(score)

@@ -67,9 +67,9 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	}
 	annotate(fields, intent, m)
 	w.explain(fields, "the latest is "+found.Version)
-	target := diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
+	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.RuleOperation{Do: diff.ActionDeploy, Target: target, Body: w.rule},
 	})
@@ -102,10 +102,10 @@ func (p *planner) settle(at place, id diff.DeploymentID, rule edge.Rule, owned [
 }
 
 // byZone sorts what may be removed by zone.
-func byZone(all diff.Pruning) map[edge.ZoneID][]diff.DeploymentID {
-	zones := map[edge.ZoneID][]diff.DeploymentID{}
+func byZone(all diff.Pruning) map[edge.Scope][]diff.DeploymentID {
+	zones := map[edge.Scope][]diff.DeploymentID{}
 	for id := range all {
-		zones[id.Zone] = append(zones[id.Zone], id)
+		zones[id.Scope] = append(zones[id.Scope], id)
 	}
 	for _, ids := range zones {
 		slices.SortFunc(ids, diff.DeploymentID.Compare)
@@ -118,7 +118,7 @@ func byZone(all diff.Pruning) map[edge.ZoneID][]diff.DeploymentID {
 // means, none is removed: it may be the one.
 func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entryPoint diff.Observed[edge.Ruleset]) {
 	declared := map[diff.DeploymentID]bool{}
-	marked := p.prunable[zone.ID]
+	marked := p.prunable[zone.Scope]
 	for _, d := range zone.Deployments {
 		if len(marked) == 0 {
 			return
@@ -127,7 +127,7 @@ func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entry
 		if found.problem != nil {
 			return
 		}
-		declared[diff.DeploymentID{Zone: zone.ID, Ruleset: found.managed.ID, Ref: d.Ref}] = true
+		declared[diff.DeploymentID{Scope: zone.Scope, Ruleset: found.managed.ID, Ref: d.Ref}] = true
 	}
 	for _, id := range marked {
 		if !declared[id] {
@@ -169,9 +169,9 @@ func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.
 		}
 	}
 	return diff.Change{
-		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: diff.Weakens, Fields: fields,
-		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
+		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{Phase: edge.PhaseFirewallManaged, 
 			Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		}},
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-var coreID = diff.DeploymentID{Zone: difftest.Zone, Ruleset: difftest.Core}
+var coreID = diff.DeploymentID{Scope: difftest.Zone, Ruleset: difftest.Core}
 
 // aMark is on record of the deployment of a scene.
 var aMark = diff.Prunable{Account: "prod", Zone: "shop.example", Deployment: "core", Rule: difftest.Rule}
@@ -25,7 +25,7 @@ var aMark = diff.Prunable{Account: "prod", Zone: "shop.example", Deployment: "co
 // withoutEntryPoint is the live state of a zone that has none.
 func withoutEntryPoint() diff.Live {
 	live := difftest.Live()
-	live.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: fmt.Errorf("reading: %w", edge.ErrEntryPointNotFound)}
+	live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: fmt.Errorf("reading: %w", edge.ErrEntryPointNotFound)}
 	return live
 }
 
@@ -71,7 +71,7 @@ func TestDeployingConverges(t *testing.T) {
 		if !ok || c.Direction != want || c.Origin != difftest.At(4) || c.ID() != coreID {
 			t.Fatalf("it is %T, %s, of %v", c.Operation, c.Direction, c.Origin)
 		}
-		if creation.Target.EntryPoint != live.EntryPoints[difftest.Zone].Value.ID {
+		if creation.Target.EntryPoint != live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)].Value.ID {
 			t.Fatalf("it goes to entry point %q", creation.Target.EntryPoint)
 		}
 		for _, f := range c.Fields {
@@ -159,7 +159,7 @@ func TestDeployAndPruneProblems(t *testing.T) {
 	renamed.Accounts[0].Rulesets = append(renamed.Accounts[0].Rulesets, desired.RulesetRef{Key: "misspelt", Name: "Cor Ruleset"})
 	renamed.Accounts[0].Zones[0].Deployments = []desired.Deployment{{Ruleset: "misspelt", Deploy: true}}
 	unreadable := difftest.Live()
-	unreadable.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
+	unreadable.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
 	tag := deploys()
 	tag.Accounts[0].Zones[0].Deployments[0].Disable.Tags = []desired.Declared[string]{*difftest.Declared(9, "sqlli")}
 	for name, test := range map[string]struct {
@@ -214,7 +214,7 @@ func TestAgreedWhicheverCallDeploys(t *testing.T) {
 
 // A zone whose deployments all left the repository is planned, too.
 func TestRemovalsOfManyZones(t *testing.T) {
-	marks := diff.Pruning{coreID: aMark, {Zone: "elsewhere", Ruleset: difftest.Core}: aMark}
+	marks := diff.Pruning{coreID: aMark, {Scope: edge.ZoneScope("elsewhere"), Ruleset: difftest.Core}: aMark}
 	for name, live := range map[string]diff.Live{"no entry point": withoutEntryPoint(), "no rule": difftest.Live()} {
 		state := difftest.State(desired.Deployment{})
 		state.Accounts[0].Zones[0].Deployments = nil

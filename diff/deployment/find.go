@@ -39,7 +39,7 @@ func (p *planner) findManaged(at place) (*managed, bool) {
 		p.problem(at, problem)
 		return nil, false
 	}
-	if twin, ok := p.twin(at, found.managed.ID); ok && !at.zone.AccountLevel {
+	if twin, ok := p.twin(at, found.managed.ID); ok && at.zone.Scope.Level != edge.LevelAccount {
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Origin,
 			Reason: fmt.Sprintf("deployments %q and %q of the zone both run managed ruleset %q", at.d.Ruleset, twin, found.managed.Name),

@@ -81,7 +81,7 @@ func genApplied(t *rapid.T) diff.Applied {
 	if len(errs) > 0 {
 		return nil
 	}
-	return diff.Applied{{Zone: difftest.Zone, Ruleset: difftest.Core}: owned(c, nil)}
+	return diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: owned(c, nil)}
 }
 
 // apply(plan(d, l), l) agrees with d, and a second plan finds nothing to do.

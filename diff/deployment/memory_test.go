@@ -35,7 +35,7 @@ func genNext(t *rapid.T, in difftest.Scene, plan diff.Plan) difftest.Scene {
 	switch rapid.SampledFrom([]string{"nothing", "applied", "declaration", "live", "record", "managed"}).Draw(t, "what changes") {
 	case "applied":
 		if len(plan.Changes) == 1 && plan.Changes[0].Sends() {
-			rule := replaced(in.Live.EntryPoints[difftest.Zone].Value.Rules[0], difftest.UpdateOf(plan.Changes[0]).Body)
+			rule := replaced(in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)].Value.Rules[0], difftest.UpdateOf(plan.Changes[0]).Body)
 			in.Live.EntryPoints = difftest.Live(rule).EntryPoints
 			in.Applied = diff.Applied{plan.Changes[0].ID(): plan.Changes[0].Do().Owned()}
 		}
@@ -67,7 +67,7 @@ func TestMemoryIsUsed(t *testing.T) {
 		}
 	}
 	makes(0)
-	in.Live.EntryPoints[difftest.Zone].Value.Rules[0].Enabled = new(false)
+	in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)].Value.Rules[0].Enabled = new(false)
 	makes(0)
 	for range 2 {
 		memory = memory.Renew()
@@ -91,6 +91,6 @@ func TestMemoryHeedsTheRecord(t *testing.T) {
 	if plan := planWith(in, memory); len(plan.Settled) != 1 {
 		t.Fatalf("not settled: %+v", plan)
 	}
-	in.Applied = diff.Applied{{Zone: difftest.Zone, Ruleset: difftest.Core}: {categoryMember("sqli", "enabled")}}
+	in.Applied = diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: {categoryMember("sqli", "enabled")}}
 	difftest.MustChange(t, planWith(in, memory))
 }

@@ -43,7 +43,7 @@ func (Kind) Plan(in diff.Input) diff.Part {
 	p := planner{in: in, managed: map[rulesetKey]lookup{}, prunable: byZone(in.Prunable)}
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
-			if entryPoint, read := in.Live.EntryPoints[zone.ID]; read {
+			if entryPoint, read := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; read {
 				problems := len(p.out.Problems)
 				p.planZone(account, zone, entryPoint)
 				p.planRemovals(account, zone, entryPoint)
@@ -61,7 +61,7 @@ type planner struct {
 	out     diff.Part
 	managed map[rulesetKey]lookup
 
-	prunable map[edge.ZoneID][]diff.DeploymentID
+	prunable map[edge.Scope][]diff.DeploymentID
 }
 
 // place is where in the declaration the planner is.
@@ -78,7 +78,7 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
-			p.absent(at, edge.Ruleset{}, fmt.Sprintf("the %s has no entry point ruleset", zone.Owner()))
+			p.absent(at, edge.Ruleset{}, fmt.Sprintf("the %s has no entry point ruleset", zone.Scope.Level))
 		case entryPoint.Err != nil:
 			p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		default:
@@ -94,7 +94,7 @@ func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err err
 	listErr := p.in.Live.Accounts[account.ID].Listed.Err
 	hint := hintForbiddenZone
 	switch {
-	case zone.AccountLevel:
+	case zone.Scope.Level == edge.LevelAccount:
 		hint = hintForbiddenRoot
 	case errors.Is(listErr, edge.ErrForbidden):
 		hint = hintForbiddenAccount // the zone was not even asked for
@@ -119,7 +119,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		return
 	}
 	m := pin.managed
-	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID, Ref: at.d.Ref}
+	id := diff.DeploymentID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.Recall(id, inputs); known {
 		p.keep(at, s.Kept)
@@ -153,11 +153,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.RuleOperation{
 			Do:     diff.ActionUpdate,
-			Target: diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
+			Target: diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
 			Body:   w.rule,
 		},
 	})
@@ -179,7 +179,7 @@ func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 		errs = append(errs, beyondReference(at.d)...)
 	}
 	decided, undecidable := m.decide(at.d)
-	errs = m.moved(at.d, p.in.Applied[diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
+	errs = m.moved(at.d, p.in.Applied[diff.DeploymentID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}
@@ -269,14 +269,14 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	switch {
 	case len(rules) == 1:
 		return rules[0], true
-	case len(rules) == 0 && at.zone.AccountLevel:
+	case len(rules) == 0 && at.zone.Scope.Level == edge.LevelAccount:
 		p.absentRef(at, entryPoint, m)
 	case len(rules) == 0:
 		p.absent(at, entryPoint, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
 	default:
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Origin,
-			Reason: fmt.Sprintf("%d execute rules of the %s run managed ruleset %q (%s and %s)", len(rules), at.zone.Owner(), m.Name, rules[0].ID, rules[1].ID),
+			Reason: fmt.Sprintf("%d execute rules of the %s run managed ruleset %q (%s and %s)", len(rules), at.zone.Scope.Level, m.Name, rules[0].ID, rules[1].ID),
 			Hint:   "remove all but one of them on the platform; the overrides of two could contradict each other",
 		})
 	}
@@ -291,13 +291,13 @@ func (p *planner) notDeployed(at place, reason, hint string) {
 func (p *planner) keep(at place, members []diff.Leftover) {
 	if len(members) > 0 {
 		p.out.Kept = append(p.out.Kept, diff.Kept{
-			Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Name(), Members: members,
+			Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, Deployment: at.d.Name(), Members: members,
 		})
 	}
 }
 
 func (p *planner) problem(at place, problem diff.Problem) {
-	problem.Account, problem.Zone, problem.ZoneID = at.account.Key, at.zone.Key, at.zone.ID
+	problem.Account, problem.Zone, problem.Scope = at.account.Key, at.zone.Key, at.zone.Scope
 	problem.Deployment = at.d.Name()
 	p.out.Problems = append(p.out.Problems, problem)
 }

@@ -39,7 +39,7 @@ func TestMakeWritesTheWholeRule(t *testing.T) {
 	if got := difftest.JSONText(t, request.Body); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	target := diff.Target{Ruleset: difftest.Core, EntryPoint: difftest.EntryPoint, Version: "11", Rule: difftest.Rule, Owned: c.Do().Owned()}
+	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: difftest.Core, EntryPoint: difftest.EntryPoint, Version: "11", Rule: difftest.Rule, Owned: c.Do().Owned()}
 	if !reflect.DeepEqual(difftest.UpdateOf(c).Target, target) || len(c.Do().Owned()) != 9 {
 		t.Errorf("target is %+v", difftest.UpdateOf(c).Target)
 	}
@@ -151,7 +151,7 @@ func TestMakeUndecided(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			plan := guard.Check(planOne(test.intent, live), guard.Facts{})
 			want := []diff.Problem{{
-				Account: "prod", Zone: "shop.example", ZoneID: difftest.Zone, Deployment: "core", State: diff.Undecided,
+				Account: "prod", Zone: "shop.example", Scope: difftest.Zone, Deployment: "core", State: diff.Undecided,
 				Reason: "live has 1 override that nothing declares",
 				Hint:   `seawall absorb ZONE declares what is live; or declare what it should be, or set unmanaged: "keep" or unmanaged: "remove"`,
 				Origin: difftest.At(4), Unmanaged: []diff.Leftover{{Path: ruleMember(difftest.RuleID(1), "enabled"), Value: false, Note: "ref-1"}},

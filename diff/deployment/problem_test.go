@@ -31,7 +31,7 @@ func TestMakeProblems(t *testing.T) {
 	}
 	zone := func(o diff.Observed[edge.Ruleset]) diff.Live {
 		live := difftest.Live()
-		live.EntryPoints[difftest.Zone] = o
+		live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = o
 		return live
 	}
 	notLooked := difftest.Live(difftest.Execute(nil))
@@ -117,7 +117,7 @@ func TestMakeProblems(t *testing.T) {
 				t.Fatalf("got %+v", plan)
 			}
 			got, want := plan.Problems[0], test.want
-			want.Account, want.Zone, want.ZoneID, want.Deployment = "prod", "shop.example", difftest.Zone, "core"
+			want.Account, want.Zone, want.Scope, want.Deployment = "prod", "shop.example", difftest.Zone, "core"
 			if want.State == diff.Unknown && want.Err == nil {
 				want.Err = got.Err // its text is the reason
 			}
@@ -188,14 +188,15 @@ func TestMakeBlocksTwoDeploymentsOfOneRuleset(t *testing.T) {
 // Accounts may have managed rulesets of the same id; what one shows says
 // nothing about the other.
 func TestMakeTellsAccountsApart(t *testing.T) {
-	const otherAccount, otherZone = edge.AccountID("f0000000000000000000000000000001"), edge.ZoneID("000000000000000000000000000000a2")
+	const otherAccount edge.AccountID = "f0000000000000000000000000000001"
+	otherZone := edge.ZoneScope("000000000000000000000000000000a2")
 	unread := errors.New("reading: 503")
 	state, live := difftest.State(difftest.Deployment()), difftest.Live(difftest.Execute(nil))
 	other := difftest.State(difftest.Deployment()).Accounts[0]
 	other.Key, other.ID = "stage", otherAccount
-	other.Zones[0].ID = otherZone
+	other.Zones[0].Scope = otherZone
 	state.Accounts = append(state.Accounts, other)
-	live.EntryPoints[otherZone] = live.EntryPoints[difftest.Zone]
+	live.EntryPoints[otherZone.At(edge.PhaseFirewallManaged)] = live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)]
 	live.Accounts[otherAccount] = diff.AccountLive{
 		Listed:  live.Accounts[difftest.Account].Listed,
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{difftest.Core: {Err: unread}},
@@ -215,7 +216,7 @@ func TestAnUnreadZoneWithoutDeployments(t *testing.T) {
 		"unread": {errors.New("503"), 1}, "no entry point": {edge.ErrEntryPointNotFound, 0}, "read": {nil, 0},
 	} {
 		live := difftest.Live()
-		live.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: test.err}
+		live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: test.err}
 		state := difftest.State(difftest.Deployment())
 		state.Accounts[0].Zones[0].Deployments = nil
 		plan := planScene(difftest.Scene{State: state, Live: live})

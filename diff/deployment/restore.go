@@ -17,7 +17,7 @@ import (
 // Restore implements [diff.Kind]. What is otherwise by now than it was written becomes a
 // problem, [diff.ChangedSince].
 func (Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
-	entryPoint, read := in.Live.EntryPoints[r.ID.Zone]
+	entryPoint, read := in.Live.EntryPoints[r.ID.Scope.At(edge.PhaseFirewallManaged)]
 	if !read {
 		entryPoint.Err = errors.New("the zone was not read")
 	}
@@ -51,7 +51,7 @@ func (Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Prob
 	for i := range fields {
 		m.describe(&fields[i])
 	}
-	target := diff.Target{Ruleset: m.ID, Ref: r.ID.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
+	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: r.ID.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
 	return &diff.Change{
 		Direction: directionOf(fields), Fields: fields, Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: target, Body: want},
 	}, nil

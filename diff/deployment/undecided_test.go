@@ -50,7 +50,7 @@ func TestExpressionsThatAreNotDeclared(t *testing.T) {
 			}
 			p := planScene(difftest.Scene{
 				State: difftest.State(d), Live: difftest.Live(live),
-				Applied: diff.Applied{{Zone: difftest.Zone, Ruleset: difftest.Core}: applied},
+				Applied: diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: applied},
 			})
 			got, owned := "nothing", []diff.Member(nil)
 			for _, s := range p.Settled {
@@ -83,7 +83,7 @@ func TestDecidedIsHealedBesideUndecided(t *testing.T) {
 	live.Enabled, live.Expression = new(false), "false"
 	p := planScene(difftest.Scene{
 		State: difftest.State(difftest.Deployment(difftest.Threshold(40, "block"))), Live: difftest.Live(live),
-		Applied: diff.Applied{{Zone: difftest.Zone, Ruleset: difftest.Core}: {rememberText(ofExpression, "true")}},
+		Applied: diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: {rememberText(ofExpression, "true")}},
 	})
 	if len(p.Changes) != 1 || len(p.Problems) != 2 {
 		t.Fatalf("got %+v", p)

@@ -141,7 +141,9 @@ func TestCallsThatAreNotOffered(t *testing.T) {
 		t.Errorf("a pin that is declared: %+v", p.Problems)
 	}
 	for name, spoil := range map[string]func(diff.Live){
-		"entry point": func(l diff.Live) { l.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: unknown} },
+		"entry point": func(l diff.Live) {
+			l.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: unknown}
+		},
 		"managed ruleset": func(l diff.Live) {
 			l.Accounts[difftest.Account].Managed[difftest.Core] = diff.Observed[edge.Ruleset]{Err: unknown}
 		},

@@ -21,11 +21,13 @@ import (
 // zone's entry point and the rule that executes the managed ruleset.
 const (
 	Account    edge.AccountID = "0123456789abcdef0123456789abcdef"
-	Zone       edge.ZoneID    = "000000000000000000000000000000a1"
 	Core       edge.RulesetID = "c04e0000000000000000000000000001"
 	EntryPoint edge.RulesetID = "e0000000000000000000000000000001"
 	Rule       edge.RuleID    = "d0000000000000000000000000000001"
 )
+
+// Zone is the zone.
+var Zone = edge.ZoneScope("000000000000000000000000000000a1")
 
 // RuleID is the id of a rule of [Managed], counted from 0.
 func RuleID(i int) edge.RuleID { return edge.RuleID(fmt.Sprintf("%032x", 0xabc000+i)) }
@@ -71,7 +73,7 @@ func Live(rules ...edge.Rule) diff.Live {
 			Listed:  diff.Observed[[]edge.Ruleset]{Value: []edge.Ruleset{Managed()}},
 			Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{Core: {Value: Managed()}},
 		}},
-		EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{Zone: {Value: edge.Ruleset{
+		EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{Zone.At(edge.PhaseFirewallManaged): {Value: edge.Ruleset{
 			ID: EntryPoint, Kind: edge.KindZone, Phase: edge.PhaseFirewallManaged, Version: "11", Rules: rules,
 		}}},
 	}
@@ -93,7 +95,7 @@ func State(d desired.Deployment) desired.State {
 	return desired.State{Commit: "c0ffee", Accounts: []desired.Account{{
 		Key: "prod", ID: Account,
 		Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}},
-		Zones:    []desired.Zone{{Key: "shop.example", ID: Zone, Origin: At(3), Deployments: []desired.Deployment{d}}},
+		Zones:    []desired.Zone{{Key: "shop.example", Scope: Zone, Origin: At(3), Deployments: []desired.Deployment{d}}},
 	}}}
 }
 
@@ -293,13 +295,13 @@ func JSONText(t testing.TB, v any) string {
 func Zones(n int, d func(int) desired.Deployment, rule func(int) edge.Rule) Scene {
 	in := Scene{State: State(desired.Deployment{}), Live: Live()}
 	account := &in.State.Accounts[0]
-	account.Zones, in.Live.EntryPoints = nil, map[edge.ZoneID]diff.Observed[edge.Ruleset]{}
+	account.Zones, in.Live.EntryPoints = nil, map[edge.Place]diff.Observed[edge.Ruleset]{}
 	for i := range n {
-		id := edge.ZoneID(fmt.Sprintf("%032x", 0xa00000+i))
+		id := edge.ZoneScope(edge.ZoneID(fmt.Sprintf("%032x", 0xa00000+i)))
 		declaration := d(i)
 		declaration.Ruleset, declaration.Origin = "core", At(100+i)
-		account.Zones = append(account.Zones, desired.Zone{Key: fmt.Sprintf("z%d", i), ID: id, Origin: At(i), Deployments: []desired.Deployment{declaration}})
-		in.Live.EntryPoints[id] = diff.Observed[edge.Ruleset]{Value: edge.Ruleset{ID: EntryPoint, Version: "1", Rules: []edge.Rule{rule(i)}}}
+		account.Zones = append(account.Zones, desired.Zone{Key: fmt.Sprintf("z%d", i), Scope: id, Origin: At(i), Deployments: []desired.Deployment{declaration}})
+		in.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Value: edge.Ruleset{ID: EntryPoint, Version: "1", Rules: []edge.Rule{rule(i)}}}
 	}
 	return in
 }

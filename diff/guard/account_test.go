@@ -52,7 +52,7 @@ func TestSettingsStayWithAnAccount(t *testing.T) {
 			accounts := guard.Accounts{Settings: test.settings, Rest: guard.AccountSettings{}}.
 				Declaring(map[string]edge.AccountID{test.key: "a"}, test.bound)
 			facts := guard.Facts{Observe: test.observe, Accounts: accounts}
-			change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: test.key, Zone: "z", ZoneID: "1", Deployment: "core"}
+			change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: test.key, Zone: "z", Scope: edge.ZoneScope("1"), Deployment: "core"}
 			leaving := accounts.Leaving(test.observe)
 			plan := diff.Plan{Changes: []diff.Change{change}, Leaving: leaving}
 			got := diff.Guard("")
@@ -87,14 +87,14 @@ func TestAPlanApprovesItsDepartures(t *testing.T) {
 	gold := guard.Labels{"tier": "gold"}
 	rules := []guard.Rule{{Name: "gold", Labels: gold, Approve: guard.ApproveAll}}
 	facts := guard.Facts{
-		Rules: rules, Zones: map[edge.ZoneID]guard.Labels{"1": nil, "2": nil},
-		LabelsBefore: map[edge.ZoneID][]guard.Selection{"1": {{Labels: gold}}, "2": {{Labels: gold}}},
+		Rules: rules, Zones: map[edge.Scope]guard.Labels{edge.ZoneScope("1"): nil, edge.ZoneScope("2"): nil},
+		LabelsBefore: map[edge.Scope][]guard.Selection{edge.ZoneScope("1"): {{Labels: gold}}, edge.ZoneScope("2"): {{Labels: gold}}},
 	}
 	left := []diff.Left{{Setting: "guards.gold", Labels: gold}}
 	plan := diff.NewPlan("c")
-	for _, id := range []edge.ZoneID{"1", "2"} {
-		plan.Changes = append(plan.Changes, diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: "prod", Zone: string(id), ZoneID: id, Deployment: "core"})
-		plan.Leaving = append(plan.Leaving, diff.Leaving{Account: "prod", Zone: string(id), ZoneID: id, Left: left}.Sealed(""))
+	for _, id := range []edge.Scope{edge.ZoneScope("1"), edge.ZoneScope("2")} {
+		plan.Changes = append(plan.Changes, diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: "prod", Zone: id.String(), Scope: id, Deployment: "core"})
+		plan.Leaving = append(plan.Leaving, diff.Leaving{Account: "prod", Zone: id.String(), Scope: id, Left: left}.Sealed(""))
 	}
 	without := plan
 	without.Leaving = nil
@@ -137,11 +137,11 @@ func TestAHoldStaysWithItsZone(t *testing.T) {
 	}{
 		"its key":                 {diff.Hold{Zone: "b"}, "b", true},
 		"another key":             {diff.Hold{Zone: "b"}, "c", false},
-		"another key, known":      {diff.Hold{Zone: "b", ZoneIDs: []edge.ZoneID{"0", "1"}}, "c", true},
-		"another zone":            {diff.Hold{Zone: "b", ZoneIDs: []edge.ZoneID{"0"}}, "c", false},
-		"a new zone with its key": {diff.Hold{Zone: "b", ZoneIDs: []edge.ZoneID{"0"}}, "b", true},
+		"another key, known":      {diff.Hold{Zone: "b", Scopes: []edge.Scope{edge.ZoneScope("0"), edge.ZoneScope("1")}}, "c", true},
+		"another zone":            {diff.Hold{Zone: "b", Scopes: []edge.Scope{edge.ZoneScope("0")}}, "c", false},
+		"a new zone with its key": {diff.Hold{Zone: "b", Scopes: []edge.Scope{edge.ZoneScope("0")}}, "b", true},
 	} {
-		if _, held := diff.HoldOn([]diff.Hold{test.hold}, test.key, "1"); held != test.want {
+		if _, held := diff.HoldOn([]diff.Hold{test.hold}, test.key, edge.ZoneScope("1")); held != test.want {
 			t.Errorf("%s: held %t", name, held)
 		}
 	}

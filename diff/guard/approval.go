@@ -154,13 +154,13 @@ func (f Facts) Released(plan diff.Plan) Facts {
 	for _, l := range plan.Leaving {
 		switch {
 		case !l.Approved:
-		case l.ZoneID == "":
+		case l.Scope.IsZero():
 			f.Accounts = f.Accounts.rebound(l.Account)
 		default:
 			if !cloned {
 				f.LabelsBefore, cloned = maps.Clone(f.LabelsBefore), true
 			}
-			delete(f.LabelsBefore, l.ZoneID)
+			delete(f.LabelsBefore, l.Scope)
 		}
 	}
 	return f

@@ -9,19 +9,19 @@ import "github.com/seawall-dev/seawall/edge"
 // It is not safe for concurrent use. Make it with [NewBase].
 type Base struct {
 	rules []Rule
-	zones map[edge.ZoneID]bool
+	zones map[edge.Scope]bool
 	count map[string]int // by rule
 }
 
 // NewBase returns an empty one for rules.
 func NewBase(rules []Rule) *Base {
-	return &Base{rules: rules, zones: map[edge.ZoneID]bool{}, count: map[string]int{}}
+	return &Base{rules: rules, zones: map[edge.Scope]bool{}, count: map[string]int{}}
 }
 
 // Add has a zone count for the rules whose labels select it by each of these labels: those
 // that it had before, and those with which it was proved. A zone counts once, as it was when
 // it was added first.
-func (b *Base) Add(zone edge.ZoneID, labels ...Labels) {
+func (b *Base) Add(zone edge.Scope, labels ...Labels) {
 	if b.zones[zone] {
 		return
 	}

@@ -17,17 +17,17 @@ type declaredZone struct {
 // their ids, and by name only where the name stands for an id that it was found to have,
 // or that is not known.
 type declarations struct {
-	byID   map[edge.ZoneID]declaredZone
+	byID   map[edge.Scope]declaredZone
 	byName map[string][]declaredZone
 }
 
 func declarationsOf(state desired.State) declarations {
-	d := declarations{make(map[edge.ZoneID]declaredZone, state.Zones()), map[string][]declaredZone{}}
+	d := declarations{make(map[edge.Scope]declaredZone, state.Zones()), map[string][]declaredZone{}}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
 			at := declaredZone{account, z}
-			d.byID[z.ID] = at
-			if name := at.name(); name != "" && (z.ByName || desired.Sought(z.ID)) {
+			d.byID[z.Scope] = at
+			if name := at.name(); name != "" && (z.ByName || desired.Sought(z.Scope.ID)) {
 				d.byName[name] = append(d.byName[name], at)
 			}
 		}
@@ -39,10 +39,10 @@ func declarationsOf(state desired.State) declarations {
 // name in the same account, while the id of one is not known, or the name has another one now.
 // Else a zone whose name is being looked up would look as if it were gone.
 func (d declarations) find(z declaredZone) (declaredZone, bool) {
-	if same, ok := d.byID[z.zone.ID]; ok {
+	if same, ok := d.byID[z.zone.Scope]; ok {
 		return same, true
 	}
-	if !z.zone.ByName && !desired.Sought(z.zone.ID) {
+	if !z.zone.ByName && !desired.Sought(z.zone.Scope.ID) {
 		return d.sought(z)
 	}
 	for _, other := range d.byName[z.name()] {
@@ -57,7 +57,7 @@ func (d declarations) find(z declaredZone) (declaredZone, bool) {
 // by the same name and its id is not known yet.
 func (d declarations) sought(z declaredZone) (declaredZone, bool) {
 	for _, other := range d.byName[z.name()] {
-		if desired.Sought(other.zone.ID) && sameAccount(z.account, other.account) {
+		if desired.Sought(other.zone.Scope.ID) && sameAccount(z.account, other.account) {
 			return other, true
 		}
 	}
@@ -67,9 +67,9 @@ func (d declarations) sought(z declaredZone) (declaredZone, bool) {
 // name is the name by which a zone is looked up, empty for none.
 func (z declaredZone) name() string {
 	switch {
-	case z.zone.AccountLevel && z.account.Name != "":
-		return desired.AccountZone(desired.FoldName(z.account.Name))
-	case z.zone.AccountLevel:
+	case z.zone.Scope.Level == edge.LevelAccount && z.account.Name != "":
+		return desired.AccountKey(desired.FoldName(z.account.Name))
+	case z.zone.Scope.Level == edge.LevelAccount:
 		return ""
 	}
 	return desired.FoldName(z.zone.Name)
@@ -83,7 +83,7 @@ func sameAccount(a, b desired.Account) bool {
 
 // Earlier says of zones that a state declares what they were in an earlier state, where they
 // were otherwise then: nil for one that it did not declare, else the labels that it had.
-type Earlier map[edge.ZoneID]Labels
+type Earlier map[edge.Scope]Labels
 
 // EarlierOf compares a state with the one before it.
 func EarlierOf(before, after desired.State) Earlier {
@@ -93,9 +93,9 @@ func EarlierOf(before, after desired.State) Earlier {
 			was, ok := had.find(declaredZone{account, z})
 			switch {
 			case !ok:
-				earlier[z.ID] = nil
+				earlier[z.Scope] = nil
 			case !maps.Equal(was.zone.Labels, z.Labels):
-				earlier[z.ID] = labelsOf(was.zone)
+				earlier[z.Scope] = labelsOf(was.zone)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func EarlierOf(before, after desired.State) Earlier {
 
 // Labels are those that a zone had before, by those that it has; false where it was not
 // there.
-func (e Earlier) Labels(zone edge.ZoneID, now Labels) (Labels, bool) {
+func (e Earlier) Labels(zone edge.Scope, now Labels) (Labels, bool) {
 	was, otherwise := e[zone]
 	if !otherwise {
 		return now, true

@@ -16,8 +16,8 @@ import (
 )
 
 // labelled declares n zones, of which every other is gold: the odd ones.
-func labelled(n int) map[edge.ZoneID]Labels {
-	zones := map[edge.ZoneID]Labels{}
+func labelled(n int) map[edge.Scope]Labels {
+	zones := map[edge.Scope]Labels{}
 	for i := 1; i <= n; i++ {
 		zones[difftest.FleetZone(i)] = Labels{"tier": []string{"free", "gold"}[i%2]}
 	}
@@ -57,7 +57,7 @@ func limited(l Limit) []Rule { return []Rule{{Name: "fleet", Changes: &l}} }
 
 // A sweep is judged as one, in however many parts it comes.
 func TestLimitCountsWhatTheSweepHasTouched(t *testing.T) {
-	touched := map[edge.ZoneID]bool{difftest.FleetZone(11): false, difftest.FleetZone(12): true, difftest.FleetZone(13): true}
+	touched := map[edge.Scope]bool{difftest.FleetZone(11): false, difftest.FleetZone(12): true, difftest.FleetZone(13): true}
 	weakening := []Rule{{Name: "calm", Weakening: &Limit{Count: new(2)}}}
 	goldOnly := []Rule{{Name: "best", Labels: gold, Changes: &Limit{Count: new(2)}}}
 	for _, test := range []struct {
@@ -94,7 +94,7 @@ func TestLimitCountsWhatTheSweepHasTouched(t *testing.T) {
 func TestGatherCountsWhatItsPartsHave(t *testing.T) {
 	changes := difftest.ChangesTo(5, 2)
 	changes[4].Refused = &diff.Refusal{Guard: diff.GuardHold}
-	problems := []diff.Problem{{ZoneID: difftest.FleetZone(6), State: diff.Unknown}, {ZoneID: difftest.FleetZone(6), State: diff.Unknown}, {Token: "k", State: diff.Quarantined}}
+	problems := []diff.Problem{{Scope: difftest.FleetZone(6), State: diff.Unknown}, {Scope: difftest.FleetZone(6), State: diff.Unknown}, {Token: "k", State: diff.Quarantined}}
 	got := diff.Gather("c0ffee", 10, 1, []diff.Change{changes[4], changes[1], changes[0], changes[3], changes[2]}, problems)
 	want := diff.Summary{Zones: 10, InSync: 4, Changed: 4, Weakening: 2, Refused: 1, Unknown: 1, Tokens: 1}
 	if got.Summary != want {
@@ -156,7 +156,7 @@ func TestLimitCountsZones(t *testing.T) {
 	difftest.AlterUpdate(&second, func(u *diff.RuleOperation) { u.Target.Rule = "other" })
 	unkept := difftest.FleetChange(3, diff.Weakens)
 	not := map[diff.DeploymentID]string{unkept.ID(): unkept.Fingerprint()}
-	orphan := diff.Change{Token: "old", Operation: diff.Orphan{}, Direction: diff.Neutral, Fields: []diff.Field{}}
+	orphan := diff.Change{Scope: edge.CredentialScope(""), Token: "old", Operation: diff.Orphan{}, Direction: diff.Neutral, Fields: []diff.Field{}}
 	p := difftest.PlanOf(difftest.FleetChange(1, diff.Weakens), second, difftest.FleetChange(2, diff.Weakens), unkept, orphan, difftest.TokenChange("t", diff.ActionCreate, diff.Weakens))
 	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(2)})}), "z3 non_convergent")
 	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(1)})}), "z1 limit", "z1 limit", "z2 limit", "z3 non_convergent")
@@ -285,7 +285,7 @@ func TestApprovalDigest(t *testing.T) {
 		"order":             {func(p *diff.Plan) { p.Changes[0], p.Changes[2] = p.Changes[2], p.Changes[0] }, true},
 		"problems":          {func(p *diff.Plan) { p.Problems = []diff.Problem{{Zone: "z9", State: diff.Unknown}} }, true},
 		"one change less":   {func(p *diff.Plan) { p.Changes = p.Changes[1:] }, false},
-		"another zone":      {func(p *diff.Plan) { p.Changes[0].ZoneID = difftest.FleetZone(9) }, false},
+		"another zone":      {func(p *diff.Plan) { p.Changes[0].Scope = difftest.FleetZone(9) }, false},
 		"another old value": {func(p *diff.Plan) { p.Changes[0].Fields[0].Old = nil }, false},
 		"another new value": {func(p *diff.Plan) { p.Changes[0].Fields[0].New = 3 }, false},
 		"another request": {func(p *diff.Plan) {
@@ -354,7 +354,7 @@ func TestHold(t *testing.T) {
 // A hold that a revert set lasts while its zone is declared as it was, and is about that
 // zone alone.
 func TestHoldOfARevert(t *testing.T) {
-	hold := diff.Hold{Zone: "z2", ZoneID: difftest.ChangesTo(3, 0)[1].ZoneID, Declaration: "d1", Commit: "0123456789abcdef", Reason: "revert of commit 01 (lee)"}
+	hold := diff.Hold{Zone: "z2", Scope: difftest.ChangesTo(3, 0)[1].Scope, Declaration: "d1", Commit: "0123456789abcdef", Reason: "revert of commit 01 (lee)"}
 	p := Check(difftest.PlanOf(difftest.ChangesTo(3, 0)...), Facts{Holds: []diff.Hold{hold}})
 	wantRefused(t, p, "z2 reverted")
 	want := diff.Refusal{
@@ -365,10 +365,10 @@ func TestHoldOfARevert(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	elsewhere := hold
-	elsewhere.ZoneID = "another"
+	elsewhere.Scope = edge.ZoneScope("another")
 	wantRefused(t, Check(difftest.PlanOf(difftest.ChangesTo(3, 0)...), Facts{Holds: []diff.Hold{elsewhere}}))
 	for declaration, lasts := range map[string]bool{"d1": true, "d2": false, "": false} {
-		got := diff.Active([]diff.Hold{hold}, difftest.Noon, func(edge.ZoneID) string { return declaration })
+		got := diff.Active([]diff.Hold{hold}, difftest.Noon, func(edge.Scope) string { return declaration })
 		if (len(got) == 1) != lasts {
 			t.Errorf("declared as %q: %v", declaration, got)
 		}
@@ -406,7 +406,7 @@ func TestFreeze(t *testing.T) {
 func TestWaves(t *testing.T) {
 	next := difftest.Noon.Add(time.Hour)
 	p := difftest.PlanOf(append(difftest.ChangesTo(5, 0), difftest.TokenChange("t", diff.ActionUpdate, diff.Weakens))...)
-	wave := map[edge.ZoneID]int{difftest.FleetZone(1): 1, difftest.FleetZone(2): 2, difftest.FleetZone(3): 3, difftest.FleetZone(4): 4}
+	wave := map[edge.Scope]int{difftest.FleetZone(1): 1, difftest.FleetZone(2): 2, difftest.FleetZone(3): 3, difftest.FleetZone(4): 4}
 	r := &Rollout{Wave: wave, Waves: 4, Open: 2, Next: next}
 	guarded := Check(p, Facts{Rollout: r})
 	wantRefused(t, guarded, "z3 wave", "z4 wave")
@@ -440,7 +440,7 @@ func TestOrderOfGuards(t *testing.T) {
 		Holds:         []diff.Hold{{Zone: "z1", Until: difftest.Noon}},
 		Rules:         []Rule{{Name: "a", Approve: ApproveWeakening}, {Name: "b", Changes: &Limit{Count: new(0)}}},
 		Freezes:       []Freeze{{Name: "f"}},
-		Rollout:       &Rollout{Wave: map[edge.ZoneID]int{difftest.FleetZone(1): 2}, Open: 1},
+		Rollout:       &Rollout{Wave: map[edge.Scope]int{difftest.FleetZone(1): 2}, Open: 1},
 	}
 	for _, step := range []struct {
 		guard  string
@@ -480,7 +480,7 @@ func genFacts(t *rapid.T, zones int) Facts {
 		f.Freezes = append(f.Freezes, Freeze{Name: "f", Labels: genLabels.Draw(t, "labels"), Until: difftest.Noon.Add(time.Hour), Strengthening: rapid.Bool().Draw(t, "strengthening")})
 	}
 	if rapid.Bool().Draw(t, "rolls out") {
-		f.Rollout = &Rollout{Wave: map[edge.ZoneID]int{}, Waves: 3, Open: rapid.IntRange(1, 3).Draw(t, "open")}
+		f.Rollout = &Rollout{Wave: map[edge.Scope]int{}, Waves: 3, Open: rapid.IntRange(1, 3).Draw(t, "open")}
 		for i := 1; i <= zones; i++ {
 			if wave := rapid.IntRange(0, 3).Draw(t, "wave"); wave > 0 {
 				f.Rollout.Wave[difftest.FleetZone(i)] = wave

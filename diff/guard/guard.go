@@ -79,7 +79,7 @@ type Facts struct {
 	Tries map[diff.ID]diff.Try
 
 	// Zones are the labels of every declared zone, whether this plan looks at it or not.
-	Zones map[edge.ZoneID]Labels
+	Zones map[edge.Scope]Labels
 	// Base has the zones that shares are shares of; nil: all of Zones.
 	Base *Base
 	// Observe selects what is observed only.
@@ -96,7 +96,7 @@ type Facts struct {
 	Freezes []Freeze
 	// LabelsBefore are the selections that zones have not been allowed to leave; see
 	// [Remembered]. A label that a commit takes away must not take its own guard away.
-	LabelsBefore map[edge.ZoneID][]Selection
+	LabelsBefore map[edge.Scope][]Selection
 	// Accounts say which settings accounts have.
 	Accounts Accounts
 	// Tally counts for limits beside the plan; nil counts nothing beside it.
@@ -123,10 +123,10 @@ func (l Labels) Selects(zone Labels) bool {
 // no labels: only a selector without any selects it. What nobody knows is selected by all.
 func (f Facts) selects(l Labels, c diff.Change) bool {
 	switch {
-	case c.Level() == diff.LevelCredential:
+	case c.Level() == edge.LevelCredential:
 		return len(l) == 0
-	case c.Level().Counts():
-		return f.selectsZone(l, c.ZoneID)
+	case diff.Counts(c.Level()):
+		return f.selectsZone(l, c.Scope)
 	}
 	return true
 }
@@ -134,7 +134,7 @@ func (f Facts) selects(l Labels, c diff.Change) bool {
 // selectsZone reports whether labels select a zone: as it is declared, or by what it has not
 // been allowed to leave. What an account deploys itself runs in zones with any labels,
 // so all labels select it.
-func (f Facts) selectsZone(l Labels, zone edge.ZoneID) bool {
+func (f Facts) selectsZone(l Labels, zone edge.Scope) bool {
 	if _, account := zone.Account(); account || l.Selects(f.Zones[zone]) {
 		return true
 	}

@@ -131,7 +131,7 @@ func TestGuardNonConvergent(t *testing.T) {
 	if got := refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live).Reason; !strings.HasPrefix(got, "the platform accepted this change at 2026-03-01T02:22:00Z, but did not keep it: ") || !strings.HasSuffix(got, "; next try at 2026-03-01T02:37:00Z") {
 		t.Errorf("reason %q", got)
 	}
-	facts.NonConvergent = map[diff.DeploymentID]string{{Zone: difftest.Zone, Ruleset: "another"}: written.Fingerprint()}
+	facts.NonConvergent = map[diff.DeploymentID]string{{Scope: difftest.Zone, Ruleset: "another"}: written.Fingerprint()}
 	if refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live) != nil {
 		t.Error("another deployment's history is held against this one")
 	}
@@ -166,7 +166,7 @@ func TestDigest(t *testing.T) {
 		"zones":         func(p *diff.Plan) { p.Summary.Zones++ },
 		"account":       func(p *diff.Plan) { p.Changes[0].Account = "other" },
 		"zone":          func(p *diff.Plan) { p.Changes[0].Zone = "other" },
-		"zone id":       func(p *diff.Plan) { p.Changes[0].ZoneID = "other" },
+		"zone id":       func(p *diff.Plan) { p.Changes[0].Scope = edge.ZoneScope("other") },
 		"deployment":    func(p *diff.Plan) { p.Changes[0].Deployment = "other" },
 		"direction":     func(p *diff.Plan) { p.Changes[0].Direction = diff.Neutral },
 		"origin":        func(p *diff.Plan) { p.Changes[0].Origin.Line++ },
@@ -234,8 +234,8 @@ func TestShrinkAsConfigured(t *testing.T) {
 // to it, and it counts as one zone with all of them.
 func TestGuardsWithLabelsApplyToAccounts(t *testing.T) {
 	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil)))
-	account, gold, none := edge.AccountLevel(difftest.Account), Labels{"tier": "gold"}, 0
-	plan.Changes[0].ZoneID = account
+	account, gold, none := edge.AccountScope(difftest.Account), Labels{"tier": "gold"}, 0
+	plan.Changes[0].Scope = account
 	for name, facts := range map[string]Facts{
 		"freeze":   {Freezes: []Freeze{{Name: "sale", Labels: gold}}},
 		"observe":  {Observe: []Observe{{Labels: gold}}},
@@ -243,12 +243,12 @@ func TestGuardsWithLabelsApplyToAccounts(t *testing.T) {
 		"approval": {Rules: []Rule{{Name: "gold", Labels: gold, Approve: ApproveAll}}},
 		"hold":     {Holds: []diff.Hold{{Zone: plan.Changes[0].Zone}}},
 	} {
-		facts.Zones = map[edge.ZoneID]Labels{account: nil}
+		facts.Zones = map[edge.Scope]Labels{account: nil}
 		if got := Check(plan, facts).Changes[0].Refused; got == nil || string(got.Guard) != name {
 			t.Errorf("%s: refused %+v", name, got)
 		}
 	}
-	facts := Facts{Zones: map[edge.ZoneID]Labels{account: nil, "z": gold, "y": nil}}
+	facts := Facts{Zones: map[edge.Scope]Labels{account: nil, edge.ZoneScope("z"): gold, edge.ZoneScope("y"): nil}}
 	if n := facts.selected(gold); n != 2 {
 		t.Errorf("%d zones are gold, want 2", n)
 	}

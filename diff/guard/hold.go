@@ -4,15 +4,15 @@ import "github.com/seawall-dev/seawall/diff"
 
 // refuseHeld refuses every change to a zone that is held.
 func refuseHeld(c diff.Change, f Facts) *diff.Refusal {
-	if !c.Level().Counts() {
+	if !diff.Counts(c.Level()) {
 		return refuseUnknown(c)
 	}
-	h, held := diff.HoldOn(f.Holds, c.Zone, c.ZoneID)
+	h, held := diff.HoldOn(f.Holds, c.Zone, c.Scope)
 	if !held {
 		return nil
 	}
 	owner := "the zone"
-	if _, account := c.ZoneID.Account(); account {
+	if _, account := c.Scope.Account(); account {
 		owner = "the account"
 	}
 	guard, release := diff.GuardHold, "seawall hold release zone "+h.Zone

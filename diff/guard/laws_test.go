@@ -76,17 +76,17 @@ func TestLimitsHold(t *testing.T) {
 		plan, facts := genPlan(t, lawZones), genFacts(t, lawZones)
 		var sent []diff.Change
 		for _, c := range Check(plan, facts).Changes {
-			if c.Applies() && c.Level().Counts() {
+			if c.Applies() && diff.Counts(c.Level()) {
 				sent = append(sent, c)
 			}
 		}
 		for _, rule := range facts.Rules {
-			n, weak := map[edge.ZoneID]bool{}, map[edge.ZoneID]bool{}
+			n, weak := map[edge.Scope]bool{}, map[edge.Scope]bool{}
 			for _, c := range sent {
-				if rule.Labels.Selects(facts.Zones[c.ZoneID]) {
-					n[c.ZoneID] = true
+				if rule.Labels.Selects(facts.Zones[c.Scope]) {
+					n[c.Scope] = true
 					if c.Direction == diff.Weakens {
-						weak[c.ZoneID] = true
+						weak[c.Scope] = true
 					}
 				}
 			}

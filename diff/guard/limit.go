@@ -62,7 +62,7 @@ func (f Facts) exceeded(changes []diff.Change) (over []heldBack) {
 	for _, rule := range f.Rules {
 		var all, weakening []diff.Change
 		for _, c := range changes {
-			if c.Level() == diff.LevelCredential || !f.selects(rule.Labels, c) {
+			if c.Level() == edge.LevelCredential || !f.selects(rule.Labels, c) {
 				continue
 			}
 			all = append(all, c)
@@ -106,7 +106,7 @@ func (f Facts) over(l *Limit, changes []diff.Change, rule Rule, weakening bool) 
 
 // beside returns how many zones count for a limit beside those of the plan, and of
 // how many zones shares are shares.
-func (f Facts) beside(rule Rule, again map[edge.ZoneID]bool, weakening bool) (before, base int) {
+func (f Facts) beside(rule Rule, again map[edge.Scope]bool, weakening bool) (before, base int) {
 	if f.Tally != nil {
 		return f.Tally.beside(rule, again, weakening)
 	}
@@ -124,10 +124,10 @@ func (f Facts) selected(l Labels) int {
 	return n
 }
 
-func zonesOf(changes []diff.Change) map[edge.ZoneID]bool {
-	zones := map[edge.ZoneID]bool{}
+func zonesOf(changes []diff.Change) map[edge.Scope]bool {
+	zones := map[edge.Scope]bool{}
 	for _, c := range changes {
-		zones[c.ZoneID] = true
+		zones[c.Scope] = true
 	}
 	return zones
 }

@@ -26,13 +26,13 @@ type Lost struct{ Of, Gone Size }
 type Known struct {
 	// Exists reports whether the entry point of a zone was read, or found not to be there,
 	// at least once; nil: of none.
-	Exists func(edge.ZoneID) bool
+	Exists func(edge.Scope) bool
 	// Ruleset returns the id of a managed ruleset that goes by its name, empty where that is
 	// not known; nil knows none.
 	Ruleset func(desired.Account, desired.RulesetRef) edge.RulesetID
 }
 
-func (k Known) exists(id edge.ZoneID) bool { return k.Exists != nil && k.Exists(id) }
+func (k Known) exists(id edge.Scope) bool { return k.Exists != nil && k.Exists(id) }
 
 // mostNames is how much of what is gone is named.
 const mostNames = 3
@@ -61,7 +61,7 @@ func LossOf(before, after desired.State, known Known) Loss {
 }
 
 func (l *Loss) zone(was declaredZone, have declarations, known Known) {
-	z, exists := was.zone, known.exists(was.zone.ID)
+	z, exists := was.zone, known.exists(was.zone.Scope)
 	now, declared := have.find(was)
 	l.count(exists, !declared, func(s *Size) { s.Zones++ })
 	if !declared {
@@ -151,14 +151,14 @@ func hasToken(all []desired.Token, t desired.Token) bool {
 // LossOnRecord is the loss where it is not known any more what the last accepted commit
 // declared: deployments are those on record of each zone, which all exist. Of a zone that is
 // declared still, as many are gone as it declares fewer.
-func LossOnRecord(deployments map[edge.ZoneID]int, after desired.State) Loss {
+func LossOnRecord(deployments map[edge.Scope]int, after desired.State) Loss {
 	var l Loss
 	have := declarationsOf(after)
-	for _, id := range slices.Sorted(maps.Keys(deployments)) {
+	for _, id := range slices.SortedFunc(maps.Keys(deployments), edge.Scope.Compare) {
 		now, declared := have.byID[id]
 		l.count(true, !declared, func(s *Size) { s.Zones++ })
 		if !declared {
-			l.name(string(id))
+			l.name(id.String())
 		}
 		for i := range deployments[id] {
 			l.count(true, i >= len(now.zone.Deployments), func(s *Size) { s.Deployments++ })

@@ -25,19 +25,19 @@ func lossFleet(n int) desired.State {
 }
 
 func lossZone(key string, rulesets ...string) desired.Zone {
-	z := desired.Zone{Key: key, Name: key + ".example", ID: edge.ZoneID("id-" + key)}
+	z := desired.Zone{Key: key, Name: key + ".example", Scope: edge.ZoneScope(edge.ZoneID("id-" + key))}
 	for _, ruleset := range rulesets {
 		z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: ruleset})
 	}
 	return z
 }
 
-var everything = Known{Exists: func(edge.ZoneID) bool { return true }}
+var everything = Known{Exists: func(edge.Scope) bool { return true }}
 
 // What is gone is told by what it is on the platform, and not by how the repository calls it.
 func TestLossIsOfThePlatform(t *testing.T) {
 	sought := func(z *desired.Zone) {
-		z.ByName, z.ID = true, desired.SoughtZone("prod", z.Key)
+		z.ByName, z.Scope = true, edge.ZoneScope(desired.SoughtZone("prod", z.Key))
 	}
 	for name, test := range map[string]struct {
 		change func(*desired.State)
@@ -56,7 +56,7 @@ func TestLossIsOfThePlatform(t *testing.T) {
 		}, Size{Deployments: 4}},
 		"another key of a zone":     {func(s *desired.State) { s.Accounts[0].Zones[0].Key = "renamed" }, Size{}},
 		"another key of an account": {func(s *desired.State) { s.Accounts[0].Key = "renamed" }, Size{}},
-		"another zone of the key":   {func(s *desired.State) { s.Accounts[0].Zones[0].ID = "id-else" }, Size{Zones: 1, Deployments: 2}},
+		"another zone of the key":   {func(s *desired.State) { s.Accounts[0].Zones[0].Scope = edge.ZoneScope("id-else") }, Size{Zones: 1, Deployments: 2}},
 		"no deployments":            {func(s *desired.State) { s.Accounts[0].Zones[1].Deployments = nil }, Size{Deployments: 2}},
 		"another key of a token":    {func(s *desired.State) { s.Tokens[2].Key = "renamed" }, Size{Tokens: 1}},
 		"another owner of a token":  {func(s *desired.State) { s.Tokens[2].Account, s.Tokens[2].Owner = "prod", "account" }, Size{Tokens: 1}},
@@ -84,12 +84,12 @@ func TestLossIsOfThePlatform(t *testing.T) {
 // A zone that was found by its name is not gone: neither when its id becomes known, nor when
 // its name has another one.
 func TestLossOfZonesByName(t *testing.T) {
-	by := func(id edge.ZoneID) desired.State {
+	by := func(id edge.Scope) desired.State {
 		s := lossFleet(4)
-		s.Accounts[0].Zones[0].ByName, s.Accounts[0].Zones[0].ID = true, id
+		s.Accounts[0].Zones[0].ByName, s.Accounts[0].Zones[0].Scope = true, id
 		return s
 	}
-	for _, test := range [][2]edge.ZoneID{{desired.SoughtZone("prod", "z1"), "id-z1"}, {"id-z1", desired.SoughtZone("prod", "z1")}, {"id-z1", "id-again"}} {
+	for _, test := range [][2]edge.Scope{{edge.ZoneScope(desired.SoughtZone("prod", "z1")), edge.ZoneScope("id-z1")}, {edge.ZoneScope("id-z1"), edge.ZoneScope(desired.SoughtZone("prod", "z1"))}, {edge.ZoneScope("id-z1"), edge.ZoneScope("id-again")}} {
 		if got := LossOf(by(test[0]), by(test[1]), everything); got.All.Gone != (Size{}) {
 			t.Errorf("from %s to %s: %+v is gone", test[0], test[1], got.All.Gone)
 		}
@@ -120,7 +120,7 @@ func TestLossIsNamed(t *testing.T) {
 	if got := f.ShrinkReason(); !f.Shrunk() || got != want {
 		t.Errorf("%t: %s, want %s", f.Shrunk(), got, want)
 	}
-	f.Loss = LossOf(pad(lossFleet(9), 20), pad(after, 20), Known{Exists: func(id edge.ZoneID) bool { return !strings.HasPrefix(string(id), "id-pad") }})
+	f.Loss = LossOf(pad(lossFleet(9), 20), pad(after, 20), Known{Exists: func(id edge.Scope) bool { return !strings.HasPrefix(id.String(), "id-pad") }})
 	want = "this commit no longer declares 5 of 9 zones, 11 of 18 deployments and 1 of 9 tokens of the last accepted commit that are known to exist: " +
 		"prod / z1 / other, prod / z5, prod / z6 and 4 more"
 	if got := f.ShrinkReason(); !f.Shrunk() || got != want {
@@ -158,7 +158,7 @@ func TestPaddingHidesNoLoss(t *testing.T) {
 			z.Deployments = rapid.SampledFrom([][]desired.Deployment{z.Deployments, z.Deployments[:1], nil}).Draw(t, "deployments")
 		}
 		after.Tokens = slices.DeleteFunc(after.Tokens, func(desired.Token) bool { return rapid.Bool().Draw(t, "no token") })
-		exists := func(id edge.ZoneID) bool { return !strings.HasPrefix(string(id), "id-pad") }
+		exists := func(id edge.Scope) bool { return !strings.HasPrefix(id.String(), "id-pad") }
 		shrink := Shrink{Floor: rapid.IntRange(1, 9).Draw(t, "floor"), Percent: rapid.IntRange(10, 90).Draw(t, "percent")}
 		without := Facts{Loss: LossOf(before, after, Known{Exists: exists}), Shrink: shrink}
 		earlier, now := rapid.IntRange(0, 60).Draw(t, "padded before"), rapid.IntRange(0, 60).Draw(t, "padded now")
@@ -174,7 +174,7 @@ func TestPaddingHidesNoLoss(t *testing.T) {
 
 // Where it is not known any more what was declared, the ids on record say what is gone.
 func TestLossOnRecord(t *testing.T) {
-	record := map[edge.ZoneID]int{"id-z1": 2, "id-z2": 2, "id-z3": 2, "id-z4": 2, "id-else": 1}
+	record := map[edge.Scope]int{edge.ZoneScope("id-z1"): 2, edge.ZoneScope("id-z2"): 2, edge.ZoneScope("id-z3"): 2, edge.ZoneScope("id-z4"): 2, edge.ZoneScope("id-else"): 1}
 	after := pad(lossFleet(2), 30)
 	after.Accounts[0].Zones[0].Deployments = nil
 	got := LossOnRecord(record, after)

@@ -48,5 +48,5 @@ func (o Selector) remembers(c diff.Change, f Facts) bool {
 	if id := f.Accounts.IDs[c.Account]; id != "" && f.Accounts.selects(o, id) && f.selects(o.Labels, c) {
 		return true
 	}
-	return slices.ContainsFunc(f.LabelsBefore[c.ZoneID], func(s Selection) bool { return f.Accounts.covers(o, s) })
+	return slices.ContainsFunc(f.LabelsBefore[c.Scope], func(s Selection) bool { return f.Accounts.covers(o, s) })
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // timely reports whether a change comes with time alone: a token that renews the one
@@ -32,7 +33,7 @@ func renewed(plan diff.Plan, f Facts) diff.Plan {
 // heldBackOf reports whether something that a plan would send about a token is refused.
 func heldBackOf(plan diff.Plan, token diff.Change) bool {
 	for _, c := range plan.Changes {
-		if c.Level() == diff.LevelCredential && c.Token == token.Token && c.Sends() && c.Refused != nil {
+		if c.Level() == edge.LevelCredential && c.Token == token.Token && c.Sends() && c.Refused != nil {
 			return true
 		}
 	}

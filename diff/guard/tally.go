@@ -13,10 +13,10 @@ type Tally struct {
 	What string
 
 	rules  []Rule
-	facts  Facts                // labels and base alone
-	zones  map[edge.ZoneID]bool // that count, and whether their change weakens
-	all    map[string]int       // by rule: how many of zones it selects
-	weaken map[string]int       // and how many of these weaken
+	facts  Facts               // labels and base alone
+	zones  map[edge.Scope]bool // that count, and whether their change weakens
+	all    map[string]int      // by rule: how many of zones it selects
+	weaken map[string]int      // and how many of these weaken
 }
 
 // NewTally returns an empty one for rules and the labels of all declared zones; see
@@ -25,7 +25,7 @@ type Tally struct {
 func NewTally(what string, f Facts) *Tally {
 	t := &Tally{
 		What: what, rules: f.Rules, facts: Facts{LabelsBefore: f.LabelsBefore, Zones: f.Zones, Base: f.Base},
-		zones: map[edge.ZoneID]bool{}, all: map[string]int{}, weaken: map[string]int{},
+		zones: map[edge.Scope]bool{}, all: map[string]int{}, weaken: map[string]int{},
 	}
 	if t.facts.Base == nil {
 		t.facts.Base = NewBase(f.Rules)
@@ -37,7 +37,7 @@ func NewTally(what string, f Facts) *Tally {
 }
 
 // Count has a zone count from now on; a change of it that weakens stays one.
-func (t *Tally) Count(zone edge.ZoneID, weakens bool) {
+func (t *Tally) Count(zone edge.Scope, weakens bool) {
 	before, counted := t.zones[zone]
 	t.zones[zone] = before || weakens
 	for _, rule := range t.rules {
@@ -61,7 +61,7 @@ func (t *Tally) CountAll(other *Tally) {
 }
 
 // Drop has a zone count no longer.
-func (t *Tally) Drop(zone edge.ZoneID) {
+func (t *Tally) Drop(zone edge.Scope) {
 	weakens, counted := t.zones[zone]
 	if !counted {
 		return
@@ -79,7 +79,7 @@ func (t *Tally) Drop(zone edge.ZoneID) {
 }
 
 // Covers reports whether a zone counts, as weakening if that is asked.
-func (t *Tally) Covers(zone edge.ZoneID, weakens bool) bool {
+func (t *Tally) Covers(zone edge.Scope, weakens bool) bool {
 	counted, ok := t.zones[zone]
 	return ok && (counted || !weakens)
 }
@@ -89,7 +89,7 @@ func (t *Tally) Len() int { return len(t.zones) }
 
 // beside returns how many of the zones count that a rule selects, but for those of
 // the plan, and of how many zones shares are shares.
-func (t *Tally) beside(rule Rule, plan map[edge.ZoneID]bool, weakening bool) (before, base int) {
+func (t *Tally) beside(rule Rule, plan map[edge.Scope]bool, weakening bool) (before, base int) {
 	before = t.all[rule.Name]
 	if weakening {
 		before = t.weaken[rule.Name]

@@ -1,11 +1,14 @@
 package guard
 
-import "github.com/seawall-dev/seawall/diff"
+import (
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
 
 // refuseUnknown refuses a change of a level that guards do not know. They could not say
 // whether it is held, whether it counts for limits, and who has to agree to it.
 func refuseUnknown(c diff.Change) *diff.Refusal {
-	if level := c.Level(); level.Counts() || level == diff.LevelCredential {
+	if level := c.Level(); diff.Counts(level) || level == edge.LevelCredential {
 		return nil
 	}
 	return &diff.Refusal{

@@ -14,7 +14,7 @@ type Rollout struct {
 	// Wave is the wave of each zone that the commit changed and that was not written
 	// yet, counted from 1. What is not in it does not wait: a zone that the rollout
 	// has done, or that the commit did not touch, is drift.
-	Wave  map[edge.ZoneID]int
+	Wave  map[edge.Scope]int
 	Waves int // how many there are
 	Open  int // up to which wave zones may be written
 	// Next is when wave Open+1 may start; zero where that depends on what becomes of
@@ -25,19 +25,19 @@ type Rollout struct {
 }
 
 // Delays reports whether a zone has to wait; no rollout delays none.
-func (r *Rollout) Delays(zone edge.ZoneID) bool {
+func (r *Rollout) Delays(zone edge.Scope) bool {
 	return r != nil && r.Wave[zone] > 0 && (r.Halted != "" || r.Wave[zone] > r.Open)
 }
 
 // refuseEarly refuses what is of a later wave.
 func refuseEarly(c diff.Change, f Facts) *diff.Refusal {
-	if !c.Level().Counts() {
+	if !diff.Counts(c.Level()) {
 		return refuseUnknown(c)
 	}
-	if !f.Rollout.Delays(c.ZoneID) {
+	if !f.Rollout.Delays(c.Scope) {
 		return nil
 	}
-	r, wave := f.Rollout, f.Rollout.Wave[c.ZoneID]
+	r, wave := f.Rollout, f.Rollout.Wave[c.Scope]
 	of := fmt.Sprintf("wave %d of %d", wave, r.Waves)
 	switch {
 	case r.Halted != "":

@@ -11,9 +11,10 @@ import (
 
 const (
 	account edge.AccountID = "0123456789abcdef0123456789abcdef"
-	shop    edge.ZoneID    = "000000000000000000000000000000a1"
 	core    edge.RulesetID = "c04e0000000000000000000000000001"
 )
+
+var shop = edge.ZoneScope("000000000000000000000000000000a1")
 
 // coreRuleset is a managed ruleset with one rule.
 func coreRuleset() edge.Ruleset {
@@ -35,7 +36,7 @@ func live() diff.Live {
 			Listed:  diff.Observed[[]edge.Ruleset]{Value: []edge.Ruleset{coreRuleset()}},
 			Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{core: {Value: coreRuleset()}},
 		}},
-		EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{shop: {Value: edge.Ruleset{
+		EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{shop.At(edge.PhaseFirewallManaged): {Value: edge.Ruleset{
 			ID: "e0000000000000000000000000000001", Kind: edge.KindZone, Phase: edge.PhaseFirewallManaged, Version: "11",
 			Rules: []edge.Rule{{
 				ID: "d0000000000000000000000000000001", Action: edge.ActionExecute, Expression: "true", Enabled: &on,
@@ -53,7 +54,7 @@ func declared() desired.State {
 	return desired.State{Commit: "c0ffee", Accounts: []desired.Account{{
 		Key: "prod", ID: account,
 		Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}},
-		Zones:    []desired.Zone{{Key: "shop.example", ID: shop, Origin: line, Deployments: []desired.Deployment{waf}}},
+		Zones:    []desired.Zone{{Key: "shop.example", Scope: shop, Origin: line, Deployments: []desired.Deployment{waf}}},
 	}}}
 }
 

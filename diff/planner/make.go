@@ -6,6 +6,7 @@ package planner
 
 import (
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Input is all a plan is made from.
@@ -34,7 +35,7 @@ func Make(in Input) diff.Plan {
 func read(in Input) (n int) {
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
-			if _, seen := in.Live.EntryPoints[zone.ID]; seen {
+			if _, seen := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; seen {
 				n++
 			}
 		}

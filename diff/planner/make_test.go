@@ -58,9 +58,9 @@ func TestMakeSortsAndCounts(t *testing.T) {
 	zones[5].Deployments = append(zones[5].Deployments, third)
 	rule := difftest.Execute(nil)
 	rule.ActionParameters = &edge.ActionParameters{ID: log.ID}
-	entryPoint := in.Live.EntryPoints[zones[4].ID]
+	entryPoint := in.Live.EntryPoints[zones[4].Scope.At(edge.PhaseFirewallManaged)]
 	entryPoint.Value.Rules = append(entryPoint.Value.Rules, rule)
-	in.Live.EntryPoints[zones[4].ID] = entryPoint
+	in.Live.EntryPoints[zones[4].Scope.At(edge.PhaseFirewallManaged)] = entryPoint
 
 	plan := guard.Check(planner.Make(in.Input()), guard.Facts{})
 	var order []string
@@ -77,8 +77,8 @@ func TestMakeSortsAndCounts(t *testing.T) {
 	if want := (diff.Requests{ToApply: 6}); plan.Requests != want {
 		t.Errorf("got %+v, want %+v", plan.Requests, want)
 	}
-	settled := diff.DeploymentID{Zone: zones[5].ID, Ruleset: difftest.Core}
-	undecided := diff.DeploymentID{Zone: zones[2].ID, Ruleset: difftest.Core}
+	settled := diff.DeploymentID{Scope: zones[5].Scope, Ruleset: difftest.Core}
+	undecided := diff.DeploymentID{Scope: zones[2].Scope, Ruleset: difftest.Core}
 	if len(plan.Settled) != 2 || plan.Settled[0].ID != undecided || plan.Settled[1].ID != settled {
 		t.Errorf("settled: %+v", plan.Settled)
 	}

@@ -15,26 +15,26 @@ import (
 func Restore(all []diff.Restoration, live diff.Live) diff.Plan {
 	p := diff.Plan{Version: diff.PlanVersion, Changes: []diff.Change{}, Problems: []diff.Problem{}}
 	in := Input{Live: live, Indexes: &diff.Indexes{}}
-	zones := map[edge.ZoneID]bool{}
-	changed := map[edge.ZoneID]string{}
+	zones := map[edge.Scope]bool{}
+	changed := map[edge.Scope]string{}
 	for _, r := range all {
-		zones[r.ID.Zone] = true
+		zones[r.ID.Scope] = true
 		change, problem := restore(r, in)
 		switch {
 		case problem != nil:
-			problem.Account, problem.Zone, problem.ZoneID, problem.Deployment = r.Account, r.Zone, r.ID.Zone, r.Deployment
+			problem.Account, problem.Zone, problem.Scope, problem.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
 			p.Problems = append(p.Problems, *problem)
-			changed[r.ID.Zone] = r.Deployment
+			changed[r.ID.Scope] = r.Deployment
 		case change != nil:
-			change.Account, change.Zone, change.ZoneID, change.Deployment = r.Account, r.Zone, r.ID.Zone, r.Deployment
+			change.Account, change.Zone, change.Scope, change.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
 			p.Changes = append(p.Changes, *change)
 		}
 	}
 	p.Changes = slices.DeleteFunc(p.Changes, func(c diff.Change) bool {
-		why, not := changed[c.ZoneID]
+		why, not := changed[c.Scope]
 		if not {
 			p.Problems = append(p.Problems, diff.Problem{
-				Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, State: diff.ChangedSince,
+				Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, State: diff.ChangedSince,
 				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", why),
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // A block is changes that are shown once, because they are equal but for their zones and for
@@ -56,7 +57,7 @@ func sameness(c diff.Change, i int) string {
 		fields[i].Origin = nil
 	}
 	key, err := json.Marshal([]any{c.Account, c.Deployment, c.Action(), c.Direction, fields, c.Rights, c.Refused})
-	if err != nil || c.Level() == diff.LevelCredential {
+	if err != nil || c.Level() == edge.LevelCredential {
 		return fmt.Sprint(i)
 	}
 	return string(key)

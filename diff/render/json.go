@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Schema is the published JSON Schema of a plan.
@@ -27,13 +28,13 @@ func JSON(w io.Writer, p diff.Plan) error {
 func withoutStandIns(p diff.Plan) diff.Plan {
 	problems := p.Problems
 	for i, problem := range problems {
-		if problem.ZoneID == desired.Known(problem.ZoneID) {
+		if problem.Scope == desired.KnownScope(problem.Scope) {
 			continue
 		}
 		if &problems[0] == &p.Problems[0] {
 			problems = slices.Clone(problems)
 		}
-		problems[i].ZoneID = ""
+		problems[i].Scope = edge.Scope{}
 	}
 	p.Problems = problems
 	return p

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
@@ -13,9 +14,9 @@ import (
 // that cannot be shown in full is not among those that a review approves.
 func TestPlanShowsWhatLeaves(t *testing.T) {
 	gold := []diff.Left{{Setting: "guards.gold", Labels: map[string]string{"tier": "gold"}}}
-	shown := diff.Leaving{Account: "prod", Zone: "shop.example", ZoneID: "1", Left: gold}.Sealed("")
+	shown := diff.Leaving{Account: "prod", Zone: "shop.example", Scope: edge.ZoneScope("1"), Left: gold}.Sealed("")
 	account := diff.Leaving{Account: "prod2", Left: []diff.Left{{Setting: "accounts.prod.mode", Account: "a1"}}}.Sealed("a1")
-	hidden := diff.Leaving{Account: "prod", Zone: strings.Repeat("long.", codeLimit) + "example", ZoneID: "2", Left: gold}.Sealed("")
+	hidden := diff.Leaving{Account: "prod", Zone: strings.Repeat("long.", codeLimit) + "example", Scope: edge.ZoneScope("2"), Left: gold}.Sealed("")
 	plan := diff.Plan{
 		Version: diff.PlanVersion, Digest: "sha256:" + strings.Repeat("0", 64), Changes: []diff.Change{}, Problems: []diff.Problem{},
 		Deprecations: []deprecation.Notice{}, Leaving: []diff.Leaving{shown, hidden, account},

@@ -18,7 +18,7 @@ func TestPlanShowsWhatAKeyStandsFor(t *testing.T) {
 	state := func(account string, keys ...string) desired.State {
 		a := desired.Account{Key: account, ID: "0123456789abcdef0123456789abcdef"}
 		for i, key := range keys {
-			a.Zones = append(a.Zones, desired.Zone{Key: key, ID: difftest.FleetChange(i+1, diff.Neutral).ZoneID})
+			a.Zones = append(a.Zones, desired.Zone{Key: key, Scope: difftest.FleetChange(i+1, diff.Neutral).Scope})
 		}
 		return desired.State{Accounts: []desired.Account{a}}
 	}
@@ -27,13 +27,13 @@ func TestPlanShowsWhatAKeyStandsFor(t *testing.T) {
 		changes[i].Account, changes[i].Zone = "prod", key
 		changes[i].Fields[0].Note = key // so that no two are shown as one
 	}
-	id := func(i int) string { return string(changes[i].ZoneID) }
+	id := func(i int) string { return changes[i].Scope.String() }
 	before, after := state("main", "zone-00001.example", "shop.example", "other.example"), state("prod", "sandbox-test", "shop.example", "other.example")
-	known := map[edge.ZoneID]string{changes[0].ZoneID: "zone-00001.example", changes[1].ZoneID: "Shop.example"}
+	known := map[edge.Scope]string{changes[0].Scope: "zone-00001.example", changes[1].Scope: "Shop.example"}
 	plan := difftest.PlanOf(changes...)
 	plan.Deprecations = diff.NewPlan("").Deprecations
 	plan = plan.Sealed()
-	names := func(_ edge.AccountID, zone edge.ZoneID) string { return known[zone] }
+	names := func(_ edge.AccountID, zone edge.Scope) string { return known[zone] }
 	for name, c := range map[string]struct {
 		plan diff.Plan
 		want []string

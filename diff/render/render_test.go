@@ -51,13 +51,13 @@ func goldenPlans(t *testing.T) map[string]diff.Plan {
 			}[i]
 		})
 	mixed.State.Tokens = []desired.Token{{Key: "ci-dns", Origin: difftest.At(30)}}
-	unreadable := mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[0].ID]
+	unreadable := mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[0].Scope.At(edge.PhaseFirewallManaged)]
 	unreadable.Err = errors.New("GET /zones/…/entrypoint: 503 Service Unavailable")
-	mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[0].ID] = unreadable
+	mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[0].Scope.At(edge.PhaseFirewallManaged)] = unreadable
 
-	forbidden := mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[6].ID]
+	forbidden := mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[6].Scope.At(edge.PhaseFirewallManaged)]
 	forbidden.Err = &edge.Error{Call: "GET /zones/…/entrypoint", Status: 403, Details: []edge.ErrorDetail{{Code: 10000, Message: "Authentication error"}}}
-	mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[6].ID] = forbidden
+	mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[6].Scope.At(edge.PhaseFirewallManaged)] = forbidden
 
 	plans := map[string]diff.Plan{
 		"empty":   guard.Check(planner.Make(planner.Input{State: desired.State{}}), guard.Facts{}),
@@ -80,11 +80,11 @@ func deployPlan() diff.Plan {
 	d := difftest.Deployment(difftest.DisableTag("sqli"))
 	d.Deploy = true
 	state, live := difftest.State(d), difftest.Live()
-	live.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: edge.ErrEntryPointNotFound}
-	const other edge.ZoneID = "000000000000000000000000000000a2"
-	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "blog.example", ID: other, Origin: difftest.At(9)})
-	live.EntryPoints[other] = difftest.Live(difftest.Execute(nil)).EntryPoints[difftest.Zone]
-	id := diff.DeploymentID{Zone: other, Ruleset: difftest.Core}
+	live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: edge.ErrEntryPointNotFound}
+	var other = edge.ZoneScope("000000000000000000000000000000a2")
+	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "blog.example", Scope: other, Origin: difftest.At(9)})
+	live.EntryPoints[other.At(edge.PhaseFirewallManaged)] = difftest.Live(difftest.Execute(nil)).EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)]
+	id := diff.DeploymentID{Scope: other, Ruleset: difftest.Core}
 	plan := planner.Make(planner.Input{State: state, Live: live, Prunable: diff.Pruning{
 		id: {Account: "prod", Zone: "blog.example", Deployment: "core", Rule: difftest.Rule},
 	}})
@@ -122,7 +122,7 @@ func hostilePlan() diff.Plan {
 	plan := planner.Make(planner.Input{State: state, Live: live})
 	plan.Problems = append(plan.Problems, diff.Problem{
 		Account: hostile, Zone: hostile, Deployment: hostile, State: diff.Blocked, Reason: hostile, Hint: hostile, Origin: desired.Origin{File: hostile},
-	}, diff.Problem{Token: hostile, State: diff.Unknown, Reason: hostile})
+	}, diff.Problem{Scope: edge.CredentialScope(""), Token: hostile, State: diff.Unknown, Reason: hostile})
 	ends := difftest.Ending(desired.Token{
 		Key: hostile, Name: hostile, Origin: desired.Origin{File: hostile}, Policies: []desired.Policy{difftest.Allow(0, edge.ResourceAllZones, hostile)},
 	}, "2026-02-04")
@@ -350,10 +350,10 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 		}
 		in := planner.Input{State: difftest.State(d), Live: difftest.Live(difftest.Execute(difftest.GenOverrides(t)))}
 		if rapid.Bool().Draw(t, "applied before") {
-			in.Applied = diff.Applied{{Zone: difftest.Zone, Ruleset: difftest.Core}: {`overrides.categories["sqli"].enabled`, `overrides.rules["gone"]`}}
+			in.Applied = diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: {`overrides.categories["sqli"].enabled`, `overrides.rules["gone"]`}}
 		}
 		if rapid.Bool().Draw(t, "unreadable") {
-			in.Live.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
+			in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
 		}
 		plan := planner.Make(in)
 		facts := guard.Facts{Before: guard.Size{Zones: rapid.IntRange(0, 9).Draw(t, "before"), Deployments: 1}, After: guard.Size{Zones: 1, Deployments: 1}, NonConvergent: map[diff.DeploymentID]string{}}

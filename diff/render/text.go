@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -179,7 +180,7 @@ func verbOf(c diff.Change, direction string) string {
 		return "deploys  " + direction
 	case c.Action() == diff.ActionRemove:
 		return "removes  " + direction
-	case c.Level() != diff.LevelCredential:
+	case c.Level() != edge.LevelCredential:
 		return direction
 	case c.Action() == diff.ActionOrphan && c.Direction == diff.Neutral:
 		return string(c.Action()) // nothing is sent, so it has no direction of its own

@@ -31,7 +31,7 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 	if before.Intent != "" {
 		creation.Follows = p.followed(before, creation)
 	}
-	c := diff.Change{Kind: Name, Account: token.Account, Token: token.Key, Origin: token.Origin}
+	c := diff.Change{Kind: Name, Scope: edge.CredentialScope(token.Owner), Account: token.Account, Token: token.Key, Origin: token.Origin}
 	was, shall := p.was(before), creation.Spec
 	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
 		was.Name = shall.Name // told apart by their attempts alone
@@ -153,14 +153,14 @@ func (p *planner) orphan(r diff.TokenRecord, origin desired.Origin, direction di
 		note += ", then: seawall token revoked " + string(r.ID)
 	}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Kind: Name, Account: p.account(r.Owner), Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
+		Kind: Name, Scope: edge.CredentialScope(r.Owner), Account: p.account(r.Owner), Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: note}},
 	})
 }
 
 func (p *planner) deleteToken(r diff.TokenRecord, origin desired.Origin, why string) {
 	p.out.Changes = append(p.out.Changes, p.withRights(diff.Change{
-		Kind: Name, Account: p.account(r.Owner), Token: r.Key, Operation: diff.Deletion{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Sink: p.in.Live.Tokens.Place(r), Leaves: p.leaves(r)}, Origin: origin,
+		Kind: Name, Scope: edge.CredentialScope(r.Owner), Account: p.account(r.Owner), Token: r.Key, Operation: diff.Deletion{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Sink: p.in.Live.Tokens.Place(r), Leaves: p.leaves(r)}, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: why + ", and prune is declared"}},
 	}, p.was(r), edge.TokenSpec{}))
 }

@@ -22,7 +22,7 @@ func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []diff.Pro
 		for j, group := range policy.PermissionGroups {
 			id, problem := p.resolveGroup(token.Owner, group, policy)
 			if problem != nil {
-				problem.Account, problem.Token = token.Account, token.Key
+				problem.Scope, problem.Account, problem.Token = edge.CredentialScope(token.Owner), token.Account, token.Key
 				problems = append(problems, *problem)
 				continue
 			}

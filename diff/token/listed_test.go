@@ -201,11 +201,11 @@ func TestUpdateThatIsNotKeptIsNotSentAgain(t *testing.T) {
 	a, b := difftest.Token("ci-dns", difftest.RotatedZone), difftest.Token("ci-dns", "000000000000000000000000000000bb")
 	record := difftest.RecordOf(1, a, diff.TokenConfirmed)
 	plan := planAt(difftest.January, difftest.ListedAs([]diff.TokenRecord{record}, difftest.LiveToken(record)), b)
-	facts := guard.Facts{NonConvergent: map[diff.ID]string{{Token: "t1"}: plan.Changes[0].Fingerprint()}}
+	facts := guard.Facts{NonConvergent: map[diff.ID]string{{Scope: edge.CredentialScope(""), Token: "t1"}: plan.Changes[0].Fingerprint()}}
 	if r := guard.Check(plan, facts).Changes[0].Refused; r == nil || r.Guard != "non_convergent" {
 		t.Errorf("refused %+v", r)
 	}
-	facts.NonConvergent[diff.ID{Token: "t1"}] = "another"
+	facts.NonConvergent[diff.ID{Scope: edge.CredentialScope(""), Token: "t1"}] = "another"
 	if r := guard.Check(plan, facts).Changes[0].Refused; r != nil {
 		t.Errorf("refused %+v", r)
 	}

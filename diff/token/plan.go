@@ -134,7 +134,7 @@ func (p *planner) planOthers(token desired.Token, want diff.Creation, records []
 		runsOut := token.Rotate != nil && !p.in.Live.Tokens.Over(r, p.in.Now) &&
 			(p.runsOut(r) || p.in.Now.Before(current.At.Add(token.Rotate.Overlap)))
 		if r.Prune != token.Prune && (runsOut || r.Prune) {
-			p.out.Settled = append(p.out.Settled, diff.Settled{Token: &diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: r.Hash, Prune: token.Prune}})
+			p.settle(r, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: r.Hash, Prune: token.Prune})
 		}
 		why, direction := "superseded by "+string(current.ID), diff.Neutral
 		if p.wider(r, want) {
@@ -219,7 +219,7 @@ func (p *planner) account(owner edge.AccountID) string { return p.in.Live.Tokens
 
 func (p *planner) tokenProblem(token desired.Token, state diff.ProblemState, reason, hint string) {
 	p.out.Problems = append(p.out.Problems, diff.Problem{
-		Account: token.Account, Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
+		Scope: edge.CredentialScope(token.Owner), Account: token.Account, Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
 	})
 }
 

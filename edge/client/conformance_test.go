@@ -38,7 +38,7 @@ var quirkValues = map[string][]string{
 	sim.QuirkHTML:           {"3"},
 	sim.QuirkSlow:           {"2ms"},
 	// What befalls one zone is nothing to the others.
-	sim.QuirkZoneSlow:      {string(mem.BlogZone) + ":2ms"},
+	sim.QuirkZoneSlow:      {mem.BlogZone.String() + ":2ms"},
 	sim.QuirkZoneForbidden: {elsewhere},
 	sim.QuirkZoneHang:      {elsewhere},
 
@@ -134,9 +134,9 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		Merges: slices.Contains(quirks, "patch=merge"),
 		Tokens: tokens, TokenCount: func() int { return userTokens(running.Platform) },
-		Forbid: func(zone edge.ZoneID) error {
+		Forbid: func(zone edge.Scope) error {
 			others := slices.DeleteFunc(slices.Clone(quirks), func(q string) bool { return strings.HasPrefix(q, sim.QuirkZoneForbidden) })
-			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, string(zone))))
+			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, zone.String())))
 		},
 		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),

@@ -19,93 +19,68 @@ var _ edge.ExtendedPlatform = (*Client)(nil)
 // reference, which a [Client] has itself.
 type beyondCalls struct{ client *Client }
 
-// ZoneRulesets lists the rulesets of a zone, following the cursor through all
-// pages.
-func (b beyondCalls) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
-	if err := checkIDs("zone", zone); err != nil {
-		return nil, err
-	}
-	return b.client.rulesets(ctx, edge.ZoneRulesetsPath(zone))
-}
-
-// ZoneRuleset returns one of them with its rules.
-func (b beyondCalls) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
-	if err := checkIDs("zone", zone, "ruleset", id); err != nil {
+// RulesetVersion returns a ruleset as it was at a version.
+func (b beyondCalls) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	if err := checkIDs(scope, id); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return b.client.ruleset(ctx, edge.ZoneRulesetPath(zone, id))
-}
-
-// AccountRulesetVersion returns a ruleset of an account as it was at a version.
-func (b beyondCalls) AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if err := checkIDs("account", account, "ruleset", id); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return b.client.ruleset(ctx, edge.VersionPath(edge.AccountRulesetPath(account, id), version))
-}
-
-// ZoneRulesetVersion does the same by way of a zone.
-func (b beyondCalls) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if err := checkIDs("zone", zone, "ruleset", id); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return b.client.ruleset(ctx, edge.VersionPath(edge.ZoneRulesetPath(zone, id), version))
+	return b.client.ruleset(ctx, edge.VersionPath(scope, id, version))
 }
 
 // CreateEntryPoint sends one POST of a ruleset, which the platform refuses where
 // the zone has an entry point.
-func (b beyondCalls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
-	post, err := createEntryPoint(zone, rules)
+func (b beyondCalls) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
+	post, err := createEntryPoint(scope, phase, rules)
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, zone, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == zone.EntryKind() })
+	return b.client.write(ctx, scope, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == scope.EntryKind() })
 }
 
 // TryCreateEntryPoint sends it as a dry run.
-func (b beyondCalls) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
-	post, err := createEntryPoint(zone, rules)
+func (b beyondCalls) TryCreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) error {
+	post, err := createEntryPoint(scope, phase, rules)
 	if err != nil {
 		return err
 	}
 	return b.client.dryRun(ctx, post)
 }
 
-func createEntryPoint(zone edge.ZoneID, rules []edge.Rule) (call, error) {
-	if err := checkIDs("zone", zone); err != nil {
+func createEntryPoint(scope edge.Scope, phase edge.Phase, rules []edge.Rule) (call, error) {
+	if err := checkIDs(scope); err != nil {
 		return call{}, err
 	}
-	return call{class: update, method: http.MethodPost, path: edge.ZoneRulesetsPath(zone), tells: true}.with(edge.EntryPointBody(zone, rules))
+	return call{class: update, method: http.MethodPost, path: edge.RulesetsPath(scope), tells: true}.with(edge.EntryPointBody(scope, phase, rules))
 }
 
 // AddRule sends one POST of a rule.
-func (b beyondCalls) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	post, err := addRule(zone, entryPoint, body)
+func (b beyondCalls) AddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+	post, err := addRule(scope, entryPoint, body)
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, zone, post, is(entryPoint))
+	return b.client.write(ctx, scope, post, is(entryPoint))
 }
 
 // TryAddRule sends it as a dry run.
-func (b beyondCalls) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
-	post, err := addRule(zone, entryPoint, body)
+func (b beyondCalls) TryAddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
+	post, err := addRule(scope, entryPoint, body)
 	if err != nil {
 		return err
 	}
 	return b.client.dryRun(ctx, post)
 }
 
-func addRule(zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
-	if err := checkIDs("zone", zone, "ruleset", entryPoint); err != nil {
+func addRule(scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
+	if err := checkIDs(scope, entryPoint); err != nil {
 		return call{}, err
 	}
-	return call{class: update, method: http.MethodPost, path: edge.RulesPath(zone, entryPoint), tells: true}.with(body.Update())
+	return call{class: update, method: http.MethodPost, path: edge.RulesPath(scope, entryPoint), tells: true}.with(body.Update())
 }
 
 // TryUpdateRule sends the PATCH of UpdateRule as a dry run.
-func (b beyondCalls) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	patch, err := updateRule(zone, entryPoint, rule, body)
+func (b beyondCalls) TryUpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+	patch, err := updateRule(scope, entryPoint, rule, body)
 	if err != nil {
 		return err
 	}
@@ -113,11 +88,11 @@ func (b beyondCalls) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryP
 }
 
 // DeleteRule sends one DELETE of a rule.
-func (b beyondCalls) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
+func (b beyondCalls) DeleteRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+	if err := checkIDs(scope, entryPoint, rule); err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, zone, call{class: remove, method: http.MethodDelete, path: edge.RulePath(zone, entryPoint, rule), tells: true}, is(entryPoint))
+	return b.client.write(ctx, scope, call{class: remove, method: http.MethodDelete, path: edge.RulePath(scope, entryPoint, rule), tells: true}, is(entryPoint))
 }
 
 // with gives a call a body.
@@ -137,7 +112,7 @@ func is(id edge.RulesetID) func(edge.Ruleset) bool {
 // write sends a write of a zone's entry point. An answer that is not the entry point after
 // the write is nil, and the caller reads. Mostly the read that proves a write is answered
 // as the write was, so its answer is not decoded twice.
-func (c *Client) write(ctx context.Context, zone edge.ZoneID, write call, expected func(edge.Ruleset) bool) (*edge.Ruleset, error) {
+func (c *Client) write(ctx context.Context, scope edge.Scope, write call, expected func(edge.Ruleset) bool) (*edge.Ruleset, error) {
 	var answer knownAnswer
 	err := c.do(ctx, write, func(r wire.Response) error {
 		answer = knownAnswer{status: r.Status, sum: sha256.Sum256(r.Body)}
@@ -146,7 +121,7 @@ func (c *Client) write(ctx context.Context, zone edge.ZoneID, write call, expect
 	if err != nil || !expected(answer.ruleset) {
 		return nil, err
 	}
-	c.known.keep(edge.EntryPointPath(zone), answer)
+	c.known.keep(edge.EntryPointPath(scope, answer.ruleset.Phase), answer)
 	return &answer.ruleset, nil
 }
 

@@ -37,11 +37,11 @@ func TestDeploymentsOnTheWire(t *testing.T) {
 		live := edge.Rule{ID: testRule, Version: "7", LastUpdated: "2025-01-01T00:00:00Z", Action: edge.ActionExecute, Expression: "true"}
 		before := 0
 		told := edge.BeforeSend(context.Background(), func() error { before++; return nil })
-		_, createErr := c.CreateEntryPoint(told, testZone, []edge.Rule{live})
+		_, createErr := c.CreateEntryPoint(told, testZone, edge.PhaseFirewallManaged, []edge.Rule{live})
 		_, addErr := c.AddRule(told, testZone, testEntry, live)
 		_, deleteErr := c.DeleteRule(told, testZone, testEntry, testRule)
 		err := errors.Join(
-			createErr, addErr, deleteErr, c.TryCreateEntryPoint(told, testZone, []edge.Rule{live}), c.TryAddRule(told, testZone, testEntry, live),
+			createErr, addErr, deleteErr, c.TryCreateEntryPoint(told, testZone, edge.PhaseFirewallManaged, []edge.Rule{live}), c.TryAddRule(told, testZone, testEntry, live),
 			c.TryUpdateRule(told, testZone, testEntry, testRule, live.Update()),
 		)
 		if err != nil || before != 3 {
@@ -51,10 +51,10 @@ func TestDeploymentsOnTheWire(t *testing.T) {
 		const create = `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[` + rule + `]}`
 		base := "/client/v4"
 		want := []string{
-			"POST " + base + edge.ZoneRulesetsPath(testZone) + " " + create,
+			"POST " + base + edge.RulesetsPath(testZone) + " " + create,
 			"POST " + base + edge.RulesPath(testZone, testEntry) + " " + rule,
 			"DELETE " + base + edge.RulePath(testZone, testEntry, testRule) + " ",
-			"POST " + base + edge.ZoneRulesetsPath(testZone) + "?dry_run=true " + create,
+			"POST " + base + edge.RulesetsPath(testZone) + "?dry_run=true " + create,
 			"POST " + base + edge.RulesPath(testZone, testEntry) + "?dry_run=true " + rule,
 			"PATCH " + base + edge.RulePath(testZone, testEntry, testRule) + "?dry_run=true " + rule,
 		}
@@ -69,7 +69,7 @@ func TestDeploymentsOnTheWire(t *testing.T) {
 func TestExistingEntryPoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answer(400, failure(20217, "exists")))
-		_, err := s.client(t, nil).CreateEntryPoint(context.Background(), testZone, nil)
+		_, err := s.client(t, nil).CreateEntryPoint(context.Background(), testZone, edge.PhaseFirewallManaged, nil)
 		if !errors.Is(err, edge.ErrEntryPointExists) || errors.Is(err, edge.ErrInvalid) || errors.Is(err, edge.ErrOutcomeUnknown) || len(s.arrivals()) != 1 {
 			t.Errorf("got %v", err)
 		}
@@ -94,11 +94,11 @@ func TestZonesOnTheWire(t *testing.T) {
 	const info = `"messages":[],"result_info":{"page":1,"per_page":50,"total_pages":2,"total_count":2}`
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, inTurn(
-			answer(200, strings.Replace(ok("["+zone(string(testZone))+"]"), `"messages":[]`, info, 1)),
+			answer(200, strings.Replace(ok("["+zone(testZone.String())+"]"), `"messages":[]`, info, 1)),
 			answer(200, strings.Replace(ok("["+zone(string(testEntry))+"]"), `"messages":[]`, info, 1)),
 		))
 		list, err := s.client(t, nil).Zones(t.Context(), edge.ZoneFilter{Name: "a.example", Account: testAccount})
-		if err != nil || len(list) != 2 || list[1].ID != edge.ZoneID(testEntry) || list[0].Account.ID != testAccount {
+		if err != nil || len(list) != 2 || string(list[1].ID) != string(testEntry) || list[0].Account.ID != testAccount {
 			t.Fatalf("got %v, %v", list, err)
 		}
 		for i, page := range []string{"1", "2"} {

@@ -16,7 +16,7 @@ func (b beyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.
 		query.Set("name", filter.Name)
 	}
 	if filter.Account != "" {
-		if err := checkIDs("account", filter.Account); err != nil {
+		if err := checkIDs(filter.Account); err != nil {
 			return nil, err
 		}
 		query.Set("account.id", string(filter.Account))
@@ -31,7 +31,7 @@ func (b beyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.
 
 // Zone returns one zone.
 func (b beyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
-	if err := checkIDs("zone", id); err != nil {
+	if err := checkIDs(id); err != nil {
 		return edge.Zone{}, err
 	}
 	get := call{class: read, method: http.MethodGet, path: edge.ZonePath(id)}

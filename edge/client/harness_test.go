@@ -15,13 +15,14 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
+var testZone = edge.ZoneScope("00000000000000000000000000000a01")
+
 // The tests of this package speak real HTTP between net/http's client and
 // server, over pipes in memory. Inside of a synctest bubble time is then the
 // tests' own: a pause of five minutes takes none, and takes exactly that long.
 
 const (
 	testAccount edge.AccountID = "0123456789abcdef0123456789abcdef"
-	testZone    edge.ZoneID    = "00000000000000000000000000000a01"
 	testEntry   edge.RulesetID = "00000000000000000000000000000e01"
 	testRule    edge.RuleID    = "00000000000000000000000000000f01"
 
@@ -130,7 +131,7 @@ func (s *server) client(t *testing.T, change func(*Config)) *Client {
 
 // get, patch, del, post and rollToken are the classes of requests.
 func get(c *Client) error {
-	_, err := c.EntryPoint(context.Background(), testZone)
+	_, err := c.EntryPoint(context.Background(), testZone, edge.PhaseFirewallManaged)
 	return err
 }
 

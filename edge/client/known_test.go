@@ -9,7 +9,7 @@ import (
 )
 
 func entryPointOf(description string) string {
-	return ok(fmt.Sprintf(`{"id":%q,"description":%q,"rules":[{"id":%q}]}`, testEntry, description, testRule))
+	return ok(fmt.Sprintf(`{"id":%q,"phase":%q,"description":%q,"rules":[{"id":%q}]}`, testEntry, edge.PhaseFirewallManaged, description, testRule))
 }
 
 // An answer that is the one before is decoded once and asked for each time;
@@ -26,7 +26,7 @@ func TestSameAnswerIsDecodedOnce(t *testing.T) {
 			description string
 			same        bool
 		}{{"a", false}, {"a", true}, {"b", false}, {"", false}, {"", false}, {"b", true}, {"a", false}} {
-			got, err := c.EntryPoint(t.Context(), testZone)
+			got, err := c.EntryPoint(t.Context(), testZone, edge.PhaseFirewallManaged)
 			if (err != nil) != (want.description == "") || got.Description != want.description {
 				t.Fatalf("answer %d is %q, %v; want %q", i, got.Description, err, want.description)
 			}
@@ -54,7 +54,7 @@ func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
 		))
 		c := s.client(t, nil)
 		read := func() *edge.Ruleset {
-			got, err := c.EntryPoint(t.Context(), testZone)
+			got, err := c.EntryPoint(t.Context(), testZone, edge.PhaseFirewallManaged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
 			want string
 			same bool
 		}{{read, "a", false}, {write, "b", false}, {read, "b", true}, {write, "c", false}, {read, "d", false}} {
-			before := c.known.answers[edge.EntryPointPath(testZone)].ruleset
+			before := c.known.answers[edge.EntryPointPath(testZone, edge.PhaseFirewallManaged)].ruleset
 			got := step.do()
 			same := len(before.Rules) > 0 && &got.Rules[0] == &before.Rules[0]
 			if got.Description != step.want || same != step.same {

@@ -32,13 +32,13 @@ func TestObserve(t *testing.T) {
 		if _, err := c.CreateToken(t.Context(), testSpec()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.EntryPoint(t.Context(), testZone); err != nil {
+		if _, err := c.EntryPoint(t.Context(), testZone, edge.PhaseFirewallManaged); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.AccountRuleset(t.Context(), testAccount, "1123456789abcdef0123456789abcdef"); err != nil {
+		if _, err := c.Ruleset(t.Context(), edge.AccountScope(testAccount), "1123456789abcdef0123456789abcdef"); err != nil {
 			t.Fatal(err)
 		}
-		want := "POST /user/tokens GET " + edge.EntryPointPath(testZone) + " GET " + edge.AccountRulesetPath(testAccount, "1123456789abcdef0123456789abcdef")
+		want := "POST /user/tokens GET " + edge.EntryPointPath(testZone, edge.PhaseFirewallManaged) + " GET " + edge.RulesetPath(edge.AccountScope(testAccount), "1123456789abcdef0123456789abcdef")
 		if got := strings.Join(seen, " "); got != want {
 			t.Errorf("shown %s\nwant %s", got, want)
 		}

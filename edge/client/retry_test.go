@@ -230,7 +230,7 @@ func TestContext(t *testing.T) {
 				c := serve(t, handler).client(t, nil)
 				ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 				defer cancel()
-				_, err := c.EntryPoint(ctx, testZone)
+				_, err := c.EntryPoint(ctx, testZone, edge.PhaseFirewallManaged)
 				if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, edge.ErrUnavailable) {
 					t.Errorf("got %v", err)
 				}
@@ -300,7 +300,7 @@ func TestFailedIsTold(t *testing.T) {
 		told = nil
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.EntryPoint(ctx, testZone); err == nil || len(told) != 0 {
+		if _, err := c.EntryPoint(ctx, testZone, edge.PhaseFirewallManaged); err == nil || len(told) != 0 {
 			t.Errorf("%v: told %v", err, told)
 		}
 	})

@@ -15,13 +15,12 @@ const (
 	maxPages = 1000
 )
 
-// AccountRulesets lists the rulesets of an account, following the cursor
-// through all pages.
-func (c *Client) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
-	if err := checkIDs("account", account); err != nil {
+// Rulesets lists rulesets, following the cursor through all pages.
+func (c *Client) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if err := checkIDs(scope); err != nil {
 		return nil, err
 	}
-	return c.rulesets(ctx, edge.AccountRulesetsPath(account))
+	return c.rulesets(ctx, edge.RulesetsPath(scope))
 }
 
 // rulesets lists the rulesets at a path.
@@ -62,21 +61,21 @@ func (c *Client) rulesetPage(ctx context.Context, list call, cursor string) (pag
 	return page, after, err
 }
 
-// AccountRuleset returns one ruleset of an account with its rules.
-func (c *Client) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
-	if err := checkIDs("account", account, "ruleset", id); err != nil {
+// Ruleset returns one ruleset with its rules.
+func (c *Client) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	if err := checkIDs(scope, id); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.AccountRulesetPath(account, id))
+	return c.ruleset(ctx, edge.RulesetPath(scope, id))
 }
 
-// EntryPoint returns a zone's entry point. As long as the platform answers the
+// EntryPoint returns the entry point of a phase. As long as the platform answers the
 // same it is the same value, which must not be written to.
-func (c *Client) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
-	if err := checkIDs("zone", zone); err != nil {
+func (c *Client) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	if err := checkIDs(scope); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.EntryPointPath(zone))
+	return c.ruleset(ctx, edge.EntryPointPath(scope, phase))
 }
 
 func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
@@ -95,19 +94,19 @@ func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error)
 // UpdateRule sends one PATCH. The reference does not show the answer: what is
 // not the entry point with its new version is nil, and the caller reads. The
 // answer must not be written to, as that of EntryPoint.
-func (c *Client) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	patch, err := updateRule(zone, entryPoint, rule, body)
+func (c *Client) UpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	patch, err := updateRule(scope, entryPoint, rule, body)
 	if err != nil {
 		return nil, err
 	}
-	return c.write(ctx, zone, patch, is(entryPoint))
+	return c.write(ctx, scope, patch, is(entryPoint))
 }
 
-func updateRule(zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (call, error) {
-	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
+func updateRule(scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (call, error) {
+	if err := checkIDs(scope, entryPoint, rule); err != nil {
 		return call{}, err
 	}
-	return call{class: update, method: http.MethodPatch, path: edge.RulePath(zone, entryPoint, rule), tells: true}.with(body)
+	return call{class: update, method: http.MethodPatch, path: edge.RulePath(scope, entryPoint, rule), tells: true}.with(body)
 }
 
 // checkRuleset refuses what cannot be a ruleset: an object of something else
@@ -119,18 +118,27 @@ func (c call) checkRuleset(r edge.Ruleset) error {
 	return nil
 }
 
-// checkIDs takes pairs of a noun and an id. An id of another form than the
-// platform's cannot exist, and must not become a part of a path.
-func checkIDs(pairs ...any) error {
-	for i := 0; i < len(pairs); i += 2 {
-		id := fmt.Sprint(pairs[i+1])
-		if zone, ok := pairs[i+1].(edge.ZoneID); ok {
-			if account, ok := zone.Account(); ok {
-				id = string(account)
+// checkIDs refuses an id of another form than the platform's: it cannot exist, and must not
+// become a part of a path.
+func checkIDs(ids ...any) error {
+	for _, id := range ids {
+		what, text := "", fmt.Sprint(id)
+		switch id := id.(type) {
+		case edge.Scope:
+			if what, text = string(id.Level), id.ID; id.Level != edge.LevelZone && id.Level != edge.LevelAccount {
+				return fmt.Errorf("rulesets of %s: %w", id, edge.ErrNotFound)
 			}
+		case edge.ZoneID:
+			what = "zone"
+		case edge.AccountID:
+			what = "account"
+		case edge.RulesetID:
+			what = "ruleset"
+		case edge.RuleID:
+			what = "rule"
 		}
-		if !edge.ValidID(id) {
-			return fmt.Errorf("%s %q: %w: an id is 32 hexadecimal digits", pairs[i], id, edge.ErrNotFound)
+		if !edge.ValidID(text) {
+			return fmt.Errorf("%s %q: %w: an id is 32 hexadecimal digits", what, text, edge.ErrNotFound)
 		}
 	}
 	return nil

@@ -24,11 +24,11 @@ func page(after string, ids ...string) string {
 func TestListFollowsCursors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, inTurn(answer(200, page("a b&c", "1", "2")), answer(502, ""), answer(200, page("z", "3")), answer(200, ok(`[{"id":"4"}]`))))
-		list, err := s.client(t, nil).AccountRulesets(t.Context(), testAccount)
+		list, err := s.client(t, nil).Rulesets(t.Context(), edge.AccountScope(testAccount))
 		if err != nil || len(list) != 4 || list[3].ID != "4" {
 			t.Fatalf("got %v, %v", list, err)
 		}
-		base := "/client/v4" + edge.AccountRulesetsPath(testAccount)
+		base := "/client/v4" + edge.RulesetsPath(edge.AccountScope(testAccount))
 		want := []string{"?per_page=50", "?cursor=a+b%26c&per_page=50", "?cursor=a+b%26c&per_page=50", "?cursor=z&per_page=50"}
 		for i, a := range s.arrivals() {
 			if a.uri != base+want[i] {
@@ -43,7 +43,7 @@ func TestListReadsEitherCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := strings.Replace(page("x", "1"), `"cursors":{"after":"x"}`, `"cursor":"next"`, 1)
 		s := serve(t, inTurn(answer(200, first), answer(200, page("", "2"))))
-		list, err := s.client(t, nil).AccountRulesets(t.Context(), testAccount)
+		list, err := s.client(t, nil).Rulesets(t.Context(), edge.AccountScope(testAccount))
 		if err != nil || len(list) != 2 || !strings.Contains(s.arrivals()[1].uri, "cursor=next") {
 			t.Errorf("got %v, %v", list, err)
 		}
@@ -65,7 +65,7 @@ func TestListGuardsAgainstLoops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := serve(t, handler).client(t, nil)
-				list, err := c.AccountRulesets(t.Context(), testAccount)
+				list, err := c.Rulesets(t.Context(), edge.AccountScope(testAccount))
 				if list != nil || !errors.Is(err, edge.ErrUnreadable) || c.Requests() > maxPages {
 					t.Errorf("got %d rulesets, %v after %d requests", len(list), err, c.Requests())
 				}
@@ -84,7 +84,7 @@ func TestNotARuleset(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		_, err := serve(t, answer(200, ok(`[{"name":"x"}]`))).client(t, nil).AccountRulesets(t.Context(), testAccount)
+		_, err := serve(t, answer(200, ok(`[{"name":"x"}]`))).client(t, nil).Rulesets(t.Context(), edge.AccountScope(testAccount))
 		if !errors.Is(err, edge.ErrUnreadable) {
 			t.Errorf("a list of something else: got %v", err)
 		}
@@ -116,7 +116,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 		}
 		seen := s.arrivals()
 		read, update := seen[0], seen[1]
-		if read.method != "GET" || read.uri != "/client/v4"+edge.EntryPointPath(testZone) || read.body != "" || read.header["Content-Type"] != nil {
+		if read.method != "GET" || read.uri != "/client/v4"+edge.EntryPointPath(testZone, edge.PhaseFirewallManaged) || read.body != "" || read.header["Content-Type"] != nil {
 			t.Errorf("the read was %+v", read)
 		}
 		if update.method != "PATCH" || update.uri != "/client/v4"+edge.RulePath(testZone, testEntry, testRule) ||
@@ -137,10 +137,10 @@ func TestIDsAreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answer(200, entryJSON))
 		c := s.client(t, nil)
-		for _, id := range []string{"", "..", "../../user/tokens", string(testZone) + "?x=", "0123456789ABCDEF0123456789ABCDEF"} {
-			_, listErr := c.AccountRulesets(t.Context(), edge.AccountID(id))
-			_, getErr := c.AccountRuleset(t.Context(), testAccount, edge.RulesetID(id))
-			_, entryErr := c.EntryPoint(t.Context(), edge.ZoneID(id))
+		for _, id := range []string{"", "..", "../../user/tokens", testZone.String() + "?x=", "0123456789ABCDEF0123456789ABCDEF"} {
+			_, listErr := c.Rulesets(t.Context(), edge.AccountScope(edge.AccountID(id)))
+			_, getErr := c.Ruleset(t.Context(), edge.AccountScope(testAccount), edge.RulesetID(id))
+			_, entryErr := c.EntryPoint(t.Context(), edge.ZoneScope(edge.ZoneID(id)), edge.PhaseFirewallManaged)
 			_, updateErr := c.UpdateRule(t.Context(), testZone, testEntry, edge.RuleID(id), edge.Rule{})
 			for _, err := range []error{listErr, getErr, entryErr, updateErr} {
 				if !errors.Is(err, edge.ErrNotFound) {

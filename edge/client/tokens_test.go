@@ -293,7 +293,7 @@ func TestOtherCallsDoNotTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, answerAll).client(t, nil)
 		ctx := edge.BeforeSend(t.Context(), func() error { t.Error("told"); return nil })
-		_, readErr := c.EntryPoint(ctx, testZone)
+		_, readErr := c.EntryPoint(ctx, testZone, edge.PhaseFirewallManaged)
 		_, updateErr := c.UpdateToken(ctx, edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
 		_, rollErr := c.RollToken(ctx, edge.TokenID(testEntry))
 		check(t, errors.Join(readErr, updateErr, rollErr, c.DeleteToken(ctx, edge.TokenID(testEntry))))

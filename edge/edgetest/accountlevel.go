@@ -16,7 +16,7 @@ func executeAs(id edge.RulesetID, ref string) edge.Rule {
 // The entry point of an account is one of its own, where one managed ruleset may run
 // several times. Rules keep their refs, and nothing in a zone changes.
 func accountDeploys(t tester) {
-	account, zone := edge.AccountLevel(t.Account), t.entryPoint(t.Zone)
+	account, zone := edge.AccountScope(t.Account), t.entryPoint(t.Zone)
 	_, err := t.patiently(account)
 	t.wantIs(err, edge.ErrEntryPointNotFound, edge.ErrNotOffered)
 	t.must(t.createEntryPoint(account, executeAs(t.Core, "eu")))

@@ -21,25 +21,25 @@ var brokenDeployments = map[string]mistake{
 
 type overwriter struct{ *mem.Platform }
 
-func (o overwriter) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+func (o overwriter) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
 	body, err := json.Marshal(map[string]any{"rules": rules})
 	if err != nil {
 		return nil, err
 	}
-	return o.Rulesets(mem.Owner{Zone: zone}, false).ReplaceEntryPoint(ctx, edge.PhaseFirewallManaged, body)
+	return o.In(zone, false).ReplaceEntryPoint(ctx, edge.PhaseFirewallManaged, body)
 }
 
 type wet struct{ *mem.Platform }
 
-func (w wet) TryAddRule(ctx context.Context, zone edge.ZoneID, entry edge.RulesetID, body edge.Rule) error {
+func (w wet) TryAddRule(ctx context.Context, zone edge.Scope, entry edge.RulesetID, body edge.Rule) error {
 	_, err := w.AddRule(ctx, zone, entry, body)
 	return err
 }
 
 type forgetful struct{ *mem.Platform }
 
-func (f forgetful) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, _ string) (edge.Ruleset, error) {
-	return f.ZoneRuleset(ctx, zone, id)
+func (f forgetful) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, _ string) (edge.Ruleset, error) {
+	return f.Ruleset(ctx, scope, id)
 }
 
 type blind struct{ *mem.Platform }
@@ -50,7 +50,7 @@ func (b blind) Zones(ctx context.Context, _ edge.ZoneFilter) ([]edge.Zone, error
 
 type thorough struct{ *mem.Platform }
 
-func (o thorough) DeleteRule(ctx context.Context, zone edge.ZoneID, entry edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+func (o thorough) DeleteRule(ctx context.Context, zone edge.Scope, entry edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
 	answer, err := o.Platform.DeleteRule(ctx, zone, entry, rule)
 	for err == nil && answer != nil && len(answer.Rules) > 0 {
 		answer, err = o.Platform.DeleteRule(ctx, zone, entry, answer.Rules[0].ID)
@@ -60,6 +60,6 @@ func (o thorough) DeleteRule(ctx context.Context, zone edge.ZoneID, entry edge.R
 
 type hasty struct{ *mem.Platform }
 
-func (h hasty) AddRule(ctx context.Context, zone edge.ZoneID, entry edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+func (h hasty) AddRule(ctx context.Context, zone edge.Scope, entry edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
 	return h.Platform.AddRule(context.Background(), zone, entry, body)
 }

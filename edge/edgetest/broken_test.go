@@ -158,15 +158,15 @@ type changed struct {
 	change func(edge.Ruleset, error) (edge.Ruleset, error)
 }
 
-func (c changed) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
-	return c.change(c.Platform.EntryPoint(ctx, zone))
+func (c changed) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	return c.change(c.Platform.EntryPoint(ctx, zone, edge.PhaseFirewallManaged))
 }
 
 // careless looks at the zone of an update only.
 type careless struct{ *mem.Platform }
 
-func (c careless) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	entry, err := c.EntryPoint(ctx, zone)
+func (c careless) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	entry, err := c.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
 	if err == nil {
 		id, rule = entry.ID, entry.Rules[0].ID
 	}
@@ -176,7 +176,7 @@ func (c careless) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.Rule
 // lenient repairs what it should refuse.
 type lenient struct{ *mem.Platform }
 
-func (l lenient) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (l lenient) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	answer, err := l.Platform.UpdateRule(ctx, zone, id, rule, body)
 	if err == nil || body.ActionParameters == nil {
 		return answer, err

@@ -49,22 +49,30 @@ func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
 	p, rule := t.Beyond, t.body(entry)
 	id := t.deployment(entry).ID
 	return map[string]func() error{
-		"rulesets of a zone":  func() error { _, err := p.ZoneRulesets(t.Context(), t.Zone); return err },
-		"a zone's ruleset":    func() error { _, err := p.ZoneRuleset(t.Context(), t.Zone, t.Core); return err },
-		"version, by account": func() error { _, err := p.AccountRulesetVersion(t.Context(), t.Account, t.Core, "1"); return err },
-		"version, by zone":    func() error { _, err := p.ZoneRulesetVersion(t.Context(), t.Zone, t.Core, "1"); return err },
-		"create":              func() error { _, err := p.CreateEntryPoint(t.Context(), t.Zone, []edge.Rule{rule}); return err },
-		"add":                 func() error { _, err := p.AddRule(t.Context(), t.Zone, entry.ID, rule); return err },
-		"delete":              func() error { _, err := p.DeleteRule(t.Context(), t.Zone, entry.ID, id); return err },
-		"try to create":       func() error { return p.TryCreateEntryPoint(t.Context(), t.Zone, []edge.Rule{rule}) },
-		"try to add":          func() error { return p.TryAddRule(t.Context(), t.Zone, entry.ID, rule) },
-		"try to update":       func() error { return p.TryUpdateRule(t.Context(), t.Zone, entry.ID, id, rule) },
+		"rulesets of a zone": func() error { _, err := p.Rulesets(t.Context(), t.Zone); return err },
+		"a zone's ruleset":   func() error { _, err := p.Ruleset(t.Context(), t.Zone, t.Core); return err },
+		"version, by account": func() error {
+			_, err := p.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, "1")
+			return err
+		},
+		"version, by zone": func() error { _, err := p.RulesetVersion(t.Context(), t.Zone, t.Core, "1"); return err },
+		"create": func() error {
+			_, err := p.CreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, []edge.Rule{rule})
+			return err
+		},
+		"add":    func() error { _, err := p.AddRule(t.Context(), t.Zone, entry.ID, rule); return err },
+		"delete": func() error { _, err := p.DeleteRule(t.Context(), t.Zone, entry.ID, id); return err },
+		"try to create": func() error {
+			return p.TryCreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, []edge.Rule{rule})
+		},
+		"try to add":    func() error { return p.TryAddRule(t.Context(), t.Zone, entry.ID, rule) },
+		"try to update": func() error { return p.TryUpdateRule(t.Context(), t.Zone, entry.ID, id, rule) },
 		"an account's entry point": func() error {
-			_, err := p.EntryPoint(t.Context(), edge.AccountLevel(t.Account))
+			_, err := p.EntryPoint(t.Context(), edge.AccountScope(t.Account), edge.PhaseFirewallManaged)
 			return err
 		},
 		"zones":    func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
-		"zone":     func() error { _, err := p.Zone(t.Context(), t.Zone); return err },
+		"zone":     func() error { _, err := p.Zone(t.Context(), edge.ZoneID(t.Zone.ID)); return err },
 		"accounts": func() error { _, err := p.Accounts(t.Context()); return err },
 	}
 }
@@ -79,7 +87,7 @@ func execute(id edge.RulesetID) edge.Rule {
 
 // change makes a write in a zone as a caller has to: where the outcome is unknown
 // it reads, and tries again only where nothing changed.
-func (t tester) change(zone edge.ZoneID, write func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+func (t tester) change(zone edge.Scope, write func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 	t.Helper()
 	before, beforeErr := t.patiently(zone)
 	for range maxUpdates {
@@ -99,18 +107,20 @@ func (t tester) change(zone edge.ZoneID, write func() (*edge.Ruleset, error)) (*
 	return nil, nil
 }
 
-func (t tester) createEntryPoint(zone edge.ZoneID, rules ...edge.Rule) error {
+func (t tester) createEntryPoint(zone edge.Scope, rules ...edge.Rule) error {
 	t.Helper()
-	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.CreateEntryPoint(t.Context(), zone, rules) })
+	_, err := t.change(zone, func() (*edge.Ruleset, error) {
+		return t.Beyond.CreateEntryPoint(t.Context(), zone, edge.PhaseFirewallManaged, rules)
+	})
 	return err
 }
 
-func (t tester) addRule(zone edge.ZoneID, entry edge.Ruleset, rule edge.Rule) (*edge.Ruleset, error) {
+func (t tester) addRule(zone edge.Scope, entry edge.Ruleset, rule edge.Rule) (*edge.Ruleset, error) {
 	t.Helper()
 	return t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.AddRule(t.Context(), zone, entry.ID, rule) })
 }
 
-func (t tester) deleteRule(zone edge.ZoneID, entry edge.Ruleset, id edge.RuleID) error {
+func (t tester) deleteRule(zone edge.Scope, entry edge.Ruleset, id edge.RuleID) error {
 	t.Helper()
 	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.DeleteRule(t.Context(), zone, entry.ID, id) })
 	return err
@@ -119,7 +129,7 @@ func (t tester) deleteRule(zone edge.ZoneID, entry edge.Ruleset, id edge.RuleID)
 // another is a managed ruleset that Zone does not deploy.
 func another(t tester) edge.RulesetID {
 	t.Helper()
-	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
+	list, err := t.Platform.Rulesets(t.Context(), edge.AccountScope(t.Account))
 	t.must(err)
 	i := slices.IndexFunc(list, func(r edge.Ruleset) bool { return r.Kind == edge.KindManaged && r.ID != t.Core })
 	if i < 0 {
@@ -224,7 +234,7 @@ func deploysElsewhere(t tester) {
 	for _, err := range []error{addErr, bareErr, t.deleteRule(t.Zone, there, there.Rules[0].ID), t.deleteRule(t.Zone, here, there.Rules[0].ID)} {
 		t.wantIs(err, edge.ErrNotFound, edge.ErrInvalid, edge.ErrNotOffered)
 	}
-	t.wantIs(t.createEntryPoint(nowhere, execute(t.Core)), edge.ErrNotFound, edge.ErrNotOffered)
+	t.wantIs(t.createEntryPoint(edge.ZoneScope(nowhere), execute(t.Core)), edge.ErrNotFound, edge.ErrNotOffered)
 	t.same("the entry point", here, t.entryPoint(t.Zone))
 	t.same("the entry point of the other zone", there, t.entryPoint(t.Other))
 }
@@ -239,7 +249,7 @@ func dryRunWritesNothing(t tester) {
 		},
 		"add": func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, execute(another(t))) },
 		"create": func() error {
-			return t.Beyond.TryCreateEntryPoint(t.Context(), t.Bare, []edge.Rule{execute(t.Core)})
+			return t.Beyond.TryCreateEntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged, []edge.Rule{execute(t.Core)})
 		},
 	} {
 		if err := patient(call); err != nil && !passes(err) {
@@ -257,7 +267,9 @@ func dryRunRefuses(t tester) {
 	id := t.deployment(before).ID
 	t.wantIs(patient(func() error { return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, id, blank) }), edge.ErrInvalid, edge.ErrNotDry)
 	t.wantIs(patient(func() error { return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, nowhere, t.body(before)) }), edge.ErrNotFound)
-	t.wantIs(patient(func() error { return t.Beyond.TryCreateEntryPoint(t.Context(), t.Zone, nil) }), edge.ErrEntryPointExists, edge.ErrInvalid)
-	t.wantIs(patient(func() error { return t.Beyond.TryCreateEntryPoint(t.Context(), nowhere, nil) }), edge.ErrNotFound)
+	t.wantIs(patient(func() error { return t.Beyond.TryCreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, nil) }), edge.ErrEntryPointExists, edge.ErrInvalid)
+	t.wantIs(patient(func() error {
+		return t.Beyond.TryCreateEntryPoint(t.Context(), edge.ZoneScope(nowhere), edge.PhaseFirewallManaged, nil)
+	}), edge.ErrNotFound)
 	t.same("the entry point", before, t.entryPoint(t.Zone))
 }

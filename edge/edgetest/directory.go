@@ -9,7 +9,7 @@ import (
 )
 
 func zoneListsRulesets(t tester) {
-	list, err := t.Beyond.ZoneRulesets(t.Context(), t.Zone)
+	list, err := t.Beyond.Rulesets(t.Context(), t.Zone)
 	t.must(err)
 	entry := t.entryPoint(t.Zone)
 	found := map[edge.RulesetID]edge.Kind{}
@@ -27,15 +27,15 @@ func zoneListsRulesets(t tester) {
 		t.Error("the list has the entry point of another zone")
 	}
 	for id, want := range map[edge.RulesetID][]edge.Rule{t.Core: t.core().Rules, entry.ID: entry.Rules} {
-		got, err := t.Beyond.ZoneRuleset(t.Context(), t.Zone, id)
+		got, err := t.Beyond.Ruleset(t.Context(), t.Zone, id)
 		t.must(err)
 		t.same("the rules", want, got.Rules)
 	}
 	for _, id := range []edge.RulesetID{nowhere, other.ID} {
-		_, err = t.Beyond.ZoneRuleset(t.Context(), t.Zone, id)
+		_, err = t.Beyond.Ruleset(t.Context(), t.Zone, id)
 		t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 	}
-	_, err = t.Beyond.ZoneRulesets(t.Context(), nowhere)
+	_, err = t.Beyond.Rulesets(t.Context(), edge.ZoneScope(nowhere))
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 }
 
@@ -44,10 +44,10 @@ func pastVersionsAreReadable(t tester) {
 	core := t.core()
 	for name, read := range map[string]func() (edge.Ruleset, error){
 		"by account": func() (edge.Ruleset, error) {
-			return t.Beyond.AccountRulesetVersion(t.Context(), t.Account, t.Core, core.Version)
+			return t.Beyond.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, core.Version)
 		},
 		"by zone": func() (edge.Ruleset, error) {
-			return t.Beyond.ZoneRulesetVersion(t.Context(), t.Zone, t.Core, core.Version)
+			return t.Beyond.RulesetVersion(t.Context(), t.Zone, t.Core, core.Version)
 		},
 	} {
 		got, err := read()
@@ -58,20 +58,20 @@ func pastVersionsAreReadable(t tester) {
 	body := t.body(before)
 	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
 	t.update(before, body)
-	got, err := t.Beyond.ZoneRulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
+	got, err := t.Beyond.RulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
 	t.must(err)
 	t.same("the version before", before, got)
-	_, err = t.Beyond.AccountRulesetVersion(t.Context(), t.Account, t.Core, "4096")
+	_, err = t.Beyond.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, "4096")
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
-	_, err = t.Beyond.AccountRulesetVersion(t.Context(), t.Account, nowhere, "1")
+	_, err = t.Beyond.RulesetVersion(t.Context(), edge.AccountScope(t.Account), nowhere, "1")
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 }
 
 func zonesAreFound(t tester) {
 	all, err := t.Beyond.Zones(t.Context(), edge.ZoneFilter{})
 	t.must(err)
-	for _, id := range []edge.ZoneID{t.Zone, t.Other, t.Bare} {
-		i := slices.IndexFunc(all, func(z edge.Zone) bool { return z.ID == id })
+	for _, id := range []edge.Scope{t.Zone, t.Other, t.Bare} {
+		i := slices.IndexFunc(all, func(z edge.Zone) bool { return edge.ZoneScope(z.ID) == id })
 		if i < 0 {
 			t.Fatalf("the list has no zone %s", id)
 		}
@@ -79,7 +79,7 @@ func zonesAreFound(t tester) {
 		if z.Name == "" || z.Status == "" || z.Account.ID != t.Account {
 			t.Errorf("got %+v", z)
 		}
-		one, err := t.Beyond.Zone(t.Context(), id)
+		one, err := t.Beyond.Zone(t.Context(), edge.ZoneID(id.ID))
 		t.must(err)
 		t.same("the zone", z, one)
 		named, err := t.Beyond.Zones(t.Context(), edge.ZoneFilter{Name: z.Name, Account: t.Account})
@@ -110,15 +110,15 @@ func beyondCallsEndWithContext(t tester) {
 	cancel()
 	p, before := t.Beyond, t.entryPoint(t.Zone)
 	rule, id := t.body(before), t.deployment(before).ID
-	_, list := p.ZoneRulesets(ctx, t.Zone)
-	_, read := p.ZoneRuleset(ctx, t.Zone, t.Core)
-	_, past := p.AccountRulesetVersion(ctx, t.Account, t.Core, "1")
-	_, create := p.CreateEntryPoint(ctx, t.Bare, []edge.Rule{rule})
+	_, list := p.Rulesets(ctx, t.Zone)
+	_, read := p.Ruleset(ctx, t.Zone, t.Core)
+	_, past := p.RulesetVersion(ctx, edge.AccountScope(t.Account), t.Core, "1")
+	_, create := p.CreateEntryPoint(ctx, t.Bare, edge.PhaseFirewallManaged, []edge.Rule{rule})
 	_, add := p.AddRule(ctx, t.Zone, before.ID, rule)
 	_, remove := p.DeleteRule(ctx, t.Zone, before.ID, id)
 	try := p.TryAddRule(ctx, t.Zone, before.ID, rule)
 	_, zones := p.Zones(ctx, edge.ZoneFilter{})
-	_, zone := p.Zone(ctx, t.Zone)
+	_, zone := p.Zone(ctx, edge.ZoneID(t.Zone.ID))
 	_, accounts := p.Accounts(ctx)
 	for _, err := range []error{list, read, past, create, add, remove, try, zones, zone, accounts} {
 		t.wantIs(err, context.Canceled, edge.ErrOutcomeUnknown)
@@ -132,7 +132,7 @@ func deploymentHeldBack(t tester) {
 	before, mine := t.entryPoint(t.Zone), errors.New("the record could not be written")
 	rule, id := execute(another(t)), t.deployment(before).ID
 	ctx := edge.BeforeSend(t.Context(), func() error { return mine })
-	_, create := t.Beyond.CreateEntryPoint(ctx, t.Bare, []edge.Rule{rule})
+	_, create := t.Beyond.CreateEntryPoint(ctx, t.Bare, edge.PhaseFirewallManaged, []edge.Rule{rule})
 	_, add := t.Beyond.AddRule(ctx, t.Zone, before.ID, rule)
 	_, remove := t.Beyond.DeleteRule(ctx, t.Zone, before.ID, id)
 	for _, err := range []error{create, add, remove} {

@@ -31,13 +31,13 @@ type Fixture struct {
 	Platform edge.Platform
 	Account  edge.AccountID
 	Core     edge.RulesetID // a managed ruleset of the account whose last rule has a score threshold
-	Zone     edge.ZoneID    // deploys Core; its overrides are the suite's to change
-	Other    edge.ZoneID    // has an entry point of its own
-	Bare     edge.ZoneID    // exists, without an entry point
+	Zone     edge.Scope     // deploys Core; its overrides are the suite's to change
+	Other    edge.Scope     // has an entry point of its own
+	Bare     edge.Scope     // exists, without an entry point
 	Merges   bool           // an update keeps what its body leaves out
 	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
 
-	Forbid     func(edge.ZoneID) error         // takes the credential's permissions for one zone away; nil where there are none
+	Forbid     func(edge.Scope) error          // takes the credential's permissions for one zone away; nil where there are none
 	Tokens     edge.TokenCreator               // creates tokens on the same platform
 	TokenCount func() int                      // how many there are; nil where no one can look
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none

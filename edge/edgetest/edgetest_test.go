@@ -37,7 +37,7 @@ type both interface {
 }
 
 func fixture(platform both, merges bool) edgetest.Fixture {
-	var forbid func(edge.ZoneID) error
+	var forbid func(edge.Scope) error
 	if g, ok := platform.(*guarded); ok {
 		forbid = g.forbid
 	}
@@ -52,23 +52,23 @@ func fixture(platform both, merges bool) edgetest.Fixture {
 // guarded is a platform with a zone that may not be touched.
 type guarded struct {
 	*mem.Platform
-	zone    edge.ZoneID
+	zone    edge.Scope
 	refusal error
 }
 
 // forbidden is how the service refuses one zone.
 var forbidden = &edge.Error{Status: http.StatusForbidden, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
 
-func (g *guarded) forbid(zone edge.ZoneID) error { g.zone = zone; return nil }
+func (g *guarded) forbid(zone edge.Scope) error { g.zone = zone; return nil }
 
-func (g *guarded) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (g *guarded) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if zone == g.zone {
 		return edge.Ruleset{}, g.refusal
 	}
-	return g.Platform.EntryPoint(ctx, zone)
+	return g.Platform.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
 }
 
-func (g *guarded) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (g *guarded) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	if zone == g.zone {
 		return nil, g.refusal
 	}

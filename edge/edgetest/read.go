@@ -13,7 +13,7 @@ import (
 const nowhere = "deadbeefdeadbeefdeadbeefdeadbeef"
 
 func listHasManaged(t tester) {
-	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
+	list, err := t.Platform.Rulesets(t.Context(), edge.AccountScope(t.Account))
 	t.must(err)
 	i := slices.IndexFunc(list, func(r edge.Ruleset) bool { return r.ID == t.Core })
 	if i < 0 {
@@ -26,7 +26,7 @@ func listHasManaged(t tester) {
 }
 
 func listWithoutRules(t tester) {
-	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
+	list, err := t.Platform.Rulesets(t.Context(), edge.AccountScope(t.Account))
 	t.must(err)
 	for _, r := range list {
 		if r.Rules != nil {
@@ -78,7 +78,7 @@ func entryPointDeploys(t tester) {
 }
 
 func bareZone(t tester) {
-	_, err := t.Platform.EntryPoint(t.Context(), t.Bare)
+	_, err := t.Platform.EntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged)
 	t.wantIs(err, edge.ErrEntryPointNotFound, edge.ErrUnreadable, edge.ErrUnavailable, edge.ErrNotOffered, edge.ErrForbidden)
 	var described *edge.Error
 	if !errors.As(err, &described) {
@@ -87,14 +87,14 @@ func bareZone(t tester) {
 }
 
 func unknownIDs(t tester) {
-	_, err := t.Platform.AccountRulesets(t.Context(), nowhere)
+	_, err := t.Platform.Rulesets(t.Context(), edge.AccountScope(nowhere))
 	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
-	_, err = t.Platform.AccountRuleset(t.Context(), t.Account, nowhere)
+	_, err = t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), nowhere)
 	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
-	_, err = t.Platform.AccountRuleset(t.Context(), nowhere, t.Core)
+	_, err = t.Platform.Ruleset(t.Context(), edge.AccountScope(nowhere), t.Core)
 	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
 	// A zone that does not exist is not a zone in which nothing is deployed.
-	_, err = t.Platform.EntryPoint(t.Context(), nowhere)
+	_, err = t.Platform.EntryPoint(t.Context(), edge.ZoneScope(nowhere), edge.PhaseFirewallManaged)
 	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
 }
 
@@ -111,8 +111,8 @@ func answersAreCopies(t tester) {
 func canceledContext(t tester) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, listErr := t.Platform.AccountRulesets(ctx, t.Account)
-	_, entryErr := t.Platform.EntryPoint(ctx, t.Zone)
+	_, listErr := t.Platform.Rulesets(ctx, edge.AccountScope(t.Account))
+	_, entryErr := t.Platform.EntryPoint(ctx, t.Zone, edge.PhaseFirewallManaged)
 	for _, err := range []error{listErr, entryErr} {
 		t.wantIs(err, context.Canceled, edge.ErrUnavailable)
 	}
@@ -124,7 +124,7 @@ func canceledContext(t tester) {
 }
 
 func concurrentReaders(t tester) {
-	zones := map[edge.ZoneID]edge.Ruleset{t.Zone: t.entryPoint(t.Zone), t.Other: t.entryPoint(t.Other)}
+	zones := map[edge.Scope]edge.Ruleset{t.Zone: t.entryPoint(t.Zone), t.Other: t.entryPoint(t.Other)}
 	var wg sync.WaitGroup
 	for range 8 {
 		for zone, want := range zones {

@@ -75,7 +75,7 @@ func otherZonesRule(t tester) {
 	body := t.body(here)
 	body.Enabled = new(false)
 	for _, at := range []struct {
-		zone       edge.ZoneID
+		zone       edge.Scope
 		entryPoint edge.Ruleset
 		rule       edge.RuleID
 	}{
@@ -96,7 +96,7 @@ func updateUnknown(t tester) {
 	rule := t.deployment(entry)
 	_, err := t.tryUpdate(t.Zone, entry, nowhere, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
-	_, err = t.tryUpdate(nowhere, entry, rule.ID, rule.Update())
+	_, err = t.tryUpdate(edge.ZoneScope(nowhere), entry, rule.ID, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
 	_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: nowhere, Version: entry.Version}, rule.ID, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
@@ -112,10 +112,10 @@ func wrongCredential(t tester) {
 	rule := t.deployment(before)
 	granted := t.Platform
 	t.Platform = t.Denied
-	_, listErr := t.Platform.AccountRulesets(t.Context(), t.Account)
-	_, getErr := t.Platform.AccountRuleset(t.Context(), t.Account, t.Core)
-	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone)
-	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare)
+	_, listErr := t.Platform.Rulesets(t.Context(), edge.AccountScope(t.Account))
+	_, getErr := t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), t.Core)
+	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged)
+	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged)
 	t.Platform = deniedWriter{granted, t.Denied}
 	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
 	for _, err := range []error{listErr, getErr, entryErr, bareErr, writeErr} {

@@ -21,7 +21,7 @@ const maxUpdates = 10
 // unknown it reads, and updates again only when nothing was written. The
 // version of entryPoint is what the zone had before. A throttled update is one
 // that did not happen.
-func (t tester) tryUpdate(zone edge.ZoneID, entryPoint edge.Ruleset, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (t tester) tryUpdate(zone edge.Scope, entryPoint edge.Ruleset, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	t.Helper()
 	for range maxUpdates {
 		answer, err := t.Platform.UpdateRule(t.Context(), zone, entryPoint.ID, rule, body)
@@ -54,14 +54,14 @@ func (t tester) update(entry edge.Ruleset, body edge.Rule) *edge.Ruleset {
 
 func (t tester) core() edge.Ruleset {
 	t.Helper()
-	core, err := t.Platform.AccountRuleset(t.Context(), t.Account, t.Core)
+	core, err := t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), t.Core)
 	t.must(err)
 	return core
 }
 
-func (t tester) entryPoint(zone edge.ZoneID) edge.Ruleset {
+func (t tester) entryPoint(zone edge.Scope) edge.Ruleset {
 	t.Helper()
-	entry, err := t.Platform.EntryPoint(t.Context(), zone)
+	entry, err := t.Platform.EntryPoint(t.Context(), zone, edge.PhaseFirewallManaged)
 	t.must(err)
 	return entry
 }
@@ -69,9 +69,9 @@ func (t tester) entryPoint(zone edge.ZoneID) edge.Ruleset {
 // patiently reads an entry point while others do. Every call may fail for
 // reasons that pass, and a fault on every nth request can hit one of many
 // callers again and again.
-func (t tester) patiently(zone edge.ZoneID) (entry edge.Ruleset, err error) {
+func (t tester) patiently(zone edge.Scope) (entry edge.Ruleset, err error) {
 	for range 10 {
-		entry, err = t.Platform.EntryPoint(t.Context(), zone)
+		entry, err = t.Platform.EntryPoint(t.Context(), zone, edge.PhaseFirewallManaged)
 		if !errors.Is(err, edge.ErrThrottled) && !errors.Is(err, edge.ErrUnavailable) && !errors.Is(err, edge.ErrUnreadable) {
 			return entry, err
 		}

@@ -55,7 +55,7 @@ func tokenHasItsSpec(t tester) {
 	spec := aSpec("everything")
 	spec.Policies[0].Resources = map[string]edge.Breadth{
 		edge.ResourceAllAccounts: {}, edge.ResourceAllZones: {}, edge.ResourceAccount + string(t.Account): {AllZones: true},
-		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + string(t.Zone): {},
+		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + t.Zone.String(): {},
 	}
 	for i, filter := range []*edge.AddressFilter{
 		{In: []string{"192.0.2.0/24", "2001:db8::/32"}, NotIn: []string{"192.0.2.7/32"}}, {NotIn: []string{"192.0.2.7/32"}}, {In: []string{}}, {}, nil,

@@ -131,7 +131,7 @@ func creationTakesAllForms(t tester) {
 	spec := aSpec("everything")
 	spec.Policies[0].Resources = map[string]edge.Breadth{
 		edge.ResourceAllAccounts: {}, edge.ResourceAllZones: {}, edge.ResourceAccount + string(t.Account): {AllZones: true},
-		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + string(t.Zone): {},
+		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + t.Zone.String(): {},
 	}
 	if t.User != "" {
 		spec.Policies[0].Resources[edge.ResourceUser+t.User] = edge.Breadth{}

@@ -15,7 +15,7 @@ func updateReplacesToken(t tester) {
 	spec := edge.TokenSpec{
 		Name: "cd", NotBefore: "2021-01-01T00:00:00Z", ExpiresOn: "2121-01-01T00:00:00Z",
 		Policies: []edge.Policy{
-			aPolicy(edge.Allow, edge.ResourceZone+string(t.Zone)), aPolicy(edge.Allow, edge.ResourceAllAccounts), aPolicy(edge.Deny, edge.ResourceAllZones),
+			aPolicy(edge.Allow, edge.ResourceZone+t.Zone.String()), aPolicy(edge.Allow, edge.ResourceAllAccounts), aPolicy(edge.Deny, edge.ResourceAllZones),
 		},
 		Condition: &edge.Condition{RequestIP: &edge.AddressFilter{In: []string{"192.0.2.0/24"}, NotIn: []string{"192.0.2.7/32"}}},
 	}

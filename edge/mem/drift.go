@@ -17,16 +17,16 @@ import (
 //
 // It returns an error for an unknown zone ([edge.ErrNotFound]) and for ids that
 // are not valid.
-func (p *Platform) SetEntryPoint(zone edge.ZoneID, ruleset edge.Ruleset) error {
+func (p *Platform) SetEntryPoint(zone edge.Scope, ruleset edge.Ruleset) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	z := p.zone(zone)
+	z := p.zone(edge.ZoneID(zone.ID))
 	if z == nil {
-		return notFound("PUT "+edge.EntryPointPath(zone), "zone", string(zone))
+		return notFound("PUT "+edge.EntryPointPath(zone, edge.PhaseFirewallManaged), "zone", zone.ID)
 	}
 	ruleset = cloneRuleset(ruleset)
 	if ruleset.ID == "" {
-		ruleset.ID = derivedID[edge.RulesetID](string(zone), "entrypoint")
+		ruleset.ID = derivedID[edge.RulesetID](zone.ID, "entrypoint")
 		if z.EntryPoint != nil {
 			ruleset.ID = z.EntryPoint.ID
 		}
@@ -43,10 +43,10 @@ func (p *Platform) SetEntryPoint(zone edge.ZoneID, ruleset edge.Ruleset) error {
 }
 
 // StoredEntryPoint returns the entry point that a zone has, whoever may read it; nil for none.
-func (p *Platform) StoredEntryPoint(zone edge.ZoneID) *edge.Ruleset {
+func (p *Platform) StoredEntryPoint(zone edge.Scope) *edge.Ruleset {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	z := p.zone(zone)
+	z := p.zone(edge.ZoneID(zone.ID))
 	if z == nil || z.EntryPoint == nil {
 		return nil
 	}
@@ -57,12 +57,12 @@ func (p *Platform) StoredEntryPoint(zone edge.ZoneID) *edge.Ruleset {
 // RemoveEntryPoint leaves the zone without an entry point.
 //
 // It returns [edge.ErrNotFound] for an unknown zone.
-func (p *Platform) RemoveEntryPoint(zone edge.ZoneID) error {
+func (p *Platform) RemoveEntryPoint(zone edge.Scope) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	z := p.zone(zone)
+	z := p.zone(edge.ZoneID(zone.ID))
 	if z == nil {
-		return notFound("DELETE "+edge.EntryPointPath(zone), "zone", string(zone))
+		return notFound("DELETE "+edge.EntryPointPath(zone, edge.PhaseFirewallManaged), "zone", zone.ID)
 	}
 	z.EntryPoint = nil
 	return nil
@@ -79,7 +79,7 @@ func (p *Platform) SetRuleset(account edge.AccountID, ruleset edge.Ruleset) erro
 	defer p.mu.Unlock()
 	a := p.account(account)
 	if a == nil {
-		return notFound("PUT "+edge.AccountRulesetPath(account, ruleset.ID), "account", string(account))
+		return notFound("PUT "+edge.RulesetPath(edge.AccountScope(account), ruleset.ID), "account", string(account))
 	}
 	ruleset = cloneRuleset(ruleset)
 	var live *edge.Ruleset

@@ -46,14 +46,14 @@ func TestEntryPointComesAndGoes(t *testing.T) {
 	if err := p.RemoveEntryPoint(mem.NewZone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.EntryPoint(t.Context(), mem.NewZone); !errors.Is(err, edge.ErrEntryPointNotFound) {
+	if _, err := p.EntryPoint(t.Context(), mem.NewZone, edge.PhaseFirewallManaged); !errors.Is(err, edge.ErrEntryPointNotFound) {
 		t.Error(err)
 	}
 }
 
 func TestPublishedRulesetIsANewVersion(t *testing.T) {
 	p := newPlatform(t)
-	core, err := p.AccountRuleset(t.Context(), mem.Account, mem.CoreRuleset)
+	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +65,14 @@ func TestPublishedRulesetIsANewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := p.AccountRuleset(t.Context(), mem.Account, mem.CoreRuleset)
+	got, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Version != "2" || len(got.Rules) != 23 || got.Rules[0].Version != "2" || got.Rules[1].Version != "1" {
 		t.Errorf("version %s, rules %d, their versions %s, %s", got.Version, len(got.Rules), got.Rules[0].Version, got.Rules[1].Version)
 	}
-	list, err := p.AccountRulesets(t.Context(), mem.Account)
+	list, err := p.Rulesets(t.Context(), edge.AccountScope(mem.Account))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,8 @@ func TestPlantingIsRefused(t *testing.T) {
 	before := p.State()
 	const nowhere = "ffffffffffffffffffffffffffffffff"
 	for name, err := range map[string]error{
-		"zone":    p.SetEntryPoint(nowhere, edge.Ruleset{}),
-		"removal": p.RemoveEntryPoint(nowhere),
+		"zone":    p.SetEntryPoint(edge.ZoneScope(nowhere), edge.Ruleset{}),
+		"removal": p.RemoveEntryPoint(edge.ZoneScope(nowhere)),
 		"account": p.SetRuleset(nowhere, edge.Ruleset{}),
 	} {
 		if !errors.Is(err, edge.ErrNotFound) {

@@ -78,14 +78,14 @@ var aBody = rapid.Custom(func(t *rapid.T) edge.Rule {
 // store sends a body to the shop's execute rule and returns the rule as it is
 // then read, having checked that both versions grew by exactly 1.
 func store(t *rapid.T, p *mem.Platform, body edge.Rule) edge.Rule {
-	before, err := p.EntryPoint(t.Context(), mem.ShopZone)
+	before, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.UpdateRule(t.Context(), mem.ShopZone, before.ID, before.Rules[0].ID, body); err != nil {
 		t.Fatal(err)
 	}
-	after, err := p.EntryPoint(t.Context(), mem.ShopZone)
+	after, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestLawMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry, err := p.EntryPoint(t.Context(), mem.ShopZone)
+		entry, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 		if err != nil {
 			t.Fatal(err)
 		}

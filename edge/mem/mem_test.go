@@ -21,9 +21,9 @@ func newPlatform(t testing.TB, quirks ...string) *mem.Platform {
 	return p
 }
 
-func entryPoint(t testing.TB, p edge.Reader, zone edge.ZoneID) edge.Ruleset {
+func entryPoint(t testing.TB, p edge.Reader, zone edge.Scope) edge.Ruleset {
 	t.Helper()
-	entry, err := p.EntryPoint(t.Context(), zone)
+	entry, err := p.EntryPoint(t.Context(), zone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func entryPoint(t testing.TB, p edge.Reader, zone edge.ZoneID) edge.Ruleset {
 }
 
 func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
-	list, err := newPlatform(t).AccountRulesets(t.Context(), mem.Account)
+	list, err := newPlatform(t).Rulesets(t.Context(), edge.AccountScope(mem.Account))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
 }
 
 func TestCoreRuleset(t *testing.T) {
-	core, err := newPlatform(t).AccountRuleset(t.Context(), mem.Account, mem.CoreRuleset)
+	core, err := newPlatform(t).Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,12 @@ func TestWhatIsNotThere(t *testing.T) {
 		want error
 		code int
 	}{
-		"account":                  {first(p.AccountRulesets(ctx, edge.AccountID(nowhere))), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"ruleset":                  {first(p.AccountRuleset(ctx, mem.Account, edge.RulesetID(nowhere))), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"account of a ruleset":     {first(p.AccountRuleset(ctx, edge.AccountID(nowhere), mem.CoreRuleset)), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"zone":                     {first(p.EntryPoint(ctx, edge.ZoneID(nowhere))), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"entry point":              {first(p.EntryPoint(ctx, mem.NewZone)), edge.ErrEntryPointNotFound, edge.CodeEntryPointNotFound},
-		"zone of an update":        {first(p.UpdateRule(ctx, edge.ZoneID(nowhere), shop.ID, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
+		"account":                  {first(p.Rulesets(ctx, edge.AccountScope(edge.AccountID(nowhere)))), edge.ErrNotFound, edge.CodeRulesetNotFound},
+		"ruleset":                  {first(p.Ruleset(ctx, edge.AccountScope(mem.Account), edge.RulesetID(nowhere))), edge.ErrNotFound, edge.CodeRulesetNotFound},
+		"account of a ruleset":     {first(p.Ruleset(ctx, edge.AccountScope(edge.AccountID(nowhere)), mem.CoreRuleset)), edge.ErrNotFound, edge.CodeRulesetNotFound},
+		"zone":                     {first(p.EntryPoint(ctx, edge.ZoneScope(edge.ZoneID(nowhere)), edge.PhaseFirewallManaged)), edge.ErrNotFound, edge.CodeRulesetNotFound},
+		"entry point":              {first(p.EntryPoint(ctx, mem.NewZone, edge.PhaseFirewallManaged)), edge.ErrEntryPointNotFound, edge.CodeEntryPointNotFound},
+		"zone of an update":        {first(p.UpdateRule(ctx, edge.ZoneScope(edge.ZoneID(nowhere)), shop.ID, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
 		"ruleset of an update":     {first(p.UpdateRule(ctx, mem.ShopZone, mem.CoreRuleset, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
 		"entry point of an update": {first(p.UpdateRule(ctx, mem.NewZone, shop.ID, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
 		"rule of an update":        {first(p.UpdateRule(ctx, mem.ShopZone, shop.ID, edge.RuleID(nowhere), body)), edge.ErrNotFound, 0},
@@ -124,9 +124,9 @@ func TestCancelledCallDoesNothing(t *testing.T) {
 	if got := entryPoint(t, p, mem.ShopZone); got.Version != shop.Version {
 		t.Errorf("version %s became %s", shop.Version, got.Version)
 	}
-	_, listErr := p.AccountRulesets(ctx, mem.Account)
-	_, getErr := p.AccountRuleset(ctx, mem.Account, mem.CoreRuleset)
-	_, entryErr := p.EntryPoint(ctx, mem.ShopZone)
+	_, listErr := p.Rulesets(ctx, edge.AccountScope(mem.Account))
+	_, getErr := p.Ruleset(ctx, edge.AccountScope(mem.Account), mem.CoreRuleset)
+	_, entryErr := p.EntryPoint(ctx, mem.ShopZone, edge.PhaseFirewallManaged)
 	for _, err := range []error{listErr, getErr, entryErr} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("read: %v", err)
@@ -141,7 +141,7 @@ func TestAnswersAreCopies(t *testing.T) {
 	*entry.Rules[0].Enabled = false
 	entry.Rules[0].ActionParameters.Overrides.Rules[0].ID = "changed"
 	copy(entry.Rules[0].Extra["logging"], "changed")
-	core, err := p.AccountRuleset(t.Context(), mem.Account, mem.CoreRuleset)
+	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,42 +10,19 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Owner is a zone or an account: exactly one member is set.
-type Owner struct {
-	Account edge.AccountID
-	Zone    edge.ZoneID
-}
-
-// ownerOf is who is named in the place of a zone: a zone, or by [edge.AccountLevel] an
-// account.
-func ownerOf(zone edge.ZoneID) Owner {
-	if account, ok := zone.Account(); ok {
-		return Owner{Account: account}
-	}
-	return Owner{Zone: zone}
-}
-
-// path is the path of the owner's rulesets.
-func (o Owner) path() string {
-	if o.Zone != "" {
-		return edge.ZoneRulesetsPath(o.Zone)
-	}
-	return edge.AccountRulesetsPath(o.Account)
-}
-
 // Rulesets are the calls on the rulesets of one zone or account. Make it with
-// [Platform.Rulesets]. Bodies are JSON as it came over the wire, because an
+// [Platform.In]. Bodies are JSON as it came over the wire, because an
 // empty array and a missing one are different requests. Of a dry run the answer
 // is nil, and nothing changes.
 type Rulesets struct {
 	p     *Platform
-	owner Owner
+	scope edge.Scope
 	dry   bool
 }
 
-// Rulesets returns the calls on an owner's rulesets; a write of a dry run is
+// In returns the calls on the rulesets of a scope; a write of a dry run is
 // only validated.
-func (p *Platform) Rulesets(owner Owner, dry bool) Rulesets { return Rulesets{p, owner, dry} }
+func (p *Platform) In(scope edge.Scope, dry bool) Rulesets { return Rulesets{p, scope, dry} }
 
 // holder is an owner that exists. The caller holds the lock.
 type holder struct {
@@ -60,19 +37,18 @@ func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
 		return holder{}, err
 	}
 	r.p.mu.Lock()
-	h := holder{account: r.p.account(r.owner.Account)}
-	if r.owner.Zone == "" {
-		if h.account != nil {
-			return h, nil
+	var h holder
+	if id, ok := r.scope.Account(); ok {
+		h.account = r.p.account(id)
+	} else if id, ok := r.scope.Zone(); ok {
+		if h.zone = r.p.zone(id); h.zone != nil {
+			h.account = r.p.account(h.zone.AccountID)
 		}
-		r.p.mu.Unlock()
-		return h, notFound(call, "account", string(r.owner.Account))
 	}
-	if h.zone = r.p.zone(r.owner.Zone); h.zone == nil {
+	if h.account == nil && h.zone == nil {
 		r.p.mu.Unlock()
-		return h, notFound(call, "zone", string(r.owner.Zone))
+		return h, notFound(call, string(r.scope.Level), r.scope.ID)
 	}
-	h.account = r.p.account(h.zone.AccountID)
 	return h, nil
 }
 
@@ -159,7 +135,7 @@ func (h holder) drop(id edge.RulesetID) {
 // List lists the rulesets in the order of the seed, without their rules. A zone
 // lists the managed rulesets of its account too.
 func (r Rulesets) List(ctx context.Context) ([]edge.Ruleset, error) {
-	h, err := r.open(ctx, "GET "+r.owner.path())
+	h, err := r.open(ctx, "GET "+edge.RulesetsPath(r.scope))
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +155,7 @@ func summary(r edge.Ruleset) edge.Ruleset {
 // Get returns one ruleset with its rules. Under the quirk ruleset-bump a read of
 // a managed one may find a newer version.
 func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s", r.owner.path(), id)
+	call := fmt.Sprintf("GET %s/%s", edge.RulesetsPath(r.scope), id)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return edge.Ruleset{}, err
@@ -196,7 +172,7 @@ func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, err
 // EntryPoint returns the entry point of a phase. An owner without one and an
 // owner that does not exist are different errors.
 func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/phases/%s/entrypoint", r.owner.path(), phase)
+	call := fmt.Sprintf("GET %s/phases/%s/entrypoint", edge.RulesetsPath(r.scope), phase)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return edge.Ruleset{}, err
@@ -217,7 +193,7 @@ func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Rulese
 // when the body says nothing new. A body that has nothing but a position moves
 // the rule.
 func (r Rulesets) UpdateRule(ctx context.Context, id edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PATCH %s/%s/rules/%s", r.owner.path(), id, rule)
+	call := fmt.Sprintf("PATCH %s/%s/rules/%s", edge.RulesetsPath(r.scope), id, rule)
 	return r.change(ctx, call, id, func(w write) error {
 		i := slices.IndexFunc(w.next.Rules, func(live edge.Rule) bool { return live.ID == rule })
 		if i < 0 {

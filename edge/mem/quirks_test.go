@@ -139,7 +139,7 @@ func TestOmitEmptyRules(t *testing.T) {
 func TestRulesetBumpAtEveryNthRead(t *testing.T) {
 	p := newPlatform(t, "ruleset-bump=3")
 	read := func(id edge.RulesetID) edge.Ruleset {
-		r, err := p.AccountRuleset(t.Context(), mem.Account, id)
+		r, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,28 +179,28 @@ func TestParseQuirksExplainsMistakes(t *testing.T) {
 	table := append(mem.Quirks(), mem.Quirk{Name: "slow", Argument: mem.Duration},
 		mem.Quirk{Name: "zone", Argument: mem.Zones}, mem.Quirk{Name: "zone-for", Argument: mem.ZonesFor})
 	for item, want := range map[string]string{
-		"reordr":                             "did you mean reorder?",
-		"ruleset-bmup":                       "did you mean ruleset-bump=N?",
-		"patch":                              "write patch=replace|merge|ignored",
-		"patch=both":                         `"both" is neither of them`,
-		"ruleset-bump":                       "the count is a whole number from 1",
-		"ruleset-bump=0":                     "the count is a whole number from 1",
-		"reorder=1":                          "it takes no value",
-		"slow=fast":                          "written such as 250ms",
-		"slow=-1s":                           "written such as 250ms",
-		"zone":                               "write zone=ZONE_ID",
-		"zone=shop":                          `"shop" is no zone id`,
-		"zone-for=shop":                      "write zone-for=ZONE_ID:DURATION",
-		"zone-for=" + string(mem.ShopZone):   "written such as 250ms",
-		"zone=" + string(mem.ShopZone) + ",": "is no zone id",
-		"quite-else":                         "the quirks are patch, reorder",
+		"reordr":                              "did you mean reorder?",
+		"ruleset-bmup":                        "did you mean ruleset-bump=N?",
+		"patch":                               "write patch=replace|merge|ignored",
+		"patch=both":                          `"both" is neither of them`,
+		"ruleset-bump":                        "the count is a whole number from 1",
+		"ruleset-bump=0":                      "the count is a whole number from 1",
+		"reorder=1":                           "it takes no value",
+		"slow=fast":                           "written such as 250ms",
+		"slow=-1s":                            "written such as 250ms",
+		"zone":                                "write zone=ZONE_ID",
+		"zone=shop":                           `"shop" is no zone id`,
+		"zone-for=shop":                       "write zone-for=ZONE_ID:DURATION",
+		"zone-for=" + mem.ShopZone.String():   "written such as 250ms",
+		"zone=" + mem.ShopZone.String() + ",": "is no zone id",
+		"quite-else":                          "the quirks are patch, reorder",
 	} {
 		_, err := mem.ParseQuirks(table, []string{item})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", item, err, want)
 		}
 	}
-	both := string(mem.ShopZone) + "," + string(mem.BlogZone)
+	both := mem.ShopZone.String() + "," + mem.BlogZone.String()
 	if _, err := mem.ParseQuirks(table, []string{"zone=" + both, "zone-for=" + both + ":3s"}); err != nil {
 		t.Error(err)
 	}

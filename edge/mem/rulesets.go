@@ -11,29 +11,35 @@ import (
 // The calls of the contract, which encode their bodies and hand them to
 // [Rulesets].
 
-// AccountRulesets lists the rulesets of an account in the order of the seed,
-// without their rules.
-func (p *Platform) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
-	return p.Rulesets(Owner{Account: account}, false).List(ctx)
+// Rulesets lists rulesets in the order of the seed, without their rules: a zone's
+// with the managed ones of its account.
+func (p *Platform) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if err := p.offers(scope, edge.LevelAccount, "GET "+edge.RulesetsPath(scope)); err != nil {
+		return nil, err
+	}
+	return p.In(scope, false).List(ctx)
 }
 
-// AccountRuleset returns one ruleset of an account with its rules. Under the
-// quirk ruleset-bump a read may find a newer version.
-func (p *Platform) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
-	return p.Rulesets(Owner{Account: account}, false).Get(ctx, id)
-}
-
-// EntryPoint returns a zone's entry point. A zone without one and a zone that
-// does not exist are different errors.
-func (p *Platform) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
-	if err := p.offers(zone, "GET "+edge.EntryPointPath(zone)); err != nil {
+// Ruleset returns one of them with its rules. Under the quirk ruleset-bump a read
+// may find a newer version.
+func (p *Platform) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	if err := p.offers(scope, edge.LevelAccount, "GET "+edge.RulesetPath(scope, id)); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.Rulesets(ownerOf(zone), false).EntryPoint(ctx, edge.PhaseFirewallManaged)
+	return p.In(scope, false).Get(ctx, id)
+}
+
+// EntryPoint returns the entry point of a phase. A zone without one and a zone that
+// does not exist are different errors.
+func (p *Platform) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	if err := p.offers(scope, edge.LevelZone, "GET "+edge.EntryPointPath(scope, phase)); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return p.In(scope, false).EntryPoint(ctx, phase)
 }
 
 // UpdateRule is [Rulesets.UpdateRule] with the encoding of body.
-func (p *Platform) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *Platform) UpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	data, err := encode(ctx, body)
 	if err == nil {
 		err = edge.Sending(ctx)
@@ -41,20 +47,20 @@ func (p *Platform) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint 
 	if err != nil {
 		return nil, err
 	}
-	return p.UpdateRuleJSON(ctx, zone, entryPoint, rule, data)
+	return p.UpdateRuleJSON(ctx, scope, entryPoint, rule, data)
 }
 
-// UpdateRuleJSON is [Rulesets.UpdateRule] of a zone.
-func (p *Platform) UpdateRuleJSON(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
-	if err := p.offers(zone, "PATCH "+edge.RulePath(zone, entryPoint, rule)); err != nil {
+// UpdateRuleJSON is [Rulesets.UpdateRule] of a scope.
+func (p *Platform) UpdateRuleJSON(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
+	if err := p.offers(scope, edge.LevelZone, "PATCH "+edge.RulePath(scope, entryPoint, rule)); err != nil {
 		return nil, err
 	}
-	return p.Rulesets(ownerOf(zone), false).UpdateRule(ctx, entryPoint, rule, body)
+	return p.In(scope, false).UpdateRule(ctx, entryPoint, rule, body)
 }
 
-// offers: the reference shows a call for zones and not for accounts.
-func (p *Platform) offers(zone edge.ZoneID, call string) error {
-	if _, account := zone.Account(); account && !p.extended {
+// offers: the reference shows each call at one level only.
+func (p *Platform) offers(scope edge.Scope, shown edge.Level, call string) error {
+	if scope.Level != shown && !p.extended {
 		return notOffered(call)
 	}
 	return nil

@@ -19,7 +19,7 @@ var rulesetMembers = map[string]memberType{
 // Create creates a ruleset: an entry point of a phase that has none, or a custom
 // ruleset of an account.
 func (r Rulesets) Create(ctx context.Context, body []byte) (*edge.Ruleset, error) {
-	call := "POST " + r.owner.path()
+	call := "POST " + edge.RulesetsPath(r.scope)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (r Rulesets) Create(ctx context.Context, body []byte) (*edge.Ruleset, error
 	if next.Kind == h.entryKind() && h.entryPoint(next.Phase) != nil {
 		return nil, entryPointExists(call, next.Phase)
 	}
-	next.ID = derivedID[edge.RulesetID](r.owner.path(), fmt.Sprint("ruleset ", r.p.state.RulesetsMade))
+	next.ID = derivedID[edge.RulesetID](edge.RulesetsPath(r.scope), fmt.Sprint("ruleset ", r.p.state.RulesetsMade))
 	w := write{r.p, r.p.behaviour, &next, h, r.p.timestamp()}
 	next.LastUpdated = w.now
 	if details := w.replaceRules(members["rules"]); len(details) > 0 {
@@ -77,14 +77,14 @@ func (h holder) checkNew(members map[string]any) []edge.ErrorDetail {
 // Replace makes the body the definition of a ruleset: its description where the
 // body has one, and all of its rules.
 func (r Rulesets) Replace(ctx context.Context, id edge.RulesetID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PUT %s/%s", r.owner.path(), id)
+	call := fmt.Sprintf("PUT %s/%s", edge.RulesetsPath(r.scope), id)
 	return r.change(ctx, call, id, func(w write) error { return w.replace(call, body) })
 }
 
 // ReplaceEntryPoint replaces the entry point of a phase, and creates it where
 // there is none.
 func (r Rulesets) ReplaceEntryPoint(ctx context.Context, phase edge.Phase, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PUT %s/phases/%s/entrypoint", r.owner.path(), phase)
+	call := fmt.Sprintf("PUT %s/phases/%s/entrypoint", edge.RulesetsPath(r.scope), phase)
 	live, err := r.EntryPoint(ctx, phase)
 	if err == nil {
 		return r.change(ctx, call, live.ID, func(w write) error { return w.replace(call, body) })
@@ -200,7 +200,7 @@ func (w write) added(members map[string]any, salt string) (edge.Rule, []edge.Err
 
 // Delete deletes a ruleset with all of its versions.
 func (r Rulesets) Delete(ctx context.Context, id edge.RulesetID) error {
-	call := fmt.Sprintf("DELETE %s/%s", r.owner.path(), id)
+	call := fmt.Sprintf("DELETE %s/%s", edge.RulesetsPath(r.scope), id)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (r Rulesets) Delete(ctx context.Context, id edge.RulesetID) error {
 // AddRule adds a rule at the end of a ruleset, or at the position that the body
 // has.
 func (r Rulesets) AddRule(ctx context.Context, id edge.RulesetID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("POST %s/%s/rules", r.owner.path(), id)
+	call := fmt.Sprintf("POST %s/%s/rules", edge.RulesetsPath(r.scope), id)
 	return r.change(ctx, call, id, func(w write) error {
 		body, at, details := w.position(body)
 		members, err := object(body)
@@ -240,7 +240,7 @@ func (r Rulesets) AddRule(ctx context.Context, id edge.RulesetID, body []byte) (
 
 // DeleteRule deletes a rule of a ruleset.
 func (r Rulesets) DeleteRule(ctx context.Context, id edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("DELETE %s/%s/rules/%s", r.owner.path(), id, rule)
+	call := fmt.Sprintf("DELETE %s/%s/rules/%s", edge.RulesetsPath(r.scope), id, rule)
 	return r.change(ctx, call, id, func(w write) error {
 		before := len(w.next.Rules)
 		w.next.Rules = slices.DeleteFunc(w.next.Rules, func(live edge.Rule) bool { return live.ID == rule })

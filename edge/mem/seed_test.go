@@ -57,7 +57,7 @@ func TestFleet(t *testing.T) {
 	}
 	state := p.State()
 	last := state.Zones[11]
-	if len(state.Zones) != 12 || last.Name != "zone-00012.example" || last.ID != mem.FleetZone(12) {
+	if len(state.Zones) != 12 || last.Name != "zone-00012.example" || edge.ZoneScope(last.ID) != mem.FleetZone(12) {
 		t.Errorf("%d zones, the last %s %s", len(state.Zones), last.Name, last.ID)
 	}
 	if entry := entryPoint(t, p, mem.FleetZone(1)); !entry.Rules[0].Executes(mem.CoreRuleset) {

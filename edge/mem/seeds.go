@@ -13,9 +13,13 @@ const (
 	CoreRuleset        edge.RulesetID = "c04e0000000000000000000000000001"
 	CredentialsRuleset edge.RulesetID = "c04e0000000000000000000000000002"
 	CustomRuleset      edge.RulesetID = "c04e0000000000000000000000000003"
-	ShopZone           edge.ZoneID    = "00000000000000000000000000000a01" // deploys the core ruleset, no overrides
-	BlogZone           edge.ZoneID    = "00000000000000000000000000000a02" // deploys it with an override nobody declared
-	NewZone            edge.ZoneID    = "00000000000000000000000000000a03" // no entry point
+)
+
+// Zones of [DefaultSeed].
+var (
+	ShopZone = edge.ZoneScope("00000000000000000000000000000a01") // deploys the core ruleset, no overrides
+	BlogZone = edge.ZoneScope("00000000000000000000000000000a02") // deploys it with an override nobody declared
+	NewZone  = edge.ZoneScope("00000000000000000000000000000a03") // no entry point
 )
 
 // Permission groups of [DefaultSeed], and which endpoint needs them. Two have one
@@ -50,14 +54,14 @@ func DefaultSeed() Seed {
 	seed.Zones = []SeedZone{
 		deployedZone(ShopZone, "shop.example", nil),
 		deployedZone(BlogZone, "blog.example", tune),
-		{ID: NewZone, AccountID: Account, Name: "new.example"},
+		{ID: edge.ZoneID(NewZone.ID), AccountID: Account, Name: "new.example"},
 	}
 	return seed
 }
 
 // Fleet is the platform of [DefaultSeed] with n other zones, zone-00001.example
 // and so on, all of which deploy the core ruleset without overrides. Zone i has
-// the id [FleetZone](i), counted from 1.
+// the scope [FleetZone](i), counted from 1.
 func Fleet(n int) Seed {
 	seed := emptySeed()
 	seed.Zones = make([]SeedZone, n)
@@ -67,8 +71,8 @@ func Fleet(n int) Seed {
 	return seed
 }
 
-// FleetZone is the id of the ith zone of a [Fleet], counted from 1.
-func FleetZone(i int) edge.ZoneID { return edge.ZoneID(fmt.Sprintf("f1ee%028d", i)) }
+// FleetZone is the ith zone of a [Fleet], counted from 1.
+func FleetZone(i int) edge.Scope { return edge.ZoneScope(edge.ZoneID(fmt.Sprintf("f1ee%028d", i))) }
 
 // emptySeed has everything but zones.
 func emptySeed() Seed {
@@ -116,9 +120,9 @@ func DefaultTokens() []SeedToken {
 }
 
 // deployedZone is a zone whose entry point runs the core ruleset.
-func deployedZone(id edge.ZoneID, name string, change func(*edge.Rule)) SeedZone {
+func deployedZone(scope edge.Scope, name string, change func(*edge.Rule)) SeedZone {
 	rule := edge.Rule{
-		ID: derivedID[edge.RuleID](string(id), "execute"), Version: "1", Action: edge.ActionExecute,
+		ID: derivedID[edge.RuleID](scope.ID, "execute"), Version: "1", Action: edge.ActionExecute,
 		ActionParameters: &edge.ActionParameters{ID: CoreRuleset, Version: "latest"},
 		Expression:       "true", Description: new("Run the Core Ruleset"), LastUpdated: seededAt,
 		Ref: "core-" + name, Enabled: new(true),
@@ -126,8 +130,8 @@ func deployedZone(id edge.ZoneID, name string, change func(*edge.Rule)) SeedZone
 	if change != nil {
 		change(&rule)
 	}
-	return SeedZone{ID: id, AccountID: Account, Name: name, EntryPoint: &edge.Ruleset{
-		ID: derivedID[edge.RulesetID](string(id), "entrypoint"), Name: "default", Kind: edge.KindZone, Version: "1",
+	return SeedZone{ID: edge.ZoneID(scope.ID), AccountID: Account, Name: name, EntryPoint: &edge.Ruleset{
+		ID: derivedID[edge.RulesetID](scope.ID, "entrypoint"), Name: "default", Kind: edge.KindZone, Version: "1",
 		LastUpdated: seededAt, Phase: edge.PhaseFirewallManaged, Rules: []edge.Rule{rule},
 	}}
 }

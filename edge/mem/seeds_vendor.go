@@ -21,12 +21,16 @@ func SeedFor(profile string) Seed {
 // What [VendorSeed] holds beside what [DefaultSeed] does.
 const (
 	Staging        edge.AccountID = "0123456789abcdef0123456789abcd02" // the second account
-	StagingZone    edge.ZoneID    = "00000000000000000000000000000b01" // staging.example, deploys the core ruleset
-	FreeZone       edge.ZoneID    = "00000000000000000000000000000b02" // free.example, whose plan has no managed rulesets
 	VendorUser                    = "5eed0000000000000000000000000001"
 	StagingToken                  = "staging"   // name of a token of the second account's own, for its rulesets
 	ZoneOnlyToken                 = "zone-only" // name of a token that may read and write rulesets of zones, and nothing of accounts
 	PlatformReader                = "reader"    // name of a token that may only read
+)
+
+// Zones of the vendor's seed.
+var (
+	StagingZone = edge.ZoneScope("00000000000000000000000000000b01") // staging.example, deploys the core ruleset
+	FreeZone    = edge.ZoneScope("00000000000000000000000000000b02") // free.example, whose plan has no managed rulesets
 )
 
 // vendorGroups are permission groups as the service has them, with ids of our
@@ -72,7 +76,7 @@ func VendorSeed() Seed {
 	seed.Accounts = append(seed.Accounts, staging)
 	zone := deployedZone(StagingZone, "staging.example", nil)
 	zone.AccountID = Staging
-	seed.Zones = append(seed.Zones, zone, SeedZone{ID: FreeZone, AccountID: Staging, Name: "free.example", Plan: PlanFree})
+	seed.Zones = append(seed.Zones, zone, SeedZone{ID: edge.ZoneID(FreeZone.ID), AccountID: Staging, Name: "free.example", Plan: PlanFree})
 	seed.PermissionGroups = nil
 	for _, g := range vendorGroups {
 		seed.PermissionGroups = append(seed.PermissionGroups, SeedPermissionGroup{ID: g.id, Name: g.name, Scopes: []string{"com.vendor.api." + g.scope}})

@@ -60,7 +60,7 @@ func TestVendorRefusesRules(t *testing.T) {
 		`{` + executeCore + `,"overrides":{"action":"drop"}}}`:                                                          {"/action_parameters/overrides/action"},
 	} {
 		p := vendor(t)
-		shop, err := p.EntryPoint(t.Context(), mem.ShopZone)
+		shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestVendorRefusesRules(t *testing.T) {
 
 func TestVendorRefusesRulesets(t *testing.T) {
 	p := vendor(t)
-	zone := p.Rulesets(mem.Owner{Zone: mem.NewZone}, false)
+	zone := p.In(mem.NewZone, false)
 	for body, want := range map[string][]string{
 		`{"name":"x","kind":"zone","phase":"http_request_firewal_managed"}`:           {"/phase"},
 		`{"name":"x","kind":"root","phase":"http_request_firewall_managed"}`:          {"/kind"},
@@ -92,7 +92,7 @@ func TestVendorRefusesRulesets(t *testing.T) {
 			t.Errorf("%s: %v\n%s", body, err, diff)
 		}
 	}
-	shop, err := p.EntryPoint(t.Context(), mem.ShopZone)
+	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestVendorRefusesRulesets(t *testing.T) {
 	if at := pointers(t, err); !slices.Equal(at, []string{"/rules/1/action_parameters/id"}) {
 		t.Errorf("a second deployment: %v", err)
 	}
-	_, err = p.CreateEntryPoint(t.Context(), mem.FreeZone, []edge.Rule{{
+	_, err = p.CreateEntryPoint(t.Context(), mem.FreeZone, edge.PhaseFirewallManaged, []edge.Rule{{
 		Action: edge.ActionExecute, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset},
 	}})
 	if !errors.Is(err, edge.ErrNotEntitled) || !errors.Is(err, edge.ErrInvalid) {
@@ -112,7 +112,7 @@ func TestVendorRefusesRulesets(t *testing.T) {
 
 // An account deploys a ruleset as often as it likes, in Enterprise zones alone.
 func TestVendorAccountDeploysTwice(t *testing.T) {
-	account := vendor(t).Rulesets(mem.Owner{Account: mem.Account}, false)
+	account := vendor(t).In(edge.AccountScope(mem.Account), false)
 	body := `{"name":"x","kind":"root","phase":"http_request_firewall_managed","rules":[{` + executeCore + `}},{` + executeCore + `}}]}`
 	_, err := account.Create(t.Context(), []byte(body))
 	if at := pointers(t, err); !slices.Equal(at, []string{"/rules/0/expression", "/rules/1/expression"}) {
@@ -153,8 +153,8 @@ func TestVendorRefusesTokens(t *testing.T) {
 	}
 	own := p.AccountTokens(mem.Staging)
 	for resource, ok := range map[string]bool{
-		`"com.vendor.api.account.zone.` + string(mem.StagingZone) + `":"*"`: true, zones: false,
-		`"com.vendor.api.account.zone.` + string(mem.ShopZone) + `":"*"`: false,
+		`"com.vendor.api.account.zone.` + mem.StagingZone.String() + `":"*"`: true, zones: false,
+		`"com.vendor.api.account.zone.` + mem.ShopZone.String() + `":"*"`: false,
 	} {
 		if _, err := own.CreateTokenJSON(t.Context(), []byte(token(rules, resource))); (err == nil) != ok {
 			t.Errorf("a token of an account with %s: %v", resource, err)
@@ -179,7 +179,7 @@ func TestDocumentedActions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop, err := p.EntryPoint(t.Context(), mem.ShopZone)
+	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestDocumentedActions(t *testing.T) {
 
 // Rules that are replaced keep their ids and versions where they are the same.
 func TestReplacedRulesKeepTheirIDs(t *testing.T) {
-	zone := vendor(t).Rulesets(mem.Owner{Zone: mem.ShopZone}, false)
+	zone := vendor(t).In(mem.ShopZone, false)
 	made, err := zone.Create(t.Context(), []byte(`{"name":"x","kind":"zone","phase":"http_request_firewall_custom","rules":[
 		{"action":"log","expression":"true","ref":"a"},{"action":"log","expression":"false","ref":"b"}]}`))
 	if err != nil {
@@ -222,7 +222,7 @@ func TestReplacedRulesKeepTheirIDs(t *testing.T) {
 }
 
 func TestPositions(t *testing.T) {
-	zone := vendor(t).Rulesets(mem.Owner{Zone: mem.ShopZone}, false)
+	zone := vendor(t).In(mem.ShopZone, false)
 	made, err := zone.Create(t.Context(), []byte(`{"name":"x","kind":"zone","phase":"http_request_firewall_custom","rules":[
 		{"action":"log","expression":"true","ref":"a"},{"action":"log","expression":"true","ref":"b"},{"action":"log","expression":"true","ref":"c"}]}`))
 	if err != nil {
@@ -267,7 +267,7 @@ func TestPositions(t *testing.T) {
 // Versions of the past are bounded, and part of the state.
 func TestVersionsAreBounded(t *testing.T) {
 	p := vendor(t)
-	shop, err := p.EntryPoint(t.Context(), mem.ShopZone)
+	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	for range 40 {
 		if err == nil {
 			_, err = p.UpdateRule(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, shop.Rules[0].Update())
@@ -281,7 +281,7 @@ func TestVersionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, platform := range []*mem.Platform{p, copied} {
-		all, err := platform.Rulesets(mem.Owner{Zone: mem.ShopZone}, false).Versions(t.Context(), shop.ID)
+		all, err := platform.In(mem.ShopZone, false).Versions(t.Context(), shop.ID)
 		if err != nil || len(all) != 21 || all[0].Version != "21" || all[20].Version != "41" {
 			t.Errorf("%d versions, %v", len(all), err)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // update sends a body to the execute rule of a zone.
-func update(t testing.TB, p *mem.Platform, zone edge.ZoneID, body string) (*edge.Ruleset, error) {
+func update(t testing.TB, p *mem.Platform, zone edge.Scope, body string) (*edge.Ruleset, error) {
 	t.Helper()
 	entry := entryPoint(t, p, zone)
 	return p.UpdateRuleJSON(t.Context(), zone, entry.ID, entry.Rules[0].ID, []byte(body))

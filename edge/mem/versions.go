@@ -31,7 +31,7 @@ func (p *Platform) versions(live edge.Ruleset) []edge.Ruleset {
 
 // Versions lists the versions of a ruleset without their rules, oldest first.
 func (r Rulesets) Versions(ctx context.Context, id edge.RulesetID) ([]edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s/versions", r.owner.path(), id)
+	call := fmt.Sprintf("GET %s/%s/versions", edge.RulesetsPath(r.scope), id)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (r Rulesets) Versions(ctx context.Context, id edge.RulesetID) ([]edge.Rules
 
 // Version returns one version of a ruleset with its rules.
 func (r Rulesets) Version(ctx context.Context, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s/versions/%s", r.owner.path(), id, version)
+	call := fmt.Sprintf("GET %s/%s/versions/%s", edge.RulesetsPath(r.scope), id, version)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return edge.Ruleset{}, err
@@ -66,7 +66,7 @@ func (r Rulesets) Version(ctx context.Context, id edge.RulesetID, version string
 
 // DeleteVersion deletes a version of the past.
 func (r Rulesets) DeleteVersion(ctx context.Context, id edge.RulesetID, version string) error {
-	call := fmt.Sprintf("DELETE %s/%s/versions/%s", r.owner.path(), id, version)
+	call := fmt.Sprintf("DELETE %s/%s/versions/%s", edge.RulesetsPath(r.scope), id, version)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return err

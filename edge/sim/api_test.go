@@ -19,7 +19,7 @@ const nowhere = "ffffffffffffffffffffffffffffffff"
 func TestFailuresByteForByte(t *testing.T) {
 	r := start(t, sim.Config{})
 	shop := r.Platform.State().Zones[0].EntryPoint
-	update := func(zone edge.ZoneID, ruleset edge.RulesetID, rule edge.RuleID) string {
+	update := func(zone edge.Scope, ruleset edge.RulesetID, rule edge.RuleID) string {
 		return "PATCH " + edge.RulePath(zone, ruleset, rule)
 	}
 	one := func(object string) string {
@@ -30,11 +30,11 @@ func TestFailuresByteForByte(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"GET " + edge.AccountRulesetsPath(nowhere), 404, `{"code":10001,"message":"could not find account ` + nowhere + `"}`},
-		{"GET " + edge.AccountRulesetPath(mem.Account, nowhere), 404, `{"code":10001,"message":"could not find ruleset ` + nowhere + `"}`},
-		{"GET " + edge.EntryPointPath(nowhere), 404, `{"code":10001,"message":"could not find zone ` + nowhere + `"}`},
+		{"GET " + edge.RulesetsPath(edge.AccountScope(nowhere)), 404, `{"code":10001,"message":"could not find account ` + nowhere + `"}`},
+		{"GET " + edge.RulesetPath(edge.AccountScope(mem.Account), nowhere), 404, `{"code":10001,"message":"could not find ruleset ` + nowhere + `"}`},
+		{"GET " + edge.EntryPointPath(edge.ZoneScope(nowhere), edge.PhaseFirewallManaged), 404, `{"code":10001,"message":"could not find zone ` + nowhere + `"}`},
 		{"GET " + newPath, 404, `{"code":10003,"message":"could not find entrypoint ruleset in the \"http_request_firewall_managed\" phase"}`},
-		{update(nowhere, shop.ID, shop.Rules[0].ID), 404, `{"code":10001,"message":"could not find zone ` + nowhere + `"}`},
+		{update(edge.ZoneScope(nowhere), shop.ID, shop.Rules[0].ID), 404, `{"code":10001,"message":"could not find zone ` + nowhere + `"}`},
 		{update(mem.ShopZone, nowhere, shop.Rules[0].ID), 404, `{"code":10001,"message":"could not find ruleset ` + nowhere + `"}`},
 		{update(mem.ShopZone, shop.ID, nowhere), 404, `{"code":10001,"message":"could not find rule ` + nowhere + `"}`},
 		{"GET /zones", 404, `{"code":7003,"message":"could not route to this path"}`},

@@ -183,14 +183,14 @@ func (s control) putEntryPoint(r *http.Request, body []byte) (any, error) {
 	}
 	var err error
 	if ruleset == nil {
-		err = s.Platform.RemoveEntryPoint(zone)
+		err = s.Platform.RemoveEntryPoint(edge.ZoneScope(zone))
 	} else {
-		err = s.Platform.SetEntryPoint(zone, *ruleset)
+		err = s.Platform.SetEntryPoint(edge.ZoneScope(zone), *ruleset)
 	}
 	if err != nil {
 		return nil, refuse(err, hint)
 	}
-	return s.Platform.StoredEntryPoint(zone), nil
+	return s.Platform.StoredEntryPoint(edge.ZoneScope(zone)), nil
 }
 
 // putRuleset publishes a ruleset of an account, as the vendor does weekly.

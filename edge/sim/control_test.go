@@ -32,7 +32,7 @@ func TestControlPlantsDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told edge.Ruleset
-	control(t, r, "PUT", "/zones/"+string(mem.ShopZone)+"/entrypoint", string(body)).decode(t, &told)
+	control(t, r, "PUT", "/zones/"+mem.ShopZone.String()+"/entrypoint", string(body)).decode(t, &told)
 	live := result[edge.Ruleset](t, call(t, r, "GET", shopPath, ""))
 	if diff := cmp.Diff(told, live); diff != "" {
 		t.Errorf("told and live differ:\n%s", diff)
@@ -40,7 +40,7 @@ func TestControlPlantsDrift(t *testing.T) {
 	if live.Version != "2" || live.Rules[0].Version != "2" || *live.Rules[0].Enabled {
 		t.Errorf("%+v", live)
 	}
-	control(t, r, "PUT", "/zones/"+string(mem.ShopZone)+"/entrypoint", "null").want(t, 200, "null\n")
+	control(t, r, "PUT", "/zones/"+mem.ShopZone.String()+"/entrypoint", "null").want(t, 200, "null\n")
 	if got := call(t, r, "GET", shopPath, ""); got.status != 404 || !strings.Contains(got.body, "10003") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -89,7 +89,7 @@ func TestControlSetsTheClock(t *testing.T) {
 func TestControlTellsTokensApart(t *testing.T) {
 	r := start(t, sim.Config{})
 	value := r.RulesetsToken.Reveal()
-	if state := control(t, r, "GET", "/state", ""); strings.Contains(state.body, value) || !strings.Contains(state.body, string(mem.ShopZone)) {
+	if state := control(t, r, "GET", "/state", ""); strings.Contains(state.body, value) || !strings.Contains(state.body, mem.ShopZone.String()) {
 		t.Errorf("state: %s", state.body)
 	}
 	if tokens := control(t, r, "GET", "/tokens", ""); !strings.Contains(tokens.body, `"value":"`+value+`"`) {
@@ -135,8 +135,8 @@ func TestControlExplainsMistakes(t *testing.T) {
 		{"POST", "/state", "", 404, "GET /__sim/state"},
 		{"PUT", "/zones/" + nowhere + "/entrypoint", `{}`, 404, "could not find zone"},
 		{"PUT", "/zones/" + nowhere + "/entrypoint", `null`, 404, "could not find zone"},
-		{"PUT", "/zones/" + string(mem.ShopZone) + "/entrypoint", `{"rules":3}`, 400, "GET /__sim/state"},
-		{"PUT", "/zones/" + string(mem.ShopZone) + "/entrypoint", `{"id":"shop"}`, 400, "32 lower-case"},
+		{"PUT", "/zones/" + mem.ShopZone.String() + "/entrypoint", `{"rules":3}`, 400, "GET /__sim/state"},
+		{"PUT", "/zones/" + mem.ShopZone.String() + "/entrypoint", `{"id":"shop"}`, 400, "32 lower-case"},
 		{"PUT", "/accounts/" + nowhere + "/rulesets/" + nowhere, `{}`, 404, "could not find account"},
 		{"PUT", account + "core", `{}`, 400, "32 lower-case"},
 		{"PUT", account + nowhere, `[]`, 400, "send a ruleset"},

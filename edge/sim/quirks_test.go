@@ -265,7 +265,7 @@ func timed(t *testing.T, r *sim.Running, path string) time.Duration {
 
 func observeZoneSlow(t *testing.T) {
 	const delay = 200 * time.Millisecond
-	slow := "zone-slow=" + string(mem.ShopZone) + "," + string(mem.NewZone) + ":" + delay.String()
+	slow := "zone-slow=" + mem.ShopZone.String() + "," + mem.NewZone.String() + ":" + delay.String()
 	r := quirky(t, slow)
 	if took := timed(t, r, blogPath); took >= delay {
 		t.Errorf("another zone took %s", took)
@@ -284,7 +284,7 @@ func observeZoneSlow(t *testing.T) {
 }
 
 func observeZoneForbidden(t *testing.T) {
-	r := quirky(t, "zone-forbidden="+string(mem.ShopZone))
+	r := quirky(t, "zone-forbidden="+mem.ShopZone.String())
 	path := rulePath(t, r, mem.ShopZone)
 	for _, got := range []reply{call(t, r, "GET", shopPath, ""), call(t, r, "PATCH", path, anUpdate)} {
 		got.want(t, 403, `{"result":null,"success":false,"errors":[{"code":10000,"message":"Authentication error"}],"messages":[]}`)
@@ -294,8 +294,8 @@ func observeZoneForbidden(t *testing.T) {
 	}
 	wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 200)
 	wantStatuses(t, statuses(t, r, 1, "GET", listPath, ""), 200)
-	wantStatuses(t, statuses(t, r, 1, "GET", "/zones/"+string(mem.ShopZone)+"/nothing", ""), 404)
-	control(t, r, "PUT", "/quirks", `["zone-forbidden=`+string(mem.BlogZone)+`"]`)
+	wantStatuses(t, statuses(t, r, 1, "GET", "/zones/"+mem.ShopZone.String()+"/nothing", ""), 404)
+	control(t, r, "PUT", "/quirks", `["zone-forbidden=`+mem.BlogZone.String()+`"]`)
 	wantStatuses(t, statuses(t, r, 1, "GET", shopPath, ""), 200)
 	wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 403)
 }
@@ -303,7 +303,7 @@ func observeZoneForbidden(t *testing.T) {
 // Only the documented profile has a code for every error.
 func observeZoneUnauthorized(t *testing.T) {
 	for profile, want := range map[string]string{mem.Documented: `{"code":10000,"message":`, mem.Vendor: `{"message":`} {
-		r := start(t, sim.Config{Profile: profile, Quirks: []string{"zone-unauthorized=" + string(mem.ShopZone)}})
+		r := start(t, sim.Config{Profile: profile, Quirks: []string{"zone-unauthorized=" + mem.ShopZone.String()}})
 		call(t, r, "GET", shopPath, "").want(t, 403, `{"result":null,"success":false,"errors":[`+want+`"request is not authorized"}],"messages":[]}`)
 		wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 200)
 	}
@@ -311,7 +311,7 @@ func observeZoneUnauthorized(t *testing.T) {
 
 // A request that hangs ends with its client, and with the server.
 func observeZoneHang(t *testing.T) {
-	r := quirky(t, "zone-hang="+string(mem.ShopZone))
+	r := quirky(t, "zone-hang="+mem.ShopZone.String())
 	path := rulePath(t, r, mem.ShopZone)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)

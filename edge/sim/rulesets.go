@@ -59,21 +59,20 @@ type noContent struct{}
 // rulesetCalls make the platform do a call on rulesets. Those of the contract do
 // the same as those of the vendor.
 var rulesetCalls = map[wire.Call]func(context.Context, mem.Rulesets, request) (any, error){
-	callGetRuleset:          getRuleset,
-	wire.AccountRuleset:     getRuleset,
-	wire.ZoneRuleset:        getRuleset,
-	callGetEntryPoint:       getEntryPoint,
-	wire.EntryPoint:         getEntryPoint,
-	callCreateRuleset:       createRuleset,
-	wire.CreateEntryPoint:   createRuleset,
-	callAddRule:             addRule,
-	wire.AddRule:            addRule,
-	callUpdateRule:          updateRule,
-	wire.UpdateRule:         updateRule,
-	callDeleteRule:          deleteRule,
-	wire.DeleteRule:         deleteRule,
-	callVersion:             getVersion,
-	wire.ZoneRulesetVersion: getVersion, wire.AccountRulesetVersion: getVersion,
+	callGetRuleset:        getRuleset,
+	wire.Ruleset:          getRuleset,
+	callGetEntryPoint:     getEntryPoint,
+	wire.EntryPoint:       getEntryPoint,
+	callCreateRuleset:     createRuleset,
+	wire.CreateEntryPoint: createRuleset,
+	callAddRule:           addRule,
+	wire.AddRule:          addRule,
+	callUpdateRule:        updateRule,
+	wire.UpdateRule:       updateRule,
+	callDeleteRule:        deleteRule,
+	wire.DeleteRule:       deleteRule,
+	callVersion:           getVersion,
+	wire.RulesetVersion:   getVersion,
 	callReplaceRuleset: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
 		return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.Replace(ctx, r.route.Ruleset, body) })
 	},
@@ -147,7 +146,7 @@ func withBody(r request, do func([]byte) (*edge.Ruleset, error)) (any, error) {
 
 // rulesetCall answers a call on rulesets. It is false for another.
 func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *wire.Info, err error, ok bool) {
-	isList := r.route.Call == callListRulesets || r.route.Call == wire.AccountRulesets || r.route.Call == wire.ZoneRulesets
+	isList := r.route.Call == callListRulesets || r.route.Call == wire.Rulesets
 	do := rulesetCalls[r.route.Call]
 	if do == nil && !isList {
 		return nil, nil, nil, false
@@ -156,7 +155,7 @@ func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *
 	if err != nil {
 		return nil, nil, err, true
 	}
-	m := s.Platform.Rulesets(mem.Owner{Account: r.route.Account, Zone: r.route.Zone}, dry)
+	m := s.Platform.In(r.route.Scope(), dry)
 	if isList {
 		result, info, err = s.rulesetPage(ctx, m, r.URL.Query())
 		return result, info, err, true

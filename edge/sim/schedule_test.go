@@ -45,7 +45,7 @@ func anchored(path string) string {
 		case p == "...":
 			parts[i] = "scripts/1"
 		case strings.Trim(p, ":{}") != p:
-			parts[i] = string(mem.ShopZone)
+			parts[i] = mem.ShopZone.String()
 		}
 	}
 	return "/" + strings.Join(parts, "/")
@@ -66,10 +66,10 @@ func leaves(r deprecation.Rule) (calls [][2]string) {
 	return calls
 }
 
-const (
-	recordsPath    = "/zones/" + string(mem.ShopZone) + "/dns_records"
+var (
+	recordsPath    = "/zones/" + mem.ShopZone.String() + "/dns_records"
 	srvPath        = recordsPath + "/" + sim.RecordSRV
-	flatteningPath = "/zones/" + string(mem.ShopZone) + "/settings/cname_flattening"
+	flatteningPath = "/zones/" + mem.ShopZone.String() + "/settings/cname_flattening"
 )
 
 // effect is a request and what its answer has while a rule is not over yet, and
@@ -107,7 +107,7 @@ var effects = map[string][]effect{
 		filterEffect("type=contains:x"),
 	},
 	sim.RuleZoneFields: {
-		{"GET", srvPath, "", has(200, `"zone_id":"`+string(mem.ShopZone)+`"`, `"zone_name":"shop.example"`), has(200, "!zone_id", "!zone_name")},
+		{"GET", srvPath, "", has(200, `"zone_id":"`+mem.ShopZone.String()+`"`, `"zone_name":"shop.example"`), has(200, "!zone_id", "!zone_name")},
 		{"GET", recordsPath, "", has(200, `"zone_id"`, `"zone_name"`), has(200, "!zone_id", "!zone_name")},
 		{"POST", recordsPath, recordWith(`"zone_id":"x","zone_name":"y"`), has(200, `"zone_name":"shop.example"`), has(200, "!zone_id", "!zone_name")},
 		{"PATCH", srvPath, `{"zone_name":"y"}`, has(200, `"zone_name":"shop.example"`), has(200, "!zone_id", "!zone_name")},
@@ -190,7 +190,7 @@ func TestWhatTheReferenceDoesNotShowIsRefused(t *testing.T) {
 	for path, status := range map[string]int{
 		"GET /accounts":                                      501, // carries fields that went away
 		"PATCH /zones/z/settings":                            501,
-		"GET /zones/" + string(mem.ShopZone):                 501, // takes over from zone_name
+		"GET /zones/" + mem.ShopZone.String():                501, // takes over from zone_name
 		"GET /zones/z/page_shield/scripts":                   501,
 		"POST /accounts/a/images/v2/direct_upload":           501,
 		"DELETE " + srvPath:                                  501,
@@ -198,7 +198,7 @@ func TestWhatTheReferenceDoesNotShowIsRefused(t *testing.T) {
 		"POST " + flatteningPath:                             404,
 		"GET /zones":                                         404,
 		"GET /prefix/zones/z/rate_limits":                    404,
-		"GET " + recordsPath + "/" + string(mem.ShopZone):    404,
+		"GET " + recordsPath + "/" + mem.ShopZone.String():   404,
 		"GET /zones/" + string(mem.Account) + "/dns_records": 404,
 	} {
 		method, path, _ := strings.Cut(path, " ")

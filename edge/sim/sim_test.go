@@ -107,18 +107,18 @@ func result[T any](t testing.TB, got reply) T {
 }
 
 var (
-	shopPath = edge.EntryPointPath(mem.ShopZone)
-	blogPath = edge.EntryPointPath(mem.BlogZone)
-	newPath  = edge.EntryPointPath(mem.NewZone)
-	corePath = edge.AccountRulesetPath(mem.Account, mem.CoreRuleset)
-	listPath = edge.AccountRulesetsPath(mem.Account)
+	shopPath = edge.EntryPointPath(mem.ShopZone, edge.PhaseFirewallManaged)
+	blogPath = edge.EntryPointPath(mem.BlogZone, edge.PhaseFirewallManaged)
+	newPath  = edge.EntryPointPath(mem.NewZone, edge.PhaseFirewallManaged)
+	corePath = edge.RulesetPath(edge.AccountScope(mem.Account), mem.CoreRuleset)
+	listPath = edge.RulesetsPath(edge.AccountScope(mem.Account))
 )
 
 // rulePath is the path of the execute rule of a zone.
-func rulePath(t testing.TB, r *sim.Running, zone edge.ZoneID) string {
+func rulePath(t testing.TB, r *sim.Running, zone edge.Scope) string {
 	t.Helper()
 	for _, z := range r.Platform.State().Zones {
-		if z.ID == zone {
+		if edge.ZoneScope(z.ID) == zone {
 			return edge.RulePath(zone, z.EntryPoint.ID, z.EntryPoint.Rules[0].ID)
 		}
 	}
@@ -132,7 +132,7 @@ const anUpdate = `{"action":"execute","expression":"true","action_parameters":{"
 // shopVersion is the version of the shop's entry point, read behind the server.
 func shopVersion(t testing.TB, r *sim.Running) string {
 	t.Helper()
-	entry, err := r.Platform.EntryPoint(t.Context(), mem.ShopZone)
+	entry, err := r.Platform.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestVendorOnTheWire(t *testing.T) {
 // The order of the reference: explicit deny, explicit allow, implicit deny.
 func TestPoliciesAreObeyed(t *testing.T) {
 	r := start(t, sim.Config{})
-	shop, blog := edge.ResourceZone+string(mem.ShopZone), edge.ResourceZone+string(mem.BlogZone)
+	shop, blog := edge.ResourceZone+mem.ShopZone.String(), edge.ResourceZone+mem.BlogZone.String()
 	nested := `{"effect":"allow","resources":{"` + edge.ResourceAccount + string(mem.Account) + `":{"` + edge.ResourceAllZones + `":"*"}},"permission_groups":[{"id":"` + mem.RulesGroup + `"}]}`
 	for name, test := range map[string]struct {
 		policies               []string

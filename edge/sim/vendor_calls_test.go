@@ -16,7 +16,7 @@ func TestVendorRulesetCalls(t *testing.T) {
 	r := startVendor(t)
 	admin := credential(t, r, "administrator")
 	for base, kind := range map[string]string{
-		"/zones/" + string(mem.NewZone) + "/rulesets":    "zone",
+		"/zones/" + mem.NewZone.String() + "/rulesets":   "zone",
 		"/accounts/" + string(mem.Staging) + "/rulesets": "root",
 	} {
 		do := func(method, path, body string) edge.Ruleset {
@@ -74,8 +74,8 @@ func TestDocumentedErrorsHaveCodes(t *testing.T) {
 		{"PATCH", rule, `{` + overriding(`{"action":"skip","rules":[{"id":"x"},{"action":"log"}]}`)},
 		{"PATCH", rule + "?dry_run=true", anUpdate},
 		{"GET", "/nothing", ""},
-		{"GET", edge.AccountRulesetsPath(mem.Account) + "?per_page=0", ""},
-		{"GET", edge.EntryPointPath(mem.NewZone), ""},
+		{"GET", edge.RulesetsPath(edge.AccountScope(mem.Account)) + "?per_page=0", ""},
+		{"GET", edge.EntryPointPath(mem.NewZone, edge.PhaseFirewallManaged), ""},
 		{"DELETE", shopPath, ""},
 		{"POST", edge.TokensPath(), `{}`},
 		{"POST", edge.TokensPath(), `{"name":"x","policies":[{"id":"1","effect":"maybe","resources":{"a":"*"},"permission_groups":[{}]}],"expires_on":"soon"}`},

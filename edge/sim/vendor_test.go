@@ -27,7 +27,7 @@ func credential(t *testing.T, r *sim.Running, name string) edge.Secret {
 	return edge.Secret{}
 }
 
-const zoneRulesets = "/zones/" + string(mem.NewZone) + "/rulesets"
+var zoneRulesets = "/zones/" + mem.NewZone.String() + "/rulesets"
 
 const customRules = `{"name":"x","kind":"zone","phase":"http_request_firewall_custom","rules":[{"action":"log","expression":"true"}]}`
 
@@ -42,10 +42,10 @@ func TestVendorStatuses(t *testing.T) {
 		status             int
 		text               string
 	}{
-		{"PUT", "/zones/" + string(mem.ShopZone), `{}`, 501, "not implemented by this simulator"},
-		{"GET", "/zones/" + string(mem.ShopZone) + "/settings", "", 501, ""},
+		{"PUT", "/zones/" + mem.ShopZone.String(), `{}`, 501, "not implemented by this simulator"},
+		{"GET", "/zones/" + mem.ShopZone.String() + "/settings", "", 501, ""},
 		{"GET", "/nothing", "", 501, ""},
-		{"GET", "/zones/" + string(mem.ShopZone) + "/rate_limits", "", 404, "7003"}, // gone by the calendar
+		{"GET", "/zones/" + mem.ShopZone.String() + "/rate_limits", "", 404, "7003"}, // gone by the calendar
 		{"POST", zoneRulesets + "?dry_run=yes", customRules, 400, "dry_run"},
 		{"POST", zoneRulesets + "?dry_run=true", customRules, 400, "20217"},
 		{"DELETE", one + "?dry_run=true", "", 204, ""},
@@ -80,7 +80,7 @@ func TestDryRunHasNoResult(t *testing.T) {
 	}
 	for _, call := range [][3]string{
 		{"POST", zoneRulesets, customRules},
-		{"PUT", "/zones/" + string(mem.ShopZone) + "/rulesets/phases/http_request_firewall_managed/entrypoint", `{"rules":[]}`},
+		{"PUT", "/zones/" + mem.ShopZone.String() + "/rulesets/phases/http_request_firewall_managed/entrypoint", `{"rules":[]}`},
 		{"PATCH", rulePath(t, r, mem.ShopZone), anUpdate},
 		{"DELETE", rulePath(t, r, mem.ShopZone), ""},
 	} {
@@ -152,7 +152,7 @@ func TestVendorCredentials(t *testing.T) {
 		secret := credential(t, r, name)
 		zones := result[[]edge.Zone](t, as(t, r, secret, "GET", "/zones", ""))
 		accounts := result[[]edge.Account](t, as(t, r, secret, "GET", "/accounts", ""))
-		rulesets := as(t, r, secret, "GET", edge.AccountRulesetsPath(mem.Account), "").status
+		rulesets := as(t, r, secret, "GET", edge.RulesetsPath(edge.AccountScope(mem.Account)), "").status
 		write := as(t, r, secret, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate).status
 		token := as(t, r, secret, "GET", edge.TokensPath(), "").status
 		if len(zones) != want.zones || len(accounts) != want.accounts || rulesets != want.rulesets || write != want.write || token != want.token {

@@ -109,7 +109,7 @@ func wantOwnCredentials(p *harness.Platform, t *testing.T) {
 	for _, a := range tenants() {
 		owner[string(a.id)] = a
 		for i := a.first; i <= a.last; i++ {
-			owner[string(mem.FleetZone(i))] = a
+			owner[mem.FleetZone(i).String()] = a
 		}
 	}
 	sent := map[string]int{}

@@ -78,14 +78,14 @@ type adoption struct {
 	t      *testing.T
 	p      *harness.Platform
 	config string
-	before map[edge.ZoneID]map[string]string
+	before map[edge.Scope]map[string]string
 }
 
 // adopt imports the fleet into the repository of a service, as adopt-a-fleet.md says.
 func adopt(t *testing.T, flags ...string) *adoption {
 	t.Helper()
 	p := harness.StartPlatform(t, sim.Config{Profile: mem.Vendor, Seed: adoptedSeed(), RateLimit: sim.RateLimit{Off: true}})
-	a := &adoption{Service: harness.NewService(t, p, harness.ServiceConfig{Sweep: "@every 2s"}), t: t, p: p, before: map[edge.ZoneID]map[string]string{}}
+	a := &adoption{Service: harness.NewService(t, p, harness.ServiceConfig{Sweep: "@every 2s"}), t: t, p: p, before: map[edge.Scope]map[string]string{}}
 	a.config = strings.Replace(a.Config.Text(a.Service), "base_url:", "profile: \"extended\"\nplatform: base_url:", 1)
 	core := adoptedSeed().Accounts[0].Rulesets
 	i := slices.IndexFunc(core, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })
@@ -114,7 +114,7 @@ func (a *adoption) plan(code int, texts ...string) string {
 
 // live is what the execute rule of a zone says, member by member. An "enabled: true" on all
 // rules has no effect, and stands for one that was removed.
-func (a *adoption) live(zone edge.ZoneID) map[string]string {
+func (a *adoption) live(zone edge.Scope) map[string]string {
 	rule := a.p.EntryPoint(zone).Rules[0]
 	says := map[string]string{"expression": rule.Expression, "enabled": fmt.Sprint(rule.IsEnabled()), "version": rule.ActionParameters.Version}
 	o := rule.ActionParameters.Overrides
@@ -147,7 +147,7 @@ func valueOf[T any](v *T) string {
 }
 
 // handZone is a zone that change i is made in; each change is made in two zones.
-func handZone(i int) edge.ZoneID { return mem.FleetZone(i + 1) }
+func handZone(i int) edge.Scope { return mem.FleetZone(i + 1) }
 
 // changeByHand makes each change in two zones of different tiers.
 func (a *adoption) changeByHand() {
@@ -162,8 +162,8 @@ func (a *adoption) changeByHand() {
 }
 
 // changed are the zones that are not as they were, and what was done in each.
-func (a *adoption) changed() map[edge.ZoneID]string {
-	all := map[edge.ZoneID]string{}
+func (a *adoption) changed() map[edge.Scope]string {
+	all := map[edge.Scope]string{}
 	for i := range 2 * len(byHand) {
 		if !maps.Equal(a.before[handZone(i)], a.live(handZone(i))) {
 			all[handZone(i)] = byHand[(i+i/len(byHand))%len(byHand)].name
@@ -172,9 +172,9 @@ func (a *adoption) changed() map[edge.ZoneID]string {
 	return all
 }
 
-func (a *adoption) nameOf(zone edge.ZoneID) string {
+func (a *adoption) nameOf(zone edge.Scope) string {
 	for _, z := range adoptedSeed().Zones {
-		if z.ID == zone {
+		if edge.ZoneScope(z.ID) == zone {
 			return z.Name
 		}
 	}

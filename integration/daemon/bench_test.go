@@ -148,7 +148,7 @@ func benchFloor(b *testing.B, p *harness.Platform) {
 
 // readFleet reads and decodes every entry point.
 func readFleet(bare *http.Client, p *harness.Platform) error {
-	zones := make(chan edge.ZoneID)
+	zones := make(chan edge.Scope)
 	failures := make(chan error, benchConcurrency)
 	var group sync.WaitGroup
 	for range benchConcurrency {
@@ -172,8 +172,8 @@ func readFleet(bare *http.Client, p *harness.Platform) error {
 	return <-failures
 }
 
-func readZone(bare *http.Client, p *harness.Platform, zone edge.ZoneID) error {
-	req, err := http.NewRequest(http.MethodGet, p.BaseURL+edge.EntryPointPath(zone), nil)
+func readZone(bare *http.Client, p *harness.Platform, zone edge.Scope) error {
+	req, err := http.NewRequest(http.MethodGet, p.BaseURL+edge.EntryPointPath(zone, edge.PhaseFirewallManaged), nil)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func TestACommitThatChangesHalfOfALargeFleet(t *testing.T) {
 		w.mu.Lock()
 		w.since = time.Now()
 		for _, i := range half { // whose turn it is waits for what the commit has to do
-			w.longest[string(mem.FleetZone(i+1))] = 2 * dayInterval
+			w.longest[mem.FleetZone(i+1).String()] = 2 * dayInterval
 		}
 		w.mu.Unlock()
 		watch.begin()
@@ -123,7 +123,7 @@ func TestACommitThatChangesHalfOfALargeFleet(t *testing.T) {
 		drifted := map[string]time.Time{}
 		urgent := func(i int) {
 			t.Helper()
-			zone := string(mem.FleetZone(i + 1))
+			zone := mem.FleetZone(i + 1).String()
 			w.mu.Lock()
 			w.longest[zone] = 2 * dayInterval // the revert has it wait, too
 			w.mu.Unlock()
@@ -140,7 +140,7 @@ func TestACommitThatChangesHalfOfALargeFleet(t *testing.T) {
 		}
 		drift := func(i int) {
 			w.vandalise(i)
-			drifted[string(mem.FleetZone(i+1))] = time.Now()
+			drifted[mem.FleetZone(i+1).String()] = time.Now()
 		}
 		for round := range 12 {
 			time.Sleep(4 * time.Minute)

@@ -35,7 +35,7 @@ func TestDaemonFollowsCommits(t *testing.T) {
 	s.Repo.Commit("edge.cue", harness.DeclareEach(3, func(i int) int { return 25 + i/3 })) // zone 3 alone
 	s.Poll("the pushed commit is live", func() bool { return p.Threshold(mem.FleetZone(3)) == 26 })
 	for zone, n := range p.Writes() {
-		if zone != string(mem.FleetZone(3)) || n != 1 {
+		if zone != mem.FleetZone(3).String() || n != 1 {
 			t.Errorf("%d writes to zone %s, of which nothing changed", n, zone)
 		}
 	}
@@ -60,7 +60,7 @@ func TestDaemonHealsDrift(t *testing.T) {
 	p.ClearTranscript()
 	p.Weaken(mem.FleetZone(2))
 	s.Poll("the drift is healed", func() bool { return p.Threshold(mem.FleetZone(2)) == 25 })
-	if w := p.Writes(); len(w) != 1 || w[string(mem.FleetZone(2))] != 1 {
+	if w := p.Writes(); len(w) != 1 || w[mem.FleetZone(2).String()] != 1 {
 		t.Errorf("writes %v, want one to zone 2", w)
 	}
 }

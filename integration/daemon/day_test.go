@@ -193,7 +193,7 @@ func fleetState(n int) desired.State {
 	zones := make([]desired.Zone, n)
 	for i := range zones {
 		zones[i] = desired.Zone{
-			Key: fmt.Sprintf("zone-%05d.example", i+1), ID: mem.FleetZone(i + 1),
+			Key: fmt.Sprintf("zone-%05d.example", i+1), Scope: mem.FleetZone(i + 1),
 			Deployments: []desired.Deployment{{
 				Ruleset: "core", Enabled: desired.Declared[bool]{Value: true}, Unmanaged: &desired.Declared[desired.Unmanaged]{Value: desired.Remove},
 			}},
@@ -295,7 +295,7 @@ func (w *dayWorld) burst(chance *rand.Rand, commits, most int) {
 		w.mu.Lock()
 		now := time.Now()
 		for _, i := range changed {
-			w.wants[string(mem.FleetZone(i+1))] = now
+			w.wants[mem.FleetZone(i+1).String()] = now
 		}
 		w.mu.Unlock()
 		w.shelf.push(changed)
@@ -309,7 +309,7 @@ func (w *dayWorld) burst(chance *rand.Rand, commits, most int) {
 func (w *dayWorld) vandalise(i int) edge.Ruleset {
 	id := mem.FleetZone(i + 1)
 	for _, zone := range w.server.Platform.State().Zones {
-		if zone.ID == id {
+		if edge.ZoneScope(zone.ID) == id {
 			before := *zone.EntryPoint
 			weak := before
 			weak.Rules = slices.Clone(before.Rules)

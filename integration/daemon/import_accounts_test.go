@@ -19,7 +19,7 @@ func wantCredentials(p *harness.Platform, t *testing.T) {
 		for _, a := range tenants() {
 			named := strings.Contains(e.Path, string(a.id))
 			for i := a.first; i <= a.last; i++ {
-				named = named || strings.Contains(e.Path, string(mem.FleetZone(i)))
+				named = named || strings.Contains(e.Path, mem.FleetZone(i).String())
 			}
 			if named && e.Token != a.token {
 				t.Fatalf("%s was sent with token %q, want that of %s", e.Call(), e.Token, a.key)
@@ -68,7 +68,7 @@ func TestImportWithLanes(t *testing.T) {
 	harness.Run(t, nil, "plan", "--dir", dir, "--config", s.ConfigFile()).Want(t, 0, "75 zones: 75 in sync")
 
 	text, err = os.ReadFile(filepath.Join(dir, "zones-lab.cue"))
-	if want := "\"zone-00062.example\": waf: _standard // id " + string(mem.FleetZone(62)); err != nil || !strings.Contains(string(text), want) {
+	if want := "\"zone-00062.example\": waf: _standard // id " + mem.FleetZone(62).String(); err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("%v, no %q in\n%s", err, want, text)
 	}
 	// Absorb reads with the credential of the zone's account, and finds the zone by its name.

@@ -29,7 +29,7 @@ func TestMetricsAreBounded(t *testing.T) {
 			for _, m := range family.GetMetric() {
 				line := name + " " + strings.Join(harness.LabelPairs(m), " ")
 				series[zones] = append(series[zones], line)
-				if strings.Contains(line, "zone-0") || strings.Contains(line, string(mem.FleetZone(1))) || strings.Contains(line, bad[:7]) {
+				if strings.Contains(line, "zone-0") || strings.Contains(line, mem.FleetZone(1).String()) || strings.Contains(line, bad[:7]) {
 					t.Errorf("a label is without bounds: %s", line)
 				}
 			}

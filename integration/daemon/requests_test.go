@@ -13,10 +13,10 @@ import (
 
 // everyRequest is each call of the contract, as it is sent.
 var everyRequest = map[string]string{
-	"AccountRulesets":  "GET " + edge.AccountRulesetsPath("0123456789abcdef0123456789abcdef") + "?cursor=x",
-	"AccountRuleset":   "GET " + edge.AccountRulesetPath("0123456789abcdef0123456789abcdef", "1123456789abcdef0123456789abcdef"),
-	"EntryPoint":       "GET " + edge.EntryPointPath("2123456789abcdef0123456789abcdef"),
-	"UpdateRule":       "PATCH " + edge.RulePath("2123456789abcdef0123456789abcdef", "3123456789abcdef0123456789abcdef", "4123456789abcdef0123456789abcdef"),
+	"AccountRulesets":  "GET " + edge.RulesetsPath(edge.AccountScope("0123456789abcdef0123456789abcdef")) + "?cursor=x",
+	"AccountRuleset":   "GET " + edge.RulesetPath(edge.AccountScope("0123456789abcdef0123456789abcdef"), "1123456789abcdef0123456789abcdef"),
+	"EntryPoint":       "GET " + edge.EntryPointPath(edge.ZoneScope("2123456789abcdef0123456789abcdef"), edge.PhaseFirewallManaged),
+	"UpdateRule":       "PATCH " + edge.RulePath(edge.ZoneScope("2123456789abcdef0123456789abcdef"), "3123456789abcdef0123456789abcdef", "4123456789abcdef0123456789abcdef"),
 	"CreateToken":      "POST " + edge.TokensPath(),
 	"UserTokens":       "GET " + edge.TokensPath() + "?page=1&per_page=50",
 	"UserToken":        "GET " + edge.TokenPath("5123456789abcdef0123456789abcdef"),

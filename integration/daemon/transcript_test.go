@@ -52,11 +52,11 @@ func TestTranscript(t *testing.T) {
 // reads are the requests by which a new process looks at all zones.
 func reads(p *harness.Platform) []string {
 	calls := []string{
-		"GET " + edge.AccountRulesetsPath(mem.Account),
-		"GET " + edge.AccountRulesetPath(mem.Account, mem.CoreRuleset),
+		"GET " + edge.RulesetsPath(edge.AccountScope(mem.Account)),
+		"GET " + edge.RulesetPath(edge.AccountScope(mem.Account), mem.CoreRuleset),
 	}
 	for i := 1; i <= transcriptZones; i++ {
-		calls = append(calls, "GET "+edge.EntryPointPath(mem.FleetZone(i)))
+		calls = append(calls, "GET "+edge.EntryPointPath(mem.FleetZone(i), edge.PhaseFirewallManaged))
 	}
 	return calls
 }
@@ -69,7 +69,7 @@ func changes(p *harness.Platform, k int) []string {
 		entryPoint := p.EntryPoint(zone)
 		calls = append(calls,
 			"PATCH "+edge.RulePath(zone, entryPoint.ID, entryPoint.Rules[0].ID),
-			"GET "+edge.EntryPointPath(zone))
+			"GET "+edge.EntryPointPath(zone, edge.PhaseFirewallManaged))
 	}
 	return calls
 }

@@ -183,7 +183,7 @@ func TestWeekInTheLog(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		all := func(*http.Request) bool { return true }
 		one := func(r *http.Request) bool {
-			return strings.Contains(r.URL.Path, "/zones/"+string(mem.FleetZone(weekZone))+"/")
+			return strings.Contains(r.URL.Path, "/zones/"+mem.FleetZone(weekZone).String()+"/")
 		}
 		for range days {
 			for _, fault := range []struct {

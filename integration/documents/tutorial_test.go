@@ -149,7 +149,7 @@ func TestTutorialAdoptAFleet(t *testing.T) {
 		t.Errorf("the page has %d commands up to the first change that is put back, want at most 10", commands)
 	}
 	for call, n := range p.Writes() {
-		if n > 1 || !strings.Contains(call, string(mem.FleetZone(1))) {
+		if n > 1 || !strings.Contains(call, mem.FleetZone(1).String()) {
 			t.Errorf("%d times %s", n, call)
 		}
 	}

@@ -69,11 +69,11 @@ func (p *platform) quirks(list ...string) error { return p.sim.SetQuirks(list) }
 // set gives a zone a threshold behind the back of every client.
 func (p *platform) set(z zone, score int) error {
 	id := mem.FleetZone(int(z))
-	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), id)
+	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), id, edge.PhaseFirewallManaged)
 	if err != nil {
 		return err
 	}
-	core, err := p.sim.Platform.AccountRuleset(context.Background(), mem.Account, mem.CoreRuleset)
+	core, err := p.sim.Platform.Ruleset(context.Background(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (p *platform) set(z zone, score int) error {
 
 // live is the threshold that a zone has; 0 when none is overridden.
 func (p *platform) live(z zone) int {
-	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(int(z)))
+	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(int(z)), edge.PhaseFirewallManaged)
 	if err != nil || entryPoint.Rules[0].ActionParameters.Overrides == nil {
 		return 0
 	}
@@ -145,7 +145,7 @@ func (p *platform) ignoredPatch(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))))
+		entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))), edge.PhaseFirewallManaged)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}

@@ -27,9 +27,9 @@ func startTestPlatform(t *testing.T) *platform {
 func (p *platform) send(t *testing.T, want int, method string, z zone, body string) int {
 	t.Helper()
 	id := mem.FleetZone(int(z))
-	path := edge.EntryPointPath(id)
+	path := edge.EntryPointPath(id, edge.PhaseFirewallManaged)
 	if method == http.MethodPatch {
-		entryPoint, err := p.sim.Platform.EntryPoint(t.Context(), id)
+		entryPoint, err := p.sim.Platform.EntryPoint(t.Context(), id, edge.PhaseFirewallManaged)
 		if err != nil {
 			t.Fatal(err)
 		}

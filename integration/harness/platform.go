@@ -54,9 +54,9 @@ func (p *Platform) Writes() map[string]int {
 }
 
 // EntryPoint reads a zone behind the back of every client.
-func (p *Platform) EntryPoint(zone edge.ZoneID) edge.Ruleset {
+func (p *Platform) EntryPoint(zone edge.Scope) edge.Ruleset {
 	p.T.Helper()
-	entryPoint, err := p.Platform.EntryPoint(p.T.Context(), zone)
+	entryPoint, err := p.Platform.EntryPoint(p.T.Context(), zone, edge.PhaseFirewallManaged)
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func (p *Platform) EntryPoint(zone edge.ZoneID) edge.Ruleset {
 
 // Threshold is the score at which a zone's deployment acts; zero when it is not
 // overridden.
-func (p *Platform) Threshold(zone edge.ZoneID) int {
+func (p *Platform) Threshold(zone edge.Scope) int {
 	p.T.Helper()
 	rule := p.EntryPoint(zone).Rules[0]
 	if rule.ActionParameters.Overrides == nil {
@@ -80,7 +80,7 @@ func (p *Platform) Threshold(zone edge.ZoneID) int {
 }
 
 // Weaken plants drift: every threshold of a zone's deployment becomes 1000.
-func (p *Platform) Weaken(zone edge.ZoneID) {
+func (p *Platform) Weaken(zone edge.Scope) {
 	p.T.Helper()
 	entryPoint := p.EntryPoint(zone)
 	for i := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {

@@ -305,15 +305,15 @@ func (r *reviewed) text() string {
 func (r *reviewed) wantOnlyOwnCalls() {
 	r.T.Helper()
 	for _, call := range r.Platform.Calls() {
-		for _, foreign := range []string{string(mem.FleetZone(3)), otherAccount, "/user"} {
+		for _, foreign := range []string{mem.FleetZone(3).String(), otherAccount, "/user"} {
 			if strings.Contains(call, foreign) {
 				r.T.Errorf("a pull request had %s sent", call)
 			}
 		}
 	}
 	writes := r.Platform.Writes()
-	delete(writes, string(mem.FleetZone(1)))
-	delete(writes, string(mem.FleetZone(2)))
+	delete(writes, mem.FleetZone(1).String())
+	delete(writes, mem.FleetZone(2).String())
 	if len(writes) > 0 {
 		r.T.Errorf("writes %v", writes)
 	}

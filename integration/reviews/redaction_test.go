@@ -42,7 +42,7 @@ func echoingPlatform(t *testing.T, p *harness.Platform) string {
 		if err != nil {
 			return err
 		}
-		path, zone := answer.Request.URL.Path, func(i int) bool { return strings.Contains(answer.Request.URL.Path, string(mem.FleetZone(i))) }
+		path, zone := answer.Request.URL.Path, func(i int) bool { return strings.Contains(answer.Request.URL.Path, mem.FleetZone(i).String()) }
 		switch write := answer.Request.Method != http.MethodGet; {
 		case write && strings.HasSuffix(path, "/user/tokens"):
 			answer.StatusCode, body = failed(500, redacttest.Echo(createdValue(body)))

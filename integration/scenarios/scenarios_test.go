@@ -183,7 +183,7 @@ func (s *scene) setEntryPoint(data []byte) {
 
 func (s *scene) entryPoint() edge.Ruleset {
 	for _, z := range s.sim.Platform.State().Zones {
-		if z.ID == mem.ShopZone && z.EntryPoint != nil {
+		if edge.ZoneScope(z.ID) == mem.ShopZone && z.EntryPoint != nil {
 			return *z.EntryPoint
 		}
 	}

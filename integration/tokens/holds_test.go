@@ -122,7 +122,7 @@ func (w *tokenWorld) confirmed(r diff.TokenRecord) {
 
 func (w *tokenWorld) signIn(secret string) int {
 	w.T.Helper()
-	request, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.tokenPlace.BaseURL+edge.EntryPointPath(mem.FleetZone(1)), nil)
+	request, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.tokenPlace.BaseURL+edge.EntryPointPath(mem.FleetZone(1), edge.PhaseFirewallManaged), nil)
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func (f *tokenForge) tellAll() {
 			}
 		}
 	}
-	where := []string{"--group", mem.RulesGroup, "--zone", string(mem.FleetZone(1)), "--account", string(mem.Account)}
+	where := []string{"--group", mem.RulesGroup, "--zone", mem.FleetZone(1).String(), "--account", string(mem.Account)}
 	for _, key := range keys {
 		f.seawall(append([]string{"token", "explain", key}, where...)...).Want(f.T, 0)
 		f.seawall("token", "resolve", key, "--adopt", "no-such-id", "--retry").Want(f.T, 1, "give exactly one")

@@ -11,7 +11,7 @@ import (
 
 // exists reports whether the entry point of a zone was read, or found not to be there, at
 // least once.
-func (zs *zones) exists(id edge.ZoneID) bool {
+func (zs *zones) exists(id edge.Scope) bool {
 	z, known := zs.records[id]
 	return known && (z.read || z.proof.Fingerprint != "" || len(z.applied) > 0)
 }
@@ -26,7 +26,7 @@ func (zs *zones) readBefore(earlier zones) {
 }
 
 // Read tells that the platform has answered for a zone: it exists.
-func (c *Control) Read(id edge.ZoneID) {
+func (c *Control) Read(id edge.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	z, g := c.state.zones.of(id), c.Current()
@@ -40,7 +40,7 @@ func (c *Control) Read(id edge.ZoneID) {
 }
 
 // measure has a declared zone that exists count for shares.
-func (s *state) measure(g *Generation, id edge.ZoneID) {
+func (s *state) measure(g *Generation, id edge.Scope) {
 	if !s.limits.on || !s.zones.exists(id) {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *state) earlier(before, next *Generation) guard.Earlier {
 }
 
 // renamedEarlier is that of a generation in which zones have other ids.
-func renamedEarlier(e guard.Earlier, ids map[edge.ZoneID]edge.ZoneID) guard.Earlier {
+func renamedEarlier(e guard.Earlier, ids map[edge.Scope]edge.Scope) guard.Earlier {
 	if len(e) == 0 || len(ids) == 0 {
 		return e
 	}
@@ -100,8 +100,8 @@ func (s *state) loss(next desired.State) guard.Loss {
 }
 
 // deployments counts the deployments on record of each zone that was proved or written.
-func (zs *zones) deployments() map[edge.ZoneID]int {
-	counts := map[edge.ZoneID]int{}
+func (zs *zones) deployments() map[edge.Scope]int {
+	counts := map[edge.Scope]int{}
 	for id, z := range zs.records {
 		if z.proof.Fingerprint != "" || len(z.applied) > 0 {
 			counts[id] = len(z.applied)

@@ -31,7 +31,7 @@ func zonesWith(commit string, labels map[int]guard.Labels) desired.State {
 	for i := range 400 {
 		if l, ok := labels[i]; ok {
 			account.Zones = append(account.Zones, desired.Zone{
-				Key: fmt.Sprint(i), ID: difftest.FleetZone(i), Labels: l, Deployments: []desired.Deployment{{Ruleset: "core"}},
+				Key: fmt.Sprint(i), Scope: difftest.FleetZone(i), Labels: l, Deployments: []desired.Deployment{{Ruleset: "core"}},
 			})
 		}
 	}
@@ -84,11 +84,11 @@ func weakened(t *rapid.T, zones int) (changes []diff.Change) {
 }
 
 // passing are the zones whose change nothing refuses.
-func passing(f guard.Facts, changes []diff.Change) map[edge.ZoneID]bool {
-	pass := map[edge.ZoneID]bool{}
+func passing(f guard.Facts, changes []diff.Change) map[edge.Scope]bool {
+	pass := map[edge.Scope]bool{}
 	for _, c := range guard.Check(difftest.PlanOf(changes...), f).Changes {
 		if c.Applies() {
-			pass[c.ZoneID] = true
+			pass[c.Scope] = true
 		}
 	}
 	return pass
@@ -97,7 +97,7 @@ func passing(f guard.Facts, changes []diff.Change) map[edge.ZoneID]bool {
 // liveZones have entry points: those of the fleet, and those that the commit is the first to
 // declare. Made-up ones could not be read.
 func liveZones(after map[int]guard.Labels) diff.Live {
-	live := diff.Live{EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{}}
+	live := diff.Live{EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}}
 	for i := range after {
 		var seen diff.Observed[edge.Ruleset]
 		switch {
@@ -106,7 +106,7 @@ func liveZones(after map[int]guard.Labels) diff.Live {
 		case i%2 == 0:
 			seen.Err = edge.ErrEntryPointNotFound
 		}
-		live.EntryPoints[difftest.FleetZone(i)] = seen
+		live.EntryPoints[difftest.FleetZone(i).At(edge.PhaseFirewallManaged)] = seen
 	}
 	return live
 }
@@ -117,11 +117,11 @@ func TestPaddingWidensNoShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := fleetLabels(t)
 		before := zonesWith("c1", labels)
-		record := reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1"}, Proofs: map[edge.ZoneID]reconcile.Proof{}}
+		record := reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1"}, Proofs: map[edge.Scope]reconcile.Proof{}}
 		for i, l := range labels {
 			if rapid.Bool().Draw(t, "proved") {
 				id := difftest.FleetZone(i)
-				record.Proofs[id] = reconcile.Proof{Zone: id, Fingerprint: "earlier", Labels: l}
+				record.Proofs[id] = reconcile.Proof{Scope: id, Fingerprint: "earlier", Labels: l}
 			}
 		}
 		padded := paddedBefore(t, labels)
@@ -164,11 +164,11 @@ func TestPaddingWidensNoShareOfTheDaemon(t *testing.T) {
 }
 
 // judged returns which changes of a second commit a control lets pass, zone by zone.
-func judged(t *rapid.T, before, after map[int]guard.Labels, changes []diff.Change, restart bool) map[edge.ZoneID]bool {
+func judged(t *rapid.T, before, after map[int]guard.Labels, changes []diff.Change, restart bool) map[edge.Scope]bool {
 	records := &reconcile.Forgetful{}
-	byZone := map[edge.ZoneID]diff.Change{}
+	byZone := map[edge.Scope]diff.Change{}
 	for _, c := range changes {
-		byZone[c.ZoneID] = c
+		byZone[c.Scope] = c
 	}
 	begin := func() *Control {
 		c, err := New(t.Context(), Config{
@@ -186,7 +186,7 @@ func judged(t *rapid.T, before, after map[int]guard.Labels, changes []diff.Chang
 			continue
 		}
 		task, _ := c.Task(c.Current(), difftest.FleetZone(i))
-		settled := []diff.Settled{{ID: diff.DeploymentID{Zone: difftest.FleetZone(i), Ruleset: "id-core"}}}
+		settled := []diff.Settled{{ID: diff.DeploymentID{Scope: difftest.FleetZone(i), Ruleset: "id-core"}}}
 		if err := c.Proved(t.Context(), task, settled); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func judged(t *rapid.T, before, after map[int]guard.Labels, changes []diff.Chang
 		}
 	}
 	c.state.weigh(c.Current(), changes)
-	pass := map[edge.ZoneID]bool{}
+	pass := map[edge.Scope]bool{}
 	for id, change := range byZone {
 		plan, _ := c.Guard(c.Current(), id, difftest.PlanOf(change))
 		pass[id] = plan.Changes[0].Applies()
@@ -251,7 +251,7 @@ func TestLabelsWidenNoShare(t *testing.T) {
 		if proved {
 			whole.Record.Proofs = printsOf(before)
 			for id, proof := range whole.Record.Proofs {
-				if id <= difftest.FleetZone(3) {
+				if id.Compare(difftest.FleetZone(3)) <= 0 {
 					proof.Labels = gold
 				}
 				whole.Record.Proofs[id] = proof

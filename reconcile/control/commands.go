@@ -17,11 +17,11 @@ type commands struct {
 
 // writtenByCommands returns the zones in force that a command has written since the last
 // call.
-func writtenByCommands(ctx context.Context, c *Control) ([]edge.ZoneID, error) {
+func writtenByCommands(ctx context.Context, c *Control) ([]edge.Scope, error) {
 	c.mu.Lock()
 	seen, newest := c.state.commands.seen, c.state.commands.newest
 	c.mu.Unlock()
-	var zones []edge.ZoneID
+	var zones []edge.Scope
 	if seen > 0 && newest > seen {
 		var err error
 		if zones, err = c.Records.WrittenByCommands(ctx, seen); err != nil {
@@ -32,5 +32,5 @@ func writtenByCommands(ctx context.Context, c *Control) ([]edge.ZoneID, error) {
 	c.state.commands.seen = newest
 	c.mu.Unlock()
 	g := c.Current()
-	return slices.DeleteFunc(zones, func(id edge.ZoneID) bool { return g == nil || !g.Declares(id) }), nil
+	return slices.DeleteFunc(zones, func(id edge.Scope) bool { return g == nil || !g.Declares(id) }), nil
 }

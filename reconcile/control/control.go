@@ -107,7 +107,7 @@ func (c *Control) InForce() (desired.State, bool) {
 
 // restore takes everything on record, and what was in force there. It returns the zones
 // that must be read before any of its commit work is written.
-func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
+func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	record, err := c.Records.Restore(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
@@ -150,14 +150,14 @@ func (c *Control) Accepted() string {
 
 // CommitWork reports whether a zone's declaration is another one than was last
 // proved there. What differs in a zone where it is the same is drift.
-func (c *Control) CommitWork(g *Generation, id edge.ZoneID) bool {
+func (c *Control) CommitWork(g *Generation, id edge.Scope) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.zones.unproved(g, id)
 }
 
 // Task is a zone as a generation declares it, with what of it is owned.
-func (c *Control) Task(g *Generation, id edge.ZoneID) (zone.Task, bool) {
+func (c *Control) Task(g *Generation, id edge.Scope) (zone.Task, bool) {
 	if !g.Declares(id) {
 		return zone.Task{}, false
 	}

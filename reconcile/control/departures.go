@@ -16,15 +16,15 @@ import (
 // departures are what is on record of zones and accounts once they have left what people
 // have agreed to, and the digests of that.
 func (m *memory) departures(leaving []diff.Leaving) (under reconcile.Memory, digests []string) {
-	under = reconcile.Memory{Kept: map[edge.ZoneID][]guard.Selection{}, Bound: map[edge.AccountID]guard.Binding{}}
+	under = reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{}, Bound: map[edge.AccountID]guard.Binding{}}
 	for _, l := range leaving {
 		switch {
 		case !l.Approved:
 			continue
-		case l.ZoneID == "":
+		case l.Scope.IsZero():
 			under.Bound[m.accounts.IDs[l.Account]] = m.accounts.Binding(l.Account)
 		default:
-			under.Kept[l.ZoneID] = m.declared[l.ZoneID]
+			under.Kept[l.Scope] = m.declared[l.Scope]
 		}
 		digests = append(digests, l.Digest)
 	}
@@ -32,7 +32,7 @@ func (m *memory) departures(leaving []diff.Leaving) (under reconcile.Memory, dig
 }
 
 // departing are the departures that people have agreed to, one by one.
-func (s *state) departing() (under reconcile.Memory, digests []string, zones []edge.ZoneID) {
+func (s *state) departing() (under reconcile.Memory, digests []string, zones []edge.Scope) {
 	leaving := make([]diff.Leaving, 0, len(s.zones.memory.leaving))
 	for _, l := range s.zones.memory.leaving {
 		if l.Approved = s.approvals.digests[l.Digest]; l.Approved {
@@ -45,14 +45,14 @@ func (s *state) departing() (under reconcile.Memory, digests []string, zones []e
 }
 
 // zonesOf are the declared zones that a departure is about.
-func (g *Generation) zonesOf(l diff.Leaving) (ids []edge.ZoneID) {
-	if l.ZoneID != "" {
-		return []edge.ZoneID{l.ZoneID}
+func (g *Generation) zonesOf(l diff.Leaving) (ids []edge.Scope) {
+	if !l.Scope.IsZero() {
+		return []edge.Scope{l.Scope}
 	}
 	for _, account := range g.State.Accounts {
 		for _, z := range account.Zones {
 			if account.Key == l.Account {
-				ids = append(ids, z.ID)
+				ids = append(ids, z.Scope)
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func (g *Generation) zonesOf(l diff.Leaving) (ids []edge.ZoneID) {
 
 // depart lets what people have agreed to leave the settings that it was under, and returns
 // the zones about which guards may say something else now.
-func (c *Control) depart(ctx context.Context) ([]edge.ZoneID, error) {
+func (c *Control) depart(ctx context.Context) ([]edge.Scope, error) {
 	c.mu.Lock()
 	under, digests, zones := c.state.departing()
 	c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *Control) depart(ctx context.Context) ([]edge.ZoneID, error) {
 	defer c.mu.Unlock()
 	have := reconcile.Memory{Kept: maps.Clone(c.state.zones.onRecord.Kept), Bound: maps.Clone(c.state.zones.onRecord.Bound)}
 	if have.Kept == nil {
-		have.Kept = map[edge.ZoneID][]guard.Selection{}
+		have.Kept = map[edge.Scope][]guard.Selection{}
 	}
 	if have.Bound == nil {
 		have.Bound = map[edge.AccountID]guard.Binding{}

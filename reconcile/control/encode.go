@@ -78,7 +78,7 @@ func decodeState(data []byte) (state desired.State, err error) {
 		case err != nil:
 			return desired.State{}, err
 		case z.Account < 0 || z.Account >= len(state.Accounts):
-			return desired.State{}, fmt.Errorf("zone %s belongs to no account", z.Zone.ID)
+			return desired.State{}, fmt.Errorf("zone %s belongs to no account", z.Zone.Scope)
 		}
 		zones := &state.Accounts[z.Account].Zones
 		*zones = append(*zones, z.Zone)

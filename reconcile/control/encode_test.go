@@ -14,7 +14,7 @@ func encodedStates() map[string]desired.State {
 	zones := func(n int) (all []desired.Zone) {
 		for i := range n {
 			all = append(all, desired.Zone{
-				Key: fmt.Sprint("zone-", i), ID: edge.ZoneID(fmt.Sprint("z", i)), Labels: map[string]string{"tier": "gold"},
+				Key: fmt.Sprint("zone-", i), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", i))), Labels: map[string]string{"tier": "gold"},
 				Deployments: []desired.Deployment{{Ruleset: "core", Paranoia: &desired.Declared[int]{Value: 2, Origin: desired.Origin{File: "a.cue", Line: i}}}},
 			})
 		}

@@ -15,9 +15,9 @@ import (
 type Generation struct {
 	State desired.State
 
-	places map[edge.ZoneID]place
-	labels map[edge.ZoneID]guard.Labels
-	prints map[edge.ZoneID]string
+	places map[edge.Scope]place
+	labels map[edge.Scope]guard.Labels
+	prints map[edge.Scope]string
 
 	earlier guard.Earlier // what zones were before its commit
 }
@@ -30,10 +30,10 @@ type place struct{ account, zone int }
 func newGeneration(state desired.State, before *Generation) *Generation {
 	n := state.Zones()
 	g := &Generation{
-		State: state, places: make(map[edge.ZoneID]place, n),
-		labels: make(map[edge.ZoneID]guard.Labels, n), prints: make(map[edge.ZoneID]string, n),
+		State: state, places: make(map[edge.Scope]place, n),
+		labels: make(map[edge.Scope]guard.Labels, n), prints: make(map[edge.Scope]string, n),
 	}
-	known := map[edge.ZoneID]string{}
+	known := map[edge.Scope]string{}
 	if before != nil {
 		changed := diff.ChangedZones(before.State, state)
 		for id, fingerprint := range before.prints {
@@ -44,19 +44,19 @@ func newGeneration(state desired.State, before *Generation) *Generation {
 	}
 	for i, account := range state.Accounts {
 		for j, z := range account.Zones {
-			g.places[z.ID], g.labels[z.ID] = place{i, j}, z.Labels
-			fingerprint, ok := known[z.ID]
+			g.places[z.Scope], g.labels[z.Scope] = place{i, j}, z.Labels
+			fingerprint, ok := known[z.Scope]
 			if !ok {
 				fingerprint = z.Fingerprint(account)
 			}
-			g.prints[z.ID] = fingerprint
+			g.prints[z.Scope] = fingerprint
 		}
 	}
 	return g
 }
 
 // Task is a zone as this generation declares it, false where it does not.
-func (g *Generation) Task(id edge.ZoneID) (zone.Task, bool) {
+func (g *Generation) Task(id edge.Scope) (zone.Task, bool) {
 	at, ok := g.places[id]
 	if !ok {
 		return zone.Task{}, false
@@ -65,20 +65,20 @@ func (g *Generation) Task(id edge.ZoneID) (zone.Task, bool) {
 }
 
 // Declares reports whether a zone is declared.
-func (g *Generation) Declares(id edge.ZoneID) bool {
+func (g *Generation) Declares(id edge.Scope) bool {
 	_, ok := g.places[id]
 	return ok
 }
 
 // declaration is the fingerprint of a zone's declaration, empty where it is not declared.
-func (g *Generation) declaration(id edge.ZoneID) string { return g.prints[id] }
+func (g *Generation) declaration(id edge.Scope) string { return g.prints[id] }
 
 // Zones ranges over the declared zones.
-func (g *Generation) Zones() iter.Seq[edge.ZoneID] {
-	return func(yield func(edge.ZoneID) bool) {
+func (g *Generation) Zones() iter.Seq[edge.Scope] {
+	return func(yield func(edge.Scope) bool) {
 		for _, account := range g.State.Accounts {
 			for _, z := range account.Zones {
-				if !yield(z.ID) {
+				if !yield(z.Scope) {
 					return
 				}
 			}

@@ -24,7 +24,7 @@ const (
 )
 
 // Guard passes the plan of one zone through the guards, as they are at this moment.
-func (c *Control) Guard(g *Generation, id edge.ZoneID, plan diff.Plan) (diff.Plan, Verdict) {
+func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan, Verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.Current(); now != g && now.prints[id] != g.prints[id] {
@@ -93,7 +93,7 @@ func Withheld(err error, now diff.Change, at time.Time) *diff.Refusal {
 
 // Ended implements [zone.Gate].
 func (c *Control) Ended(ctx context.Context, t zone.Task, version string) error {
-	return c.Records.Unclaim(ctx, t.Zone().ID, version)
+	return c.Records.Unclaim(ctx, t.Zone().Scope, version)
 }
 
 // permit is what was decided about a change that is about to be sent.
@@ -108,7 +108,7 @@ type permit struct {
 // permit decides about a change, and counts it for limits. The error is
 // [reconcile.ErrSuperseded] where the zone is declared otherwise now.
 func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
-	id, g := t.Zone().ID, s.current.Load()
+	id, g := t.Zone().Scope, s.current.Load()
 	if g.prints[id] != t.Fingerprint {
 		return permit{}, reconcile.ErrSuperseded
 	}
@@ -125,7 +125,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	z, commitWork := s.zones.of(id), s.zones.unproved(g, id)
 	p := permit{zone: z, widened: wider(z.applied[now.ID()], now), entry: s.entry(t, guarded, commitWork)}
 	if !guarded.Approved {
-		drift := reconcile.Drift{Zone: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
+		drift := reconcile.Drift{Scope: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
 		s.limits.count(drift, commitWork)
 		if !commitWork && len(s.guards.Rules) > 0 {
 			p.drift = &drift
@@ -138,7 +138,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 // Proved implements [zone.Gate]: deployments of a zone agree with their declaration.
 // Once all of them do, the declaration is proved there.
 func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
-	id := t.Zone().ID
+	id := t.Zone().Scope
 	c.mu.Lock()
 	z, g := c.state.zones.of(id), c.Current()
 	if g == nil || g.prints[id] != t.Fingerprint {
@@ -190,7 +190,7 @@ func (c *Control) TryUnkept() {
 // NotKept implements [zone.Gate].
 func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
-	z := c.state.zones.of(t.Zone().ID)
+	z := c.state.zones.of(t.Zone().Scope)
 	news = z.noteUnkept(left.ID(), left.Fingerprint(), c.Now())
 	try := z.tries()[left.ID()]
 	c.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (n
 
 // Tries says when the changes of a zone were sent that the platform did not keep, and when
 // they are sent again.
-func (c *Control) Tries(id edge.ZoneID) map[diff.DeploymentID]diff.Try {
+func (c *Control) Tries(id edge.Scope) map[diff.DeploymentID]diff.Try {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.zones.of(id).tries()

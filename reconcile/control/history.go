@@ -75,7 +75,7 @@ func (s *state) entry(t zone.Task, guarded diff.Change, commitWork bool) reconci
 	if guarded.Approved {
 		asked.Approver = Approver(guarded, s.approvals.list)
 	}
-	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, s.zones.of(t.Zone().ID).applied[guarded.ID()])
+	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, s.zones.of(t.Zone().Scope).applied[guarded.ID()])
 }
 
 // Approver says who agreed to a change; empty where that is not on record.
@@ -110,10 +110,10 @@ func (z *zoneRecord) begins(t zone.Task, p proof) []reconcile.Entry {
 // history does not have yet.
 func (s *state) drift(o Outcome) (changes []diff.Change) {
 	g := s.current.Load()
-	if g == nil || g.prints[o.Zone] != o.Fingerprint || s.zones.unproved(g, o.Zone) {
+	if g == nil || g.prints[o.Scope] != o.Fingerprint || s.zones.unproved(g, o.Scope) {
 		return nil
 	}
-	z := s.zones.of(o.Zone)
+	z := s.zones.of(o.Scope)
 	for _, change := range o.Plan.Changes {
 		if change.Refused != nil && !change.Refused.PutBack() && z.found[change.ID()] != change.Fingerprint() {
 			changes = append(changes, change)
@@ -137,7 +137,7 @@ func (c *Control) recordFound(ctx context.Context, drift []diff.Change) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, change := range drift {
-		z := c.state.zones.of(change.ZoneID)
+		z := c.state.zones.of(change.Scope)
 		if z.found == nil {
 			z.found = map[diff.DeploymentID]string{}
 		}

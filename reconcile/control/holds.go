@@ -13,8 +13,8 @@ import (
 
 // holds are the holds on record.
 type holds struct {
-	all      []diff.Hold               // those that are over too
-	reverted map[edge.ZoneID]diff.Hold // holds of reverts that were logged
+	all      []diff.Hold              // those that are over too
+	reverted map[edge.Scope]diff.Hold // holds of reverts that were logged
 }
 
 // active are those in force at a time, while a generation is, or none.
@@ -28,10 +28,10 @@ func (h *holds) active(g *Generation, now time.Time) []diff.Hold {
 // reverts are the holds of reverts that have begun, and that have ended, since the last
 // time.
 func (h *holds) reverts(g *Generation, now time.Time) (begun, ended []diff.Hold) {
-	held := map[edge.ZoneID]diff.Hold{}
+	held := map[edge.Scope]diff.Hold{}
 	for _, hold := range h.active(g, now) {
 		if hold.Reverted() {
-			held[hold.ZoneID] = hold
+			held[hold.Scope] = hold
 		}
 	}
 	before := h.reverted
@@ -40,8 +40,8 @@ func (h *holds) reverts(g *Generation, now time.Time) (begun, ended []diff.Hold)
 }
 
 // without are the holds of all that are not among others, in the order of their zones.
-func without(all, others map[edge.ZoneID]diff.Hold) (holds []diff.Hold) {
-	for _, id := range slices.Sorted(maps.Keys(all)) {
+func without(all, others map[edge.Scope]diff.Hold) (holds []diff.Hold) {
+	for _, id := range slices.SortedFunc(maps.Keys(all), edge.Scope.Compare) {
 		if _, among := others[id]; !among {
 			holds = append(holds, all[id])
 		}

@@ -17,11 +17,11 @@ import (
 
 // judge counts a generation's commit work from what was last seen. It returns the
 // zones that must be read before that can be done.
-func (s *state) judge(g *Generation) (unseen []edge.ZoneID) {
+func (s *state) judge(g *Generation) (unseen []edge.Scope) {
 	if !s.limits.on {
 		return nil
 	}
-	s.limits.unseen = map[edge.ZoneID]bool{}
+	s.limits.unseen = map[edge.Scope]bool{}
 	changes, unseen := s.foreseen(g, s.zones.commitWork(g))
 	if len(unseen) > 0 {
 		for _, id := range unseen {
@@ -70,7 +70,7 @@ func (s *state) guarded(g *Generation, changes []diff.Change) diff.Plan {
 }
 
 // driftsThatWait are the zones whose drift a limit or an approval holds back.
-func (s *state) driftsThatWait(g *Generation) (ids []edge.ZoneID) {
+func (s *state) driftsThatWait(g *Generation) (ids []edge.Scope) {
 	for id := range g.Zones() {
 		if s.waiting.zones[id].forPerson() && !s.zones.unproved(g, id) {
 			ids = append(ids, id)
@@ -81,7 +81,7 @@ func (s *state) driftsThatWait(g *Generation) (ids []edge.ZoneID) {
 
 // foreseen are the changes of zones, from what was last seen, and the zones that were not
 // seen or could not be read: those are counted when they are about to be written.
-func (s *state) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Change, unseen []edge.ZoneID) {
+func (s *state) foreseen(g *Generation, ids []edge.Scope) (changes []diff.Change, unseen []edge.Scope) {
 	for _, id := range ids {
 		if plan, seen := s.foresee(s.zones.task(g, id)); seen {
 			changes = append(changes, plan.Changes...)
@@ -94,7 +94,7 @@ func (s *state) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Chang
 
 // Uncounted are the zones that must be read before the commit in force is counted; none
 // where it is.
-func Uncounted(c *Control) []edge.ZoneID {
+func Uncounted(c *Control) []edge.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.state.limits.unseen))
@@ -103,7 +103,7 @@ func Uncounted(c *Control) []edge.ZoneID {
 // Looked tells that a zone was read, whatever came of it. It returns the zones of the
 // commit once all of them were, so that it could be counted: they are due, but for those that
 // could not be read, which are tried again anyway.
-func (c *Control) Looked(ctx context.Context, id edge.ZoneID) (due []edge.ZoneID, err error) {
+func (c *Control) Looked(ctx context.Context, id edge.Scope) (due []edge.Scope, err error) {
 	c.mu.Lock()
 	due, counted := c.state.looked(id)
 	c.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *Control) Looked(ctx context.Context, id edge.ZoneID) (due []edge.ZoneID
 
 // looked reports whether the commit is counted with this zone, and which zones it
 // changes.
-func (s *state) looked(id edge.ZoneID) (due []edge.ZoneID, counted bool) {
+func (s *state) looked(id edge.Scope) (due []edge.Scope, counted bool) {
 	if !s.limits.unseen[id] {
 		return nil, false
 	}
@@ -127,9 +127,9 @@ func (s *state) looked(id edge.ZoneID) (due []edge.ZoneID, counted bool) {
 	due = s.zones.commitWork(g)
 	changes, unread := s.foreseen(g, due)
 	s.weigh(g, changes)
-	again := make(map[edge.ZoneID]bool, len(unread))
+	again := make(map[edge.Scope]bool, len(unread))
 	for _, id := range unread {
 		again[id] = true
 	}
-	return slices.DeleteFunc(due, func(id edge.ZoneID) bool { return again[id] }), true
+	return slices.DeleteFunc(due, func(id edge.Scope) bool { return again[id] }), true
 }

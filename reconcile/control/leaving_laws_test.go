@@ -23,13 +23,13 @@ type history struct {
 	*rapid.T
 	records  *reconcile.Forgetful
 	control  *Control
-	declared map[edge.ZoneID]drawnZone
+	declared map[edge.Scope]drawnZone
 	keys     map[edge.AccountID]string
 	commits  int
 
-	gold     map[edge.ZoneID]bool                    // was declared with the label
-	accounts map[edge.ZoneID]map[edge.AccountID]bool // was declared in these while they were observed
-	home     map[edge.AccountID]string               // the key by which it was known first, or that a person agreed to
+	gold     map[edge.Scope]bool                    // was declared with the label
+	accounts map[edge.Scope]map[edge.AccountID]bool // was declared in these while they were observed
+	home     map[edge.AccountID]string              // the key by which it was known first, or that a person agreed to
 }
 
 type drawnZone struct {
@@ -39,7 +39,7 @@ type drawnZone struct {
 }
 
 var (
-	drawnZones    = []edge.ZoneID{"z1", "z2", "z3"}
+	drawnZones    = []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("z2"), edge.ZoneScope("z3")}
 	drawnAccounts = []edge.AccountID{"a1", "a2"}
 	guarded       = reconcile.Guards{
 		Shrink:  guard.Shrink{Floor: 100},
@@ -57,8 +57,8 @@ var (
 func TestNoHistoryLeavesAGuard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &history{
-			T: t, records: &reconcile.Forgetful{}, declared: map[edge.ZoneID]drawnZone{}, keys: map[edge.AccountID]string{"a1": "prod", "a2": "test"},
-			gold: map[edge.ZoneID]bool{}, accounts: map[edge.ZoneID]map[edge.AccountID]bool{}, home: map[edge.AccountID]string{"a1": "prod", "a2": "test"},
+			T: t, records: &reconcile.Forgetful{}, declared: map[edge.Scope]drawnZone{}, keys: map[edge.AccountID]string{"a1": "prod", "a2": "test"},
+			gold: map[edge.Scope]bool{}, accounts: map[edge.Scope]map[edge.AccountID]bool{}, home: map[edge.AccountID]string{"a1": "prod", "a2": "test"},
 		}
 		h.start()
 		h.push()
@@ -117,7 +117,7 @@ func (h *history) zone() {
 		return
 	}
 	h.declared[id] = drawnZone{
-		key: string(id) + rapid.SampledFrom([]string{"", "-renamed"}).Draw(h.T, "key"), gold: h.Bool("gold"),
+		key: id.String() + rapid.SampledFrom([]string{"", "-renamed"}).Draw(h.T, "key"), gold: h.Bool("gold"),
 		account: rapid.SampledFrom(drawnAccounts).Draw(h.T, "in"),
 	}
 }
@@ -127,10 +127,10 @@ func (h *history) push() {
 	h.commits++
 	state := desired.State{Commit: fmt.Sprint("c", h.commits)}
 	for _, id := range drawnAccounts {
-		a := desired.Account{Key: h.keys[id], ID: id, Zones: []desired.Zone{{Key: "anchor", ID: edge.ZoneID("anchor-" + id)}}}
-		for _, zoneID := range slices.Sorted(maps.Keys(h.declared)) {
+		a := desired.Account{Key: h.keys[id], ID: id, Zones: []desired.Zone{{Key: "anchor", Scope: edge.ZoneScope(edge.ZoneID("anchor-" + id))}}}
+		for _, zoneID := range slices.SortedFunc(maps.Keys(h.declared), edge.Scope.Compare) {
 			if d := h.declared[zoneID]; d.account == id {
-				z := desired.Zone{Key: d.key, ID: zoneID}
+				z := desired.Zone{Key: d.key, Scope: zoneID}
 				if d.gold {
 					z.Labels = map[string]string{"tier": "gold"}
 				}
@@ -145,7 +145,7 @@ func (h *history) push() {
 		h.Fatalf("commit %s was not accepted: %+v", state.Commit, d.Held)
 	}
 	for _, account := range drawnAccounts { // one zone of each exists for good: what goes beside it is no shrink
-		if task, ok := h.control.Task(d.Accepted, edge.ZoneID("anchor-"+account)); ok {
+		if task, ok := h.control.Task(d.Accepted, edge.ZoneScope(edge.ZoneID("anchor-"+account))); ok {
 			h.must(h.control.Proved(h.Context(), task, nil))
 		}
 	}
@@ -171,7 +171,7 @@ func (h *history) observes(id edge.AccountID) bool {
 // prove has zones agree with their declarations.
 func (h *history) prove() {
 	all := h.Bool("all")
-	for _, id := range slices.Sorted(maps.Keys(h.declared)) {
+	for _, id := range slices.SortedFunc(maps.Keys(h.declared), edge.Scope.Compare) {
 		if task, ok := h.control.Task(h.control.Current(), id); ok && (all || h.Bool("proved")) {
 			h.must(h.control.Proved(h.Context(), task, nil))
 		}
@@ -190,8 +190,8 @@ func (h *history) approve() {
 	h.must(h.records.Approve(h.Context(), []reconcile.Approval{{Digest: l.Digest, Kind: reconcile.Approved, Who: "kim"}}))
 	_, err = h.control.Tick(h.Context())
 	h.must(err)
-	if z, declared := h.declared[l.ZoneID]; declared {
-		h.gold[l.ZoneID], h.accounts[l.ZoneID] = z.gold, map[edge.AccountID]bool{z.account: h.observes(z.account)}
+	if z, declared := h.declared[l.Scope]; declared {
+		h.gold[l.Scope], h.accounts[l.Scope] = z.gold, map[edge.AccountID]bool{z.account: h.observes(z.account)}
 		return
 	}
 	id := h.control.state.zones.memory.accounts.IDs[l.Account]
@@ -209,7 +209,7 @@ func (h *history) check() {
 	h.must(err)
 	g := h.control.Current()
 	for id, z := range h.declared {
-		change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: h.keys[z.account], Zone: z.key, ZoneID: id, Deployment: "core", Direction: diff.Weakens}
+		change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: h.keys[z.account], Zone: z.key, Scope: id, Deployment: "core", Direction: diff.Weakens}
 		by, _ := h.control.Guard(g, id, diff.Plan{Changes: []diff.Change{change}})
 		beside := guard.Check(diff.Plan{Changes: []diff.Change{change}}, WholeFacts(Whole{Record: record, Guards: guarded, Before: &g.State, State: g.State, Now: time.Now()}))
 		observed, maybe := h.observes(z.account), false

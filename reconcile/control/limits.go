@@ -18,8 +18,8 @@ type limits struct {
 	// Of how many zones shares are shares: for the commit, of those that were there before
 	// it; for drift, of those in force.
 	commitBase, driftBase *guard.Base
-	unseen                map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
-	sent                  map[edge.ZoneID]bool // zones of the commit that were written, and whether that weakened
+	unseen                map[edge.Scope]bool // zones of the commit that must be read before it is counted
+	sent                  map[edge.Scope]bool // zones of the commit that were written, and whether that weakened
 	drift                 *guard.Tally
 	drifts                []reconcile.Drift // that count, in the order of time
 	lasts                 time.Duration
@@ -27,13 +27,13 @@ type limits struct {
 
 // newLimits counts what was done before: drifts, and zones that were written because of the
 // commit.
-func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sent map[edge.ZoneID]bool) limits {
+func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sent map[edge.Scope]bool) limits {
 	if len(facts.Rules) == 0 {
 		return limits{}
 	}
 	l := limits{
 		on: true, commitBase: guard.NewBase(facts.Rules), driftBase: guard.NewBase(facts.Rules),
-		unseen: map[edge.ZoneID]bool{}, sent: map[edge.ZoneID]bool{}, lasts: facts.Now.Sub(since),
+		unseen: map[edge.Scope]bool{}, sent: map[edge.Scope]bool{}, lasts: facts.Now.Sub(since),
 	}
 	facts.Base = l.commitBase
 	l.commit = guard.NewTally("this commit", facts)
@@ -46,7 +46,7 @@ func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sen
 	for _, d := range drifts {
 		if !d.At.Before(since) {
 			l.drifts = append(l.drifts, d)
-			l.drift.Count(d.Zone, d.Weakens)
+			l.drift.Count(d.Scope, d.Weakens)
 		}
 	}
 	return l
@@ -71,27 +71,27 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 	switch {
 	case !l.on:
 	case commit:
-		l.sent[d.Zone] = l.sent[d.Zone] || d.Weakens
-		l.commit.Count(d.Zone, d.Weakens)
+		l.sent[d.Scope] = l.sent[d.Scope] || d.Weakens
+		l.commit.Count(d.Scope, d.Weakens)
 	default:
 		l.drifts = append(l.drifts, d)
-		l.drift.Count(d.Zone, d.Weakens)
+		l.drift.Count(d.Scope, d.Weakens)
 	}
 }
 
 // countCommit counts a plan as what the commit changes: each zone once, and none of whose
 // changes all are approved, but for those that were written before.
 func (l *limits) countCommit(plan diff.Plan) {
-	counts := map[edge.ZoneID]bool{}
+	counts := map[edge.Scope]bool{}
 	for _, change := range plan.Changes {
 		if !change.Approved && (change.Applies() || change.Refused != nil && countsThough(change.Refused.Guard)) {
-			counts[change.ZoneID] = counts[change.ZoneID] || change.Direction == diff.Weakens
+			counts[change.Scope] = counts[change.Scope] || change.Direction == diff.Weakens
 		}
 	}
 	for _, change := range plan.Changes {
-		_, counted := counts[change.ZoneID]
-		if _, sent := l.sent[change.ZoneID]; !counted && !sent && change.Approved {
-			l.commit.Drop(change.ZoneID)
+		_, counted := counts[change.Scope]
+		if _, sent := l.sent[change.Scope]; !counted && !sent && change.Approved {
+			l.commit.Drop(change.Scope)
 		}
 	}
 	for id, weakens := range counts {
@@ -115,10 +115,10 @@ func (l *limits) forget(now time.Time) {
 		return
 	}
 	for _, d := range l.drifts[:old] {
-		l.drift.Drop(d.Zone)
+		l.drift.Drop(d.Scope)
 	}
 	l.drifts = l.drifts[old:]
 	for _, d := range l.drifts { // a zone may have drifted again since
-		l.drift.Count(d.Zone, d.Weakens)
+		l.drift.Count(d.Scope, d.Weakens)
 	}
 }

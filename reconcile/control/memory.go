@@ -16,26 +16,26 @@ import (
 type memory struct {
 	settings []guard.Selector
 	accounts guard.Accounts
-	under    map[edge.ZoneID][]guard.Selection // of zones that are under more than declared
-	declared map[edge.ZoneID][]guard.Selection // of these
+	under    map[edge.Scope][]guard.Selection // of zones that are under more than declared
+	declared map[edge.Scope][]guard.Selection // of these
 	leaving  []diff.Leaving
 	record   reconcile.Memory // to be put on record with the state
 }
 
 // proved returns the labels with which a zone was proved last.
-type proved func(edge.ZoneID) (guard.Labels, bool)
+type proved func(edge.Scope) (guard.Labels, bool)
 
 // remembered is the memory of a state, after what is on record. known are the zones that have
 // a proof.
-func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.State, known []edge.ZoneID, labels proved) memory {
+func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.State, known []edge.Scope, labels proved) memory {
 	m := memory{
-		settings: guards.Selectors(), under: map[edge.ZoneID][]guard.Selection{}, declared: map[edge.ZoneID][]guard.Selection{},
-		record: reconcile.Memory{Kept: map[edge.ZoneID][]guard.Selection{}},
+		settings: guards.Selectors(), under: map[edge.Scope][]guard.Selection{}, declared: map[edge.Scope][]guard.Selection{},
+		record: reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{}},
 	}
 	m.accounts = guards.Accounts.Declaring(idsOf(state), have.Bound)
 	m.leaving = m.accounts.Leaving(m.settings)
 	m.record.Bound = m.accounts.Bindings(m.settings)
-	before := func(id edge.ZoneID) (kept, proved []guard.Selection) {
+	before := func(id edge.Scope) (kept, proved []guard.Selection) {
 		of, _ := labels(id)
 		proved = guard.Selections(m.settings, m.accounts, "", of)
 		if kept, ok := have.Kept[id]; ok {
@@ -43,11 +43,11 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 		}
 		return proved, proved
 	}
-	here := map[edge.ZoneID]bool{}
+	here := map[edge.Scope]bool{}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if here[z.ID] = true; !desired.Sought(z.ID) {
-				kept, proved := before(z.ID)
+			if here[z.Scope] = true; !desired.Sought(z.Scope.ID) {
+				kept, proved := before(z.Scope)
 				m.add(account, z, kept, proved)
 			}
 		}
@@ -80,18 +80,18 @@ func (m *memory) add(account desired.Account, z desired.Zone, kept, proved []gua
 	declared := guard.Selections(m.settings, m.accounts, desired.Known(account.ID), z.Labels)
 	under := guard.Remembered(m.settings, m.accounts, kept, declared)
 	if !guard.SameSelections(under, declared) {
-		m.under[z.ID], m.declared[z.ID] = under, declared
+		m.under[z.Scope], m.declared[z.Scope] = under, declared
 		if left := guard.LeftBy(m.settings, m.accounts, under, declared); len(left) > 0 {
-			m.leaving = append(m.leaving, diff.Leaving{Account: account.Key, Zone: z.Key, ZoneID: z.ID, Left: left}.Sealed(""))
+			m.leaving = append(m.leaving, diff.Leaving{Account: account.Key, Zone: z.Key, Scope: z.Scope, Left: left}.Sealed(""))
 		}
 	}
 	if !guard.SameSelections(under, declared) || !guard.SameSelections(under, proved) {
-		m.record.Kept[z.ID] = under
+		m.record.Kept[z.Scope] = under
 	}
 }
 
 // keep puts on record what a zone is under that is not declared.
-func (m *memory) keep(id edge.ZoneID, under []guard.Selection) {
+func (m *memory) keep(id edge.Scope, under []guard.Selection) {
 	if len(under) > 0 {
 		m.record.Kept[id] = under
 	}
@@ -116,7 +116,7 @@ func idsOf(state desired.State) map[string]edge.AccountID {
 
 // remember is the memory of a generation.
 func (s *state) remember(g *Generation) memory {
-	known := make([]edge.ZoneID, 0, len(s.zones.records))
+	known := make([]edge.Scope, 0, len(s.zones.records))
 	for id, z := range s.zones.records {
 		if z.proof.Fingerprint != "" {
 			known = append(known, id)
@@ -126,7 +126,7 @@ func (s *state) remember(g *Generation) memory {
 }
 
 // proved returns the labels with which a zone was proved last.
-func (zs *zones) proved(id edge.ZoneID) (guard.Labels, bool) {
+func (zs *zones) proved(id edge.Scope) (guard.Labels, bool) {
 	z := zs.records[id]
 	if z == nil || z.proof.Fingerprint == "" {
 		return nil, false

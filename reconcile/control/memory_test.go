@@ -14,8 +14,8 @@ func labelled(commit string, zones ...desired.Zone) desired.State {
 	return desired.State{Commit: commit, Accounts: []desired.Account{{Key: "prod", ID: "a1", Zones: zones}}}
 }
 
-func goldZone(id edge.ZoneID) desired.Zone {
-	return desired.Zone{Key: string(id), ID: id, Labels: map[string]string{"tier": "gold"}}
+func goldZone(id edge.Scope) desired.Zone {
+	return desired.Zone{Key: id.String(), Scope: id, Labels: map[string]string{"tier": "gold"}}
 }
 
 // TestMemoryIsBounded: nothing is kept where no setting selects by labels, nothing once the
@@ -23,29 +23,29 @@ func goldZone(id edge.ZoneID) desired.Zone {
 func TestMemoryIsBounded(t *testing.T) {
 	gold := guarded
 	gold.Observe, gold.Accounts = nil, guard.Accounts{}
-	bare := desired.Zone{Key: "z", ID: "z"}
+	bare := desired.Zone{Key: "z", Scope: edge.ZoneScope("z")}
 	proofs := func(labels guard.Labels) proved {
-		return func(edge.ZoneID) (guard.Labels, bool) { return labels, labels != nil }
+		return func(edge.Scope) (guard.Labels, bool) { return labels, labels != nil }
 	}
 	for name, c := range map[string]struct {
 		guards reconcile.Guards
-		have   map[edge.ZoneID][]guard.Selection
+		have   map[edge.Scope][]guard.Selection
 		proved proved
 		state  desired.State
 		want   int
 	}{
-		"no setting":                   {reconcile.Guards{}, nil, proofs(nil), labelled("c", goldZone("z")), 0},
-		"a new zone":                   {gold, nil, proofs(nil), labelled("c", goldZone("z")), 1},
-		"a proved zone":                {gold, nil, proofs(guard.Labels{"tier": "gold"}), labelled("c", goldZone("z")), 0},
+		"no setting":                   {reconcile.Guards{}, nil, proofs(nil), labelled("c", goldZone(edge.ZoneScope("z"))), 0},
+		"a new zone":                   {gold, nil, proofs(nil), labelled("c", goldZone(edge.ZoneScope("z"))), 1},
+		"a proved zone":                {gold, nil, proofs(guard.Labels{"tier": "gold"}), labelled("c", goldZone(edge.ZoneScope("z"))), 0},
 		"a zone without labels":        {gold, nil, proofs(nil), labelled("c", bare), 0},
 		"the label is gone":            {gold, nil, proofs(guard.Labels{"tier": "gold"}), labelled("c", bare), 1},
-		"it has left":                  {gold, map[edge.ZoneID][]guard.Selection{"z": {}}, proofs(guard.Labels{"tier": "gold"}), labelled("c", bare), 1},
-		"it has left, and is proved":   {gold, map[edge.ZoneID][]guard.Selection{"z": {}}, proofs(guard.Labels{}), labelled("c", bare), 0},
-		"the label is back":            {gold, map[edge.ZoneID][]guard.Selection{"z": {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(guard.Labels{"tier": "gold"}), labelled("c", goldZone("z")), 0},
-		"nothing selects by it":        {reconcile.Guards{}, map[edge.ZoneID][]guard.Selection{"z": {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c", bare), 0},
-		"it is not declared":           {gold, map[edge.ZoneID][]guard.Selection{"z": {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c"), 1},
-		"the id is not known":          {gold, nil, proofs(nil), labelled("c", goldZone(desired.SoughtZone("prod", "z"))), 0},
-		"not declared, and no setting": {reconcile.Guards{}, map[edge.ZoneID][]guard.Selection{"z": {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c"), 0},
+		"it has left":                  {gold, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {}}, proofs(guard.Labels{"tier": "gold"}), labelled("c", bare), 1},
+		"it has left, and is proved":   {gold, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {}}, proofs(guard.Labels{}), labelled("c", bare), 0},
+		"the label is back":            {gold, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(guard.Labels{"tier": "gold"}), labelled("c", goldZone(edge.ZoneScope("z"))), 0},
+		"nothing selects by it":        {reconcile.Guards{}, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c", bare), 0},
+		"it is not declared":           {gold, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c"), 1},
+		"the id is not known":          {gold, nil, proofs(nil), labelled("c", goldZone(edge.ZoneScope(desired.SoughtZone("prod", "z")))), 0},
+		"not declared, and no setting": {reconcile.Guards{}, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c"), 0},
 	} {
 		m := remembered(c.guards, reconcile.Memory{Kept: c.have}, c.state, nil, c.proved)
 		if got := len(m.record.Kept); got != c.want {
@@ -62,7 +62,7 @@ func TestAZoneOfASkippedAccountStaysOut(t *testing.T) {
 		Accounts: guard.Accounts{Settings: map[string]guard.AccountSettings{"prod": {Skip: true}}},
 	}
 	lanes := reconcile.Lanes{Skip: map[string]bool{"prod": true}}
-	z := desired.Zone{Key: "z", ID: "z"}
+	z := desired.Zone{Key: "z", Scope: edge.ZoneScope("z")}
 	first := lanes.Within(labelled("c1", z))
 	if len(first.Accounts) != 0 || len(first.LeftOut) != 1 {
 		t.Fatalf("the account is not left out: %+v", first)
@@ -70,7 +70,7 @@ func TestAZoneOfASkippedAccountStaysOut(t *testing.T) {
 	m := remembered(guards, reconcile.Memory{}, first, nil, none)
 	moved := desired.State{Commit: "c2", Accounts: []desired.Account{{Key: "test", ID: "a2", Zones: []desired.Zone{z}}}}
 	next := remembered(guards, m.record, moved, nil, none)
-	if len(next.leaving) != 1 || next.leaving[0].Left[0].Setting != "accounts.prod.skip" || len(next.under["z"]) != 1 {
+	if len(next.leaving) != 1 || next.leaving[0].Left[0].Setting != "accounts.prod.skip" || len(next.under[edge.ZoneScope("z")]) != 1 {
 		t.Errorf("it leaves %+v, and is under %v", next.leaving, next.under)
 	}
 	data, err := EncodeState(first)
@@ -96,8 +96,8 @@ func TestAnApprovalBesideADaemonIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	z, anchor := desired.Zone{Key: "z", ID: "z"}, desired.Zone{Key: "anchor", ID: "anchor"}
-	propose(labelled("c1", anchor, goldZone("z")))
+	z, anchor := desired.Zone{Key: "z", Scope: edge.ZoneScope("z")}, desired.Zone{Key: "anchor", Scope: edge.ZoneScope("anchor")}
+	propose(labelled("c1", anchor, goldZone(edge.ZoneScope("z"))))
 	propose(labelled("c2", anchor, z))
 	record, err := records.Restore(t.Context())
 	if err != nil {
@@ -107,7 +107,7 @@ func TestAnApprovalBesideADaemonIsTaken(t *testing.T) {
 	if len(leaving) != 1 {
 		t.Fatalf("leaving %+v", leaving)
 	}
-	if err := records.Depart(t.Context(), reconcile.Memory{Kept: map[edge.ZoneID][]guard.Selection{"z": c.state.zones.memory.declared["z"]}}, nil); err != nil {
+	if err := records.Depart(t.Context(), reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): c.state.zones.memory.declared[edge.ZoneScope("z")]}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	propose(labelled("c3", anchor, z))

@@ -13,7 +13,7 @@ import (
 
 // Outcome is what became of one look at a zone.
 type Outcome struct {
-	Zone edge.ZoneID
+	Scope edge.Scope
 	// Fingerprint is that of the declaration that was worked on. What became of one that is
 	// not in force any more says nothing about the waves.
 	Fingerprint string
@@ -47,11 +47,11 @@ func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 
 func (s *state) note(o Outcome) Next {
 	reasons := reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardHold, diff.GuardReverted, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken)
-	s.waiting.set(o.Zone, reasons)
-	if g := s.current.Load(); g != nil && g.prints[o.Zone] == o.Fingerprint {
-		s.rollout.note(o.Zone, zoneOutcome(o))
+	s.waiting.set(o.Scope, reasons)
+	if g := s.current.Load(); g != nil && g.prints[o.Scope] == o.Fingerprint {
+		s.rollout.note(o.Scope, zoneOutcome(o))
 	}
-	next := Next{At: s.zones.of(o.Zone).again(s.now()), Waits: len(reasons) > 0}
+	next := Next{At: s.zones.of(o.Scope).again(s.now()), Waits: len(reasons) > 0}
 	if until := reasons.until(); !until.IsZero() && (next.At.IsZero() || until.Before(next.At)) {
 		next.At = until
 	}

@@ -19,18 +19,18 @@ type Decision struct {
 	Accepted *Generation
 	// Due are the zones to be worked on because of it; Look those that must be read
 	// before any of these is written.
-	Due, Look []edge.ZoneID
+	Due, Look []edge.Scope
 	// Gone are the zones that are no longer declared.
-	Gone []edge.ZoneID
+	Gone []edge.Scope
 	// Back are those of Due that return to what was last proved in them, while nothing
 	// else was sent since: there is nothing to undo. Revert says that all others return,
 	// too.
-	Back   []edge.ZoneID
+	Back   []edge.Scope
 	Revert bool
 	// Tokens says that something about tokens is declared otherwise than before.
 	Tokens bool
 	// Renamed are zones that have another id than before, by the earlier one.
-	Renamed map[edge.ZoneID]edge.ZoneID
+	Renamed map[edge.Scope]edge.Scope
 	// First says that nothing was in force before.
 	First bool
 }
@@ -112,14 +112,14 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 	a := reconcile.Acceptance{Commit: next.State.Commit, Size: next.size(), Approvals: approvals}
 	s.zones.due(before, next, d)
 	a.Given = d.Due
-	touched := make(map[edge.ZoneID]bool, len(d.Due))
+	touched := make(map[edge.Scope]bool, len(d.Due))
 	for _, id := range d.Due {
 		touched[id] = true
 	}
 	var rolled []desired.Zone
 	for _, account := range next.State.Accounts {
 		for _, z := range account.Zones {
-			if s.zones.unproved(next, z.ID) && !s.zones.returns(next, z.ID) && (touched[z.ID] || waits(s.rollout.have, z.ID)) {
+			if s.zones.unproved(next, z.Scope) && !s.zones.returns(next, z.Scope) && (touched[z.Scope] || waits(s.rollout.have, z.Scope)) {
 				rolled = append(rolled, z)
 			}
 		}
@@ -136,7 +136,7 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 }
 
 // gone are the zones that a generation declares no longer.
-func gone(before, next *Generation) (ids []edge.ZoneID) {
+func gone(before, next *Generation) (ids []edge.Scope) {
 	if before == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (zs *zones) between(before, next *Generation) Decision {
 
 // due notes in a decision what is to be worked on because of it.
 func (zs *zones) due(before, next *Generation, d *Decision) {
-	var changed map[edge.ZoneID]bool // nil: all that was not proved
+	var changed map[edge.Scope]bool // nil: all that was not proved
 	if before != nil {
 		changed = diff.ChangedZones(before.State, next.State)
 	}

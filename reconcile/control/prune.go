@@ -18,19 +18,19 @@ func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 		return nil
 	}
 	type key struct {
-		zone       edge.ZoneID
+		scope      edge.Scope
 		deployment string
 	}
 	stay := map[key]bool{}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
 			for _, d := range z.Deployments {
-				stay[key{z.ID, d.Name()}] = !d.Prune
+				stay[key{z.Scope, d.Name()}] = !d.Prune
 			}
 		}
 	}
 	for id, p := range prunable {
-		if stay[key{id.Zone, p.Deployment}] {
+		if stay[key{id.Scope, p.Deployment}] {
 			ids = append(ids, id)
 		}
 	}
@@ -61,13 +61,13 @@ func Unremoved(prunable diff.Pruning, settled ...diff.Settled) map[diff.Deployme
 }
 
 // PrunableByZone sorts what may be removed by zone.
-func PrunableByZone(all diff.Pruning) map[edge.ZoneID]diff.Pruning {
-	zones := map[edge.ZoneID]diff.Pruning{}
+func PrunableByZone(all diff.Pruning) map[edge.Scope]diff.Pruning {
+	zones := map[edge.Scope]diff.Pruning{}
 	for id, p := range all {
-		if zones[id.Zone] == nil {
-			zones[id.Zone] = diff.Pruning{}
+		if zones[id.Scope] == nil {
+			zones[id.Scope] = diff.Pruning{}
 		}
-		zones[id.Zone][id] = p
+		zones[id.Scope][id] = p
 	}
 	return zones
 }
@@ -84,7 +84,7 @@ func (zs *zones) prunable() diff.Pruning {
 // keep notes that deployments stay.
 func (zs *zones) keep(ids []diff.DeploymentID) {
 	for _, id := range ids {
-		zs.of(id.Zone).mark(id, nil)
+		zs.of(id.Scope).mark(id, nil)
 	}
 }
 

@@ -33,14 +33,14 @@ func (c *Control) Recheck(ctx context.Context, t zone.Task, now diff.Change) err
 // withdrawn says why a change that was permitted may not be sent any more; empty where it may.
 func (s *state) withdrawn(t zone.Task, now diff.Change) string {
 	g := s.current.Load()
-	if g.prints[now.ZoneID] != t.Fingerprint || s.overtaken != "" {
+	if g.prints[now.Scope] != t.Fingerprint || s.overtaken != "" {
 		return "another commit is accepted"
 	}
-	return Withdrawn(s.holds.active(g, s.now()), now.Zone, now.ZoneID)
+	return Withdrawn(s.holds.active(g, s.now()), now.Zone, now.Scope)
 }
 
 // Withdrawn says which hold keeps a permitted change from being sent; empty for none.
-func Withdrawn(holds []diff.Hold, key string, id edge.ZoneID) string {
+func Withdrawn(holds []diff.Hold, key string, id edge.Scope) string {
 	h, held := diff.HoldOn(holds, key, id)
 	if !held {
 		return ""

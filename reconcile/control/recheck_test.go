@@ -25,11 +25,11 @@ func TestRecheck(t *testing.T) {
 	}{
 		"nothing": {func(*reconcile.Forgetful, string) error { return nil }, nil},
 		"a revert": {func(f *reconcile.Forgetful, declaration string) error {
-			f.Hold(diff.Hold{Zone: "a", ZoneID: "a", Declaration: declaration, Commit: "c1"})
+			f.Hold(diff.Hold{Zone: "a", Scope: edge.ZoneScope("a"), Declaration: declaration, Commit: "c1"})
 			return nil
 		}, reconcile.ErrSuperseded},
 		"of another zone": {func(f *reconcile.Forgetful, declaration string) error {
-			f.Hold(diff.Hold{Zone: "b", ZoneID: "b", Declaration: declaration, Commit: "c1"})
+			f.Hold(diff.Hold{Zone: "b", Scope: edge.ZoneScope("b"), Declaration: declaration, Commit: "c1"})
 			return nil
 		}, nil},
 		"another commit": {func(f *reconcile.Forgetful, _ string) error {
@@ -44,11 +44,11 @@ func TestRecheck(t *testing.T) {
 		if _, err := control.Propose(t.Context(), alike("c1", "core")); err != nil {
 			t.Fatal(err)
 		}
-		task, _ := control.Task(control.Current(), "a")
+		task, _ := control.Task(control.Current(), edge.ZoneScope("a"))
 		if err := c.meanwhile(records, task.Fingerprint); err != nil {
 			t.Fatal(err)
 		}
-		change := diff.Change{Zone: "a", ZoneID: "a", Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
+		change := diff.Change{Zone: "a", Scope: edge.ZoneScope("a"), Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		if err := control.Recheck(t.Context(), task, change); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
@@ -77,11 +77,11 @@ func TestReturnIsNotRolledOut(t *testing.T) {
 		if c.Rollout() == nil {
 			t.Fatalf("%s goes through no waves: %+v", commit.name, d)
 		}
-		for _, id := range []edge.ZoneID{"a", "b", "c"} {
+		for _, id := range []edge.Scope{edge.ZoneScope("a"), edge.ZoneScope("b"), edge.ZoneScope("c")} {
 			task, _ := c.Task(c.Current(), id)
 			var settled []diff.Settled
 			for _, ruleset := range commit.rulesets {
-				settled = append(settled, diff.Settled{ID: diff.DeploymentID{Zone: id, Ruleset: edge.RulesetID(ruleset)}})
+				settled = append(settled, diff.Settled{ID: diff.DeploymentID{Scope: id, Ruleset: edge.RulesetID(ruleset)}})
 			}
 			if err := c.Proved(t.Context(), task, settled); err != nil {
 				t.Fatal(err)

@@ -56,7 +56,7 @@ func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State
 // rename makes a generation the one in force that differs in ids alone. What was counted
 // of the commit stays counted; a zone that is found later counts when it is about to be
 // written.
-func (s *state) rename(g *Generation) (look []edge.ZoneID) {
+func (s *state) rename(g *Generation) (look []edge.Scope) {
 	counting, counted := s.limits.counting(), s.limits.commit
 	s.publish(g)
 	if counting || counted == nil {
@@ -68,12 +68,12 @@ func (s *state) rename(g *Generation) (look []edge.ZoneID) {
 
 // ids are the zones of a state whose id is another one in a later state that declares
 // the same.
-func ids(before, after desired.State) map[edge.ZoneID]edge.ZoneID {
-	changed := map[edge.ZoneID]edge.ZoneID{}
+func ids(before, after desired.State) map[edge.Scope]edge.Scope {
+	changed := map[edge.Scope]edge.Scope{}
 	for i, account := range before.Accounts {
 		for j, z := range account.Zones {
-			if id := after.Accounts[i].Zones[j].ID; id != z.ID {
-				changed[z.ID] = id
+			if id := after.Accounts[i].Zones[j].Scope; id != z.Scope {
+				changed[z.Scope] = id
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func ids(before, after desired.State) map[edge.ZoneID]edge.ZoneID {
 
 // renamed is a rollout in which zones have other ids; nil where it has none of them. What
 // became of the id before says nothing of the zone that has the name now.
-func renamed(o reconcile.Rollout, ids map[edge.ZoneID]edge.ZoneID) *reconcile.Rollout {
+func renamed(o reconcile.Rollout, ids map[edge.Scope]edge.Scope) *reconcile.Rollout {
 	waiting := maps.Clone(o.Zones)
 	for id := range ids {
 		delete(waiting, id)
@@ -104,7 +104,7 @@ func renamed(o reconcile.Rollout, ids map[edge.ZoneID]edge.ZoneID) *reconcile.Ro
 func unfound(state desired.State) bool {
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if desired.Sought(z.ID) {
+			if desired.Sought(z.Scope.ID) {
 				return true
 			}
 		}

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,17 +17,17 @@ import (
 // record, and what has become of zones since.
 type rollout struct {
 	have     reconcile.Rollout
-	outcomes map[edge.ZoneID]reconcile.ZoneOutcome // not on record yet
-	stale    bool                                  // have is not what was on record when it was read last
+	outcomes map[edge.Scope]reconcile.ZoneOutcome // not on record yet
+	stale    bool                                 // have is not what was on record when it was read last
 }
 
 func newRollouts(have reconcile.Rollout) rollout {
-	return rollout{have: have, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
+	return rollout{have: have, outcomes: map[edge.Scope]reconcile.ZoneOutcome{}}
 }
 
 // of tells guards how far it is for one zone at a time; nil where the zone does not
 // wait for it.
-func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *guard.Rollout {
+func (o *rollout) of(id edge.Scope, waves []reconcile.Wave, now time.Time) *guard.Rollout {
 	if len(waves) == 0 || !waits(o.have, id) {
 		return nil
 	}
@@ -37,14 +36,14 @@ func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *gua
 		return nil
 	}
 	return &guard.Rollout{
-		Wave: map[edge.ZoneID]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: wave, Next: next, Halted: o.have.Halted,
+		Wave: map[edge.Scope]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: wave, Next: next, Halted: o.have.Halted,
 	}
 }
 
 // delays reports whether a zone has to wait while zones up to a wave may be written. One
 // that was done, and of which that is not on record yet, does not: what differs in it
 // is drift.
-func (o *rollout) delays(id edge.ZoneID, waves []reconcile.Wave, open int) bool {
+func (o *rollout) delays(id edge.Scope, waves []reconcile.Wave, open int) bool {
 	if len(waves) == 0 || !waits(o.have, id) {
 		return false
 	}
@@ -69,7 +68,7 @@ func open(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) (wave int,
 }
 
 // waits reports whether a zone is part of a rollout and not done.
-func waits(o reconcile.Rollout, id edge.ZoneID) bool {
+func waits(o reconcile.Rollout, id edge.Scope) bool {
 	z, ok := o.Zones[id]
 	return ok && (z.Outcome == reconcile.ZonePending || z.Outcome == reconcile.ZoneFailed)
 }
@@ -111,11 +110,11 @@ func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, z
 // them what is written first. So the order is that of ids, which the platform gives, a zone that was
 // proved before must have had the labels of a wave then, too, and a share is one of such
 // zones, where there are any.
-func assign(waves []reconcile.Wave, zones []desired.Zone, before proved) map[edge.ZoneID]reconcile.RolloutZone {
-	assigned := make(map[edge.ZoneID]reconcile.RolloutZone, len(zones))
+func assign(waves []reconcile.Wave, zones []desired.Zone, before proved) map[edge.Scope]reconcile.RolloutZone {
+	assigned := make(map[edge.Scope]reconcile.RolloutZone, len(zones))
 	zones, known := byID(zones), 0
 	for _, zone := range zones {
-		if _, ok := before(zone.ID); ok {
+		if _, ok := before(zone.Scope); ok {
 			known++
 		}
 	}
@@ -125,10 +124,10 @@ func assign(waves []reconcile.Wave, zones []desired.Zone, before proved) map[edg
 	for i, wave := range append(waves[:len(waves):len(waves)], reconcile.Wave{}) {
 		left := size(wave, len(zones), known)
 		for _, zone := range zones {
-			if _, taken := assigned[zone.ID]; taken || left == 0 || zone.AccountLevel && i < len(waves) || !takes(wave, zone, before) {
+			if _, taken := assigned[zone.Scope]; taken || left == 0 || zone.Scope.Level == edge.LevelAccount && i < len(waves) || !takes(wave, zone, before) {
 				continue
 			}
-			assigned[zone.ID] = reconcile.RolloutZone{Wave: i + 1}
+			assigned[zone.Scope] = reconcile.RolloutZone{Wave: i + 1}
 			left--
 		}
 	}
@@ -137,13 +136,13 @@ func assign(waves []reconcile.Wave, zones []desired.Zone, before proved) map[edg
 
 // takes reports whether a zone has the labels of a wave, and had them when it was proved.
 func takes(wave reconcile.Wave, zone desired.Zone, before proved) bool {
-	labels, ok := before(zone.ID)
+	labels, ok := before(zone.Scope)
 	return wave.Labels.Selects(zone.Labels) && (!ok || wave.Labels.Selects(labels))
 }
 
 // byID are zones in the order of their ids; those whose id is not known come last.
 func byID(zones []desired.Zone) []desired.Zone {
-	return slices.SortedFunc(slices.Values(zones), func(a, b desired.Zone) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(slices.Values(zones), func(a, b desired.Zone) int { return a.Scope.Compare(b.Scope) })
 }
 
 func size(w reconcile.Wave, all, known int) int {
@@ -158,7 +157,7 @@ func size(w reconcile.Wave, all, known int) int {
 
 // recordOutcomes records what became of zones since, in one step, and returns the zones
 // of waves that have opened by it. A person may have let the waves go on meanwhile.
-func (c *Control) recordOutcomes(ctx context.Context) (opened []edge.ZoneID, err error) {
+func (c *Control) recordOutcomes(ctx context.Context) (opened []edge.Scope, err error) {
 	waves, now := c.Guards.Waves, c.Now()
 	c.mu.Lock()
 	before, outcomes := c.state.rollout.have, maps.Clone(c.state.rollout.outcomes) // workers note more meanwhile
@@ -210,7 +209,7 @@ func (c *Control) Rollout() *guard.Rollout {
 
 // recorded takes in a rollout that was put on record with outcomes, and returns the zones
 // of waves that have opened by it.
-func (o *rollout) recorded(before, next reconcile.Rollout, outcomes map[edge.ZoneID]reconcile.ZoneOutcome) (opened []edge.ZoneID) {
+func (o *rollout) recorded(before, next reconcile.Rollout, outcomes map[edge.Scope]reconcile.ZoneOutcome) (opened []edge.Scope) {
 	if o.have.Commit != before.Commit {
 		return nil // a newer commit has its own
 	}
@@ -229,7 +228,7 @@ func (o *rollout) recorded(before, next reconcile.Rollout, outcomes map[edge.Zon
 }
 
 // note keeps what has become of a zone until it is recorded.
-func (o *rollout) note(id edge.ZoneID, outcome reconcile.ZoneOutcome) {
+func (o *rollout) note(id edge.Scope, outcome reconcile.ZoneOutcome) {
 	if waits(o.have, id) && outcome != reconcile.ZonePending {
 		o.outcomes[id] = outcome
 	}
@@ -258,7 +257,7 @@ func settled(o reconcile.Rollout) bool {
 }
 
 // noted is the rollout after outcomes, while the waves up to open may be written.
-func noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.ZoneID]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
+func noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.Scope]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
 	if o.Halted == "" && after(o, o.Wave) == open && open != 0 {
 		o.Wave, o.Since = open, time.Time{}
 	}

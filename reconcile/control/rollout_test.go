@@ -21,9 +21,9 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var fleet []desired.Zone
 		for i := range rapid.IntRange(0, 30).Draw(t, "zones") {
-			fleet = append(fleet, desired.Zone{ID: mem.FleetZone(i), Labels: map[string]string{"tier": rapid.SampledFrom(tiers).Draw(t, "tier")}})
+			fleet = append(fleet, desired.Zone{Scope: mem.FleetZone(i), Labels: map[string]string{"tier": rapid.SampledFrom(tiers).Draw(t, "tier")}})
 		}
-		account := desired.Zone{AccountLevel: true, ID: edge.AccountLevel(mem.Account)}
+		account := desired.Zone{Scope: edge.AccountScope(mem.Account)}
 		var waves []reconcile.Wave
 		for range rapid.IntRange(1, 4).Draw(t, "waves") {
 			w := reconcile.Wave{Labels: rapid.SampledFrom([]guard.Labels{nil, {"tier": "canary"}, {"tier": "gold"}, {"tier": "none"}}).Draw(t, "labels")}
@@ -39,18 +39,18 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 		if len(got) != len(fleet) {
 			t.Fatalf("%d of %d zones", len(got), len(fleet))
 		}
-		if last := assign(waves, []desired.Zone{account}, none)[account.ID].Wave; last != len(waves)+1 {
+		if last := assign(waves, []desired.Zone{account}, none)[account.Scope].Wave; last != len(waves)+1 {
 			t.Fatalf("what the account deploys itself is in wave %d", last)
 		}
 		members := map[int]int{}
 		for _, z := range fleet {
-			n := got[z.ID].Wave
+			n := got[z.Scope].Wave
 			members[n]++
-			if n < 1 || n > len(waves)+1 || got[z.ID].Outcome != reconcile.ZonePending {
-				t.Fatalf("zone %s is %+v", z.ID, got[z.ID])
+			if n < 1 || n > len(waves)+1 || got[z.Scope].Outcome != reconcile.ZonePending {
+				t.Fatalf("zone %s is %+v", z.Scope, got[z.Scope])
 			}
 			if n <= len(waves) && !waves[n-1].Labels.Selects(z.Labels) {
-				t.Fatalf("zone %s with %v is in wave %d of %v", z.ID, z.Labels, n, waves[n-1].Labels)
+				t.Fatalf("zone %s with %v is in wave %d of %v", z.Scope, z.Labels, n, waves[n-1].Labels)
 			}
 		}
 		for i, w := range waves {
@@ -66,8 +66,8 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 				t.Fatalf("wave %d has %d zones, at most %d", i+1, members[i+1], most)
 			}
 			for _, z := range fleet {
-				if members[i+1] < most && got[z.ID].Wave > i+1 && w.Labels.Selects(z.Labels) {
-					t.Fatalf("wave %d has %d of %d zones and left out %s", i+1, members[i+1], most, z.ID)
+				if members[i+1] < most && got[z.Scope].Wave > i+1 && w.Labels.Selects(z.Labels) {
+					t.Fatalf("wave %d has %d of %d zones and left out %s", i+1, members[i+1], most, z.Scope)
 				}
 			}
 		}
@@ -82,7 +82,7 @@ func TestARolloutEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var fleet []desired.Zone
 		for i := range rapid.IntRange(1, 12).Draw(t, "zones") {
-			fleet = append(fleet, desired.Zone{ID: mem.FleetZone(i)})
+			fleet = append(fleet, desired.Zone{Scope: mem.FleetZone(i)})
 		}
 		waves := []reconcile.Wave{
 			{Count: rapid.IntRange(1, 5).Draw(t, "count"), Soak: time.Hour, Halt: careful},
@@ -96,13 +96,13 @@ func TestARolloutEnds(t *testing.T) {
 				t.Fatalf("it does not end: %+v", o)
 			}
 			f := RolloutFacts(o, waves, now)
-			seen := map[edge.ZoneID]reconcile.ZoneOutcome{}
+			seen := map[edge.Scope]reconcile.ZoneOutcome{}
 			for _, z := range fleet {
-				if !f.Delays(z.ID) && f.Wave[z.ID] > 0 {
-					seen[z.ID] = rapid.SampledFrom(severity).Draw(t, "outcome")
+				if !f.Delays(z.Scope) && f.Wave[z.Scope] > 0 {
+					seen[z.Scope] = rapid.SampledFrom(severity).Draw(t, "outcome")
 				}
-				if f.Delays(z.ID) && f.Halted == "" && o.Zones[z.ID].Wave <= o.Wave {
-					t.Fatalf("zone %s of wave %d waits in wave %d", z.ID, o.Zones[z.ID].Wave, o.Wave)
+				if f.Delays(z.Scope) && f.Halted == "" && o.Zones[z.Scope].Wave <= o.Wave {
+					t.Fatalf("zone %s of wave %d waits in wave %d", z.Scope, o.Zones[z.Scope].Wave, o.Wave)
 				}
 			}
 			before := o
@@ -128,12 +128,12 @@ func TestNoted(t *testing.T) {
 	)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	earlier := now.Add(-time.Minute)
-	type seen = map[edge.ZoneID]reconcile.ZoneOutcome
+	type seen = map[edge.Scope]reconcile.ZoneOutcome
 	// rollout has zone a in the first wave and zone b in the second.
 	rollout := func(wave int, since time.Time, halted string, a, b reconcile.ZoneOutcome) reconcile.Rollout {
 		return reconcile.Rollout{
 			Commit: "c", Wave: wave, Since: since, Halted: halted,
-			Zones: map[edge.ZoneID]reconcile.RolloutZone{"a": {Wave: 1, Outcome: a}, "b": {Wave: 2, Outcome: b}},
+			Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("a"): {Wave: 1, Outcome: a}, edge.ZoneScope("b"): {Wave: 2, Outcome: b}},
 		}
 	}
 	for name, c := range map[string]struct {
@@ -144,7 +144,7 @@ func TestNoted(t *testing.T) {
 		"a later wave": {
 			rollout(1, time.Time{}, "", pending, pending), rollout(1, now, "", done, pending),
 			1,
-			seen{"a": done, "b": failed, "elsewhere": failed},
+			seen{edge.ZoneScope("a"): done, edge.ZoneScope("b"): failed, edge.ZoneScope("elsewhere"): failed},
 		},
 		"the next wave opens": {
 			rollout(1, earlier, "", done, pending), rollout(2, time.Time{}, "", done, pending),
@@ -160,47 +160,47 @@ func TestNoted(t *testing.T) {
 			rollout(2, time.Time{}, "", done, pending),
 			reconcile.Rollout{Commit: "c"},
 			2,
-			seen{"b": done},
+			seen{edge.ZoneScope("b"): done},
 		},
 		"halted, and well by now": {
 			rollout(2, time.Time{}, "why", done, failed), rollout(2, time.Time{}, "why", done, done),
 			2,
-			seen{"b": done},
+			seen{edge.ZoneScope("b"): done},
 		},
 		"halted, and its soak is over": {
 			rollout(1, earlier, "why", done, pending), rollout(1, earlier, "why", done, pending),
 			2,
-			seen{"b": done},
+			seen{edge.ZoneScope("b"): done},
 		},
 		"soaking on": {
 			rollout(1, earlier, "", done, pending), rollout(1, earlier, "", done, pending),
 			1,
-			seen{"a": done},
+			seen{edge.ZoneScope("a"): done},
 		},
 		"halted while it soaks": {
 			rollout(1, earlier, "", done, pending), rollout(1, earlier, notKept, unkept, pending),
 			1,
-			seen{"a": unkept},
+			seen{edge.ZoneScope("a"): unkept},
 		},
 		"accepted, and failing on": {
 			rollout(1, time.Time{}, "", accepted, pending), rollout(1, now, "", accepted, pending),
 			1,
-			seen{"a": failed},
+			seen{edge.ZoneScope("a"): failed},
 		},
 		"accepted, and well by now": {
 			rollout(1, time.Time{}, "", accepted, pending), rollout(1, now, "", done, pending),
 			1,
-			seen{"a": done},
+			seen{edge.ZoneScope("a"): done},
 		},
 		"not kept, and refused since": {
 			rollout(1, time.Time{}, "", unkept, pending), rollout(1, time.Time{}, notKept, unkept, pending),
 			1,
-			seen{"a": reconcile.ZoneSkipped},
+			seen{edge.ZoneScope("a"): reconcile.ZoneSkipped},
 		},
 		"not written": {
 			rollout(1, earlier, "", done, pending), rollout(1, earlier, "", done, pending),
 			1,
-			seen{"a": pending},
+			seen{edge.ZoneScope("a"): pending},
 		},
 	} {
 		waves := []reconcile.Wave{{Count: 1, Soak: time.Hour, Halt: careful}}
@@ -229,7 +229,7 @@ func TestHalts(t *testing.T) {
 		"behind the last":        {2, halt, []reconcile.ZoneOutcome{reconcile.ZoneFailed, reconcile.ZonePending}, ""},
 		"and too many":           {2, halt, []reconcile.ZoneOutcome{reconcile.ZoneFailed}, "1 of the 1 zones of wave 2 failed"},
 	} {
-		o := reconcile.Rollout{Commit: "c", Wave: c.wave, Zones: map[edge.ZoneID]reconcile.RolloutZone{"later": {Wave: 3}}}
+		o := reconcile.Rollout{Commit: "c", Wave: c.wave, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("later"): {Wave: 3}}}
 		for i, outcome := range c.outcomes {
 			o.Zones[mem.FleetZone(i)] = reconcile.RolloutZone{Wave: c.wave, Outcome: outcome}
 		}
@@ -241,7 +241,7 @@ func TestHalts(t *testing.T) {
 }
 
 // none: no zone was proved before.
-func none(edge.ZoneID) (guard.Labels, bool) { return nil, false }
+func none(edge.Scope) (guard.Labels, bool) { return nil, false }
 
 // Who writes a commit chooses keys, labels and how many zones are added, and by none of them
 // which zones are written first.
@@ -249,16 +249,16 @@ func TestWavesGoByWhatNoCommitChooses(t *testing.T) {
 	canary := guard.Labels{"tier": "canary"}
 	fleet := func(n int, labels guard.Labels) (zones []desired.Zone) {
 		for i := range n {
-			zones = append(zones, desired.Zone{Key: string(rune('z' - i)), ID: mem.FleetZone(i), Labels: labels})
+			zones = append(zones, desired.Zone{Key: string(rune('z' - i)), Scope: mem.FleetZone(i), Labels: labels})
 		}
 		return zones
 	}
 	with := func(labels guard.Labels, n int) proved {
-		known := map[edge.ZoneID]bool{}
+		known := map[edge.Scope]bool{}
 		for _, z := range fleet(n, nil) {
-			known[z.ID] = true
+			known[z.Scope] = true
 		}
-		return func(id edge.ZoneID) (guard.Labels, bool) { return labels, known[id] }
+		return func(id edge.Scope) (guard.Labels, bool) { return labels, known[id] }
 	}
 	for name, c := range map[string]struct {
 		wave   reconcile.Wave
@@ -291,7 +291,7 @@ func TestWavesGoByWhatNoCommitChooses(t *testing.T) {
 			shuffled[i].Key = rapid.SampledFrom([]string{"a", "m", "z"}).Draw(t, "key")
 		}
 		for id, z := range assign([]reconcile.Wave{{Count: 3}}, shuffled, none) {
-			if first := id < mem.FleetZone(3); first != (z.Wave == 1) {
+			if first := id.Compare(mem.FleetZone(3)) < 0; first != (z.Wave == 1) {
 				t.Fatalf("zone %s is in wave %d", id, z.Wave)
 			}
 		}

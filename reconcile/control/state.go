@@ -42,7 +42,7 @@ type state struct {
 func (s *state) init(c Config) {
 	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
 	s.ruleset = c.Ruleset
-	s.waiting = waiting{zones: map[edge.ZoneID]waitReasons{}}
+	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
 }
 
 // restore makes a record the one that is worked with.
@@ -127,7 +127,7 @@ func (s *state) facts(g *Generation) guard.Facts {
 }
 
 // zoneFacts are what guards need to know of one zone.
-func (s *state) zoneFacts(g *Generation, id edge.ZoneID) guard.Facts {
+func (s *state) zoneFacts(g *Generation, id edge.Scope) guard.Facts {
 	f := s.facts(g)
 	f.NonConvergent, f.Tries = s.zones.of(id).nonConvergent(f.Now), s.zones.of(id).tries()
 	f.Rollout = s.rollout.of(id, s.guards.Waves, f.Now)

@@ -13,7 +13,7 @@ import (
 type Ticked struct {
 	// Released are zones that need not wait any longer, and those that commands beside
 	// this process have written.
-	Released []edge.ZoneID
+	Released []edge.Scope
 	// Tokens says that they may need not wait any longer.
 	Tokens bool
 	// Overtaken is a commit that another process has accepted, and that is to come into
@@ -46,8 +46,8 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	c.mu.Unlock()
 	logReverts(ctx, c.Log, begun, ended)
 	for _, h := range ended {
-		if g := c.Current(); g != nil && g.Declares(h.ZoneID) {
-			t.Released = append(t.Released, h.ZoneID) // git's declaration is to be written there
+		if g := c.Current(); g != nil && g.Declares(h.Scope) {
+			t.Released = append(t.Released, h.Scope) // git's declaration is to be written there
 		}
 	}
 	if stale {
@@ -82,14 +82,14 @@ func (s *state) tick(t *Ticked, approved bool) {
 
 // release returns the zones that need not wait any longer, for one thing at least, and
 // has them wait no more.
-func (s *state) release(approved bool) []edge.ZoneID {
+func (s *state) release(approved bool) []edge.Scope {
 	g, now := s.current.Load(), s.now()
 	if g == nil || len(s.waiting.zones) == 0 {
 		return nil
 	}
 	holds := s.holds.active(g, now)
 	wave, _ := open(s.rollout.have, s.guards.Waves, now)
-	return s.waiting.release(func(id edge.ZoneID, reason waitReason) bool {
+	return s.waiting.release(func(id edge.Scope, reason waitReason) bool {
 		switch reason.guard {
 		case diff.GuardHold, diff.GuardReverted:
 			at := g.places[id]

@@ -40,14 +40,14 @@ func TestOutcomesNotedDuringATick(t *testing.T) {
 	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: fleetOf("c", map[string][]string{"a": {"waf"}, "b": {"waf"}, "c": {"waf"}})}); err != nil {
 		t.Fatal(err)
 	}
-	note := func(id edge.ZoneID) {
+	note := func(id edge.Scope) {
 		task, _ := c.Task(c.Current(), id)
-		if _, err := c.Note(t.Context(), Outcome{Zone: id, Fingerprint: task.Fingerprint}); err != nil {
+		if _, err := c.Note(t.Context(), Outcome{Scope: id, Fingerprint: task.Fingerprint}); err != nil {
 			t.Error(err)
 		}
 	}
-	note("a")
-	records.rolling = func() { note("b") }
+	note(edge.ZoneScope("a"))
+	records.rolling = func() { note(edge.ZoneScope("b")) }
 	if _, err := c.Tick(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestOutcomesNotedDuringATick(t *testing.T) {
 type beside struct {
 	reconcile.Forgetful
 	newest int64
-	zones  map[int64]edge.ZoneID // by the number of the result
+	zones  map[int64]edge.Scope // by the number of the result
 }
 
 func (b *beside) Standing(ctx context.Context) (reconcile.Standing, error) {
@@ -74,7 +74,7 @@ func (b *beside) Standing(ctx context.Context) (reconcile.Standing, error) {
 	return s, err
 }
 
-func (b *beside) WrittenByCommands(_ context.Context, after int64) (zones []edge.ZoneID, _ error) {
+func (b *beside) WrittenByCommands(_ context.Context, after int64) (zones []edge.Scope, _ error) {
 	for number, zone := range b.zones {
 		if number > after {
 			zones = append(zones, zone)
@@ -85,7 +85,7 @@ func (b *beside) WrittenByCommands(_ context.Context, after int64) (zones []edge
 
 // A zone that apply or revert has written is read at once: what is known of it is old.
 func TestWhatCommandsWriteIsRead(t *testing.T) {
-	records := &beside{newest: 5, zones: map[int64]edge.ZoneID{3: "b"}}
+	records := &beside{newest: 5, zones: map[int64]edge.Scope{3: edge.ZoneScope("b")}}
 	c, err := New(t.Context(), Config{Records: records, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestWhatCommandsWriteIsRead(t *testing.T) {
 	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: fleetOf("c", map[string][]string{"a": {"waf"}, "b": {"waf"}})}); err != nil {
 		t.Fatal(err)
 	}
-	tick := func(want ...edge.ZoneID) {
+	tick := func(want ...edge.Scope) {
 		t.Helper()
 		ticked, err := c.Tick(t.Context())
 		if err != nil || !slices.Equal(ticked.Released, want) {
@@ -102,7 +102,7 @@ func TestWhatCommandsWriteIsRead(t *testing.T) {
 	}
 	tick() // what was written before the start is read anyway
 	tick()
-	records.newest, records.zones[7], records.zones[8] = 8, "a", "gone"
-	tick("a")
+	records.newest, records.zones[7], records.zones[8] = 8, edge.ZoneScope("a"), edge.ZoneScope("gone")
+	tick(edge.ZoneScope("a"))
 	tick()
 }

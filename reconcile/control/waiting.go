@@ -11,7 +11,7 @@ import (
 
 // waiting is what zones and tokens wait for that a guard holds back.
 type waiting struct {
-	zones  map[edge.ZoneID]waitReasons
+	zones  map[edge.Scope]waitReasons
 	tokens bool // a guard holds something about tokens back
 	frozen bool // a freeze was in force at the last tick
 }
@@ -44,7 +44,7 @@ func (w waitReasons) until() (at time.Time) {
 }
 
 // set notes what a zone waits for; nothing where it does not.
-func (w *waiting) set(id edge.ZoneID, reasons waitReasons) {
+func (w *waiting) set(id edge.Scope, reasons waitReasons) {
 	delete(w.zones, id)
 	if len(reasons) > 0 {
 		w.zones[id] = reasons
@@ -52,12 +52,12 @@ func (w *waiting) set(id edge.ZoneID, reasons waitReasons) {
 }
 
 // keep forgets zones that are not declared.
-func (w *waiting) keep(declared func(edge.ZoneID) bool) {
-	maps.DeleteFunc(w.zones, func(id edge.ZoneID, _ waitReasons) bool { return !declared(id) })
+func (w *waiting) keep(declared func(edge.Scope) bool) {
+	maps.DeleteFunc(w.zones, func(id edge.Scope, _ waitReasons) bool { return !declared(id) })
 }
 
 // release returns the zones for which one reason at least is over, and forgets them.
-func (w *waiting) release(over func(edge.ZoneID, waitReason) bool) (ids []edge.ZoneID) {
+func (w *waiting) release(over func(edge.Scope, waitReason) bool) (ids []edge.Scope) {
 	for id, reasons := range w.zones {
 		if slices.ContainsFunc(reasons, func(reason waitReason) bool { return over(id, reason) }) {
 			ids = append(ids, id)

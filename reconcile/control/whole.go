@@ -36,13 +36,13 @@ func WholeFacts(w Whole) guard.Facts {
 		Before: record.Accepted.Size, After: sizeOf(w.State), Loss: w.loss(), Shrink: w.Guards.Shrink,
 		Now: w.Now, Holds: diff.Active(record.Holds, w.Now, Declarations(w.State)), Rules: w.Guards.Rules, Observe: w.Guards.Observe,
 		Approved: digests(w.Guards.Current(record.Approvals, w.Now)),
-		Zones:    map[edge.ZoneID]guard.Labels{},
+		Zones:    map[edge.Scope]guard.Labels{},
 	}
 	m := wholeMemory(record, w.Guards, w.State)
 	f.LabelsBefore, f.Accounts = m.under, m.accounts
 	for _, account := range w.State.Accounts {
 		for _, z := range account.Zones {
-			f.Zones[z.ID] = z.Labels
+			f.Zones[z.Scope] = z.Labels
 		}
 	}
 	f.Base = w.base(f)
@@ -78,14 +78,14 @@ func wholeMemory(record reconcile.Record, guards reconcile.Guards, state desired
 
 // Declarations returns the fingerprint of each zone's declaration in a state, empty for one
 // that it does not declare.
-func Declarations(state desired.State) func(edge.ZoneID) string {
-	at := map[edge.ZoneID]place{}
+func Declarations(state desired.State) func(edge.Scope) string {
+	at := map[edge.Scope]place{}
 	for i, account := range state.Accounts {
 		for j, z := range account.Zones {
-			at[z.ID] = place{i, j}
+			at[z.Scope] = place{i, j}
 		}
 	}
-	return func(id edge.ZoneID) string {
+	return func(id edge.Scope) string {
 		p, declared := at[id]
 		if !declared {
 			return ""
@@ -105,17 +105,17 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 	if len(waves) == 0 || have.Commit == state.Commit {
 		return have
 	}
-	stopped := map[edge.ZoneID]string{} // by a revert
+	stopped := map[edge.Scope]string{} // by a revert
 	for _, h := range record.Holds {
 		if h.Reverted() {
-			stopped[h.ZoneID] = h.Declaration
+			stopped[h.Scope] = h.Declaration
 		}
 	}
 	var zones []desired.Zone
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			proof, fingerprint := record.Proofs[z.ID], z.Fingerprint(account)
-			if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.ID] != fingerprint {
+			proof, fingerprint := record.Proofs[z.Scope], z.Fingerprint(account)
+			if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.Scope] != fingerprint {
 				zones = append(zones, z)
 			}
 		}
@@ -125,17 +125,17 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 
 // Given are the zones that a state declares otherwise than the one on record; all that are
 // not proved where that is not at hand.
-func Given(record reconcile.Record, state desired.State) (ids []edge.ZoneID) {
+func Given(record reconcile.Record, state desired.State) (ids []edge.Scope) {
 	before, err := decodeState(record.Accepted.State)
 	known := err == nil && len(record.Accepted.State) > 0
-	changed := map[edge.ZoneID]bool{}
+	changed := map[edge.Scope]bool{}
 	if known {
 		changed = diff.ChangedZones(before, state)
 	}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if changed[z.ID] || !known && record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
-				ids = append(ids, z.ID)
+			if changed[z.Scope] || !known && record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
+				ids = append(ids, z.Scope)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *g
 	if len(waves) == 0 || len(o.Zones) == 0 {
 		return nil
 	}
-	f := &guard.Rollout{Wave: map[edge.ZoneID]int{}, Waves: len(waves) + 1, Halted: o.Halted}
+	f := &guard.Rollout{Wave: map[edge.Scope]int{}, Waves: len(waves) + 1, Halted: o.Halted}
 	for id, z := range o.Zones {
 		if waits(o, id) {
 			f.Wave[id] = z.Wave
@@ -158,32 +158,32 @@ func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *g
 }
 
 // Noted is a rollout after outcomes, while the waves up to open may be written.
-func Noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.ZoneID]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
+func Noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.Scope]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
 	return noted(o, waves, open, seen, now)
 }
 
 // ZoneOutcomes is what a run over zones has made of each of them.
-func ZoneOutcomes(zones []edge.ZoneID, plan diff.Plan, results []reconcile.Result) map[edge.ZoneID]reconcile.ZoneOutcome {
-	apart := make(map[edge.ZoneID]*Outcome, len(zones))
+func ZoneOutcomes(zones []edge.Scope, plan diff.Plan, results []reconcile.Result) map[edge.Scope]reconcile.ZoneOutcome {
+	apart := make(map[edge.Scope]*Outcome, len(zones))
 	for _, id := range zones {
-		apart[id] = &Outcome{Zone: id}
+		apart[id] = &Outcome{Scope: id}
 	}
 	for _, problem := range plan.Problems {
-		if o := apart[problem.ZoneID]; o != nil {
+		if o := apart[problem.Scope]; o != nil {
 			o.Plan.Problems = append(o.Plan.Problems, problem)
 		}
 	}
 	for _, change := range plan.Changes {
-		if o := apart[change.ZoneID]; o != nil {
+		if o := apart[change.Scope]; o != nil {
 			o.Plan.Changes = append(o.Plan.Changes, change)
 		}
 	}
 	for _, result := range results {
-		if o := apart[result.Change.ZoneID]; o != nil {
+		if o := apart[result.Change.Scope]; o != nil {
 			o.Results = append(o.Results, result)
 		}
 	}
-	outcomes := make(map[edge.ZoneID]reconcile.ZoneOutcome, len(zones))
+	outcomes := make(map[edge.Scope]reconcile.ZoneOutcome, len(zones))
 	for id, o := range apart {
 		outcomes[id] = zoneOutcome(*o)
 	}
@@ -192,26 +192,26 @@ func ZoneOutcomes(zones []edge.ZoneID, plan diff.Plan, results []reconcile.Resul
 
 // GoneFrom are the zones on record that a state does not declare; none while the id of a
 // zone is not known.
-func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.ZoneID) {
+func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.Scope) {
 	if unfound(state) {
 		return nil
 	}
-	known := map[edge.ZoneID]bool{}
+	known := map[edge.Scope]bool{}
 	for id := range record.Proofs {
 		known[id] = true
 	}
 	for id := range record.Applied {
-		known[id.Zone] = true
+		known[id.Scope] = true
 	}
 	for id := range record.NonConvergent {
-		known[id.Zone] = true
+		known[id.Scope] = true
 	}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			delete(known, z.ID)
+			delete(known, z.Scope)
 		}
 	}
-	return slices.Sorted(maps.Keys(known))
+	return slices.SortedFunc(maps.Keys(known), edge.Scope.Compare)
 }
 
 // Obsolete returns the deployments on record that a state does not declare, of zones
@@ -220,7 +220,7 @@ func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []di
 	declared, unsure := declarations(state, live)
 	gone := map[diff.DeploymentID]bool{}
 	note := func(id diff.DeploymentID) {
-		if !declared[id] && !unsure[id.Zone] {
+		if !declared[id] && !unsure[id.Scope] {
 			gone[id] = true
 		}
 	}
@@ -235,8 +235,8 @@ func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []di
 
 // declarations names every deployment of a state the way the platform does. A
 // zone is unsure when one of its rulesets was not found, or not looked for.
-func declarations(state desired.State, live diff.Live) (declared map[diff.DeploymentID]bool, unsure map[edge.ZoneID]bool) {
-	declared, unsure = map[diff.DeploymentID]bool{}, map[edge.ZoneID]bool{}
+func declarations(state desired.State, live diff.Live) (declared map[diff.DeploymentID]bool, unsure map[edge.Scope]bool) {
+	declared, unsure = map[diff.DeploymentID]bool{}, map[edge.Scope]bool{}
 	for _, account := range state.Accounts {
 		ids := map[string]edge.RulesetID{}
 		listed := live.Accounts[account.ID].Listed
@@ -248,8 +248,8 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.Deploy
 		for _, zone := range account.Zones {
 			for _, d := range zone.Deployments {
 				id, ok := ids[d.Ruleset]
-				declared[diff.DeploymentID{Zone: zone.ID, Ruleset: id, Ref: d.Ref}] = true
-				unsure[zone.ID] = unsure[zone.ID] || !ok
+				declared[diff.DeploymentID{Scope: zone.Scope, Ruleset: id, Ref: d.Ref}] = true
+				unsure[zone.Scope] = unsure[zone.Scope] || !ok
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func fleetOf(commit string, rulesets map[string][]string) desired.State {
 		if !ok {
 			continue
 		}
-		z := desired.Zone{Key: id, ID: edge.ZoneID(id)}
+		z := desired.Zone{Key: id, Scope: edge.ZoneScope(edge.ZoneID(id))}
 		for _, ruleset := range of {
 			z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: ruleset})
 		}
@@ -31,19 +31,19 @@ func fleetOf(commit string, rulesets map[string][]string) desired.State {
 	return desired.State{Commit: commit, Accounts: []desired.Account{account}}
 }
 
-func printsOf(s desired.State) map[edge.ZoneID]reconcile.Proof {
-	proofs := map[edge.ZoneID]reconcile.Proof{}
+func printsOf(s desired.State) map[edge.Scope]reconcile.Proof {
+	proofs := map[edge.Scope]reconcile.Proof{}
 	for _, account := range s.Accounts {
 		for _, z := range account.Zones {
-			proofs[z.ID] = reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account)}
+			proofs[z.Scope] = reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account)}
 		}
 	}
 	return proofs
 }
 
 // replaced are proofs after which others followed.
-func replaced(first, then map[edge.ZoneID]reconcile.Proof) map[edge.ZoneID]reconcile.Proof {
-	proofs := map[edge.ZoneID]reconcile.Proof{}
+func replaced(first, then map[edge.Scope]reconcile.Proof) map[edge.Scope]reconcile.Proof {
+	proofs := map[edge.Scope]reconcile.Proof{}
 	for id, p := range then {
 		proofs[id] = first[id].Then(p)
 	}
@@ -65,16 +65,16 @@ func TestRolloutOf(t *testing.T) {
 		"what is new": {
 			reconcile.Record{Proofs: printsOf(before)},
 			waves, next,
-			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"b": {Wave: 1}, "c": {Wave: 2}}},
+			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("b"): {Wave: 1}, edge.ZoneScope("c"): {Wave: 2}}},
 		},
 		"a revert": {reconcile.Record{Proofs: printsOf(next), Rollout: halted}, waves, next, reconcile.Rollout{Commit: "c2"}},
 		"a return to what was proved earlier": {
 			reconcile.Record{Proofs: replaced(printsOf(next), printsOf(before)), Rollout: halted}, waves, next, reconcile.Rollout{Commit: "c2"},
 		},
 		"a revert has stopped one": {
-			reconcile.Record{Proofs: printsOf(before), Holds: []diff.Hold{{ZoneID: "b", Declaration: printsOf(next)["b"].Fingerprint}}},
+			reconcile.Record{Proofs: printsOf(before), Holds: []diff.Hold{{Scope: edge.ZoneScope("b"), Declaration: printsOf(next)[edge.ZoneScope("b")].Fingerprint}}},
 			waves, next,
-			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"c": {Wave: 1}}},
+			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("c"): {Wave: 1}}},
 		},
 		"it is under way":  {reconcile.Record{Rollout: reconcile.Rollout{Commit: "c2", Wave: 2}}, waves, next, reconcile.Rollout{Commit: "c2", Wave: 2}},
 		"no waves":         {reconcile.Record{Rollout: halted}, nil, next, halted},
@@ -82,7 +82,7 @@ func TestRolloutOf(t *testing.T) {
 		"halted stays halted": {
 			reconcile.Record{Proofs: printsOf(before), Rollout: halted},
 			waves, fleetOf("c2", map[string][]string{"a": {"core"}, "b": {"other"}}),
-			reconcile.Rollout{Commit: "c2", Wave: 1, Halted: "why", Zones: map[edge.ZoneID]reconcile.RolloutZone{"b": {Wave: 1}}},
+			reconcile.Rollout{Commit: "c2", Wave: 1, Halted: "why", Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("b"): {Wave: 1}}},
 		},
 	} {
 		if got := RolloutOf(c.record, c.waves, c.state); !got.Equal(c.want) {
@@ -133,22 +133,22 @@ func TestZoneOutcomes(t *testing.T) {
 	} {
 		var plan diff.Plan
 		for _, state := range c.problems {
-			plan.Problems = append(plan.Problems, diff.Problem{ZoneID: "a", State: state})
+			plan.Problems = append(plan.Problems, diff.Problem{Scope: edge.ZoneScope("a"), State: state})
 		}
 		for _, guard := range c.refused {
 			change := refused(guard)
-			change.ZoneID, change.Deployment = "a", "refused"
+			change.Scope, change.Deployment = edge.ZoneScope("a"), "refused"
 			plan.Changes = append(plan.Changes, change)
 		}
 		var results []reconcile.Result
 		for _, result := range c.results {
-			result.Change.ZoneID = "a"
+			result.Change.Scope = edge.ZoneScope("a")
 			plan.Changes = append(plan.Changes, result.Change)
 			results = append(results, result)
 		}
-		plan.Problems = append(plan.Problems, diff.Problem{Token: "ci", State: diff.Unknown}) // is about no zone
-		got := ZoneOutcomes([]edge.ZoneID{"a", "b"}, plan, results)
-		if want := map[edge.ZoneID]reconcile.ZoneOutcome{"a": c.want, "b": done}; !cmp.Equal(got, want) {
+		plan.Problems = append(plan.Problems, diff.Problem{Scope: edge.CredentialScope(""), Token: "ci", State: diff.Unknown}) // is about no zone
+		got := ZoneOutcomes([]edge.Scope{edge.ZoneScope("a"), edge.ZoneScope("b")}, plan, results)
+		if want := map[edge.Scope]reconcile.ZoneOutcome{edge.ZoneScope("a"): c.want, edge.ZoneScope("b"): done}; !cmp.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
@@ -156,12 +156,12 @@ func TestZoneOutcomes(t *testing.T) {
 
 func TestGoneFrom(t *testing.T) {
 	record := reconcile.Record{
-		Proofs:        map[edge.ZoneID]reconcile.Proof{"a": {}, "c": {}},
-		Applied:       diff.Applied{{Zone: "b"}: nil, {Zone: "x"}: nil},
-		NonConvergent: map[diff.DeploymentID]string{{Zone: "w"}: "f"},
+		Proofs:        map[edge.Scope]reconcile.Proof{edge.ZoneScope("a"): {}, edge.ZoneScope("c"): {}},
+		Applied:       diff.Applied{{Scope: edge.ZoneScope("b")}: nil, {Scope: edge.ZoneScope("x")}: nil},
+		NonConvergent: map[diff.DeploymentID]string{{Scope: edge.ZoneScope("w")}: "f"},
 	}
 	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
-	if got, want := GoneFrom(record, state), []edge.ZoneID{"c", "w", "x"}; !slices.Equal(got, want) {
+	if got, want := GoneFrom(record, state), []edge.Scope{edge.ZoneScope("c"), edge.ZoneScope("w"), edge.ZoneScope("x")}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -169,12 +169,12 @@ func TestGoneFrom(t *testing.T) {
 // What left a zone is obsolete where that can be told: where a ruleset that the zone
 // declares was not found, or not looked for, it might be that one.
 func TestObsolete(t *testing.T) {
-	id := func(zone edge.ZoneID, ruleset edge.RulesetID) diff.DeploymentID {
-		return diff.DeploymentID{Zone: zone, Ruleset: ruleset}
+	id := func(zone edge.Scope, ruleset edge.RulesetID) diff.DeploymentID {
+		return diff.DeploymentID{Scope: zone, Ruleset: ruleset}
 	}
 	record := reconcile.Record{
-		Applied:       diff.Applied{id("a", "id-core"): nil, id("a", "id-other"): nil, id("b", "id-core"): nil},
-		NonConvergent: map[diff.DeploymentID]string{id("b", "id-gone"): "f", id("a", "id-other"): "f"},
+		Applied:       diff.Applied{id(edge.ZoneScope("a"), "id-core"): nil, id(edge.ZoneScope("a"), "id-other"): nil, id(edge.ZoneScope("b"), "id-core"): nil},
+		NonConvergent: map[diff.DeploymentID]string{id(edge.ZoneScope("b"), "id-gone"): "f", id(edge.ZoneScope("a"), "id-other"): "f"},
 	}
 	state := fleetOf("c1", map[string][]string{"a": {"core"}, "b": {"core"}})
 	listed := func(rulesets ...edge.RulesetID) diff.Live {
@@ -189,7 +189,7 @@ func TestObsolete(t *testing.T) {
 		live diff.Live
 		want []diff.DeploymentID
 	}{
-		"all is known":   {listed("id-core", "id-other"), []diff.DeploymentID{id("a", "id-other"), id("b", "id-gone")}},
+		"all is known":   {listed("id-core", "id-other"), []diff.DeploymentID{id(edge.ZoneScope("a"), "id-other"), id(edge.ZoneScope("b"), "id-gone")}},
 		"one is missing": {listed("id-other"), nil},
 		"not listed":     {failed, nil},
 		"not looked for": {diff.Live{}, nil},
@@ -203,7 +203,7 @@ func TestObsolete(t *testing.T) {
 // Facts of a rollout that is over, or of none, hold nothing back.
 func TestRolloutFactsOfNone(t *testing.T) {
 	waves := []reconcile.Wave{{Count: 1}}
-	zones := map[edge.ZoneID]reconcile.RolloutZone{"a": {Wave: 1}}
+	zones := map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("a"): {Wave: 1}}
 	if f := RolloutFacts(reconcile.Rollout{Commit: "c"}, waves, time.Time{}); f != nil {
 		t.Errorf("got %+v", f)
 	}

@@ -11,25 +11,25 @@ import (
 )
 
 // exists reports whether a zone is known to exist: it is on record, or was read now.
-func (w Whole) exists() func(edge.ZoneID) bool {
+func (w Whole) exists() func(edge.Scope) bool {
 	known := onRecord(w.Record)
-	return func(id edge.ZoneID) bool {
+	return func(id edge.Scope) bool {
 		if _, ok := known[id]; ok {
 			return true
 		}
-		seen, asked := w.Live.EntryPoints[id]
+		seen, asked := w.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)]
 		return asked && (seen.Err == nil || errors.Is(seen.Err, edge.ErrEntryPointNotFound))
 	}
 }
 
 // onRecord counts the deployments of each zone that was proved or written.
-func onRecord(record reconcile.Record) map[edge.ZoneID]int {
-	counts := map[edge.ZoneID]int{}
+func onRecord(record reconcile.Record) map[edge.Scope]int {
+	counts := map[edge.Scope]int{}
 	for id := range record.Proofs {
 		counts[id] = 0
 	}
 	for id := range record.Applied {
-		counts[id.Zone]++
+		counts[id.Scope]++
 	}
 	return counts
 }
@@ -85,7 +85,7 @@ func (w Whole) Earlier() guard.Earlier {
 		return nil
 	}
 	known := onRecord(w.Record)
-	return notOnRecord(w.State, func(id edge.ZoneID) bool { _, ok := known[id]; return ok })
+	return notOnRecord(w.State, func(id edge.Scope) bool { _, ok := known[id]; return ok })
 }
 
 // settled reports whether each zone was proved as it is declared.
@@ -95,7 +95,7 @@ func (w Whole) settled() bool {
 	}
 	for _, account := range w.State.Accounts {
 		for _, z := range account.Zones {
-			if w.Record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
+			if w.Record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
 				return false
 			}
 		}
@@ -105,12 +105,12 @@ func (w Whole) settled() bool {
 
 // notOnRecord has those zones of a state as new that are not on record: what was in force
 // before is not at hand.
-func notOnRecord(state desired.State, known func(edge.ZoneID) bool) guard.Earlier {
+func notOnRecord(state desired.State, known func(edge.Scope) bool) guard.Earlier {
 	earlier := guard.Earlier{}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if !known(z.ID) {
-				earlier[z.ID] = nil
+			if !known(z.Scope) {
+				earlier[z.Scope] = nil
 			}
 		}
 	}

@@ -29,7 +29,7 @@ type zoneRecord struct {
 
 // zones is what is on record of each zone.
 type zones struct {
-	records map[edge.ZoneID]*zoneRecord
+	records map[edge.Scope]*zoneRecord
 	reports bool // as [reconcile.Guards.ReportUnmanaged]
 
 	memory           memory           // of the generation in force
@@ -41,29 +41,29 @@ type zones struct {
 // zonesOf sorts a record by zone. The memory is that of the generation in force.
 func zonesOf(record reconcile.Record, now time.Time, memory memory) zones {
 	zones := zones{
-		records: map[edge.ZoneID]*zoneRecord{}, memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
+		records: map[edge.Scope]*zoneRecord{}, memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
 	}
 	for id, proof := range record.Proofs {
 		zones.of(id).proof = proof
 	}
 	for id, owned := range record.Applied {
-		z := zones.of(id.Zone)
+		z := zones.of(id.Scope)
 		if z.applied == nil {
 			z.applied = diff.Applied{}
 		}
 		z.applied[id] = owned
 	}
 	for id, p := range record.Prunable {
-		zones.of(id.Zone).mark(id, &p)
+		zones.of(id.Scope).mark(id, &p)
 	}
 	for id, fingerprint := range record.NonConvergent {
-		zones.of(id.Zone).recallUnkept(id, fingerprint, record.Tries[id], now)
+		zones.of(id.Scope).recallUnkept(id, fingerprint, record.Tries[id], now)
 	}
 	return zones
 }
 
 // of returns the record of a zone, a new one where there is none.
-func (zs *zones) of(id edge.ZoneID) *zoneRecord {
+func (zs *zones) of(id edge.Scope) *zoneRecord {
 	z := zs.records[id]
 	if z == nil {
 		z = &zoneRecord{}
@@ -73,25 +73,25 @@ func (zs *zones) of(id edge.ZoneID) *zoneRecord {
 }
 
 // task is a declared zone, with what of it is owned.
-func (zs *zones) task(g *Generation, id edge.ZoneID) zone.Task {
+func (zs *zones) task(g *Generation, id edge.Scope) zone.Task {
 	t, _ := g.Task(id)
 	t.Applied, t.Prunable, t.Reports = zs.of(id).applied, zs.of(id).prunable, zs.reports
 	return t
 }
 
 // unproved reports whether a zone's declaration is another one than was last proved there.
-func (zs *zones) unproved(g *Generation, id edge.ZoneID) bool {
+func (zs *zones) unproved(g *Generation, id edge.Scope) bool {
 	return zs.of(id).proof.Fingerprint != g.prints[id]
 }
 
 // returns reports whether a zone's declaration was proved in it before. It waits for no wave:
 // what was live before is not tried out once more.
-func (zs *zones) returns(g *Generation, id edge.ZoneID) bool {
+func (zs *zones) returns(g *Generation, id edge.Scope) bool {
 	return zs.of(id).proof.Earlier.Has(g.prints[id])
 }
 
 // commitWork are the zones whose declaration was not proved.
-func (zs *zones) commitWork(g *Generation) (ids []edge.ZoneID) {
+func (zs *zones) commitWork(g *Generation) (ids []edge.Scope) {
 	for id := range g.Zones() {
 		if zs.unproved(g, id) {
 			ids = append(ids, id)
@@ -102,7 +102,7 @@ func (zs *zones) commitWork(g *Generation) (ids []edge.ZoneID) {
 
 // undeclared are the zones on record that a generation does not declare; none while the
 // id of a zone is not known.
-func (zs *zones) undeclared(g *Generation) (ids []edge.ZoneID) {
+func (zs *zones) undeclared(g *Generation) (ids []edge.Scope) {
 	if unfound(g.State) {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (zs *zones) undeclared(g *Generation) (ids []edge.ZoneID) {
 	return ids
 }
 
-func (zs *zones) forget(ids []edge.ZoneID) {
+func (zs *zones) forget(ids []edge.Scope) {
 	for _, id := range ids {
 		delete(zs.records, id)
 	}
@@ -275,7 +275,7 @@ func (z *zoneRecord) settle(t zone.Task, commit string, labels guard.Labels, set
 	}
 	whole := z.whole(declared)
 	if whole && (z.proof.Fingerprint != t.Fingerprint || !maps.Equal(z.proof.Labels, labels)) {
-		p.proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: labels, Commit: commit}}
+		p.proofs = []reconcile.Proof{{Scope: declared.Scope, Fingerprint: t.Fingerprint, Labels: labels, Commit: commit}}
 	}
 	p.gone = z.leftOver(whole)
 	z.sent = z.sent && !whole

@@ -24,7 +24,7 @@ func (f *fixture) root() edge.Ruleset {
 
 // accountLevel declares deployments of the core ruleset by the account itself.
 func accountLevel(keys ...string) desired.Zone {
-	z := desired.Zone{AccountLevel: true, Key: desired.AccountZone("prod"), ID: edge.AccountLevel(mem.Account)}
+	z := desired.Zone{Key: desired.AccountKey("prod"), Scope: edge.AccountScope(mem.Account)}
 	for _, key := range keys {
 		d := deployedAs(true, true)
 		d.Key, d.Ref, d.Expression = key, key, &desired.Declared[string]{Value: `cf.zone.plan eq "ENT"`}
@@ -41,7 +41,7 @@ func (f *fixture) wantRoot(refs []string, verbs ...string) {
 		got = append(got, r.Ref)
 	}
 	for _, c := range f.calls.take() {
-		if c.who == string(edge.AccountLevel(mem.Account)) && c.verb != "read" {
+		if c.who == edge.AccountScope(mem.Account).String() && c.verb != "read" {
 			sent = append(sent, c.verb)
 		}
 	}
@@ -59,7 +59,7 @@ func TestAccountLevel(t *testing.T) {
 		f.start()
 		defer func() { f.stop() }()
 		f.wantRoot([]string{"eu", "us"}, "create", "add")
-		id := edge.AccountLevel(mem.Account)
+		id := edge.AccountScope(mem.Account)
 		if record := f.record(); len(record.Applied) != 3 || record.Proofs[id].Commit != "c1" {
 			t.Errorf("on record: %v, %v", record.Applied, record.Proofs)
 		}
@@ -80,7 +80,7 @@ func TestAccountLevel(t *testing.T) {
 		f.push("c2", accountLevel("us"), other)
 		f.wantRoot([]string{"us"}, "delete")
 		record := f.record()
-		if _, ok := record.Prunable[diff.DeploymentID{Zone: id, Ruleset: mem.CoreRuleset, Ref: "us"}]; len(record.Applied) != 2 || !ok {
+		if _, ok := record.Prunable[diff.DeploymentID{Scope: id, Ruleset: mem.CoreRuleset, Ref: "us"}]; len(record.Applied) != 2 || !ok {
 			t.Errorf("on record: %v, %v", record.Applied, record.Prunable)
 		}
 		f.push("c3", accountLevel(), other)

@@ -87,7 +87,7 @@ func newBenchFleet(b *testing.B) *benchFleet {
 	}
 	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &records{}}}
 	for i := 1; i <= benchZones; i++ {
-		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i))
+		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i), edge.PhaseFirewallManaged)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -132,8 +132,8 @@ func (f *benchFleet) prove(b *testing.B) {
 }
 
 // sights reads every zone.
-func (f *benchFleet) sights(b *testing.B) func(func(edge.ZoneID, zone.Sight) bool) {
-	return func(yield func(edge.ZoneID, zone.Sight) bool) {
+func (f *benchFleet) sights(b *testing.B) func(func(edge.Scope, zone.Sight) bool) {
+	return func(yield func(edge.Scope, zone.Sight) bool) {
 		g := f.heart.control.Current()
 		for id := range g.Zones() {
 			task, _ := f.heart.control.Task(g, id)
@@ -170,8 +170,8 @@ func (f *benchFleet) state(commit string, changed, score int) desired.State {
 // client are: no two share memory.
 type decoding struct{ *mem.Platform }
 
-func (p decoding) EntryPoint(ctx context.Context, id edge.ZoneID) (decoded edge.Ruleset, err error) {
-	entry, err := p.Platform.EntryPoint(ctx, id)
+func (p decoding) EntryPoint(ctx context.Context, id edge.Scope, phase edge.Phase) (decoded edge.Ruleset, err error) {
+	entry, err := p.Platform.EntryPoint(ctx, id, phase)
 	if err != nil {
 		return decoded, err
 	}

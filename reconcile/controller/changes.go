@@ -12,14 +12,14 @@ import (
 // changes keeps what the newest commit that zones were looked at for does to each of them.
 type changes struct {
 	commit string
-	zones  map[edge.ZoneID]diff.Direction
+	zones  map[edge.Scope]diff.Direction
 }
 
 // note keeps what a look because of a commit has planned for a zone; a look that found it
 // as declared leaves what was planned before.
-func (c *changes) note(commit string, zone edge.ZoneID, planned []diff.Change) {
+func (c *changes) note(commit string, zone edge.Scope, planned []diff.Change) {
 	if c.commit != commit {
-		*c = changes{commit, map[edge.ZoneID]diff.Direction{}}
+		*c = changes{commit, map[edge.Scope]diff.Direction{}}
 	}
 	for _, change := range planned {
 		c.zones[zone] = diff.Combine(c.zones[zone], change.Direction)

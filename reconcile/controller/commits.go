@@ -19,10 +19,10 @@ func urgency(zones int, revert bool) queue.Priority {
 }
 
 // itemsOf are zones to be read now.
-func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
-	items := make([]queue.Item[edge.ZoneID], len(ids))
+func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edge.Scope] {
+	items := make([]queue.Item[edge.Scope], len(ids))
 	for i, id := range ids {
-		items[i] = queue.Item[edge.ZoneID]{Key: id, Priority: p, Reason: reason}
+		items[i] = queue.Item[edge.Scope]{Key: id, Priority: p, Reason: reason}
 	}
 	return items
 }
@@ -49,7 +49,7 @@ func (c *Controller) begin(ctx context.Context) {
 
 // fill puts the zones of the first generation of a process into the queue that were
 // proved by an earlier one, and returns the others.
-func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
+func (c *Controller) fill(g *control.Generation) (work []edge.Scope) {
 	now := time.Now()
 	whole := map[*lane]bool{}
 	for i, part := range c.Lanes.Part(g.State) {
@@ -60,7 +60,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 	if swept.IsZero() || swept.After(now) {
 		swept = now
 	}
-	var turns []queue.Item[edge.ZoneID]
+	var turns []queue.Item[edge.Scope]
 	for id := range g.Zones() {
 		if c.control.CommitWork(g, id) {
 			work = append(work, id)
@@ -71,7 +71,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 			due = now
 		}
 		due = now.Add(due.Sub(now)) // by the monotonic clock
-		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
+		turns = append(turns, queue.Item[edge.Scope]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
 	}
 	c.lanes.set(g, turns...)
 	return work

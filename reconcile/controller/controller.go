@@ -151,7 +151,7 @@ func (c *Controller) newLane(of reconcile.Lane) *lane {
 	l.admission = &admission{
 		budget: of.Budget, room: of.Room, sweep: c.sweep, shares: &shares{budget: of.Budget}, breaker: newBreaker(2 * of.AtOnce()),
 	}
-	l.queue = queue.New(queue.Config[edge.ZoneID]{Workers: of.AtOnce(), Admit: l.admission.admit})
+	l.queue = queue.New(queue.Config[edge.Scope]{Workers: of.AtOnce(), Admit: l.admission.admit})
 	accounts := zone.NewAccounts(of.Reader, time.Now)
 	accounts.Documented, accounts.Urgent = c.Guards.Documented, true
 	l.work = &zoneWork{

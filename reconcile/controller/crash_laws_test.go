@@ -26,11 +26,11 @@ type laws struct {
 
 	sends []time.Time // of the last requests, as many as the budget has
 	calm  time.Time   // since when nothing is wrong with the world; it may be later than now
-	zones map[edge.ZoneID]*zoneTruth
+	zones map[edge.Scope]*zoneTruth
 	// changed are the zones that were written for each commit, and healed when each zone
 	// was written because of drift, without an approval.
-	changed map[string]map[edge.ZoneID]bool
-	healed  map[edge.ZoneID]time.Time
+	changed map[string]map[edge.Scope]bool
+	healed  map[edge.Scope]time.Time
 	// blurred says that how many zones the commit changes is not what it was when it was
 	// counted: people have said or done something since, or zones could not be read. unkept
 	// says that of changes that the platform did not keep, which the ledger remembers.
@@ -99,7 +99,7 @@ func (l *laws) accept(commit string) {
 	}
 	l.tally.Commits++
 	for _, z := range l.declared(commit) {
-		if problem := l.zones[z.ID]; problem == nil {
+		if problem := l.zones[z.Scope]; problem == nil {
 			l.fault("commit %s declares %s", commit, z.Key)
 		}
 	}
@@ -115,9 +115,9 @@ func (l *laws) declared(commit string) []desired.Zone {
 	return nil
 }
 
-func (l *laws) zone(commit string, id edge.ZoneID) (desired.Zone, bool) {
+func (l *laws) zone(commit string, id edge.Scope) (desired.Zone, bool) {
 	for _, z := range l.declared(commit) {
-		if z.ID == id {
+		if z.Scope == id {
 			return z, true
 		}
 	}
@@ -139,14 +139,14 @@ func (l *laws) sent() {
 	l.sends = append(l.sends, now)
 }
 
-func (l *laws) asked(id edge.ZoneID) {
+func (l *laws) asked(id edge.Scope) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.zones[id].asked = time.Now()
 }
 
 // read notes that an entry point was read; the caller holds the lock.
-func (l *laws) read(id edge.ZoneID) {
+func (l *laws) read(id edge.Scope) {
 	z := l.zones[id]
 	*z.happenings++
 	z.seen = *z.happenings
@@ -154,7 +154,7 @@ func (l *laws) read(id edge.ZoneID) {
 
 // written notes what a write did; the caller holds the lock. Under keep, people's own
 // tags stay, unless they came between the read and the write.
-func (l *laws) written(id edge.ZoneID, off string) {
+func (l *laws) written(id edge.Scope, off string) {
 	z := l.zones[id]
 	var hand []string
 	for tag := range strings.SplitSeq(off, ",") {
@@ -175,7 +175,7 @@ func (l *laws) unseen() {
 	now := time.Now()
 	for _, z := range l.declared(l.accepted[0]) {
 		last := l.calm
-		for _, at := range []time.Time{l.since, l.zones[z.ID].asked} {
+		for _, at := range []time.Time{l.since, l.zones[z.Scope].asked} {
 			if at.After(last) {
 				last = at
 			}
@@ -187,7 +187,7 @@ func (l *laws) unseen() {
 }
 
 // checkWrite holds a write to what was so at the moment it was permitted.
-func (w *crashes) checkWrite(id edge.ZoneID, off string) {
+func (w *crashes) checkWrite(id edge.Scope, off string) {
 	record, err := w.people.Restore(context.Background())
 	live := strings.Split(w.off(id), ",")
 	l := w.laws
@@ -235,7 +235,7 @@ func (w *crashes) checkWrite(id edge.ZoneID, off string) {
 
 // wants reports whether a commit in force declares what is about to be written: the one
 // on record, or until a moment ago another one. The caller holds the lock.
-func (l *laws) wants(id edge.ZoneID, off string, now time.Time) (string, bool) {
+func (l *laws) wants(id edge.Scope, off string, now time.Time) (string, bool) {
 	for i, commit := range l.accepted {
 		if i > 0 && !l.since.Equal(now) {
 			break
@@ -252,7 +252,7 @@ func (l *laws) wants(id edge.ZoneID, off string, now time.Time) (string, bool) {
 func fits(z desired.Zone, off string) bool {
 	var git []string
 	for tag := range strings.SplitSeq(off, ",") {
-		if slices.Contains(gitTags, tag) || tag != "" && !keeps(z.ID) {
+		if slices.Contains(gitTags, tag) || tag != "" && !keeps(z.Scope) {
 			git = append(git, tag)
 		}
 	}
@@ -268,14 +268,14 @@ func declaredTags(z desired.Zone) (tags []string) {
 }
 
 // checkLimits counts what is written without an approval; the caller holds the lock.
-func (w *crashes) checkLimits(record reconcile.Record, id edge.ZoneID, commit string, work bool, now time.Time) {
+func (w *crashes) checkLimits(record reconcile.Record, id edge.Scope, commit string, work bool, now time.Time) {
 	l := w.laws
 	if w.limit == 0 {
 		return
 	}
 	if work {
 		if l.changed[commit] == nil {
-			l.changed[commit] = map[edge.ZoneID]bool{}
+			l.changed[commit] = map[edge.Scope]bool{}
 		}
 		l.changed[commit][id] = true
 		if n := len(l.changed[commit]); n > w.limit {
@@ -303,8 +303,8 @@ func (w *crashes) checkLimits(record reconcile.Record, id edge.ZoneID, commit st
 func (w *crashes) touched(record reconcile.Record, commit string) int {
 	n := len(w.laws.changed[commit])
 	for _, z := range w.laws.declared(commit) {
-		unproved := record.Proofs[z.ID].Fingerprint != z.Fingerprint(w.laws.commits[commit].Accounts[0])
-		if unproved && !w.laws.changed[commit][z.ID] && !fits(z, w.off(z.ID)) {
+		unproved := record.Proofs[z.Scope].Fingerprint != z.Fingerprint(w.laws.commits[commit].Accounts[0])
+		if unproved && !w.laws.changed[commit][z.Scope] && !fits(z, w.off(z.Scope)) {
 			n++
 		}
 	}
@@ -312,8 +312,8 @@ func (w *crashes) touched(record reconcile.Record, commit string) int {
 }
 
 // off are the tags that are off in a zone.
-func (w *crashes) off(id edge.ZoneID) string {
-	entry, err := w.server.Platform.EntryPoint(context.Background(), id)
+func (w *crashes) off(id edge.Scope) string {
+	entry, err := w.server.Platform.EntryPoint(context.Background(), id, edge.PhaseFirewallManaged)
 	if err != nil {
 		panic(err)
 	}
@@ -334,14 +334,14 @@ func (w *crashes) differ() (all []string) {
 	}
 	for _, z := range state.Accounts[0].Zones {
 		want := declaredTags(z)
-		if keeps(z.ID) {
-			want = append(want, w.laws.zones[z.ID].hand...)
+		if keeps(z.Scope) {
+			want = append(want, w.laws.zones[z.Scope].hand...)
 			slices.Sort(want)
 		}
-		if got := w.off(z.ID); got != strings.Join(want, ",") {
+		if got := w.off(z.Scope); got != strings.Join(want, ",") {
 			all = append(all, fmt.Sprintf("%s has %q off, want %v", z.Key, got, want))
 		}
-		if record.Proofs[z.ID].Fingerprint != z.Fingerprint(state.Accounts[0]) {
+		if record.Proofs[z.Scope].Fingerprint != z.Fingerprint(state.Accounts[0]) {
 			all = append(all, z.Key+" is not proved")
 		}
 	}

@@ -158,7 +158,7 @@ type watchedWriter struct {
 	*crashes
 }
 
-func (p *watchedWriter) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *watchedWriter) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	if p.life.isDead() {
 		return nil, errDead
 	}
@@ -190,9 +190,9 @@ func (w *crashes) answer(r *http.Request) (*http.Response, error) {
 	time.Sleep(crashLatency)
 	_, path, _ := strings.Cut(r.URL.Path, "/zones/")
 	zone, _, _ := strings.Cut(path, "/")
-	id, patch := edge.ZoneID(zone), r.Method == http.MethodPatch
+	id, patch := edge.ZoneScope(edge.ZoneID(zone)), r.Method == http.MethodPatch
 	f := w.faults.now(zone)
-	if id != "" && !patch {
+	if !id.IsZero() && !patch {
 		w.laws.asked(id)
 	}
 	if f.slow && !patch {
@@ -224,7 +224,7 @@ func (w *crashes) answer(r *http.Request) (*http.Response, error) {
 }
 
 // serve has the simulator answer, and notes what a write does to people's own tags.
-func (w *crashes) serve(recorder *httptest.ResponseRecorder, r *http.Request, id edge.ZoneID) error {
+func (w *crashes) serve(recorder *httptest.ResponseRecorder, r *http.Request, id edge.Scope) error {
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -241,7 +241,7 @@ func (w *crashes) serve(recorder *httptest.ResponseRecorder, r *http.Request, id
 		w.laws.fault("the platform answers 429")
 	}
 	switch {
-	case id == "" || recorder.Code != http.StatusOK:
+	case id.IsZero() || recorder.Code != http.StatusOK:
 	case r.Method == http.MethodPatch:
 		var rule edge.Rule
 		if err := json.Unmarshal(body, &rule); err != nil {
@@ -318,7 +318,7 @@ func (m *mortal) Standing(ctx context.Context) (reconcile.Standing, error) {
 	return m.Ledger.Standing(ctx)
 }
 
-func (m *mortal) WrittenByCommands(ctx context.Context, after int64) ([]edge.ZoneID, error) {
+func (m *mortal) WrittenByCommands(ctx context.Context, after int64) ([]edge.Scope, error) {
 	if m.life.isDead() {
 		return nil, errDead
 	}

@@ -56,7 +56,7 @@ var (
 
 // keeps reports whether a zone's declarations keep what people have switched off: that
 // of every second zone.
-func keeps(id edge.ZoneID) bool { return (id[len(id)-1]-'0')%2 == 0 }
+func keeps(id edge.Scope) bool { return (id.ID[len(id.ID)-1]-'0')%2 == 0 }
 
 // crashEvent is a step of a history. What its numbers mean depends on what it does.
 type crashEvent struct {
@@ -185,7 +185,7 @@ func TestCrashes(t *testing.T) {
 func newCrashes(s crashScript, path string) *crashes {
 	w := &crashes{repo: newRepo(), path: path, budget: client.NewBudget(crashRequests, crashPer), limit: s.Limit, approves: s.Approv, faults: &faults{}}
 	happenings := 0
-	w.laws = &laws{commits: map[string]desired.State{}, zones: map[edge.ZoneID]*zoneTruth{}, changed: map[string]map[edge.ZoneID]bool{}, healed: map[edge.ZoneID]time.Time{}}
+	w.laws = &laws{commits: map[string]desired.State{}, zones: map[edge.Scope]*zoneTruth{}, changed: map[string]map[edge.Scope]bool{}, healed: map[edge.Scope]time.Time{}}
 	var err, opened error
 	w.server, err = sim.New(sim.Config{Seed: mem.Fleet(s.Zones), RateLimit: sim.RateLimit{Requests: crashRequests, Per: crashPer}})
 	w.people, opened = ledger.Open(path)
@@ -194,12 +194,12 @@ func newCrashes(s crashScript, path string) *crashes {
 	}
 	for i := 1; i <= s.Zones; i++ {
 		z := zoneOf(i, core())
-		if keeps(z.ID) {
+		if keeps(z.Scope) {
 			z.Deployments[0] = keeping(z.Deployments[0])
 		}
 		z.Labels = map[string]string{"tier": []string{"gold", "plain", "plain"}[i%3], "ring": []string{"canary", "rest"}[min(i/3, 1)]}
 		w.zones = append(w.zones, z)
-		w.laws.zones[z.ID] = &zoneTruth{happenings: &happenings}
+		w.laws.zones[z.Scope] = &zoneTruth{happenings: &happenings}
 	}
 	w.config = Config{
 		Sweep: cron.Every(crashInterval), Interval: crashInterval, Guards: s.guards(),
@@ -318,7 +318,7 @@ func (w *crashes) disturb(e crashEvent) {
 	case "slow":
 		w.faults.slow = map[string]bool{}
 		for _, i := range e.Zones {
-			w.faults.slow[string(mem.FleetZone(i))] = true
+			w.faults.slow[mem.FleetZone(i).String()] = true
 		}
 	case "disk":
 		w.faults.disk = true
@@ -348,13 +348,13 @@ func (w *crashes) commit(e crashEvent) {
 		w.life.source.Poke()
 		return
 	case "fewer":
-		next = slices.DeleteFunc(next, func(z zoneT) bool { return !keeps(z.ID) && z.ID == mem.FleetZone(e.Zones[0]) })
+		next = slices.DeleteFunc(next, func(z zoneT) bool { return !keeps(z.Scope) && z.Scope == mem.FleetZone(e.Zones[0]) })
 	default:
 		for _, i := range e.Zones {
 			for j := range next {
-				if next[j].ID == mem.FleetZone(i) {
+				if next[j].Scope == mem.FleetZone(i) {
 					next[j].Deployments = []desired.Deployment{core(e.Git...)}
-					if keeps(next[j].ID) {
+					if keeps(next[j].Scope) {
 						next[j].Deployments[0] = keeping(next[j].Deployments[0])
 					}
 				}
@@ -382,7 +382,7 @@ func (w *crashes) click(i int, e crashEvent) {
 	defer w.laws.mu.Unlock()
 	id := mem.FleetZone(i)
 	z := w.laws.zones[id]
-	entry, err := w.server.Platform.EntryPoint(context.Background(), id)
+	entry, err := w.server.Platform.EntryPoint(context.Background(), id, edge.PhaseFirewallManaged)
 	if err != nil {
 		w.laws.fault("%v", err)
 		return
@@ -441,7 +441,7 @@ func (w *crashes) approve() {
 			if change.Refused == nil || change.Refused.Guard != diff.GuardLimit && change.Refused.Guard != diff.GuardApproval {
 				continue
 			}
-			w.laws.zones[change.ZoneID].approved = true
+			w.laws.zones[change.Scope].approved = true
 			words = append(words, reconcile.Approval{Digest: change.ApprovalDigest(), Kind: reconcile.Approved, Who: "kim", At: time.Now()})
 		}
 	}

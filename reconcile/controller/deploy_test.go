@@ -13,7 +13,7 @@ import (
 
 // What becomes of deployments that are created, and of those that leave the repository.
 
-func (p *calls) deploying(ctx context.Context, verb string, zone edge.ZoneID, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+func (p *calls) deploying(ctx context.Context, verb string, zone edge.Scope, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 	if err := p.note(ctx, verb, zoneName(zone), ""); err != nil {
 		return nil, err
 	}
@@ -29,15 +29,17 @@ func (p *calls) deploying(ctx context.Context, verb string, zone edge.ZoneID, se
 	return answer(call{verb, zoneName(zone), "", time.Now()}, send)
 }
 
-func (p *calls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, "create", zone, func() (*edge.Ruleset, error) { return p.Platform.CreateEntryPoint(ctx, zone, rules) })
+func (p *calls) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
+	return p.deploying(ctx, "create", zone, func() (*edge.Ruleset, error) {
+		return p.Platform.CreateEntryPoint(ctx, zone, edge.PhaseFirewallManaged, rules)
+	})
 }
 
-func (p *calls) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *calls) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
 	return p.deploying(ctx, "add", zone, func() (*edge.Ruleset, error) { return p.Platform.AddRule(ctx, zone, entryPoint, body) })
 }
 
-func (p *calls) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+func (p *calls) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
 	return p.deploying(ctx, "delete", zone, func() (*edge.Ruleset, error) { return p.Platform.DeleteRule(ctx, zone, entryPoint, rule) })
 }
 

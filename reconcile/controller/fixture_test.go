@@ -156,7 +156,7 @@ func (f *fixture) pass(d time.Duration) {
 // entry is the truth about a zone, whatever the platform answers.
 func (f *fixture) entry(i int) edge.Ruleset {
 	f.t.Helper()
-	entry, err := f.platform.EntryPoint(context.Background(), mem.FleetZone(i))
+	entry, err := f.platform.EntryPoint(context.Background(), mem.FleetZone(i), edge.PhaseFirewallManaged)
 	if err != nil {
 		f.t.Fatalf("%v", err)
 	}
@@ -247,11 +247,11 @@ type call struct {
 func (c call) String() string { return strings.TrimRight(c.verb+" "+c.who+" "+c.off, " ") }
 
 // zoneName is the number of a zone of a fleet, or its id.
-func zoneName(id edge.ZoneID) string {
-	if number, ok := strings.CutPrefix(string(id), "f1ee"); ok {
+func zoneName(id edge.Scope) string {
+	if number, ok := strings.CutPrefix(id.String(), "f1ee"); ok {
 		return strings.TrimLeft(number, "0")
 	}
-	return string(id)
+	return id.String()
 }
 
 // note puts a call on record, and makes it wait.
@@ -291,28 +291,28 @@ func (p *calls) take() []call {
 	return all
 }
 
-func (p *calls) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
-	if err := p.note(ctx, "list", string(account), ""); err != nil {
+func (p *calls) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if err := p.note(ctx, "list", scope.ID, ""); err != nil {
 		return nil, err
 	}
-	return p.Platform.AccountRulesets(ctx, account)
+	return p.Platform.Rulesets(ctx, scope)
 }
 
-func (p *calls) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+func (p *calls) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if err := p.note(ctx, "managed", string(id), ""); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
-func (p *calls) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *calls) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if err := p.note(ctx, "read", zoneName(zone), ""); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *calls) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	if err := p.note(ctx, "write", zoneName(zone), tagsOff(body)); err != nil {
 		return nil, err
 	}
@@ -451,7 +451,7 @@ type zoneT = desired.Zone
 
 // zoneOf declares a zone of the fleet.
 func zoneOf(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: zoneKey(i), ID: mem.FleetZone(i), Deployments: deployments}
+	return desired.Zone{Key: zoneKey(i), Scope: mem.FleetZone(i), Deployments: deployments}
 }
 
 func zoneKey(i int) string { return fmt.Sprintf("zone-%05d.example", i) }
@@ -632,7 +632,7 @@ func (f *fixture) record() reconcile.Record {
 
 // owned is what is on record as owned of the core deployment of a zone.
 func (f *fixture) owned(i int) []diff.Member {
-	return f.record().Applied[diff.DeploymentID{Zone: mem.FleetZone(i), Ruleset: mem.CoreRuleset}]
+	return f.record().Applied[diff.DeploymentID{Scope: mem.FleetZone(i), Ruleset: mem.CoreRuleset}]
 }
 
 // journal is a reporter that keeps what it was told.

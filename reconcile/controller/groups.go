@@ -15,8 +15,8 @@ import (
 // group is a number of zones that are told of together, once each was read.
 type group struct {
 	commit  string
-	left    map[edge.ZoneID]bool
-	all     []edge.ZoneID
+	left    map[edge.Scope]bool
+	all     []edge.Scope
 	whole   bool // all zones that are declared
 	tokens  bool // the tokens are still to be read
 	told    bool
@@ -26,8 +26,8 @@ type group struct {
 	request int64
 }
 
-func newGroup(commit string, ids []edge.ZoneID, whole, tokens bool) group {
-	left := make(map[edge.ZoneID]bool, len(ids))
+func newGroup(commit string, ids []edge.Scope, whole, tokens bool) group {
+	left := make(map[edge.Scope]bool, len(ids))
 	for _, id := range ids {
 		left[id] = true
 	}
@@ -79,7 +79,7 @@ func (r *reports) newTurn() group {
 	return newGroup(g.State.Commit, allOf(g), true, r.c.Tokens != nil)
 }
 
-func allOf(g *control.Generation) (ids []edge.ZoneID) {
+func allOf(g *control.Generation) (ids []edge.Scope) {
 	for id := range g.Zones() {
 		ids = append(ids, id)
 	}
@@ -94,7 +94,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
 // unread is what is found of a zone that was not read, and why.
 func unread(t zone.Task, reason string) found {
 	return found{problems: []diff.Problem{{
-		Account: t.Account().Key, Zone: t.Zone().Key, ZoneID: t.Zone().ID, State: diff.Unknown, Reason: reason,
+		Account: t.Account().Key, Zone: t.Zone().Key, Scope: t.Zone().Scope, State: diff.Unknown, Reason: reason,
 		Hint: "the zone is read as soon as the credential works", Origin: t.Zone().Origin,
 	}}}
 }
@@ -134,7 +134,7 @@ func (r *reports) sumWithout(g group, trigger reconcile.Trigger, missing map[*la
 }
 
 // renamed is a group in which zones have other ids.
-func (g group) renamed(ids map[edge.ZoneID]edge.ZoneID) group {
+func (g group) renamed(ids map[edge.Scope]edge.Scope) group {
 	g.left, g.all = maps.Clone(g.left), slices.Clone(g.all)
 	for i, before := range g.all {
 		if id, ok := ids[before]; ok {
@@ -152,8 +152,8 @@ func (g group) renamed(ids map[edge.ZoneID]edge.ZoneID) group {
 
 // over is a turn that goes on over another generation.
 func (g group) over(next *control.Generation) group {
-	left := map[edge.ZoneID]bool{}
-	known := make(map[edge.ZoneID]bool, len(g.all))
+	left := map[edge.Scope]bool{}
+	known := make(map[edge.Scope]bool, len(g.all))
 	for _, id := range g.all {
 		known[id] = true
 	}

@@ -22,7 +22,7 @@ type author struct {
 
 // authored is what the author declares of a zone of the platform.
 type authored struct {
-	id       edge.ZoneID
+	id       edge.Scope
 	key      string
 	gold     bool
 	off      []string
@@ -108,7 +108,7 @@ func (a *author) state(commit string) desired.State {
 		}
 		for n := range a.padded {
 			if n%2 == i {
-				pad := authored{id: edge.ZoneID(fmt.Sprintf("dead%028d", n)), key: fmt.Sprintf("pad-%d.example", n), gold: a.goldPads}
+				pad := authored{id: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("dead%028d", n))), key: fmt.Sprintf("pad-%d.example", n), gold: a.goldPads}
 				account.Zones = append(account.Zones, a.declare(pad))
 			}
 		}
@@ -118,7 +118,7 @@ func (a *author) state(commit string) desired.State {
 }
 
 func (a *author) declare(z authored) desired.Zone {
-	d := desired.Zone{Key: z.key, ID: z.id, Labels: map[string]string{"tier": map[bool]string{true: "gold", false: "plain"}[z.gold]}}
+	d := desired.Zone{Key: z.key, Scope: z.id, Labels: map[string]string{"tier": map[bool]string{true: "gold", false: "plain"}[z.gold]}}
 	if !z.bare {
 		one := core(z.off...)
 		one.Ruleset, one.Enabled.Value, one.Deploy, one.Prune = a.ruleset, !z.disabled, true, true

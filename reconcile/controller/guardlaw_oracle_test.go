@@ -23,13 +23,13 @@ type guardOracle struct {
 	mu     sync.Mutex
 	wrong  []string
 	pushes map[string]pushed
-	last   string               // the commit in force when it was asked last
-	gold   map[edge.ZoneID]bool // in a commit that was in force
-	floor  map[edge.ZoneID]weak // what may be weak there: it was so before, or was agreed to
-	agreed map[edge.ZoneID][]weak
+	last   string              // the commit in force when it was asked last
+	gold   map[edge.Scope]bool // in a commit that was in force
+	floor  map[edge.Scope]weak // what may be weak there: it was so before, or was agreed to
+	agreed map[edge.Scope][]weak
 	// weakened and removed are the zones that were, without an approval, under the commit
 	// in force.
-	weakened, removed map[edge.ZoneID]bool
+	weakened, removed map[edge.Scope]bool
 	before            int // deployments that the commit before it declared
 	tokens            map[string]tokenRights
 	agreedTokens      map[string][]tokenRights
@@ -37,8 +37,8 @@ type guardOracle struct {
 
 // pushed is what counts of a commit.
 type pushed struct {
-	gold        map[edge.ZoneID]bool
-	zones       map[edge.ZoneID]weak // what is declared to be weak
+	gold        map[edge.Scope]bool
+	zones       map[edge.Scope]weak // what is declared to be weak
 	deployments int
 	token       tokenRights
 }
@@ -80,8 +80,8 @@ func (r tokenRights) within(other tokenRights) bool {
 
 func newGuardOracle(guard string, platform *mem.Platform) *guardOracle {
 	return &guardOracle{
-		guard: guard, platform: platform, pushes: map[string]pushed{}, gold: map[edge.ZoneID]bool{}, floor: map[edge.ZoneID]weak{},
-		agreed: map[edge.ZoneID][]weak{}, weakened: map[edge.ZoneID]bool{}, removed: map[edge.ZoneID]bool{},
+		guard: guard, platform: platform, pushes: map[string]pushed{}, gold: map[edge.Scope]bool{}, floor: map[edge.Scope]weak{},
+		agreed: map[edge.Scope][]weak{}, weakened: map[edge.Scope]bool{}, removed: map[edge.Scope]bool{},
 		tokens: map[string]tokenRights{}, agreedTokens: map[string][]tokenRights{},
 	}
 }
@@ -94,7 +94,7 @@ func (o *guardOracle) fault(format string, args ...any) {
 func (o *guardOracle) pushed(commit string, a *author) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	p := pushed{gold: map[edge.ZoneID]bool{}, zones: map[edge.ZoneID]weak{}, token: a.rights()}
+	p := pushed{gold: map[edge.Scope]bool{}, zones: map[edge.Scope]weak{}, token: a.rights()}
 	for _, z := range a.zones {
 		if z.gone {
 			continue
@@ -114,7 +114,7 @@ func (o *guardOracle) look() {
 		return
 	}
 	o.before = o.pushes[o.last].deployments
-	o.last, o.weakened, o.removed = commit, map[edge.ZoneID]bool{}, map[edge.ZoneID]bool{}
+	o.last, o.weakened, o.removed = commit, map[edge.Scope]bool{}, map[edge.Scope]bool{}
 	for id, gold := range o.pushes[commit].gold {
 		o.gold[id] = o.gold[id] || gold
 	}
@@ -125,11 +125,11 @@ func (o *guardOracle) approved(commit string, c diff.Change) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.pushes[commit]
-	if c.Level() == diff.LevelCredential {
+	if c.Level() == edge.LevelCredential {
 		o.agreedTokens[c.Token] = append(o.agreedTokens[c.Token], p.token)
 		return
 	}
-	o.agreed[c.ZoneID] = append(o.agreed[c.ZoneID], p.zones[c.ZoneID])
+	o.agreed[c.Scope] = append(o.agreed[c.Scope], p.zones[c.Scope])
 }
 
 func weakOf(rule edge.Rule) weak {
@@ -146,8 +146,8 @@ func weakOf(rule edge.Rule) weak {
 }
 
 // live is what is weak in a zone now.
-func (o *guardOracle) live(zone edge.ZoneID) weak {
-	entry, err := o.platform.EntryPoint(context.Background(), zone)
+func (o *guardOracle) live(zone edge.Scope) weak {
+	entry, err := o.platform.EntryPoint(context.Background(), zone, edge.PhaseFirewallManaged)
 	if err != nil || len(entry.Rules) == 0 {
 		return weakest
 	}
@@ -155,7 +155,7 @@ func (o *guardOracle) live(zone edge.ZoneID) weak {
 }
 
 // written judges a write that is about to be sent.
-func (o *guardOracle) written(zone edge.ZoneID, after weak) {
+func (o *guardOracle) written(zone edge.Scope, after weak) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.look()
@@ -184,7 +184,7 @@ func (o *guardOracle) written(zone edge.ZoneID, after weak) {
 }
 
 // weaker judges a zone that gets weaker without an approval.
-func (o *guardOracle) weaker(zone edge.ZoneID, more weak) {
+func (o *guardOracle) weaker(zone edge.Scope, more weak) {
 	o.weakened[zone] = true
 	if more["absent"] {
 		o.removed[zone] = true
@@ -238,22 +238,22 @@ type watched struct {
 	oracle *guardOracle
 }
 
-func (p *watched) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *watched) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	p.oracle.written(zone, weakOf(body))
 	return p.calls.UpdateRule(ctx, zone, entryPoint, rule, body)
 }
 
-func (p *watched) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+func (p *watched) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
 	p.oracle.written(zone, weakOf(rules[0]))
-	return p.calls.CreateEntryPoint(ctx, zone, rules)
+	return p.calls.CreateEntryPoint(ctx, zone, edge.PhaseFirewallManaged, rules)
 }
 
-func (p *watched) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *watched) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
 	p.oracle.written(zone, weakOf(body))
 	return p.calls.AddRule(ctx, zone, entryPoint, body)
 }
 
-func (p *watched) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+func (p *watched) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
 	p.oracle.written(zone, weakest)
 	return p.calls.DeleteRule(ctx, zone, entryPoint, rule)
 }

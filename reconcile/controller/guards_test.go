@@ -54,10 +54,10 @@ func (f *fixture) planned() diff.Plan {
 		changes = append(changes, f.lanes.all[0].work.worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
-	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.ZoneID]guard.Labels{}}
+	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.Scope]guard.Labels{}}
 	for _, account := range g.State.Accounts {
 		for _, z := range account.Zones {
-			facts.Zones[z.ID] = z.Labels
+			facts.Zones[z.Scope] = z.Labels
 		}
 	}
 	return guard.Check(plan, facts)

@@ -21,7 +21,7 @@ import (
 // a credential that is rejected, throttled or slow stops its own zones and no others.
 type lane struct {
 	reconcile.Lane
-	queue     *queue.Queue[edge.ZoneID]
+	queue     *queue.Queue[edge.Scope]
 	admission *admission
 	work      *zoneWork
 	outages   *outage.Tracker
@@ -43,7 +43,7 @@ type lanes struct {
 func (l *lanes) ask(now time.Time) { l.asked.Store(&now) }
 
 // at is the lane of a zone; nil where it is not declared, or its account has none.
-func (l *lanes) at(g *control.Generation, id edge.ZoneID) *lane {
+func (l *lanes) at(g *control.Generation, id edge.Scope) *lane {
 	if g == nil {
 		return nil
 	}
@@ -63,8 +63,8 @@ func (l *lanes) account(key string) *lane {
 }
 
 // part parts items by lane. What has no lane is in none.
-func (l *lanes) part(g *control.Generation, items []queue.Item[edge.ZoneID]) map[*lane][]queue.Item[edge.ZoneID] {
-	parts := map[*lane][]queue.Item[edge.ZoneID]{}
+func (l *lanes) part(g *control.Generation, items []queue.Item[edge.Scope]) map[*lane][]queue.Item[edge.Scope] {
+	parts := map[*lane][]queue.Item[edge.Scope]{}
 	for _, item := range items {
 		if lane := l.at(g, item.Key); lane != nil {
 			parts[lane] = append(parts[lane], item)
@@ -74,14 +74,14 @@ func (l *lanes) part(g *control.Generation, items []queue.Item[edge.ZoneID]) map
 }
 
 // set puts items into the queues; see [queue.Queue.Set].
-func (l *lanes) set(g *control.Generation, items ...queue.Item[edge.ZoneID]) {
+func (l *lanes) set(g *control.Generation, items ...queue.Item[edge.Scope]) {
 	for lane, part := range l.part(g, items) {
 		lane.queue.Set(part...)
 	}
 }
 
 // sooner asks for items no later than they say; see [queue.Queue.Sooner].
-func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.ZoneID]) {
+func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.Scope]) {
 	for lane, part := range l.part(g, items) {
 		lane.queue.Sooner(part...)
 	}
@@ -89,7 +89,7 @@ func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.ZoneID]) 
 
 // place takes out of the queues what a generation does not have there any more, and puts
 // zones whose account has another lane now into its queue.
-func (l *lanes) place(g *control.Generation, gone []edge.ZoneID) {
+func (l *lanes) place(g *control.Generation, gone []edge.Scope) {
 	before := l.placed
 	l.placed = g
 	for _, id := range gone {
@@ -107,7 +107,7 @@ func (l *lanes) place(g *control.Generation, gone []edge.ZoneID) {
 		}
 		was.queue.Remove(id)
 		if is != nil {
-			is.queue.Set(queue.Item[edge.ZoneID]{Key: id, Priority: queue.Sweep, Reason: "its account has another credential"})
+			is.queue.Set(queue.Item[edge.Scope]{Key: id, Priority: queue.Sweep, Reason: "its account has another credential"})
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (l *lanes) stats() (all queue.Stats) {
 
 // find returns the item of a zone that comes next, and the work on it, whichever lane has
 // them.
-func (l *lanes) find(id edge.ZoneID) (next *queue.Item[edge.ZoneID], work *queue.Work[edge.ZoneID]) {
+func (l *lanes) find(id edge.Scope) (next *queue.Item[edge.Scope], work *queue.Work[edge.Scope]) {
 	for _, lane := range l.all {
 		if next, work = lane.queue.Of(id); next != nil || work != nil {
 			return next, work
@@ -146,7 +146,7 @@ func (l *lanes) find(id edge.ZoneID) (next *queue.Item[edge.ZoneID], work *queue
 }
 
 // longest is the work that goes on for longest; false where none does.
-func (l *lanes) longest() (longest queue.Work[edge.ZoneID], ok bool) {
+func (l *lanes) longest() (longest queue.Work[edge.Scope], ok bool) {
 	for _, lane := range l.all {
 		if work, some := lane.queue.Longest(); some && (!ok || work.Began.Before(longest.Began)) {
 			longest, ok = work, true
@@ -181,7 +181,7 @@ func (l *lanes) noteDeclared(all *outage.Tracker, g *control.Generation) {
 	}
 	for i, part := range l.of.Part(g.State) {
 		own := l.all[i]
-		own.outages.Declare(part.Zones(), func(id edge.ZoneID) bool { return l.at(g, id) == own })
+		own.outages.Declare(part.Zones(), func(id edge.Scope) bool { return l.at(g, id) == own })
 	}
 }
 

@@ -24,33 +24,33 @@ import (
 type owned struct {
 	*calls
 	lane  string
-	owner func(zone edge.ZoneID, account edge.AccountID) string
+	owner func(edge.Scope) string
 	stray func(string)
 }
 
-func (o owned) check(zone edge.ZoneID, account edge.AccountID) {
-	if of := o.owner(zone, account); of != o.lane && of != "" {
-		o.stray(fmt.Sprintf("%s%s of %s was asked for with the credential of %s", zone, account, of, o.lane))
+func (o owned) check(scope edge.Scope) {
+	if of := o.owner(scope); of != o.lane && of != "" {
+		o.stray(fmt.Sprintf("%s of %s was asked for with the credential of %s", scope, of, o.lane))
 	}
 }
 
-func (o owned) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
-	o.check("", account)
-	return o.calls.AccountRulesets(ctx, account)
+func (o owned) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	o.check(scope)
+	return o.calls.Rulesets(ctx, scope)
 }
 
-func (o owned) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
-	o.check("", account)
-	return o.calls.AccountRuleset(ctx, account, id)
+func (o owned) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	o.check(scope)
+	return o.calls.Ruleset(ctx, scope, id)
 }
 
-func (o owned) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
-	o.check(zone, "")
-	return o.calls.EntryPoint(ctx, zone)
+func (o owned) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	o.check(zone)
+	return o.calls.EntryPoint(ctx, zone, phase)
 }
 
-func (o owned) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	o.check(zone, "")
+func (o owned) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	o.check(zone)
 	return o.calls.UpdateRule(ctx, zone, entryPoint, rule, body)
 }
 
@@ -62,8 +62,8 @@ type split struct {
 
 	mu     sync.Mutex
 	hooks  map[string]func(context.Context, call) error // by lane
-	at     map[edge.ZoneID]string                       // which account a zone is in
-	moving edge.ZoneID                                  // that is about to be in another one
+	at     map[edge.Scope]string                        // which account a zone is in
+	moving edge.Scope                                   // that is about to be in another one
 }
 
 // hook makes a function the one that is called before each call of a lane; nil is none.
@@ -74,16 +74,16 @@ func (s *split) hook(lane string, do func(context.Context, call) error) {
 }
 
 // owner is the account of a zone, or the key of an account; "" where it may be either.
-func (s *split) owner(zone edge.ZoneID, account edge.AccountID) string {
+func (s *split) owner(scope edge.Scope) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case zone != "" && zone == s.moving:
+	if scope == s.moving {
 		return ""
-	case zone != "":
-		return s.at[zone]
 	}
-	return map[edge.AccountID]string{mem.Account: "a", accountB: "b"}[account]
+	if account, ok := scope.Account(); ok {
+		return map[edge.AccountID]string{mem.Account: "a", accountB: "b"}[account]
+	}
+	return s.at[scope]
 }
 
 const accountB edge.AccountID = "fedcba9876543210fedcba9876543210"
@@ -91,7 +91,7 @@ const accountB edge.AccountID = "fedcba9876543210fedcba9876543210"
 func newSplit(t testT, n int) *split {
 	seed := mem.Fleet(2 * n)
 	seed.Accounts = append(seed.Accounts, mem.SeedAccount{ID: accountB, Rulesets: seed.Accounts[0].Rulesets})
-	s := &split{fixture: seeded(t, seed), n: n, at: map[edge.ZoneID]string{}, hooks: map[string]func(context.Context, call) error{}}
+	s := &split{fixture: seeded(t, seed), n: n, at: map[edge.Scope]string{}, hooks: map[string]func(context.Context, call) error{}}
 	for i := 1; i <= 2*n; i++ {
 		s.at[mem.FleetZone(i)] = map[bool]string{true: "a", false: "b"}[i <= n]
 	}
@@ -310,7 +310,7 @@ func TestItemsStayInTheirLane(t *testing.T) {
 }
 
 // move puts a zone into the other account, where the account keeps a zone.
-func (s *split) move(id edge.ZoneID) {
+func (s *split) move(id edge.Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := 0
@@ -328,7 +328,7 @@ func (s *split) move(id edge.ZoneID) {
 func (s *split) moved() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moving = ""
+	s.moving = edge.Scope{}
 }
 
 // wantOneQueue checks that each zone is in the queue of its account's credential alone.

@@ -62,28 +62,28 @@ func (n *names) look(ctx context.Context) (next time.Time) {
 		return next
 	}
 	g = n.rename(ctx, g)
-	var due []edge.ZoneID
+	var due []edge.Scope
 	for id, verdict := range n.verdicts(g.State) {
-		if last, known := before[id]; desired.Sought(id) && !n.c.outcomes.knows(id) || known && last != verdict {
+		if last, known := before[id]; desired.Sought(id.ID) && !n.c.outcomes.knows(id) || known && last != verdict {
 			due = append(due, id)
 		}
 	}
-	slices.Sort(due)
+	slices.SortFunc(due, edge.Scope.Compare)
 	n.c.lanes.set(g, itemsOf(due, urgency(len(due), false), "its name was looked up")...)
 	return next
 }
 
 // verdicts are what is against each zone of a state that has a name.
-func (n *names) verdicts(state desired.State) map[edge.ZoneID]string {
-	verdicts := map[edge.ZoneID]string{}
+func (n *names) verdicts(state desired.State) map[edge.Scope]string {
+	verdicts := map[edge.Scope]string{}
 	for _, a := range state.Accounts {
 		for _, z := range a.Zones {
 			if z.Name == "" && a.Name == "" {
 				continue
 			}
-			verdicts[z.ID] = ""
+			verdicts[z.Scope] = ""
 			if err := n.Check(a, z); err != nil {
-				verdicts[z.ID] = err.Error()
+				verdicts[z.Scope] = err.Error()
 			}
 		}
 	}
@@ -114,6 +114,6 @@ func (n *names) rename(ctx context.Context, g *control.Generation) *control.Gene
 
 // withID are those of some zones whose id is known. The others are put into the queue when
 // their names were looked up.
-func withID(ids []edge.ZoneID) []edge.ZoneID {
-	return slices.DeleteFunc(slices.Clone(ids), desired.Sought[edge.ZoneID])
+func withID(ids []edge.Scope) []edge.Scope {
+	return slices.DeleteFunc(slices.Clone(ids), func(id edge.Scope) bool { return desired.Sought(id.ID) })
 }

@@ -24,18 +24,18 @@ import (
 // the fleet has an entry point; one that is not in the registry does not exist.
 type registry struct {
 	mu    sync.Mutex
-	names map[edge.ZoneID]string
+	names map[edge.Scope]string
 	lists int
 	hook  func(context.Context) error // before each question; nil does nothing
 }
 
-func (r *registry) change(do func(map[edge.ZoneID]string)) {
+func (r *registry) change(do func(map[edge.Scope]string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	do(r.names)
 }
 
-func (r *registry) called(id edge.ZoneID) (string, bool) {
+func (r *registry) called(id edge.Scope) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name, ok := r.names[id]
@@ -61,7 +61,7 @@ func (r *registry) Zones(ctx context.Context, f edge.ZoneFilter) (zones []edge.Z
 	defer r.mu.Unlock()
 	for id, name := range r.names {
 		if f.Name == "" || f.Name == name {
-			zones = append(zones, edge.Zone{ID: id, Name: name, Account: edge.Account{ID: mem.Account}})
+			zones = append(zones, edge.Zone{ID: edge.ZoneID(id.ID), Name: name, Account: edge.Account{ID: mem.Account}})
 		}
 	}
 	return zones, nil
@@ -71,7 +71,7 @@ func (r *registry) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) 
 	if err := r.ask(ctx); err != nil {
 		return edge.Zone{}, err
 	}
-	name, ok := r.called(id)
+	name, ok := r.called(edge.ZoneScope(id))
 	if !ok {
 		return edge.Zone{}, errNoZone
 	}
@@ -93,7 +93,7 @@ type named struct {
 }
 
 func newNamed(t *testing.T, n int) *named {
-	f := &named{fixture: newFixture(t, n), registry: &registry{names: map[edge.ZoneID]string{}}, memory: &nameMemory{}}
+	f := &named{fixture: newFixture(t, n), registry: &registry{names: map[edge.Scope]string{}}, memory: &nameMemory{}}
 	for i := 1; i <= n; i++ {
 		f.registry.names[mem.FleetZone(i)] = zoneKey(i)
 	}
@@ -213,10 +213,10 @@ func TestAnUnknownNameIsAskedForAgain(t *testing.T) {
 		f.wants(1, tagFor(zoneKey(1)))
 		f.wants(2, tagFor(zoneKey(2)))
 		list, _ := f.Zones(zoneKey(3))
-		if len(list.Zones) != 1 || len(list.Zones[0].Decisions) == 0 || !strings.Contains(list.Zones[0].Decisions[0].Reason, "no zone named") || list.Zones[0].ZoneID != "" {
+		if len(list.Zones) != 1 || len(list.Zones[0].Decisions) == 0 || !strings.Contains(list.Zones[0].Decisions[0].Reason, "no zone named") || !list.Zones[0].Scope.IsZero() {
 			t.Errorf("the status is %+v", list.Zones)
 		}
-		f.registry.change(func(names map[edge.ZoneID]string) { names[mem.FleetZone(3)] = zoneKey(3) })
+		f.registry.change(func(names map[edge.Scope]string) { names[mem.FleetZone(3)] = zoneKey(3) })
 		f.pass(time.Minute)
 		f.wants(3, tagFor(zoneKey(3)))
 	})
@@ -259,7 +259,7 @@ func TestAZoneIsCreatedAgain(t *testing.T) {
 		defer f.stop()
 		f.push("one", byName(1, 2)...)
 		f.wants(2, tagFor(zoneKey(2)))
-		f.registry.change(func(names map[edge.ZoneID]string) {
+		f.registry.change(func(names map[edge.Scope]string) {
 			delete(names, mem.FleetZone(2))
 			names[mem.FleetZone(3)] = zoneKey(2) // the new id
 		})
@@ -272,7 +272,7 @@ func TestAZoneIsCreatedAgain(t *testing.T) {
 			t.Errorf("on record: %+v, %v", record.Proofs, err)
 		}
 		for id := range record.Applied {
-			if id.Zone == mem.FleetZone(2) {
+			if id.Scope == mem.FleetZone(2) {
 				t.Errorf("the zone that was deleted owns %v", record.Applied[id])
 			}
 		}
@@ -288,7 +288,7 @@ func TestZonesThatSwapNames(t *testing.T) {
 		defer f.stop()
 		f.push("one", byName(1, 2)...)
 		f.pass(5 * time.Minute)
-		f.registry.change(func(names map[edge.ZoneID]string) {
+		f.registry.change(func(names map[edge.Scope]string) {
 			names[mem.FleetZone(1)], names[mem.FleetZone(2)] = zoneKey(2), zoneKey(1)
 		})
 		f.click(1)
@@ -317,7 +317,7 @@ func TestLimitsCountZonesThatAreFound(t *testing.T) {
 		f.push("two", byName(1, 2, 4)...)
 		f.wants(1, tagFor(zoneKey(1)))
 		f.wants(2, tagFor(zoneKey(2)))
-		f.registry.change(func(names map[edge.ZoneID]string) { names[mem.FleetZone(4)] = zoneKey(4) })
+		f.registry.change(func(names map[edge.Scope]string) { names[mem.FleetZone(4)] = zoneKey(4) })
 		f.pass(time.Hour)
 		f.wants(4, "") // it would be the third of its commit
 	})

@@ -22,7 +22,7 @@ type outcomes struct {
 	began time.Time
 
 	mu       sync.Mutex
-	zones    map[edge.ZoneID]lastLook
+	zones    map[edge.Scope]lastLook
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
 	changes  changes
@@ -51,7 +51,7 @@ const (
 )
 
 func newOutcomes(now time.Time) *outcomes {
-	return &outcomes{began: now, zones: map[edge.ZoneID]lastLook{}}
+	return &outcomes{began: now, zones: map[edge.Scope]lastLook{}}
 }
 
 // note keeps what a look has come to.
@@ -235,7 +235,7 @@ func bounded(text string) string {
 }
 
 // of returns what is kept of a zone, with its times; false where it was not read.
-func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
+func (o *outcomes) of(id edge.Scope) (lastLook, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l, ok := o.zones[id]
@@ -243,7 +243,7 @@ func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
 }
 
 // knows reports whether a zone was looked at.
-func (o *outcomes) knows(id edge.ZoneID) bool {
+func (o *outcomes) knows(id edge.Scope) bool {
 	_, ok := o.of(id)
 	return ok
 }
@@ -257,10 +257,10 @@ func (o *outcomes) time(d time.Duration) time.Time {
 }
 
 // keep forgets zones that are not declared.
-func (o *outcomes) keep(declared func(edge.ZoneID) bool) {
+func (o *outcomes) keep(declared func(edge.Scope) bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	maps.DeleteFunc(o.zones, func(id edge.ZoneID, _ lastLook) bool { return !declared(id) })
+	maps.DeleteFunc(o.zones, func(id edge.Scope, _ lastLook) bool { return !declared(id) })
 }
 
 // decided keeps why the newest commit is held. Where git could not be fetched, what was

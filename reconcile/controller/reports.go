@@ -24,7 +24,7 @@ type reports struct {
 	c *Controller
 
 	mu      sync.Mutex
-	zones   map[edge.ZoneID]found
+	zones   map[edge.Scope]found
 	tokens  tokensFound
 	commit  group // the zones that the newest commit declares otherwise
 	turn    group // all zones, since the sweep began anew
@@ -62,7 +62,7 @@ type tokensFound struct {
 }
 
 func newReports(c *Controller) *reports {
-	return &reports{c: c, zones: map[edge.ZoneID]found{}, commit: group{told: true}, turn: group{told: true}}
+	return &reports{c: c, zones: map[edge.Scope]found{}, commit: group{told: true}, turn: group{told: true}}
 }
 
 // askEvery is how often it is asked whether groups wait for lanes that are away.
@@ -161,7 +161,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 }
 
 // note notes that a zone was read, and tells of what is complete with it.
-func (r *reports) note(ctx context.Context, id edge.ZoneID, took time.Duration) {
+func (r *reports) note(ctx context.Context, id edge.Scope, took time.Duration) {
 	for _, g := range []*group{&r.commit, &r.turn} {
 		if g.left[id] {
 			delete(g.left, id)
@@ -204,22 +204,22 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 
 // inForce notes what is in force without a proposal: from an earlier process, or by
 // another one. due are the zones that it declares otherwise; nil is all.
-func (r *reports) inForce(_ context.Context, g *control.Generation, due []edge.ZoneID) {
+func (r *reports) inForce(_ context.Context, g *control.Generation, due []edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begin(g, due, false)
 }
 
 // renamed notes that zones have other ids in a generation that declares the same.
-func (r *reports) renamed(g *control.Generation, ids map[edge.ZoneID]edge.ZoneID) {
+func (r *reports) renamed(g *control.Generation, ids map[edge.Scope]edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.zones, func(id edge.ZoneID, _ found) bool { return !g.Declares(id) })
+	maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return !g.Declares(id) })
 	r.commit, r.turn = r.commit.renamed(ids), r.turn.over(g)
 }
 
 // begin begins the groups of a generation; the caller holds the lock.
-func (r *reports) begin(g *control.Generation, due []edge.ZoneID, tokens bool) {
+func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens bool) {
 	for id := range r.zones {
 		if !g.Declares(id) {
 			delete(r.zones, id)
@@ -242,7 +242,7 @@ func (r *reports) begin(g *control.Generation, due []edge.ZoneID, tokens bool) {
 }
 
 // round begins the turn anew: someone has asked for a look at every zone.
-func (r *reports) round(ids []edge.ZoneID) {
+func (r *reports) round(ids []edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn = newGroup(r.inForceState().Commit, ids, true, r.c.Tokens != nil)

@@ -22,14 +22,14 @@ const (
 // retries counts the failures in a row of each zone.
 type retries struct {
 	mu    sync.Mutex
-	zones map[edge.ZoneID]int
+	zones map[edge.Scope]int
 }
 
-func newRetries() *retries { return &retries{zones: map[edge.ZoneID]int{}} }
+func newRetries() *retries { return &retries{zones: map[edge.Scope]int{}} }
 
 // failed counts a failure and returns how long to wait: a little more or less than
 // the rule says, so that zones that failed together do not stay together.
-func (r *retries) failed(id edge.ZoneID) time.Duration {
+func (r *retries) failed(id edge.Scope) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	wait := min(firstRetry<<min(r.zones[id], 20), lastRetry)
@@ -38,14 +38,14 @@ func (r *retries) failed(id edge.ZoneID) time.Duration {
 }
 
 // failing returns the zones that have failed, for when what they failed of is over.
-func (r *retries) failing() []edge.ZoneID {
+func (r *retries) failing() []edge.Scope {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Collect(maps.Keys(r.zones))
 }
 
 // worked forgets the failures of a zone.
-func (r *retries) worked(id edge.ZoneID) {
+func (r *retries) worked(id edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.zones, id)

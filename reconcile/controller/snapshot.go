@@ -51,7 +51,7 @@ func (c *Controller) Zones(word string) (list inspect.ZoneList, near string) {
 	var names []string
 	for _, account := range v.g.State.Accounts {
 		for _, z := range account.Zones {
-			if z.Key == word || string(z.ID) == word {
+			if z.Key == word || z.Scope.String() == word {
 				list.Zones = append(list.Zones, v.zone(account, z))
 			}
 			names = append(names, z.Key)
@@ -117,8 +117,8 @@ func (v view) zones() inspect.Zones {
 	var drift time.Time
 	for _, account := range v.g.State.Accounts {
 		for _, z := range account.Zones {
-			last, looked := known[z.ID]
-			outcome := v.outcome(z.ID, last, looked)
+			last, looked := known[z.Scope]
+			outcome := v.outcome(z.Scope, last, looked)
 			all.Declared++
 			all.Outcomes[outcome]++
 			if last.notable == nil || outcome == inspect.PutBack { // those have a line of their own
@@ -127,7 +127,7 @@ func (v view) zones() inspect.Zones {
 			all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
 			if n := last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
 				drift = n.differs
-				all.Drift = &inspect.Drift{Zone: z.Key, ZoneID: z.ID, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
+				all.Drift = &inspect.Drift{Zone: z.Key, Scope: z.Scope, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (v view) zones() inspect.Zones {
 
 // outcome is that of a zone. One that a commit declares otherwise than was proved, and
 // that was not read since, is pending.
-func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcome {
+func (v view) outcome(id edge.Scope, last lastLook, looked bool) inspect.Outcome {
 	switch {
 	case last.notable != nil:
 		return inspect.Worst(last.notable.decisions)
@@ -150,7 +150,7 @@ func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcom
 
 // notableOf is a zone that stands out, with the most severe of its decisions.
 func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome, n *notable) inspect.Notable {
-	named := inspect.Notable{Zone: z.Key, ZoneID: desired.Known(z.ID), Account: account.Key, Outcome: outcome}
+	named := inspect.Notable{Zone: z.Key, Scope: desired.KnownScope(z.Scope), Account: account.Key, Outcome: outcome}
 	for _, d := range n.decisions {
 		if d.Outcome == outcome {
 			named.Reason, named.Since = d.Reason, d.Since
@@ -164,7 +164,7 @@ func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome,
 // It keeps the first of them.
 func insert(all []inspect.Notable, n inspect.Notable) []inspect.Notable {
 	at, _ := slices.BinarySearchFunc(all, n, func(a, b inspect.Notable) int {
-		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), cmp.Compare(a.ZoneID, b.ZoneID))
+		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), a.Scope.Compare(b.Scope))
 	})
 	if at == inspect.MostListed {
 		return all
@@ -241,13 +241,13 @@ func (v view) work() inspect.Work {
 }
 
 // nameOf is the name of a zone, or its id where it is not declared any more.
-func (v view) nameOf(id edge.ZoneID) string {
+func (v view) nameOf(id edge.Scope) string {
 	if v.g != nil {
 		if t, ok := v.g.Task(id); ok {
 			return t.Zone().Key
 		}
 	}
-	return string(id)
+	return id.String()
 }
 
 func (v view) tokens() inspect.Tokens {
@@ -272,27 +272,27 @@ func (v view) freezes() []inspect.Freeze {
 
 // zone says what is known of a zone.
 func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone {
-	last, looked := v.c.outcomes.of(declared.ID)
+	last, looked := v.c.outcomes.of(declared.Scope)
 	z := inspect.Zone{
-		Zone: declared.Key, ZoneID: desired.Known(declared.ID), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
+		Zone: declared.Key, Scope: desired.KnownScope(declared.Scope), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
 		Declares: inspect.DeclaredOf(declared),
-		Outcome:  v.outcome(declared.ID, last, looked), Decisions: []inspect.Decision{},
+		Outcome:  v.outcome(declared.Scope, last, looked), Decisions: []inspect.Decision{},
 		LookedAt: v.c.outcomes.time(last.at), WrittenAt: v.c.outcomes.time(last.written),
 	}
 	if n := last.notable; n != nil {
 		z.Decisions = append(z.Decisions, n.decisions...)
 		z.Differs, z.Drift = n.differs, n.drift && z.Outcome != inspect.PutBack
 	} else if z.Outcome == inspect.Pending {
-		z.Decisions = append(z.Decisions, v.undecided(declared.ID))
+		z.Decisions = append(z.Decisions, v.undecided(declared.Scope))
 	}
-	v.fields(&z, declared.ID)
+	v.fields(&z, declared.Scope)
 	z.Outages, z.Newer = v.outagesOf(account.Key), v.commit().Newer()
 	for _, h := range v.c.control.Holds() {
 		if h.Zone == declared.Key {
 			z.Hold = new(h)
 		}
 	}
-	next, work := v.c.lanes.find(declared.ID)
+	next, work := v.c.lanes.find(declared.Scope)
 	if work != nil {
 		z.AtWork = &inspect.AtWork{
 			Began: work.Began, Seconds: inspect.Age(work.Began, v.now), Priority: work.Priority.String(), Reason: work.Reason,
@@ -307,7 +307,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 
 // undecided is what is to be said of a zone that a commit declares otherwise, and that
 // was not read since.
-func (v view) undecided(id edge.ZoneID) inspect.Decision {
+func (v view) undecided(id edge.Scope) inspect.Decision {
 	d := inspect.Decision{
 		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",
 		Since: v.now,
@@ -321,7 +321,7 @@ func (v view) undecided(id edge.ZoneID) inspect.Decision {
 }
 
 // fields adds those that differ, from what was seen of the zone last.
-func (v view) fields(z *inspect.Zone, id edge.ZoneID) {
+func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	z.Fields = []inspect.Field{}
 	t, ok := v.c.control.Task(v.g, id)
 	if !ok {
@@ -348,7 +348,7 @@ func (v view) fields(z *inspect.Zone, id edge.ZoneID) {
 }
 
 // next is when an item is handed out, and if it is due, what it waits for.
-func (v view) next(of *lane, item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
+func (v view) next(of *lane, item queue.Item[edge.Scope], atWork bool) *inspect.Next {
 	n := &inspect.Next{Due: item.Due, Seconds: item.Due.Sub(v.now).Seconds(), Priority: item.Priority.String(), Reason: item.Reason}
 	if item.Due.After(v.now) || atWork || of == nil {
 		return n

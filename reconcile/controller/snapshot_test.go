@@ -96,7 +96,7 @@ func TestStatusOfAFleet(t *testing.T) {
 		}
 
 		// By id; by a name that is nearly one; and what left is forgotten.
-		if list, _ := f.Zones(string(z.ZoneID)); len(list.Zones) != 1 || list.Zones[0].Zone != z.Zone {
+		if list, _ := f.Zones(z.Scope.String()); len(list.Zones) != 1 || list.Zones[0].Zone != z.Zone {
 			t.Errorf("by id: %+v", list)
 		}
 		if list, near := f.Zones("zone-00002.exampel"); len(list.Zones) != 0 || near != zoneKey(2) {
@@ -416,7 +416,7 @@ func TestNotableZones(t *testing.T) {
 	var all []inspect.Notable
 	for i := range 100 {
 		outcome := []inspect.Outcome{inspect.Waiting, inspect.Unknown, inspect.Refused, inspect.Pending}[i%4]
-		all = insert(all, inspect.Notable{ZoneID: edge.ZoneID(rune('a' + i)), Outcome: outcome, Since: begin.Add(-time.Duration(i) * time.Second)})
+		all = insert(all, inspect.Notable{Scope: edge.ZoneScope(edge.ZoneID(rune('a' + i))), Outcome: outcome, Since: begin.Add(-time.Duration(i) * time.Second)})
 	}
 	if len(all) != inspect.MostListed || all[0].Outcome != inspect.Refused || !all[0].Since.Equal(begin.Add(-98*time.Second)) {
 		t.Fatalf("%d, the first %+v", len(all), all[0])

@@ -44,14 +44,14 @@ const justNow = 0.01
 
 // next is when a zone is to be read that was read a moment ago; false for
 // never.
-func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
+func (s *turns) next(id edge.Scope, now time.Time) (time.Time, bool) {
 	return s.after(id, now, justNow)
 }
 
 // first is the first turn of a zone after a moment; false for never.
-func (s *turns) first(id edge.ZoneID, from time.Time) (time.Time, bool) { return s.after(id, from, 0) }
+func (s *turns) first(id edge.Scope, from time.Time) (time.Time, bool) { return s.after(id, from, 0) }
 
-func (s *turns) after(id edge.ZoneID, now time.Time, least float64) (time.Time, bool) {
+func (s *turns) after(id edge.Scope, now time.Time, least float64) (time.Time, bool) {
 	turn := s.turn(now)
 	if turn <= 0 {
 		return time.Time{}, false
@@ -65,7 +65,7 @@ func (s *turns) after(id edge.ZoneID, now time.Time, least float64) (time.Time, 
 }
 
 // phaseOf is the place of a zone in a turn: at least 0 and less than 1.
-func phaseOf(id edge.ZoneID) float64 {
-	sum := sha256.Sum256([]byte(id))
+func phaseOf(id edge.Scope) float64 {
+	sum := sha256.Sum256([]byte(id.String()))
 	return math.Ldexp(float64(binary.BigEndian.Uint64(sum[:])>>11), -53)
 }

@@ -143,7 +143,7 @@ func declareToken(key string) desired.Token {
 		Key: key, Name: key, Sink: &desired.Sink{Name: "ci", Key: key},
 		Policies: []desired.Policy{{
 			Effect:           "allow",
-			Resources:        []desired.Resource{{Key: edge.ResourceZone + string(mem.FleetZone(1))}},
+			Resources:        []desired.Resource{{Key: edge.ResourceZone + mem.FleetZone(1).String()}},
 			PermissionGroups: []desired.PermissionGroup{{ID: mem.ZoneLogsGroup}},
 		}},
 	}

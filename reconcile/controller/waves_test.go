@@ -264,7 +264,7 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
 		f.push("c2", but(fleet(n, "xss"), 1, "php")...) // waits
 		f.want(n, "xss")
-		f.lanes.all[0].work.seen.Keep(func(edge.ZoneID) bool { return false }) // as after a restart
+		f.lanes.all[0].work.seen.Keep(func(edge.Scope) bool { return false }) // as after a restart
 		state := stateOf("c3", but(but(fleet(n, "xss"), 1, "php"), 2, "php")...)
 		data, err := control.EncodeState(state)
 		if err != nil {

@@ -51,7 +51,7 @@ func (w *zoneWork) run(ctx context.Context) {
 		}
 		now := time.Now()
 		w.admission.breaker.begin(now)
-		if !desired.Sought(item.Key) { // else nothing is sent
+		if !desired.Sought(item.Key.ID) { // else nothing is sent
 			w.admission.use(item.Priority, 1, now)
 		}
 		w.queue.Done(item.Key, w.work(ctx, item))
@@ -63,7 +63,7 @@ const busyFor = 200 * time.Millisecond
 
 // look is one look at a zone, from what is desired now to when to look again.
 type look struct {
-	item       queue.Item[edge.ZoneID]
+	item       queue.Item[edge.Scope]
 	generation *control.Generation
 	task       zone.Task
 	began      time.Time
@@ -76,7 +76,7 @@ type look struct {
 }
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
-func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue.Item[edge.Scope] {
 	ctx = edge.WithClass(ctx, requestClass(item.Priority))
 	l := look{item: item, generation: w.control.Current(), began: time.Now()}
 	if w.lanes.at(l.generation, item.Key) != w.lane {
@@ -126,7 +126,7 @@ func (w *zoneWork) listedSince(now time.Time) time.Time {
 }
 
 // later is an item once more, after a while; none where everything ends.
-func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.ZoneID], d time.Duration) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.Scope], d time.Duration) *queue.Item[edge.Scope] {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.ZoneID], d ti
 
 // observe reads the zone. It returns the item where it must come again before anything
 // can be said of the zone.
-func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge.ZoneID], err error) {
+func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge.Scope], err error) {
 	l.sight, err = w.worker.Read(ctx, l.task)
 	switch {
 	case errors.Is(err, zone.ErrBusy):
@@ -257,18 +257,18 @@ func (w *zoneWork) counted(ctx context.Context, l *look) bool {
 	w.reports.state(ctx, "looked", err)
 	noteLook(w.outages, l)
 	all := len(due)
-	due = slices.DeleteFunc(due, func(id edge.ZoneID) bool { return id == l.item.Key })
+	due = slices.DeleteFunc(due, func(id edge.Scope) bool { return id == l.item.Key })
 	w.lanes.set(l.generation, itemsOf(due, urgency(all, false), "the commit is counted")...)
 	l.counting = all == 0
 	return all > 0
 }
 
 // conclude tells what has become of the zone, and returns when to look again.
-func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.Scope] {
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
 	next, err := w.control.Note(lingering, control.Outcome{
-		Zone: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
+		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
 	})
 	w.reports.state(ctx, "note", err)
 	noteLook(w.outages, l)
@@ -277,7 +277,7 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneI
 			l.results[i].Next = w.control.Tries(l.item.Key)[result.Change.ID()].Next
 		}
 	}
-	var again *queue.Item[edge.ZoneID]
+	var again *queue.Item[edge.Scope]
 	switch {
 	case l.superseded():
 		again = w.later(ctx, l.item, 0)
@@ -338,9 +338,9 @@ func (l *look) failed() bool {
 
 // next is the zone's next item: its turn in the sweep, or earlier where it waits for
 // something or has failed.
-func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.Scope] {
 	now := time.Now()
-	item := queue.Item[edge.ZoneID]{Key: l.item.Key, Priority: queue.Sweep, Reason: "its turn"}
+	item := queue.Item[edge.Scope]{Key: l.item.Key, Priority: queue.Sweep, Reason: "its turn"}
 	var turns bool
 	item.Due, turns = w.sweep.next(l.item.Key, now)
 	earlier := func(at time.Time, p queue.Priority, reason string) {
@@ -379,7 +379,7 @@ func (w *zoneWork) slow(l *look, now time.Time) bool {
 
 // foresee plans a zone from what was last seen of it and of its account.
 func (w *zoneWork) foresee(t zone.Task) (diff.Plan, bool) {
-	entry, ok := w.seen.Get(t.Zone().ID)
+	entry, ok := w.seen.Get(t.Zone().Scope)
 	if !ok {
 		return diff.Plan{}, false
 	}

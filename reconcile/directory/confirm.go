@@ -24,7 +24,7 @@ const pageOf = 50
 func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) error {
 	err := n.Check(a, z)
 	calls := n.Of(a.Key)
-	if err == nil && calls != nil && z.AccountLevel && a.ByName {
+	if err == nil && calls != nil && z.Scope.Level == edge.LevelAccount && a.ByName {
 		return n.confirmAccount(ctx, calls, a, z)
 	}
 	if err != nil || z.Name == "" || calls == nil || n.confirmed(a, z) {
@@ -46,7 +46,7 @@ func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) 
 		return err
 	}
 	if failed != nil && z.ByName {
-		return unconfirmed("zone", string(z.ID), z.Name, failed)
+		return unconfirmed("zone", z.Scope.ID, z.Name, failed)
 	}
 	return nil
 }
@@ -98,13 +98,13 @@ func (n *Names) confirmed(a desired.Account, z desired.Zone) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l, now := n.facts.zonesOf(a.ID), n.Now()
-	if known, ok := l.ids[string(z.ID)]; ok && !known.gone {
+	if known, ok := l.ids[z.Scope.ID]; ok && !known.gone {
 		return now.Sub(known.at) < fresh
 	}
 	if z.ByName {
 		return false
 	}
-	asked, before := l.asked[string(z.ID)]
+	asked, before := l.asked[z.Scope.ID]
 	return before && now.Sub(asked.at) < believed || l.failed.err != nil && now.Sub(l.failed.at) < lastRetry
 }
 
@@ -114,7 +114,7 @@ func (n *Names) ask(ctx context.Context, calls edge.Directory, a desired.Account
 	if n.manyAsked(a.ID) {
 		return n.askAll(ctx, calls, a.ID, nil)
 	}
-	_, err := n.askOne(ctx, calls, a.ID, question{name: desired.FoldName(z.Name), id: string(z.ID)})
+	_, err := n.askOne(ctx, calls, a.ID, question{name: desired.FoldName(z.Name), id: z.Scope.ID})
 	return err
 }
 

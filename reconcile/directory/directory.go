@@ -162,10 +162,10 @@ func (n *Names) Doubt(a desired.Account, z desired.Zone) bool {
 
 // Shown is the name of a zone as the platform writes it, by what is known; empty for not
 // known, and for one that is not listed any more.
-func (n *Names) Shown(account edge.AccountID, zone edge.ZoneID) string {
+func (n *Names) Shown(account edge.AccountID, zone edge.Scope) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if known := n.facts.zonesOf(account).ids[string(zone)]; !known.gone {
+	if known := n.facts.zonesOf(account).ids[zone.ID]; !known.gone {
 		return known.shown
 	}
 	return ""

@@ -29,7 +29,7 @@ func TestAFleetIsListedOnce(t *testing.T) {
 		t.Errorf("asked %q", got)
 	}
 	for i, z := range state.Accounts[0].Zones {
-		if z.ID != zoneID(i) || s.Check(state.Accounts[0], z) != nil {
+		if z.Scope != edge.ZoneScope(zoneID(i)) || s.Check(state.Accounts[0], z) != nil {
 			t.Fatalf("zone %+v: %v", z, s.Check(state.Accounts[0], z))
 		}
 	}
@@ -39,7 +39,7 @@ func TestAFleetIsListedOnce(t *testing.T) {
 	}
 	s.p.zones = append(s.p.zones, live(prod, 200, "new.example"))
 	state = s.look(t, declared(append(names[:199:199], "new.example")...))
-	if got := s.p.asked(); !slices.Equal(got, []string{"name new.example"}) || state.Accounts[0].Zones[199].ID != zoneID(200) {
+	if got := s.p.asked(); !slices.Equal(got, []string{"name new.example"}) || state.Accounts[0].Zones[199].Scope != edge.ZoneScope(zoneID(200)) {
 		t.Errorf("asked %q", got)
 	}
 	s.clock.pass(5 * time.Hour)
@@ -62,7 +62,7 @@ func TestUnknownAndAmbiguousNames(t *testing.T) {
 			!strings.Contains(why.Hint, want[1]) || why.State != diff.Blocked {
 			t.Errorf("%s: %+v", name, why)
 		}
-		if z := state.Accounts[0].Zones[1]; z.ID != zoneID(1) || s.Check(state.Accounts[0], z) != nil {
+		if z := state.Accounts[0].Zones[1]; z.Scope != edge.ZoneScope(zoneID(1)) || s.Check(state.Accounts[0], z) != nil {
 			t.Errorf("%s: the other zone is %+v", name, z)
 		}
 	}
@@ -119,16 +119,16 @@ func TestRenamedDeletedAndCreatedAgain(t *testing.T) {
 		t.Error("no look is asked for")
 	}
 	state = s.look(t, state)
-	if id := state.Accounts[0].Zones[0].ID; id != zoneID(2) || confirm(state) != nil {
+	if id := state.Accounts[0].Zones[0].Scope; id != edge.ZoneScope(zoneID(2)) || confirm(state) != nil {
 		t.Errorf("after it was renamed: %s", id)
 	}
 
 	s.clock.pass(2 * time.Minute)
 	s.p.zones = []edge.Zone{live(prod, 3, "shop.example")}
-	if !s.Doubt(state.Accounts[0], state.Accounts[0].Zones[0]) || s.Doubt(state.Accounts[0], desired.Zone{ID: zoneID(9)}) {
+	if !s.Doubt(state.Accounts[0], state.Accounts[0].Zones[0]) || s.Doubt(state.Accounts[0], desired.Zone{Scope: edge.ZoneScope(zoneID(9))}) {
 		t.Error("an id that the platform does not know is not doubted")
 	}
-	if state = s.look(t, state); state.Accounts[0].Zones[0].ID != zoneID(3) || confirm(state) != nil {
+	if state = s.look(t, state); state.Accounts[0].Zones[0].Scope != edge.ZoneScope(zoneID(3)) || confirm(state) != nil {
 		t.Errorf("after it was created again: %+v", state.Accounts[0].Zones)
 	}
 
@@ -137,7 +137,7 @@ func TestRenamedDeletedAndCreatedAgain(t *testing.T) {
 	if err := confirm(state); err == nil {
 		t.Error("a zone that was deleted is written")
 	}
-	if state = s.look(t, state); state.Accounts[0].Zones[0].ID != zoneID(3) || !strings.Contains(s.why(state), "no zone named") {
+	if state = s.look(t, state); state.Accounts[0].Zones[0].Scope != edge.ZoneScope(zoneID(3)) || !strings.Contains(s.why(state), "no zone named") {
 		t.Errorf("after it was deleted: %+v, %s", state.Accounts[0].Zones, s.why(state)) // what is on record of it stays
 	}
 }
@@ -152,7 +152,7 @@ func TestConfirmWhileThePlatformFails(t *testing.T) {
 	if err := s.Confirm(t.Context(), a, a.Zones[0]); !errors.Is(err, edge.ErrUnavailable) {
 		t.Errorf("found by name: %v", err)
 	}
-	if err := s.Confirm(t.Context(), a, desired.Zone{Key: "x", Name: "other.example", ID: zoneID(7)}); err != nil {
+	if err := s.Confirm(t.Context(), a, desired.Zone{Key: "x", Name: "other.example", Scope: edge.ZoneScope(zoneID(7))}); err != nil {
 		t.Errorf("declared: %v", err)
 	}
 }
@@ -162,10 +162,10 @@ func TestDeclaredIDs(t *testing.T) {
 	s := newScene(live(prod, 1, "shop.example"), live(prod, 2, "other.example"))
 	state := declared("shop.example")
 	state.Accounts[0].Zones = []desired.Zone{
-		{Key: "shop.example", Name: "shop.example", ID: zoneID(2)},
-		{Key: "right", Name: "shop.example", ID: zoneID(1)},
-		{Key: "unseen", Name: "hidden.example", ID: zoneID(9)},
-		{Key: "label", ID: zoneID(2)},
+		{Key: "shop.example", Name: "shop.example", Scope: edge.ZoneScope(zoneID(2))},
+		{Key: "right", Name: "shop.example", Scope: edge.ZoneScope(zoneID(1))},
+		{Key: "unseen", Name: "hidden.example", Scope: edge.ZoneScope(zoneID(9))},
+		{Key: "label", Scope: edge.ZoneScope(zoneID(2))},
 	}
 	if got := s.look(t, state); !SameIDs(got, state) {
 		t.Errorf("declared ids changed: %+v", got)
@@ -207,7 +207,7 @@ func TestAccountsByName(t *testing.T) {
 			t.Errorf("account %d: %q, want %q", i, got, want)
 		}
 	}
-	if state.Accounts[0].Zones[0].ID != zoneID(1) || state.Accounts[1].Zones[0].ID != zoneID(2) {
+	if state.Accounts[0].Zones[0].Scope != edge.ZoneScope(zoneID(1)) || state.Accounts[1].Zones[0].Scope != edge.ZoneScope(zoneID(2)) {
 		t.Errorf("resolved %+v", state)
 	}
 }
@@ -216,20 +216,20 @@ func TestAccountsByName(t *testing.T) {
 func TestAccountLevelByName(t *testing.T) {
 	s := newScene()
 	accountOf := func(name string) desired.Account {
-		return desired.Account{Key: name, Name: name, ByName: true, Zones: []desired.Zone{{AccountLevel: true, Key: desired.AccountZone(name)}}}
+		return desired.Account{Key: name, Name: name, ByName: true, Zones: []desired.Zone{{Key: desired.AccountKey(name)}}}
 	}
 	declared := desired.State{Accounts: []desired.Account{accountOf("Production"), accountOf("Prodution"), {Key: "s", ID: staging}}}
-	declared.Accounts[2].Zones = []desired.Zone{{AccountLevel: true, Key: desired.AccountZone("s"), ID: desired.AccountLevelID(declared.Accounts[2])}}
+	declared.Accounts[2].Zones = []desired.Zone{{Key: desired.AccountKey("s"), Scope: desired.AccountScope(declared.Accounts[2])}}
 	before := s.Resolve(declared)
 	for _, a := range before.Accounts[:2] {
-		if !desired.Sought(a.Zones[0].ID) || s.Check(a, a.Zones[0]) == nil {
+		if !desired.Sought(a.Zones[0].Scope.ID) || s.Check(a, a.Zones[0]) == nil {
 			t.Errorf("before it was looked up: %+v", a)
 		}
 	}
 	state := s.look(t, declared)
-	for i, want := range []edge.ZoneID{edge.AccountLevel(prod), desired.SoughtZone("Prodution", "account:Prodution"), edge.AccountLevel(staging)} {
+	for i, want := range []edge.Scope{edge.AccountScope(prod), edge.ZoneScope(desired.SoughtZone("Prodution", "account:Prodution")), edge.AccountScope(staging)} {
 		a := state.Accounts[i]
-		if a.Zones[0].ID != want || (s.Check(a, a.Zones[0]) != nil) != desired.Sought(want) {
+		if a.Zones[0].Scope != want || (s.Check(a, a.Zones[0]) != nil) != desired.Sought(want.ID) {
 			t.Errorf("account %d: %+v, %v", i, a.Zones[0], s.Check(a, a.Zones[0]))
 		}
 	}
@@ -252,7 +252,7 @@ func TestAccountLevelByName(t *testing.T) {
 	if err := confirm(); err == nil {
 		t.Error("another account has the name")
 	}
-	if declared.Accounts[0].Zones[0].ID != "" {
+	if declared.Accounts[0].Zones[0].Scope.ID != "" {
 		t.Error("what was given has changed")
 	}
 }
@@ -261,13 +261,13 @@ func TestAccountLevelByName(t *testing.T) {
 func TestWithoutADirectory(t *testing.T) {
 	names := New(Config{Now: time.Now})
 	state := declared("shop.example")
-	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "a.example", Name: "a.example", ID: zoneID(1)})
+	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "a.example", Name: "a.example", Scope: edge.ZoneScope(zoneID(1))})
 	if next := names.Look(t.Context(), state); !next.IsZero() {
 		t.Errorf("the next look is at %s", next)
 	}
 	state = names.Resolve(state)
 	a := state.Accounts[0]
-	if err := names.Check(a, a.Zones[0]); err == nil || !desired.Sought(a.Zones[0].ID) || !strings.Contains(err.Error(), "platform.profile") {
+	if err := names.Check(a, a.Zones[0]); err == nil || !desired.Sought(a.Zones[0].Scope.ID) || !strings.Contains(err.Error(), "platform.profile") {
 		t.Errorf("%+v: %v", a.Zones[0], err)
 	}
 	if err := errors.Join(names.Check(a, a.Zones[1]), names.Confirm(t.Context(), a, a.Zones[1])); err != nil {
@@ -291,7 +291,7 @@ func TestNamesAreKept(t *testing.T) {
 	if err := next.Recall(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := next.Resolve(state); !SameIDs(got, want) || desired.Sought(got.Accounts[0].Zones[1].ID) {
+	if got := next.Resolve(state); !SameIDs(got, want) || desired.Sought(got.Accounts[0].Zones[1].Scope.ID) {
 		t.Errorf("recalled %+v", got)
 	}
 	only := state
@@ -306,7 +306,7 @@ func TestNamesAreKept(t *testing.T) {
 		older.names[i].Name, older.names[i].At = "wrong.example", time.Unix(1, 0)
 	}
 	next.Memory = older
-	if err := next.Recall(t.Context()); err != nil || next.Resolve(only).Accounts[0].Zones[0].ID != zoneID(1) {
+	if err := next.Recall(t.Context()); err != nil || next.Resolve(only).Accounts[0].Zones[0].Scope != edge.ZoneScope(zoneID(1)) {
 		t.Errorf("an older record counts: %v", err)
 	}
 }
@@ -332,7 +332,7 @@ func TestAHangingAccount(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); s.Look(ctx, state) }()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if s.Resolve(state).Accounts[0].Zones[0].ID == zoneID(1) {
+		if s.Resolve(state).Accounts[0].Zones[0].Scope == edge.ZoneScope(zoneID(1)) {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -119,7 +119,7 @@ func (f *facts) each(a desired.Account, call func(question, time.Time)) {
 	l := f.zonesOf(a.ID)
 	for _, z := range a.Zones {
 		if z.Name != "" && (z.ByName || !f.onlyUndeclared) {
-			q := questionOf(z.ByName, z.Name, string(z.ID))
+			q := questionOf(z.ByName, z.Name, z.Scope.ID)
 			call(q, l.due(q))
 		}
 	}
@@ -150,11 +150,11 @@ func (f *facts) next(state desired.State, asks func(desired.Account) bool) (next
 // doubt has the name of a zone be asked for again, unless that was just done.
 func (f *facts) doubt(a desired.Account, z desired.Zone, now time.Time) bool {
 	l := f.zonesOf(a.ID)
-	known, ok := l.ids[string(z.ID)]
+	known, ok := l.ids[z.Scope.ID]
 	if !ok || known.gone || now.Sub(known.at) < fresh {
 		return false
 	}
 	known.at = time.Time{}
-	l.ids[string(z.ID)] = known
+	l.ids[z.Scope.ID] = known
 	return true
 }

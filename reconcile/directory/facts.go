@@ -231,7 +231,7 @@ func zonesIn(a desired.Account) wants {
 	zones := make(wants, 2*len(a.Zones))
 	for _, z := range a.Zones {
 		if z.Name != "" {
-			zones[string(z.ID)], zones[desired.FoldName(z.Name)] = true, true
+			zones[z.Scope.ID], zones[desired.FoldName(z.Name)] = true, true
 		}
 	}
 	return zones

@@ -23,7 +23,7 @@ func anyState(t *rapid.T) desired.State {
 		for j := range rapid.IntRange(0, 3).Draw(t, "declared") {
 			z := desired.Zone{Key: string(rune('x' + j)), ByName: rapid.Bool().Draw(t, "by name"), Name: rapid.SampledFrom(words).Draw(t, "name")}
 			if !z.ByName {
-				z.ID = zoneID(10*i + j)
+				z.Scope = edge.ZoneScope(zoneID(10*i + j))
 			}
 			a.Zones = append(a.Zones, z)
 		}
@@ -79,26 +79,26 @@ func (s scene) hold(t *rapid.T, state, resolved desired.State) {
 	if !SameIDs(resolved, s.Resolve(resolved)) {
 		t.Fatalf("resolved again: %+v, before %+v", s.Resolve(resolved), resolved)
 	}
-	called := map[edge.ZoneID]string{}
+	called := map[edge.Scope]string{}
 	for _, z := range s.p.zones {
-		called[z.ID] = desired.FoldName(z.Name)
+		called[edge.ZoneScope(z.ID)] = desired.FoldName(z.Name)
 	}
-	taken := map[edge.ZoneID]bool{}
+	taken := map[edge.Scope]bool{}
 	for i, a := range resolved.Accounts {
 		for j, z := range a.Zones {
-			if taken[z.ID] {
-				t.Fatalf("two zones have the id %s", z.ID)
+			if taken[z.Scope] {
+				t.Fatalf("two zones have the id %s", z.Scope)
 			}
-			taken[z.ID] = true
-			if before := state.Accounts[i].Zones[j]; !before.ByName && before.ID != z.ID {
-				t.Fatalf("a declared id became %s", z.ID)
+			taken[z.Scope] = true
+			if before := state.Accounts[i].Zones[j]; !before.ByName && before.Scope != z.Scope {
+				t.Fatalf("a declared id became %s", z.Scope)
 			}
-			if z.ID == "" || desired.Sought(z.ID) && s.Check(a, z) == nil {
+			if z.Scope.ID == "" || desired.Sought(z.Scope.ID) && s.Check(a, z) == nil {
 				t.Fatalf("zone %+v without an id may be worked on", z)
 			}
 			before := s.p.err
-			if err := s.Confirm(t.Context(), a, z); err == nil && z.ByName && s.asksAnew(a, z) && called[z.ID] != desired.FoldName(z.Name) {
-				t.Fatalf("zone %+v may be written, which is named %q", z, called[z.ID])
+			if err := s.Confirm(t.Context(), a, z); err == nil && z.ByName && s.asksAnew(a, z) && called[z.Scope] != desired.FoldName(z.Name) {
+				t.Fatalf("zone %+v may be written, which is named %q", z, called[z.Scope])
 			}
 			s.p.err = before
 		}
@@ -109,5 +109,5 @@ func (s scene) hold(t *rapid.T, state, resolved desired.State) {
 func (s scene) asksAnew(a desired.Account, z desired.Zone) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.facts.zonesOf(a.ID).ids[string(z.ID)].at.Equal(s.clock.now)
+	return s.facts.zonesOf(a.ID).ids[z.Scope.String()].at.Equal(s.clock.now)
 }

@@ -49,7 +49,7 @@ func (p *platform) Zone(_ context.Context, id edge.ZoneID) (edge.Zone, error) {
 		return edge.Zone{}, err
 	}
 	for _, z := range p.zones {
-		if z.ID == id {
+		if edge.ZoneScope(z.ID) == edge.ZoneScope(id) {
 			return z, nil
 		}
 	}

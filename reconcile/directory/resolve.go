@@ -12,7 +12,7 @@ func (f *facts) resolve(state desired.State) desired.State {
 	if !byName(state) {
 		return state
 	}
-	r := resolver{facts: f, taken: map[edge.ZoneID]bool{}, former: map[*list]map[string]string{}}
+	r := resolver{facts: f, taken: map[edge.Scope]bool{}, former: map[*list]map[string]string{}}
 	state.Accounts = slices.Clone(state.Accounts)
 	for i, a := range state.Accounts {
 		if a.ByName {
@@ -20,20 +20,20 @@ func (f *facts) resolve(state desired.State) desired.State {
 		}
 		state.Accounts[i].Zones = slices.Clone(a.Zones)
 		for j, z := range a.Zones {
-			if z.AccountLevel {
-				state.Accounts[i].Zones[j].ID = desired.AccountLevelID(state.Accounts[i])
+			if z.Scope.Level == edge.LevelAccount {
+				state.Accounts[i].Zones[j].Scope = desired.AccountScope(state.Accounts[i])
 				continue
 			}
 			if !z.ByName {
-				r.taken[z.ID] = true // what is declared counts before what is found
+				r.taken[z.Scope] = true // what is declared counts before what is found
 			}
 		}
 	}
 	sought := r.each(state, zonesByName(state), func(l *list, z desired.Zone) string { return l.found(z.Name) })
-	sought = r.each(state, sought, func(l *list, z desired.Zone) string { return r.kept(l, string(z.ID), z.Name) })
+	sought = r.each(state, sought, func(l *list, z desired.Zone) string { return r.kept(l, z.Scope.ID, z.Name) })
 	for _, at := range sought {
 		z := at.in(state)
-		z.ID = desired.SoughtZone(state.Accounts[at.account].Key, z.Key)
+		z.Scope = edge.ZoneScope(desired.SoughtZone(state.Accounts[at.account].Key, z.Key))
 	}
 	state.Tokens = desired.WithOwners(state.Tokens, state.Accounts)
 	return state
@@ -42,7 +42,7 @@ func (f *facts) resolve(state desired.State) desired.State {
 // resolver is what is needed to resolve one state.
 type resolver struct {
 	facts  *facts
-	taken  map[edge.ZoneID]bool
+	taken  map[edge.Scope]bool
 	former map[*list]map[string]string
 }
 
@@ -86,15 +86,15 @@ func (r *resolver) account(a desired.Account) edge.AccountID {
 // returns those that are left.
 func (r *resolver) each(state desired.State, places []place, choose func(*list, desired.Zone) string) (left []place) {
 	for _, at := range places {
-		z, id := at.in(state), edge.ZoneID("")
+		z, id := at.in(state), edge.Scope{}
 		if account := state.Accounts[at.account].ID; !desired.Sought(account) {
-			id = edge.ZoneID(choose(r.facts.zonesOf(account), *z))
+			id = edge.ZoneScope(edge.ZoneID(choose(r.facts.zonesOf(account), *z)))
 		}
-		if id == "" || r.taken[id] {
+		if id.IsZero() || r.taken[id] {
 			left = append(left, at)
 			continue
 		}
-		z.ID, r.taken[id] = id, true
+		z.Scope, r.taken[id] = id, true
 	}
 	return left
 }
@@ -128,6 +128,6 @@ func (r *resolver) kept(l *list, have, name string) string {
 // SameIDs reports whether two states that declare the same have the same ids.
 func SameIDs(a, b desired.State) bool {
 	return slices.EqualFunc(a.Accounts, b.Accounts, func(a, b desired.Account) bool {
-		return a.ID == b.ID && slices.EqualFunc(a.Zones, b.Zones, func(a, b desired.Zone) bool { return a.ID == b.ID })
+		return a.ID == b.ID && slices.EqualFunc(a.Zones, b.Zones, func(a, b desired.Zone) bool { return a.Scope == b.Scope })
 	})
 }

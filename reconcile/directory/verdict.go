@@ -55,18 +55,18 @@ func (f *facts) ofFound(a desired.Account, z desired.Zone, offered bool) *diff.N
 	switch {
 	case id == "":
 		return l.missing("zone", z.Name, " in account "+a.Key, offered, hintZonesForbidden)
-	case id == string(z.ID):
+	case id == z.Scope.ID:
 		return nil
-	case desired.Sought(z.ID):
+	case desired.Sought(z.Scope.ID):
 		return blocked(fmt.Sprintf("the zone %q has the id %s, which another declaration has, too", z.Name, id), "declare each zone once")
 	}
-	return &diff.NameError{State: diff.Unknown, Message: fmt.Sprintf("the zone %q has the new id %s on the platform, in the place of %s", z.Name, id, z.ID)}
+	return &diff.NameError{State: diff.Unknown, Message: fmt.Sprintf("the zone %q has the new id %s on the platform, in the place of %s", z.Name, id, z.Scope)}
 }
 
 // ofDeclared compares the name of a declared id, where the platform has listed it.
 func (f *facts) ofDeclared(a desired.Account, z desired.Zone) *diff.NameError {
 	l := f.zonesOf(a.ID)
-	known, ok := l.ids[string(z.ID)]
+	known, ok := l.ids[z.Scope.ID]
 	if !ok || known.gone || known.name == desired.FoldName(z.Name) {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (f *facts) ofDeclared(a desired.Account, z desired.Zone) *diff.NameError {
 	if id := l.found(z.Name); id != "" {
 		hint = fmt.Sprintf("the id of %s is %s; correct the id, or leave it out", z.Name, id)
 	}
-	return blocked(fmt.Sprintf("zone %s is named %q on the platform, and not %q", z.ID, known.shown, z.Name), hint)
+	return blocked(fmt.Sprintf("zone %s is named %q on the platform, and not %q", z.Scope, known.shown, z.Name), hint)
 }
 
 func blocked(message, hint string) *diff.NameError {

@@ -131,20 +131,20 @@ type Zones struct {
 
 // Drift is a zone that was as declared and is not any more.
 type Drift struct {
-	Zone       string      `json:"zone"`
-	ZoneID     edge.ZoneID `json:"zone_id"`
-	Since      time.Time   `json:"since"` // when it was seen first
-	AgeSeconds float64     `json:"age_seconds"`
+	Zone       string     `json:"zone"`
+	Scope      edge.Scope `json:"zone_id"`
+	Since      time.Time  `json:"since"` // when it was seen first
+	AgeSeconds float64    `json:"age_seconds"`
 }
 
 // Notable is a zone that is not as declared.
 type Notable struct {
-	Zone    string      `json:"zone"`
-	ZoneID  edge.ZoneID `json:"zone_id"`
-	Account string      `json:"account"`
-	Outcome Outcome     `json:"outcome"`
-	Reason  string      `json:"reason"`
-	Since   time.Time   `json:"since"`
+	Zone    string     `json:"zone"`
+	Scope   edge.Scope `json:"zone_id"`
+	Account string     `json:"account"`
+	Outcome Outcome    `json:"outcome"`
+	Reason  string     `json:"reason"`
+	Since   time.Time  `json:"since"`
 }
 
 // Tokens says what stands out about tokens.

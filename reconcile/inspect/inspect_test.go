@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -49,7 +50,7 @@ func is(outcome Outcome, ago time.Duration) func(*Status) {
 	return func(s *Status) {
 		s.Zones.Outcomes[InSync]--
 		s.Zones.Outcomes[outcome]++
-		s.Zones.Notable = append(s.Zones.Notable, Notable{"shop.example", "a01", "prod", outcome, "it is so", s.At.Add(-ago)})
+		s.Zones.Notable = append(s.Zones.Notable, Notable{"shop.example", edge.ZoneScope("a01"), "prod", outcome, "it is so", s.At.Add(-ago)})
 	}
 }
 
@@ -146,7 +147,7 @@ func everything() Status {
 		}
 		s.Mode, s.Commit.Changes = ModeObserve, &Changes{Zones: 12, Weakened: 8, Strengthened: 3}
 		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1}
-		s.Zones.Drift = &Drift{"shop.example", "a01", noon, 60}
+		s.Zones.Drift = &Drift{"shop.example", edge.ZoneScope("a01"), noon, 60}
 		s.Tokens = Tokens{
 			Declared: 2, LookedAt: noon, Findings: []Token{{Token: "ci", Outcome: Refused, Reason: "it is quarantined", Since: noon}},
 			Expiring: []diff.Expiry{{Token: "ci", ID: "id", At: noon.Add(time.Hour), Current: true}},
@@ -167,7 +168,7 @@ func everything() Status {
 // someZones are zones with each member, and with as little as can be.
 func someZones() ZoneList {
 	z := Zone{
-		Zone: "shop.example", ZoneID: "a01", Account: "prod", Origin: desired.Origin{File: "edge.cue", Line: 6, Column: 8}, Commit: "1234567890abcdef",
+		Zone: "shop.example", Scope: edge.ZoneScope("a01"), Account: "prod", Origin: desired.Origin{File: "edge.cue", Line: 6, Column: 8}, Commit: "1234567890abcdef",
 		Outcome: Waiting, LookedAt: noon.Add(-time.Minute), WrittenAt: noon.Add(-26 * time.Hour), Drift: true, Differs: noon.Add(-time.Hour),
 		Decisions: []Decision{{
 			Deployment: "core", Stage: StageGuard, Outcome: Waiting, Guard: diff.GuardHold, Reason: "the zone is held", Release: "seawall hold release zone shop.example",
@@ -189,7 +190,7 @@ func someZones() ZoneList {
 		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
 		Next:   &Next{noon, -90, "retry", "it failed before", WaitsAsked, "", noon.Add(20 * time.Second)},
 	}
-	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}, Outages: []reconcile.Outage{}}
+	least := Zone{Zone: "b", Scope: edge.ZoneScope("a02"), Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}, Outages: []reconcile.Outage{}}
 	list := ZoneList{Version: Version, At: noon, Zones: []Zone{z, least}}
 	for i := range list.Zones {
 		list.Zones[i].Why = list.Zones[i].Sentences(noon)

@@ -327,7 +327,7 @@ func (t *textWriter) notable(s Status) {
 }
 
 func (t *textWriter) zone(z Zone, now time.Time) {
-	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, cmp.Or(z.ZoneID, "not known"))
+	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, cmp.Or(z.Scope.String(), "not known"))
 	t.line("outcome", "%s", words(z.Outcome))
 	for _, d := range z.Decisions {
 		t.line("", "- %s", d.text(now))

@@ -20,7 +20,7 @@ type ZoneList struct {
 // Zone is what a daemon knows of one zone. Its JSON form is a promise; see [ZoneSchema].
 type Zone struct {
 	Zone    string         `json:"zone"`
-	ZoneID  edge.ZoneID    `json:"zone_id"`
+	Scope   edge.Scope     `json:"zone_id"`
 	Account string         `json:"account"`
 	Origin  desired.Origin `json:"origin"` // of its declaration
 	Commit  string         `json:"commit"` // in force

@@ -58,7 +58,7 @@ func BenchmarkProve1000(b *testing.B) {
 		for range 16 {
 			workers.Go(func() {
 				for s := range todo {
-					proof := reconcile.Proof{Zone: s.ID.Zone, Fingerprint: commit, Commit: commit}
+					proof := reconcile.Proof{Scope: s.ID.Scope, Fingerprint: commit, Commit: commit}
 					if err := l.Prove(b.Context(), commit, []reconcile.Proof{proof}, []diff.Settled{s}); err != nil {
 						b.Error(err)
 					}
@@ -79,7 +79,7 @@ func BenchmarkStanding10000(b *testing.B) {
 	l := mustOpen(b, newPath(b))
 	proofs := make([]reconcile.Proof, 10_000)
 	for i := range proofs {
-		proofs[i] = reconcile.Proof{Zone: deployment(i).Zone, Fingerprint: "f", Commit: "c1"}
+		proofs[i] = reconcile.Proof{Scope: deployment(i).Scope, Fingerprint: "f", Commit: "c1"}
 	}
 	if err := l.Prove(b.Context(), "c1", proofs, fleet(10_000)); err != nil {
 		b.Fatal(err)

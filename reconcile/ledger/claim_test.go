@@ -72,11 +72,11 @@ func TestPermittedWithTheRecord(t *testing.T) {
 
 	revert := writeOf("shop", "1")
 	revert.Trigger = reconcile.TriggerRevert
-	hold := diff.Hold{Zone: "shop", ZoneID: "shop", Declaration: "d1", Commit: "c1", Reason: "bad"}
-	must(t, l.Unclaim(ctx, "shop", "1"))
+	hold := diff.Hold{Zone: "shop", Scope: edge.ZoneScope("shop"), Declaration: "d1", Commit: "c1", Reason: "bad"}
+	must(t, l.Unclaim(ctx, edge.ZoneScope("shop"), "1"))
 	_, err := beside.RecordRevert(ctx, hold, revert, nil)
 	must(t, err)
-	must(t, beside.Unclaim(ctx, "shop", "1"))
+	must(t, beside.Unclaim(ctx, edge.ZoneScope("shop"), "1"))
 	held(true)
 	other := writeOf("shop", "1")
 	other.Declaration = "d2" // the hold is about another declaration
@@ -123,7 +123,7 @@ func TestClaimIsWaitedFor(t *testing.T) {
 	must(t, b.Record(ctx, resultOf(2, "shop", "6")))
 	_, err = a.RecordWrite(ctx, writeOf("shop", "6"), nil) // it has seen what the other has written
 	must(t, err)
-	must(t, a.Unclaim(ctx, "shop", ""))
+	must(t, a.Unclaim(ctx, edge.ZoneScope("shop"), ""))
 	if _, err = b.RecordWrite(ctx, writeOf("shop", "7"), nil); err == nil {
 		t.Error("what came of the write of another is not known, and the zone was not read again")
 	}
@@ -237,7 +237,7 @@ func (z *claimedZone) change(t *testing.T, l *Ledger, id string, fails bool) {
 		}
 		must(t, l.Prove(ctx, "c1", nil, nil, resultOf(number, id, strconv.Itoa(z.read()))))
 	}
-	must(t, l.Unclaim(ctx, edge.ZoneID(id), ""))
+	must(t, l.Unclaim(ctx, edge.ZoneScope(edge.ZoneID(id)), ""))
 }
 
 func (z *claimedZone) write(t *testing.T, fails bool) {

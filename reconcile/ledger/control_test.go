@@ -21,10 +21,10 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // rolling is a rollout with a zone of every outcome.
 var rolling = reconcile.Rollout{
 	Commit: "c1", Wave: 2, Since: noon, Halted: "1 of 2 failed",
-	Zones: map[edge.ZoneID]reconcile.RolloutZone{
-		"z1": {Wave: 1, Outcome: reconcile.ZoneDone}, "z2": {Wave: 1, Outcome: reconcile.ZoneSkipped},
-		"z3": {Wave: 1, Outcome: reconcile.ZoneAccepted}, "z4": {Wave: 2, Outcome: reconcile.ZoneFailed},
-		"z5": {Wave: 2, Outcome: reconcile.ZoneNonConvergent}, "z6": {Wave: 3, Outcome: reconcile.ZonePending},
+	Zones: map[edge.Scope]reconcile.RolloutZone{
+		edge.ZoneScope("z1"): {Wave: 1, Outcome: reconcile.ZoneDone}, edge.ZoneScope("z2"): {Wave: 1, Outcome: reconcile.ZoneSkipped},
+		edge.ZoneScope("z3"): {Wave: 1, Outcome: reconcile.ZoneAccepted}, edge.ZoneScope("z4"): {Wave: 2, Outcome: reconcile.ZoneFailed},
+		edge.ZoneScope("z5"): {Wave: 2, Outcome: reconcile.ZoneNonConvergent}, edge.ZoneScope("z6"): {Wave: 3, Outcome: reconcile.ZonePending},
 	},
 }
 
@@ -89,11 +89,11 @@ func TestRollingTogether(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				err := l.Roll(context.Background(), func(o reconcile.Rollout) reconcile.Rollout {
-					zones := map[edge.ZoneID]reconcile.RolloutZone{}
+					zones := map[edge.Scope]reconcile.RolloutZone{}
 					for id, z := range o.Zones {
 						zones[id] = z
 					}
-					zones[edge.ZoneID(fmt.Sprint(n, "-", i))] = reconcile.RolloutZone{Wave: 1}
+					zones[edge.ZoneScope(edge.ZoneID(fmt.Sprint(n, "-", i)))] = reconcile.RolloutZone{Wave: 1}
 					o.Zones = zones
 					return o
 				})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -236,8 +237,8 @@ func TestDamagedRecords(t *testing.T) {
 		l, ctx := mustOpen(t, newPath(t)), t.Context()
 		must(t, errors.Join(
 			l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: []byte("state of the commit"), Rollout: &rolling}),
-			l.Prove(ctx, "c1", []reconcile.Proof{{Zone: "zone-1"}}, settled(deployment(1), "a")),
-			l.Drifted(ctx, []reconcile.Drift{{Zone: "zone-1", At: noon}}, noon)))
+			l.Prove(ctx, "c1", []reconcile.Proof{{Scope: edge.ZoneScope("zone-1")}}, settled(deployment(1), "a")),
+			l.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("zone-1"), At: noon}}, noon)))
 		if _, err := l.file.DB.Exec(spoil); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -19,11 +20,11 @@ func TestFoundIsOnRecordOnce(t *testing.T) {
 	heal.Trigger, heal.Direction = reconcile.TriggerSweep, diff.Strengthens
 	heal.Members = []reconcile.MemberChange{{Path: "enabled", Old: json.RawMessage("false"), New: json.RawMessage("true"), Owned: true}}
 	change := diff.Change{
-		Account: "prod", Zone: "shop", ZoneID: "shop", Deployment: "core", Direction: diff.Strengthens,
+		Account: "prod", Zone: "shop", Scope: edge.ZoneScope("shop"), Deployment: "core", Direction: diff.Strengthens,
 		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "r"}}, Fields: []diff.Field{{Path: "enabled", Old: false, New: true}},
 	}
 	begin := func(zone string) reconcile.Entry {
-		return reconcile.BeginEntry(reconcile.Proof{Zone: wrote(zone).Subject.ZoneID, Fingerprint: "f"}, "prod", zone, reconcile.Asked{Commit: "c"})
+		return reconcile.BeginEntry(reconcile.Proof{Scope: wrote(zone).Subject.Scope, Fingerprint: "f"}, "prod", zone, reconcile.Asked{Commit: "c"})
 	}
 	must(t, l.Record(t.Context(), begin("new"), reconcile.FoundEntry(change)))
 	first, err := l.RecordWrite(t.Context(), heal, nil)

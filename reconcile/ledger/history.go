@@ -27,7 +27,7 @@ func (l *Ledger) Unfinished(ctx context.Context) (writes []reconcile.Entry, err 
 }
 
 // WrittenByCommands implements [reconcile.Records].
-func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) (zones []edge.ZoneID, err error) {
+func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) (zones []edge.Scope, err error) {
 	err = l.file.Read(ctx, func(tx *sql.Tx) error {
 		zones, err = history.WrittenByCommands(ctx, tx, after)
 		return err

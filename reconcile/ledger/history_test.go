@@ -25,7 +25,7 @@ import (
 func wrote(zone string) reconcile.Entry {
 	return reconcile.Entry{
 		Kind: reconcile.EntryWrite, Action: "update", Trigger: reconcile.TriggerSync, Asked: reconcile.Asked{Commit: "0123456789abcdef"},
-		Subject: reconcile.Subject{Account: "prod", Zone: zone, ZoneID: edge.ZoneID(zone), Deployment: "core", Ruleset: "r"},
+		Subject: reconcile.Subject{Account: "prod", Zone: zone, Scope: edge.ZoneScope(edge.ZoneID(zone)), Deployment: "core", Ruleset: "r"},
 	}
 }
 
@@ -333,7 +333,7 @@ func TestMigrationFromVersion6(t *testing.T) {
 // its zone otherwise, which the history says.
 func TestHoldOfARevert(t *testing.T) {
 	l := mustOpen(t, newPath(t))
-	hold := diff.Hold{Zone: "shop", ZoneID: "z1", Declaration: "d1", Commit: "c1", Reason: "bad"}
+	hold := diff.Hold{Zone: "shop", Scope: edge.ZoneScope("z1"), Declaration: "d1", Commit: "c1", Reason: "bad"}
 	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
 	stale := hold
 	stale.Commit = "c0"
@@ -344,8 +344,8 @@ func TestHoldOfARevert(t *testing.T) {
 	}
 	_, err := l.RecordRevert(t.Context(), hold, write, settled(deployment(1), "m"))
 	must(t, err)
-	declares := func(fingerprint string) func(edge.ZoneID) string {
-		return func(edge.ZoneID) string { return fingerprint }
+	declares := func(fingerprint string) func(edge.Scope) string {
+		return func(edge.Scope) string { return fingerprint }
 	}
 	want := func(n int) {
 		t.Helper()
@@ -375,7 +375,7 @@ func TestHoldOfARevert(t *testing.T) {
 	want(0)
 	_, err = l.RecordRevert(t.Context(), hold, write, nil)
 	must(t, err)
-	must(t, l.DropRevert(t.Context(), []edge.ZoneID{"z1", "unknown"}))
+	must(t, l.DropRevert(t.Context(), []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown")}))
 	want(0)
 }
 
@@ -403,7 +403,7 @@ func TestWrittenByCommands(t *testing.T) {
 
 	got, err := l.WrittenByCommands(t.Context(), before.Newest)
 	must(t, err)
-	if slices.Sort(got); !slices.Equal(got, []edge.ZoneID{"a", "c"}) {
+	if slices.SortFunc(got, edge.Scope.Compare); !slices.Equal(got, []edge.Scope{edge.ZoneScope("a"), edge.ZoneScope("c")}) {
 		t.Errorf("written by commands: %v", got)
 	}
 	after, err := l.Standing(t.Context())

@@ -94,7 +94,7 @@ func TestWritesAreWhole(t *testing.T) {
 }
 
 func deployment(n int) diff.DeploymentID {
-	return diff.DeploymentID{Zone: edge.ZoneID(fmt.Sprintf("zone-%d", n)), Ruleset: "ruleset"}
+	return diff.DeploymentID{Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("zone-%d", n))), Ruleset: "ruleset"}
 }
 
 func settled(id diff.DeploymentID, owned ...diff.Member) []diff.Settled {

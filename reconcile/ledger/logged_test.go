@@ -17,13 +17,13 @@ func TestLogged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := mustOpen(t, path)
 	if err := errors.Join(
-		l.NoteLogged(t.Context(), "z1", "a"), l.NoteLogged(t.Context(), "z1", "b"), l.NoteLogged(t.Context(), "", "c"),
-		l.NoteLogged(t.Context(), "z2", "d"), l.NoteLogged(t.Context(), "z2", ""), l.Close(),
+		l.NoteLogged(t.Context(), edge.ZoneScope("z1"), "a"), l.NoteLogged(t.Context(), edge.ZoneScope("z1"), "b"), l.NoteLogged(t.Context(), edge.Scope{}, "c"),
+		l.NoteLogged(t.Context(), edge.ZoneScope("z2"), "d"), l.NoteLogged(t.Context(), edge.ZoneScope("z2"), ""), l.Close(),
 	); err != nil {
 		t.Fatal(err)
 	}
 	got, err := mustOpen(t, path).Logged(t.Context())
-	if want := map[edge.ZoneID]string{"z1": "b", "": "c"}; err != nil || !maps.Equal(got, want) {
+	if want := map[edge.Scope]string{edge.ZoneScope("z1"): "b", edge.Scope{}: "c"}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }

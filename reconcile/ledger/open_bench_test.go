@@ -58,7 +58,7 @@ func healing(n int) reconcile.Entry {
 	e := reconcile.Entry{
 		Kind: reconcile.EntryWrite, Action: "update", Trigger: reconcile.TriggerSweep,
 		Asked:       reconcile.Asked{Commit: "1a2b3c4d5e6f1a2b3c4d5e6f1a2b3c4d5e6f1a2b", Author: "Ada <ada@example.com>"},
-		Subject:     reconcile.Subject{Account: "prod", Zone: fmt.Sprintf("shop-%d.example", n), ZoneID: edge.ZoneID(fmt.Sprintf("zone-%d", n)), Deployment: "core", Ruleset: "ruleset"},
+		Subject:     reconcile.Subject{Account: "prod", Zone: fmt.Sprintf("shop-%d.example", n), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("zone-%d", n))), Deployment: "core", Ruleset: "ruleset"},
 		Declaration: "9b74c9897bac770ffc029102a200c5de9b74c9897bac770ffc029102a200c5de", Direction: diff.Weakens,
 	}
 	for i := range 6 {

@@ -37,19 +37,19 @@ var recordLife = []func(context.Context, reconcile.Records) error{
 		return r.Widen(ctx, append(settled(deployment(1), "a", "b"), settled(deployment(2), "a")...))
 	},
 	func(ctx context.Context, r reconcile.Records) error {
-		return r.Prove(ctx, "c1", []reconcile.Proof{{Zone: "zone-1", Fingerprint: "f1", Commit: "c1"}, {Zone: "zone-2", Fingerprint: "f2", Commit: "c1"}},
+		return r.Prove(ctx, "c1", []reconcile.Proof{{Scope: edge.ZoneScope("zone-1"), Fingerprint: "f1", Commit: "c1"}, {Scope: edge.ZoneScope("zone-2"), Fingerprint: "f2", Commit: "c1"}},
 			append(settled(deployment(1), "b"), settled(deployment(2))...))
 	},
 	func(ctx context.Context, r reconcile.Records) error {
 		return r.NonConvergent(ctx, deployment(1), "n")
 	},
 	func(ctx context.Context, r reconcile.Records) error {
-		return r.Drifted(ctx, []reconcile.Drift{{Zone: "zone-1", At: noon}, {Zone: "zone-2", At: noon, Weakens: true}}, noon)
+		return r.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("zone-1"), At: noon}, {Scope: edge.ZoneScope("zone-2"), At: noon, Weakens: true}}, noon)
 	},
 	func(ctx context.Context, r reconcile.Records) error {
 		return r.AcceptCommit(ctx, reconcile.Acceptance{
-			Commit: "c2", Size: guard.Size{Zones: 1}, State: []byte("state 2"), Gone: []edge.ZoneID{"zone-1", "zone-9"},
-			Rollout:   &reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 1}}},
+			Commit: "c2", Size: guard.Size{Zones: 1}, State: []byte("state 2"), Gone: []edge.Scope{edge.ZoneScope("zone-1"), edge.ZoneScope("zone-9")},
+			Rollout:   &reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 1}}},
 			Approvals: []reconcile.Approval{{Digest: "d3", Kind: reconcile.Approved}},
 		})
 	},
@@ -57,11 +57,11 @@ var recordLife = []func(context.Context, reconcile.Records) error{
 		return r.Widen(ctx, settled(deployment(2), "c"))
 	},
 	func(ctx context.Context, r reconcile.Records) error {
-		return r.Prove(ctx, "c1", []reconcile.Proof{{Zone: "zone-1", Fingerprint: "late"}, {Zone: "zone-2", Fingerprint: "f3"}},
+		return r.Prove(ctx, "c1", []reconcile.Proof{{Scope: edge.ZoneScope("zone-1"), Fingerprint: "late"}, {Scope: edge.ZoneScope("zone-2"), Fingerprint: "f3"}},
 			append(settled(deployment(1), "late"), settled(deployment(2), "c")...))
 	},
 	func(ctx context.Context, r reconcile.Records) error {
-		return r.Drifted(ctx, []reconcile.Drift{{Zone: "zone-2", At: noon.Add(time.Hour)}}, noon.Add(time.Minute))
+		return r.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("zone-2"), At: noon.Add(time.Hour)}}, noon.Add(time.Minute))
 	},
 	func(ctx context.Context, r reconcile.Records) error {
 		return r.Forget(ctx, []diff.DeploymentID{deployment(2)})
@@ -223,7 +223,7 @@ func workers(path string) error {
 		all.Go(func() {
 			for n := w; err == nil; n += 16 {
 				id, mine := deployment(n%64), strconv.Itoa(n)
-				fails := l.Prove(context.Background(), "c", []reconcile.Proof{{Zone: id.Zone, Fingerprint: mine}}, settled(id, diff.Member(mine)))
+				fails := l.Prove(context.Background(), "c", []reconcile.Proof{{Scope: id.Scope, Fingerprint: mine}}, settled(id, diff.Member(mine)))
 				mu.Lock()
 				if fails != nil {
 					err = fails
@@ -252,7 +252,7 @@ func TestKilledWithinAGroup(t *testing.T) {
 		for seen := 1; scanner.Scan(); seen++ {
 			n, err := strconv.Atoi(strings.TrimSpace(scanner.Text()))
 			must(t, err)
-			zone := string(deployment(n % 64).Zone)
+			zone := deployment(n % 64).Scope.String()
 			said[zone] = max(said[zone], n)
 			if seen == lines {
 				must(t, command.Process.Kill())
@@ -265,11 +265,11 @@ func TestKilledWithinAGroup(t *testing.T) {
 			t.Errorf("%d proofs, and %d deployments; %d were said", len(got.Proofs), len(got.Applied), len(said))
 		}
 		for id, owned := range got.Applied {
-			proved, err := strconv.Atoi(got.Proofs[id.Zone].Fingerprint)
-			if err != nil || string(owned[0]) != strconv.Itoa(proved) || proved < said[string(id.Zone)] {
-				t.Errorf("zone %s: proved as %d, owns %v, said %d", id.Zone, proved, owned, said[string(id.Zone)])
+			proved, err := strconv.Atoi(got.Proofs[id.Scope].Fingerprint)
+			if err != nil || string(owned[0]) != strconv.Itoa(proved) || proved < said[id.Scope.String()] {
+				t.Errorf("zone %s: proved as %d, owns %v, said %d", id.Scope, proved, owned, said[id.Scope.String()])
 			}
-			delete(said, string(id.Zone))
+			delete(said, id.Scope.String())
 		}
 		if len(said) > 0 {
 			t.Errorf("said and not on record: %v", said)

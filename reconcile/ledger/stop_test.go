@@ -19,9 +19,9 @@ func stopped(t *testing.T, rollout reconcile.Rollout) (*Ledger, diff.Hold) {
 	t.Helper()
 	l := mustOpen(t, newPath(t))
 	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{
-		Commit: "c1", Declared: func(edge.ZoneID) string { return "d1" }, Given: []edge.ZoneID{"z1", "z2"}, Rollout: &rollout,
+		Commit: "c1", Declared: func(edge.Scope) string { return "d1" }, Given: []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("z2")}, Rollout: &rollout,
 	}))
-	return l, diff.Hold{Zone: "shop", ZoneID: "z1", Declaration: "d1", Commit: "c1", Reason: "revert of commit c1 (kim)"}
+	return l, diff.Hold{Zone: "shop", Scope: edge.ZoneScope("z1"), Declaration: "d1", Commit: "c1", Reason: "revert of commit c1 (kim)"}
 }
 
 // A declaration that was stopped is not recorded as about to be written, by no process and
@@ -47,7 +47,7 @@ func TestStoppedDeclarationIsNotWritten(t *testing.T) {
 		"drift":                 {func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }, true},
 		"a revert":              {func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerRevert }, false},
 		"another declaration":   {func(e *reconcile.Entry) { e.Declaration = "d2" }, false},
-		"another zone":          {func(e *reconcile.Entry) { e.Subject.ZoneID = "z2" }, false},
+		"another zone":          {func(e *reconcile.Entry) { e.Subject.Scope = edge.ZoneScope("z2") }, false},
 		"no declaration at all": {func(e *reconcile.Entry) { e.Declaration = "" }, false},
 	} {
 		e := write
@@ -69,15 +69,15 @@ func TestStoppedDeclarationIsNotWritten(t *testing.T) {
 // A rollout is over with the last of its zones that waits, and goes on with the others.
 func TestStoppedZonesLeaveTheWaves(t *testing.T) {
 	for name, c := range map[string]struct {
-		zones map[edge.ZoneID]reconcile.RolloutZone
+		zones map[edge.Scope]reconcile.RolloutZone
 		want  reconcile.Rollout
 	}{
 		"the last that waits": {
-			map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 2}, "z2": {Wave: 1, Outcome: reconcile.ZoneDone}}, reconcile.Rollout{Commit: "c1"},
+			map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 2}, edge.ZoneScope("z2"): {Wave: 1, Outcome: reconcile.ZoneDone}}, reconcile.Rollout{Commit: "c1"},
 		},
 		"others wait": {
-			map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 1}, "z2": {Wave: 2}},
-			reconcile.Rollout{Commit: "c1", Wave: 1, Halted: "why", Zones: map[edge.ZoneID]reconcile.RolloutZone{"z2": {Wave: 2}}},
+			map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 1}, edge.ZoneScope("z2"): {Wave: 2}},
+			reconcile.Rollout{Commit: "c1", Wave: 1, Halted: "why", Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z2"): {Wave: 2}}},
 		},
 	} {
 		l, hold := stopped(t, reconcile.Rollout{Commit: "c1", Wave: 1, Halted: "why", Zones: c.zones})
@@ -95,10 +95,10 @@ func TestStoppedZonesLeaveTheWaves(t *testing.T) {
 func TestWhoGaveADeclaration(t *testing.T) {
 	l, hold := stopped(t, reconcile.Rollout{})
 	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, noApproval, reconcile.Entry{}))
-	declares := func(all map[edge.ZoneID]string) func(edge.ZoneID) string {
-		return func(id edge.ZoneID) string { return all[id] }
+	declares := func(all map[edge.Scope]string) func(edge.Scope) string {
+		return func(id edge.Scope) string { return all[id] }
 	}
-	want := func(want map[edge.ZoneID]reconcile.Given) {
+	want := func(want map[edge.Scope]reconcile.Given) {
 		t.Helper()
 		got, err := l.Given(t.Context())
 		must(t, err)
@@ -111,22 +111,22 @@ func TestWhoGaveADeclaration(t *testing.T) {
 			}
 		}
 	}
-	want(map[edge.ZoneID]reconcile.Given{"z1": {Commit: "c1", Declaration: "d1"}, "z2": {Commit: "c1", Declaration: "d1"}})
+	want(map[edge.Scope]reconcile.Given{edge.ZoneScope("z1"): {Commit: "c1", Declaration: "d1"}, edge.ZoneScope("z2"): {Commit: "c1", Declaration: "d1"}})
 	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{
-		Commit: "c2", Declared: declares(map[edge.ZoneID]string{"z1": "d1", "z2": "d2"}), Given: []edge.ZoneID{"z1", "z2"},
+		Commit: "c2", Declared: declares(map[edge.Scope]string{edge.ZoneScope("z1"): "d1", edge.ZoneScope("z2"): "d2"}), Given: []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("z2")},
 	}))
-	want(map[edge.ZoneID]reconcile.Given{"z1": {Commit: "c1", Declaration: "d1"}, "z2": {Commit: "c2", Declaration: "d2"}})
+	want(map[edge.Scope]reconcile.Given{edge.ZoneScope("z1"): {Commit: "c1", Declaration: "d1"}, edge.ZoneScope("z2"): {Commit: "c2", Declaration: "d2"}})
 	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{
-		Commit: "c2", Declared: declares(map[edge.ZoneID]string{"z9": "d1", "z2": "d2"}), Given: []edge.ZoneID{"z9"},
-		Renamed: map[edge.ZoneID]edge.ZoneID{"z1": "z9"}, Gone: []edge.ZoneID{"z1"},
+		Commit: "c2", Declared: declares(map[edge.Scope]string{edge.ZoneScope("z9"): "d1", edge.ZoneScope("z2"): "d2"}), Given: []edge.Scope{edge.ZoneScope("z9")},
+		Renamed: map[edge.Scope]edge.Scope{edge.ZoneScope("z1"): edge.ZoneScope("z9")}, Gone: []edge.Scope{edge.ZoneScope("z1")},
 	}))
-	want(map[edge.ZoneID]reconcile.Given{"z9": {Commit: "c1", Declaration: "d1"}, "z2": {Commit: "c2", Declaration: "d2"}})
-	hold.ZoneID = "z9"
+	want(map[edge.Scope]reconcile.Given{edge.ZoneScope("z9"): {Commit: "c1", Declaration: "d1"}, edge.ZoneScope("z2"): {Commit: "c2", Declaration: "d2"}})
+	hold.Scope = edge.ZoneScope("z9")
 	if standing, err := l.Standing(t.Context()); err != nil || len(standing.Holds) != 1 || !reflect.DeepEqual(standing.Holds[0], hold) {
 		t.Errorf("holds %+v, %v", standing.Holds, err)
 	}
-	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c3", Declared: declares(nil), Gone: []edge.ZoneID{"z9"}}))
-	want(map[edge.ZoneID]reconcile.Given{"z2": {Commit: "c2", Declaration: "d2"}})
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c3", Declared: declares(nil), Gone: []edge.Scope{edge.ZoneScope("z9")}}))
+	want(map[edge.Scope]reconcile.Given{edge.ZoneScope("z2"): {Commit: "c2", Declaration: "d2"}})
 }
 
 // What a revert of an earlier version holds is told as what one of this version does.
@@ -144,7 +144,7 @@ func TestMigrationOfReverts(t *testing.T) {
 	record, err := l.Restore(t.Context())
 	must(t, err)
 	const want = "put back by revert of commit 1a2b3c4 (kim@vm), until a new commit changes the zone"
-	if len(record.Holds) != 1 || record.Holds[0].String() != want || record.Proofs["z1"].Earlier != "" {
+	if len(record.Holds) != 1 || record.Holds[0].String() != want || record.Proofs[edge.ZoneScope("z1")].Earlier != "" {
 		t.Errorf("holds %v, proofs %+v", record.Holds, record.Proofs)
 	}
 }

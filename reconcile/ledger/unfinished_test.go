@@ -17,7 +17,7 @@ func TestUnfinished(t *testing.T) {
 	write := func(zone, ruleset string, trigger reconcile.Trigger) int64 {
 		t.Helper()
 		e := healing(0)
-		e.Trigger, e.Subject.Zone, e.Subject.ZoneID, e.Subject.Ruleset = trigger, zone, edge.ZoneID("id-"+zone), edge.RulesetID(ruleset)
+		e.Trigger, e.Subject.Zone, e.Subject.Scope, e.Subject.Ruleset = trigger, zone, edge.ZoneScope(edge.ZoneID("id-"+zone)), edge.RulesetID(ruleset)
 		n, err := l.RecordWrite(ctx, e, nil)
 		must(t, err)
 		return n

@@ -181,19 +181,19 @@ func byZone(p diff.Plan) []diff.Plan {
 
 // tasksOf are the zones with changes, each by itself: a fleet must not be planned anew
 // for the sake of one zone.
-func (r *Run) tasksOf(p *planned, zones []diff.Plan) map[edge.ZoneID]zone.Task {
-	wanted := make(map[edge.ZoneID]bool, len(zones))
+func (r *Run) tasksOf(p *planned, zones []diff.Plan) map[edge.Scope]zone.Task {
+	wanted := make(map[edge.Scope]bool, len(zones))
 	for _, plan := range zones {
-		wanted[plan.Changes[0].ZoneID] = true
+		wanted[plan.Changes[0].Scope] = true
 	}
 	prunable := control.PrunableByZone(p.record.Prunable)
-	tasks := make(map[edge.ZoneID]zone.Task, len(zones))
+	tasks := make(map[edge.Scope]zone.Task, len(zones))
 	for i, account := range p.scope.Accounts {
 		for j, z := range account.Zones {
-			if wanted[z.ID] {
-				tasks[z.ID] = zone.Task{
+			if wanted[z.Scope] {
+				tasks[z.Scope] = zone.Task{
 					State: zone.Of(p.scope, i, j), Fingerprint: z.Fingerprint(account), Applied: p.record.Applied,
-					Reports: r.Guards.ReportUnmanaged, Prunable: prunable[z.ID],
+					Reports: r.Guards.ReportUnmanaged, Prunable: prunable[z.Scope],
 				}
 			}
 		}
@@ -219,7 +219,7 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 func solved(all, left []diff.Problem) []diff.Problem {
 	kept := make([]diff.Problem, 0, len(all))
 	for _, problem := range all {
-		if problem.Level() != diff.LevelCredential || slices.ContainsFunc(left, func(o diff.Problem) bool {
+		if problem.Level() != edge.LevelCredential || slices.ContainsFunc(left, func(o diff.Problem) bool {
 			return o.Token == problem.Token && o.State == problem.State
 		}) {
 			kept = append(kept, problem)
@@ -240,31 +240,31 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 		return nil
 	}
 	agree := p.plan.OfZones().Settled
-	settled := map[edge.ZoneID]int{}
-	inSync := map[edge.ZoneID][]diff.Settled{}
+	settled := map[edge.Scope]int{}
+	inSync := map[edge.Scope][]diff.Settled{}
 	for _, s := range agree {
-		inSync[s.ID.Zone] = append(inSync[s.ID.Zone], s)
+		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
 	}
 	for _, s := range slices.Concat(agree, gate.converged()) {
 		if !s.Removed {
-			settled[s.ID.Zone]++
+			settled[s.ID.Scope]++
 		}
 	}
-	unremoved := map[edge.ZoneID]bool{}
+	unremoved := map[edge.Scope]bool{}
 	for id := range p.unremoved(gate) {
-		unremoved[id.Zone] = true
+		unremoved[id.Scope] = true
 	}
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
 	for _, account := range p.scope.Accounts {
 		for _, z := range account.Zones {
-			if known := inSync[z.ID]; known != nil {
+			if known := inSync[z.Scope]; known != nil {
 				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
 			}
-			if settled[z.ID] == len(z.Deployments) && !unremoved[z.ID] && read(p.seen.Live.EntryPoints[z.ID].Err) {
-				proof := reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
+			if settled[z.Scope] == len(z.Deployments) && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
+				proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
 				proofs = append(proofs, proof)
-				if _, known := p.record.Proofs[z.ID]; !known { // entered only where nothing was written to it
+				if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
 					results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
 				}
 			}
@@ -324,10 +324,10 @@ func (r *Run) follow(ctx context.Context, p *planned, report *reconcile.Report) 
 	return nil
 }
 
-func zonesOf(state desired.State) (ids []edge.ZoneID) {
+func zonesOf(state desired.State) (ids []edge.Scope) {
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			ids = append(ids, z.ID)
+			ids = append(ids, z.Scope)
 		}
 	}
 	return ids

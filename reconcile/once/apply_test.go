@@ -37,7 +37,7 @@ func TestFailureStaysInItsZone(t *testing.T) {
 			func(f *fixture, _ *desired.Zone) { f.tamper.write = failWrite(2, &edge.Error{Status: 400}) }, three, "",
 		},
 		"cannot be read back": {func(f *fixture, _ *desired.Zone) {
-			f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				f.tamper.read = failZone(2, errDown)
 				return send()
 			}
@@ -65,7 +65,7 @@ func TestFailureStaysInItsZone(t *testing.T) {
 			if c.state == "" && len(report.Plan.Problems) == 0 {
 				return
 			}
-			if p := report.Plan.Problems; len(p) != 1 || string(p[0].State) != c.state || p[0].ZoneID != mem.FleetZone(2) {
+			if p := report.Plan.Problems; len(p) != 1 || string(p[0].State) != c.state || p[0].Scope != mem.FleetZone(2) {
 				t.Errorf("problems %+v", p)
 			}
 		})
@@ -95,7 +95,7 @@ func TestRejectedCredentialStopsTheRun(t *testing.T) {
 		},
 		"on a proof": {
 			func(f *fixture) {
-				f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+				f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 					f.tamper.read = failZone(1, errUnauthenticated)
 					return send()
 				}
@@ -128,7 +128,7 @@ func TestRejectedThenStopped(t *testing.T) {
 	f := newFixture(t, 2)
 	f.repo.push("c1", declareAll(2, core("xss"))...)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	f.tamper.write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	f.adjust = func(r *Run) {
 		r.Progress = func(stage string, _, _ int) {
 			if stage == "applying changes" {
@@ -146,7 +146,7 @@ func TestRejectedCredentialStopsSideBySide(t *testing.T) {
 	f := newFixture(t, 40)
 	f.adjust = func(r *Run) { r.Lanes.All[0].Concurrency = 4 }
 	f.repo.push("c1", declareAll(40, core("xss"))...)
-	f.tamper.write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	f.tamper.write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	report, calls := f.apply(Order{})
 	if n := writes(calls); n < 1 || n > 4 {
 		t.Errorf("%d writes with a credential that is rejected", n)
@@ -160,7 +160,7 @@ func TestStoppedApplyFinishesTheWriteInFlight(t *testing.T) {
 	f := newFixture(t, 4)
 	f.repo.push("c1", append(declareAll(3, core("xss")), declare(4, core()))...)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(inFlight context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.write = func(inFlight context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		cancel()
 		if inFlight.Err() != nil {
 			t.Error("the write in flight was cut off")
@@ -193,7 +193,7 @@ func TestStoppedApplyDoesNotHang(t *testing.T) {
 		f := newFixture(t, 2)
 		f.repo.push("c1", declareAll(2, core("xss"))...)
 		ctx, cancel := context.WithCancel(t.Context())
-		f.tamper.write = func(inFlight context.Context, _ edge.ZoneID, _ send) (*edge.Ruleset, error) {
+		f.tamper.write = func(inFlight context.Context, _ edge.Scope, _ send) (*edge.Ruleset, error) {
 			cancel()
 			<-inFlight.Done()
 			return nil, inFlight.Err()
@@ -212,7 +212,7 @@ func TestStoppedBetweenCheckAndWriteWritesNothing(t *testing.T) {
 	f.repo.push("c1", declare(1, core("xss")))
 	ctx, cancel := context.WithCancel(t.Context())
 	reads := 0
-	f.tamper.read = func(edge.ZoneID) error {
+	f.tamper.read = func(edge.Scope) error {
 		if reads++; reads == 2 {
 			cancel()
 		}
@@ -232,11 +232,11 @@ func TestStoppedReadingIsNone(t *testing.T) {
 			f.tamper.list = func(edge.AccountID) error { cancel(); return context.Canceled }
 		},
 		"on a zone": func(f *fixture, cancel func()) {
-			f.tamper.read = func(edge.ZoneID) error { cancel(); return edge.ErrUnavailable }
+			f.tamper.read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
 		},
 		"on the last zone": func(f *fixture, cancel func()) {
 			f.repo.push("c1", declare(9, core("xss")))
-			f.tamper.read = func(edge.ZoneID) error { cancel(); return edge.ErrUnavailable }
+			f.tamper.read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

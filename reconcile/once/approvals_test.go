@@ -281,7 +281,7 @@ func TestSaidMeanwhile(t *testing.T) {
 			f := newFixture(t, 2)
 			f.guards.Freezes = []reconcile.Freeze{{}}
 			f.repo.push("c1", declareAll(2, core("xss"))...)
-			f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				answer, err := send()
 				f.advance(heardFor)
 				c.meanwhile(f)
@@ -321,7 +321,7 @@ func TestSaidWhileAWriteWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
 			f.repo.push("c1", declare(1, core("xss")))
-			f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				f.advance(time.Second)
 				meanwhile(f)
 				return send()
@@ -344,7 +344,7 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	f.converge(Order{})
 	f.guards.Freezes = []reconcile.Freeze{{Labels: guard.Labels{"tier": "gold"}}}
 	f.repo.push("c2", declareAll(2, removing(core("php")))...)
-	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
 		f.guards.Freezes[0].Labels = guard.Labels{"tier": "gold"}
 		return send()
@@ -379,7 +379,7 @@ func TestOvertakenWhileReading(t *testing.T) {
 			f.repo.push("c1", declare(1, removing(core("xss"))))
 			f.converge(Order{})
 			f.repo.push("c2", declare(1, removing(core("php"))))
-			f.tamper.read = func(edge.ZoneID) error {
+			f.tamper.read = func(edge.Scope) error {
 				f.tamper.read = nil
 				return f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: by, Size: guard.Size{Zones: 1, Deployments: 1}})
 			}

@@ -40,7 +40,7 @@ func TestApplyBesideAnotherProcess(t *testing.T) {
 			beside.Now = f.Now
 			f.repo.push("c1", declareAll(4, core("xss"))...)
 			said := false
-			f.tamper.write = func(ctx context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.write = func(ctx context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				if !said {
 					said = true
 					f.must(c.says(ctx, beside))
@@ -65,11 +65,11 @@ func revertHold(ctx context.Context, l *ledger.Ledger, zone int) error {
 	task := declareAll(zone, core("xss"))[zone-1]
 	declared := stateOf("c1", task).Accounts[0]
 	hold := diff.Hold{
-		Zone: task.Key, ZoneID: task.ID, Declaration: task.Fingerprint(declared), Commit: "c1", Reason: "bad",
+		Zone: task.Key, Scope: task.Scope, Declaration: task.Fingerprint(declared), Commit: "c1", Reason: "bad",
 	}
 	_, err := l.RecordRevert(ctx, hold, reconcile.Entry{
 		Kind: reconcile.EntryWrite, Trigger: reconcile.TriggerRevert, Asked: reconcile.Asked{Commit: "c1"},
-		Subject: reconcile.Subject{Zone: task.Key, ZoneID: task.ID},
+		Subject: reconcile.Subject{Zone: task.Key, Scope: task.Scope},
 	}, nil)
-	return errors.Join(err, l.Unclaim(ctx, task.ID, ""))
+	return errors.Join(err, l.Unclaim(ctx, task.Scope, ""))
 }

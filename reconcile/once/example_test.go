@@ -23,7 +23,7 @@ func (folder) Compile(context.Context, string) (desired.State, []desired.Problem
 	waf.Disable.Tags = []desired.Declared[string]{{Value: "wordpress"}}
 	return desired.State{Accounts: []desired.Account{{
 		Key: "prod", ID: mem.Account, Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}},
-		Zones: []desired.Zone{{Key: "shop.example", ID: mem.FleetZone(1), Deployments: []desired.Deployment{waf}}},
+		Zones: []desired.Zone{{Key: "shop.example", Scope: mem.FleetZone(1), Deployments: []desired.Deployment{waf}}},
 	}}}, nil, nil
 }
 

@@ -164,7 +164,7 @@ func (f *fixture) wantCalls(got []string, want ...string) {
 func (f *fixture) entry(zone int) edge.Ruleset {
 	f.t.Helper()
 	for _, z := range f.platform.State().Zones {
-		if z.ID == mem.FleetZone(zone) {
+		if edge.ZoneScope(z.ID) == mem.FleetZone(zone) {
 			return *z.EntryPoint
 		}
 	}
@@ -288,7 +288,7 @@ func stateOf(commit string, zones ...desired.Zone) desired.State {
 
 // declare declares a zone of the fleet.
 func declare(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: zoneKey(i), ID: mem.FleetZone(i), Deployments: deployments}
+	return desired.Zone{Key: zoneKey(i), Scope: mem.FleetZone(i), Deployments: deployments}
 }
 
 func zoneKey(i int) string { return fmt.Sprintf("zone-%05d.example", i) }
@@ -461,38 +461,38 @@ type tamper struct {
 	*mem.Platform
 	list    func(edge.AccountID) error
 	managed func() error
-	read    func(edge.ZoneID) error
-	write   func(ctx context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error)
+	read    func(edge.Scope) error
+	write   func(ctx context.Context, zone edge.Scope, send send) (*edge.Ruleset, error)
 }
 
-func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+func (p *tamper) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	if p.list != nil {
-		if err := p.list(account); err != nil {
+		if err := p.list(edge.AccountID(scope.ID)); err != nil {
 			return nil, err
 		}
 	}
-	return p.Platform.AccountRulesets(ctx, account)
+	return p.Platform.Rulesets(ctx, scope)
 }
 
-func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+func (p *tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if p.managed != nil {
 		if err := p.managed(); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
-func (p *tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *tamper) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if p.read != nil {
 		if err := p.read(zone); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *tamper) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *tamper) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
 	if p.write == nil {
 		return send()
@@ -504,8 +504,8 @@ func (p *tamper) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint ed
 }
 
 // failZone makes reads of one zone fail.
-func failZone(i int, err error) func(edge.ZoneID) error {
-	return func(zone edge.ZoneID) error {
+func failZone(i int, err error) func(edge.Scope) error {
+	return func(zone edge.Scope) error {
 		if zone == mem.FleetZone(i) {
 			return err
 		}
@@ -514,8 +514,8 @@ func failZone(i int, err error) func(edge.ZoneID) error {
 }
 
 // failWrite makes writes of one zone fail.
-func failWrite(i int, err error) func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) {
-	return func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+func failWrite(i int, err error) func(context.Context, edge.Scope, send) (*edge.Ruleset, error) {
+	return func(_ context.Context, zone edge.Scope, send send) (*edge.Ruleset, error) {
 		if zone == mem.FleetZone(i) {
 			return nil, err
 		}
@@ -571,7 +571,7 @@ func (f *fixture) wantRefused(r reconcile.Report, guards ...string) {
 }
 
 func deploymentID(zone int) diff.DeploymentID {
-	return diff.DeploymentID{Zone: mem.FleetZone(zone), Ruleset: mem.CoreRuleset}
+	return diff.DeploymentID{Scope: mem.FleetZone(zone), Ruleset: mem.CoreRuleset}
 }
 
 func (f *fixture) must(err error) {
@@ -590,8 +590,8 @@ var (
 )
 
 // failEach makes those writes fail of which fails says so.
-func failEach(fails func() bool, err error) func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) {
-	return func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+func failEach(fails func() bool, err error) func(context.Context, edge.Scope, send) (*edge.Ruleset, error) {
+	return func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		if fails() {
 			return nil, err
 		}

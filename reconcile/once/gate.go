@@ -24,7 +24,7 @@ type gate struct {
 	run  *Run
 	plan *planned
 
-	declared func(edge.ZoneID) string // the fingerprint of a zone's declaration
+	declared func(edge.Scope) string // the fingerprint of a zone's declaration
 	writes   reconcile.Writes
 
 	mu       sync.Mutex
@@ -77,7 +77,7 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 	if planned.Approved {
 		asked.Approver = cmp.Or(control.Approver(planned, slices.Concat(g.plan.record.Approvals, g.plan.words)), g.plan.order.Who)
 	}
-	if g.plan.record.Proofs[now.ZoneID].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
+	if g.plan.record.Proofs[now.Scope].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
 		asked.Author = ""
 		if err := g.run.Records.Record(ctx, reconcile.FoundEntry(now)); err != nil {
 			return fmt.Errorf("recording what was changed without Seawall: %w", err)
@@ -127,7 +127,7 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 
 // Ended implements [zone.Gate].
 func (g *gate) Ended(ctx context.Context, t zone.Task, version string) error {
-	return g.run.Records.Unclaim(ctx, t.Zone().ID, version)
+	return g.run.Records.Unclaim(ctx, t.Zone().Scope, version)
 }
 
 // NotKept implements [zone.Gate].

@@ -78,7 +78,7 @@ func (c *chronicle) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 	return c.RecordWrite(ctx, write, owned)
 }
 
-func (c *chronicle) Given(context.Context) (map[edge.ZoneID]reconcile.Given, error) { return nil, nil }
+func (c *chronicle) Given(context.Context) (map[edge.Scope]reconcile.Given, error) { return nil, nil }
 
 func (c *chronicle) Stop(_ context.Context, _ string, holds []diff.Hold, _ func(reconcile.Approval) bool, _ reconcile.Entry) error {
 	for _, h := range holds {
@@ -87,7 +87,7 @@ func (c *chronicle) Stop(_ context.Context, _ string, holds []diff.Hold, _ func(
 	return nil
 }
 
-func (c *chronicle) DropRevert(context.Context, []edge.ZoneID) error { return nil }
+func (c *chronicle) DropRevert(context.Context, []edge.Scope) error { return nil }
 
 // written are the writes that the history has.
 func written(f *fixture, memory reconcile.History) (writes []reconcile.Entry) {
@@ -287,7 +287,7 @@ func TestWriteThatWasNotProved(t *testing.T) {
 	memory := onLedger(f, t.TempDir())
 	defer memory.Close()
 	f.repo.push("c1", declare(1, core("xss")))
-	f.tamper.read = func(edge.ZoneID) error {
+	f.tamper.read = func(edge.Scope) error {
 		if f.off(1) != nil { // it was written
 			return errors.New("the process ends here")
 		}

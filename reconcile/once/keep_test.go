@@ -136,14 +136,14 @@ func TestDeploymentThatLeftIsForgotten(t *testing.T) {
 	}{
 		"its zone":                   {[]desired.Zone{declare(2, core())}, func(*fixture) {}},
 		"only it":                    {[]desired.Zone{declare(1), declare(2, core())}, func(*fixture) {}},
-		"only it, and nothing works": {[]desired.Zone{declare(1, keeping(credentials())), declare(2, core("sqli"))}, func(f *fixture) { f.tamper.read = func(edge.ZoneID) error { return errDown } }},
+		"only it, and nothing works": {[]desired.Zone{declare(1, keeping(credentials())), declare(2, core("sqli"))}, func(f *fixture) { f.tamper.read = func(edge.Scope) error { return errDown } }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 2)
 			f.deployBoth()
 			f.repo.push("c1", declare(1, keeping(core("xss", "php"))))
 			f.converge(Order{})
-			gone := diff.DeploymentID{Zone: mem.FleetZone(3), Ruleset: mem.CoreRuleset} // never settled
+			gone := diff.DeploymentID{Scope: mem.FleetZone(3), Ruleset: mem.CoreRuleset} // never settled
 			f.must(f.records.NonConvergent(t.Context(), gone, "f"))
 			f.repo.push("c2", c.without...)
 			c.spoil(f)
@@ -221,7 +221,7 @@ func TestProofIsOfTheWholeZone(t *testing.T) {
 	f.tamper.write = nil
 	f.converge(Order{})
 	want := reconcile.Proof{
-		Zone: mem.FleetZone(1), Commit: "c1", Labels: guard.Labels{"tier": "gold"},
+		Scope: mem.FleetZone(1), Commit: "c1", Labels: guard.Labels{"tier": "gold"},
 		Fingerprint: labelled.Fingerprint(f.repo.commits["c1"].state.Accounts[0]),
 	}
 	if got := f.recall().Proofs[mem.FleetZone(1)]; fmt.Sprint(got) != fmt.Sprint(want) {

@@ -87,8 +87,8 @@ func (c *cut) stand(f *fixture) {
 	}
 	f.tamper.list = func(edge.AccountID) error { return dead() }
 	f.tamper.managed = dead
-	f.tamper.read = func(edge.ZoneID) error { return dead() }
-	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.read = func(edge.Scope) error { return dead() }
+	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		effect, known := c.goes()
 		if !effect {
 			return nil, errLost

@@ -19,7 +19,7 @@ import (
 func TestLogShowsNoSecret(t *testing.T) {
 	const secret = "sim-key-225c709542b0ce5d74da716d2c2514d2"
 	f := seeded(t, mem.DefaultSeed())
-	zones := []desired.Zone{{Key: "shop", ID: mem.ShopZone}, {Key: "blog", ID: mem.BlogZone}, {Key: "new", ID: mem.NewZone}}
+	zones := []desired.Zone{{Key: "shop", Scope: mem.ShopZone}, {Key: "blog", Scope: mem.BlogZone}, {Key: "new", Scope: mem.NewZone}}
 	for i := range zones {
 		zones[i].Deployments = []desired.Deployment{core("xss")}
 	}
@@ -28,7 +28,7 @@ func TestLogShowsNoSecret(t *testing.T) {
 	c := f.repo.commits["c1"]
 	c.state.Tokens = []desired.Token{{Key: "ci", Name: "ci", Condition: &desired.Condition{In: []string{"192.0.2.7/32"}}}}
 	f.repo.commits["c1"] = c
-	f.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.write = func(_ context.Context, zone edge.Scope, send send) (*edge.Ruleset, error) {
 		if zone == mem.ShopZone {
 			return nil, fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
 		}

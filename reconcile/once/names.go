@@ -51,7 +51,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	for _, a := range p.scope.Accounts {
 		for _, z := range a.Zones {
 			if err := r.names().Check(a, z); err != nil {
-				p.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
+				p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
 			}
 		}
 	}

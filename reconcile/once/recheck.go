@@ -17,7 +17,7 @@ func (g *gate) Recheck(ctx context.Context, _ zone.Task, now diff.Change) error 
 	if err != nil {
 		return fmt.Errorf("asking whether the zone may still be written: %w", err)
 	}
-	why := control.Withdrawn(diff.Active(standing.Holds, g.run.Now(), g.declared), now.Zone, now.ZoneID)
+	why := control.Withdrawn(diff.Active(standing.Holds, g.run.Now(), g.declared), now.Zone, now.Scope)
 	if standing.Commit != g.plan.state.Commit {
 		why = "another commit is accepted"
 	}

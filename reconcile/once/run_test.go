@@ -137,7 +137,7 @@ func TestManagedRulesetThatCannotBeReadIsUnknown(t *testing.T) {
 func TestOutage(t *testing.T) {
 	f := newFixture(t, 10)
 	f.repo.push("c1", declareAll(10, core("xss"))...)
-	f.tamper.read = func(id edge.ZoneID) error {
+	f.tamper.read = func(id edge.Scope) error {
 		if id == mem.FleetZone(1) || id == mem.FleetZone(2) {
 			return nil
 		}

@@ -93,15 +93,15 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 
 // leavingWithin is what of all departures is about a part of what is declared.
 func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
-	accounts, zones := map[string]bool{}, map[edge.ZoneID]bool{}
+	accounts, zones := map[string]bool{}, map[edge.Scope]bool{}
 	for _, a := range scope.Accounts {
 		accounts[a.Key] = true
 		for _, z := range a.Zones {
-			zones[z.ID] = true
+			zones[z.Scope] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(l diff.Leaving) bool {
-		return l.ZoneID == "" && !accounts[l.Account] || l.ZoneID != "" && !zones[l.ZoneID]
+		return l.Scope.IsZero() && !accounts[l.Account] || !l.Scope.IsZero() && !zones[l.Scope]
 	})
 }
 
@@ -134,7 +134,7 @@ func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 func holdsAny(h diff.Hold, state desired.State) bool {
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if _, held := diff.HoldOn([]diff.Hold{h}, z.Key, z.ID); held {
+			if _, held := diff.HoldOn([]diff.Hold{h}, z.Key, z.Scope); held {
 				return true
 			}
 		}

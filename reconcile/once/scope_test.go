@@ -72,7 +72,7 @@ func TestOnlyLeavesTheRestToDo(t *testing.T) {
 		t.Errorf("accepted %q, good %q", got.Accepted.Commit, f.good.commit)
 	}
 	for id, proof := range got.Proofs {
-		if again := proof.Fingerprint != before[id].Fingerprint; again != (id == deploymentID(2).Zone) {
+		if again := proof.Fingerprint != before[id].Fingerprint; again != (id == deploymentID(2).Scope) {
 			t.Errorf("zone %s is proved anew: %v", id, again)
 		}
 	}

@@ -356,7 +356,7 @@ func TestStoppedBeforeTokens(t *testing.T) {
 	f := newTokens(t)
 	f.repo.pushTokens("c1", declareToken("ci", zoneA))
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) { cancel(); return send() }
+	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) { cancel(); return send() }
 	report, _ := f.applyUntil(ctx, Order{})
 	f.wantOutcomes(report, "1 converged")
 	f.wantTaken("list")

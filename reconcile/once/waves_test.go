@@ -155,7 +155,7 @@ func TestANewCommitBeginsAnew(t *testing.T) {
 	f.repo.push("c3", declared...)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "3 converged") // the first wave, of one
-	want := map[edge.ZoneID]reconcile.RolloutZone{
+	want := map[edge.Scope]reconcile.RolloutZone{
 		mem.FleetZone(3): {Wave: 1, Outcome: reconcile.ZoneDone}, mem.FleetZone(4): {Wave: 2}, mem.FleetZone(5): {Wave: 2}, mem.FleetZone(6): {Wave: 3},
 	}
 	if d := cmp.Diff(want, f.recall().Rollout.Zones); d != "" {
@@ -195,7 +195,7 @@ func (f *fixture) resumeAs(halted string) {
 
 func TestHaltOnNonConvergent(t *testing.T) {
 	f := inWaves(t, 5)
-	f.tamper.write = func(_ context.Context, zone edge.ZoneID, _ send) (*edge.Ruleset, error) {
+	f.tamper.write = func(_ context.Context, zone edge.Scope, _ send) (*edge.Ruleset, error) {
 		return nil, f.platform.SetEntryPoint(zone, f.entry(1)) // another version, and nothing in it
 	}
 	report, _ := f.apply(Order{})
@@ -312,8 +312,8 @@ func TestNoWaves(t *testing.T) {
 // While an apply reads, another process may have begun the same rollout, and a person may
 // have let the one before it go on.
 func TestBeginBesideOthers(t *testing.T) {
-	zones := func(outcome reconcile.ZoneOutcome) map[edge.ZoneID]reconcile.RolloutZone {
-		return map[edge.ZoneID]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1, Outcome: outcome}, mem.FleetZone(2): {Wave: 2}}
+	zones := func(outcome reconcile.ZoneOutcome) map[edge.Scope]reconcile.RolloutZone {
+		return map[edge.Scope]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1, Outcome: outcome}, mem.FleetZone(2): {Wave: 2}}
 	}
 	for name, c := range map[string]struct {
 		before, meanwhile reconcile.Rollout
@@ -333,7 +333,7 @@ func TestBeginBesideOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := inWaves(t, 2)
 			f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.before }))
-			f.tamper.read = func(edge.ZoneID) error {
+			f.tamper.read = func(edge.Scope) error {
 				f.tamper.read = nil
 				return f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.meanwhile })
 			}
@@ -372,8 +372,8 @@ func TestRolloutThatCannotBeRecorded(t *testing.T) {
 // A rollout that another process has begun meanwhile is not ours to write to.
 func TestRolloutOfOthersIsLeftAlone(t *testing.T) {
 	f := inWaves(t, 2)
-	other := reconcile.Rollout{Commit: "c9", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1}}}
-	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	other := reconcile.Rollout{Commit: "c9", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1}}}
+	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return other }))
 		return send()
 	}

@@ -25,8 +25,8 @@ type incident struct {
 	since, failed  time.Time // the first failure and the last
 	worked, partly time.Time // the first success since, and of all; zero for none
 
-	failing  map[string]string // what fails, with its name where it is a zone
-	affected map[edge.ZoneID]bool
+	failing  map[part]string // what fails, with its name where it is a zone
+	affected map[edge.Scope]bool
 	first    []string // names of the first zones affected
 	causes   map[string]bool
 	tries    int
@@ -35,31 +35,29 @@ type incident struct {
 func newIncident(k string, subject reconcile.OutageSubject, name string) *incident {
 	return &incident{
 		key: k, subject: subject, name: name,
-		failing: map[string]string{}, affected: map[edge.ZoneID]bool{}, causes: map[string]bool{},
+		failing: map[part]string{}, affected: map[edge.Scope]bool{}, causes: map[string]bool{},
 	}
 }
 
 // mostNamed is how many zones an outage of several names.
 const mostNamed = 3
 
-// zonePart is a zone as a part of an outage.
-func zonePart(id edge.ZoneID) string { return "zone " + string(id) }
-
-func zoneOf(part string) (edge.ZoneID, bool) {
-	id, ok := strings.CutPrefix(part, "zone ")
-	return edge.ZoneID(id), ok
+// part is what an outage is about: a zone, or another part by its name.
+type part struct {
+	zone edge.Scope
+	name string
 }
 
 // fail notes a failure of a part, which has a name where it is a zone.
-func (i *incident) fail(part, name string, c cause, now time.Time) {
+func (i *incident) fail(of part, name string, c cause, now time.Time) {
 	if i.since.IsZero() {
 		i.since, i.cause, i.detail = now, c, c.detail
 		i.causes[c.text] = true
 	}
-	i.failing[part] = name
+	i.failing[of] = name
 	i.failed, i.worked = now, time.Time{}
 	i.tries++
-	if id, ok := zoneOf(part); ok && !i.affected[id] {
+	if id := of.zone; id != (edge.Scope{}) && !i.affected[id] {
 		i.affected[id] = true
 		if len(i.first) < mostNamed {
 			i.first = append(i.first, name)
@@ -72,14 +70,14 @@ func (i *incident) fail(part, name string, c cause, now time.Time) {
 
 // failZone notes a failure of a zone.
 func (i *incident) failZone(z Zone, c cause, now time.Time) {
-	if i.fail(zonePart(z.ID), z.Name, c, now); z.Cached {
+	if i.fail(part{zone: z.Scope}, z.Name, c, now); z.Cached {
 		i.tries--
 	}
 }
 
 // work notes a success of a part.
-func (i *incident) work(part string, now time.Time) {
-	delete(i.failing, part)
+func (i *incident) work(of part, now time.Time) {
+	delete(i.failing, of)
 	if len(i.failing) == 0 {
 		i.works(now)
 	}
@@ -116,8 +114,8 @@ func (i *incident) takeIn(other *incident) {
 	}
 	i.tries += other.tries
 	i.causes[other.cause.text] = true
-	for part, name := range other.failing {
-		i.failing[part] = name
+	for of, name := range other.failing {
+		i.failing[of] = name
 	}
 	for id := range other.affected {
 		i.affected[id] = true

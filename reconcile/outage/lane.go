@@ -35,7 +35,7 @@ func stateFailed(t *Tracker, z Zone, c cause, now time.Time) {
 func stateWorked(t *Tracker, z Zone, now time.Time) {
 	if t.whole == nil {
 		if i := t.open[key(reconcile.OutageState, "")]; i != nil {
-			i.work(zonePart(z.ID), now)
+			i.work(part{zone: z.Scope}, now)
 		}
 		return
 	}

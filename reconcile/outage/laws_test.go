@@ -50,7 +50,7 @@ func TestLaws(t *testing.T) {
 				delete(open, key)
 			}
 		}})
-		tracker.Declare(fleet, func(edge.ZoneID) bool { return true })
+		tracker.Declare(fleet, func(edge.Scope) bool { return true })
 		begin := now
 		steps := rapid.IntRange(1, 400).Draw(t, "steps")
 		for range steps {
@@ -68,8 +68,8 @@ func TestLaws(t *testing.T) {
 					tracker.Worked(subject, "", "x")
 				}
 			case 3:
-				gone := z.ID
-				tracker.Declare(fleet-1, func(id edge.ZoneID) bool { return id != gone })
+				gone := z.Scope
+				tracker.Declare(fleet-1, func(id edge.Scope) bool { return id != gone })
 			case 4:
 				z.OfAccount = true
 				tracker.Zone(z, err)

@@ -65,7 +65,7 @@ type Config struct {
 
 // Zone is a zone that was read.
 type Zone struct {
-	ID      edge.ZoneID
+	Scope   edge.Scope
 	Name    string // as it is declared
 	Account string // the key of its account
 	// OfAccount says that a failure is of what all zones of the account share, Answered
@@ -81,11 +81,11 @@ type Tracker struct {
 	config Config
 
 	mu    sync.Mutex
-	open  map[string]*incident      // by key, with those that are gathered
-	of    map[edge.ZoneID]*incident // the one that a zone is in
-	fleet int                       // how many zones are declared; zero is not known
-	ended []reconcile.Outage        // the last ones, the newest last
-	ends  map[string]ending         // by key, for settle
+	open  map[string]*incident     // by key, with those that are gathered
+	of    map[edge.Scope]*incident // the one that a zone is in
+	fleet int                      // how many zones are declared; zero is not known
+	ended []reconcile.Outage       // the last ones, the newest last
+	ends  map[string]ending        // by key, for settle
 
 	// A tracker of one credential of several has names of its own for what it alone may
 	// fail of, and tells the state folder's failures to the whole.
@@ -97,7 +97,7 @@ type Tracker struct {
 	worked   time.Time // when a zone worked last
 	answered time.Time // when the platform answered about a zone last, if only to refuse
 	// streak are the zones that the platform has not answered about since then.
-	streak      map[edge.ZoneID]bool
+	streak      map[edge.Scope]bool
 	streakSince time.Time
 }
 
@@ -113,8 +113,8 @@ func New(c Config) *Tracker {
 		c.Tell = func(Event) {}
 	}
 	return &Tracker{
-		config: c, open: map[string]*incident{}, of: map[edge.ZoneID]*incident{}, ends: map[string]ending{},
-		streak: map[edge.ZoneID]bool{}, credential: CredentialZones,
+		config: c, open: map[string]*incident{}, of: map[edge.Scope]*incident{}, ends: map[string]ending{},
+		streak: map[edge.Scope]bool{}, credential: CredentialZones,
 	}
 }
 
@@ -125,10 +125,10 @@ const (
 )
 
 // Failed notes a failure of something that is not a zone. name tells several of a subject
-// apart, and part what of it was tried: it works again once each part that failed does.
+// apart, and what that of it which was tried: it works again once each part that failed does.
 // A full disk, and what is a failure of [reconcile.ErrState], is an outage of the state
 // folder whatever the subject. The end of a context is no failure.
-func (t *Tracker) Failed(subject reconcile.OutageSubject, name, part string, err error) {
+func (t *Tracker) Failed(subject reconcile.OutageSubject, name, what string, err error) {
 	if err == nil || Stopped(err) {
 		return
 	}
@@ -138,24 +138,24 @@ func (t *Tracker) Failed(subject reconcile.OutageSubject, name, part string, err
 	c := causeOf(err)
 	own := key(subject, name)
 	if c.class == ofState && subject != reconcile.OutageState {
-		t.plain(reconcile.OutageState, "").fail(own+part, "", c, now)
+		t.plain(reconcile.OutageState, "").fail(part{name: own + what}, "", c, now)
 	} else {
-		t.plain(subject, name).fail(part, "", c, now)
+		t.plain(subject, name).fail(part{name: what}, "", c, now)
 	}
 	t.judge(now)
 }
 
 // Worked notes that it did not fail.
-func (t *Tracker) Worked(subject reconcile.OutageSubject, name, part string) {
+func (t *Tracker) Worked(subject reconcile.OutageSubject, name, what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.config.Now()
 	own := key(subject, name)
 	if i := t.open[own]; i != nil {
-		i.work(part, now)
+		i.work(part{name: what}, now)
 	}
 	if i := t.open[key(reconcile.OutageState, "")]; i != nil {
-		i.work(own+part, now)
+		i.work(part{name: own + what}, now)
 	}
 	t.judge(now)
 }
@@ -172,9 +172,9 @@ func (t *Tracker) StateWorks() (full bool) {
 		return false
 	}
 	now := t.config.Now()
-	for part := range i.failing {
-		if !strings.Contains(part, "|") { // see key
-			i.work(part, now)
+	for of := range i.failing {
+		if !strings.Contains(of.name, "|") { // see key
+			i.work(of, now)
 		}
 	}
 	t.judge(now)
@@ -209,16 +209,16 @@ func (t *Tracker) Only(subject reconcile.OutageSubject, part string, failing map
 }
 
 // Declare says how many zones are declared, and which: the others are forgotten.
-func (t *Tracker) Declare(zones int, declares func(edge.ZoneID) bool) {
+func (t *Tracker) Declare(zones int, declares func(edge.Scope) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.config.Now()
 	t.fleet = zones
 	for _, i := range t.open {
-		for part := range i.failing {
-			if id, ok := zoneOf(part); ok && !declares(id) {
-				i.work(part, now)
-				delete(t.of, id)
+		for of := range i.failing {
+			if of.zone != (edge.Scope{}) && !declares(of.zone) {
+				i.work(of, now)
+				delete(t.of, of.zone)
 			}
 		}
 	}
@@ -355,9 +355,9 @@ func (t *Tracker) tell(i *incident) reconcile.Outage {
 // drop forgets an outage and which zones are in it.
 func (t *Tracker) drop(i *incident) {
 	delete(t.open, i.key)
-	for part := range i.failing {
-		if id, ok := zoneOf(part); ok && t.of[id] == i {
-			delete(t.of, id)
+	for of := range i.failing {
+		if t.of[of.zone] == i {
+			delete(t.of, of.zone)
 		}
 	}
 }

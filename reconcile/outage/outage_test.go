@@ -25,7 +25,7 @@ func newHistory(zones int) *history {
 	h.Tracker = New(Config{Now: func() time.Time { return h.now }, Tell: func(e Event) {
 		h.told = append(h.told, fmt.Sprintf("%s %s %q: %s, zones %d", e.Kind, e.Outage.Subject, e.Outage.Name, e.Outage.Cause, e.Outage.Zones))
 	}})
-	h.Declare(zones, func(edge.ZoneID) bool { return true })
+	h.Declare(zones, func(edge.Scope) bool { return true })
 	return h
 }
 
@@ -46,7 +46,7 @@ func (h *history) want(t *testing.T, lines ...string) {
 }
 
 func zoneNumber(i int) Zone {
-	return Zone{ID: edge.ZoneID(fmt.Sprintf("z%d", i)), Name: fmt.Sprintf("zone-%d.example", i), Account: "prod"}
+	return Zone{Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("z%d", i))), Name: fmt.Sprintf("zone-%d.example", i), Account: "prod"}
 }
 
 var (

@@ -3,6 +3,7 @@ package outage
 import (
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -65,9 +66,9 @@ func (t *Tracker) platformAnswered(now time.Time) {
 
 // recover notes that a wide outage is over for one of its zones, so for all.
 func (t *Tracker) recover(i *incident, now time.Time) {
-	for part := range i.failing {
-		if id, ok := zoneOf(part); ok && t.of[id] == i {
-			delete(t.of, id)
+	for of := range i.failing {
+		if t.of[of.zone] == i {
+			delete(t.of, of.zone)
 		}
 	}
 	i.works(now)
@@ -78,12 +79,12 @@ func (t *Tracker) recover(i *incident, now time.Time) {
 
 // leave takes a zone out of the outage of zones that it is in.
 func (t *Tracker) leave(z Zone, now time.Time) {
-	i := t.of[z.ID]
+	i := t.of[z.Scope]
 	if i == nil {
 		return
 	}
-	delete(t.of, z.ID)
-	if i.work(zonePart(z.ID), now); len(i.failing) == 0 && !i.began {
+	delete(t.of, z.Scope)
+	if i.work(part{zone: z.Scope}, now); len(i.failing) == 0 && !i.began {
 		t.drop(i)
 	}
 }
@@ -104,28 +105,28 @@ func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
 		if len(t.streak) == 0 {
 			t.streakSince = now
 		}
-		t.streak[z.ID] = true
+		t.streak[z.Scope] = true
 	default:
 		t.platformAnswered(now)
 	}
 	if z.Answered {
 		t.platformAnswered(now)
 	}
-	if i := t.of[z.ID]; i != nil && i.began {
+	if i := t.of[z.Scope]; i != nil && i.began {
 		i.failZone(z, c, now)
 		return
 	}
 	if wide := t.wide(z, c); wide != nil {
 		t.leave(z, now)
-		t.of[z.ID] = wide
+		t.of[z.Scope] = wide
 		wide.failZone(z, c, now)
 		return
 	}
 	i := t.gathering(z, c)
-	if before := t.of[z.ID]; before != nil && before != i {
+	if before := t.of[z.Scope]; before != nil && before != i {
 		t.leave(z, now)
 	}
-	t.of[z.ID] = i
+	t.of[z.Scope] = i
 	i.failZone(z, c, now)
 }
 
@@ -214,9 +215,9 @@ func (t *Tracker) widen(subject reconcile.OutageSubject, name string, of class) 
 		}
 		t.drop(i)
 		wide.takeIn(i)
-		for part := range i.failing {
-			if id, ok := zoneOf(part); ok {
-				t.of[id] = wide
+		for of := range i.failing {
+			if of.zone != (edge.Scope{}) {
+				t.of[of.zone] = wide
 			}
 		}
 	}

@@ -20,10 +20,10 @@ const (
 )
 
 // newest are the last writes of others to each zone.
-func (p *Planned) newest(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
-	newest := map[edge.ZoneID]reconcile.Entry{}
+func (p *Planned) newest(writes []reconcile.Entry) map[edge.Scope]reconcile.Entry {
+	newest := map[edge.Scope]reconcile.Entry{}
 	for _, e := range writes {
-		newest[e.Subject.ZoneID] = e
+		newest[e.Subject.Scope] = e
 	}
 	return newest
 }
@@ -53,10 +53,10 @@ func (r *Run) finish(ctx context.Context, p *Planned, g *gate, report *reconcile
 		}
 		p.note(writes)
 		newest := p.newest(writes)
-		maps.DeleteFunc(newest, func(id edge.ZoneID, e reconcile.Entry) bool { return p.settled[id] == e.Number })
+		maps.DeleteFunc(newest, func(id edge.Scope, e reconcile.Entry) bool { return p.settled[id] == e.Number })
 		left := len(newest)
 		if waited < inFlight {
-			maps.DeleteFunc(newest, func(_ edge.ZoneID, e reconcile.Entry) bool { return flies(e, r.Now()) })
+			maps.DeleteFunc(newest, func(_ edge.Scope, e reconcile.Entry) bool { return flies(e, r.Now()) })
 		}
 		if len(newest) > 0 {
 			if err := r.putBackLate(ctx, p, g, writes, newest, report); err != nil {
@@ -78,14 +78,14 @@ func (r *Run) finish(ctx context.Context, p *Planned, g *gate, report *reconcile
 // putBackLate reads zones whose last write has ended since they were read, and puts them
 // back.
 func (r *Run) putBackLate(
-	ctx context.Context, p *Planned, g *gate, writes []reconcile.Entry, ended map[edge.ZoneID]reconcile.Entry, report *reconcile.Report,
+	ctx context.Context, p *Planned, g *gate, writes []reconcile.Entry, ended map[edge.Scope]reconcile.Entry, report *reconcile.Report,
 ) error {
-	of := func(id edge.ZoneID) bool { _, is := ended[id]; return is }
+	of := func(id edge.Scope) bool { _, is := ended[id]; return is }
 	if err := r.plan(ctx, p, writes, of); err != nil {
 		return err
 	}
 	report.Results = slices.DeleteFunc(report.Results, func(result reconcile.Result) bool {
-		return of(result.Change.ZoneID) && result.Outcome != reconcile.Converged
+		return of(result.Change.Scope) && result.Outcome != reconcile.Converged
 	})
 	for id, e := range ended {
 		p.settled[id] = e.Number

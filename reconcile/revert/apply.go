@@ -59,7 +59,7 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 }
 
 // ready reports of a zone whether it was read after the end of a write.
-func (p *Planned) ready(zone edge.ZoneID) bool { return p.settled[zone] > 0 }
+func (p *Planned) ready(zone edge.Scope) bool { return p.settled[zone] > 0 }
 
 // recordOverridden puts on record what of guards was overridden.
 func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
@@ -77,8 +77,8 @@ func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
 }
 
 // putBack writes what the plan has of zones, and adds to the report what became of it.
-func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.ZoneID) bool, report *reconcile.Report) error {
-	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(plan diff.Plan) bool { return !of(plan.Changes[0].ZoneID) })
+func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Scope) bool, report *reconcile.Report) error {
+	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(plan diff.Plan) bool { return !of(plan.Changes[0].Scope) })
 	done := 0
 	writer := zone.ManyWriter{
 		Lanes: r.Lanes, Gate: g, Now: r.Now,
@@ -90,7 +90,7 @@ func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Zon
 	results, err := writer.Apply(ctx, p.seen, zones, r.tasks(p))
 	for _, result := range results {
 		if result.Outcome != reconcile.NotStarted && !(result.Outcome == reconcile.Failed && result.NoEffect) {
-			g.written[result.Change.ZoneID] = true
+			g.written[result.Change.Scope] = true
 		}
 	}
 	report.Results = append(report.Results, results...)
@@ -99,20 +99,20 @@ func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Zon
 
 // tasks are the zones to be put back. What is planned of them, before a write and as its
 // proof, is what is left to put back.
-func (r *Run) tasks(p *Planned) map[edge.ZoneID]zone.Task {
-	tasks := map[edge.ZoneID]zone.Task{}
+func (r *Run) tasks(p *Planned) map[edge.Scope]zone.Task {
+	tasks := map[edge.Scope]zone.Task{}
 	for i, account := range p.state.Accounts {
 		for j, z := range account.Zones {
-			restorations := p.restorations[z.ID]
+			restorations := p.restorations[z.Scope]
 			if len(restorations) == 0 {
 				continue
 			}
-			tasks[z.ID] = zone.Task{
-				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.ID), Applied: p.record.Applied,
+			tasks[z.Scope] = zone.Task{
+				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.Scope), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
 					return planner.Restore(restorations, diff.Live{
 						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
-						EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{z.ID: s.EntryPoint},
+						EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{z.Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
 					})
 				},
 			}
@@ -128,8 +128,8 @@ type gate struct {
 	plan   *Planned
 	writes reconcile.Writes
 
-	written map[edge.ZoneID]bool // what was put back, or may have been
-	before  map[edge.ZoneID]bool // held by an earlier revert
+	written map[edge.Scope]bool // what was put back, or may have been
+	before  map[edge.Scope]bool // held by an earlier revert
 
 	mu       sync.Mutex
 	standing reconcile.Standing
@@ -138,10 +138,10 @@ type gate struct {
 
 func newGate(r *Run, p *Planned) *gate {
 	g := &gate{
-		run: r, plan: p, written: map[edge.ZoneID]bool{}, before: map[edge.ZoneID]bool{},
+		run: r, plan: p, written: map[edge.Scope]bool{}, before: map[edge.Scope]bool{},
 	}
 	for _, h := range p.record.Holds {
-		g.before[h.ZoneID] = g.before[h.ZoneID] || h.Reverted()
+		g.before[h.Scope] = g.before[h.Scope] || h.Reverted()
 	}
 	return g
 }
@@ -197,7 +197,7 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 	entry := reconcile.WriteEntry(now, reconcile.TriggerRevert, asked, t.Fingerprint, have)
 	entry.Reason = "reverts " + strings.TrimPrefix(order.what(), "writes of ")
 	hold := diff.Hold{
-		Zone: now.Zone, ZoneID: now.ZoneID, Declaration: t.Fingerprint, Commit: g.plan.state.Commit,
+		Zone: now.Zone, Scope: now.Scope, Declaration: t.Fingerprint, Commit: g.plan.state.Commit,
 		Reason: order.because(),
 	}
 	var widened []diff.Settled
@@ -220,7 +220,7 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 
 // Ended implements [zone.Gate].
 func (g *gate) Ended(ctx context.Context, t zone.Task, version string) error {
-	return g.run.Records.Unclaim(ctx, t.Zone().ID, version)
+	return g.run.Records.Unclaim(ctx, t.Zone().Scope, version)
 }
 
 // NotKept implements [zone.Gate].
@@ -235,7 +235,7 @@ func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news
 // there, and nothing of the commit is to come.
 func (g *gate) dropHolds(ctx context.Context) error {
 	before := g.plan.asBefore()
-	var drop []edge.ZoneID
+	var drop []edge.Scope
 	for id := range g.plan.held {
 		if !before[id] && !g.written[id] && !g.before[id] && !g.plan.pending[id] {
 			drop = append(drop, id)
@@ -244,7 +244,7 @@ func (g *gate) dropHolds(ctx context.Context) error {
 	if len(drop) == 0 {
 		return nil
 	}
-	slices.Sort(drop)
+	slices.SortFunc(drop, edge.Scope.Compare)
 	if err := g.run.Records.DropRevert(ctx, drop); err != nil {
 		return fmt.Errorf("ending the holds of zones that were not put back: %w", err)
 	}

@@ -38,7 +38,7 @@ type world struct {
 
 	mu      sync.Mutex
 	now     time.Time
-	flights map[edge.ZoneID]*flight // the next write there
+	flights map[edge.Scope]*flight // the next write there
 }
 
 // flight is a write that stops on its way: before the platform has it, or after.
@@ -58,7 +58,7 @@ func (f *flight) end() {
 }
 
 func newWorld(t *rapid.T, dir string) *world {
-	w := &world{T: t, n: rapid.IntRange(1, 5).Draw(t, "zones"), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), flights: map[edge.ZoneID]*flight{}}
+	w := &world{T: t, n: rapid.IntRange(1, 5).Draw(t, "zones"), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), flights: map[edge.Scope]*flight{}}
 	var err error
 	w.platform, err = mem.New(mem.Config{Seed: mem.Fleet(w.n)})
 	w.must(err)
@@ -104,7 +104,7 @@ func (w *world) start() {
 }
 
 // UpdateRule implements [edge.Writer] for the daemon.
-func (w *world) UpdateRule(ctx context.Context, id edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (w *world) UpdateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	w.mu.Lock()
 	f := w.flights[id]
 	delete(w.flights, id)
@@ -154,7 +154,7 @@ func (w *world) look(i int) {
 	}
 	results, _ := w.worker.Apply(ctx, t, sight, plan)
 	w.must(w.control.Proved(ctx, t, plan.Settled))
-	_, err = w.control.Note(ctx, control.Outcome{Zone: id, Fingerprint: t.Fingerprint, Plan: plan, Results: results})
+	_, err = w.control.Note(ctx, control.Outcome{Scope: id, Fingerprint: t.Fingerprint, Plan: plan, Results: results})
 	w.must(err)
 }
 
@@ -181,7 +181,7 @@ func (w *world) push(commit string, tags func(i int) string) {
 			Ruleset: "core", Enabled: desired.Declared[bool]{Value: true}, Unmanaged: &desired.Declared[desired.Unmanaged]{Value: desired.Remove},
 		}
 		d.Disable.Tags = []desired.Declared[string]{{Value: tags(i)}}
-		account.Zones = append(account.Zones, desired.Zone{Key: fmt.Sprint("zone-", i), ID: mem.FleetZone(i), Deployments: []desired.Deployment{d}})
+		account.Zones = append(account.Zones, desired.Zone{Key: fmt.Sprint("zone-", i), Scope: mem.FleetZone(i), Deployments: []desired.Deployment{d}})
 	}
 	_, err := w.control.Propose(context.Background(), reconcile.Proposal{Commit: commit, State: desired.State{Commit: commit, Accounts: []desired.Account{account}}})
 	w.must(err)
@@ -191,7 +191,7 @@ func (w *world) push(commit string, tags func(i int) string) {
 // off returns the tags that are off in a zone.
 func (w *world) off(i int) (tags []string) {
 	for _, z := range w.platform.State().Zones {
-		if z.ID != mem.FleetZone(i) || z.EntryPoint.Rules[0].ActionParameters.Overrides == nil {
+		if edge.ZoneScope(z.ID) != mem.FleetZone(i) || z.EntryPoint.Rules[0].ActionParameters.Overrides == nil {
 			continue
 		}
 		for _, c := range z.EntryPoint.Rules[0].ActionParameters.Overrides.Categories {
@@ -263,14 +263,14 @@ func (d *dying) Record(ctx context.Context, entries ...reconcile.Entry) error {
 	return d.Records.Record(ctx, entries...)
 }
 
-func (d *dying) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
+func (d *dying) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	if d.dead.Load() {
 		return errKilled
 	}
 	return d.Records.DropRevert(ctx, zones)
 }
 
-func (*dying) UpdateRule(context.Context, edge.ZoneID, edge.RulesetID, edge.RuleID, edge.Rule) (*edge.Ruleset, error) {
+func (*dying) UpdateRule(context.Context, edge.Scope, edge.RulesetID, edge.RuleID, edge.Rule) (*edge.Ruleset, error) {
 	return nil, errKilled
 }
 
@@ -357,7 +357,7 @@ func TestRevertAtAnyMoment(t *testing.T) {
 			some("reached while a person reads the plan")
 		}
 		report := run.Apply(context.Background(), planned)
-		own := slices.ContainsFunc(report.Plan.Problems, func(p diff.Problem) bool { return p.ZoneID != mem.FleetZone(mine) }) // that git has changed since
+		own := slices.ContainsFunc(report.Plan.Problems, func(p diff.Problem) bool { return p.Scope != mem.FleetZone(mine) }) // that git has changed since
 		if report.Err != nil || own || report.Count(reconcile.Converged) != len(report.Results) {
 			rt.Fatalf("not converged: %v, %+v, %+v", report.Err, report.Results, report.Plan.Problems)
 		}

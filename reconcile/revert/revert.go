@@ -85,7 +85,7 @@ type Planned struct {
 	scope
 	record     reconcile.Record
 	state      desired.State
-	declared   func(edge.ZoneID) string // the fingerprint of a zone's declaration in force
+	declared   func(edge.Scope) string // the fingerprint of a zone's declaration in force
 	facts      guard.Facts
 	overridden []string
 	seen       zone.All
@@ -99,17 +99,17 @@ func (p *Planned) Zones() int { return len(zone.ByZone(p.Plan)) }
 // Left names the zones that were written and are not put back: they were changed since, or a
 // guard holds them back.
 func (p *Planned) Left() (names []string) {
-	written := map[edge.ZoneID]bool{}
+	written := map[edge.Scope]bool{}
 	for _, z := range zone.ByZone(p.Plan) {
-		written[z.Changes[0].ZoneID] = true
+		written[z.Changes[0].Scope] = true
 	}
-	left := map[edge.ZoneID]string{}
+	left := map[edge.Scope]string{}
 	for _, problem := range p.Plan.Problems {
-		left[problem.ZoneID] = problem.Zone
+		left[problem.Scope] = problem.Zone
 	}
 	for _, change := range p.Plan.Changes {
-		if !written[change.ZoneID] {
-			left[change.ZoneID] = change.Zone
+		if !written[change.Scope] {
+			left[change.Scope] = change.Zone
 		}
 	}
 	return slices.Sorted(maps.Values(left))
@@ -146,20 +146,20 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	}
 	p.facts, p.overridden = r.facts(p)
 	p.Plan = diff.NewPlan(p.state.Commit)
-	err = r.plan(ctx, p, writes, func(edge.ZoneID) bool { return true })
+	err = r.plan(ctx, p, writes, func(edge.Scope) bool { return true })
 	p.seeSettled(writes, p.began)
 	return p, err
 }
 
 // plan reads zones, and has the plan say what is to be put back there, in the place of what
 // it said of them before.
-func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of func(edge.ZoneID) bool) error {
+func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of func(edge.Scope) bool) error {
 	targets, problems := targetsOf(writes, p.state)
-	restorations := map[edge.ZoneID][]diff.Restoration{}
-	targets = slices.DeleteFunc(targets, func(t diff.Restoration) bool { return !of(t.ID.Zone) })
-	problems = slices.DeleteFunc(problems, func(p diff.Problem) bool { return !of(p.ZoneID) })
+	restorations := map[edge.Scope][]diff.Restoration{}
+	targets = slices.DeleteFunc(targets, func(t diff.Restoration) bool { return !of(t.ID.Scope) })
+	problems = slices.DeleteFunc(problems, func(p diff.Problem) bool { return !of(p.Scope) })
 	for _, t := range targets {
-		restorations[t.ID.Zone] = append(restorations[t.ID.Zone], t)
+		restorations[t.ID.Scope] = append(restorations[t.ID.Scope], t)
 	}
 	many := zone.Many{
 		Lanes: r.Lanes, Now: r.Now,
@@ -171,13 +171,13 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 	}
 	found := planner.Restore(targets, p.seen.Live)
 	for _, c := range p.Plan.Changes {
-		if !of(c.ZoneID) {
+		if !of(c.Scope) {
 			c.Refused = nil // the guards are asked anew
 			found.Changes = append(found.Changes, c)
 		}
 	}
 	for _, problem := range p.Plan.Problems {
-		if !of(problem.ZoneID) {
+		if !of(problem.Scope) {
 			problems = append(problems, problem)
 		}
 	}
@@ -227,12 +227,12 @@ func (r *Run) facts(p *Planned) (f guard.Facts, overridden []string) {
 }
 
 // scopeOf cuts a state down to zones.
-func scopeOf[T any](state desired.State, zones map[edge.ZoneID]T) desired.State {
+func scopeOf[T any](state desired.State, zones map[edge.Scope]T) desired.State {
 	accounts := make([]desired.Account, 0, len(state.Accounts))
 	for _, account := range state.Accounts {
 		kept := make([]desired.Zone, 0, len(account.Zones))
 		for _, z := range account.Zones {
-			if _, wanted := zones[z.ID]; wanted {
+			if _, wanted := zones[z.Scope]; wanted {
 				kept = append(kept, z)
 			}
 		}

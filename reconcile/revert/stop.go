@@ -17,23 +17,23 @@ import (
 // scope is what an order is about: commits, the zones that they were written to, and those
 // in which they are still to come.
 type scope struct {
-	given    map[edge.ZoneID]reconcile.Given
+	given    map[edge.Scope]reconcile.Given
 	accepted map[string]bool // commits that were accepted since the time of the order
 	first    time.Time       // when the first of the commits was accepted; zero for not known
 	last     int64           // the newest entry of the history when the run began
 
-	pending      map[edge.ZoneID]bool // declared by the commits, and not proved
-	restorations map[edge.ZoneID][]diff.Restoration
-	written      map[edge.ZoneID]bool  // by the commits, or on the way
-	held         map[edge.ZoneID]bool  // by this run; nil: the commit is not stopped yet
-	settled      map[edge.ZoneID]int64 // the write after whose end the zone was read
+	pending      map[edge.Scope]bool // declared by the commits, and not proved
+	restorations map[edge.Scope][]diff.Restoration
+	written      map[edge.Scope]bool  // by the commits, or on the way
+	held         map[edge.Scope]bool  // by this run; nil: the commit is not stopped yet
+	settled      map[edge.Scope]int64 // the write after whose end the zone was read
 }
 
 // scope finds out what an order is about.
 func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	s = scope{
-		accepted: map[string]bool{}, pending: map[edge.ZoneID]bool{}, restorations: map[edge.ZoneID][]diff.Restoration{},
-		written: map[edge.ZoneID]bool{}, settled: map[edge.ZoneID]int64{},
+		accepted: map[string]bool{}, pending: map[edge.Scope]bool{}, restorations: map[edge.Scope][]diff.Restoration{},
+		written: map[edge.Scope]bool{}, settled: map[edge.Scope]int64{},
 	}
 	standing, err := r.Records.Standing(ctx)
 	if err != nil {
@@ -58,10 +58,10 @@ func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	}
 	for _, account := range p.state.Accounts {
 		for _, z := range account.Zones {
-			declared := p.declared(z.ID)
+			declared := p.declared(z.Scope)
 			named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
-			if named && p.record.Proofs[z.ID].Fingerprint != declared && s.gave(p, z.ID, declared) {
-				s.pending[z.ID] = true
+			if named && p.record.Proofs[z.Scope].Fingerprint != declared && s.gave(p, z.Scope, declared) {
+				s.pending[z.Scope] = true
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (s *scope) about(order Order, commit string) bool {
 
 // gave reports whether a zone has its declaration from a commit that the order is about. One
 // that is older than the record of that counts as the one's in force.
-func (s *scope) gave(p *Planned, zone edge.ZoneID, declaration string) bool {
+func (s *scope) gave(p *Planned, zone edge.Scope, declaration string) bool {
 	if g, known := s.given[zone]; known && g.Declaration == declaration {
 		return s.about(p.Order, g.Commit)
 	}
@@ -103,7 +103,7 @@ func (r *Run) writes(ctx context.Context, p *Planned) (writes []reconcile.Entry,
 			filter.Since = p.first
 		}
 		err = r.collect(ctx, filter, func(e reconcile.Entry) {
-			g, known := p.given[e.Subject.ZoneID]
+			g, known := p.given[e.Subject.Scope]
 			inherited := known && g.Declaration == e.Declaration && p.about(p.Order, g.Commit)
 			if inherited && e.Trigger != reconcile.TriggerRevert && !p.about(p.Order, e.Asked.Commit) {
 				writes = append(writes, e)
@@ -118,7 +118,7 @@ func (r *Run) writes(ctx context.Context, p *Planned) (writes []reconcile.Entry,
 func (r *Run) collect(ctx context.Context, filter reconcile.HistoryFilter, take func(reconcile.Entry)) error {
 	_, err := r.Records.History(ctx, filter, func(e reconcile.Entry) error {
 		failed := e.Result != nil && e.Result.Outcome == reconcile.Failed
-		if e.Kind == reconcile.EntryWrite && e.Subject.ZoneID != "" && !failed {
+		if e.Kind == reconcile.EntryWrite && !e.Subject.Scope.IsZero() && !failed {
 			take(e)
 		}
 		return nil
@@ -132,7 +132,7 @@ func (r *Run) collect(ctx context.Context, filter reconcile.HistoryFilter, take 
 // note keeps which zones were written.
 func (s *scope) note(writes []reconcile.Entry) {
 	for _, e := range writes {
-		s.written[e.Subject.ZoneID] = true
+		s.written[e.Subject.Scope] = true
 	}
 }
 
@@ -162,9 +162,9 @@ func (r *Run) stop(ctx context.Context, p *Planned) error {
 	if err := r.Records.Stop(ctx, p.state.Commit, holds, p.ends, order); err != nil {
 		return fmt.Errorf("taking the commit out of force: %w", err)
 	}
-	p.held = map[edge.ZoneID]bool{}
+	p.held = map[edge.Scope]bool{}
 	for _, h := range holds {
-		p.held[h.ZoneID] = true
+		p.held[h.Scope] = true
 	}
 	return nil
 }
@@ -196,16 +196,16 @@ func (o Order) because() string {
 // holds are those of the zones that the commit has not reached, and of those that are to be,
 // or are, as they were before it.
 func (p *Planned) holds() (holds []diff.Hold) {
-	back := map[edge.ZoneID]bool{}
+	back := map[edge.Scope]bool{}
 	for _, z := range zone.ByZone(p.Plan) {
-		back[z.Changes[0].ZoneID] = true
+		back[z.Changes[0].Scope] = true
 	}
 	before := p.asBefore()
 	for _, account := range p.state.Accounts {
 		for _, z := range account.Zones {
-			if p.pending[z.ID] || back[z.ID] || before[z.ID] {
+			if p.pending[z.Scope] || back[z.Scope] || before[z.Scope] {
 				holds = append(holds, diff.Hold{
-					Zone: z.Key, ZoneID: z.ID, Declaration: p.declared(z.ID), Commit: p.state.Commit, Reason: p.Order.because(),
+					Zone: z.Key, Scope: z.Scope, Declaration: p.declared(z.Scope), Commit: p.state.Commit, Reason: p.Order.because(),
 				})
 			}
 		}
@@ -215,16 +215,16 @@ func (p *Planned) holds() (holds []diff.Hold) {
 
 // asBefore are the zones that were written and read, and are as they were before the commit,
 // while they are still declared as it says.
-func (p *Planned) asBefore() map[edge.ZoneID]bool {
-	before := map[edge.ZoneID]bool{}
+func (p *Planned) asBefore() map[edge.Scope]bool {
+	before := map[edge.Scope]bool{}
 	for id := range p.restorations {
 		before[id] = p.gave(p, id, p.declared(id))
 	}
 	for _, problem := range p.Plan.Problems {
-		delete(before, problem.ZoneID)
+		delete(before, problem.Scope)
 	}
 	for _, c := range p.Plan.Changes {
-		delete(before, c.ZoneID)
+		delete(before, c.Scope)
 	}
 	return before
 }

@@ -39,10 +39,10 @@ func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
 // targetsOf puts the writes of each deployment together: what was there before the first,
 // and what the last has written. Zones that are not declared any more are problems.
 func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Restoration, problems []diff.Problem) {
-	accounts := map[edge.ZoneID]edge.AccountID{}
+	accounts := map[edge.Scope]edge.AccountID{}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			accounts[z.ID] = account.ID
+			accounts[z.Scope] = account.ID
 		}
 	}
 	at := map[diff.DeploymentID]int{}
@@ -52,7 +52,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 			i = len(targets)
 			at[e.Subject.ID()] = i
 			targets = append(targets, diff.Restoration{
-				ID: e.Subject.ID(), Account: e.Subject.Account, AccountID: accounts[e.Subject.ZoneID], Zone: e.Subject.Zone, Deployment: e.Subject.Deployment,
+				ID: e.Subject.ID(), Account: e.Subject.Account, AccountID: accounts[e.Subject.Scope], Zone: e.Subject.Zone, Deployment: e.Subject.Deployment,
 			})
 		}
 		for _, m := range e.Members {
@@ -62,15 +62,15 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 	came := comings(writes)
 	declared := targets[:0]
 	for _, t := range targets {
-		if e, is := came[t.ID.Zone]; is {
+		if e, is := came[t.ID.Scope]; is {
 			problems = append(problems, notUndone(t, e))
 			continue
 		}
 		t.Members = slices.DeleteFunc(t.Members, func(m diff.Restored) bool { return bytes.Equal(m.Before, m.Written) })
-		switch _, is := accounts[t.ID.Zone]; {
+		switch _, is := accounts[t.ID.Scope]; {
 		case !is:
 			problems = append(problems, diff.Problem{
-				Account: t.Account, Zone: t.Zone, ZoneID: t.ID.Zone, Deployment: t.Deployment, State: diff.ChangedSince,
+				Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Deployment: t.Deployment, State: diff.ChangedSince,
 				Reason: fmt.Sprintf("commit %.12s, which is in force, does not declare the zone", state.Commit),
 			})
 		case len(t.Members) > 0:
@@ -84,11 +84,11 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 }
 
 // comings are the writes that have deployed or removed something, one for each zone.
-func comings(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
-	zones := map[edge.ZoneID]reconcile.Entry{}
+func comings(writes []reconcile.Entry) map[edge.Scope]reconcile.Entry {
+	zones := map[edge.Scope]reconcile.Entry{}
 	for _, e := range writes {
 		if e.Action == string(diff.ActionDeploy) || e.Action == string(diff.ActionRemove) {
-			zones[e.Subject.ZoneID] = e
+			zones[e.Subject.Scope] = e
 		}
 	}
 	return zones
@@ -98,7 +98,7 @@ func comings(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
 // removed something in its zone: git decides which deployments there are.
 func notUndone(t diff.Restoration, because reconcile.Entry) diff.Problem {
 	p := diff.Problem{
-		Account: t.Account, Zone: t.Zone, ZoneID: t.ID.Zone, Deployment: t.Deployment, State: diff.Blocked,
+		Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Deployment: t.Deployment, State: diff.Blocked,
 		Reason: "a revert does not remove what was deployed", Hint: "declare prune: true; then remove the deployment from the repository",
 	}
 	if because.Action == string(diff.ActionRemove) {

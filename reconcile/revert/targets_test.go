@@ -12,19 +12,19 @@ import (
 
 // A zone in which something was deployed or removed is not put back.
 func TestDeployedAndRemovedStay(t *testing.T) {
-	write := func(zone edge.ZoneID, ruleset edge.RulesetID, action diff.Action) reconcile.Entry {
+	write := func(zone edge.Scope, ruleset edge.RulesetID, action diff.Action) reconcile.Entry {
 		return reconcile.Entry{
 			Kind: reconcile.EntryWrite, Action: string(action),
-			Subject: reconcile.Subject{Zone: string(zone), ZoneID: zone, Deployment: string(ruleset), Ruleset: ruleset},
+			Subject: reconcile.Subject{Zone: zone.String(), Scope: zone, Deployment: string(ruleset), Ruleset: ruleset},
 			Members: []reconcile.MemberChange{{Path: "enabled", New: json.RawMessage("true")}},
 		}
 	}
-	state := desired.State{Accounts: []desired.Account{{ID: "a", Zones: []desired.Zone{{ID: "1"}, {ID: "2"}, {ID: "3"}}}}}
+	state := desired.State{Accounts: []desired.Account{{ID: "a", Zones: []desired.Zone{{Scope: edge.ZoneScope("1")}, {Scope: edge.ZoneScope("2")}, {Scope: edge.ZoneScope("3")}}}}}
 	targets, problems := targetsOf([]reconcile.Entry{
-		write("1", "core", diff.ActionDeploy), write("1", "core", diff.ActionUpdate), write("1", "other", diff.ActionUpdate),
-		write("2", "core", diff.ActionRemove), write("3", "core", diff.ActionUpdate),
+		write(edge.ZoneScope("1"), "core", diff.ActionDeploy), write(edge.ZoneScope("1"), "core", diff.ActionUpdate), write(edge.ZoneScope("1"), "other", diff.ActionUpdate),
+		write(edge.ZoneScope("2"), "core", diff.ActionRemove), write(edge.ZoneScope("3"), "core", diff.ActionUpdate),
 	}, state)
-	if len(targets) != 1 || targets[0].ID.Zone != "3" {
+	if len(targets) != 1 || targets[0].ID.Scope != edge.ZoneScope("3") {
 		t.Errorf("targets %+v", targets)
 	}
 	want := []string{

@@ -31,7 +31,7 @@ func TestReviewsBesideOneThatHangs(t *testing.T) {
 	for name, hang := range map[string]func(*fixture){
 		"evaluation": func(f *fixture) { f.Heads = slowly{f.heads} },
 		"reads": func(f *fixture) {
-			f.tamper.read = func(ctx context.Context, zone edge.ZoneID) error {
+			f.tamper.read = func(ctx context.Context, zone edge.Scope) error {
 				if zone != mem.FleetZone(2) {
 					return nil
 				}

@@ -16,7 +16,7 @@ type strict struct {
 	asked int
 }
 
-func (s *strict) TryUpdateRule(_ context.Context, _ edge.ZoneID, _ edge.RulesetID, _ edge.RuleID, body edge.Rule) error {
+func (s *strict) TryUpdateRule(_ context.Context, _ edge.Scope, _ edge.RulesetID, _ edge.RuleID, body edge.Rule) error {
 	s.asked++
 	if body.ActionParameters.Overrides == nil {
 		return nil

@@ -146,7 +146,7 @@ func shorten(call string) string {
 // off returns the tags that are off in a zone, whatever the platform answers.
 func (f *fixture) off(zone int) (tags []string) {
 	for _, z := range f.platform.State().Zones {
-		if z.ID != mem.FleetZone(zone) {
+		if edge.ZoneScope(z.ID) != mem.FleetZone(zone) {
 			continue
 		}
 		if o := z.EntryPoint.Rules[0].ActionParameters.Overrides; o != nil {
@@ -334,32 +334,32 @@ type tamper struct {
 	*mem.Platform
 	sent atomic.Int64
 	list func(context.Context) error
-	read func(context.Context, edge.ZoneID) error
+	read func(context.Context, edge.Scope) error
 }
 
-func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+func (p *tamper) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	p.sent.Add(1)
 	if p.list != nil {
 		if err := p.list(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return p.Platform.AccountRulesets(ctx, account)
+	return p.Platform.Rulesets(ctx, scope)
 }
 
-func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+func (p *tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	p.sent.Add(1)
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
-func (p *tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *tamper) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	p.sent.Add(1)
 	if p.read != nil {
 		if err := p.read(ctx, zone); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
 // clock is a wall clock that moves when told to.
@@ -401,7 +401,7 @@ func stateOf(commit string, zones ...desired.Zone) desired.State {
 
 // fleetZone declares a zone of the fleet.
 func fleetZone(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: fmt.Sprintf("zone-%05d.example", i), ID: mem.FleetZone(i), Deployments: deployments}
+	return desired.Zone{Key: fmt.Sprintf("zone-%05d.example", i), Scope: mem.FleetZone(i), Deployments: deployments}
 }
 
 // zones declares zones 1 to n alike.

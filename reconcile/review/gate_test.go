@@ -88,7 +88,7 @@ func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
 	f.open(1, "p4", fleetZone(1, core("xss")), fleetZone(2, core("xss")), fleetZone(3, core("xss")))
 	wantMark("p4 seawall/plan success: 0 zones")
 
-	f.tamper.read = func(context.Context, edge.ZoneID) error { return &edge.Error{Status: 503} }
+	f.tamper.read = func(context.Context, edge.Scope) error { return &edge.Error{Status: 503} }
 	f.open(1, "p5", fleetZone(1, core("xss")), fleetZone(2, core("xss", "sqli")))
 	wantMark("p5 seawall/plan pending: 1 zone could not be read, the next plan tries again; 1 zone: 1 unknown")
 	f.tamper.read = nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // kept is what was read, for pull requests that are read in parts. It is safe for
@@ -19,14 +20,14 @@ type kept struct {
 	reads map[readOf]answer
 }
 
-// readOf names what was read: an account's list, one of its rulesets, or a zone's
-// entry point; or what a zone can deploy, and one of these.
+// readOf names what was read: the list of rulesets, one of them or a version of it, or the
+// entry point of a phase.
 type readOf struct {
-	account edge.AccountID
+	scope   edge.Scope
+	list    bool
 	ruleset edge.RulesetID
-	zone    edge.ZoneID
 	version string
-	list    bool // of what the zone can deploy
+	phase   edge.Phase
 }
 
 // answer is what came of a read.
@@ -67,7 +68,7 @@ func (k *kept) drop(before time.Time, all bool) {
 func (k *kept) missing(state desired.State, since time.Time) (n int) {
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if _, ok := k.get(readOf{zone: z.ID}, since); !ok {
+			if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok {
 				n++
 			}
 		}
@@ -85,7 +86,7 @@ func (k *kept) cut(state desired.State, since time.Time, room int) desired.State
 	for _, account := range state.Accounts {
 		var zones []desired.Zone
 		for _, z := range account.Zones {
-			if _, ok := k.get(readOf{zone: z.ID}, since); !ok && len(zones) < room {
+			if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok && len(zones) < room {
 				zones = append(zones, z)
 			}
 		}
@@ -105,16 +106,24 @@ type keeping struct {
 	since  time.Time
 }
 
-func (k keeping) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
-	return keep(ctx, k, readOf{account: account}, func() ([]edge.Ruleset, error) { return k.Reader.AccountRulesets(ctx, account) })
+func (k keeping) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	return keep(ctx, k, readOf{scope: scope, list: true}, func() ([]edge.Ruleset, error) { return k.Reader.Rulesets(ctx, scope) })
 }
 
-func (k keeping) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
-	return keep(ctx, k, readOf{account: account, ruleset: id}, func() (edge.Ruleset, error) { return k.Reader.AccountRuleset(ctx, account, id) })
+func (k keeping) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	return keep(ctx, k, readOf{scope: scope, ruleset: id}, func() (edge.Ruleset, error) { return k.Reader.Ruleset(ctx, scope, id) })
 }
 
-func (k keeping) EntryPoint(ctx context.Context, id edge.ZoneID) (edge.Ruleset, error) {
-	return keep(ctx, k, readOf{zone: id}, func() (edge.Ruleset, error) { return k.Reader.EntryPoint(ctx, id) })
+// RulesetVersion reads a version of the past, where the platform has them. It never
+// changes, so it is kept like any other read.
+func (k keeping) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	return keep(ctx, k, readOf{scope: scope, ruleset: id, version: version}, func() (edge.Ruleset, error) {
+		return zone.RulesetVersion(ctx, k.Reader, scope, id, version)
+	})
+}
+
+func (k keeping) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	return keep(ctx, k, readOf{scope: scope, phase: phase}, func() (edge.Ruleset, error) { return k.Reader.EntryPoint(ctx, scope, phase) })
 }
 
 // keep returns what was read, or reads it now. A failure that may be another one in

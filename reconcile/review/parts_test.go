@@ -110,7 +110,7 @@ func TestReviewOfSlowZones(t *testing.T) {
 		f.kept.now = time.Now
 		f.converge("c1", zones(8, core("xss"))...)
 		f.open(1, "p1", zones(8, core("sqli"))...)
-		f.tamper.read = func(ctx context.Context, _ edge.ZoneID) error {
+		f.tamper.read = func(ctx context.Context, _ edge.Scope) error {
 			select {
 			case <-time.After(50 * time.Second):
 				return nil
@@ -143,8 +143,8 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 		says   string
 	}{
 		"zones that are forbidden": {func(f *fixture) {
-			f.tamper.read = func(_ context.Context, zone edge.ZoneID) error {
-				if zone <= mem.FleetZone(40) {
+			f.tamper.read = func(_ context.Context, zone edge.Scope) error {
+				if zone.Compare(mem.FleetZone(40)) <= 0 {
 					return forbidden
 				}
 				return nil
@@ -152,7 +152,7 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 		}, 3, "40 forbidden"},
 		"an account that is forbidden": {func(f *fixture) { f.tamper.list = func(context.Context) error { return forbidden } }, 1, "60 forbidden"},
 		"a platform that is down": {func(f *fixture) {
-			f.tamper.read = func(context.Context, edge.ZoneID) error { return &edge.Error{Status: 503} }
+			f.tamper.read = func(context.Context, edge.Scope) error { return &edge.Error{Status: 503} }
 		}, 1, "60 unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestPartsAfterAFailure(t *testing.T) {
 	f.open(2, "p2", zones(120, core("sqli"))...)
 	f.round()
 	f.wantReads(50)
-	f.tamper.read = func(context.Context, edge.ZoneID) error { return &edge.Error{Status: 401} }
+	f.tamper.read = func(context.Context, edge.Scope) error { return &edge.Error{Status: 401} }
 	asked := 0
 	f.Lanes.All[0].Room = func(edge.Class, int) int { asked++; return max(0, 25*(3-asked)) } // for the second one alone
 	f.clock.advance(time.Minute)

@@ -72,10 +72,10 @@ func (r *Reviews) leaving(record reconcile.Record, head, base desired.State) []d
 // readable cuts a head down to the zones that it declares otherwise and whose ids
 // base declares in the same account, and says of each new one that it is not read.
 func readable(head, base desired.State) (desired.State, []diff.Problem) {
-	declared := map[edge.ZoneID]edge.AccountID{}
+	declared := map[edge.Scope]edge.AccountID{}
 	for _, account := range base.Accounts {
 		for _, zone := range account.Zones {
-			declared[zone.ID] = account.ID
+			declared[zone.Scope] = account.ID
 		}
 	}
 	changed := diff.ChangedZones(base, head)
@@ -85,12 +85,12 @@ func readable(head, base desired.State) (desired.State, []diff.Problem) {
 		zones := make([]desired.Zone, 0, len(account.Zones))
 		for _, zone := range account.Zones {
 			switch {
-			case !changed[zone.ID]:
-			case declared[zone.ID] == account.ID && account.ID != "":
+			case !changed[zone.Scope]:
+			case declared[zone.Scope] == account.ID && account.ID != "":
 				zones = append(zones, zone)
 			default:
 				unread = append(unread, diff.Problem{
-					Account: account.Key, Zone: zone.Key, ZoneID: zone.ID, State: diff.NotRead, Origin: zone.Origin,
+					Account: account.Key, Zone: zone.Key, Scope: zone.Scope, State: diff.NotRead, Origin: zone.Origin,
 					Reason: "the commit in force does not declare this zone, so Seawall does not read it before the merge",
 				})
 			}

@@ -370,8 +370,8 @@ func TestReviewShowsRenames(t *testing.T) {
 	f.round()
 	text := f.forge.comments[1]
 	for _, want := range []string{
-		"**renamed**: `zone sandbox-test (" + string(renamed.ID) + ") was zone-00001.example`", "**renamed**: `zone other-test (" + string(onlyRenamed.ID) + ") was zone-00002.example`",
-		"#### `prod / sandbox-test (was zone-00001.example, " + string(renamed.ID) + ") / core`: ⚠️ **weakens**",
+		"**renamed**: `zone sandbox-test (" + renamed.Scope.String() + ") was zone-00001.example`", "**renamed**: `zone other-test (" + onlyRenamed.Scope.String() + ") was zone-00002.example`",
+		"#### `prod / sandbox-test (was zone-00001.example, " + renamed.Scope.String() + ") / core`: ⚠️ **weakens**",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the comment lacks %s:\n%s", want, text)

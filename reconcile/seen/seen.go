@@ -25,22 +25,22 @@ type Entry struct {
 // zero value is empty.
 type Cache struct {
 	mu    sync.Mutex
-	zones map[edge.ZoneID]Entry
-	plans map[edge.ZoneID]*diff.Memory
+	zones map[edge.Scope]Entry
+	plans map[edge.Scope]*diff.Memory
 }
 
 // Put keeps what was seen, in the place of what there is.
-func (c *Cache) Put(zone edge.ZoneID, e Entry) {
+func (c *Cache) Put(zone edge.Scope, e Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.zones == nil {
-		c.zones = map[edge.ZoneID]Entry{}
+		c.zones = map[edge.Scope]Entry{}
 	}
 	c.zones[zone] = e
 }
 
 // Get returns what was seen last.
-func (c *Cache) Get(zone edge.ZoneID) (Entry, bool) {
+func (c *Cache) Get(zone edge.Scope) (Entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.zones[zone]
@@ -48,7 +48,7 @@ func (c *Cache) Get(zone edge.ZoneID) (Entry, bool) {
 }
 
 // Drop forgets what was seen of a zone.
-func (c *Cache) Drop(zone edge.ZoneID) {
+func (c *Cache) Drop(zone edge.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.zones, zone)
@@ -56,13 +56,13 @@ func (c *Cache) Drop(zone edge.ZoneID) {
 
 // Plans returns the memory by which planning a zone again costs little. Only who
 // works on the zone may use it.
-func (c *Cache) Plans(zone edge.ZoneID) *diff.Memory {
+func (c *Cache) Plans(zone edge.Scope) *diff.Memory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.plans[zone]
 	if m == nil {
 		if c.plans == nil {
-			c.plans = map[edge.ZoneID]*diff.Memory{}
+			c.plans = map[edge.Scope]*diff.Memory{}
 		}
 		m = m.Renew()
 		c.plans[zone] = m
@@ -71,9 +71,9 @@ func (c *Cache) Plans(zone edge.ZoneID) *diff.Memory {
 }
 
 // Keep forgets zones that are not declared.
-func (c *Cache) Keep(declared func(edge.ZoneID) bool) {
+func (c *Cache) Keep(declared func(edge.Scope) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.zones, func(id edge.ZoneID, _ Entry) bool { return !declared(id) })
-	maps.DeleteFunc(c.plans, func(id edge.ZoneID, _ *diff.Memory) bool { return !declared(id) })
+	maps.DeleteFunc(c.zones, func(id edge.Scope, _ Entry) bool { return !declared(id) })
+	maps.DeleteFunc(c.plans, func(id edge.Scope, _ *diff.Memory) bool { return !declared(id) })
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -51,6 +52,6 @@ func (m *metrics) showHorizon(r reconcile.Report) {
 
 func tokensUnknown(p diff.Plan) bool {
 	return slices.ContainsFunc(p.Problems, func(problem diff.Problem) bool {
-		return problem.Level() == diff.LevelCredential && problem.State == diff.Unknown
+		return problem.Level() == edge.LevelCredential && problem.State == diff.Unknown
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -227,7 +226,7 @@ func (m *metrics) countWrites(r reconcile.Report) {
 		}
 		trigger := triggerDrift
 		switch {
-		case result.Change.Level() == diff.LevelCredential:
+		case result.Change.Level() == edge.LevelCredential:
 			trigger = triggerToken
 		case r.Trigger == reconcile.TriggerSync:
 			trigger = triggerCommit

@@ -51,7 +51,7 @@ func wantMetric(t *testing.T, s *Status, series string, want float64) {
 // change is a change to the deployment of a zone.
 func change(n int) diff.Change {
 	return diff.Change{
-		ZoneID: edge.ZoneID(fmt.Sprint("zone-", n)), Direction: diff.Strengthens,
+		Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("zone-", n))), Direction: diff.Strengthens,
 		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "ruleset"}},
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 func TestTokenCounts(t *testing.T) {
 	create := func(key string) diff.Change {
-		return diff.Change{Token: key, Operation: diff.Creation{As: diff.ActionCreate}}
+		return diff.Change{Scope: edge.CredentialScope(""), Token: key, Operation: diff.Creation{As: diff.ActionCreate}}
 	}
 	refused := create("refused")
 	refused.Refused = &diff.Refusal{}
@@ -19,7 +20,7 @@ func TestTokenCounts(t *testing.T) {
 			Summary: diff.Summary{Tokens: 9},
 			Changes: []diff.Change{
 				create("created"), create("lost"), create("failed"), refused,
-				{Token: "gone", Operation: diff.Orphan{}},
+				{Scope: edge.CredentialScope(""), Token: "gone", Operation: diff.Orphan{}},
 				{Operation: diff.RuleOperation{Do: diff.ActionUpdate}},
 			},
 			Problems: []diff.Problem{

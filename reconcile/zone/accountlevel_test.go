@@ -41,7 +41,7 @@ func newAccountFixture(t testT, quirks ...string) *fixture {
 
 // accountLevel declares what the account deploys itself.
 func accountLevel(deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{AccountLevel: true, Key: desired.AccountZone("prod"), ID: edge.AccountLevel(mem.Account), Deployments: deployments}
+	return desired.Zone{Key: desired.AccountKey("prod"), Scope: edge.AccountScope(mem.Account), Deployments: deployments}
 }
 
 // as is a deployment at account level, by a key.
@@ -68,9 +68,9 @@ func (f *fixture) root() *edge.Ruleset {
 // byHand adds rules to the account's entry point as a person does.
 func (f *fixture) byHand(rules ...edge.Rule) {
 	f.t.Helper()
-	body, err := json.Marshal(edge.EntryPointBody(edge.AccountLevel(mem.Account), rules))
+	body, err := json.Marshal(edge.EntryPointBody(edge.AccountScope(mem.Account), edge.PhaseFirewallManaged, rules))
 	if err == nil {
-		_, err = f.platform.Rulesets(mem.Owner{Account: mem.Account}, false).Create(f.t.Context(), body)
+		_, err = f.platform.In(edge.AccountScope(mem.Account), false).Create(f.t.Context(), body)
 	}
 	if err != nil {
 		f.t.Fatalf("%v", err)

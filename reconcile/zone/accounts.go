@@ -50,8 +50,8 @@ type Accounts struct {
 // account is what was read of one. Who reads the platform holds its turn; its mutex
 // is held for moments.
 type account struct {
-	turn  chan struct{}        // holds a value while no one has it
-	zones map[edge.ZoneID]bool // whose own lists were asked for since at; of who has the turn
+	turn  chan struct{}       // holds a value while no one has it
+	zones map[edge.Scope]bool // whose own lists were asked for since at; of who has the turn
 
 	mu      sync.Mutex
 	taken   time.Time // when someone took the turn; zero while no one has it
@@ -228,9 +228,9 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 		return nil, time.Time{}, failed
 	}
 	listed, byZone, err := a.listAnew(ctx, of)
-	known.zones = map[edge.ZoneID]bool{}
+	known.zones = map[edge.Scope]bool{}
 	for _, z := range of.Zones[:min(len(of.Zones), 1)] {
-		known.zones[z.ID] = byZone
+		known.zones[z.Scope] = byZone
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
@@ -252,7 +252,7 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 // onlyAccountLevel reports whether there is no zone to ask in the place of the account, so
 // that a failure says nothing about what zones could list.
 func onlyAccountLevel(of desired.Account) bool {
-	return len(of.Zones) > 0 && !slices.ContainsFunc(of.Zones, func(z desired.Zone) bool { return !z.AccountLevel })
+	return len(of.Zones) > 0 && !slices.ContainsFunc(of.Zones, func(z desired.Zone) bool { return z.Scope.Level != edge.LevelAccount })
 }
 
 func lists(all []edge.Ruleset, id edge.RulesetID) bool {

@@ -21,7 +21,7 @@ import (
 // All is what was seen of many zones, and when each entry point was asked for.
 type All struct {
 	Live diff.Live
-	At   map[edge.ZoneID]time.Time
+	At   map[edge.Scope]time.Time
 }
 
 // Many reads many zones at once, for who plans a whole state.
@@ -74,9 +74,9 @@ func newAll(state desired.State) All {
 	return All{
 		Live: diff.Live{
 			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
-			EntryPoints: make(map[edge.ZoneID]diff.Observed[edge.Ruleset], state.Zones()),
+			EntryPoints: make(map[edge.Place]diff.Observed[edge.Ruleset], state.Zones()),
 		},
-		At: make(map[edge.ZoneID]time.Time, state.Zones()),
+		At: make(map[edge.Scope]time.Time, state.Zones()),
 	}
 }
 
@@ -146,7 +146,7 @@ func readVersions(ctx context.Context, accounts *Accounts, state desired.State, 
 	for _, account := range state.Accounts {
 		live := seen.Live.Accounts[account.ID]
 		for _, zone := range account.Zones {
-			observed := seen.Live.EntryPoints[zone.ID]
+			observed := seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]
 			if observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
 				continue
 			}
@@ -167,7 +167,7 @@ func (r *reader) named(account desired.Account) (some bool, err error) {
 			return false, Rejected(r.lane, err)
 		}
 		if err != nil {
-			r.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
+			r.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
 			r.counted.step()
 		}
 		some = some || err == nil
@@ -183,7 +183,7 @@ func (r *reader) forbid() {
 			Listed: diff.Observed[[]edge.Ruleset]{Err: r.err}, Documented: r.documented,
 		}
 		for _, z := range account.Zones {
-			r.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: r.err}
+			r.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: r.err}
 		}
 	}
 }
@@ -208,14 +208,14 @@ func (r *reader) readZones(ctx context.Context) error {
 		account := &r.state.Accounts[i]
 		listErr := r.seen.Live.Accounts[account.ID].Listed.Err
 		for j, zone := range account.Zones {
-			if _, told := r.seen.Live.EntryPoints[zone.ID]; told {
+			if _, told := r.seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; told {
 				continue
 			}
 			if listErr == nil {
 				zones = append(zones, toRead{account, &account.Zones[j]})
 				continue
 			}
-			r.seen.Live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
+			r.seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: listErr}
 			r.counted.step()
 		}
 	}
@@ -234,8 +234,8 @@ func (r *reader) readZones(ctx context.Context) error {
 					return err
 				}
 				mu.Lock()
-				id := zones[i].zone.ID
-				r.seen.Live.EntryPoints[id], r.seen.At[id] = observed, at
+				id := zones[i].zone.Scope
+				r.seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], r.seen.At[id] = observed, at
 				mu.Unlock()
 				r.counted.step()
 			}
@@ -261,7 +261,7 @@ func (r *reader) readZone(ctx context.Context, z toRead, down *outage) (time.Tim
 	if err := down.err(); err != nil {
 		return at, diff.Observed[edge.Ruleset]{Err: err}, nil //nolint:nilerr // it is what was observed of this zone
 	}
-	ruleset, err := r.lane.Reader.EntryPoint(ctx, z.zone.ID)
+	ruleset, err := r.lane.Reader.EntryPoint(ctx, z.zone.Scope, edge.PhaseFirewallManaged)
 	down.note(err)
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):

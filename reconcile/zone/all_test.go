@@ -35,7 +35,7 @@ func TestManyReadsEachOnce(t *testing.T) {
 	f.wantCalls(f.calls(), "list", "managed core", "read 1", "read 2", "read 3")
 	for i := range 3 {
 		id := mem.FleetZone(i + 1)
-		if seen := all.Live.EntryPoints[id]; seen.Err != nil || seen.Value.ID == "" || !all.At[id].Equal(f.Now()) {
+		if seen := all.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)]; seen.Err != nil || seen.Value.ID == "" || !all.At[id].Equal(f.Now()) {
 			t.Errorf("zone %d: %+v at %v", i+1, seen, all.At[id])
 		}
 	}
@@ -83,7 +83,7 @@ func TestAccountThatCannotBeListedReadsNoZone(t *testing.T) {
 	}
 	f.wantCalls(f.calls(), "list", "list "+string(otherAccount), "managed core", "read 3")
 	for i, want := range []error{errForbidden, errForbidden, nil} {
-		if got := all.Live.EntryPoints[mem.FleetZone(i+1)].Err; !errors.Is(got, want) {
+		if got := all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)].Err; !errors.Is(got, want) {
 			t.Errorf("zone %d: %v", i+1, got)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFailureIsOfItsZone(t *testing.T) {
 				t.Fatal(err)
 			}
 			plan := planner.Make(planner.Input{State: state, Live: all.Live})
-			if p := plan.Problems; len(plan.Changes) != 2 || len(p) != 1 || p[0].State != c.state || p[0].ZoneID != mem.FleetZone(2) {
+			if p := plan.Problems; len(plan.Changes) != 2 || len(p) != 1 || p[0].State != c.state || p[0].Scope != mem.FleetZone(2) {
 				t.Errorf("%d changes, problems %+v", len(plan.Changes), p)
 			}
 		})
@@ -170,10 +170,10 @@ func TestStoppedReadingIsNone(t *testing.T) {
 			p.managed = func() error { cancel(); return edge.ErrUnavailable }
 		},
 		"on a zone": func(p *tamper, cancel func()) {
-			p.read = func(edge.ZoneID) error { cancel(); return edge.ErrUnavailable }
+			p.read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
 		},
 		"on the last zone": func(p *tamper, cancel func()) {
-			p.read = func(id edge.ZoneID) error {
+			p.read = func(id edge.Scope) error {
 				if id == mem.FleetZone(9) {
 					cancel()
 					return edge.ErrUnavailable
@@ -197,7 +197,7 @@ func TestStoppedReadingIsNone(t *testing.T) {
 // unknown, with the reason.
 func TestOutageEndsTheAsking(t *testing.T) {
 	f := newFixture(t, 10)
-	f.tamper.read = func(id edge.ZoneID) error {
+	f.tamper.read = func(id edge.Scope) error {
 		if id == mem.FleetZone(1) || id == mem.FleetZone(2) {
 			return nil
 		}
@@ -210,7 +210,7 @@ func TestOutageEndsTheAsking(t *testing.T) {
 	// Zones 3 and 4 failed in a row, twice the concurrency of 1.
 	f.wantCalls(f.calls(), "list", "managed core", "read 1", "read 2", "read 3", "read 4")
 	for i := range 10 {
-		err := all.Live.EntryPoints[mem.FleetZone(i+1)].Err
+		err := all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)].Err
 		if (err != nil) != (i >= 2) || err != nil && !errors.Is(err, edge.ErrUnavailable) {
 			t.Errorf("zone %d: %v", i+1, err)
 		}
@@ -224,7 +224,7 @@ func TestOutageEndsTheAsking(t *testing.T) {
 func TestScatteredFailuresEndNothing(t *testing.T) {
 	f := newFixture(t, 9)
 	n := 0
-	f.tamper.read = func(edge.ZoneID) error {
+	f.tamper.read = func(edge.Scope) error {
 		if n++; n%2 == 0 {
 			return errDown
 		}

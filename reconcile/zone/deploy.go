@@ -21,18 +21,18 @@ func (v *visit) request(c diff.Change) func(context.Context) (*edge.Ruleset, err
 	switch o.Do {
 	case diff.ActionUpdate:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
-			return v.Writer.UpdateRule(ctx, c.ZoneID, target.EntryPoint, target.Rule, o.Body)
+			return v.Writer.UpdateRule(ctx, c.Scope, target.EntryPoint, target.Rule, o.Body)
 		}
 	case diff.ActionDeploy:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
 			if target.EntryPoint == "" {
-				return v.deployer().CreateEntryPoint(ctx, c.ZoneID, []edge.Rule{o.Body})
+				return v.deployer().CreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
 			}
-			return v.deployer().AddRule(ctx, c.ZoneID, target.EntryPoint, o.Body)
+			return v.deployer().AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
 		}
 	case diff.ActionRemove:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
-			return v.deployer().DeleteRule(ctx, c.ZoneID, target.EntryPoint, target.Rule)
+			return v.deployer().DeleteRule(ctx, c.Scope, target.EntryPoint, target.Rule)
 		}
 	default:
 		return nil

@@ -26,19 +26,19 @@ func (p *tamper) deploying(ctx context.Context, send send) (*edge.Ruleset, error
 	return p.deploy(send)
 }
 
-func (p *tamper) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+func (p *tamper) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
 	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), zone, rules)
+		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), zone, edge.PhaseFirewallManaged, rules)
 	})
 }
 
-func (p *tamper) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *tamper) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
 	return p.deploying(ctx, func() (*edge.Ruleset, error) {
 		return p.Platform.AddRule(context.WithoutCancel(ctx), zone, entryPoint, body)
 	})
 }
 
-func (p *tamper) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+func (p *tamper) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
 	return p.deploying(ctx, func() (*edge.Ruleset, error) {
 		return p.Platform.DeleteRule(context.WithoutCancel(ctx), zone, entryPoint, rule)
 	})
@@ -83,7 +83,7 @@ func credentials() desired.Deployment {
 func (f *fixture) runs(id edge.RulesetID) (n int) {
 	f.t.Helper()
 	for _, z := range f.platform.State().Zones {
-		if z.ID == mem.FleetZone(1) && z.EntryPoint != nil {
+		if edge.ZoneScope(z.ID) == mem.FleetZone(1) && z.EntryPoint != nil {
 			for _, r := range z.EntryPoint.Rules {
 				if r.Executes(id) {
 					n++
@@ -154,7 +154,7 @@ func TestDeployedByAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.between = func() {
-				if _, err := f.platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), c.rules); err != nil {
+				if _, err := f.platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -235,7 +235,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 				}
 				return nil, edge.ErrOutcomeUnknown
 			}
-			f.tamper.read = func(edge.ZoneID) error {
+			f.tamper.read = func(edge.Scope) error {
 				if rapid.IntRange(0, 3).Draw(rt, "read fails") == 0 {
 					return errDown
 				}

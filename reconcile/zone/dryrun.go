@@ -100,19 +100,19 @@ type trials struct {
 func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 	for _, i := range t.left {
 		c := t.changes[i]
-		if rules := live.EntryPoints[c.ZoneID].Value.Rules; len(rules) > 0 {
-			return t.probeWith(ctx, c.ZoneID, live.EntryPoints[c.ZoneID].Value.ID, rules[0])
+		if rules := live.EntryPoints[c.Scope.At(edge.PhaseFirewallManaged)].Value.Rules; len(rules) > 0 {
+			return t.probeWith(ctx, c.Scope, live.EntryPoints[c.Scope.At(edge.PhaseFirewallManaged)].Value.ID, rules[0])
 		}
 	}
-	var first edge.ZoneID
-	for id, entryPoint := range live.EntryPoints {
-		if len(t.Lanes.All) == 1 && len(entryPoint.Value.Rules) > 0 && (first == "" || id < first) {
-			first = id
+	var first edge.Place
+	for place, entryPoint := range live.EntryPoints {
+		if len(t.Lanes.All) == 1 && len(entryPoint.Value.Rules) > 0 && (first == edge.Place{} || place.Compare(first) < 0) {
+			first = place
 		}
 	}
-	if first != "" {
+	if first != (edge.Place{}) {
 		entryPoint := live.EntryPoints[first].Value
-		return t.probeWith(ctx, first, entryPoint.ID, entryPoint.Rules[0])
+		return t.probeWith(ctx, first.Scope, entryPoint.ID, entryPoint.Rules[0])
 	}
 	if t.Careful {
 		t.reason = "no zone that was read has a rule to test with whether the platform knows dry runs"
@@ -120,7 +120,7 @@ func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 	return !t.Careful
 }
 
-func (t *trials) probeWith(ctx context.Context, id edge.ZoneID, entryPoint edge.RulesetID, rule edge.Rule) bool {
+func (t *trials) probeWith(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.Rule) bool {
 	err := t.runner.TryUpdateRule(ctx, id, entryPoint, rule.ID, rule.Update())
 	if err != nil {
 		t.reason = "a dry run that changes nothing did not pass: " + err.Error()
@@ -154,11 +154,11 @@ func try(ctx context.Context, r edge.DryRunner, c diff.Change) error {
 	target := o.Target
 	switch {
 	case o.Do == diff.ActionUpdate:
-		return r.TryUpdateRule(ctx, c.ZoneID, target.EntryPoint, target.Rule, o.Body)
+		return r.TryUpdateRule(ctx, c.Scope, target.EntryPoint, target.Rule, o.Body)
 	case target.EntryPoint != "":
-		return r.TryAddRule(ctx, c.ZoneID, target.EntryPoint, o.Body)
+		return r.TryAddRule(ctx, c.Scope, target.EntryPoint, o.Body)
 	default:
-		return r.TryCreateEntryPoint(ctx, c.ZoneID, []edge.Rule{o.Body})
+		return r.TryCreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
 	}
 }
 

@@ -37,15 +37,15 @@ func (a *asked) ask(call string, platform func() error) error {
 	return platform()
 }
 
-func (a *asked) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+func (a *asked) TryUpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
 	return a.ask(shorten("PATCH "+edge.RulePath(zone, entryPoint, rule)), func() error { return a.DryRunner.TryUpdateRule(ctx, zone, entryPoint, rule, body) })
 }
 
-func (a *asked) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
-	return a.ask(shorten("POST "+edge.ZoneRulesetsPath(zone)), func() error { return a.DryRunner.TryCreateEntryPoint(ctx, zone, rules) })
+func (a *asked) TryCreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) error {
+	return a.ask(shorten("POST "+edge.RulesetsPath(zone)), func() error { return a.DryRunner.TryCreateEntryPoint(ctx, zone, edge.PhaseFirewallManaged, rules) })
 }
 
-func (a *asked) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
+func (a *asked) TryAddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
 	return a.ask(shorten("POST "+edge.RulesPath(zone, entryPoint)), func() error { return a.DryRunner.TryAddRule(ctx, zone, entryPoint, body) })
 }
 
@@ -70,7 +70,7 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	}
 	plan := diff.NewPlan("c1")
 	for i := range zones {
-		sight := Sight{Account: all.Live.Accounts[mem.Account], EntryPoint: all.Live.EntryPoints[mem.FleetZone(i+1)]}
+		sight := Sight{Account: all.Live.Accounts[mem.Account], EntryPoint: all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)]}
 		plan.Changes = append(plan.Changes, f.Plan(f.task(zones[i]), sight).Changes...)
 	}
 	return f, &asked{DryRunner: platform}, plan.Sealed(), all.Live
@@ -196,12 +196,12 @@ func TestDryRunsOfRefusedChanges(t *testing.T) {
 // runs.
 func TestCarefulDryRuns(t *testing.T) {
 	_, runner, plan, live := dryFixture(t)
-	for id := range live.EntryPoints {
-		if id != mem.FleetZone(4) {
-			delete(live.EntryPoints, id)
+	for place := range live.EntryPoints {
+		if place.Scope != mem.FleetZone(4) {
+			delete(live.EntryPoints, place)
 		}
 	}
-	plan.Changes = slices.DeleteFunc(plan.Changes, func(c diff.Change) bool { return c.ZoneID != mem.FleetZone(4) })
+	plan.Changes = slices.DeleteFunc(plan.Changes, func(c diff.Change) bool { return c.Scope != mem.FleetZone(4) })
 	got := DryRuns{Lanes: dryLanes(runner), Careful: true}.Check(t.Context(), plan, live)
 	if len(runner.calls) != 0 || got.DryRun.Tried != 0 || len(got.DryRun.NotTried) != 1 {
 		t.Errorf("calls %v, %+v", runner.calls, got.DryRun)

@@ -221,7 +221,7 @@ func refusals(p diff.Plan) (guards []string) {
 func (f *fixture) entry(zone int) edge.Ruleset {
 	f.t.Helper()
 	for _, z := range f.platform.State().Zones {
-		if z.ID == mem.FleetZone(zone) {
+		if edge.ZoneScope(z.ID) == mem.FleetZone(zone) {
 			return *z.EntryPoint
 		}
 	}
@@ -315,7 +315,7 @@ func stateOf(zones ...desired.Zone) desired.State {
 
 // declare declares a zone of the fleet.
 func declare(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: fmt.Sprintf("zone-%05d.example", i), ID: mem.FleetZone(i), Deployments: deployments}
+	return desired.Zone{Key: fmt.Sprintf("zone-%05d.example", i), Scope: mem.FleetZone(i), Deployments: deployments}
 }
 
 // declareAll declares zones 1 to n alike.
@@ -409,43 +409,43 @@ type tamper struct {
 	list    func(edge.AccountID) error
 	lists   func([]edge.Ruleset) []edge.Ruleset
 	managed func() error
-	read    func(edge.ZoneID) error
+	read    func(edge.Scope) error
 	write   func(ctx context.Context, send send) (*edge.Ruleset, error)
 	deploy  func(send send) (*edge.Ruleset, error) // of calls that add and delete rules
 }
 
-func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+func (p *tamper) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	if p.list != nil {
-		if err := p.list(account); err != nil {
+		if err := p.list(edge.AccountID(scope.ID)); err != nil {
 			return nil, err
 		}
 	}
-	all, err := p.Platform.AccountRulesets(ctx, account)
+	all, err := p.Platform.Rulesets(ctx, scope)
 	if p.lists != nil {
 		all = p.lists(all)
 	}
 	return all, err
 }
 
-func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+func (p *tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if p.managed != nil {
 		if err := p.managed(); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
-func (p *tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *tamper) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if p.read != nil {
 		if err := p.read(zone); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *tamper) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *tamper) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
 	if p.write == nil {
 		return send()
@@ -457,8 +457,8 @@ func (p *tamper) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint ed
 }
 
 // failZone makes reads of one zone fail.
-func failZone(i int, err error) func(edge.ZoneID) error {
-	return func(zone edge.ZoneID) error {
+func failZone(i int, err error) func(edge.Scope) error {
+	return func(zone edge.Scope) error {
 		if zone == mem.FleetZone(i) {
 			return err
 		}
@@ -467,7 +467,7 @@ func failZone(i int, err error) func(edge.ZoneID) error {
 }
 
 func deploymentID(zone int) diff.DeploymentID {
-	return diff.DeploymentID{Zone: mem.FleetZone(zone), Ruleset: mem.CoreRuleset}
+	return diff.DeploymentID{Scope: mem.FleetZone(zone), Ruleset: mem.CoreRuleset}
 }
 
 var (

@@ -28,7 +28,7 @@ type Declared struct{}
 
 // Check implements [Names].
 func (Declared) Check(a desired.Account, z desired.Zone) error {
-	if z.ID == "" || !desired.Sought(a.ID) && !desired.Sought(z.ID) {
+	if z.Scope.ID == "" || !desired.Sought(a.ID) && !desired.Sought(z.Scope.ID) {
 		return nil
 	}
 	return &diff.NameError{State: diff.Unknown, Message: fmt.Sprintf("the id of zone %q is not known", z.Key)}
@@ -62,7 +62,7 @@ func orDeclared(names Names, documented bool) Names {
 type noAccountLevel struct{ Names }
 
 func (n noAccountLevel) Check(a desired.Account, z desired.Zone) error {
-	if z.AccountLevel {
+	if z.Scope.Level == edge.LevelAccount {
 		return &diff.NameError{
 			State: diff.Blocked, Message: `platform.profile "documented" has no call on what an account deploys itself`,
 			Hint: `set platform.profile to "extended" or platform.preset to "cloudflare", or remove waf of the account from the repository`,
@@ -72,7 +72,7 @@ func (n noAccountLevel) Check(a desired.Account, z desired.Zone) error {
 }
 
 func (n noAccountLevel) Confirm(ctx context.Context, a desired.Account, z desired.Zone) error {
-	if z.AccountLevel {
+	if z.Scope.Level == edge.LevelAccount {
 		return n.Check(a, z)
 	}
 	return n.Names.Confirm(ctx, a, z)

@@ -18,7 +18,7 @@ const mostAsked = 3
 // its zones can deploy serves, or else the rulesets whose ids are declared. The caller has
 // the account's turn.
 func (a *Accounts) listAnew(ctx context.Context, of desired.Account) (listed []edge.Ruleset, byZone bool, err error) {
-	listed, err = a.reader.AccountRulesets(ctx, of.ID)
+	listed, err = a.reader.Rulesets(ctx, edge.AccountScope(of.ID))
 	if !errors.Is(err, edge.ErrForbidden) {
 		return listed, false, err
 	}
@@ -47,16 +47,15 @@ func (a *Accounts) listAnew(ctx context.Context, of desired.Account) (listed []e
 // ofZones adds what zones can deploy to a list, until it has all that is declared, and
 // returns how many zones were asked.
 func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edge.Ruleset) (_ []edge.Ruleset, asked int, _ error) {
-	beyond, offered := a.reader.(edge.RulesetReader)
-	if !offered {
+	if _, offered := a.reader.(edge.RulesetReader); !offered {
 		return listed, 0, nil
 	}
 	for _, z := range of.Zones {
-		if desired.Sought(z.ID) || z.AccountLevel || len(z.Deployments) == 0 || asked == mostAsked || asked > 0 && complete(of, listed) {
+		if desired.Sought(z.Scope.ID) || z.Scope.Level == edge.LevelAccount || len(z.Deployments) == 0 || asked == mostAsked || asked > 0 && complete(of, listed) {
 			continue
 		}
 		asked++
-		rulesets, err := beyond.ZoneRulesets(ctx, z.ID)
+		rulesets, err := a.reader.Rulesets(ctx, z.Scope)
 		if err != nil {
 			return listed, asked, err
 		}
@@ -81,14 +80,13 @@ func complete(of desired.Account, listed []edge.Ruleset) bool {
 
 // full reads a ruleset, by way of a zone where the credential may not read the account's.
 func (a *Accounts) full(ctx context.Context, of desired.Account, id edge.RulesetID) (edge.Ruleset, error) {
-	full, err := a.reader.AccountRuleset(ctx, of.ID, id)
-	beyond, offered := a.reader.(edge.RulesetReader)
-	if !errors.Is(err, edge.ErrForbidden) || !offered {
+	full, err := a.reader.Ruleset(ctx, edge.AccountScope(of.ID), id)
+	if _, offered := a.reader.(edge.RulesetReader); !errors.Is(err, edge.ErrForbidden) || !offered {
 		return full, err
 	}
 	for _, z := range of.Zones {
-		if !desired.Sought(z.ID) && !z.AccountLevel {
-			if full, zoneErr := beyond.ZoneRuleset(ctx, z.ID, id); zoneErr == nil {
+		if !desired.Sought(z.Scope.ID) && z.Scope.Level != edge.LevelAccount {
+			if full, zoneErr := a.reader.Ruleset(ctx, z.Scope, id); zoneErr == nil {
 				return full, nil
 			}
 			break
@@ -103,10 +101,10 @@ func (a *Accounts) more(ctx context.Context, known *account, of desired.Account,
 	known.mu.Lock()
 	byZone := known.byZone
 	known.mu.Unlock()
-	if !byZone || complete(of, listed) || len(of.Zones) != 1 || known.zones[of.Zones[0].ID] {
+	if !byZone || complete(of, listed) || len(of.Zones) != 1 || known.zones[of.Zones[0].Scope] {
 		return listed
 	}
-	known.zones[of.Zones[0].ID] = true
+	known.zones[of.Zones[0].Scope] = true
 	listed, _, err := a.ofZones(ctx, of, listed)
 	if err != nil {
 		return listed // the plan says what is missing

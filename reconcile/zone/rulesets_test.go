@@ -16,28 +16,30 @@ import (
 // nothing.
 type zonesOnly struct {
 	edge.ExtendedReader
-	lists  []edge.ZoneID // that were asked for
-	hidden bool          // no list is shown
+	lists  []edge.Scope // that were asked for
+	hidden bool         // no list is shown
 }
 
-func (zonesOnly) AccountRulesets(context.Context, edge.AccountID) ([]edge.Ruleset, error) {
-	return nil, &edge.Error{Status: 403}
-}
-
-func (zonesOnly) AccountRuleset(context.Context, edge.AccountID, edge.RulesetID) (edge.Ruleset, error) {
-	return edge.Ruleset{}, &edge.Error{Status: 403}
-}
-
-func (z *zonesOnly) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
-	z.lists = append(z.lists, zone)
-	list, err := z.ExtendedReader.ZoneRulesets(ctx, zone)
-	if zone == mem.FleetZone(1) {
+func (z *zonesOnly) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if scope.Level == edge.LevelAccount {
+		return nil, &edge.Error{Status: 403}
+	}
+	z.lists = append(z.lists, scope)
+	list, err := z.ExtendedReader.Rulesets(ctx, scope)
+	if scope == mem.FleetZone(1) {
 		list = slices.DeleteFunc(list, func(r edge.Ruleset) bool { return r.Kind == edge.KindManaged })
 	}
 	if z.hidden {
 		return nil, &edge.Error{Status: 403}
 	}
 	return list, err
+}
+
+func (z *zonesOnly) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	if scope.Level == edge.LevelAccount {
+		return edge.Ruleset{}, &edge.Error{Status: 403}
+	}
+	return z.ExtendedReader.Ruleset(ctx, scope, id)
 }
 
 // Where the account's rulesets may not be listed, those of a zone serve: of another one
@@ -51,7 +53,7 @@ func TestRulesetsByWayOfZones(t *testing.T) {
 		ref.Key = "core"
 		a := desired.Account{Key: "prod", ID: mem.Account, Rulesets: []desired.RulesetRef{ref}}
 		for _, i := range zones {
-			a.Zones = append(a.Zones, desired.Zone{ID: mem.FleetZone(i), Deployments: []desired.Deployment{{Ruleset: "core"}}})
+			a.Zones = append(a.Zones, desired.Zone{Scope: mem.FleetZone(i), Deployments: []desired.Deployment{{Ruleset: "core"}}})
 		}
 		return a
 	}
@@ -62,15 +64,15 @@ func TestRulesetsByWayOfZones(t *testing.T) {
 	for _, c := range []struct {
 		of    desired.Account
 		found bool
-		lists []edge.ZoneID
+		lists []edge.Scope
 	}{
-		{account(byName, 1), false, []edge.ZoneID{mem.FleetZone(1)}},
-		{account(byName, 2), true, []edge.ZoneID{mem.FleetZone(2)}}, // only for a zone that misses something
+		{account(byName, 1), false, []edge.Scope{mem.FleetZone(1)}},
+		{account(byName, 2), true, []edge.Scope{mem.FleetZone(2)}}, // only for a zone that misses something
 		{account(byName, 3), true, nil},
 	} {
 		live, _, err := accounts.Live(t.Context(), c.of, since)
 		if err != nil || (len(live.Managed) == 1) != c.found || !slices.Equal(reader.lists, c.lists) {
-			t.Errorf("zone %s: %v, %d rulesets, asked %v", c.of.Zones[0].ID, err, len(live.Managed), reader.lists)
+			t.Errorf("zone %s: %v, %d rulesets, asked %v", c.of.Zones[0].Scope, err, len(live.Managed), reader.lists)
 		}
 		for _, m := range live.Managed {
 			if m.Err != nil || len(m.Value.Rules) == 0 {

@@ -11,16 +11,11 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// versionReader reads versions of the past; see [edge.RulesetReader].
-type versionReader interface {
-	AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error)
-}
-
-// AccountRulesetVersion reads a version where a reader can; else it returns
+// RulesetVersion reads a version where a reader can; else it returns
 // [edge.ErrNotOffered].
-func AccountRulesetVersion(ctx context.Context, r edge.Reader, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if versions, ok := r.(versionReader); ok {
-		return versions.AccountRulesetVersion(ctx, account, id, version)
+func RulesetVersion(ctx context.Context, r edge.Reader, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	if versions, ok := r.(edge.RulesetReader); ok {
+		return versions.RulesetVersion(ctx, scope, id, version)
 	}
 	return edge.Ruleset{}, fmt.Errorf("reading version %s of ruleset %s: %w", version, id, edge.ErrNotOffered)
 }
@@ -57,7 +52,7 @@ func (a *Accounts) version(ctx context.Context, known *account, id edge.AccountI
 	if ok {
 		return have.Value, have.Err
 	}
-	full, err := AccountRulesetVersion(ctx, a.reader, id, v.Ruleset, v.Version)
+	full, err := RulesetVersion(ctx, a.reader, edge.AccountScope(id), v.Ruleset, v.Version)
 	if err != nil && !errors.Is(err, edge.ErrNotFound) {
 		return edge.Ruleset{}, err
 	}

@@ -209,7 +209,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 
 func (v *visit) read(ctx context.Context) error {
 	v.calls++
-	entryPoint, at, err := v.entryPoint(ctx, v.Zone().ID)
+	entryPoint, at, err := v.entryPoint(ctx, v.Zone().Scope)
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		v.sight.At = time.Time{}
 		return reading(err)

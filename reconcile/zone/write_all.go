@@ -16,15 +16,15 @@ import (
 
 // ByZone splits a plan into one for each zone that has changes to be applied, in the order in which the plan first names the zones.
 func ByZone(p diff.Plan) (zones []diff.Plan) {
-	index := map[edge.ZoneID]int{}
+	index := map[edge.Scope]int{}
 	for _, c := range p.Changes {
-		if !c.Applies() || !c.Level().Counts() {
+		if !c.Applies() || !diff.Counts(c.Level()) {
 			continue
 		}
-		i, ok := index[c.ZoneID]
+		i, ok := index[c.Scope]
 		if !ok {
 			i = len(zones)
-			index[c.ZoneID] = i
+			index[c.Scope] = i
 			zones = append(zones, diff.Plan{})
 		}
 		zones[i].Changes = append(zones[i].Changes, c)
@@ -49,7 +49,7 @@ type ManyWriter struct {
 // one change at a time within a zone. seen is what they were planned from. A credential
 // that the platform rejects stops its own zones alone; the error is that it rejects all
 // that were needed. It returns the results of all, by account, zone and deployment.
-func (m ManyWriter) Apply(ctx context.Context, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task) (results []reconcile.Result, err error) {
+func (m ManyWriter) Apply(ctx context.Context, seen All, plans []diff.Plan, tasks map[edge.Scope]Task) (results []reconcile.Result, err error) {
 	parts := map[int][]diff.Plan{}
 	for _, plan := range plans {
 		if lane := m.Lanes.Index(plan.Changes[0].Account); lane >= 0 {
@@ -92,7 +92,7 @@ type laneWriter struct {
 // apply applies plans until the credential is rejected, which it returns. mu is held for
 // Made.
 func (w laneWriter) apply(
-	ctx context.Context, indexes *diff.Indexes, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task, mu *sync.Mutex,
+	ctx context.Context, indexes *diff.Indexes, seen All, plans []diff.Plan, tasks map[edge.Scope]Task, mu *sync.Mutex,
 ) (results []reconcile.Result, rejected error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -100,9 +100,9 @@ func (w laneWriter) apply(
 	accounts.Documented = w.Documented
 	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now, Patient: true}
 	one := func(plan diff.Plan) {
-		id := plan.Changes[0].ZoneID
+		id := plan.Changes[0].Scope
 		t := tasks[id]
-		sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id], At: seen.At[id]}
+		sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], At: seen.At[id]}
 		ended, _ := worker.Apply(ctx, t, sight, plan)
 		mu.Lock()
 		defer mu.Unlock()

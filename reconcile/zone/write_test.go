@@ -253,7 +253,7 @@ func TestSlowProofIsNoCheckForTheNextWrite(t *testing.T) {
 	f, z := both(t)
 	f.gate.permit = func(_, now diff.Change) (*diff.Refusal, error) {
 		if now.Deployment == "core" {
-			f.tamper.read = func(edge.ZoneID) error { // the proof
+			f.tamper.read = func(edge.Scope) error { // the proof
 				f.tamper.read = nil
 				f.advance(2 * freshFor)
 				return nil
@@ -446,7 +446,7 @@ func TestStoppedBetweenCheckAndWriteWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.between = func() {
 		f.advance(2 * freshFor)
-		f.tamper.read = func(edge.ZoneID) error { cancel(); return nil }
+		f.tamper.read = func(edge.Scope) error { cancel(); return nil }
 	}
 	d := f.workUntil(ctx, declare(1, core("xss")))
 	f.wantCalls(d.calls, "read 1")

@@ -143,7 +143,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
-	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().ID)
+	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope)
 	if err != nil && ctx.Err() != nil {
 		return s, context.Cause(ctx)
 	}
@@ -157,9 +157,9 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
 
-func (w *Worker) entryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, time.Time, error) {
+func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope) (edge.Ruleset, time.Time, error) {
 	at := w.Now()
-	entryPoint, err := w.Reader.EntryPoint(ctx, zone)
+	entryPoint, err := w.Reader.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
 	return entryPoint, at, err
 }
 
@@ -195,7 +195,7 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 		Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
-			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},
+			EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{t.Zone().Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
 		},
 	})
 }
@@ -210,7 +210,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 	v := &visit{Worker: w, Task: t, sight: s}
 	rejected := false
 	for _, c := range plan.Changes {
-		if !c.Applies() || !c.Level().Counts() {
+		if !c.Applies() || !diff.Counts(c.Level()) {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}

@@ -15,22 +15,19 @@ type Call string
 // The calls, named like the methods of [edge.ExtendedPlatform] and
 // [edge.TokenPlatform].
 const (
-	AccountRulesets Call = "AccountRulesets"
-	AccountRuleset  Call = "AccountRuleset"
-	EntryPoint      Call = "EntryPoint"
-	UpdateRule      Call = "UpdateRule"
-	CreateToken     Call = "CreateToken"
+	Rulesets    Call = "Rulesets"
+	Ruleset     Call = "Ruleset"
+	EntryPoint  Call = "EntryPoint"
+	UpdateRule  Call = "UpdateRule"
+	CreateToken Call = "CreateToken"
 
-	ZoneRulesets          Call = "ZoneRulesets"
-	ZoneRuleset           Call = "ZoneRuleset"
-	AccountRulesetVersion Call = "AccountRulesetVersion"
-	ZoneRulesetVersion    Call = "ZoneRulesetVersion"
-	CreateEntryPoint      Call = "CreateEntryPoint"
-	AddRule               Call = "AddRule"
-	DeleteRule            Call = "DeleteRule"
-	Zones                 Call = "Zones"
-	Zone                  Call = "Zone"
-	Accounts              Call = "Accounts"
+	RulesetVersion   Call = "RulesetVersion"
+	CreateEntryPoint Call = "CreateEntryPoint"
+	AddRule          Call = "AddRule"
+	DeleteRule       Call = "DeleteRule"
+	Zones            Call = "Zones"
+	Zone             Call = "Zone"
+	Accounts         Call = "Accounts"
 
 	UserTokens       Call = "UserTokens"
 	UserToken        Call = "UserToken"
@@ -51,10 +48,10 @@ type Pattern struct {
 // Patterns are the calls of the reference, "Endpoints". The paths are those
 // of package edge with parameters in the place of ids.
 var Patterns = []Pattern{
-	{AccountRulesets, http.MethodGet, edge.AccountRulesetsPath("{account_id}")},
-	{AccountRuleset, http.MethodGet, edge.AccountRulesetPath("{account_id}", "{ruleset_id}")},
-	{EntryPoint, http.MethodGet, edge.EntryPointPath("{zone_id}")},
-	{UpdateRule, http.MethodPatch, edge.RulePath("{zone_id}", "{ruleset_id}", "{rule_id}")},
+	{Rulesets, http.MethodGet, edge.RulesetsPath(anAccount)},
+	{Ruleset, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}")},
+	{EntryPoint, http.MethodGet, edge.EntryPointPath(aZone, edge.PhaseFirewallManaged)},
+	{UpdateRule, http.MethodPatch, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
 	{CreateToken, http.MethodPost, edge.TokensPath()},
 }
 
@@ -68,25 +65,24 @@ var Extended = slices.Concat(Patterns, []Pattern{
 	{UpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
 	{DeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
 	{RollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
-	{ZoneRulesets, http.MethodGet, edge.ZoneRulesetsPath("{zone_id}")},
-	{CreateEntryPoint, http.MethodPost, edge.ZoneRulesetsPath("{zone_id}")},
-	{ZoneRuleset, http.MethodGet, edge.ZoneRulesetPath("{zone_id}", "{ruleset_id}")},
-	{AddRule, http.MethodPost, edge.RulesPath("{zone_id}", "{ruleset_id}")},
-	{DeleteRule, http.MethodDelete, edge.RulePath("{zone_id}", "{ruleset_id}", "{rule_id}")},
-	{AccountRulesetVersion, http.MethodGet, edge.AccountRulesetPath("{account_id}", "{ruleset_id}") + "/versions/{version}"},
-	{ZoneRulesetVersion, http.MethodGet, edge.ZoneRulesetPath("{zone_id}", "{ruleset_id}") + "/versions/{version}"},
+	{Rulesets, http.MethodGet, edge.RulesetsPath(aZone)},
+	{CreateEntryPoint, http.MethodPost, edge.RulesetsPath(aZone)},
+	{Ruleset, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}")},
+	{AddRule, http.MethodPost, edge.RulesPath(aZone, "{ruleset_id}")},
+	{DeleteRule, http.MethodDelete, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
+	{RulesetVersion, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}") + "/versions/{version}"},
+	{RulesetVersion, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}") + "/versions/{version}"},
 	{Zones, http.MethodGet, edge.ZonesPath()},
 	{Zone, http.MethodGet, edge.ZonePath("{zone_id}")},
 	{Accounts, http.MethodGet, edge.AccountsPath()},
-	{EntryPoint, http.MethodGet, edge.EntryPointPath(anAccount)},
+	{EntryPoint, http.MethodGet, edge.EntryPointPath(anAccount, edge.PhaseFirewallManaged)},
 	{UpdateRule, http.MethodPatch, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
-	{CreateEntryPoint, http.MethodPost, edge.ZoneRulesetsPath(anAccount)},
+	{CreateEntryPoint, http.MethodPost, edge.RulesetsPath(anAccount)},
 	{AddRule, http.MethodPost, edge.RulesPath(anAccount, "{ruleset_id}")},
 	{DeleteRule, http.MethodDelete, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
 })
 
-// anAccount is an account in the place of a zone.
-var anAccount = edge.AccountLevel("{account_id}")
+var aZone, anAccount = edge.ZoneScope("{zone_id}"), edge.AccountScope("{account_id}")
 
 // String is method and path template, "PATCH /zones/{zone_id}/…".
 func (p Pattern) String() string { return p.Method + " " + p.Path }
@@ -104,6 +100,14 @@ type Route struct {
 	Version string
 	Phase   edge.Phase // of the patterns that a platform has beside the contract's, and so is Record
 	Record  string
+}
+
+// Scope is that of a zone or an account, by what the path has.
+func (r Route) Scope() edge.Scope {
+	if r.Zone != "" {
+		return edge.ZoneScope(r.Zone)
+	}
+	return edge.AccountScope(r.Account)
 }
 
 // Match finds the call a request is for among those a platform offers, such as

@@ -191,10 +191,10 @@ func TestMatch(t *testing.T) {
 		method, path string
 		want         Route
 	}{
-		{"GET", edge.AccountRulesetsPath(edge.AccountID(id)), Route{Call: AccountRulesets, Account: edge.AccountID(id)}},
-		{"GET", edge.AccountRulesetPath("a", "b"), Route{Call: AccountRuleset, Account: "a", Ruleset: "b"}},
-		{"GET", edge.EntryPointPath("z"), Route{Call: EntryPoint, Zone: "z"}},
-		{"PATCH", edge.RulePath("z", "r", "u"), Route{Call: UpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
+		{"GET", edge.RulesetsPath(edge.AccountScope(edge.AccountID(id))), Route{Call: Rulesets, Account: edge.AccountID(id)}},
+		{"GET", edge.RulesetPath(edge.AccountScope("a"), "b"), Route{Call: Ruleset, Account: "a", Ruleset: "b"}},
+		{"GET", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged), Route{Call: EntryPoint, Zone: "z"}},
+		{"PATCH", edge.RulePath(edge.ZoneScope("z"), "r", "u"), Route{Call: UpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
 		{"POST", edge.TokensPath(), Route{Call: CreateToken}},
 	} {
 		for _, offered := range [][]Pattern{Patterns, Extended} {
@@ -208,7 +208,7 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%q: got %v", path, err)
 		}
 	}
-	root := edge.EntryPointPath(edge.AccountLevel("a"))
+	root := edge.EntryPointPath(edge.AccountScope("a"), edge.PhaseFirewallManaged)
 	if got, err := Match(Extended, "GET", root); err != nil || withoutPattern(got) != (Route{Call: EntryPoint, Account: "a"}) {
 		t.Errorf("%s: got %+v, %v", root, got, err)
 	}
@@ -222,7 +222,7 @@ func TestMatch(t *testing.T) {
 		}
 	}
 	var e *edge.Error
-	if _, err := Match(Patterns, "PUT", edge.EntryPointPath("z")); !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed {
+	if _, err := Match(Patterns, "PUT", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged)); !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed {
 		t.Errorf("PUT: got %v", err)
 	}
 }

@@ -16,7 +16,7 @@ func Newest(ctx context.Context, tx *sql.Tx) (number int64, err error) {
 
 // WrittenByCommands returns the zones of the results after an entry that are of writes of
 // commands, as [reconcile.Records] says.
-func WrittenByCommands(ctx context.Context, tx *sql.Tx, after int64) (zones []edge.ZoneID, err error) {
+func WrittenByCommands(ctx context.Context, tx *sql.Tx, after int64) (zones []edge.Scope, err error) {
 	rows, err := tx.QueryContext(ctx, `
 		SELECT DISTINCT json_extract(body, '$.subject.zone_id') FROM history
 		WHERE number > ? AND write IS NOT NULL AND json_extract(body, '$.subject.zone_id') <> ''
@@ -26,7 +26,7 @@ func WrittenByCommands(ctx context.Context, tx *sql.Tx, after int64) (zones []ed
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var zone edge.ZoneID
+		var zone edge.Scope
 		if err := rows.Scan(&zone); err != nil {
 			return nil, err
 		}

@@ -35,13 +35,13 @@ func acceptSteps() []step {
 		},
 		{
 			"what zones were before it", accept(
-				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z9": nil}},
-				reconcile.Acceptance{Commit: "c2", Earlier: guard.Earlier{"z1": nil, "z2": {"tier": "gold"}, "z3": {}}}),
-			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Earlier: guard.Earlier{"z1": nil, "z2": {"tier": "gold"}, "z3": {}}}},
+				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{edge.ZoneScope("z9"): nil}},
+				reconcile.Acceptance{Commit: "c2", Earlier: guard.Earlier{edge.ZoneScope("z1"): nil, edge.ZoneScope("z2"): {"tier": "gold"}, edge.ZoneScope("z3"): {}}}),
+			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Earlier: guard.Earlier{edge.ZoneScope("z1"): nil, edge.ZoneScope("z2"): {"tier": "gold"}, edge.ZoneScope("z3"): {}}}},
 		},
 		{
 			"of a commit that is accepted again", accept(
-				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z9": nil}}, reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z1": nil}},
+				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{edge.ZoneScope("z9"): nil}}, reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{edge.ZoneScope("z1"): nil}},
 				reconcile.Acceptance{Commit: "c1"}),
 			reconcile.Record{Accepted: accepted("c1")},
 		},
@@ -76,37 +76,37 @@ func goneSteps() []step {
 	fill := func(ctx context.Context, s Store) error {
 		return errors.Join(
 			s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}),
-			s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f1", "c1", gold), proof("z2", "f2", "c1", nil)},
+			s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold), proof(edge.ZoneScope("z2"), "f2", "c1", nil)},
 				append(owns(first, "a"), append(owns(sibling, "b"), owns(second, "c")...)...)),
-			s.NonConvergent(ctx, first, "n"), s.NonConvergent(ctx, second, "n"), s.NonConvergent(ctx, diff.DeploymentID{Zone: "z11", Ruleset: "r"}, "n"),
-			s.Drifted(ctx, []reconcile.Drift{{Zone: "z1", At: noon}}, noon))
+			s.NonConvergent(ctx, first, "n"), s.NonConvergent(ctx, second, "n"), s.NonConvergent(ctx, diff.DeploymentID{Scope: edge.ZoneScope("z11"), Ruleset: "r"}, "n"),
+			s.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon))
 	}
 	left := reconcile.Record{
-		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof("z2", "f2", "c1", nil)),
-		NonConvergent: map[diff.DeploymentID]string{second: "n", {Zone: "z11", Ruleset: "r"}: "n"},
-		Drifts:        []reconcile.Drift{{Zone: "z1", At: noon}},
+		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof(edge.ZoneScope("z2"), "f2", "c1", nil)),
+		NonConvergent: map[diff.DeploymentID]string{second: "n", {Scope: edge.ZoneScope("z11"), Ruleset: "r"}: "n"},
+		Drifts:        []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}},
 	}
 	again := left
-	again.Proofs = proofs(proof("z1", "f3", "c2", nil), proof("z2", "f2", "c1", nil))
+	again.Proofs = proofs(proof(edge.ZoneScope("z1"), "f3", "c2", nil), proof(edge.ZoneScope("z2"), "f2", "c1", nil))
 	again.Applied = diff.Applied{second: {"c"}, first: {"x"}}
 	return []step{
 		{
 			"all but drifts of a zone is forgotten", func(ctx context.Context, s Store) error {
-				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1", "unknown", "z"}}))
+				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown"), edge.ZoneScope("z")}}))
 			},
 			left,
 		},
 		{
 			"and begins anew", func(ctx context.Context, s Store) error {
-				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1"}}),
-					s.Widen(ctx, owns(first, "x")), s.Prove(ctx, "c2", []reconcile.Proof{proof("z1", "f3", "c2", nil)}, owns(first, "x")))
+				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
+					s.Widen(ctx, owns(first, "x")), s.Prove(ctx, "c2", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f3", "c2", nil)}, owns(first, "x")))
 			},
 			again,
 		},
 		{
 			"a record of the commit before does not bring it back", func(ctx context.Context, s Store) error {
-				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1"}}),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)))
+				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
+					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)))
 			},
 			left,
 		},

@@ -10,17 +10,17 @@ import (
 )
 
 // anAccount deploys one ruleset several times.
-var anAccount = edge.AccountLevel("a1")
+var anAccount = edge.AccountScope("a1")
 
 var severalAtAccountLevel = step{
 	"several deployments of one ruleset at account level", func(ctx context.Context, s Store) error {
-		eu, us := diff.DeploymentID{Zone: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}
+		eu, us := diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}
 		return errors.Join(
 			s.Prove(ctx, "c1", nil, append(owns(eu, "a"), owns(us, "b")...)), s.Widen(ctx, owns(us, "c")),
 			s.NonConvergent(ctx, eu, "n"), s.NonConvergent(ctx, us, "m"), s.Forget(ctx, []diff.DeploymentID{eu}))
 	},
 	reconcile.Record{
-		Applied:       diff.Applied{{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}: {"b", "c"}},
-		NonConvergent: map[diff.DeploymentID]string{{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}: "m"},
+		Applied:       diff.Applied{{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}: {"b", "c"}},
+		NonConvergent: map[diff.DeploymentID]string{{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}: "m"},
 	},
 }

@@ -16,7 +16,7 @@ import (
 // neither of them.
 func testRecordWrite(t *testing.T, f Fixture) {
 	ctx := t.Context()
-	write := reconcile.Entry{Kind: reconcile.EntryWrite, Action: "update", Subject: reconcile.Subject{Zone: "shop", ZoneID: first.Zone, Ruleset: first.Ruleset}}
+	write := reconcile.Entry{Kind: reconcile.EntryWrite, Action: "update", Subject: reconcile.Subject{Zone: "shop", Scope: first.Scope, Ruleset: first.Ruleset}}
 	number, err := f.Store.RecordWrite(ctx, write, owns(first, "a"))
 	must(t, err)
 	_, err = f.Store.RecordWrite(ctx, write, owns(first, "b"))
@@ -80,7 +80,7 @@ func testHoldsOfReverts(t *testing.T, f Fixture) {
 	}
 	ctx := t.Context()
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))
-	hold := diff.Hold{Zone: "shop", ZoneID: first.Zone, Declaration: "d1", Commit: "c1", Reason: "x"}
+	hold := diff.Hold{Zone: "shop", Scope: first.Scope, Declaration: "d1", Commit: "c1", Reason: "x"}
 	_, err := reverts.RecordRevert(ctx, hold, reconcile.Entry{Kind: reconcile.EntryWrite, Asked: reconcile.Asked{Commit: "c1"}}, owns(first, "a"))
 	must(t, err)
 	want := func(holds ...diff.Hold) {
@@ -92,8 +92,8 @@ func testHoldsOfReverts(t *testing.T, f Fixture) {
 		must(t, err)
 		same(t, "holds", holds, standing.Holds)
 	}
-	declared := func(fingerprint string) func(edge.ZoneID) string {
-		return func(edge.ZoneID) string { return fingerprint }
+	declared := func(fingerprint string) func(edge.Scope) string {
+		return func(edge.Scope) string { return fingerprint }
 	}
 	want(hold)
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Declared: declared("d1")}))

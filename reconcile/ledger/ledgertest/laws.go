@@ -106,7 +106,7 @@ func (d drawing) of(what string, values ...string) string {
 }
 
 func (d drawing) memory() reconcile.Memory {
-	m := reconcile.Memory{Kept: map[edge.ZoneID][]guard.Selection{}, Bound: map[edge.AccountID]guard.Binding{}}
+	m := reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{}, Bound: map[edge.AccountID]guard.Binding{}}
 	for range d.number() {
 		id := d.zone()
 		m.Kept[id] = nil
@@ -122,9 +122,11 @@ func (d drawing) memory() reconcile.Memory {
 
 func (d drawing) number() int { return rapid.IntRange(0, 3).Draw(d.T, "number") }
 
-func (d drawing) zone() edge.ZoneID { return edge.ZoneID(d.of("zone", "z1", "z2", string(anAccount))) }
+func (d drawing) zone() edge.Scope {
+	return edge.ParseScope(d.of("zone", "z1", "z2", anAccount.String()))
+}
 
-func (d drawing) zones() (all []edge.ZoneID) {
+func (d drawing) zones() (all []edge.Scope) {
 	for range d.number() / 2 {
 		all = append(all, d.zone())
 	}
@@ -132,8 +134,8 @@ func (d drawing) zones() (all []edge.ZoneID) {
 }
 
 func (d drawing) id() diff.DeploymentID {
-	id := diff.DeploymentID{Zone: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
-	if id.Zone == anAccount {
+	id := diff.DeploymentID{Scope: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
+	if id.Scope == anAccount {
 		id.Ref = d.of("ref", "eu", "us/2")
 	}
 	return id
@@ -173,7 +175,7 @@ func (d drawing) approvals() (all []reconcile.Approval) {
 
 func (d drawing) drifts() (all []reconcile.Drift) {
 	for range d.number() {
-		all = append(all, reconcile.Drift{Zone: d.zone(), At: noon.Add(time.Duration(d.number())), Weakens: d.number() == 0})
+		all = append(all, reconcile.Drift{Scope: d.zone(), At: noon.Add(time.Duration(d.number())), Weakens: d.number() == 0})
 	}
 	return all
 }
@@ -182,7 +184,7 @@ func (d drawing) rollout() *reconcile.Rollout {
 	if d.number() == 0 {
 		return nil
 	}
-	o := &reconcile.Rollout{Commit: d.of("commit", "c1", "c2"), Wave: d.number(), Halted: d.of("halted", "", "why"), Zones: map[edge.ZoneID]reconcile.RolloutZone{}}
+	o := &reconcile.Rollout{Commit: d.of("commit", "c1", "c2"), Wave: d.number(), Halted: d.of("halted", "", "why"), Zones: map[edge.Scope]reconcile.RolloutZone{}}
 	if d.number() == 0 {
 		o.Since = noon
 	}

@@ -154,8 +154,8 @@ func must(t testing.TB, err error) {
 var (
 	noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-	first, second = diff.DeploymentID{Zone: "z1", Ruleset: "r"}, diff.DeploymentID{Zone: "z2", Ruleset: "r"}
-	sibling       = diff.DeploymentID{Zone: "z1", Ruleset: "another"} // in the zone of first
+	first, second = diff.DeploymentID{Scope: edge.ZoneScope("z1"), Ruleset: "r"}, diff.DeploymentID{Scope: edge.ZoneScope("z2"), Ruleset: "r"}
+	sibling       = diff.DeploymentID{Scope: edge.ZoneScope("z1"), Ruleset: "another"} // in the zone of first
 
 	gold, plain = guard.Labels{"tier": "gold", "": "ü \"<&\u2028"}, guard.Labels{}
 
@@ -164,10 +164,10 @@ var (
 	// rolling is a rollout with a zone of every outcome.
 	rolling = reconcile.Rollout{
 		Commit: "c1", Wave: 2, Since: noon, Halted: "1 of 2 failed",
-		Zones: map[edge.ZoneID]reconcile.RolloutZone{
-			"z1": {Wave: 1, Outcome: reconcile.ZoneDone}, "z2": {Wave: 1, Outcome: reconcile.ZoneSkipped},
-			"z3": {Wave: 1, Outcome: reconcile.ZoneAccepted}, "z4": {Wave: 2, Outcome: reconcile.ZoneFailed},
-			"z5": {Wave: 2, Outcome: reconcile.ZoneNonConvergent}, "z6": {Wave: 3, Outcome: reconcile.ZonePending},
+		Zones: map[edge.Scope]reconcile.RolloutZone{
+			edge.ZoneScope("z1"): {Wave: 1, Outcome: reconcile.ZoneDone}, edge.ZoneScope("z2"): {Wave: 1, Outcome: reconcile.ZoneSkipped},
+			edge.ZoneScope("z3"): {Wave: 1, Outcome: reconcile.ZoneAccepted}, edge.ZoneScope("z4"): {Wave: 2, Outcome: reconcile.ZoneFailed},
+			edge.ZoneScope("z5"): {Wave: 2, Outcome: reconcile.ZoneNonConvergent}, edge.ZoneScope("z6"): {Wave: 3, Outcome: reconcile.ZonePending},
 		},
 	}
 )
@@ -180,8 +180,8 @@ func said(digest, who string) reconcile.Approval {
 	return reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: "because", At: noon}
 }
 
-func proof(zone edge.ZoneID, fingerprint, commit string, labels guard.Labels) reconcile.Proof {
-	return reconcile.Proof{Zone: zone, Fingerprint: fingerprint, Commit: commit, Labels: labels}
+func proof(zone edge.Scope, fingerprint, commit string, labels guard.Labels) reconcile.Proof {
+	return reconcile.Proof{Scope: zone, Fingerprint: fingerprint, Commit: commit, Labels: labels}
 }
 
 // after is a proof that follows others.
@@ -190,10 +190,10 @@ func after(earlier reconcile.Earlier, p reconcile.Proof) reconcile.Proof {
 	return p
 }
 
-func proofs(all ...reconcile.Proof) map[edge.ZoneID]reconcile.Proof {
-	by := map[edge.ZoneID]reconcile.Proof{}
+func proofs(all ...reconcile.Proof) map[edge.Scope]reconcile.Proof {
+	by := map[edge.Scope]reconcile.Proof{}
 	for _, p := range all {
-		by[p.Zone] = p
+		by[p.Scope] = p
 	}
 	return by
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -96,13 +97,13 @@ func forgetSteps() []step {
 			"forget drops what is named, known or not", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", nil, append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
 					s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, sibling, "f1"), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 3}}),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, nil),
-					s.Forget(ctx, []diff.DeploymentID{first, {Zone: "z9", Ruleset: "r"}, {Zone: "z2", Ruleset: "other"}}))
+					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, nil),
+					s.Forget(ctx, []diff.DeploymentID{first, {Scope: edge.ZoneScope("z9"), Ruleset: "r"}, {Scope: edge.ZoneScope("z2"), Ruleset: "other"}}))
 			},
 			reconcile.Record{
 				Accepted: reconcile.Accepted{Commit: "c1", Size: guard.Size{Zones: 3}},
 				Applied:  diff.Applied{second: {"b"}, sibling: {"c"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "f1"},
-				Proofs: proofs(proof("z1", "f", "c1", nil)),
+				Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil)),
 			},
 		},
 	}

@@ -47,7 +47,7 @@ func pruneSteps() []step {
 		{
 			"so is what left the zone, and the zone", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", nil, append(prunable(first, mark), prunable(second, mark)...)),
-					s.Forget(ctx, []diff.DeploymentID{first}), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z2"}}))
+					s.Forget(ctx, []diff.DeploymentID{first}), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z2")}}))
 			},
 			reconcile.Record{Accepted: accepted("c2")},
 		},

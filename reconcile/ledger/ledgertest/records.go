@@ -17,7 +17,7 @@ import (
 // proveSteps are about [reconcile.Records.Prove].
 func proveSteps() []step {
 	one := func(fingerprint, commit string, labels guard.Labels) []reconcile.Proof {
-		return []reconcile.Proof{proof("z1", fingerprint, commit, labels)}
+		return []reconcile.Proof{proof(edge.ZoneScope("z1"), fingerprint, commit, labels)}
 	}
 	return []step{
 		{"nothing", func(ctx context.Context, s Store) error { return s.Prove(ctx, "c1", nil, nil) }, reconcile.Record{}},
@@ -25,44 +25,44 @@ func proveSteps() []step {
 			"before any commit was accepted", func(ctx context.Context, s Store) error {
 				return s.Prove(ctx, "c1", one("f", "c1", gold), owns(first, nasty...))
 			},
-			reconcile.Record{Proofs: proofs(proof("z1", "f", "c1", gold)), Applied: diff.Applied{first: nasty}},
+			reconcile.Record{Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", gold)), Applied: diff.Applied{first: nasty}},
 		},
 		{
 			"the same again keeps its commit", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", nil), nil), s.Prove(ctx, "c2", one("f", "c2", plain), nil))
 			},
-			reconcile.Record{Proofs: proofs(proof("z1", "f", "c1", nil))},
+			reconcile.Record{Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil))},
 		},
 		{
 			"another declaration takes its place", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", gold), nil), s.Prove(ctx, "c2", one("g", "c2", gold), nil))
 			},
-			reconcile.Record{Proofs: proofs(after("f ", proof("z1", "g", "c2", gold)))},
+			reconcile.Record{Proofs: proofs(after("f ", proof(edge.ZoneScope("z1"), "g", "c2", gold)))},
 		},
 		{
 			"so do other labels", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", gold), nil), s.Prove(ctx, "c2", one("f", "c2", nil), nil))
 			},
-			reconcile.Record{Proofs: proofs(proof("z1", "f", "c2", nil))},
+			reconcile.Record{Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c2", nil))},
 		},
 		{
 			"it narrows what was widened, and forgives", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", nil, owns(first, "a", "b")), s.Widen(ctx, owns(first, "c")), s.NonConvergent(ctx, first, "n"),
 					s.Prove(ctx, "c1", one("f", "c1", nil), owns(first, "c")))
 			},
-			reconcile.Record{Applied: diff.Applied{first: {"c"}}, Proofs: proofs(proof("z1", "f", "c1", nil))},
+			reconcile.Record{Applied: diff.Applied{first: {"c"}}, Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil))},
 		},
 		severalAtAccountLevel,
 		{
 			"it touches nothing else, not in the same zone either", func(ctx context.Context, s Store) error {
 				return errors.Join(
 					s.Prove(ctx, "c1", nil, append(owns(sibling, "a"), owns(second, "b")...)), s.NonConvergent(ctx, sibling, "n"),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof("z2", "f", "c1", nil)}, nil),
+					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z2"), "f", "c1", nil)}, nil),
 					s.Prove(ctx, "c1", one("f", "c1", nil), owns(first)))
 			},
 			reconcile.Record{
 				Applied: diff.Applied{first: {}, sibling: {"a"}, second: {"b"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "n"},
-				Proofs: proofs(proof("z1", "f", "c1", nil), proof("z2", "f", "c1", nil)),
+				Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil), proof(edge.ZoneScope("z2"), "f", "c1", nil)),
 			},
 		},
 	}
@@ -71,7 +71,7 @@ func proveSteps() []step {
 // earlierSteps are about what was proved before the last proof.
 func earlierSteps() []step {
 	one := func(fingerprint, commit string) []reconcile.Proof {
-		return []reconcile.Proof{proof("z1", fingerprint, commit, nil)}
+		return []reconcile.Proof{proof(edge.ZoneScope("z1"), fingerprint, commit, nil)}
 	}
 	return []step{
 		{
@@ -79,7 +79,7 @@ func earlierSteps() []step {
 				return errors.Join(s.Prove(ctx, "c1", one("f", "c1"), nil), s.Prove(ctx, "c2", one("g", "c2"), nil),
 					s.Prove(ctx, "c3", one("h", "c3"), nil), s.Prove(ctx, "c4", one("g", "c4"), nil))
 			},
-			reconcile.Record{Proofs: proofs(after("h f ", proof("z1", "g", "c4", nil)))},
+			reconcile.Record{Proofs: proofs(after("h f ", proof(edge.ZoneScope("z1"), "g", "c4", nil)))},
 		},
 		{
 			"and no more than a few", func(ctx context.Context, s Store) (err error) {
@@ -88,7 +88,7 @@ func earlierSteps() []step {
 				}
 				return err
 			},
-			reconcile.Record{Proofs: proofs(after("j i h g f e d c ", proof("z1", "k", "c1", nil)))},
+			reconcile.Record{Proofs: proofs(after("j i h g f e d c ", proof(edge.ZoneScope("z1"), "k", "c1", nil)))},
 		},
 	}
 }
@@ -101,18 +101,18 @@ func lateSteps() []step {
 	return []step{
 		{
 			"they add nothing", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s), s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, owns(first, "a")))
+				return errors.Join(accept(ctx, s), s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first, "a")))
 			},
 			reconcile.Record{Accepted: accepted("c2")},
 		},
 		{
 			"they change what is there", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, owns(first, "a", "b")),
+				return errors.Join(s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first, "a", "b")),
 					accept(ctx, s), s.NonConvergent(ctx, first, "n"), s.NonConvergent(ctx, sibling, "n"),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "g", "c1", gold), proof("z2", "f", "c1", nil)},
+					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "g", "c1", gold), proof(edge.ZoneScope("z2"), "f", "c1", nil)},
 						append(owns(first, "b"), owns(sibling, "c")...)))
 			},
-			reconcile.Record{Accepted: accepted("c2"), Applied: diff.Applied{first: {"b"}}, Proofs: proofs(after("f ", proof("z1", "g", "c1", gold)))},
+			reconcile.Record{Accepted: accepted("c2"), Applied: diff.Applied{first: {"b"}}, Proofs: proofs(after("f ", proof(edge.ZoneScope("z1"), "g", "c1", gold)))},
 		},
 	}
 }
@@ -139,38 +139,38 @@ func widenSteps() []step {
 
 // driftSteps are about [reconcile.Records.Drifted].
 func driftSteps() []step {
-	at := func(zone edge.ZoneID, after time.Duration, weakens bool) reconcile.Drift {
-		return reconcile.Drift{Zone: zone, At: noon.Add(after), Weakens: weakens}
+	at := func(zone edge.Scope, after time.Duration, weakens bool) reconcile.Drift {
+		return reconcile.Drift{Scope: zone, At: noon.Add(after), Weakens: weakens}
 	}
 	return []step{
 		{"nothing", func(ctx context.Context, s Store) error { return s.Drifted(ctx, nil, noon) }, reconcile.Record{}},
 		{
 			"in the order of time", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at("z1", 1, true), at("z2", 0, false)}, noon),
-					s.Drifted(ctx, []reconcile.Drift{at("z1", -time.Second, false), at("z3", 0, true)}, noon.Add(-time.Hour)))
+				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), 1, true), at(edge.ZoneScope("z2"), 0, false)}, noon),
+					s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), -time.Second, false), at(edge.ZoneScope("z3"), 0, true)}, noon.Add(-time.Hour)))
 			},
-			reconcile.Record{Drifts: []reconcile.Drift{at("z1", -time.Second, false), at("z2", 0, false), at("z3", 0, true), at("z1", 1, true)}},
+			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), -time.Second, false), at(edge.ZoneScope("z2"), 0, false), at(edge.ZoneScope("z3"), 0, true), at(edge.ZoneScope("z1"), 1, true)}},
 		},
 		{
 			"the same again is one, and weakens if either does", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at("z1", 0, false), at("z2", 0, true)}, noon),
-					s.Drifted(ctx, []reconcile.Drift{at("z1", 0, true), at("z2", 0, false), at("z2", 0, false)}, noon))
+				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z2"), 0, true)}, noon),
+					s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), 0, true), at(edge.ZoneScope("z2"), 0, false), at(edge.ZoneScope("z2"), 0, false)}, noon))
 			},
-			reconcile.Record{Drifts: []reconcile.Drift{at("z1", 0, true), at("z2", 0, true)}},
+			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), 0, true), at(edge.ZoneScope("z2"), 0, true)}},
 		},
 		{
 			"those before are dropped, new ones too", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at("z1", -1, false), at("z1", 0, false), at("z1", 900*time.Millisecond, false)}, noon.Add(-time.Hour)),
-					s.Drifted(ctx, []reconcile.Drift{at("z2", -1, true), at("z2", time.Second, true)}, noon))
+				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), -1, false), at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z1"), 900*time.Millisecond, false)}, noon.Add(-time.Hour)),
+					s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z2"), -1, true), at(edge.ZoneScope("z2"), time.Second, true)}, noon))
 			},
-			reconcile.Record{Drifts: []reconcile.Drift{at("z1", 0, false), at("z1", 900*time.Millisecond, false), at("z2", time.Second, true)}},
+			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z1"), 900*time.Millisecond, false), at(edge.ZoneScope("z2"), time.Second, true)}},
 		},
 		{
 			"clocks of other zones", func(ctx context.Context, s Store) error {
 				there := time.FixedZone("", 5*3600)
-				return s.Drifted(ctx, []reconcile.Drift{{Zone: "z1", At: noon.In(there)}, {Zone: "z2", At: noon.Add(-time.Minute).In(there)}}, noon.In(time.FixedZone("", -7200)))
+				return s.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon.In(there)}, {Scope: edge.ZoneScope("z2"), At: noon.Add(-time.Minute).In(there)}}, noon.In(time.FixedZone("", -7200)))
 			},
-			reconcile.Record{Drifts: []reconcile.Drift{at("z1", 0, false)}},
+			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), 0, false)}},
 		},
 	}
 }
@@ -181,9 +181,9 @@ func testEnded(t *testing.T, f Fixture) {
 	cancel()
 	for i, err := range []error{
 		f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}),
-		f.Store.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, owns(first)),
+		f.Store.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first)),
 		f.Store.Widen(ctx, owns(first, "a")),
-		f.Store.Drifted(ctx, []reconcile.Drift{{Zone: "z1", At: noon}}, noon),
+		f.Store.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("call %d: %v, want the end of its context", i, err)
@@ -197,30 +197,30 @@ func testEnded(t *testing.T, f Fixture) {
 func testCopies(t *testing.T, f Fixture) {
 	ctx, s := t.Context(), f.Store
 	state, labels, members := []byte("state"), guard.Labels{"tier": "gold"}, []diff.Member{"a", "b"}
-	rollout := reconcile.Rollout{Commit: "c1", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 1}}}
+	rollout := reconcile.Rollout{Commit: "c1", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{edge.ZoneScope("z1"): {Wave: 1}}}
 	approvals := []reconcile.Approval{said("d", "kim")}
 	must(t, s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: state, Rollout: &rollout, Approvals: approvals}))
-	must(t, s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", labels)}, owns(first, members...)))
-	must(t, s.Drifted(ctx, []reconcile.Drift{{Zone: "z1", At: noon}}, noon))
+	must(t, s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", labels)}, owns(first, members...)))
+	must(t, s.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon))
 	must(t, f.Hold(ctx, diff.Hold{Zone: "shop", Until: noon}))
 	want, err := s.Restore(ctx)
 	must(t, err)
 
 	state[0], labels["tier"], members[0], approvals[0].Who = 'x', "lead", "x", "max"
-	rollout.Zones["z1"] = reconcile.RolloutZone{Wave: 9}
+	rollout.Zones[edge.ZoneScope("z1")] = reconcile.RolloutZone{Wave: 9}
 	check(t, s, want)
 
 	got, err := s.Restore(ctx)
 	must(t, err)
 	delete(got.Applied, first)
-	delete(got.Proofs, "z1")
-	delete(got.Rollout.Zones, "z1")
-	got.Accepted.State[0], got.Approvals[0].Who, got.Holds[0].Zone, got.Drifts[0].Zone = 'y', "max", "x", "x"
+	delete(got.Proofs, edge.ZoneScope("z1"))
+	delete(got.Rollout.Zones, edge.ZoneScope("z1"))
+	got.Accepted.State[0], got.Approvals[0].Who, got.Holds[0].Zone, got.Drifts[0].Scope = 'y', "max", "x", edge.ZoneScope("x")
 	standing, err := s.Standing(ctx)
 	must(t, err)
 	standing.Approvals[0].Who, standing.Holds[0].Zone = "max", "x"
 	check(t, s, want)
-	if !slices.Equal(want.Applied[first], []diff.Member{"a", "b"}) || want.Proofs["z1"].Labels["tier"] != "gold" {
+	if !slices.Equal(want.Applied[first], []diff.Member{"a", "b"}) || want.Proofs[edge.ZoneScope("z1")].Labels["tier"] != "gold" {
 		t.Errorf("the store has kept %v", want)
 	}
 }

@@ -40,7 +40,7 @@ func testBeside(t *testing.T, f Fixture) {
 		want.Rollout = reconcile.Rollout{Commit: commit, Wave: n + 1}
 		must(t, here.Roll(ctx, func(reconcile.Rollout) reconcile.Rollout { return want.Rollout }))
 		both()
-		want.Drifts = append(want.Drifts, reconcile.Drift{Zone: "z1", At: noon.Add(time.Duration(n))})
+		want.Drifts = append(want.Drifts, reconcile.Drift{Scope: edge.ZoneScope("z1"), At: noon.Add(time.Duration(n))})
 		must(t, there.Drifted(ctx, want.Drifts[n:], noon))
 		both()
 	}
@@ -70,16 +70,16 @@ func testWhole(t *testing.T, f Fixture) {
 		commit := strconv.Itoa(n)
 		must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{
 			Commit: commit, Size: guard.Size{Zones: n}, State: []byte(commit), Rollout: &reconcile.Rollout{Commit: commit, Wave: n},
-			Approvals: []reconcile.Approval{said(commit, "kim")}, Gone: []edge.ZoneID{zone(n - 1)},
+			Approvals: []reconcile.Approval{said(commit, "kim")}, Gone: []edge.Scope{zone(n - 1)},
 		}))
 		// The zone of the number is what only this commit has.
-		must(t, f.Store.Prove(ctx, commit, []reconcile.Proof{proof(zone(n), commit, commit, nil)}, owns(diff.DeploymentID{Zone: zone(n), Ruleset: "r"})))
+		must(t, f.Store.Prove(ctx, commit, []reconcile.Proof{proof(zone(n), commit, commit, nil)}, owns(diff.DeploymentID{Scope: zone(n), Ruleset: "r"})))
 	}
 	close(done)
 	readers.Wait()
 }
 
-func zone(n int) edge.ZoneID { return edge.ZoneID("zone-" + strconv.Itoa(n)) }
+func zone(n int) edge.Scope { return edge.ZoneScope(edge.ZoneID("zone-" + strconv.Itoa(n))) }
 
 func wantWhole(t *testing.T, s Store) {
 	r, err := s.Restore(t.Context())
@@ -109,19 +109,19 @@ func testAtOnce(t *testing.T, f Fixture) {
 	for w := range workers {
 		member := diff.Member(fmt.Sprint("m-", w))
 		want.Applied[first] = append(want.Applied[first], member)
-		want.Drifts = append(want.Drifts, reconcile.Drift{Zone: "z1", At: noon.Add(time.Duration(w)), Weakens: w%2 == 0})
+		want.Drifts = append(want.Drifts, reconcile.Drift{Scope: edge.ZoneScope("z1"), At: noon.Add(time.Duration(w)), Weakens: w%2 == 0})
 		for i := range zones {
-			id := diff.DeploymentID{Zone: zone(w*zones + i), Ruleset: "r"}
+			id := diff.DeploymentID{Scope: zone(w*zones + i), Ruleset: "r"}
 			want.Applied[id], want.NonConvergent[id] = []diff.Member{"b"}, "n"
-			want.Proofs[id.Zone] = proof(id.Zone, "f", "c1", gold)
+			want.Proofs[id.Scope] = proof(id.Scope, "f", "c1", gold)
 		}
 		all.Go(func() {
 			for i := range zones {
-				id := diff.DeploymentID{Zone: zone(w*zones + i), Ruleset: "r"}
+				id := diff.DeploymentID{Scope: zone(w*zones + i), Ruleset: "r"}
 				for _, err := range []error{
 					f.Store.Widen(ctx, append(owns(id, "a", "b"), owns(first, member)...)),
-					f.Store.Drifted(ctx, []reconcile.Drift{{Zone: "z1", At: noon.Add(time.Duration(w)), Weakens: w%2 == 0}}, noon),
-					f.Store.Prove(ctx, "c1", []reconcile.Proof{proof(id.Zone, "f", "c1", gold)}, owns(id, "b")),
+					f.Store.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon.Add(time.Duration(w)), Weakens: w%2 == 0}}, noon),
+					f.Store.Prove(ctx, "c1", []reconcile.Proof{proof(id.Scope, "f", "c1", gold)}, owns(id, "b")),
 					f.Store.NonConvergent(ctx, id, "n"),
 				} {
 					if err != nil {

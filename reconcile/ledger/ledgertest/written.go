@@ -15,10 +15,10 @@ func writtenSteps() []step {
 	accept := func(ctx context.Context, s Store, commit string) error {
 		return s.AcceptCommit(ctx, reconcile.Acceptance{Commit: commit})
 	}
-	write := func(ctx context.Context, s Store, zone edge.ZoneID, change func(*reconcile.Entry)) error {
+	write := func(ctx context.Context, s Store, zone edge.Scope, change func(*reconcile.Entry)) error {
 		e := reconcile.Entry{
 			At: noon, Kind: reconcile.EntryWrite, Action: string(diff.ActionUpdate), Trigger: reconcile.TriggerSync, Declaration: "f",
-			Asked: reconcile.Asked{Commit: "c1"}, Subject: reconcile.Subject{Zone: "shop-" + string(zone), ZoneID: zone, Ruleset: "r"}, Direction: diff.Neutral,
+			Asked: reconcile.Asked{Commit: "c1"}, Subject: reconcile.Subject{Zone: "shop-" + zone.String(), Scope: zone, Ruleset: "r"}, Direction: diff.Neutral,
 		}
 		change(&e)
 		_, err := s.RecordWrite(ctx, e, nil)
@@ -26,40 +26,40 @@ func writtenSteps() []step {
 	}
 	plain := func(*reconcile.Entry) {}
 	weakens := func(e *reconcile.Entry) { e.Direction = diff.Weakens }
-	written := func(zones map[edge.ZoneID]bool) reconcile.Record {
+	written := func(zones map[edge.Scope]bool) reconcile.Record {
 		return reconcile.Record{Accepted: accepted("c1"), Written: zones}
 	}
 	return []step{
 		{
 			"zones of the accepted commit", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, "z1", plain), write(ctx, s, "z2", weakens), write(ctx, s, "z2", plain))
+				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, edge.ZoneScope("z1"), plain), write(ctx, s, edge.ZoneScope("z2"), weakens), write(ctx, s, edge.ZoneScope("z2"), plain))
 			},
-			written(map[edge.ZoneID]bool{"z1": false, "z2": true}),
+			written(map[edge.Scope]bool{edge.ZoneScope("z1"): false, edge.ZoneScope("z2"): true}),
 		},
 		{
 			"neither drift, nor what was approved, and nothing for another commit", func(ctx context.Context, s Store) error {
-				err := write(ctx, s, "z0", plain)
+				err := write(ctx, s, edge.ZoneScope("z0"), plain)
 				if err = errors.Join(err, accept(ctx, s, "c1")); err != nil {
 					return err
 				}
-				if err := write(ctx, s, "z3", func(e *reconcile.Entry) { e.Asked.Commit = "c0" }); !errors.Is(err, reconcile.ErrSuperseded) {
+				if err := write(ctx, s, edge.ZoneScope("z3"), func(e *reconcile.Entry) { e.Asked.Commit = "c0" }); !errors.Is(err, reconcile.ErrSuperseded) {
 					return fmt.Errorf("a write for another commit: %w", err)
 				}
 				return errors.Join(
-					write(ctx, s, "z1", func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }),
-					write(ctx, s, "z2", func(e *reconcile.Entry) { e.Asked.Approver = "max" }))
+					write(ctx, s, edge.ZoneScope("z1"), func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }),
+					write(ctx, s, edge.ZoneScope("z2"), func(e *reconcile.Entry) { e.Asked.Approver = "max" }))
 			},
 			written(nil),
 		},
 		{
 			"accepted again they still count", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, "z1", plain), accept(ctx, s, "c1"))
+				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, edge.ZoneScope("z1"), plain), accept(ctx, s, "c1"))
 			},
-			written(map[edge.ZoneID]bool{"z1": false}),
+			written(map[edge.Scope]bool{edge.ZoneScope("z1"): false}),
 		},
 		{
 			"after another commit they do not", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, "z1", plain), accept(ctx, s, "c2"), accept(ctx, s, "c1"))
+				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, edge.ZoneScope("z1"), plain), accept(ctx, s, "c2"), accept(ctx, s, "c1"))
 			},
 			written(nil),
 		},

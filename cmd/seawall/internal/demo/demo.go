@@ -216,7 +216,7 @@ func (d *demo) heal(ctx context.Context) error {
 }
 
 func (d *demo) plantDrift(ctx context.Context) error {
-	entryPoint, err := d.platform.Platform.EntryPoint(ctx, demoZone)
+	entryPoint, err := d.platform.Platform.EntryPoint(ctx, edge.ZoneScope(demoZone), edge.PhaseFirewallManaged)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (d *demo) plantDrift(ctx context.Context) error {
 			rule.ActionParameters.Overrides.Rules[j].ScoreThreshold = &loose
 		}
 	}
-	return d.platform.Platform.SetEntryPoint(demoZone, entryPoint)
+	return d.platform.Platform.SetEntryPoint(edge.ZoneScope(demoZone), entryPoint)
 }
 
 func (d *demo) holdBack(ctx context.Context) error {

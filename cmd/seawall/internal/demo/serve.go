@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
@@ -92,7 +93,7 @@ func (d *demo) fillFolder(ctx context.Context) error {
 		return err
 	}
 	token := d.path("rulesets-token")
-	entryPoint := d.platform.Platform.StoredEntryPoint(demoZone)
+	entryPoint := d.platform.Platform.StoredEntryPoint(edge.ZoneScope(demoZone))
 	for path, text := range map[string]string{
 		filepath.Join(work, demoFile): string(served),
 		token:                         d.platform.RulesetsToken.Reveal(),

@@ -160,7 +160,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 			continue
 		}
 		if zone.ByName {
-			f.ok("zone "+zone.Key, "found by its name: %s", zone.ID)
+			f.ok("zone "+zone.Key, "found by its name: %s", zone.Scope)
 		}
 		d.account(ctx, platform, lane, account, f)
 		for _, zone := range account.Zones[1:] {
@@ -172,7 +172,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 // sample is the first of an account's zones, and its own entry point where one is declared.
 func sample(zones []desired.Zone) (some []desired.Zone) {
 	for _, accountLevel := range []bool{false, true} {
-		if i := slices.IndexFunc(zones, func(z desired.Zone) bool { return z.AccountLevel == accountLevel }); i >= 0 {
+		if i := slices.IndexFunc(zones, func(z desired.Zone) bool { return z.Scope.Level == edge.LevelAccount == accountLevel }); i >= 0 {
 			some = append(some, zones[i])
 		}
 	}
@@ -188,9 +188,9 @@ func nameHint(err error) []string {
 
 func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane setup.Lane, account desired.Account, f *findings) {
 	name, zone := "account "+account.Key, account.Zones[0]
-	rulesets, err := platform.AccountRulesets(ctx, account.ID)
+	rulesets, err := platform.Rulesets(ctx, edge.AccountScope(account.ID))
 	if errors.Is(err, edge.ErrForbidden) && d.Platform.Extended() {
-		if ofZone, zoneErr := platform.ZoneRulesets(ctx, zone.ID); zoneErr == nil {
+		if ofZone, zoneErr := platform.Rulesets(ctx, zone.Scope); zoneErr == nil {
 			f.ok(name, "its rulesets may not be listed; the %s that zone %s lists serve", cli.Plural(len(ofZone), "ruleset", "rulesets"), zone.Key)
 			d.zone(ctx, platform, lane, zone, f)
 			return
@@ -212,14 +212,14 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane s
 
 func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.Lane, zone desired.Zone, f *findings) {
 	name, permission := "zone "+zone.Key, "Zone WAF: Edit for this zone"
-	if zone.AccountLevel {
+	if zone.Scope.Level == edge.LevelAccount {
 		name, permission = zone.Key, "Account WAF: Edit or Account Rulesets: Edit for this account"
 	}
-	if zone.AccountLevel && !d.Platform.Extended() {
+	if zone.Scope.Level == edge.LevelAccount && !d.Platform.Extended() {
 		f.fail(name, errors.New("platform.profile \"documented\" has no call on what an account deploys itself"), `set platform.profile to "extended"`)
 		return
 	}
-	switch _, err := platform.EntryPoint(ctx, zone.ID); {
+	switch _, err := platform.EntryPoint(ctx, zone.Scope, edge.PhaseFirewallManaged); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):

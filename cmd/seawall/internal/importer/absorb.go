@@ -120,7 +120,7 @@ func (a *absorber) find(ctx context.Context, zone string) error {
 	for _, account := range a.before.Accounts {
 		for _, z := range account.Zones {
 			keys = append(keys, z.Key)
-			if z.Key == zone && z.AccountLevel {
+			if z.Key == zone && z.Scope.Level == edge.LevelAccount {
 				return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
 					"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
 			}
@@ -303,7 +303,7 @@ func (a *absorber) check(ctx context.Context) error {
 func (a *absorber) compare(state desired.State) error {
 	now := zonesOf(state)
 	for id, z := range zonesOf(a.before) {
-		if got, there := now[id]; id != a.zone.ID && (!there || !got.SameAs(z)) {
+		if got, there := now[id]; id != a.zone.Scope && (!there || !got.SameAs(z)) {
 			return fmt.Errorf("the change would also change zone %s; nothing was written", z.Key)
 		}
 	}
@@ -311,8 +311,8 @@ func (a *absorber) compare(state desired.State) error {
 		return errors.New("the change would also change tokens; nothing was written")
 	}
 	for _, one := range a.live {
-		i := slices.IndexFunc(now[a.zone.ID].Deployments, func(d desired.Deployment) bool { return d.Ruleset == one.key })
-		if i < 0 || !one.declarer.Agrees(now[a.zone.ID].Deployments[i], one.rule) {
+		i := slices.IndexFunc(now[a.zone.Scope].Deployments, func(d desired.Deployment) bool { return d.Ruleset == one.key })
+		if i < 0 || !one.declarer.Agrees(now[a.zone.Scope].Deployments[i], one.rule) {
 			return cli.Fail(fmt.Errorf("deployment %q would still differ from what is live; nothing was written", one.key),
 				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}

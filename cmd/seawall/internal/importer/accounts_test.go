@@ -86,11 +86,11 @@ type over struct {
 	after int64
 }
 
-func (o over) EntryPoint(ctx context.Context, id edge.ZoneID) (edge.Ruleset, error) {
+func (o over) EntryPoint(ctx context.Context, id edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if o.reads.Load() >= o.after {
 		return edge.Ruleset{}, edge.ErrUnauthenticated
 	}
-	return o.live.EntryPoint(ctx, id)
+	return o.live.EntryPoint(ctx, id, phase)
 }
 
 // A credential that is rejected in the middle of an import leaves out its account, in one

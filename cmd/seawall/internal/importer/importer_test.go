@@ -44,16 +44,16 @@ type live struct {
 	before func()       // each read of an entry point; nil does nothing
 }
 
-func (l *live) AccountRulesets(_ context.Context, account edge.AccountID) (listed []edge.Ruleset, _ error) {
-	for _, r := range l.rulesets[account] {
+func (l *live) Rulesets(_ context.Context, scope edge.Scope) (listed []edge.Ruleset, _ error) {
+	for _, r := range l.rulesets[edge.AccountID(scope.ID)] {
 		r.Rules = nil
 		listed = append(listed, r)
 	}
 	return listed, nil
 }
 
-func (l *live) AccountRuleset(_ context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
-	for _, r := range l.rulesets[account] {
+func (l *live) Ruleset(_ context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	for _, r := range l.rulesets[edge.AccountID(scope.ID)] {
 		if r.ID == id {
 			return r, nil
 		}
@@ -61,12 +61,12 @@ func (l *live) AccountRuleset(_ context.Context, account edge.AccountID, id edge
 	return edge.Ruleset{}, edge.ErrNotFound
 }
 
-func (l *live) EntryPoint(ctx context.Context, id edge.ZoneID) (edge.Ruleset, error) {
+func (l *live) EntryPoint(ctx context.Context, id edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	l.reads.Add(1)
 	if l.before != nil {
 		l.before()
 	}
-	entryPoint, deployed := l.entryPoints[id]
+	entryPoint, deployed := l.entryPoints[edge.ZoneID(id.ID)]
 	switch {
 	case ctx.Err() != nil:
 		return entryPoint, context.Cause(ctx)

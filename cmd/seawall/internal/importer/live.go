@@ -27,17 +27,17 @@ type Live struct {
 
 // ReadLive reads what the declared deployments of a zone are on the platform, one for each,
 // and the id of the zone.
-func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.ZoneID, error) {
+func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
 	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
 	if a.names == nil {
 		a.names = directory.New(directory.Config{Now: time.Now})
 	}
 	if err := a.resolve(ctx); err != nil {
-		return nil, "", a.explain(err)
+		return nil, edge.Scope{}, a.explain(err)
 	}
 	in, err := a.read(ctx)
 	if err != nil {
-		return nil, a.zone.ID, a.explain(err)
+		return nil, a.zone.Scope, a.explain(err)
 	}
 	live := make([]Live, len(zone.Deployments))
 	for i, d := range zone.Deployments {
@@ -48,7 +48,7 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 		}
 		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText}
 	}
-	return live, a.zone.ID, nil
+	return live, a.zone.Scope, nil
 }
 
 // liveZone is what a zone runs.
@@ -63,16 +63,16 @@ type liveZone struct {
 }
 
 func (a *absorber) read(ctx context.Context) (*liveZone, error) {
-	listed, err := a.reader.AccountRulesets(ctx, a.account.ID)
+	listed, err := a.reader.Rulesets(ctx, edge.AccountScope(a.account.ID))
 	if err != nil {
 		return nil, fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
 	}
-	entryPoint, err := a.reader.EntryPoint(ctx, a.zone.ID)
+	entryPoint, err := a.reader.EntryPoint(ctx, a.zone.Scope, edge.PhaseFirewallManaged)
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return nil, fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
 	}
 	rules, _, _ := executed(entryPoint)
-	return &liveZone{a.reader, a.platform.Documented, a.account, a.zone.Owner(), a.zone.AccountLevel, listed, rules}, nil
+	return &liveZone{a.reader, a.platform.Documented, a.account, string(a.zone.Scope.Level), a.zone.Scope.Level == edge.LevelAccount, listed, rules}, nil
 }
 
 // liveDeployment is what a declared deployment is on the platform.
@@ -101,7 +101,7 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment, at func(des
 	default:
 		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, z.owner, found.Name), "remove all but one of them on the platform")
 	}
-	full, err := z.reader.AccountRuleset(ctx, z.account.ID, found.ID)
+	full, err := z.reader.Ruleset(ctx, edge.AccountScope(z.account.ID), found.ID)
 	if err == nil {
 		full, err = z.reader.version(ctx, z.account.ID, full, rules[0].ActionParameters.Version)
 	}

@@ -36,7 +36,7 @@ func (p *present) resolve(ctx context.Context, names *directory.Names) error {
 	p.zones, p.named = map[edge.ZoneID]bool{}, map[edge.AccountID][]string{}
 	for _, a := range p.state.Accounts {
 		for _, z := range a.Zones {
-			if p.zones[z.ID] = true; z.ByName {
+			if p.zones[edge.ZoneID(z.Scope.ID)] = true; z.ByName {
 				p.named[a.ID] = append(p.named[a.ID], desired.FoldName(z.Name))
 			}
 		}
@@ -58,8 +58,8 @@ func resolver(ctx context.Context, p present, found targets) (*directory.Names, 
 			rows = append(rows, reconcile.Name{Key: a.Key, ID: string(a.ID), Name: a.Name, At: now})
 		}
 		for _, z := range a.Zones {
-			if z.ByName && !desired.Sought(z.ID) {
-				rows = append(rows, reconcile.Name{Account: a.ID, ID: string(z.ID), Name: z.Name, At: now})
+			if z.ByName && !desired.Sought(z.Scope.ID) {
+				rows = append(rows, reconcile.Name{Account: a.ID, ID: z.Scope.ID, Name: z.Name, At: now})
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 			one.Notes = append(one.Notes, fmt.Sprintf("Not imported, because it could not be read: %s, %s: %s", r.Name, r.Zone, r.Failed))
 			continue
 		}
-		z := cuefile.Zone{Zone: desired.Zone{Key: unique(keyForm(r.Name, string(r.Zone)), zoneKeys), ID: r.Zone}, Notes: r.Notes}
+		z := cuefile.Zone{Zone: desired.Zone{Key: unique(keyForm(r.Name, string(r.Zone)), zoneKeys), Scope: edge.ZoneScope(r.Zone)}, Notes: r.Notes}
 		z.ByName = byName[r.Zone] && z.Key == r.Name
 		for _, why := range r.Left {
 			z.Notes = append(z.Notes, "Not imported: "+why+".")

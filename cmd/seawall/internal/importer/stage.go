@@ -339,13 +339,13 @@ func differences(p present, state desired.State, r *result) (problems []desired.
 	now := zonesOf(state)
 	differs := func(z desired.Zone, why string) {
 		problems = append(problems, desired.Problem{
-			Origin: now[z.ID].Origin, Path: "zone " + z.Key, Message: why,
+			Origin: now[z.Scope].Origin, Path: "zone " + z.Key, Message: why,
 			Hint: "a pattern or a default of the repository has a say in it",
 		})
 	}
 	for _, a := range r.accounts {
 		for _, z := range a.Zones {
-			if got, there := now[z.ID]; !there || !bare(got, z.Zone).SameAs(z.Zone) {
+			if got, there := now[z.Scope]; !there || !bare(got, z.Zone).SameAs(z.Zone) {
 				differs(z.Zone, "would be declared otherwise than it is live")
 			}
 		}
@@ -372,11 +372,11 @@ func bare(got, want desired.Zone) desired.Zone {
 	return got
 }
 
-func zonesOf(state desired.State) map[edge.ZoneID]desired.Zone {
-	zones := map[edge.ZoneID]desired.Zone{}
+func zonesOf(state desired.State) map[edge.Scope]desired.Zone {
+	zones := map[edge.Scope]desired.Zone{}
 	for _, a := range state.Accounts {
 		for _, z := range a.Zones {
-			zones[z.ID] = z
+			zones[z.Scope] = z
 		}
 	}
 	return zones

@@ -150,7 +150,7 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	listed, err := s.listed(ctx, z.Account)
 	if err == nil {
 		var entryPoint edge.Ruleset
-		entryPoint, err = s.reader(z.Account).EntryPoint(ctx, z.ID)
+		entryPoint, err = s.reader(z.Account).EntryPoint(ctx, edge.ZoneScope(z.ID), edge.PhaseFirewallManaged)
 		if err == nil {
 			err = s.declare(ctx, &r, entryPoint, listed)
 		}
@@ -189,7 +189,7 @@ func (s *survey) account(id edge.AccountID) *accountSurvey {
 // listed reads the rulesets of an account, once.
 func (s *survey) listed(ctx context.Context, id edge.AccountID) ([]edge.Ruleset, error) {
 	a := s.account(id)
-	a.once.Do(func() { a.listed, a.err = s.reader(id).AccountRulesets(ctx, id) })
+	a.once.Do(func() { a.listed, a.err = s.reader(id).Rulesets(ctx, edge.AccountScope(id)) })
 	return a.listed, a.err
 }
 
@@ -207,7 +207,7 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 		if _, m.err = s.listed(ctx, account); m.err != nil {
 			return
 		}
-		if m.ruleset, m.err = s.reader(account).AccountRuleset(ctx, account, id); m.err == nil {
+		if m.ruleset, m.err = s.reader(account).Ruleset(ctx, edge.AccountScope(account), id); m.err == nil {
 			m.declarer = planner.NewDeclarer(m.ruleset, s.platform.Documented)
 		}
 	})
@@ -255,7 +255,7 @@ func (v versions) version(ctx context.Context, account edge.AccountID, newest ed
 	if !v.isPinned(newest, version) {
 		return newest, nil
 	}
-	older, err := v.Reader.(edge.RulesetReader).AccountRulesetVersion(ctx, account, newest.ID, version)
+	older, err := v.Reader.(edge.RulesetReader).RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
 	if err != nil {
 		return older, fmt.Errorf("version %s: %w", version, err)
 	}

@@ -206,7 +206,7 @@ func KnownIDs(ctx context.Context, t *cli.Terminal, o Options, state desired.Sta
 		a := &state.Accounts[i]
 		a.ID = desired.Known(a.ID)
 		for j := range a.Zones {
-			a.Zones[j].ID = desired.Known(a.Zones[j].ID)
+			a.Zones[j].Scope = desired.KnownScope(a.Zones[j].Scope)
 		}
 	}
 	return state, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -113,7 +114,7 @@ func (s Shown) comment(m Member) string {
 	return visible.Text(strings.Join(parts, "; "))
 }
 
-func (s Shown) accountLevel() bool { return strings.HasPrefix(s.Zone, "account:") }
+func (s Shown) accountLevel() bool { return s.level == edge.LevelAccount }
 
 // label is the path to the declaration below its account.
 func (s Shown) label() string {

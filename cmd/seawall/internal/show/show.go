@@ -43,6 +43,7 @@ type Shown struct {
 	Partial bool `json:"-"` // something could not be read that was asked for
 
 	token desired.Token
+	level edge.Level // of a zone
 }
 
 // Part is a deployment of a zone, or all of a token.
@@ -93,10 +94,10 @@ type Live struct {
 // unknown says why.
 func Zone(account desired.Account, z desired.Zone, commit string, live []Live, unknown string) Shown {
 	s := Shown{
-		Version: Version, Zone: z.Key, ID: string(desired.Known(z.ID)), Account: account.Key, Labels: maps.Clone(z.Labels), Commit: commit,
-		Origin: bare(z.Origin), Parts: []Part{}, LiveUnknown: unknown,
+		Version: Version, Zone: z.Key, ID: desired.KnownScope(z.Scope).String(), Account: account.Key, Labels: maps.Clone(z.Labels), Commit: commit,
+		Origin: bare(z.Origin), Parts: []Part{}, LiveUnknown: unknown, level: z.Scope.Level,
 	}
-	if z.AccountLevel {
+	if z.Scope.Level == edge.LevelAccount {
 		s.ID = string(account.ID)
 	}
 	for i, d := range z.Deployments {
@@ -112,9 +113,9 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 }
 
 // WithID returns a shown zone with an id that was found on the platform.
-func (s Shown) WithID(id edge.ZoneID) Shown {
-	if known := desired.Known(id); known != "" && s.Token == "" {
-		s.ID = string(known)
+func (s Shown) WithID(id edge.Scope) Shown {
+	if known := desired.KnownScope(id); !known.IsZero() && s.Token == "" {
+		s.ID = known.String()
 	}
 	return s
 }

@@ -194,7 +194,7 @@ func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout)
 	return writeWaves(ctx, tx, have.Zones, next.Zones)
 }
 
-func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.ZoneID]reconcile.RolloutZone) error {
+func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]reconcile.RolloutZone) error {
 	for id := range have {
 		if _, stays := next[id]; stays {
 			continue
@@ -243,9 +243,9 @@ func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
 		return o, err
 	}
 	defer func() { _ = rows.Close() }()
-	o.Zones = map[edge.ZoneID]reconcile.RolloutZone{}
+	o.Zones = map[edge.Scope]reconcile.RolloutZone{}
 	for rows.Next() {
-		var id edge.ZoneID
+		var id edge.Scope
 		var zone reconcile.RolloutZone
 		if err := rows.Scan(&id, &zone.Wave, &zone.Outcome); err != nil {
 			return o, err

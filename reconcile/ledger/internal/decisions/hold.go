@@ -18,7 +18,7 @@ import (
 func (d *Decisions) Hold(ctx context.Context, hold diff.Hold, who string) error {
 	hold.Reason, who = edge.Redact(hold.Reason), edge.Redact(who)
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		ids, err := json.Marshal(append([]edge.ZoneID{}, hold.ZoneIDs...)) // [], never null
+		ids, err := json.Marshal(append([]edge.Scope{}, hold.Scopes...)) // [], never null
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 				continue
 			}
 			if h.Reverted() {
-				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.ZoneID)
+				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope)
 			} else {
 				_, err = tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = ?`, h.Zone)
 			}
@@ -61,7 +61,7 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 				continue
 			}
 			held = true
-			e := d.file.Decided(reconcile.ActionRelease, reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID})
+			e := d.file.Decided(reconcile.ActionRelease, reconcile.Subject{Zone: h.Zone, Scope: h.Scope})
 			e.Reason = h.Reason
 			if _, err := d.file.Enter(ctx, tx, e); err != nil {
 				return err
@@ -97,7 +97,7 @@ func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 }
 
 // DropRevert implements [reconcile.Reverts].
-func (d *Decisions) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
+func (d *Decisions) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, zone := range zones {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, zone); err != nil {
@@ -119,16 +119,16 @@ func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acc
 		return err
 	}
 	for _, h := range holds {
-		if a.Declared(h.ZoneID) == h.Declaration {
+		if a.Declared(h.Scope) == h.Declaration {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.ZoneID); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope); err != nil {
 			return err
 		}
 		e := reconcile.Entry{
 			Kind: reconcile.EntryDecision, Action: reconcile.ActionRelease, Trigger: reconcile.TriggerSync,
 			Asked:   reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
-			Subject: reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID}, Reason: "git has changed the zone: " + h.Reason,
+			Subject: reconcile.Subject{Zone: h.Zone, Scope: h.Scope}, Reason: "git has changed the zone: " + h.Reason,
 		}
 		if _, err := d.file.Enter(ctx, tx, e); err != nil {
 			return err
@@ -153,11 +153,11 @@ func RecallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error)
 		if err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal([]byte(ids), &h.ZoneIDs); err != nil {
+		if err := json.Unmarshal([]byte(ids), &h.Scopes); err != nil {
 			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the zones of the hold on %q: %v", h.Zone, err))
 		}
-		if len(h.ZoneIDs) == 0 {
-			h.ZoneIDs = nil
+		if len(h.Scopes) == 0 {
+			h.Scopes = nil
 		}
 		holds = append(holds, h)
 	}
@@ -177,7 +177,7 @@ func recallReverted(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err err
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var h diff.Hold
-		if err := rows.Scan(&h.ZoneID, &h.Zone, &h.Declaration, &h.Commit, &h.Reason); err != nil {
+		if err := rows.Scan(&h.Scope, &h.Zone, &h.Declaration, &h.Commit, &h.Reason); err != nil {
 			return nil, err
 		}
 		holds = append(holds, h)

@@ -45,7 +45,7 @@ func PutMemory(ctx context.Context, tx *sql.Tx, m reconcile.Memory) error {
 			return err
 		}
 	}
-	news := map[edge.ZoneID][]guard.Selection{}
+	news := map[edge.Scope][]guard.Selection{}
 	for id, selections := range m.Kept {
 		if known, ok := have[id]; !ok || !guard.SameSelections(known, selections) {
 			news[id] = selections
@@ -58,7 +58,7 @@ func PutMemory(ctx context.Context, tx *sql.Tx, m reconcile.Memory) error {
 }
 
 // remember writes what zones are under. The first commit of a fleet has many rows.
-func remember(ctx context.Context, tx *sql.Tx, kept map[edge.ZoneID][]guard.Selection) error {
+func remember(ctx context.Context, tx *sql.Tx, kept map[edge.Scope][]guard.Selection) error {
 	if len(kept) == 0 {
 		return nil
 	}
@@ -102,15 +102,15 @@ func recallMemory(ctx context.Context, tx *sql.Tx) (m reconcile.Memory, err erro
 	return m, err
 }
 
-func recallKept(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID][]guard.Selection, error) {
+func recallKept(ctx context.Context, tx *sql.Tx) (map[edge.Scope][]guard.Selection, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT zone_id, selections FROM remembered`)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	kept := map[edge.ZoneID][]guard.Selection{}
+	kept := map[edge.Scope][]guard.Selection{}
 	for rows.Next() {
-		var id edge.ZoneID
+		var id edge.Scope
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {
 			return nil, err

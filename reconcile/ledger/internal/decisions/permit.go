@@ -30,7 +30,7 @@ var Frequent = []string{standing}
 // another.
 func Permitted(ctx context.Context, file *store.File, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
 	var accepted, reason, until, commit, declaration, why sql.NullString
-	row := file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.ZoneID)
+	row := file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope)
 	if err := row.Scan(&accepted, &reason, &until, &commit, &declaration, &why); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Permitted(ctx context.Context, file *store.File, tx *sql.Tx, write reconcil
 	}
 	if declaration.Valid && write.Trigger != reconcile.TriggerRevert { // which puts back what an earlier one has, too
 		holds = append(holds, diff.Hold{
-			Zone: write.Subject.Zone, ZoneID: write.Subject.ZoneID, Commit: commit.String, Declaration: declaration.String, Reason: why.String,
+			Zone: write.Subject.Zone, Scope: write.Subject.Scope, Commit: commit.String, Declaration: declaration.String, Reason: why.String,
 		})
 	}
 	if !accepted.Valid {

@@ -18,12 +18,12 @@ func (d *Decisions) Stop(ctx context.Context, commit string, holds []diff.Hold, 
 		if err := inForce(ctx, tx, commit); err != nil {
 			return err
 		}
-		zones := make([]edge.ZoneID, len(holds))
+		zones := make([]edge.Scope, len(holds))
 		for i, h := range holds {
 			if err := d.revert(ctx, tx, h, order.Asked.User); err != nil {
 				return err
 			}
-			zones[i] = h.ZoneID
+			zones[i] = h.Scope
 		}
 		have, err := recallRollout(ctx, tx)
 		if err != nil {
@@ -78,13 +78,13 @@ func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who str
 		INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 			reason = excluded.reason, who = excluded.who, at = excluded.at`,
-		h.ZoneID, h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
+		h.Scope, h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
 	return err
 }
 
 // Given implements [reconcile.Reverts].
-func (d *Decisions) Given(ctx context.Context) (given map[edge.ZoneID]reconcile.Given, err error) {
-	given = map[edge.ZoneID]reconcile.Given{}
+func (d *Decisions) Given(ctx context.Context) (given map[edge.Scope]reconcile.Given, err error) {
+	given = map[edge.Scope]reconcile.Given{}
 	err = d.file.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT zone_id, declaration, "commit" FROM given`)
 		if err != nil {
@@ -92,7 +92,7 @@ func (d *Decisions) Given(ctx context.Context) (given map[edge.ZoneID]reconcile.
 		}
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
-			var id edge.ZoneID
+			var id edge.Scope
 			var g reconcile.Given
 			if err := rows.Scan(&id, &g.Declaration, &g.Commit); err != nil {
 				return err
@@ -106,7 +106,7 @@ func (d *Decisions) Given(ctx context.Context) (given map[edge.ZoneID]reconcile.
 
 // Rename has what is on record of zones whose id was not known go on under the id that was
 // found.
-func Rename(ctx context.Context, tx *sql.Tx, ids map[edge.ZoneID]edge.ZoneID) error {
+func Rename(ctx context.Context, tx *sql.Tx, ids map[edge.Scope]edge.Scope) error {
 	for before, id := range ids {
 		for _, table := range []string{"reverted", "given"} {
 			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id, before); err != nil {

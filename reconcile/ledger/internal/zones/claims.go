@@ -21,7 +21,7 @@ import (
 type claims struct {
 	mu   sync.Mutex
 	sign *lockfile.Sign // nil: nothing was claimed yet
-	mine map[edge.ZoneID]bool
+	mine map[edge.Scope]bool
 }
 
 const (
@@ -75,7 +75,7 @@ func (z *Zones) Claiming(ctx context.Context, write reconcile.Entry, may func(co
 		if !errors.As(refused, &elsewhere) || !elsewhere.Writing || patience.Err() != nil {
 			return refused
 		}
-		if err := z.await(patience, write.Subject.ZoneID); err != nil && patience.Err() == nil {
+		if err := z.await(patience, write.Subject.Scope); err != nil && patience.Err() == nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (r
 	if err != nil {
 		return nil, err
 	}
-	id := write.Subject.ZoneID
+	id := write.Subject.Scope
 	have, err := scanClaim(z.file.OftenRow(ctx, tx, claimOn, id))
 	if err != nil {
 		return nil, fmt.Errorf("the claim on zone %s: %w", id, err)
@@ -128,7 +128,7 @@ func newer(version, seen string) bool {
 }
 
 // await waits until no other process has the claim on a zone.
-func (z *Zones) await(ctx context.Context, id edge.ZoneID) error {
+func (z *Zones) await(ctx context.Context, id edge.Scope) error {
 	sign, err := z.claims.signed(z.file.Path)
 	if err != nil {
 		return err
@@ -184,14 +184,14 @@ func (z *Zones) endClaims(ctx context.Context, tx *sql.Tx, entries []reconcile.E
 		if e.Result == nil {
 			continue
 		}
-		if err := z.endClaim(ctx, tx, e.Subject.ZoneID, e.Result.Version); err != nil {
+		if err := z.endClaim(ctx, tx, e.Subject.Scope, e.Result.Version); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (z *Zones) endClaim(ctx context.Context, tx *sql.Tx, id edge.ZoneID, version string) error {
+func (z *Zones) endClaim(ctx context.Context, tx *sql.Tx, id edge.Scope, version string) error {
 	sign, mine := z.claims.has(id)
 	if !mine {
 		return nil
@@ -200,7 +200,7 @@ func (z *Zones) endClaim(ctx context.Context, tx *sql.Tx, id edge.ZoneID, versio
 }
 
 // Unclaim implements [reconcile.Records].
-func (z *Zones) Unclaim(ctx context.Context, id edge.ZoneID, version string) error {
+func (z *Zones) Unclaim(ctx context.Context, id edge.Scope, version string) error {
 	if _, mine := z.claims.has(id); !mine {
 		return nil
 	}
@@ -239,20 +239,20 @@ func (c *claims) ended(entries []reconcile.Entry) {
 	defer c.mu.Unlock()
 	for _, e := range entries {
 		if e.Result != nil {
-			delete(c.mine, e.Subject.ZoneID)
+			delete(c.mine, e.Subject.Scope)
 		}
 	}
 }
 
 // has reports whether this process has claimed a zone.
-func (c *claims) has(id edge.ZoneID) (*lockfile.Sign, bool) {
+func (c *claims) has(id edge.Scope) (*lockfile.Sign, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sign, c.mine[id]
 }
 
 // note notes that a zone is claimed, or not any more.
-func (c *claims) note(id edge.ZoneID, claimed bool) {
+func (c *claims) note(id edge.Scope, claimed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !claimed {
@@ -260,7 +260,7 @@ func (c *claims) note(id edge.ZoneID, claimed bool) {
 		return
 	}
 	if c.mine == nil {
-		c.mine = map[edge.ZoneID]bool{}
+		c.mine = map[edge.Scope]bool{}
 	}
 	c.mine[id] = true
 }

@@ -21,7 +21,7 @@ func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before ti
 			_, err := tx.ExecContext(ctx, `
 				INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
 				ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`,
-				d.Zone, d.At.UTC().Format(driftTime), d.Weakens)
+				d.Scope, d.At.UTC().Format(driftTime), d.Weakens)
 			if err != nil {
 				return err
 			}
@@ -40,11 +40,11 @@ func recallDrifts(ctx context.Context, tx *sql.Tx) (drifts []reconcile.Drift, er
 	for rows.Next() {
 		var d reconcile.Drift
 		var at string
-		if err := rows.Scan(&d.Zone, &at, &d.Weakens); err != nil {
+		if err := rows.Scan(&d.Scope, &at, &d.Weakens); err != nil {
 			return nil, err
 		}
 		if d.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of a drift in zone %s: %v", d.Zone, err))
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of a drift in zone %s: %v", d.Scope, err))
 		}
 		drifts = append(drifts, d)
 	}

@@ -18,7 +18,7 @@ func rulesetText(id diff.DeploymentID) string {
 	return string(id.Ruleset) + "/" + id.Ref
 }
 
-func deploymentOf(zone edge.ZoneID, ruleset string) diff.DeploymentID {
+func deploymentOf(zone edge.Scope, ruleset string) diff.DeploymentID {
 	id, ref, _ := strings.Cut(ruleset, "/")
-	return diff.DeploymentID{Zone: zone, Ruleset: edge.RulesetID(id), Ref: ref}
+	return diff.DeploymentID{Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
 }

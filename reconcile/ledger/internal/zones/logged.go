@@ -8,8 +8,8 @@ import (
 )
 
 // Logged implements [reconcile.LogMemory].
-func (z *Zones) Logged(ctx context.Context) (map[edge.ZoneID]string, error) {
-	logged := map[edge.ZoneID]string{}
+func (z *Zones) Logged(ctx context.Context) (map[edge.Scope]string, error) {
+	logged := map[edge.Scope]string{}
 	err := z.file.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT zone_id, digest FROM logged`)
 		if err != nil {
@@ -17,7 +17,7 @@ func (z *Zones) Logged(ctx context.Context) (map[edge.ZoneID]string, error) {
 		}
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
-			var zone edge.ZoneID
+			var zone edge.Scope
 			var digest string
 			if err := rows.Scan(&zone, &digest); err != nil {
 				return err
@@ -30,7 +30,7 @@ func (z *Zones) Logged(ctx context.Context) (map[edge.ZoneID]string, error) {
 }
 
 // NoteLogged implements [reconcile.LogMemory].
-func (z *Zones) NoteLogged(ctx context.Context, zone edge.ZoneID, digest string) error {
+func (z *Zones) NoteLogged(ctx context.Context, zone edge.Scope, digest string) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if digest == "" {
 			_, err := tx.ExecContext(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone)

@@ -63,21 +63,21 @@ func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late b
 	if err != nil {
 		return err
 	}
-	return z.file.Often(ctx, tx, rememberProof, p.Zone, p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late, reconcile.MostEarlier)
+	return z.file.Often(ctx, tx, rememberProof, p.Scope, p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late, reconcile.MostEarlier)
 }
 
-func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Proof, error) {
+func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Proof, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint, labels, "commit", earlier FROM proved`)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	proofs := map[edge.ZoneID]reconcile.Proof{}
+	proofs := map[edge.Scope]reconcile.Proof{}
 	known := map[reconcile.Earlier]reconcile.Earlier{} // most zones of a fleet are alike
 	for rows.Next() {
 		var p reconcile.Proof
 		var labels string
-		if err := rows.Scan(&p.Zone, &p.Fingerprint, &labels, &p.Commit, &p.Earlier); err != nil {
+		if err := rows.Scan(&p.Scope, &p.Fingerprint, &labels, &p.Commit, &p.Earlier); err != nil {
 			return nil, err
 		}
 		if same, is := known[p.Earlier]; is {
@@ -86,9 +86,9 @@ func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Pr
 			known[p.Earlier] = p.Earlier
 		}
 		if err := json.Unmarshal([]byte(labels), &p.Labels); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Zone, err))
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Scope, err))
 		}
-		proofs[p.Zone] = p
+		proofs[p.Scope] = p
 	}
 	return proofs, rows.Err()
 }
@@ -120,7 +120,7 @@ const (
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
 	var union []diff.Member
-	row := z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Zone, rulesetText(s.ID))
+	row := z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope, rulesetText(s.ID))
 	err := row.Scan(&text)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -139,7 +139,7 @@ func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	if err != nil || wider == text {
 		return err
 	}
-	return z.file.Often(ctx, tx, widenOwned, s.ID.Zone, rulesetText(s.ID), wider)
+	return z.file.Often(ctx, tx, widenOwned, s.ID.Scope, rulesetText(s.ID), wider)
 }
 
 const rememberOwned = `
@@ -168,10 +168,10 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool
 		if err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Zone, rulesetText(s.ID), members, commit, late, prune); err != nil {
+		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope, rulesetText(s.ID), members, commit, late, prune); err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Zone, rulesetText(s.ID)); err != nil {
+		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Scope, rulesetText(s.ID)); err != nil {
 			return err
 		}
 	}

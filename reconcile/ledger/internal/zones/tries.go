@@ -14,7 +14,7 @@ import (
 func (z *Zones) Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
-			store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Zone, rulesetText(id))
+			store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope, rulesetText(id))
 		return err
 	})
 }
@@ -27,7 +27,7 @@ func recallTries(ctx context.Context, tx *sql.Tx) (tries map[diff.DeploymentID]d
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var zone edge.ZoneID
+		var zone edge.Scope
 		var ruleset string
 		var tried, next sql.NullString
 		if err := rows.Scan(&zone, &ruleset, &tried, &next); err != nil {

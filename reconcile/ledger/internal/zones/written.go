@@ -18,7 +18,7 @@ func (z *Zones) Count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) er
 	if !write.CountsForCommit() {
 		return nil
 	}
-	return z.file.Often(ctx, tx, rememberWritten, write.Subject.ZoneID, write.Direction == diff.Weakens, write.Asked.Commit)
+	return z.file.Often(ctx, tx, rememberWritten, write.Subject.Scope, write.Direction == diff.Weakens, write.Asked.Commit)
 }
 
 // ForgetWritten forgets which zones were written: another commit is accepted.
@@ -27,20 +27,20 @@ func ForgetWritten(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-func recallWritten(ctx context.Context, tx *sql.Tx) (weakened map[edge.ZoneID]bool, err error) {
+func recallWritten(ctx context.Context, tx *sql.Tx) (weakened map[edge.Scope]bool, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT zone_id, weakens FROM written`)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var zone edge.ZoneID
+		var zone edge.Scope
 		var weakens bool
 		if err := rows.Scan(&zone, &weakens); err != nil {
 			return nil, err
 		}
 		if weakened == nil {
-			weakened = map[edge.ZoneID]bool{}
+			weakened = map[edge.Scope]bool{}
 		}
 		weakened[zone] = weakens
 	}

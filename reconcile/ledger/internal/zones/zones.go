@@ -73,7 +73,7 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 
 func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Zone, err))
+		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Scope, err))
 	}
 	return members, nil
 }
@@ -95,7 +95,7 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var zone edge.ZoneID
+		var zone edge.Scope
 		var ruleset, text string
 		if err := rows.Scan(&zone, &ruleset, &text); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerp
 			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
 			WHERE fingerprint <> excluded.fingerprint`,
-			id.Zone, rulesetText(id), fingerprint, z.file.Stamp())
+			id.Scope, rulesetText(id), fingerprint, z.file.Stamp())
 		return err
 	})
 }
@@ -134,7 +134,7 @@ func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 
 func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, rulesetText(id)); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Scope, rulesetText(id)); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 }
 
 // ForgetZones drops all that is on record of zones that no commit declares any more.
-func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
+func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.Scope) error {
 	for _, zone := range zones {
 		for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
