@@ -1,10 +1,6 @@
 package desired
 
-import (
-	"iter"
-
-	"github.com/seawall-dev/seawall/edge"
-)
+import "github.com/seawall-dev/seawall/edge"
 
 // Override is what a deployment declares of one override of the platform, member by
 // member. A nil member is not declared.
@@ -32,61 +28,22 @@ type RuleOverride struct {
 // IsZero reports whether no member is declared.
 func (o Override) IsZero() bool { return o == Override{} }
 
-// Members are the declared members by the names they have in a repository, and
-// where each is declared.
-func (o Override) Members() iter.Seq2[string, Origin] {
-	return func(yield func(string, Origin) bool) {
-		_ = (o.Enabled == nil || yield("enabled", o.Enabled.Origin)) &&
-			(o.Action == nil || yield("action", o.Action.Origin)) &&
-			(o.Sensitivity == nil || yield("sensitivity", o.Sensitivity.Origin)) &&
-			(o.Score == nil || yield("score", o.Score.Origin))
-	}
-}
-
-func (o Override) sameAs(p Override) bool {
-	return sameOrNone(o.Enabled, p.Enabled) && sameOrNone(o.Action, p.Action) &&
-		sameOrNone(o.Sensitivity, p.Sensitivity) && sameOrNone(o.Score, p.Score)
-}
+func (o TagOverride) member() Member { return Member{Of: o.Tag, Value: o, Origin: o.Origin} }
 
 func (o TagOverride) sameAs(p TagOverride) bool {
-	return o.Tag == p.Tag && o.Override.sameAs(p.Override)
+	return o.Tag == p.Tag && sameIn(&o.Override, &p.Override, OverrideMembers)
 }
+
+func (o TagOverride) bare() any { return append(pairs{{"Tag", o.Tag}}, o.printed()...) }
+
+func (TagOverride) from(value any, _ Origin) TagOverride { return value.(TagOverride) }
+
+func (o RuleOverride) member() Member { return Member{Of: o.Rule.String(), Value: o, Origin: o.Origin} }
 
 func (o RuleOverride) sameAs(p RuleOverride) bool {
-	return o.Rule == p.Rule && o.Override.sameAs(p.Override)
+	return o.Rule == p.Rule && sameIn(&o.Override, &p.Override, OverrideMembers)
 }
 
-// bareOverride is an override without where it was declared, for a fingerprint.
-type bareOverride struct {
-	Tag         string       `json:",omitempty"`
-	Rule        *RuleRef     `json:",omitempty"`
-	Enabled     *bool        `json:",omitempty"`
-	Action      *edge.Action `json:",omitempty"`
-	Sensitivity *string      `json:",omitempty"`
-	Score       *int         `json:",omitempty"`
-}
+func (o RuleOverride) bare() any { return append(pairs{{"Rule", o.Rule}}, o.printed()...) }
 
-func (o Override) bare() bareOverride {
-	return bareOverride{
-		Enabled: valueOf(o.Enabled), Action: valueOf(o.Action),
-		Sensitivity: valueOf(o.Sensitivity), Score: valueOf(o.Score),
-	}
-}
-
-func bareTags(all []TagOverride) (bare []bareOverride) {
-	for _, o := range all {
-		b := o.bare()
-		b.Tag = o.Tag
-		bare = append(bare, b)
-	}
-	return bare
-}
-
-func bareRules(all []RuleOverride) (bare []bareOverride) {
-	for _, o := range all {
-		b := o.bare()
-		b.Rule = &o.Rule
-		bare = append(bare, b)
-	}
-	return bare
-}
+func (RuleOverride) from(value any, _ Origin) RuleOverride { return value.(RuleOverride) }

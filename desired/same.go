@@ -10,37 +10,19 @@ import (
 // does not count, nor by which name the id was found. It is asked of each zone of a
 // fleet at each commit, hence no reflection; a test holds it to all members there are.
 func (z Zone) SameAs(o Zone) bool {
-	return z.Key == o.Key && z.Scope == o.Scope && maps.Equal(z.Labels, o.Labels) &&
-		slices.EqualFunc(z.Deployments, o.Deployments, Deployment.sameAs)
-}
-
-func (d Deployment) sameAs(o Deployment) bool {
-	return d.Ruleset == o.Ruleset && d.Key == o.Key && d.Ref == o.Ref && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) &&
-		sameOrNone(d.Expression, o.Expression) && sameOrNone(d.ExpressionDrift, o.ExpressionDrift) &&
-		sameOrNone(d.Version, o.Version) && d.sameOverrides(o)
-}
-
-func (d Deployment) sameOverrides(o Deployment) bool {
-	return sameOrNone(d.Paranoia, o.Paranoia) && d.Threshold.sameAs(o.Threshold) && sameOrNone(d.Unmanaged, o.Unmanaged) &&
-		slices.EqualFunc(d.Disable.Rules, o.Disable.Rules, same) && slices.EqualFunc(d.Disable.Tags, o.Disable.Tags, same) &&
-		d.All.sameAs(o.All) && slices.EqualFunc(d.Tags, o.Tags, TagOverride.sameAs) && slices.EqualFunc(d.Rules, o.Rules, RuleOverride.sameAs) &&
-		slices.EqualFunc(d.Decisions, o.Decisions, Decision.sameAs)
-}
-
-func (t *Threshold) sameAs(o *Threshold) bool {
-	if t == nil || o == nil {
-		return t == o
+	if z.Key != o.Key || z.Scope != o.Scope || !maps.Equal(z.Labels, o.Labels) || len(z.Deployments) != len(o.Deployments) {
+		return false
 	}
-	return same(t.Score, o.Score) && same(t.Action, o.Action)
+	for i := range z.Deployments {
+		if !z.Deployments[i].sameAs(&o.Deployments[i]) {
+			return false
+		}
+	}
+	return true
 }
 
-func same[T comparable](a, b Declared[T]) bool { return a.Value == b.Value }
-
-func sameOrNone[T comparable](a, b *Declared[T]) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return same(*a, *b)
+func (d *Deployment) sameAs(o *Deployment) bool {
+	return d.Ruleset == o.Ruleset && d.Key == o.Key && d.Ref == o.Ref && sameIn(d, o, DeploymentMembers)
 }
 
 // SameTokens reports whether two lists declare the same tokens. Where a value was

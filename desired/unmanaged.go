@@ -40,14 +40,13 @@ func (d Decision) Bare() Decision {
 	return d
 }
 
+func (d Decision) member() Member { return Member{Of: d.About(), Value: d, Origin: d.Origin} }
+
 func (d Decision) sameAs(o Decision) bool { return d.Bare() == o.Bare() }
 
-func bareDecisions(all []Decision) (bare []Decision) {
-	for _, d := range all {
-		bare = append(bare, d.Bare())
-	}
-	return bare
-}
+func (d Decision) bare() any { return d.Bare() }
+
+func (Decision) from(value any, _ Origin) Decision { return value.(Decision) }
 
 // About names the override that it is about.
 func (d Decision) About() string {

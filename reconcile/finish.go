@@ -50,18 +50,44 @@ func (e Entry) Permitted(accepted string, holds []diff.Hold) error {
 	return nil
 }
 
-// Lingering returns a context that outlives ctx by d, so that what was begun can
-// be finished.
-func Lingering(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(d)
+// Grace is how long what was begun may go on after everything was told to stop: a write that
+// was sent and its proof, and the records of what became of it. A request takes no longer.
+const Grace = 20 * time.Second
+
+// Lingering returns a context that outlives ctx by the grace, so that what was begun can be
+// finished.
+func Lingering(ctx context.Context) (context.Context, context.CancelFunc) {
+	long, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := endAfterGrace(ctx, long, end)
+	return long, func() { stop(); end(nil) }
+}
+
+// UntilSent returns a context that ends with ctx as long as nothing was sent, and
+// outlives it by the grace from then on. sending says that now something is, or
+// returns why it must not be. It is called once at most.
+func UntilSent(ctx context.Context) (long context.Context, sending func() error, cancel context.CancelFunc) {
+	long, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
+	sending = func() error {
+		if !stop() {
+			return context.Cause(ctx)
+		}
+		stop = endAfterGrace(ctx, long, end)
+		return nil
+	}
+	return long, sending, func() { stop(); end(nil) }
+}
+
+// endAfterGrace ends a context when the grace after the end of ctx is over, unless
+// it is stopped before ctx ends or long has ended by then.
+func endAfterGrace(ctx, long context.Context, end context.CancelCauseFunc) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(Grace)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-			cancel()
+			end(context.Cause(ctx))
 		case <-long.Done():
 		}
 	})
-	return long, func() { stop(); cancel() }
 }

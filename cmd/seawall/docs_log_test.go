@@ -23,7 +23,7 @@ type logMessage struct {
 	attrs  []string // in the order in which they are first named
 }
 
-const logPage = "../../docs/logging.md"
+const logPage = "../../docs/log-messages.md"
 
 // logDoc is the table of the messages above debug, from the code. What each means stands in
 // the page itself and is kept; a message without a meaning fails.
@@ -45,7 +45,7 @@ func logDoc(t *testing.T) string {
 		}
 		meaning := meanings[m.text]
 		if meaning == "" {
-			t.Errorf("docs/logging.md: say what the message %q means, in the last column of its row; -update writes the row", m.text)
+			t.Errorf("docs/log-messages.md: say what the message %q means, in the last column of its row; -update writes the row", m.text)
 		}
 		var levels []string
 		for _, level := range []string{"debug", "info", "warn", "error"} {
@@ -55,7 +55,7 @@ func logDoc(t *testing.T) string {
 		}
 		attrs := ""
 		if len(m.attrs) >= len(changeAttrs) && slices.Equal(m.attrs[:len(changeAttrs)], changeAttrs) {
-			attrs, m.attrs = "[of a change](#writes) ", m.attrs[len(changeAttrs):]
+			attrs, m.attrs = "[of a change](logging.md#writes) ", m.attrs[len(changeAttrs):]
 		}
 		for _, a := range m.attrs {
 			attrs += "`" + a + "` "

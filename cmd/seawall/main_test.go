@@ -114,12 +114,17 @@ func scripts(t *testing.T) (files []string) {
 // The condition [soak] is true in a soak, for what takes long.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	runScripts(t, scripts(t))
+}
+
+func runScripts(t *testing.T, files []string) {
+	t.Helper()
 	terraform, err := filepath.Abs("../../desired/terraform/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Files:               scripts(t),
+		Files:               files,
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,

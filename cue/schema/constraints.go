@@ -12,6 +12,8 @@ import (
 
 	"cuelang.org/go/cue"
 	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // This file holds what #Config cannot say, each with the reason.
@@ -150,11 +152,7 @@ func remote(address string) (scheme string, secret bool) {
 
 func loopback(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+	return err == nil && outbound.Loopback(u.Hostname())
 }
 
 // checkAddresses: a regular expression takes a port of 99999 and an address

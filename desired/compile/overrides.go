@@ -8,49 +8,6 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// overrides reads the long forms of a deployment, whose short ones were read.
-func (r *reader) overrides(path string, m member, d *desired.Deployment) {
-	if f := m.field("all"); f.exists() {
-		d.All = r.override(at(path, "all"), f)
-	}
-	for i, f := range m.field("tags").elements() {
-		d.Tags = append(d.Tags, desired.TagOverride{
-			Tag: f.field("tag").text(), Origin: f.origin(), Override: r.override(element(path, "tags", i), f),
-		})
-	}
-	for i, f := range m.field("rules").elements() {
-		place := element(path, "rules", i)
-		ref := ruleRef(f)
-		r.oneOfRuleRef(place, f, ref)
-		d.Rules = append(d.Rules, desired.RuleOverride{Rule: ref, Origin: f.origin(), Override: r.override(place, f)})
-	}
-	r.membersOnce(path, *d)
-	allOff(r, path, *d)
-}
-
-// override reads the members of one override. CUE would say "one or more of these"
-// as a comprehension, which reports at the schema.
-func (r *reader) override(path string, f both) desired.Override {
-	var o desired.Override
-	if e := f.field("enabled"); e.exists() {
-		o.Enabled = &desired.Declared[bool]{Value: e.truth(), Origin: e.origin()}
-	}
-	if e := f.field("action"); e.exists() {
-		o.Action = &desired.Declared[edge.Action]{Value: edge.Action(e.text()), Origin: e.origin()}
-	}
-	if e := f.field("sensitivity"); e.exists() {
-		v := declared(e)
-		o.Sensitivity = &v
-	}
-	if e := f.field("score"); e.exists() {
-		o.Score = &desired.Declared[int]{Value: r.score(at(path, "score"), e), Origin: e.origin()}
-	}
-	if o.IsZero() {
-		r.problem(f.origin(), path, "declares nothing", "set enabled, action or sensitivity, or remove it")
-	}
-	return o
-}
-
 // ruleRef reads what names a rule.
 func ruleRef(f both) desired.RuleRef {
 	return desired.RuleRef{ID: edge.RuleID(f.field("id").text()), Ref: f.field("ref").text(), Description: f.field("description").text()}

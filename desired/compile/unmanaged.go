@@ -6,24 +6,17 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 )
 
-// decisions reads what becomes of single overrides that are live and not declared.
-func (r *reader) decisions(path string, m member) (all []desired.Decision) {
-	seen := map[desired.Decision]desired.Origin{}
-	for _, as := range []desired.Unmanaged{desired.Keep, desired.Remove} {
-		for i, e := range m.field(string(as)).elements() {
-			found := desired.Decision{
-				Unmanaged: as, Origin: e.origin(), All: e.field("all").truth(), Version: e.field("version").truth(), Tag: e.field("tag").text(),
-				Rule: ruleRef(e),
-			}
-			about := found.Bare()
-			about.Unmanaged = ""
-			if first, twice := seen[about]; twice {
-				r.unit.Problems = append(r.unit.Problems, twoPlaces(element(path, string(as), i), found.Origin,
-					fmt.Sprintf("%s is decided twice", found.About()), first))
-			}
-			seen[about] = found.Origin
-			all = append(all, found)
+// decidedOnce refuses two decisions on one override.
+func (r *reader) decidedOnce(path string, d desired.Deployment) {
+	seen, places := map[desired.Decision]desired.Origin{}, map[desired.Unmanaged]int{}
+	for _, one := range d.Decisions {
+		about := one.Bare()
+		about.Unmanaged = ""
+		if first, twice := seen[about]; twice {
+			r.unit.Problems = append(r.unit.Problems, twoPlaces(element(path, string(one.Unmanaged), places[one.Unmanaged]), one.Origin,
+				fmt.Sprintf("%s is decided twice", one.About()), first))
 		}
+		seen[about] = one.Origin
+		places[one.Unmanaged]++
 	}
-	return all
 }

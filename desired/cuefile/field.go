@@ -37,152 +37,74 @@ type describer func(ruleset string, ref desired.RuleRef) string
 
 // fieldsOf are the members that a zone's deployments declare, in the order in which
 // people read them.
-func fieldsOf(z desired.Zone, describe describer) []field {
-	var all []field
+func fieldsOf(z desired.Zone, describe describer) (all []field) {
 	for _, d := range z.Deployments {
-		w := writer{prefix: Label(d.Ruleset), ruleset: d.Ruleset, describe: describe}
-		w.deployment(d)
-		all = append(all, w.fields...)
+		before := len(all)
+		for _, m := range desired.DeploymentMembers {
+			f := field{path: Label(d.Ruleset) + "." + m.Path, kind: kindOf(m)}
+			for v := range m.Declared(d) {
+				switch {
+				case m.Type.List():
+					f.items, f.notes = append(f.items, Literal(v.Value)), append(f.notes, describe.note(d.Ruleset, v.Rule()))
+				case m.Default == nil || v.Value != m.Default:
+					f.value = Literal(v.Value)
+				}
+			}
+			if f.value != "" || len(f.items) > 0 {
+				all = append(all, f)
+			}
+		}
+		if len(all) == before {
+			all = append(all, field{path: Label(d.Ruleset), value: "{}"})
+		}
 	}
 	return all
 }
 
-type writer struct {
-	prefix, ruleset string
-	describe        describer
-	fields          []field
+// kindOf is what another value of a member may be in a tier. One with a default has none: what
+// is written is its only other value.
+func kindOf(m desired.MemberOf[desired.Deployment]) string {
+	switch {
+	case m.Type.List():
+		return "[...]"
+	case m.Default != nil:
+		return ""
+	case m.Type == desired.Score:
+		return "int"
+	}
+	return string(m.Type)
 }
 
-func (w *writer) one(path, value, kind string) {
-	w.fields = append(w.fields, field{path: w.prefix + "." + path, value: value, kind: kind})
-}
-
-func (w *writer) list(path string, items, notes []string) {
-	if len(items) > 0 {
-		w.fields = append(w.fields, field{path: w.prefix + "." + path, items: items, notes: notes, kind: "[...]"})
-	}
-}
-
-func (w *writer) deployment(d desired.Deployment) {
-	before := len(w.fields)
-	if d.Deploy {
-		w.one("deploy", "true", "bool")
-	}
-	if d.Prune {
-		w.one("prune", "true", "bool")
-	}
-	if !d.Enabled.Value {
-		w.one("enabled", "false", "")
-	}
-	if d.Version != nil {
-		w.one("version", String(d.Version.Value), "string")
-	}
-	if d.Expression != nil {
-		w.one("expression", String(d.Expression.Value), "string")
-	}
-	if d.ExpressionDrift != nil {
-		w.one("expression_drift", String(string(d.ExpressionDrift.Value)), "string")
-	}
-	if d.Paranoia != nil {
-		w.one("paranoia", strconv.Itoa(d.Paranoia.Value), "int")
-	}
-	if t := d.Threshold; t != nil {
-		w.one("threshold.score", strconv.Itoa(t.Score.Value), "int")
-		w.one("threshold.action", String(string(t.Action.Value)), "string")
-	}
-	w.disable(d.Disable)
-	w.all(d.All)
-	w.overrides(d)
-	if d.Unmanaged != nil {
-		w.one("unmanaged", String(string(d.Unmanaged.Value)), "string")
-	}
-	w.decisions(d.Decisions)
-	if len(w.fields) == before {
-		w.fields = append(w.fields, field{path: w.prefix, value: "{}"})
-	}
-}
-
-func (w *writer) disable(d desired.Disable) {
-	var items, notes []string
-	for _, ref := range d.Rules {
-		items, notes = append(items, RuleRef(ref.Value)), append(notes, w.about(ref.Value))
-	}
-	w.list("disable.rules", items, notes)
-	items = nil
-	for _, tag := range d.Tags {
-		items = append(items, String(tag.Value))
-	}
-	w.list("disable.tags", items, nil)
-}
-
-func (w *writer) all(o desired.Override) {
-	if o.Enabled != nil {
-		w.one("all.enabled", strconv.FormatBool(o.Enabled.Value), "bool")
-	}
-	if o.Action != nil {
-		w.one("all.action", String(string(o.Action.Value)), "string")
-	}
-	if o.Sensitivity != nil {
-		w.one("all.sensitivity", String(o.Sensitivity.Value), "string")
-	}
-}
-
-func (w *writer) overrides(d desired.Deployment) {
-	var items, notes []string
-	for _, o := range d.Tags {
-		items = append(items, TagOverride(o))
-	}
-	w.list("tags", items, nil)
-	items = nil
-	for _, o := range d.Rules {
-		items, notes = append(items, RuleOverride(o)), append(notes, w.about(o.Rule))
-	}
-	w.list("rules", items, notes)
-}
-
-func (w *writer) decisions(all []desired.Decision) {
-	for _, as := range []desired.Unmanaged{desired.Keep, desired.Remove} {
-		var items, notes []string
-		for _, d := range all {
-			if d.Unmanaged == as {
-				note := ""
-				if !d.All && !d.Version && d.Tag == "" {
-					note = w.about(d.Rule)
-				}
-				items, notes = append(items, Decision(d)), append(notes, note)
-			}
-		}
-		w.list(string(as), items, notes)
-	}
-}
-
-func (w *writer) about(ref desired.RuleRef) string {
-	if w.describe == nil {
+// note is a comment that says what a rule is; empty for none.
+func (d describer) note(ruleset string, ref desired.RuleRef) string {
+	if d == nil || ref == (desired.RuleRef{}) {
 		return ""
 	}
-	return comment(w.describe(w.ruleset, ref))
+	return comment(d(ruleset, ref))
 }
 
-// RuleRef is the text of a reference to a rule in a list of disabled ones.
-func RuleRef(ref desired.RuleRef) string {
-	if ref.ByID() {
-		return String(string(ref.ID))
+// Literal is a value of a member as CUE; see [desired.Type].
+func Literal(value any) string {
+	switch v := value.(type) {
+	case desired.RuleRef:
+		if v.ByID() {
+			return String(string(v.ID))
+		}
+		return "{" + named(v) + "}"
+	case desired.TagOverride:
+		return "{tag: " + String(v.Tag) + members(v.Override) + "}"
+	case desired.RuleOverride:
+		return "{" + named(v.Rule) + members(v.Override) + "}"
+	case desired.Decision:
+		return decision(v)
+	case string:
+		return String(v)
 	}
-	return "{" + named(ref) + "}"
+	return fmt.Sprint(value) // a number, or whether
 }
 
-// TagOverride is the text of one.
-func TagOverride(o desired.TagOverride) string {
-	return "{tag: " + String(o.Tag) + members(o.Override) + "}"
-}
-
-// RuleOverride is the text of one.
-func RuleOverride(o desired.RuleOverride) string {
-	return "{" + named(o.Rule) + members(o.Override) + "}"
-}
-
-// Decision is the text of what one names.
-func Decision(d desired.Decision) string {
+// decision is the text of what one names.
+func decision(d desired.Decision) string {
 	switch {
 	case d.All:
 		return "{all: true}"
@@ -204,21 +126,11 @@ func named(ref desired.RuleRef) string {
 	return "id: " + String(string(ref.ID))
 }
 
-func members(o desired.Override) string {
-	var b strings.Builder
-	if o.Enabled != nil {
-		fmt.Fprintf(&b, ", enabled: %v", o.Enabled.Value)
+func members(o desired.Override) (text string) {
+	for m := range o.Members() {
+		text += ", " + m.Path + ": " + Literal(m.Value)
 	}
-	if o.Action != nil {
-		fmt.Fprintf(&b, ", action: %s", String(string(o.Action.Value)))
-	}
-	if o.Sensitivity != nil {
-		fmt.Fprintf(&b, ", sensitivity: %s", String(o.Sensitivity.Value))
-	}
-	if o.Score != nil {
-		fmt.Fprintf(&b, ", score: %d", o.Score.Value)
-	}
-	return b.String()
+	return text
 }
 
 // String is text as a CUE literal: raw where that spares escapes.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // Heads are the heads of pull requests, each in a store of its own, apart from the
@@ -52,10 +53,6 @@ type waitingHead struct {
 	why   error
 	until time.Time
 }
-
-// retryHead is after which time a head is asked for again that has ended its worker, or
-// has taken all of its time.
-const retryHead = time.Hour
 
 // headBounds are those of a worker that fetches heads: their objects are smaller than
 // those of the branch.
@@ -189,7 +186,7 @@ func (r *headsRound) bring(ctx context.Context, pull gitrepo.Pull) error {
 		err = fmt.Errorf("fetching %s %s", pull.Ref, trippedOver(bound))
 	}
 	if bound != nil || answer.Later {
-		r.refused.wait(pull.Commit, waitingHead{err, time.Now().Add(retryHead)})
+		r.refused.wait(pull.Commit, waitingHead{err, time.Now().Add(retry.Head.First)})
 	}
 	r.fail(pull, err)
 	if errors.Is(err, gitrepo.ErrUnreachable) {

@@ -3,11 +3,12 @@ package gitrepo
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // address is a source's URL, checked and taken apart.
@@ -69,16 +70,11 @@ func (a address) checkRemote(s Source, ep *transport.Endpoint) error {
 }
 
 func (a address) checkCleartext(s Source) error {
-	if a.protocol == "https" || s.AllowHTTP || loopback(a.host) {
+	if a.protocol == "https" || s.AllowHTTP || outbound.Loopback(a.host) {
 		return nil
 	}
 	return badSource("the URL is plain http, which can be read and changed on the network",
 		"use https, or allow http for this source explicitly")
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // hostPort is the form known_hosts are looked up by.

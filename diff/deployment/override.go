@@ -113,10 +113,10 @@ func beyondReference(d desired.Deployment) (errs []resolveError) {
 		for _, member := range shown {
 			known[member] = true
 		}
-		for member, origin := range o.Members() {
-			if !known[member] {
+		for m := range o.Members() {
+			if !known[m.Path] {
 				errs = append(errs, resolveError{
-					origin, fmt.Sprintf("%s: the platform's reference has no %s here", where, member),
+					m.Origin, fmt.Sprintf("%s: the platform's reference has no %s here", where, m.Path),
 					`if your platform supports it, set platform.profile: "extended"`,
 				})
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // The platform's quota per credential.
@@ -37,7 +38,6 @@ const (
 type Budget struct {
 	requests int
 	per      time.Duration
-	clock    clock
 
 	mu       sync.Mutex
 	inFlight int
@@ -70,14 +70,14 @@ type BudgetState struct {
 func NewBudget(requests int, per time.Duration) *Budget {
 	setDefault(&requests, DefaultRequests)
 	setDefault(&per, DefaultPer)
-	return &Budget{requests: requests, per: per, clock: realClock{}, changed: make(chan struct{})}
+	return &Budget{requests: requests, per: per, changed: make(chan struct{})}
 }
 
 // State returns what the budget has to tell now.
 func (b *Budget) State() BudgetState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.clock.Now()
+	now := time.Now()
 	b.forget(now)
 	return b.state(now, b.Class())
 }
@@ -94,7 +94,7 @@ func (b *Budget) Forecast() Forecast {
 	f := Forecast{Left: b.Room(b.Class(), 0)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.clock.Now()
+	now := time.Now()
 	b.forget(now)
 	if len(b.ended) > 0 {
 		f.Next = b.ended[0].Add(b.per).Sub(now)
@@ -117,7 +117,7 @@ const freshCount = time.Second
 func (b *Budget) Room(c edge.Class, urgent int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.clock.Now()
+	now := time.Now()
 	b.forget(now)
 	left := b.state(now, c).Left - urgent
 	if s := b.share; s != nil {
@@ -153,7 +153,7 @@ const (
 func (b *Budget) waits(c edge.Class) (waitsFor, time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.clock.Now()
+	now := time.Now()
 	b.forget(now)
 	shared := b.share != nil && b.state(now, c).Left > 0 && b.refill(now, c) > 0 // it may tell of a pause
 	switch state := b.state(now, c); {
@@ -194,24 +194,20 @@ func (b *Budget) take(ctx context.Context) error {
 			return err
 		}
 		wait, changed := b.tryTake(c)
-		switch {
-		case wait == 0:
+		if wait == 0 {
 			return nil
-		case wait > 0:
-			began := b.clock.Now()
-			err := b.clock.Sleep(ctx, wait)
-			b.noteWait(began)
-			if err != nil {
-				return err
-			}
-		default:
-			began := b.clock.Now()
-			select {
-			case <-changed:
-			case <-ctx.Done():
-			}
-			b.noteWait(began)
 		}
+		began := time.Now()
+		var over <-chan time.Time
+		if wait > 0 {
+			over = time.After(wait)
+		}
+		select {
+		case <-changed:
+		case <-over:
+		case <-ctx.Done():
+		}
+		b.noteWait(began)
 	}
 }
 
@@ -219,7 +215,7 @@ func (b *Budget) take(ctx context.Context) error {
 func (b *Budget) noteWait(began time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waited += b.clock.Now().Sub(began)
+	b.waited += time.Since(began)
 }
 
 // tryTake counts a request and returns zero, or returns how long to wait before
@@ -227,7 +223,7 @@ func (b *Budget) noteWait(began time.Time) {
 func (b *Budget) tryTake(c edge.Class) (time.Duration, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.clock.Now()
+	now := time.Now()
 	b.forget(now)
 	tell := now.Before(b.told.until)
 	switch {
@@ -265,7 +261,7 @@ func (b *Budget) forget(now time.Time) {
 func (b *Budget) end(c edge.Class, sent, status int, header http.Header) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.clock.Now()
+	now := time.Now()
 	b.inFlight--
 	for range sent {
 		b.ended = append(b.ended, now)
@@ -301,10 +297,6 @@ func (b *Budget) heed(limit wire.Limit, now time.Time) {
 	b.told = told{left, until}
 }
 
-// firstPause is how long the first 429 without a Retry-After makes us wait;
-// each further one doubles it.
-const firstPause = 2 * time.Second
-
 // pause holds back every call. Of requests that were in flight together only
 // the first to come back begins a pause; the others can make it longer.
 func (b *Budget) pause(said time.Duration, now time.Time) time.Duration {
@@ -313,8 +305,8 @@ func (b *Budget) pause(said time.Duration, now time.Time) time.Duration {
 		if paused {
 			return 0
 		}
-		said = min(firstPause<<min(b.strikes, 8), wire.MaxPause)
 		b.strikes++
+		said = retry.Throttled.Delay(b.strikes)
 	}
 	if resume := now.Add(said); resume.After(b.resume) {
 		b.resume = resume
@@ -323,25 +315,4 @@ func (b *Budget) pause(said time.Duration, now time.Time) time.Duration {
 		return 0
 	}
 	return said
-}
-
-// clock is time, so that tests need not wait for it.
-type clock interface {
-	Now() time.Time
-	Sleep(context.Context, time.Duration) error
-}
-
-type realClock struct{}
-
-func (realClock) Now() time.Time { return time.Now() }
-
-func (realClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

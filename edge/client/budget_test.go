@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // The law of the budget: however many callers there are and however long their
@@ -246,7 +247,7 @@ func TestThrottlingWithoutRetryAfter(t *testing.T) {
 		take(t, b)
 		b.done(1, 200, nil)
 		take(t, b)
-		if pause := b.done(1, http.StatusTooManyRequests, nil); pause != firstPause {
+		if pause := b.done(1, http.StatusTooManyRequests, nil); pause != retry.Throttled.First {
 			t.Errorf("after a success the pause is %v", pause)
 		}
 	})

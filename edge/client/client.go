@@ -34,7 +34,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -45,6 +44,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/outbound"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // Config says how to reach the platform. BaseURL and Token are required.
@@ -68,12 +69,8 @@ type Config struct {
 	// further ones wait for the budget, for a pause of the credential, or for their
 	// turn among Concurrency. Each page of a list is a read of its own. Zero is 10 s.
 	ReadTimeout time.Duration
-	// Backoff is the pause before the first repetition, doubled for each further
-	// one up to sixteen times itself; zero is 500 ms.
-	Backoff time.Duration
-	// AllowInsecure permits plain http to other machines: the credential can then
-	// be read on the way.
-	AllowInsecure bool
+	// Retry says how requests are repeated; zero is [retry.Request].
+	Retry retry.Policy
 	// Vendor stands in resource keys on the wire where the nouns say "vendor";
 	// empty is "vendor".
 	Vendor string
@@ -119,7 +116,7 @@ var _ edge.Platform = (*Client)(nil)
 // New returns a client. It sends nothing; it fails on a configuration that
 // cannot work.
 func New(config Config) (*Client, error) {
-	base, err := parseBase(config.BaseURL, config.AllowInsecure)
+	base, err := parseBase(config.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +130,7 @@ func New(config Config) (*Client, error) {
 	setDefault(&config.Concurrency, 16)
 	setDefault(&config.Timeout, 20*time.Second)
 	setDefault(&config.ReadTimeout, 10*time.Second)
-	setDefault(&config.Backoff, 500*time.Millisecond)
+	setDefault(&config.Retry, retry.Request)
 	setDefault(&config.UserAgent, "seawall")
 	if config.Budget == nil {
 		config.Budget = NewBudget(0, 0)
@@ -170,7 +167,7 @@ func setDefault[T comparable](value *T, fallback T) {
 
 // parseBase reads a base address. No error repeats the address: someone may
 // have put a password into it.
-func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
+func parseBase(raw string) (*url.URL, error) {
 	const form = "base_url must look like https://host/path"
 	if !strings.Contains(raw, "://") {
 		return nil, errors.New(form)
@@ -188,18 +185,10 @@ func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New(form)
 	}
-	if u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()) {
+	if u.Scheme == "http" && !outbound.Loopback(u.Hostname()) {
 		return nil, fmt.Errorf("base_url sends the credential in clear text to %s; write https", u.Host)
 	}
 	return u, nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }
 
 // newTransport keeps as many connections open as may be used at once: with the

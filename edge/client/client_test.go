@@ -38,9 +38,6 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("the error repeats what was in the address: %v", err)
 		}
 	}
-	if _, err := New(Config{BaseURL: "http://api.example.com", Token: token, AllowInsecure: true}); err != nil {
-		t.Errorf("although it was allowed: %v", err)
-	}
 	if _, err := New(Config{BaseURL: "https://api.example.com"}); err == nil {
 		t.Error("a client without a credential was made")
 	}

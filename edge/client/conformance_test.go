@@ -4,9 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/edgetest"
@@ -112,16 +110,12 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 	if profile == mem.Vendor {
 		seed = withGroups(mem.VendorSeed())
 	}
-	running, err := sim.Start(sim.Config{Seed: seed, Quirks: quirks, Vendor: testVendor, Profile: profile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { running.Close() })
-	rulesets := running.RulesetsToken
+	running := simulate(t, sim.Config{Seed: seed, Quirks: quirks, Vendor: testVendor, Profile: profile})
+	greeting := running.Greeting(running.network.Addr())
 	if profile == mem.Vendor {
-		rulesets = edge.NewSecret("sim-administrator-token-0000000000000000000001") // which may write in the account, too
+		greeting.RulesetsToken = "sim-administrator-token-0000000000000000000001" // which may write in the account, too
 	}
-	tokens, platform := overSocket(t, running, running.TokensToken), overSocket(t, running, rulesets)
+	tokens, platform := running.client(t, greeting.TokensToken), running.client(t, greeting.RulesetsToken)
 	var all edge.TokenPlatform
 	var beyond edge.ExtendedPlatform
 	if profile != mem.Documented {
@@ -130,7 +124,7 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 	return edgetest.Fixture{
 		Extended: all, Beyond: beyond, Strict: profile == mem.Vendor,
 		Platform: platform,
-		Denied:   overSocket(t, running, edge.NewSecret("not-a-token")),
+		Denied:   running.client(t, "not-a-token"),
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		Merges: slices.Contains(quirks, "patch=merge"),
 		Tokens: tokens, TokenCount: func() int { return userTokens(running.Platform) },
@@ -138,7 +132,7 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 			others := slices.DeleteFunc(slices.Clone(quirks), func(q string) bool { return strings.HasPrefix(q, sim.QuirkZoneForbidden) })
 			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, zone.String())))
 		},
-		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
+		SignIn: func(secret edge.Secret) edge.Platform { return running.client(t, secret.Reveal()) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}
 }
@@ -163,39 +157,32 @@ func userTokens(p *mem.Platform) int {
 	return n
 }
 
-func overSocket(t testing.TB, running *sim.Running, token edge.Secret) *Client {
-	budget := NewBudget(0, 0)
-	budget.clock = &leapClock{}
-	transport := newTransport(16)
-	t.Cleanup(transport.CloseIdleConnections)
-	c, err := New(Config{
-		BaseURL: running.BaseURL, Budget: budget, Backoff: time.Millisecond, Transport: transport,
-		Vendor: testVendor, ConditionKey: "request_ip",
-		Token: func() (edge.Secret, error) { return token, nil },
-	})
+// simulation is a simulator on a network in memory.
+type simulation struct {
+	*sim.Server
+	network *network
+}
+
+// simulate starts a simulator. It ends with the test.
+func simulate(t testing.TB, config sim.Config) simulation {
+	server, err := sim.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	s := simulation{server, newNetwork()}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, s.network) }()
+	t.Cleanup(func() { stop(); <-done })
+	return s
 }
 
-// leapClock leaps over what others sleep through.
-type leapClock struct {
-	mu    sync.Mutex
-	ahead time.Duration
-}
-
-func (c *leapClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Add(c.ahead)
-}
-
-func (c *leapClock) Sleep(ctx context.Context, d time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ahead += d
-	return ctx.Err()
+// client returns a client that signs in with a token.
+func (s simulation) client(t testing.TB, token string) *Client {
+	return s.network.client(t, func(config *Config) {
+		config.Vendor, config.ConditionKey = testVendor, "request_ip"
+		config.Token = func() (edge.Secret, error) { return edge.NewSecret(token), nil }
+	})
 }
 
 // The calls on the tokens of an account are those on the tokens of a user.
@@ -203,21 +190,17 @@ func TestConformanceOfAccountTokens(t *testing.T) {
 	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 		seed := mem.DefaultSeed()
 		seed.Tokens = append(seed.Tokens, mem.SeedToken{ID: "account", Name: "tokens", Value: "of-the-account", Account: mem.Account})
-		running, err := sim.Start(sim.Config{Seed: seed, Vendor: testVendor, Profile: mem.Extended})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { running.Close() })
-		signIn := func(secret edge.Secret) accountClient {
-			c := overSocket(t, running, secret)
+		running := simulate(t, sim.Config{Seed: seed, Vendor: testVendor, Profile: mem.Extended})
+		signIn := func(token string) accountClient {
+			c := running.client(t, token)
 			return accountClient{c, c.AccountTokens(mem.Account)}
 		}
-		own := signIn(edge.NewSecret("of-the-account"))
+		own := signIn("of-the-account")
 		return edgetest.Fixture{
 			Platform: own.ExtendedPlatform, Beyond: own.ExtendedPlatform, Extended: own.TokenPlatform, Tokens: own.TokenPlatform,
 			TokenCount: func() int { return len(running.Platform.Tokens()) - userTokens(running.Platform) },
-			SignIn:     func(secret edge.Secret) edge.Platform { return signIn(secret) },
-			Denied:     signIn(edge.NewSecret("not-a-token")),
+			SignIn:     func(secret edge.Secret) edge.Platform { return signIn(secret.Reveal()) },
+			Denied:     signIn("not-a-token"),
 			Account:    mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		}
 	})

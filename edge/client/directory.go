@@ -22,9 +22,9 @@ func (b beyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.
 		query.Set("account.id", string(filter.Account))
 	}
 	list := listing[edge.Zone]{
-		call: call{class: read, method: http.MethodGet, path: edge.ZonesPath(), query: query}, pageSize: pageSize,
-		page: numbered(b.client, func(z edge.Zone) bool { return edge.ValidID(string(z.ID)) && z.Name != "" }),
-		id:   func(z edge.Zone) string { return string(z.ID) },
+		client: b.client, call: call{class: read, method: http.MethodGet, path: edge.ZonesPath(), query: query}, pageSize: pageSize,
+		decode: wholePage(func(z edge.Zone) bool { return edge.ValidID(string(z.ID)) && z.Name != "" }),
+		id:     func(z edge.Zone) string { return string(z.ID) },
 	}
 	return list.all(ctx)
 }
@@ -35,48 +35,35 @@ func (b beyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error
 		return edge.Zone{}, err
 	}
 	get := call{class: read, method: http.MethodGet, path: edge.ZonePath(id)}
-	var found edge.Zone
-	err := b.client.do(ctx, get, func(r wire.Response) error {
-		found = edge.Zone{}
-		if _, err := r.Decode(&found); err != nil {
-			return err
+	return ask(ctx, b.client, get, func(r wire.Response) (found edge.Zone, err error) {
+		if _, err = r.Decode(&found); err == nil && found.ID != id {
+			err = get.unreadable("the answer is about another zone")
 		}
-		if found.ID != id {
-			return get.unreadable("the answer is about another zone")
-		}
-		return nil
+		return found, err
 	})
-	if err != nil {
-		return edge.Zone{}, err
-	}
-	return found, nil
 }
 
 // Accounts lists the accounts, page by page.
 func (b beyondCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
 	list := listing[edge.Account]{
-		call: call{class: read, method: http.MethodGet, path: edge.AccountsPath()}, pageSize: pageSize,
-		page: numbered(b.client, func(a edge.Account) bool { return edge.ValidID(string(a.ID)) }),
-		id:   func(a edge.Account) string { return string(a.ID) },
+		client: b.client, call: call{class: read, method: http.MethodGet, path: edge.AccountsPath()}, pageSize: pageSize,
+		decode: wholePage(func(a edge.Account) bool { return edge.ValidID(string(a.ID)) }),
+		id:     func(a edge.Account) string { return string(a.ID) },
 	}
 	return list.all(ctx)
 }
 
-// numbered reads one page of a list, of which every element must be whole.
-func numbered[T any](c *Client, whole func(T) bool) func(context.Context, call) ([]T, wire.Info, error) {
-	return func(ctx context.Context, list call) (page []T, info wire.Info, err error) {
-		err = c.do(ctx, list, func(r wire.Response) (err error) {
-			page = nil
-			if info, err = r.DecodePage(&page); err != nil {
-				return err
+// wholePage decodes one page of a list, of which every element must be whole.
+func wholePage[T any](whole func(T) bool) func(wire.Response) ([]T, wire.Info, error) {
+	return func(r wire.Response) (page []T, info wire.Info, err error) {
+		if info, err = r.DecodePage(&page); err != nil {
+			return nil, info, err
+		}
+		for _, element := range page {
+			if !whole(element) {
+				return nil, info, unreadable(r.Call, "the list has an element without its id or its name")
 			}
-			for _, element := range page {
-				if !whole(element) {
-					return list.unreadable("the list has an element without its id or its name")
-				}
-			}
-			return nil
-		})
-		return page, info, err
+		}
+		return page, info, nil
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // Whatever a server makes of the credential, no error and no log line shows it.
@@ -93,7 +94,7 @@ func TestTransportErrorsAreShort(t *testing.T) {
 // Where it is not certain that an update stayed here, its outcome is unknown.
 func TestPerhapsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{network: network{conns: make(chan net.Conn), done: make(chan struct{})}}
+		s := &server{network: newNetwork()}
 		go func() { // takes the connection and never reads
 			conn, _ := s.Accept()
 			<-s.done
@@ -146,7 +147,7 @@ func TestProxyThatIsDown(t *testing.T) {
 	listener.Close() // nobody listens there now
 	proxy := &url.URL{Scheme: "http", User: url.UserPassword("ada", testToken), Host: listener.Addr().String()}
 	c, err := New(Config{
-		BaseURL: "https://platform.example", Backoff: time.Millisecond, ReadTimeout: time.Minute,
+		BaseURL: "https://platform.example", Retry: retry.Request.Within(time.Millisecond), ReadTimeout: time.Minute,
 		Token:     func() (edge.Secret, error) { return edge.NewSecret(testToken), nil },
 		Transport: &http.Transport{Proxy: http.ProxyURL(proxy)},
 	})
@@ -162,7 +163,7 @@ func TestProxyThatIsDown(t *testing.T) {
 
 func overNetwork(t *testing.T, base string) *Client {
 	c, err := New(Config{
-		BaseURL: base, Backoff: time.Millisecond, ReadTimeout: time.Minute,
+		BaseURL: base, Retry: retry.Request.Within(time.Millisecond), ReadTimeout: time.Minute,
 		Token: func() (edge.Secret, error) { return edge.NewSecret(testToken), nil },
 	})
 	if err != nil {

@@ -43,6 +43,10 @@ type network struct {
 	dials  int
 }
 
+func newNetwork() *network {
+	return &network{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
 func (n *network) Accept() (net.Conn, error) {
 	select {
 	case c := <-n.conns:
@@ -53,7 +57,7 @@ func (n *network) Accept() (net.Conn, error) {
 }
 
 func (n *network) Close() error   { n.once.Do(func() { close(n.done) }); return nil }
-func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
+func (n *network) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8700} }
 
 func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
@@ -74,7 +78,7 @@ func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 
 // server is an HTTP server on a network of its own, and what came to it.
 type server struct {
-	network
+	*network
 
 	mu   sync.Mutex
 	seen []arrival
@@ -91,7 +95,7 @@ type arrival struct {
 
 // serve starts a server. It ends with the test.
 func serve(t *testing.T, handler http.HandlerFunc) *server {
-	s := &server{network: network{conns: make(chan net.Conn), done: make(chan struct{})}}
+	s := &server{network: newNetwork()}
 	h := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
@@ -111,9 +115,9 @@ func (s *server) arrivals() []arrival {
 }
 
 // client returns a client of the server.
-func (s *server) client(t *testing.T, change func(*Config)) *Client {
+func (n *network) client(t testing.TB, change func(*Config)) *Client {
 	transport := newTransport(16)
-	transport.DialContext = s.dial
+	transport.DialContext = n.dial
 	t.Cleanup(transport.CloseIdleConnections)
 	config := Config{
 		BaseURL: "http://127.0.0.1:8700/client/v4/", Transport: transport,

@@ -12,10 +12,8 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
-
-// maxRetries bounds the repetitions of one request: five attempts in all.
-const maxRetries = 4
 
 // class says what a request does to the platform when it arrives.
 type class string
@@ -133,11 +131,8 @@ func outcomeOfFailure(status, sent int) outcome {
 // a delay of its own: the budget holds back every call of the credential, this
 // one among them. After any other outcome this call alone waits.
 func newRetryPolicy(config Config) retrypolicy.RetryPolicy[*attempt] {
-	return retrypolicy.NewBuilder[*attempt]().
+	return retry.InPlace[*attempt](config.Retry).
 		HandleIf(func(a *attempt, _ error) bool { return a != nil && a.verdict() == again }).
-		WithMaxRetries(maxRetries).
-		WithBackoff(config.Backoff, 16*config.Backoff).
-		WithJitterFactor(0.25).
 		WithDelayFunc(func(e failsafe.ExecutionAttempt[*attempt]) time.Duration {
 			if a := e.LastResult(); a != nil && a.outcome == throttled {
 				return 0
@@ -187,6 +182,19 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%w (tried %d times)", last.err, tries)
 	}
 	return last.err
+}
+
+// ask performs a call whose answer decodes to something.
+func ask[T any](ctx context.Context, c *Client, call call, decode func(wire.Response) (T, error)) (T, error) {
+	var answer, none T
+	err := c.do(ctx, call, func(r wire.Response) (err error) {
+		answer, err = decode(r)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return answer, nil
 }
 
 // tellFailed tells whoever counts them of a try that failed; not of one that was called

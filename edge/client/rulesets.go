@@ -80,15 +80,7 @@ func (c *Client) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Ph
 
 func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
 	get := call{class: read, method: http.MethodGet, path: path}
-	var found edge.Ruleset
-	err := c.do(ctx, get, func(r wire.Response) (err error) {
-		found, err = c.decodeRuleset(get, r)
-		return err
-	})
-	if err != nil {
-		return edge.Ruleset{}, err
-	}
-	return found, nil
+	return ask(ctx, c, get, func(r wire.Response) (edge.Ruleset, error) { return c.decodeRuleset(get, r) })
 }
 
 // UpdateRule sends one PATCH. The reference does not show the answer: what is

@@ -29,8 +29,10 @@ type call struct {
 // String is method and path, as errors and recorders show a call.
 func (c call) String() string { return c.method + " " + c.path }
 
-func (c call) unreadable(reason string) error {
-	return fmt.Errorf("%s: %w: %s", c, edge.ErrUnreadable, reason)
+func (c call) unreadable(reason string) error { return unreadable(c.String(), reason) }
+
+func unreadable(call, reason string) error {
+	return fmt.Errorf("%s: %w: %s", call, edge.ErrUnreadable, reason)
 }
 
 // try waits for a slot and for the budget, sends once, and says what came of it.

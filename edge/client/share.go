@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // maxResume bounds a pause that another process tells of.
@@ -45,9 +46,6 @@ const (
 
 // idleAfter is when a process gives back what it took and did not use.
 const idleAfter = time.Second
-
-// storeAgain is how long a store that failed is left alone.
-const storeAgain = 10 * time.Second
 
 // sharing is a budget's side of it, guarded by the budget's lock. The store is
 // not asked for each request: a process takes some at once, more the faster it
@@ -136,7 +134,7 @@ func (b *Budget) Close() {
 			s.idle = nil // there will be nothing left to give back
 		}
 		s.giveBack(time.Time{}, true)
-		b.meet(b.clock.Now(), s.Class, 0)
+		b.meet(time.Now(), s.Class, 0)
 	}
 }
 
@@ -209,7 +207,7 @@ func (b *Budget) meet(now time.Time, c edge.Class, want int) {
 		}
 		s.failing = true
 		for i := range s.purses {
-			s.purses[i].spare, s.purses[i].next = 0, now.Add(storeAgain)
+			s.purses[i].spare, s.purses[i].next = 0, now.Add(retry.Count.First)
 		}
 		return
 	}
@@ -255,7 +253,7 @@ func (b *Budget) count(now time.Time, c edge.Class, sent int, throttled bool) {
 func (b *Budget) rest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s, now := b.share, b.clock.Now()
+	s, now := b.share, time.Now()
 	s.idle = nil
 	switch left := idleAfter - now.Sub(s.used); {
 	case b.inFlight > 0: // the end of the last one comes here again

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // memoryStore is a store in memory, which goes through JSON as a file does.
@@ -314,7 +315,7 @@ func TestStoreThatFails(t *testing.T) {
 		store.mu.Lock()
 		store.fail = nil
 		store.mu.Unlock()
-		time.Sleep(storeAgain)
+		time.Sleep(retry.Count.First)
 		take(t, b)
 		b.done(1, 200, nil)
 		b.Close()

@@ -40,15 +40,10 @@ func (t tokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.
 		return edge.CreatedToken{}, fmt.Errorf("%s: %w", post, err)
 	}
 	post.body = body
-	var created edge.CreatedToken
-	err = c.do(ctx, post, func(r wire.Response) (err error) {
-		created, err = c.dialect.DecodeCreated(r)
-		return c.dialect.TranslateError(err)
+	return ask(ctx, c, post, func(r wire.Response) (edge.CreatedToken, error) {
+		created, err := c.dialect.DecodeCreated(r)
+		return created, c.dialect.TranslateError(err)
 	})
-	if err != nil {
-		return edge.CreatedToken{}, err
-	}
-	return created, nil
 }
 
 // creationTransport sends creations and rolls. A connection that was kept open may be

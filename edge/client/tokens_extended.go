@@ -51,18 +51,13 @@ func (t tokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.
 // token makes a call that answers with a token; id is which, where that is known.
 // Another one than was asked for is no answer.
 func (c *Client) token(ctx context.Context, call call, id edge.TokenID) (edge.Token, error) {
-	var found edge.Token
-	err := c.do(ctx, call, func(r wire.Response) (err error) {
-		found, err = c.dialect.DecodeToken(r)
+	return ask(ctx, c, call, func(r wire.Response) (edge.Token, error) {
+		found, err := c.dialect.DecodeToken(r)
 		if err == nil && id != "" && found.ID != id {
 			err = call.unreadable("the answer is about another token")
 		}
-		return c.dialect.TranslateError(err)
+		return found, c.dialect.TranslateError(err)
 	})
-	if err != nil {
-		return edge.Token{}, err
-	}
-	return found, nil
 }
 
 // DeleteToken sends one DELETE. An answer without a body is fine.
@@ -84,15 +79,7 @@ func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret
 		return edge.Secret{}, err
 	}
 	put := call{class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}}
-	var secret edge.Secret
-	err := t.c.do(ctx, put, func(r wire.Response) (err error) {
-		secret, err = wire.DecodeSecret(r)
-		return err
-	})
-	if err != nil {
-		return edge.Secret{}, err
-	}
-	return secret, nil
+	return ask(ctx, t.c, put, wire.DecodeSecret)
 }
 
 var tokenIDForm = lazyregexp.New(`^[0-9A-Za-z_-]{1,32}$`)

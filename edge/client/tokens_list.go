@@ -22,45 +22,28 @@ const maxListings = 3
 // beginning.
 func (t tokenCalls) UserTokens(ctx context.Context) ([]edge.Token, error) {
 	list := listing[edge.Token]{
-		call:     call{class: read, method: http.MethodGet, path: t.base},
-		pageSize: pageSize, page: t.c.tokenPage,
+		client: t.c, call: call{class: read, method: http.MethodGet, path: t.base}, pageSize: pageSize, decode: t.c.dialect.DecodeTokens,
 		id: func(t edge.Token) string { return string(t.ID) }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)
-}
-
-func (c *Client) tokenPage(ctx context.Context, list call) (page []edge.Token, info wire.Info, err error) {
-	err = c.do(ctx, list, func(r wire.Response) (err error) {
-		page, info, err = c.dialect.DecodeTokens(r)
-		return err
-	})
-	return page, info, err
 }
 
 // PermissionGroups lists all permission groups. The platform is known to give
 // them on one page; should it say that there are more, they are read.
 func (t tokenCalls) PermissionGroups(ctx context.Context) ([]edge.PermissionGroup, error) {
 	list := listing[edge.PermissionGroup]{
-		call: call{class: read, method: http.MethodGet, path: t.base + "/permission_groups"},
-		page: t.c.groupPage,
-		id:   func(g edge.PermissionGroup) string { return g.ID }, holdsID: t.holdsID(),
+		client: t.c, call: call{class: read, method: http.MethodGet, path: t.base + "/permission_groups"}, decode: t.c.dialect.DecodeGroups,
+		id: func(g edge.PermissionGroup) string { return g.ID }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)
 }
 
-func (c *Client) groupPage(ctx context.Context, list call) (page []edge.PermissionGroup, info wire.Info, err error) {
-	err = c.do(ctx, list, func(r wire.Response) (err error) {
-		page, info, err = c.dialect.DecodeGroups(r)
-		return err
-	})
-	return page, info, err
-}
-
 // listing is a list whose pages have numbers, counted from 1.
 type listing[T any] struct {
+	client   *Client
 	call     call
 	pageSize int // what is asked for; zero: nothing is, and one page is all unless the answer says that there are more
-	page     func(context.Context, call) ([]T, wire.Info, error)
+	decode   func(wire.Response) ([]T, wire.Info, error)
 	id       func(T) string
 	holdsID  bool // the address has an id in it, which may be what is not found
 }
@@ -89,7 +72,7 @@ func (l listing[T]) read(ctx context.Context) (all []T, whole bool, err error) {
 	seen := map[string]bool{}
 	total := 0
 	for number := 1; number <= maxPages; number++ {
-		page, info, err := l.page(ctx, l.at(number))
+		page, info, err := l.page(ctx, number)
 		if err != nil {
 			return nil, false, err
 		}
@@ -112,6 +95,14 @@ func (l listing[T]) read(ctx context.Context) (all []T, whole bool, err error) {
 		}
 	}
 	return nil, false, l.call.unreadable(fmt.Sprintf("the list has more than %d pages", maxPages))
+}
+
+func (l listing[T]) page(ctx context.Context, number int) (page []T, info wire.Info, err error) {
+	err = l.client.do(ctx, l.at(number), func(r wire.Response) (err error) {
+		page, info, err = l.decode(r)
+		return err
+	})
+	return page, info, err
 }
 
 func (l listing[T]) at(number int) call {

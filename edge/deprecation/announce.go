@@ -108,7 +108,9 @@ func (n *Notice) standing(deprecation, sunset announcement, at time.Time) {
 		n.State = Announced
 	default:
 		n.State = Deprecated
-		target = later(sunset.at, deprecation.at)
+		if !sunset.at.IsZero() {
+			target = sunset.at // what a deprecated call waits for
+		}
 	}
 	if target.IsZero() {
 		target = sunset.at
@@ -117,14 +119,6 @@ func (n *Notice) standing(deprecation, sunset announcement, at time.Time) {
 	if !target.IsZero() {
 		n.DaysLeft = DateOf(target).DaysAfter(DateOf(at))
 	}
-}
-
-// later prefers the sunset, which is what a deprecated call waits for.
-func later(sunset, deprecation time.Time) time.Time {
-	if !sunset.IsZero() {
-		return sunset
-	}
-	return deprecation
 }
 
 func dateOrNone(t time.Time) Date {

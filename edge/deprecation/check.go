@@ -60,22 +60,16 @@ func (r *Rule) empty() bool {
 }
 
 func (r *Rule) checkDates() (errs []error) {
-	days := []struct {
-		what string
-		day  Date
-		may  bool // be absent
-	}{{"date", r.Date, false}, {"extended", r.Extended, true}, {"end_of_life", r.EndOfLife.Date(), true}}
-	for _, m := range r.Moved {
-		days = append(days, struct {
-			what string
-			day  Date
-			may  bool
-		}{"moved", m.Date, false})
-	}
-	for _, d := range days {
-		if _, err := ParseDate(string(d.day)); err != nil && (d.day != "" || !d.may) {
-			errs = append(errs, fmt.Errorf("%s: %w", d.what, err))
+	day := func(what string, day Date, may bool) {
+		if _, err := ParseDate(string(day)); err != nil && (day != "" || !may) {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
+	}
+	day("date", r.Date, false)
+	day("extended", r.Extended, true)
+	day("end_of_life", r.EndOfLife.Date(), true)
+	for _, m := range r.Moved {
+		day("moved", m.Date, false)
 	}
 	switch {
 	case r.Extended != "" && r.Extended < r.Date:

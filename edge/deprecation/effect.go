@@ -39,11 +39,6 @@ func (c Calendar) FormOver(id, param string, form Form, at time.Time) bool {
 	return i < 0 || r.notice(at, r.Query[i].Extended || r.extendedForAll()).State == PastEnd
 }
 
-// FormOf is the form that the value of a query parameter is written in, and the
-// bare value; the form is empty for a value that is just that. Only a value
-// without a prefix is a list.
-func FormOf(value string) (Form, string) { return formOf(value) }
-
 // Endpoint returns the rule by which a call ends as a whole, nil where
 // none does. The path has no base before it and may have a query behind it.
 func (m *Matcher) Endpoint(method, path string) *Rule {

@@ -1,59 +1,33 @@
 package deprecation
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
+)
+
+var (
+	// links are those of a field, each with its address and its parameters (RFC 8288).
+	links = lazyregexp.New(`<([^>]*)>((?:[^",<]|"[^"]*")*)`)
+	// relations is the first rel of a link's parameters; only that counts.
+	relations = lazyregexp.New(`(?i);\s*rel\s*=\s*(?:"([^"]*)"|([^\s;]*))`)
+)
 
 // documentation is the address of the first link with rel "deprecation", or
-// else "sunset"; empty where there is none.
-func documentation(links []string) string {
+// else "sunset"; empty where there is none. Relations are compared without regard to case.
+func documentation(fields []string) string {
 	found := map[string]string{}
-	for _, field := range links {
-		for _, link := range splitOutside(field, ',') {
-			address, rels := parseLink(link)
-			for _, rel := range rels {
-				if found[rel] == "" {
-					found[rel] = address
+	for _, field := range fields {
+		for _, link := range links().FindAllStringSubmatch(field, -1) {
+			rel := relations().FindStringSubmatch(link[2])
+			for _, word := range []string{"deprecation", "sunset"} {
+				if rel != nil && found[word] == "" && slices.Contains(strings.Fields(strings.ToLower(rel[1]+rel[2])), word) {
+					found[word] = printable(link[1])
 				}
 			}
 		}
 	}
-	if found["deprecation"] != "" {
-		return found["deprecation"]
-	}
-	return found["sunset"]
-}
-
-// parseLink reads `<address>; rel="a b"` (RFC 8288). Relations are compared
-// without regard to case; only the first rel of a link counts.
-func parseLink(link string) (address string, rels []string) {
-	open, closed := strings.IndexByte(link, '<'), strings.IndexByte(link, '>')
-	if open < 0 || closed < open {
-		return "", nil
-	}
-	for _, param := range splitOutside(link[closed+1:], ';') {
-		name, value, _ := strings.Cut(param, "=")
-		if strings.EqualFold(strings.TrimSpace(name), "rel") {
-			rels = strings.Fields(strings.ToLower(strings.Trim(strings.TrimSpace(value), `"`)))
-			break
-		}
-	}
-	return printable(link[open+1 : closed]), rels
-}
-
-// splitOutside splits at a separator that is in neither quotes nor <…>.
-func splitOutside(text string, separator byte) []string {
-	var out []string
-	from, quoted, angled := 0, false, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"' && !angled:
-			quoted = !quoted
-		case c == '<' && !quoted:
-			angled = true
-		case c == '>' && !quoted:
-			angled = false
-		case c == separator && !quoted && !angled:
-			out, from = append(out, text[from:i]), i+1
-		}
-	}
-	return append(out, text[from:])
+	return cmp.Or(found["deprecation"], found["sunset"])
 }

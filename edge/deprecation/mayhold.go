@@ -10,7 +10,7 @@ import (
 // words of a path.
 type filter struct {
 	words []word
-	roots []root
+	sets  [][]int // words, by their index, that stand in a text together where a rule is met
 }
 
 // word must stand in a text: anywhere, or, where it is a segment of a path, as in
@@ -18,12 +18,6 @@ type filter struct {
 type word struct {
 	text    string
 	segment bool
-}
-
-// root is a word, by its index, and what must stand in a text beside it.
-type root struct {
-	word   int
-	beside [][]int
 }
 
 func (f *filter) index(w word) int {
@@ -36,18 +30,11 @@ func (f *filter) index(w word) int {
 
 // add notes words that stand in a text together where an entry is met.
 func (f *filter) add(words ...word) {
-	first := f.index(words[0])
-	var rest []int
-	for _, w := range words[1:] {
-		rest = append(rest, f.index(w))
+	var set []int
+	for _, w := range words {
+		set = append(set, f.index(w))
 	}
-	for i := range f.roots {
-		if f.roots[i].word == first {
-			f.roots[i].beside = append(f.roots[i].beside, rest)
-			return
-		}
-	}
-	f.roots = append(f.roots, root{first, [][]int{rest}})
+	f.sets = append(f.sets, set)
 }
 
 // addEntry notes the fixed words of an entry's path, and of its member.
@@ -102,17 +89,9 @@ func (m *Matcher) MayHold(text []byte) bool {
 		}
 		return seen[word] > 0
 	}
-	for _, r := range m.filter.roots {
-		if !has(r.word) {
-			continue
-		}
-		for _, words := range r.beside {
-			if !slices.ContainsFunc(words, func(w int) bool { return !has(w) }) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.filter.sets, func(set []int) bool {
+		return !slices.ContainsFunc(set, func(w int) bool { return !has(w) })
+	})
 }
 
 // in reports whether the word stands in a text.

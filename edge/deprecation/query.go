@@ -42,9 +42,10 @@ func (c *call) query() []pair {
 	return c.pairs
 }
 
-// formOf is the form a value is written in, and its bare value. Only a value
+// FormOf is the form that the value of a query parameter is written in, and the
+// bare value; the form is empty for a value that is just that. Only a value
 // without one of the prefixes is a list.
-func formOf(value string) (Form, string) {
+func FormOf(value string) (Form, string) {
 	for _, f := range []Form{FormContains, FormStartsWith, FormEndsWith} {
 		if bare, ok := strings.CutPrefix(value, string(f)+":"); ok {
 			return f, bare
@@ -70,7 +71,7 @@ func (c *call) forms(hits []hit) []met {
 	}
 	var out []met
 	for i, p := range c.query() {
-		form, bare := formOf(p.value)
+		form, bare := FormOf(p.value)
 		for _, h := range hits {
 			if form != "" && h.query.Param == p.key && h.query.Form == form {
 				out = append(out, met{h.query, i, bare})

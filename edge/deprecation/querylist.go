@@ -67,7 +67,7 @@ func renamed(query []pair, forms []met) (pairs []pair, lists []list, ok bool) {
 }
 
 func hasForm(value string) bool {
-	form, _ := formOf(value)
+	form, _ := FormOf(value)
 	return form != ""
 }
 

@@ -3,7 +3,6 @@ package edgetest
 import (
 	"encoding/json"
 	"errors"
-	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -50,19 +49,17 @@ func invalidBodies(t tester) {
 		if s.leaveOut && t.Merges {
 			continue // not a mistake there: "an update keeps or loses what it leaves out"
 		}
-		t.Run(s.name, func(sub *testing.T) {
-			t := tester{t.Fixture, sub}
-			before := t.entryPoint(t.Zone)
-			body := t.body(before)
-			s.spoil(&body)
-			_, err := t.tryUpdate(t.Zone, before, t.deployment(before).ID, body)
-			t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable)
-			var described *edge.Error
-			if !errors.As(err, &described) || len(described.Details) == 0 {
-				t.Errorf("the error does not say what is wrong: %v", err)
-			}
-			t.same("the entry point", before, t.entryPoint(t.Zone))
-		})
+		t.Log(s.name)
+		before := t.entryPoint(t.Zone)
+		body := t.body(before)
+		s.spoil(&body)
+		_, err := t.tryUpdate(t.Zone, before, t.deployment(before).ID, body)
+		t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable)
+		var described *edge.Error
+		if !errors.As(err, &described) || len(described.Details) == 0 {
+			t.Errorf("the error does not say what is wrong: %v", err)
+		}
+		t.same("the entry point", before, t.entryPoint(t.Zone))
 	}
 }
 

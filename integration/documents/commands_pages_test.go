@@ -81,8 +81,10 @@ var commandPages = map[string]commandPage{
 			"seawall deprecations check --dir . --at 2027-01-01":                      {says: "no deprecated feature is in use"},
 		},
 	},
-	"docs/operations.md":    {before: "systemctl start seawall && in_sync"},
-	"docs/pull-requests.md": {before: "systemctl start seawall"},
+	"docs/operations.md": {before: "systemctl start seawall && in_sync"},
+	"docs/sinks.md": {commands: map[string]shown{
+		"kubectl -n apps label secret dns app.kubernetes.io/managed-by=seawall": {not: "make real: TestKubernetesSink labels a Secret"},
+	}},
 	"docs/simulator.md": {
 		other: []string{"http://127.0.0.1:8787", "http://127.0.0.1:$port"},
 		commands: map[string]shown{
@@ -96,8 +98,8 @@ var commandPages = map[string]commandPage{
 		"seawall token rotate ci-dns --yes": {
 			before: rotateToken, says: "token ci-dns  created, secret delivered; the old token works until it expires",
 		},
-		"kubectl -n apps label secret dns app.kubernetes.io/managed-by=seawall": {not: "make real: TestKubernetesSink labels a Secret"},
 	}},
+	"docs/webhooks.md": {before: "systemctl start seawall"},
 	"docs/cli.md": {long: true, before: calls + " && apply_two", other: append(answered, "examples/fleet", mustAbs(fixture.Root)+"/examples/fleet", "Example Ltd", string(mem.Account)), commands: map[string]shown{
 		"seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4":                                             {code: partial},
 		"seawall deprecations check access.log":                                                                        {code: someEnded},

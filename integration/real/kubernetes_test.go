@@ -197,9 +197,9 @@ func TestKubernetesSink(t *testing.T) {
 		run(t, c.kubectl("create", "namespace", namespace))
 	}
 	run(t, c.kubectl("-n", "seawall", "create", "serviceaccount", "seawall"))
-	role := regexp.MustCompile("(?s)```yaml\n(apiVersion: rbac.authorization.k8s.io/v1\n.*?)```").FindStringSubmatch(readFile(t, filepath.Join(root, "docs", "tokens.md")))
+	role := regexp.MustCompile("(?s)```yaml\n(apiVersion: rbac.authorization.k8s.io/v1\n.*?)```").FindStringSubmatch(readFile(t, filepath.Join(root, "docs", "sinks.md")))
 	if role == nil {
-		t.Fatal("docs/tokens.md has no Role")
+		t.Fatal("docs/sinks.md has no Role")
 	}
 	c.apply(role[1])
 	writeFile(t, c.config("seawall"), c.kubeconfig(strings.TrimSpace(run(t, c.kubectl("-n", "seawall", "create", "token", "seawall", "--duration=2h")))))

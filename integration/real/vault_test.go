@@ -105,9 +105,9 @@ func (v *vaultServer) setUp() {
 	v.admin.SetToken(answer.RootToken)
 	v.key = answer.Keys[0]
 	v.unseal()
-	policy := regexp.MustCompile("(?s)```hcl\n(.*?)```").FindStringSubmatch(readFile(v.t, filepath.Join(root, "docs", "tokens.md")))
+	policy := regexp.MustCompile("(?s)```hcl\n(.*?)```").FindStringSubmatch(readFile(v.t, filepath.Join(root, "docs", "sinks.md")))
 	if policy == nil {
-		v.t.Fatal("docs/tokens.md has no policy")
+		v.t.Fatal("docs/sinks.md has no policy")
 	}
 	v.policy("seawall", policy[1])
 	v.do(v.admin.Sys().MountWithContext(v.t.Context(), "secret", &api.MountInput{Type: "kv", Options: map[string]string{"version": "2"}}))

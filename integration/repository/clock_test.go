@@ -15,6 +15,7 @@ var mayReadClock = map[string]string{
 	"./reconcile/controller":      "it says when each zone is due, and stamps reports",
 	"./reconcile/queue":           "it waits until something is due",
 	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",
+	"./edge/edgetest":             "its cases begin at a time of their own, in bubbles of synctest",
 	"./edge/client":               "the budget counts requests in a window of time",
 	"./reconcile/forge":           "forges say when they may be asked again, and webhooks come too often",
 	"./desired/gitrepo/gittest":   "commits have the time that git would give them",

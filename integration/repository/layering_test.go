@@ -31,6 +31,9 @@ var leaves = []string{
 	"./cue/schema/...",
 }
 
+// scanning is what searches files for calls that are deprecated, beside the calendar.
+var scanning = []string{"./edge/deprecation/scan/...", "./edge/deprecation/report", "./edge/deprecation/search", "./edge/deprecation/fix"}
+
 var rules = []rule{
 	{
 		from: []string{"./edge"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge/redact"},
@@ -174,6 +177,16 @@ var rules = []rule{
 		}, allow: []string{"./edge", "./edge/deprecation", "./edge/visible"},
 		reason: "what a request leans on follows from the request, the calendar and the day: no call, no clock, no file",
 		caught: [2]string{"./edge/deprecation", "net/http"},
+	},
+	{
+		from: []string{"./..."}, but: append([]string{"./cmd/seawall", "./cmd/seawall/internal/deprecations"}, scanning...), forbid: scanning,
+		reason: "files are searched by seawall deprecations alone; everyone else has the calendar, its matcher and its observer",
+		caught: [2]string{"./cmd/seawall/internal/setup", "./edge/deprecation/report"},
+	},
+	{
+		from: []string{"./cmd/seawall"}, forbid: scanning, allow: []string{"./edge/deprecation/report"},
+		reason: "the command that lists the calendar writes it as a report does, and reads no file",
+		caught: [2]string{"./cmd/seawall", "./edge/deprecation/scan"},
 	},
 	{
 		from: []string{"./reconcile/review"}, forbid: []string{"./reconcile/source", "./reconcile/queue", "./reconcile/once", "./reconcile/controller"},

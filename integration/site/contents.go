@@ -28,12 +28,13 @@ var contents = []struct {
 }{
 	{"Tutorials", []string{"README.md", "examples/README.md"}},
 	{"How-to guides", []string{
-		"deploy/README.md", "docs/adopt-a-fleet.md", "docs/add-a-zone.md", "docs/from-terraform.md", "docs/staged-rollout.md", "docs/pull-requests.md",
-		"docs/operations.md", "docs/incident.md", "docs/rotate-credentials.md", "docs/upgrade.md", "docs/backup-and-restore.md", "docs/disaster.md",
+		"deploy/README.md", "docs/adopt-a-fleet.md", "docs/add-a-zone.md", "docs/from-terraform.md", "docs/staged-rollout.md", "docs/pull-requests.md", "docs/webhooks.md",
+		"docs/operations.md", "docs/incident.md", "docs/token-trouble.md", "docs/rotate-credentials.md", "docs/upgrade.md", "docs/backup-and-restore.md", "docs/disaster.md",
 	}},
 	{reference, []string{
-		"docs/configuration.md", "docs/desired-state.md", "docs/cli.md", "docs/guards.md", "docs/tokens.md", "docs/deprecations.md",
-		"docs/history.md", "docs/logging.md", "docs/metrics.md", "docs/simulator.md", "docs/glossary.md", "docs/dependencies.md", "docs/licences.md", "CHANGELOG.md",
+		"docs/configuration.md", "docs/git.md", "docs/desired-state.md", "docs/deploying.md", "docs/cli.md", "docs/guards.md",
+		"docs/tokens.md", "docs/sinks.md", "docs/token-rights.md", "docs/deprecations.md",
+		"docs/history.md", "docs/logging.md", "docs/log-messages.md", "docs/metrics.md", "docs/simulator.md", "docs/glossary.md", "docs/dependencies.md", "docs/licences.md", "CHANGELOG.md",
 	}},
 	{"Explanation", []string{
 		"ARCHITECTURE.md", "docs/reliability.md", faultsSource, "docs/threat-model.md", "docs/performance.md", "docs/adr/README.md", "CONTRIBUTING.md", "SECURITY.md",

@@ -24,7 +24,7 @@ func faults(reliability string) (string, error) {
 		shows[row[1]] = signsOf(row[2], row[3], row[4])
 	}
 	var b strings.Builder
-	b.WriteString("# What happens when\n\nFor each fault: what Seawall does, the lines in its log, and what changes in its metrics and status. All of it is measured with the real binary, see [reliability](reliability.md). [Logging](logging.md) explains each message, and [operations](operations.md) says what to check first.\n")
+	b.WriteString("# What happens when\n\nFor each fault: what Seawall does, the lines in its log, and what changes in its metrics and status. All of it is measured with the real binary, see [reliability](reliability.md). [All log messages](log-messages.md) explains each, and [operations](operations.md) says what to check first.\n")
 	found, last := 0, ""
 	for _, row := range faultRow.FindAllStringSubmatch(before, -1) {
 		if row[1] == "fault" || row[1] == "---" {

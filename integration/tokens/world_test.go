@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -84,7 +85,7 @@ func (p tokenPlace) run(l *ledger.Ledger) (*tokenRun, error) {
 	for i, value := range []string{p.Rulesets, p.Tokens} {
 		secret := edge.NewSecret(value)
 		c, err := client.New(client.Config{
-			BaseURL: p.BaseURL, Token: func() (edge.Secret, error) { return secret, nil }, Budget: client.NewBudget(1_000_000, time.Minute), Backoff: time.Millisecond,
+			BaseURL: p.BaseURL, Token: func() (edge.Secret, error) { return secret, nil }, Budget: client.NewBudget(1_000_000, time.Minute), Retry: retry.Request.Within(time.Millisecond),
 		})
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -129,13 +130,6 @@ type unkept struct {
 	tries       int
 }
 
-// firstAgain and lastAgain bound how long a change that was not kept waits for the
-// next try: twice as long each time.
-const (
-	firstAgain = 15 * time.Minute
-	lastAgain  = 6 * time.Hour
-)
-
 // noteUnkept notes that a change was not kept, and reports whether that is news: the
 // very same change was not noted before.
 func (z *zoneRecord) noteUnkept(id diff.DeploymentID, fingerprint string, now time.Time) (news bool) {
@@ -146,8 +140,8 @@ func (z *zoneRecord) noteUnkept(id diff.DeploymentID, fingerprint string, now ti
 	if news = u.fingerprint != fingerprint; news {
 		u = unkept{fingerprint: fingerprint}
 	}
-	u.at, u.next = now, now.Add(min(firstAgain<<min(u.tries, 10), lastAgain))
 	u.tries++
+	u.at, u.next = now, now.Add(retry.Unkept.Delay(u.tries))
 	z.unkept[id] = u
 	return news
 }
@@ -158,9 +152,9 @@ func (z *zoneRecord) recallUnkept(id diff.DeploymentID, fingerprint string, try 
 	z.noteUnkept(id, fingerprint, now)
 	u := z.unkept[id]
 	u.at = try.At
-	if !try.Next.IsZero() && try.Next.Before(now.Add(lastAgain)) { // else the clock was set back
+	if !try.Next.IsZero() && try.Next.Before(now.Add(retry.Unkept.Most)) { // else the clock was set back
 		u.next = try.Next
-		for wait := try.Next.Sub(try.At); u.tries < 10 && firstAgain<<(u.tries-1) < wait; {
+		for wait := try.Next.Sub(try.At); u.tries < 10 && retry.Unkept.Delay(u.tries) < wait; {
 			u.tries++
 		}
 	}

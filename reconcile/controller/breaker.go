@@ -6,19 +6,12 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
-const (
-	// firstProbe and lastProbe bound the time between two probes of a platform that is
-	// down: after an outage it is asked again within seconds. A credential that is not taken
-	// is tried up to lastCredential apart: it needs a person.
-	firstProbe     = 2 * time.Second
-	lastProbe      = 10 * time.Second
-	lastCredential = time.Minute
-	// few is after how many unavailable answers in a row, for awayAfter, the platform seems
-	// to be away.
-	few = 3
-)
+// few is after how many unavailable answers in a row, for awayAfter, the platform seems
+// to be away.
+const few = 3
 
 // breaker tells a platform that is down from a zone that fails: after so many
 // unavailable answers in a row, whatever the zones, only a probe is let through now
@@ -86,12 +79,12 @@ func (b *breaker) begin(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open {
-		last := lastProbe
+		policy := retry.Probe
 		if !errors.Is(b.down.cause, edge.ErrUnavailable) {
-			last = lastCredential
+			policy = retry.Credential
 		}
-		b.next = now.Add(min(firstProbe<<min(b.probes, 10), last))
 		b.probes++
+		b.next = now.Add(policy.Delay(b.probes))
 	}
 }
 
@@ -137,6 +130,6 @@ func (b *breaker) note(err error, now time.Time) (opened, closed bool) {
 	if b.open || !open {
 		return false, false
 	}
-	b.open, b.probes, b.next, b.down = true, 1, now.Add(firstProbe), down{now, err}
+	b.open, b.probes, b.next, b.down = true, 1, now.Add(retry.Probe.First), down{now, err}
 	return true, false
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -100,8 +101,8 @@ func (c *Controller) known() string {
 
 // propose decides about a commit, and has done what the decision asks for.
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	noteGit(c.Outages, p)
 	p.State = c.Names.Resolve(p.State)
 	d, err := c.control.Propose(ctx, p)
@@ -235,14 +236,11 @@ func (c *Controller) tick(ctx context.Context) {
 	}
 }
 
-// stateEvery is how often it is tried whether the state folder works again.
-const stateEvery = 2 * time.Second
-
 // stateTries is how the state folder was found by the last tick.
 type stateTries struct {
 	next  time.Time // when it is tried again
-	pause time.Duration
-	lasts bool // its outage
+	tries int       // in a row that found it to work, while something fails all the same
+	lasts bool      // its outage
 }
 
 // tryState writes to the ledger while the state folder fails. Once its outage has ended, all
@@ -252,7 +250,7 @@ func (c *Controller) tryState(ctx context.Context, now time.Time) {
 	s := &c.stateTries
 	lasts, fails := c.Outages.State()
 	if fails && !now.Before(s.next) {
-		s.next = now.Add(stateEvery)
+		s.next = now.Add(retry.Ledger.First)
 		if err := c.Records.Swept(ctx, c.sweptUntil(now)); err != nil {
 			c.Outages.Failed(reconcile.OutageState, "", "swept", err)
 		} else {
@@ -260,15 +258,15 @@ func (c *Controller) tryState(ctx context.Context, now time.Time) {
 			if full := c.Outages.StateWorks(); full {
 				c.Source.Poke() // git may have found no space
 			} else {
-				s.pause = min(max(2*s.pause, stateEvery), lastRetry)
-				s.next = now.Add(s.pause)
+				s.tries++
+				s.next = now.Add(retry.Ledger.Delay(s.tries))
 				c.stateAgain()
 			}
 			lasts, _ = c.Outages.State()
 		}
 	}
 	if s.lasts && !lasts {
-		s.pause = 0
+		s.tries = 0
 		c.stateAgain()
 	}
 	s.lasts = lasts
@@ -283,8 +281,8 @@ func (c *Controller) stateAgain() {
 
 // reload takes over a commit that another process has accepted.
 func (c *Controller) reload(ctx context.Context) {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	c.reports.state(ctx, "names", c.Names.Recall(ctx)) // it has looked them up, too
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {

@@ -91,8 +91,8 @@ type Controller struct {
 	tokenLoop *tokenLoop
 	reports   *reports
 	outcomes  *outcomes
-	// deciding is held while a commit comes into force, until the queue has all of it.
-	deciding   sync.Mutex
+	// publishing is held while a commit comes into force, until the queue has all of it.
+	publishing sync.Mutex
 	save       chan *control.Generation // declarations to be put on record; the newest counts
 	stateTries stateTries               // of tick alone
 }
@@ -204,7 +204,7 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 	}
 	all.Wait()
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	c.recordSwept(lingering)
 }

@@ -34,7 +34,7 @@ type lanes struct {
 	all   []*lane
 	asked atomic.Pointer[time.Time] // when a look at every zone was asked for last; nil for never
 	// placed is the generation by which items were put into the queues; guarded by the
-	// controller's deciding.
+	// controller's publishing.
 	placed *control.Generation
 }
 

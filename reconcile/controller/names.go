@@ -92,8 +92,8 @@ func (n *names) verdicts(state desired.State) map[edge.Scope]string {
 
 // rename brings ids into force that were found since, and returns what is in force then.
 func (n *names) rename(ctx context.Context, g *control.Generation) *control.Generation {
-	n.c.deciding.Lock()
-	defer n.c.deciding.Unlock()
+	n.c.publishing.Lock()
+	defer n.c.publishing.Unlock()
 	if n.c.control.Current() != g {
 		n.poke()
 		return n.c.control.Current()

@@ -2,22 +2,16 @@ package controller
 
 import (
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
-const (
-	// firstRetry and lastRetry bound how long a zone waits that has failed: twice as long
-	// after each failure in a row. It is never given up.
-	firstRetry = 5 * time.Second
-	lastRetry  = 15 * time.Minute
-	// slowAfter is how long a look may take before the zone counts as slow.
-	slowAfter = 5 * time.Second
-)
+// slowAfter is how long a look may take before the zone counts as slow.
+const slowAfter = 5 * time.Second
 
 // retries counts the failures in a row of each zone.
 type retries struct {
@@ -27,14 +21,12 @@ type retries struct {
 
 func newRetries() *retries { return &retries{zones: map[edge.Scope]int{}} }
 
-// failed counts a failure and returns how long to wait: a little more or less than
-// the rule says, so that zones that failed together do not stay together.
+// failed counts a failure and returns how long to wait.
 func (r *retries) failed(id edge.Scope) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	wait := min(firstRetry<<min(r.zones[id], 20), lastRetry)
 	r.zones[id]++
-	return time.Duration(float64(wait) * (0.9 + 0.2*rand.Float64()))
+	return retry.Zone.Spread(r.zones[id])
 }
 
 // failing returns the zones that have failed, for when what they failed of is over.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -85,7 +86,7 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation)
 	if errors.Is(o.Err, errOther) { // nothing was done
 		return o, time.Time{}
 	}
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	l.reports.state(ctx, "note tokens", l.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}))
 	told := noteTokens(l.outages, o)
@@ -102,16 +103,12 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation)
 		return o, now.Add(l.every())
 	}
 	l.failures++
-	last := lastRetry
+	policy := retry.Tokens
 	if undelivered(o) {
-		last = lastDelivery
+		policy = retry.Delivery
 	}
-	return o, now.Add(min(firstRetry<<min(l.failures-1, 20), last))
+	return o, now.Add(policy.Delay(l.failures))
 }
-
-// lastDelivery bounds how long a secret waits for the next try to deliver it: programs wait
-// for it, and a sink that works again does not say so.
-const lastDelivery = time.Minute
 
 // undelivered reports whether a sink did not take a secret.
 func undelivered(o token.Outcome) bool {

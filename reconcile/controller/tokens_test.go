@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -236,7 +237,7 @@ func TestASinkThatIsBack(t *testing.T) {
 			t.Fatalf("sunk %v", w.sunk)
 		}
 		refuse(nil)
-		f.pass(lastDelivery + soon)
+		f.pass(retry.Delivery.Most + soon)
 		if len(w.sunk) != 1 {
 			t.Errorf("sunk %v", w.sunk)
 		}

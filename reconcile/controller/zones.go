@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
@@ -166,7 +167,7 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 			w.reports.failure(ctx, zone.Rejected(w.lane.Lane, l.sight.EntryPoint.Err))
 		}
 		w.outcomes.note(l, time.Now())
-		return w.later(ctx, l.item, firstProbe), nil
+		return w.later(ctx, l.item, retry.Probe.First), nil
 	}
 	if l.answered() {
 		w.progress.Store(time.Now().UnixNano())
@@ -222,7 +223,7 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 	if len(l.plan.Problems) > 0 && len(l.plan.Settled) == 0 || ctx.Err() != nil {
 		return nil // nothing agrees
 	}
-	ctx, cancel := reconcile.Lingering(ctx, grace)
+	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	return w.control.Proved(ctx, l.task, l.plan.Settled)
 }
@@ -245,9 +246,6 @@ func (l *look) refuseLate() {
 	l.plan = l.plan.WithChanges(changes)
 }
 
-// grace is how long records may be written after everything was told to stop.
-const grace = 20 * time.Second
-
 // counted notes that a zone was read only to count what its commit changes, and reports
 // whether the commit is counted with it.
 func (w *zoneWork) counted(ctx context.Context, l *look) bool {
@@ -265,7 +263,7 @@ func (w *zoneWork) counted(ctx context.Context, l *look) bool {
 
 // conclude tells what has become of the zone, and returns when to look again.
 func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.Scope] {
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	next, err := w.control.Note(lingering, control.Outcome{
 		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
@@ -358,7 +356,7 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.Scope] {
 	if l.failed() {
 		wait := w.retries.failed(l.item.Key)
 		if w.admission.breaker.away(now) {
-			wait = min(wait, lastProbe)
+			wait = min(wait, retry.Away)
 		}
 		earlier(now.Add(wait), queue.Retry, "it failed before")
 		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)

@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // fresh is how old an answer about a zone may be when the zone is written.
@@ -105,7 +106,7 @@ func (n *Names) confirmed(a desired.Account, z desired.Zone) bool {
 		return false
 	}
 	asked, before := l.asked[z.Scope.ID]
-	return before && now.Sub(asked.at) < believed || l.failed.err != nil && now.Sub(l.failed.at) < lastRetry
+	return before && now.Sub(asked.at) < believed || l.failed.err != nil && now.Sub(l.failed.at) < retry.Names.Most
 }
 
 // ask asks about one zone; or about all of the account, once asking one by one has cost

@@ -4,19 +4,11 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
-const (
-	// believed is how long a name counts before it is asked for again.
-	believed = 6 * time.Hour
-	// firstAgain and lastAgain bound the pause before a name that has no id, or that of
-	// another zone, is asked for again: twice as long each time.
-	firstAgain = 30 * time.Second
-	lastAgain  = 15 * time.Minute
-	// firstRetry and lastRetry bound that after a list could not be read.
-	firstRetry = 5 * time.Second
-	lastRetry  = 5 * time.Minute
-)
+// believed is how long a name counts before it is asked for again.
+const believed = 6 * time.Hour
 
 // question is what the platform is asked about one zone or account: which id a name has,
 // or which name a declared id has.
@@ -78,19 +70,14 @@ func (l *list) due(q question) time.Time {
 	case before && !q.byName && (!listed || known.gone): // a declared id that is not seen counts as it is
 		at = asked.at.Add(believed)
 	case before:
-		at = asked.at.Add(pause(firstAgain, lastAgain, asked.strikes))
+		at = asked.at.Add(retry.Unfound.Delay(asked.strikes))
 	}
 	if l.failed.err != nil {
-		if retry := l.failed.at.Add(pause(firstRetry, lastRetry, l.failed.strikes)); retry.After(at) {
-			at = retry
+		if again := l.failed.at.Add(retry.Names.Delay(l.failed.strikes)); again.After(at) {
+			at = again
 		}
 	}
 	return at
-}
-
-// pause is a pause after so many failures in a row, at least one.
-func pause(first, last time.Duration, strikes int) time.Duration {
-	return min(first<<min(max(strikes-1, 0), 10), last)
 }
 
 // dueAccount is when an account is to be asked for, false for never.

@@ -2,10 +2,10 @@ package forge
 
 import (
 	"errors"
-	"fmt"
-	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // address is where the API of a forge is, up to the slash that its client's paths
@@ -14,16 +14,12 @@ func address(kind Kind, text string) (*url.URL, error) {
 	if text == "" {
 		text = map[Kind]string{GitHub: "https://github.com", GitLab: "https://gitlab.com"}[kind]
 	}
-	u, err := url.Parse(text)
-	switch {
-	case text == "":
+	if text == "" {
 		return nil, errors.New("the address of the server is missing: Gitea and Forgejo have no default")
-	case err != nil || u.Host == "":
-		return nil, errors.New("the address is not a URL") // the error of url.Parse repeats a password in it
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("the address must have neither user, query nor fragment")
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return nil, fmt.Errorf("the address %s must be https, or http to this machine", u)
+	}
+	u, err := outbound.Address(text)
+	if err != nil {
+		return nil, err
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	switch kind {
@@ -51,9 +47,4 @@ func githubAddress(u *url.URL) {
 	default:
 		u.Path = strings.TrimSuffix(u.Path, "/api/v3") + "/api/v3/"
 	}
-}
-
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }

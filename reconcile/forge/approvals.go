@@ -14,16 +14,11 @@ import (
 // Standing returns what became of a pull request, and who approves of it, whichever head
 // they saw: an approval of an earlier head that was not dismissed is among them. The
 // author's own is not.
-func (f *Forge) Standing(ctx context.Context, pr int) (s reconcile.PullStanding, err error) {
-	doing := fmt.Sprintf("reading the reviews of pull request %d", pr)
-	err = f.do(ctx, doing, func(ctx context.Context) error {
+func (f *Forge) Standing(ctx context.Context, pr int) (reconcile.PullStanding, error) {
+	return ask(ctx, f, fmt.Sprintf("reading the reviews of pull request %d", pr), func(ctx context.Context) (reconcile.PullStanding, error) {
 		r, err := f.driver.reviewed(ctx, pr)
-		if err == nil {
-			s = reconcile.PullStanding{State: r.state, Approvers: r.last(func(each review) bool { return each.stands })}
-		}
-		return err
+		return reconcile.PullStanding{State: r.state, Approvers: r.last(func(each review) bool { return each.stands })}, err
 	})
-	return s, err
 }
 
 // Approvals lists who approves of a pull request with this head, sorted by name. It counts the
@@ -31,20 +26,15 @@ func (f *Forge) Standing(ctx context.Context, pr int) (s reconcile.PullStanding,
 // time or later, and nobody dismissed it. The time is by the forge's clock, which
 // knows whole seconds; zero is any. The author's own does not count. Where the
 // pull request has another head by now it is [ErrMoved].
-func (f *Forge) Approvals(ctx context.Context, pr int, head string, since time.Time) (accounts []reconcile.Account, err error) {
-	doing := fmt.Sprintf("reading the approvals of pull request %d", pr)
-	err = f.do(ctx, doing, func(ctx context.Context) error {
+func (f *Forge) Approvals(ctx context.Context, pr int, head string, since time.Time) ([]reconcile.Account, error) {
+	return ask(ctx, f, fmt.Sprintf("reading the approvals of pull request %d", pr), func(ctx context.Context) ([]reconcile.Account, error) {
 		r, err := f.driver.reviewed(ctx, pr)
 		if err == nil && r.head != head {
 			err = fmt.Errorf("%w from %.12s to %.12s", ErrMoved, head, r.head)
 		}
-		if err == nil {
-			since = since.Truncate(time.Second)
-			accounts = r.last(func(each review) bool { return each.approves && each.commit == r.head && !each.at.Before(since) })
-		}
-		return err
+		since = since.Truncate(time.Second)
+		return r.last(func(each review) bool { return each.approves && each.commit == r.head && !each.at.Before(since) }), err
 	})
-	return accounts, err
 }
 
 // last are the accounts whose last review is one that says yes, the author's aside.

@@ -80,36 +80,37 @@ func newDriver(kind Kind, base *url.URL, p project, client *http.Client) (driver
 	case GitLab:
 		return newGitLab(base, p, client)
 	case Gitea:
-		return newGitea(base, p, client), nil
+		return newGitea(base, p, client)
 	default:
 		return nil, fmt.Errorf("no kind of forge is called %q", kind)
 	}
 }
 
-// page is some of a list; next is the number of the following one, zero at the
-// end.
-type page[T any] struct {
-	items []T
-	next  int
-}
-
 // maxPages bounds a list.
 const maxPages = 10
 
-// pages reads a list from one end to the other. What is longer than the bound is
-// an error: a part would look like the whole.
-func pages[T any](what string, get func(number int) (page[T], error)) (all []T, err error) {
+// pages reads a list from one end to the other: get returns a page of it, and the number of
+// the following one, zero at the end. An element may stand for nothing. What is longer than
+// the bound is an error: a part would look like the whole.
+func pages[A, B any](what string, get func(number int) ([]A, int, error), convert func(A) []B) (all []B, err error) {
 	number := 1
 	for range maxPages {
-		p, err := get(number)
+		page, next, err := get(number)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, p.items...)
-		if p.next == 0 {
+		for _, each := range page {
+			all = append(all, convert(each)...)
+		}
+		if next == 0 {
 			return all, nil
 		}
-		number = p.next
+		number = next
 	}
 	return nil, fmt.Errorf("there are more %s than the %d that Seawall reads", what, len(all))
+}
+
+// each converts elements that all stand for something.
+func each[A, B any](convert func(A) B) func(A) []B {
+	return func(a A) []B { return []B{convert(a)} }
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -126,7 +127,7 @@ func open(c Config) (*Forge, error) {
 	if err != nil {
 		return nil, err
 	}
-	driver, err := newDriver(c.Kind, base, project, &http.Client{Transport: transport, CheckRedirect: stay})
+	driver, err := newDriver(c.Kind, base, project, &http.Client{Transport: transport, CheckRedirect: outbound.Stay})
 	if err != nil {
 		return nil, err
 	}
@@ -138,18 +139,14 @@ func open(c Config) (*Forge, error) {
 
 // PullRequests lists the open pull requests against the followed branch, at most
 // a thousand; more are an error, not a shorter list.
-func (f *Forge) PullRequests(ctx context.Context) (list []reconcile.PullRequest, err error) {
-	err = f.do(ctx, "listing the pull requests", func(ctx context.Context) error {
-		list, err = f.driver.pullRequests(ctx, f.branch)
-		if err == nil {
-			list, err = sound(list)
+func (f *Forge) PullRequests(ctx context.Context) ([]reconcile.PullRequest, error) {
+	return ask(ctx, f, "listing the pull requests", func(ctx context.Context) ([]reconcile.PullRequest, error) {
+		list, err := f.driver.pullRequests(ctx, f.branch)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return sound(list)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
 }
 
 // sound leaves out pull requests that have no head: GitLab lists some before it
@@ -167,6 +164,19 @@ func sound(list []reconcile.PullRequest) (rest []reconcile.PullRequest, err erro
 		rest = append(rest, p)
 	}
 	return rest, nil
+}
+
+// ask is [Forge.do] for a call that returns something.
+func ask[T any](ctx context.Context, f *Forge, doing string, call func(context.Context) (T, error)) (T, error) {
+	var answer, none T
+	err := f.do(ctx, doing, func(ctx context.Context) (err error) {
+		answer, err = call(ctx)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return answer, nil
 }
 
 // do bounds a call and tells what went wrong with it.

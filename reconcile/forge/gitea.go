@@ -20,15 +20,24 @@ type tea struct {
 	project
 }
 
-func newGitea(base *url.URL, p project, client *http.Client) *tea {
-	return &tea{base.String(), client, p}
+func newGitea(base *url.URL, p project, client *http.Client) (*tea, error) {
+	t := &tea{base.String(), client, p}
+	_, err := t.client(context.Background())
+	return t, err
 }
 
-// with makes the client of one call: in this library the context is a part of the
+// client makes the client of one call: in this library the context is a part of the
 // client. It does not ask for the server's version, which Forgejo counts its own
 // way and which none of these calls depends on.
-func (t *tea) with(ctx context.Context) (*gitea.Client, error) {
+func (t *tea) client(ctx context.Context) (*gitea.Client, error) {
 	return gitea.NewClient(t.address, gitea.SetHTTPClient(t.http), gitea.SetContext(ctx), gitea.SetGiteaVersion(""))
+}
+
+// with is the client of one call. It fails for its options alone, with which [newGitea] has
+// made one.
+func (t *tea) with(ctx context.Context) *gitea.Client {
+	client, _ := t.client(ctx)
+	return client
 }
 
 // teaPage is the most that servers give at once, unless configured otherwise.
@@ -50,26 +59,19 @@ func following(answer *gitea.Response, number, got, before int) int {
 // teaList reads a list page by page.
 func teaList[A, B any](what string, get func(gitea.ListOptions) ([]A, *gitea.Response, error), convert func(A) []B) ([]B, error) {
 	before := 0
-	return pages(what, func(number int) (p page[B], err error) {
-		list, answer, err := get(gitea.ListOptions{Page: number, PageSize: teaPage})
+	return pages(what, func(number int) ([]A, int, error) {
+		page, answer, err := get(gitea.ListOptions{Page: number, PageSize: teaPage})
 		if err != nil {
-			return p, err
+			return nil, 0, err
 		}
-		for _, each := range list {
-			p.items = append(p.items, convert(each)...)
-		}
-		p.next = following(answer, number, len(list), before)
-		before += len(list)
-		return p, nil
-	})
+		next := following(answer, number, len(page), before)
+		before += len(page)
+		return page, next, nil
+	}, convert)
 }
 
 func (t *tea) user(ctx context.Context) (int64, error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return 0, err
-	}
-	me, _, err := client.GetMyUserInfo()
+	me, _, err := t.with(ctx).GetMyUserInfo()
 	if err != nil {
 		return 0, err
 	}
@@ -77,10 +79,7 @@ func (t *tea) user(ctx context.Context) (int64, error) {
 }
 
 func (t *tea) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return nil, err
-	}
+	client := t.with(ctx)
 	return teaList("open pull requests", func(o gitea.ListOptions) ([]*gitea.PullRequest, *gitea.Response, error) {
 		return client.ListRepoPullRequests(t.owner, t.name, gitea.ListPullRequestsOptions{ListOptions: o, State: gitea.StateOpen, Sort: "oldest"})
 	}, func(p *gitea.PullRequest) []reconcile.PullRequest {
@@ -122,11 +121,7 @@ func teaLabels(labels []*gitea.Label) (names []string) {
 
 // comments: servers give all of them at once and do not know pages here.
 func (t *tea) comments(ctx context.Context, pr int) (list []comment, err error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, _, err := client.ListIssueComments(t.owner, t.name, int64(pr), gitea.ListIssueCommentOptions{ListOptions: gitea.ListOptions{Page: -1}})
+	all, _, err := t.with(ctx).ListIssueComments(t.owner, t.name, int64(pr), gitea.ListIssueCommentOptions{ListOptions: gitea.ListOptions{Page: -1}})
 	for _, each := range all {
 		if each.Poster != nil {
 			list = append(list, comment{each.ID, each.Poster.ID, each.Poster.UserName, each.Body})
@@ -136,43 +131,31 @@ func (t *tea) comments(ctx context.Context, pr int) (list []comment, err error) 
 }
 
 func (t *tea) create(ctx context.Context, pr int, body string) error {
-	client, err := t.with(ctx)
-	if err == nil {
-		_, _, err = client.CreateIssueComment(t.owner, t.name, int64(pr), gitea.CreateIssueCommentOption{Body: body})
-	}
+	_, _, err := t.with(ctx).CreateIssueComment(t.owner, t.name, int64(pr), gitea.CreateIssueCommentOption{Body: body})
 	return err
 }
 
 func (t *tea) update(ctx context.Context, _ int, id int64, body string) error {
-	client, err := t.with(ctx)
-	if err == nil {
-		_, _, err = client.EditIssueComment(t.owner, t.name, id, gitea.EditIssueCommentOption{Body: body})
-	}
+	_, _, err := t.with(ctx).EditIssueComment(t.owner, t.name, id, gitea.EditIssueCommentOption{Body: body})
 	return err
 }
 
 func (t *tea) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
-	client, err := t.with(ctx)
-	if err == nil {
-		_, _, err = client.CreateStatus(t.owner, t.name, commit, gitea.CreateStatusOption{
-			State: gitea.StatusState(s.State), TargetURL: s.URL, Description: s.Description, Context: s.Context,
-		})
-	}
+	_, _, err := t.with(ctx).CreateStatus(t.owner, t.name, commit, gitea.CreateStatusOption{
+		State: gitea.StatusState(s.State), TargetURL: s.URL, Description: s.Description, Context: s.Context,
+	})
 	return err
 }
 
 func (t *tea) reviewed(ctx context.Context, pr int) (reviewed, error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return reviewed{}, err
-	}
+	client := t.with(ctx)
 	request, _, err := client.GetPullRequest(t.owner, t.name, int64(pr))
 	if err != nil {
 		return reviewed{}, err
 	}
 	given, err := teaList("reviews", func(o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
 		return client.ListPullReviews(t.owner, t.name, int64(pr), gitea.ListPullReviewsOptions{ListOptions: o})
-	}, func(r *gitea.PullReview) []*gitea.PullReview { return []*gitea.PullReview{r} })
+	}, each(func(r *gitea.PullReview) *gitea.PullReview { return r }))
 	if err != nil {
 		return reviewed{}, err
 	}
@@ -203,11 +186,7 @@ func teaOpinions(r *gitea.PullReview) []review {
 }
 
 func (t *tea) account(ctx context.Context, name string) (reconcile.Account, error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return reconcile.Account{}, err
-	}
-	user, answer, err := client.GetUserInfo(name)
+	user, answer, err := t.with(ctx).GetUserInfo(name)
 	if answer != nil && answer.StatusCode == http.StatusNotFound {
 		return reconcile.Account{}, reconcile.ErrNoAccount
 	}
@@ -216,11 +195,7 @@ func (t *tea) account(ctx context.Context, name string) (reconcile.Account, erro
 
 // access: Gitea tells only a token whose user may manage the project.
 func (t *tea) access(ctx context.Context, a reconcile.Account) (reconcile.Access, error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return reconcile.AccessUnknown, err
-	}
-	level, answer, err := client.CollaboratorPermission(t.owner, t.name, a.Name)
+	level, answer, err := t.with(ctx).CollaboratorPermission(t.owner, t.name, a.Name)
 	if answer != nil && answer.StatusCode == http.StatusNotFound {
 		return reconcile.AccessRead, nil
 	}
@@ -232,11 +207,7 @@ func (t *tea) access(ctx context.Context, a reconcile.Account) (reconcile.Access
 }
 
 func (t *tea) private(ctx context.Context) (bool, error) {
-	client, err := t.with(ctx)
-	if err != nil {
-		return false, err
-	}
-	repository, _, err := client.GetRepo(t.owner, t.name)
+	repository, _, err := t.with(ctx).GetRepo(t.owner, t.name)
 	if err != nil {
 		return false, err
 	}

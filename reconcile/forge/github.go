@@ -30,26 +30,26 @@ func newGitHub(base *url.URL, p project, client *http.Client) (*hub, error) {
 // perPage is the most that GitHub and GitLab give at once.
 const perPage = 100
 
+// hubPage is a page as [pages] wants it.
+func hubPage[A any](page []A, answer *github.Response, err error) ([]A, int, error) {
+	if err != nil {
+		return nil, 0, err
+	}
+	return page, answer.NextPage, nil
+}
+
 func (h *hub) user(ctx context.Context) (int64, error) {
 	me, _, err := h.client.Users.Get(ctx, "")
 	return me.GetID(), err
 }
 
 func (h *hub) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
-	return pages("open pull requests", func(number int) (p page[reconcile.PullRequest], err error) {
-		list, answer, err := h.client.PullRequests.List(ctx, h.owner, h.name, &github.PullRequestListOptions{
+	return pages("open pull requests", func(number int) ([]*github.PullRequest, int, error) {
+		return hubPage(h.client.PullRequests.List(ctx, h.owner, h.name, &github.PullRequestListOptions{
 			State: "open", Base: branch, Sort: "created", Direction: "asc",
 			ListOptions: github.ListOptions{Page: number, PerPage: perPage},
-		})
-		if err != nil {
-			return p, err
-		}
-		for _, each := range list {
-			p.items = append(p.items, fromGitHub(each))
-		}
-		p.next = answer.NextPage
-		return p, nil
-	})
+		}))
+	}, each(fromGitHub))
 }
 
 func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
@@ -66,19 +66,13 @@ func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
 }
 
 func (h *hub) comments(ctx context.Context, pr int) ([]comment, error) {
-	return pages("comments", func(number int) (p page[comment], err error) {
-		list, answer, err := h.client.Issues.ListComments(ctx, h.owner, h.name, pr, &github.IssueListCommentsOptions{
+	return pages("comments", func(number int) ([]*github.IssueComment, int, error) {
+		return hubPage(h.client.Issues.ListComments(ctx, h.owner, h.name, pr, &github.IssueListCommentsOptions{
 			ListOptions: github.ListOptions{Page: number, PerPage: perPage},
-		})
-		if err != nil {
-			return p, err
-		}
-		for _, each := range list {
-			p.items = append(p.items, comment{each.GetID(), each.GetUser().GetID(), each.GetUser().GetLogin(), each.GetBody()})
-		}
-		p.next = answer.NextPage
-		return p, nil
-	})
+		}))
+	}, each(func(c *github.IssueComment) comment {
+		return comment{c.GetID(), c.GetUser().GetID(), c.GetUser().GetLogin(), c.GetBody()}
+	}))
 }
 
 func (h *hub) create(ctx context.Context, pr int, body string) error {
@@ -106,16 +100,10 @@ func (h *hub) reviewed(ctx context.Context, pr int) (reviewed, error) {
 	if err != nil {
 		return reviewed{}, err
 	}
-	reviews, err := pages("reviews", func(number int) (p page[review], err error) {
-		list, answer, err := h.client.PullRequests.ListReviews(ctx, h.owner, h.name, pr, &github.ListOptions{Page: number, PerPage: perPage})
-		if err != nil {
-			return p, err
-		}
-		for _, each := range list {
-			p.items = append(p.items, opinions(reconcile.Account{ID: each.GetUser().GetID(), Name: each.GetUser().GetLogin()}, each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
-		}
-		p.next = answer.NextPage
-		return p, nil
+	reviews, err := pages("reviews", func(number int) ([]*github.PullRequestReview, int, error) {
+		return hubPage(h.client.PullRequests.ListReviews(ctx, h.owner, h.name, pr, &github.ListOptions{Page: number, PerPage: perPage}))
+	}, func(r *github.PullRequestReview) []review {
+		return opinions(reconcile.Account{ID: r.GetUser().GetID(), Name: r.GetUser().GetLogin()}, r.GetState(), r.GetCommitID(), r.GetSubmittedAt().Time)
 	})
 	state := reconcile.PullOpen
 	switch {

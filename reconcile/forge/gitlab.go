@@ -11,6 +11,7 @@ import (
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -27,13 +28,21 @@ func newGitLab(base *url.URL, p project, client *http.Client) (*lab, error) {
 		gitlab.WithBaseURL(base.String()),
 		gitlab.WithHTTPClient(client),
 		gitlab.WithOnlyIdempotentRetries(), // a comment must not be there twice
-		gitlab.WithCustomRetryMax(1),
-		gitlab.WithCustomRetryWaitMinMax(100*time.Millisecond, time.Second),
+		gitlab.WithCustomRetryMax(retry.GitLab.Attempts-1),
+		gitlab.WithCustomRetryWaitMinMax(retry.GitLab.First, retry.GitLab.Most),
 	)
 	if err != nil {
 		return nil, err
 	}
 	return &lab{c, p}, nil
+}
+
+// labPage is a page as [pages] wants it.
+func labPage[A any](page []A, answer *gitlab.Response, err error) ([]A, int, error) {
+	if err != nil {
+		return nil, 0, err
+	}
+	return page, int(answer.NextPage), nil
 }
 
 func (l *lab) user(ctx context.Context) (int64, error) {
@@ -45,23 +54,15 @@ func (l *lab) user(ctx context.Context) (int64, error) {
 }
 
 func (l *lab) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
-	list, err := pages("open merge requests", func(number int) (p page[reconcile.PullRequest], err error) {
-		list, answer, err := l.client.MergeRequests.ListProjectMergeRequests(l.path, &gitlab.ListProjectMergeRequestsOptions{
+	list, err := pages("open merge requests", func(number int) ([]*gitlab.BasicMergeRequest, int, error) {
+		return labPage(l.client.MergeRequests.ListProjectMergeRequests(l.path, &gitlab.ListProjectMergeRequestsOptions{
 			ListOptions:  gitlab.ListOptions{Page: int64(number), PerPage: perPage},
 			State:        gitlab.Ptr("opened"),
 			TargetBranch: &branch,
 			OrderBy:      gitlab.Ptr("created_at"),
 			Sort:         gitlab.Ptr("asc"),
-		}, gitlab.WithContext(ctx))
-		if err != nil {
-			return p, err
-		}
-		for _, each := range list {
-			p.items = append(p.items, fromGitLab(each))
-		}
-		p.next = int(answer.NextPage)
-		return p, nil
-	})
+		}, gitlab.WithContext(ctx)))
+	}, each(fromGitLab))
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
@@ -101,22 +102,17 @@ func labAccount(u *gitlab.BasicUser) reconcile.Account {
 }
 
 func (l *lab) comments(ctx context.Context, pr int) ([]comment, error) {
-	return pages("comments", func(number int) (p page[comment], err error) {
-		list, answer, err := l.client.Notes.ListMergeRequestNotes(l.path, int64(pr), &gitlab.ListMergeRequestNotesOptions{
+	return pages("comments", func(number int) ([]*gitlab.Note, int, error) {
+		return labPage(l.client.Notes.ListMergeRequestNotes(l.path, int64(pr), &gitlab.ListMergeRequestNotesOptions{
 			ListOptions: gitlab.ListOptions{Page: int64(number), PerPage: perPage},
 			OrderBy:     gitlab.Ptr("created_at"),
 			Sort:        gitlab.Ptr("asc"),
-		}, gitlab.WithContext(ctx))
-		if err != nil {
-			return p, err
+		}, gitlab.WithContext(ctx)))
+	}, func(n *gitlab.Note) []comment {
+		if n.System {
+			return nil
 		}
-		for _, each := range list {
-			if !each.System {
-				p.items = append(p.items, comment{each.ID, each.Author.ID, each.Author.Username, each.Body})
-			}
-		}
-		p.next = int(answer.NextPage)
-		return p, nil
+		return []comment{{n.ID, n.Author.ID, n.Author.Username, n.Body}}
 	})
 }
 

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // transport is what every request passes, whichever client makes it. It adds the
@@ -43,32 +42,22 @@ const (
 var errMoved = errors.New("the address redirects")
 
 func newTransport(c Config, base *url.URL) (*transport, error) {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	var authorities []byte
 	if c.CAFile != "" {
-		pool, err := authorities(c.CAFile)
-		if err != nil {
+		var err error
+		if authorities, err = trusted.Read(c.CAFile, maxAuthorities); err != nil {
 			return nil, err
 		}
-		t.TLSClientConfig.RootCAs = pool
+	}
+	t, err := outbound.Transport(authorities)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", c.CAFile, err)
 	}
 	prefix := "Bearer "
 	if c.Kind == Gitea {
 		prefix = "token " // understood by the oldest servers too
 	}
 	return &transport{base: t, scheme: base.Scheme, host: base.Host, prefix: prefix, token: c.Token}, nil
-}
-
-func authorities(path string) (*x509.CertPool, error) {
-	pem, err := trusted.Read(path, maxAuthorities)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", path)
-	}
-	return pool, nil
 }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -166,5 +155,3 @@ func retryAfter(text string, now time.Time) time.Duration {
 	}
 	return min(max(wait, 0), longestQuiet)
 }
-
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -14,9 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
-
-// grace is how long records may be written after everything was told to stop.
-const grace = 20 * time.Second
 
 // apply is the run from an accepted plan to the records of what became of it.
 func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) error {
@@ -40,7 +36,7 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 	case err == nil:
 		err = context.Cause(ctx)
 	}
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	return errors.Join(err, r.conclude(lingering, p, gate, report))
 }

@@ -200,7 +200,7 @@ func TestStoppedApplyDoesNotHang(t *testing.T) {
 		}
 		begin := time.Now()
 		report, _ := f.applyUntil(ctx, Order{})
-		if took := time.Since(begin); took != grace {
+		if took := time.Since(begin); took != reconcile.Grace {
 			t.Errorf("it took %v to stop", took)
 		}
 		f.wantOutcomes(report, "1 failed", "2 not_started")

@@ -40,8 +40,6 @@ type cause struct {
 
 const diskFull = "the disk is full"
 
-var errCanceled = context.Canceled
-
 // Cause returns why something failed, as a text that is the same each time: no address,
 // port, id, count or time is in it.
 func Cause(err error) string { return causeOf(err).text }
@@ -59,6 +57,7 @@ func causeOf(err error) cause {
 		c.fix = line(advised.Advice())
 	}
 	var unread *edge.CredentialError
+	outcome, text := sentinel(err)
 	switch {
 	case errors.As(err, &unread):
 		c.text, c.class = unread.Cause(), rejected
@@ -70,15 +69,15 @@ func causeOf(err error) cause {
 			c.text = known.Cause()
 		}
 	case errors.As(err, &answer):
-		c.text, c.class, c.answered = answered(answer), classOf(err), true
+		c.text, c.class, c.answered = answered(answer), outcome, true
 		if c.class == other {
 			c.fix = diff.HintFor(err)
 		}
 		if answer.Status < http.StatusBadRequest {
 			c.class = unanswered // an answer that contradicts itself
 		}
-	case classOf(err) != other:
-		c.text, c.class = sentinel(err), classOf(err)
+	case outcome != other:
+		c.text, c.class = text, outcome
 	case errors.As(err, &known):
 		c.text = known.Cause()
 	default:
@@ -104,22 +103,14 @@ var sentinels = []struct {
 	{context.DeadlineExceeded, unanswered, "no answer in time"},
 }
 
-func classOf(err error) class {
+// sentinel is the first outcome that fits, with its text; other for none.
+func sentinel(err error) (class, string) {
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
-			return s.class
+			return s.class, s.text
 		}
 	}
-	return other
-}
-
-func sentinel(err error) string {
-	for _, s := range sentinels {
-		if errors.Is(err, s.is) {
-			return s.text
-		}
-	}
-	return ""
+	return other, ""
 }
 
 // answered is an answer that failed, without the call and without a body that is not the

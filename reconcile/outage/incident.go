@@ -2,6 +2,7 @@ package outage
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -114,12 +115,8 @@ func (i *incident) takeIn(other *incident) {
 	}
 	i.tries += other.tries
 	i.causes[other.cause.text] = true
-	for of, name := range other.failing {
-		i.failing[of] = name
-	}
-	for id := range other.affected {
-		i.affected[id] = true
-	}
+	maps.Copy(i.failing, other.failing)
+	maps.Copy(i.affected, other.affected)
 }
 
 // outage is it as it is reported.

@@ -21,7 +21,10 @@
 package outage
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -255,13 +258,7 @@ func (t *Tracker) Outages() []reconcile.Outage {
 		}
 	}
 	slices.SortFunc(list, func(a, b reconcile.Outage) int {
-		if c := strings.Compare(string(a.Subject), string(b.Subject)); c != 0 {
-			return c
-		}
-		if c := a.Since.Compare(b.Since); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name+"\x00"+a.Cause, b.Name+"\x00"+b.Cause)
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), a.Since.Compare(b.Since), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Cause, b.Cause))
 	})
 	return list
 }
@@ -307,17 +304,9 @@ func (t *Tracker) judge(now time.Time) {
 
 // keys are in the order of time, so that events are.
 func (t *Tracker) keys() []string {
-	keys := make([]string, 0, len(t.open))
-	for k := range t.open {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if c := t.open[a].since.Compare(t.open[b].since); c != 0 {
-			return c
-		}
-		return strings.Compare(a, b)
+	return slices.SortedFunc(maps.Keys(t.open), func(a, b string) int {
+		return cmp.Or(t.open[a].since.Compare(t.open[b].since), cmp.Compare(a, b))
 	})
-	return keys
 }
 
 func (t *Tracker) begin(i *incident) {
@@ -389,4 +378,4 @@ func (t *Tracker) settle(i *incident) time.Duration {
 }
 
 // Stopped reports whether an error only says that everything was told to stop.
-func Stopped(err error) bool { return errors.Is(err, errCanceled) }
+func Stopped(err error) bool { return errors.Is(err, context.Canceled) }

@@ -18,9 +18,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// grace is how long records may be written after everything was told to stop.
-const grace = 20 * time.Second
-
 // Apply puts back what was planned. The report is complete in every case.
 func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 	report := reconcile.Report{
@@ -53,7 +50,7 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 		err = context.Cause(ctx)
 	}
 	report.Plan = p.Plan
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	return errors.Join(err, r.Records.Record(lingering, g.writes.Failed(report.Results)...), g.dropHolds(lingering))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
@@ -140,9 +141,6 @@ func (m *Merges) push(commit string, status reconcile.CommitStatus) {
 	}
 }
 
-// retryStatus is how long a forge that did not accept a status is left alone.
-const retryStatus = 30 * time.Second
-
 // Run sends statuses until ctx ends, those of one commit in order. One that the forge
 // does not take is tried again after those of other commits, and is reported once.
 func (m *Merges) Run(ctx context.Context) {
@@ -166,7 +164,7 @@ func (m *Merges) Run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(retryStatus):
+			case <-time.After(retry.Status.First):
 			}
 			continue
 		}

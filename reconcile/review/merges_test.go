@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
@@ -87,7 +88,7 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 		m.Report(t.Context(), reconcile.Report{Commit: "c2"})
 		ctx, cancel := context.WithCancel(t.Context())
 		go m.Run(ctx)
-		time.Sleep(5 * retryStatus)
+		time.Sleep(5 * retry.Status.First)
 		synctest.Wait()
 		cancel()
 		if !slices.Equal(sent, []string{"c2 pending", "c2 success"}) || len(m.queue) != 2 {

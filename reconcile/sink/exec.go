@@ -27,15 +27,11 @@ type command struct {
 }
 
 func newCommand(name string, c Exec) (place, error) {
-	switch {
-	case len(c.Argv) == 0 || c.Argv[0] == "":
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("argv must begin with a program")
-	case c.Timeout < 0:
-		return nil, fmt.Errorf("the timeout %v is below zero", c.Timeout)
-	case c.Timeout == 0:
-		c.Timeout = usualTimeout
 	}
-	return command{name, c.Argv, c.Timeout}, nil
+	timeout, err := soundTimeout(c.Timeout)
+	return command{name, c.Argv, timeout}, err
 }
 
 // check looks for the program, which gets the secret: no other user may write to it.

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func (c cluster) outside() (a access, err error) {
 	if err := yaml.Unmarshal(text, &k); err != nil {
 		return a, errors.New("it is not YAML in the form of a kubeconfig") // the error would quote it
 	}
-	context, err := pick("context", k.Contexts, or(c.Context, k.CurrentContext))
+	context, err := pick("context", k.Contexts, cmp.Or(c.Context, k.CurrentContext))
 	if err != nil {
 		return a, err
 	}
@@ -166,7 +167,7 @@ func (k kubeUser) fill(how *transport.Config, read material) (err error) {
 	if err != nil {
 		return err
 	}
-	how.BearerToken = or(strings.TrimSpace(string(token)), k.Token)
+	how.BearerToken = cmp.Or(strings.TrimSpace(string(token)), k.Token)
 	how.Username, how.Password = k.Username, k.Password
 	if how.TLS.CertData, err = read(k.CertData, k.Cert); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
@@ -46,7 +45,7 @@ func newCluster(c Kubernetes) (place, error) {
 	case c.Kubeconfig != "" && !filepath.IsAbs(c.Kubeconfig):
 		return nil, fmt.Errorf("the kubeconfig %q must be an absolute path", c.Kubeconfig)
 	}
-	return cluster{c, serviceAccount}, nil
+	return server{cluster{c, serviceAccount}, c.Timeout}, nil
 }
 
 // The rules of Kubernetes for names; its own module for them would be linked in
@@ -89,20 +88,18 @@ func secretKey(key string) (name, entry string, err error) {
 	return name, entry, nil
 }
 
-func (c cluster) deliver(ctx context.Context, key string, secret edge.Secret) error {
+func (c cluster) reach(_ context.Context, key string) (exchange, func(), error) {
 	name, entry, err := secretKey(key)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	ctx, cancel := within(ctx, c.Timeout)
-	defer cancel()
 	access, err := c.access()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	caller, err := newCaller(access)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return put(ctx, &secretEntry{caller: caller, namespace: c.Namespace, name: name, entry: entry}, secret)
+	return &secretEntry{caller: caller, namespace: c.Namespace, name: name, entry: entry}, func() {}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/transport"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // access says where an API server is and who asks it.
@@ -29,7 +30,7 @@ type caller struct {
 }
 
 func newCaller(a access) (*caller, error) {
-	server, err := soundAddress(a.server)
+	server, err := outbound.Address(a.server)
 	if err != nil {
 		return nil, fmt.Errorf("the API server: %w", err)
 	}
@@ -41,7 +42,7 @@ func newCaller(a access) (*caller, error) {
 	for _, credential := range []string{a.how.BearerToken, a.how.Password, string(a.how.TLS.KeyData)} {
 		_ = edge.NewSecret(credential) // no error repeats it from now on
 	}
-	return &caller{server, &http.Client{Transport: carrier, CheckRedirect: stay}}, nil
+	return &caller{server, &http.Client{Transport: carrier, CheckRedirect: outbound.Stay}}, nil
 }
 
 // call sends one request. An answer of any status is no error.

@@ -69,8 +69,8 @@ func inPod(t *testing.T, k *sinktest.Kubernetes, c Kubernetes) *Sinks {
 		c.Namespace = "apps"
 	}
 	s := mustNew(t, map[string]Config{"k": {Kubernetes: &c}})
-	to := s.byName["k"].(cluster)
-	to.account = account
+	to := s.byName["k"].(server)
+	to.remote = cluster{to.remote.(cluster).Kubernetes, account}
 	s.byName["k"] = to
 	return s
 }
@@ -230,7 +230,7 @@ func TestKubernetesComesBack(t *testing.T) {
 	s := inPod(t, k, Kubernetes{})
 	k.Token = "the-token-of-the-next-hour"
 	wantError(t, s.Deliver(t.Context(), inCluster, secret), "answered 401")
-	writeFile(t, filepath.Join(s.byName["k"].(cluster).account, "token"), k.Token)
+	writeFile(t, filepath.Join(s.byName["k"].(server).remote.(cluster).account, "token"), k.Token)
 	mustDeliver(t, s, inCluster)
 }
 
@@ -284,7 +284,7 @@ func TestKubernetesConfiguration(t *testing.T) {
 func TestNoPod(t *testing.T) {
 	k := fakeCluster(t)
 	s := inPod(t, k, Kubernetes{})
-	if err := os.Remove(filepath.Join(s.byName["k"].(cluster).account, "token")); err != nil {
+	if err := os.Remove(filepath.Join(s.byName["k"].(server).remote.(cluster).account, "token")); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, s.Deliver(t.Context(), inCluster, secret), "check that the pod mounts its service account")

@@ -5,8 +5,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/trusted"
@@ -14,6 +12,45 @@ import (
 )
 
 // What the sinks that are asked over a network have in common.
+
+// server is a sink that is asked over a network.
+type server struct {
+	remote
+	timeout time.Duration // of one delivery
+}
+
+// remote is what differs between them.
+type remote interface {
+	check(key string) error
+	// reach begins a delivery to a key, which is sound. leave ends it.
+	reach(ctx context.Context, key string) (to exchange, leave func(), err error)
+}
+
+func (s server) deliver(ctx context.Context, key string, secret edge.Secret) error {
+	return s.within(ctx, key, func(ctx context.Context, to exchange) error { return put(ctx, to, secret) })
+}
+
+func (s server) look(ctx context.Context, key string) error {
+	return s.within(ctx, key, func(ctx context.Context, to exchange) error {
+		_, err := to.holds(ctx, edge.Secret{})
+		return err
+	})
+}
+
+// within bounds one delivery.
+func (s server) within(ctx context.Context, key string, do func(context.Context, exchange) error) error {
+	if err := s.check(key); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("it took longer than %v", s.timeout))
+	defer cancel()
+	to, leave, err := s.reach(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return do(ctx, to)
+}
 
 const (
 	maxAnswer = 4 << 20  // bytes of an answer that are read; a Secret has 1 MiB at most
@@ -67,11 +104,6 @@ func same(a string, b edge.Secret) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b.Reveal())) == 1
 }
 
-// within bounds one delivery.
-func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it took longer than %v", timeout))
-}
-
 func soundTimeout(d time.Duration) (time.Duration, error) {
 	switch {
 	case d < 0:
@@ -90,25 +122,6 @@ func count(facts ...bool) (n int) {
 		}
 	}
 	return n
-}
-
-// soundAddress: a secret travels encrypted, or not beyond the own machine.
-func soundAddress(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "":
-		return nil, errors.New("the address is not a URL") // the error of url.Parse repeats a password in it
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("the address must have neither user, query nor fragment")
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return nil, fmt.Errorf("the address %s must be https, or http to this machine", u)
-	}
-	return u, nil
-}
-
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // readFile reads a file of a bounded size, which no other user may write to: it says where

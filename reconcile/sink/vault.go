@@ -1,7 +1,7 @@
 package sink
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // Vault keeps each secret in HashiCorp Vault or OpenBao, in a secrets engine of
@@ -52,8 +53,8 @@ type VaultKubernetes struct {
 type vault struct{ Vault }
 
 func newVault(c Vault) (place, error) {
-	c.Mount, c.Field = or(c.Mount, "secret"), or(c.Field, "token")
-	_, err := soundAddress(c.Address)
+	c.Mount, c.Field = cmp.Or(c.Mount, "secret"), cmp.Or(c.Field, "token")
+	_, err := outbound.Address(c.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func newVault(c Vault) (place, error) {
 	if c.CAFile != "" && !path.IsAbs(c.CAFile) {
 		return nil, fmt.Errorf("the file %q must be an absolute path", c.CAFile)
 	}
-	return vault{c}, c.Auth.check()
+	return server{vault{c}, c.Timeout}, c.Auth.check()
 }
 
 // check also fills in what is left out.
@@ -80,21 +81,14 @@ func (a *VaultAuth) check() error {
 		if a.AppRole.RoleID == "" || a.AppRole.SecretID == nil {
 			return errors.New("approle needs a role and a secret")
 		}
-		return soundVaultPath(or(a.AppRole.Mount, "approle"))
+		return soundVaultPath(cmp.Or(a.AppRole.Mount, "approle"))
 	case a.Kubernetes != nil:
 		if a.Kubernetes.Role == "" || a.Kubernetes.JWT == nil {
 			return errors.New("kubernetes needs a role and a token")
 		}
-		return soundVaultPath(or(a.Kubernetes.Mount, "kubernetes"))
+		return soundVaultPath(cmp.Or(a.Kubernetes.Mount, "kubernetes"))
 	}
 	return nil
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // vaultPath is narrower than what Vault takes. Its paths are written into
@@ -118,20 +112,3 @@ func soundVaultPath(p string) error {
 }
 
 func (v vault) check(key string) error { return soundVaultPath(v.Prefix + "/" + key) }
-
-func (v vault) deliver(ctx context.Context, key string, secret edge.Secret) error {
-	if err := v.check(key); err != nil {
-		return err
-	}
-	ctx, cancel := within(ctx, v.Timeout)
-	defer cancel()
-	visit, err := v.visit(key)
-	if err != nil {
-		return err
-	}
-	defer visit.leave(ctx)
-	if err := visit.login(ctx); err != nil {
-		return err
-	}
-	return put(ctx, visit, secret)
-}

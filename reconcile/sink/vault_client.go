@@ -2,8 +2,6 @@ package sink
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/vault/api"
+
+	"github.com/seawall-dev/seawall/edge/outbound"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // client returns one that knows the configuration alone: the library would also
@@ -22,13 +23,13 @@ func (v vault) client() (*api.Client, error) {
 	}
 	client, err := api.NewClient(&api.Config{
 		Address:          v.Address,
-		HttpClient:       &http.Client{Transport: transport, CheckRedirect: stay},
+		HttpClient:       &http.Client{Transport: transport, CheckRedirect: outbound.Stay},
 		DisableRedirects: true,
 		ReadYourWrites:   true, // of standbys that answer reads themselves
-		MaxRetries:       2,    // all within the timeout of the delivery
-		MinRetryWait:     100 * time.Millisecond,
-		MaxRetryWait:     500 * time.Millisecond,
-		CheckRetry:       retry,
+		MaxRetries:       retry.Vault.Attempts - 1,
+		MinRetryWait:     retry.Vault.First,
+		MaxRetryWait:     retry.Vault.Most,
+		CheckRetry:       repeats,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w; check the VAULT_ variables in the environment", err)
@@ -41,21 +42,18 @@ func (v vault) client() (*api.Client, error) {
 }
 
 func (v vault) transport() (*strict, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	transport.IdleConnTimeout = time.Second // the next delivery has a client of its own
-	if v.CAFile == "" {
-		return &strict{transport}, nil
+	var authorities []byte
+	if v.CAFile != "" {
+		var err error
+		if authorities, err = readFile(v.CAFile); err != nil {
+			return nil, err
+		}
 	}
-	pem, err := readFile(v.CAFile)
+	transport, err := outbound.Transport(authorities)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s %w", v.CAFile, err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", v.CAFile)
-	}
-	transport.TLSClientConfig.RootCAs = pool
+	transport.IdleConnTimeout = time.Second // the next delivery has a client of its own
 	return &strict{transport}, nil
 }
 
@@ -84,9 +82,7 @@ type bounded struct {
 	io.Closer
 }
 
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-func retry(ctx context.Context, answer *http.Response, err error) (bool, error) {
+func repeats(ctx context.Context, answer *http.Response, err error) (bool, error) {
 	if errors.Is(err, errMoved) {
 		return false, err
 	}

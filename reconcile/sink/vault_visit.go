@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -25,12 +26,17 @@ type visit struct {
 	mine   bool          // the token was made by a login, for this visit
 }
 
-func (v vault) visit(key string) (*visit, error) {
+func (v vault) reach(ctx context.Context, key string) (exchange, func(), error) {
 	client, err := v.client()
 	if err != nil {
-		return nil, errors.New(redacted(err.Error()))
+		return nil, nil, errors.New(redacted(err.Error()))
 	}
-	return &visit{vault: v, client: client, path: v.Prefix + "/" + key}, nil
+	to := &visit{vault: v, client: client, path: v.Prefix + "/" + key}
+	if err := to.login(ctx); err != nil {
+		to.leave(ctx)
+		return nil, nil, err
+	}
+	return to, func() { to.leave(ctx) }, nil
 }
 
 // login gives the client a token.
@@ -38,9 +44,9 @@ func (v *visit) login(ctx context.Context) error {
 	var err error
 	switch a := v.Auth; {
 	case a.AppRole != nil:
-		err = v.loginWith(ctx, or(a.AppRole.Mount, "approle"), "role_id", a.AppRole.RoleID, "secret_id", a.AppRole.SecretID)
+		err = v.loginWith(ctx, cmp.Or(a.AppRole.Mount, "approle"), "role_id", a.AppRole.RoleID, "secret_id", a.AppRole.SecretID)
 	case a.Kubernetes != nil:
-		err = v.loginWith(ctx, or(a.Kubernetes.Mount, "kubernetes"), "role", a.Kubernetes.Role, "jwt", a.Kubernetes.JWT)
+		err = v.loginWith(ctx, cmp.Or(a.Kubernetes.Mount, "kubernetes"), "role", a.Kubernetes.Role, "jwt", a.Kubernetes.JWT)
 	default:
 		var token edge.Secret
 		token, err = v.credential(a.Token)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // failing are the fetches that failed, in a row.
@@ -14,24 +16,14 @@ type failing struct {
 	took  time.Duration // how long it took
 }
 
-const (
-	// firstPause bounds the pause after a failure from below, and after a failure that
-	// someone wakes from; it is twice as long after each failure in a row.
-	firstPause = time.Second
-	// shortPause and longPause bound it from above. A schedule that looks more often than
-	// each longPause has shorter ones: after an outage git is looked at as soon as without.
-	shortPause = 10 * time.Second
-	longPause  = 30 * time.Second
-)
-
 // pause is how long to leave git alone, from the end of the last failure on. What it took
 // counts: a server that was waited for had its pause.
 func (f failing) pause(interval time.Duration) time.Duration {
-	most := longPause
+	policy := retry.Git
 	if interval > 0 {
-		most = min(max(interval, shortPause), longPause)
+		policy = policy.Within(max(interval, retry.GitOften))
 	}
-	return max(firstPause, min(firstPause<<min(f.times-1, 10), most)-f.took)
+	return max(policy.First, policy.Delay(f.times)-f.took)
 }
 
 // sinceFailure is how long to leave git alone where someone wakes.
@@ -39,7 +31,7 @@ func (f failing) sinceFailure(now time.Time) time.Duration {
 	if f.times == 0 {
 		return 0
 	}
-	return firstPause - now.Sub(f.at)
+	return retry.Git.First - now.Sub(f.at)
 }
 
 // errCut is a fetch that was ended, to begin another one. It says nothing new.

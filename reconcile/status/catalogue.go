@@ -1,6 +1,8 @@
 package status
 
 import (
+	"slices"
+
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -90,7 +92,7 @@ var (
 	}
 	tokenFindings = metric{
 		"seawall_token_findings", "gauge",
-		[]label{{"kind", findingKinds()}},
+		[]label{{"kind", namesOf(diff.FindingKinds())}},
 		"Recommendations for declared tokens, as of the last full run. seawall plan lists them, docs/tokens.md explains each kind.",
 	}
 	tokensExpiring = metric{
@@ -152,7 +154,7 @@ var (
 	}
 	zoneOutcomes = metric{
 		"seawall_zone_outcomes", "gauge",
-		[]label{{"outcome", outcomeNames()}},
+		[]label{{"outcome", namesOf(inspect.Outcomes())}},
 		"Declared zones by the current outcome of their last check; a zone counts once.",
 	}
 	oldestDrift = metric{
@@ -249,27 +251,25 @@ func liveMetrics() []metric {
 	}
 }
 
-func outcomeNames() []string {
-	var names []string
-	for _, o := range inspect.Outcomes() {
-		names = append(names, string(o))
+// toldMetrics returns those that are told by reports or counted where they happen.
+func toldMetrics() []metric {
+	return []metric{
+		buildInfo, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
+		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
+		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks,
 	}
-	return names
 }
 
 // catalogue returns all of the above, in the order of the documentation.
 func catalogue() []metric {
-	return append([]metric{
-		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
-		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks,
-	}, liveMetrics()...)
+	all := append(toldMetrics(), liveMetrics()...)
+	return slices.Insert(all, 1, readiness)
 }
 
-func findingKinds() []string {
-	var names []string
-	for _, kind := range diff.FindingKinds() {
-		names = append(names, string(kind))
+// namesOf are the values of a label, which are words of another package.
+func namesOf[T ~string](words []T) (names []string) {
+	for _, word := range words {
+		names = append(names, string(word))
 	}
 	return names
 }

@@ -17,6 +17,6 @@ func (m *metrics) showDeprecations(r reconcile.Report) {
 		}
 	}
 	for _, state := range deprecationStates {
-		m.deprecations.set(float64(counts[state]), state)
+		m.set(deprecations, float64(counts[state]), state)
 	}
 }

@@ -23,30 +23,30 @@ var horizons = []struct {
 func (m *metrics) showTokens(r reconcile.Report) {
 	counts := tokenCounts(r)
 	for _, state := range tokenStates {
-		m.tokens.found.set(float64(counts[state]), state)
+		m.set(tokens, float64(counts[state]), state)
 	}
 	findings := map[diff.FindingKind]int{}
 	for _, f := range r.Plan.Findings {
 		findings[f.Kind]++
 	}
 	for _, kind := range diff.FindingKinds() {
-		m.tokens.findings.set(float64(findings[kind]), string(kind))
+		m.set(tokenFindings, float64(findings[kind]), string(kind))
 	}
 	m.showHorizon(r)
 }
 
 // showHorizon shows when tokens end, where it is known which there are.
 func (m *metrics) showHorizon(r reconcile.Report) {
-	m.tokens.nextExpiry.unset()
+	m.unset(nextExpiry)
 	if tokensUnknown(r.Plan) {
-		m.tokens.expiring.unset()
+		m.unset(tokensExpiring)
 		return
 	}
 	for _, h := range horizons {
-		m.tokens.expiring.set(float64(len(r.Expiring(h.Duration))), h.name)
+		m.set(tokensExpiring, float64(len(r.Expiring(h.Duration))), h.name)
 	}
 	if i := slices.IndexFunc(r.Plan.Expiries, func(e diff.Expiry) bool { return e.Current }); i >= 0 {
-		m.tokens.nextExpiry.set(unix(r.Plan.Expiries[i].At)) // the soonest comes first
+		m.set(nextExpiry, unix(r.Plan.Expiries[i].At)) // the soonest comes first
 	}
 }
 

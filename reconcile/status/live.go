@@ -193,7 +193,7 @@ func errorCode(err error) string {
 
 // PlatformError counts a request to the platform that failed.
 func (s *Status) PlatformError(err error) {
-	s.metrics.happened.errors.WithLabelValues(errorCode(err)).Inc()
+	s.metrics.count(platformErrors, errorCode(err)).Inc()
 }
 
 // ReviewFailed counts a pull request that could not be reviewed, or a round in which none
@@ -203,20 +203,17 @@ func (s *Status) ReviewFailed(round bool) {
 	if round {
 		what = reviewRound
 	}
-	s.metrics.happened.reviewFailures.WithLabelValues(what).Inc()
+	s.metrics.count(reviewFailures, what).Inc()
 }
 
 // HeadsRefused shows how many open pull requests have a head that is not fetched, because
 // it is over a limit or has ended its worker.
-func (s *Status) HeadsRefused(n int) { s.metrics.headsRefused.set(float64(n)) }
+func (s *Status) HeadsRefused(n int) { s.metrics.set(headsRefused, float64(n)) }
 
 // Webhook counts a request to the webhooks, by one of [WebhookOutcomes].
 func (s *Status) Webhook(outcome string) {
-	s.metrics.happened.webhooks.WithLabelValues(outcome).Inc()
+	s.metrics.count(webhooks, outcome).Inc()
 }
-
-// happened counts what is not told of the daemon as it is.
-type happened struct{ writes, errors, reviewFailures, webhooks *prometheus.CounterVec }
 
 // countWrites counts the writes of a run that were sent.
 func (m *metrics) countWrites(r reconcile.Report) {
@@ -231,6 +228,6 @@ func (m *metrics) countWrites(r reconcile.Report) {
 		case r.Trigger == reconcile.TriggerSync:
 			trigger = triggerCommit
 		}
-		m.happened.writes.WithLabelValues(trigger, string(result.Change.Direction)).Inc()
+		m.count(writesTotal, trigger, string(result.Change.Direction)).Inc()
 	}
 }

@@ -13,47 +13,21 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
-// metrics are the numbers of one daemon, in a registry of their own.
+// metrics are the numbers of one daemon, in a registry of their own; each by its name.
 type metrics struct {
 	registry *prometheus.Registry
-
-	runs     *prometheus.CounterVec
+	counters map[string]*prometheus.CounterVec
+	gauges   map[string]*prometheus.GaugeVec
 	duration *prometheus.HistogramVec
-	changes  *prometheus.CounterVec
-	requests *prometheus.CounterVec
-
-	happened happened
-
-	lastRun, lastSweep, lastConverged gauge
-	declared, zones, nonConvergent    gauge
-	deprecations                      gauge
-	heldZones, wavesHalted            gauge
-	headsRefused                      gauge
-	tokens                            tokenMetrics
-	commit                            commitMetrics
-}
-
-type tokenMetrics struct{ found, findings, expiring, nextExpiry gauge }
-
-// commitMetrics are about the newest commit.
-type commitMetrics struct {
-	held, problems gauge
-	shown          string // whose problems are shown
+	shown    string // the commit whose problems are shown
 }
 
 func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
-	m.runs, m.changes, m.requests = m.counter(runsTotal), m.counter(changesTotal), m.counter(requestsTotal)
-	m.happened = happened{m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures), m.counter(webhooks)}
-	m.duration = m.histogram(runDuration)
-	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
-	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
-	m.tokens = tokenMetrics{m.gauge(tokens), m.gauge(tokenFindings), m.gauge(tokensExpiring), m.gauge(nextExpiry)}
-	m.heldZones, m.wavesHalted = m.gauge(heldZones), m.gauge(wavesHalted)
-	m.deprecations = m.gauge(deprecations)
-	m.headsRefused = m.gauge(headsRefused)
-	m.commit = commitMetrics{held: m.gauge(commitHeld), problems: m.gauge(commitProblems)}
-	m.gauge(buildInfo).set(1, version)
+	m := &metrics{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, gauges: map[string]*prometheus.GaugeVec{}}
+	for _, of := range toldMetrics() {
+		m.register(of)
+	}
+	m.set(buildInfo, 1, version)
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: readiness.name, Help: readiness.help}, func() float64 { return truth(ready()) }),
 		newLive(look),
@@ -68,17 +42,17 @@ func newMetrics(version string, ready func() bool, look func() inspect.Status) *
 func (m *metrics) countRun(r reconcile.Report) {
 	trigger := string(r.Trigger)
 	if r.Begun == nil && !r.Slice || r.Err != nil {
-		m.runs.WithLabelValues(trigger, outcome(r)).Inc()
+		m.count(runsTotal, trigger, outcome(r)).Inc()
 		m.duration.WithLabelValues(trigger).Observe(r.Finished.Sub(r.Started).Seconds())
-		m.lastRun.set(unix(r.Finished), trigger)
+		m.set(lastRun, unix(r.Finished), trigger)
 	}
 	if r.Sum {
 		return
 	}
-	m.requests.WithLabelValues().Add(float64(r.Requests))
+	m.count(requestsTotal).Add(float64(r.Requests))
 	m.countWrites(r)
 	for _, result := range r.Results {
-		m.changes.WithLabelValues(string(result.Outcome), string(result.Change.Direction)).Inc()
+		m.count(changesTotal, string(result.Outcome), string(result.Change.Direction)).Inc()
 	}
 }
 
@@ -102,16 +76,16 @@ func (m *metrics) showCommit(r reconcile.Report) {
 		commit, all = r.Held.Commit, r.Held.Problems
 	}
 	if r.Err == nil || r.Held != nil {
-		m.commit.held.set(truth(r.Held != nil))
+		m.set(commitHeld, truth(r.Held != nil))
 	}
-	unseen := r.Err != nil || r.Held != nil && commit == "" || commit != "" && commit == m.commit.shown
+	unseen := r.Err != nil || r.Held != nil && commit == "" || commit != "" && commit == m.shown
 	if len(all) == 0 && unseen {
 		return
 	}
-	m.commit.shown = commit
+	m.shown = commit
 	errs := len(desired.Errors(all))
-	m.commit.problems.set(float64(errs), severityError)
-	m.commit.problems.set(float64(len(all)-errs), severityWarning)
+	m.set(commitProblems, float64(errs), severityError)
+	m.set(commitProblems, float64(len(all)-errs), severityWarning)
 }
 
 // showControl shows what people and waves hold back. A run that failed before it
@@ -120,20 +94,20 @@ func (m *metrics) showControl(r reconcile.Report) {
 	if r.Err != nil {
 		return
 	}
-	m.heldZones.set(float64(len(r.Plan.Holds)))
-	m.wavesHalted.set(truth(r.Rollout != nil && r.Rollout.Halted != ""))
+	m.set(heldZones, float64(len(r.Plan.Holds)))
+	m.set(wavesHalted, truth(r.Rollout != nil && r.Rollout.Halted != ""))
 }
 
 // showSweep shows what a complete look at every declared zone has found.
 func (m *metrics) showSweep(r reconcile.Report) {
-	m.lastSweep.set(unix(r.Finished))
+	m.set(lastSweep, unix(r.Finished))
 	if r.Converged() {
-		m.lastConverged.set(unix(r.Finished))
+		m.set(lastConverged, unix(r.Finished))
 	}
 	summary := r.Plan.Summary
-	m.declared.set(float64(summary.Zones))
+	m.set(declaredZones, float64(summary.Zones))
 	for _, state := range zoneStates {
-		m.zones.set(float64(state.count(summary)), state.name)
+		m.set(zones, float64(state.count(summary)), state.name)
 	}
 	m.showTokens(r)
 	m.showDeprecations(r)

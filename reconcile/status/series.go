@@ -6,40 +6,41 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// counter registers a counter, with every series at zero: a rate is then right
-// from the first event on.
-func (m *metrics) counter(of metric) *prometheus.CounterVec {
-	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: of.name, Help: of.help}, of.labelNames())
-	m.registry.MustRegister(vec)
-	of.eachSeries(func(values ...string) { vec.WithLabelValues(values...) })
-	return vec
+// buckets are of seconds, from a look at git to a sweep that is spread over a day.
+var buckets = []float64{.1, .3, 1, 3, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 86400}
+
+// register registers a metric. A counter and the histogram have every series at zero: a rate is
+// then right from the first event on. A gauge has none until the first value is known.
+func (m *metrics) register(of metric) {
+	switch of.kind {
+	case "counter":
+		vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: of.name, Help: of.help}, of.labelNames())
+		of.eachSeries(func(values ...string) { vec.WithLabelValues(values...) })
+		m.counters[of.name] = vec
+		m.registry.MustRegister(vec)
+	case "gauge":
+		vec := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: of.name, Help: of.help}, of.labelNames())
+		m.gauges[of.name] = vec
+		m.registry.MustRegister(vec)
+	default:
+		m.duration = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: of.name, Help: of.help, Buckets: buckets}, of.labelNames())
+		of.eachSeries(func(values ...string) { m.duration.WithLabelValues(values...) })
+		m.registry.MustRegister(m.duration)
+	}
 }
 
-// histogram registers a histogram of seconds, from a look at git to a sweep that
-// is spread over a day.
-func (m *metrics) histogram(of metric) *prometheus.HistogramVec {
-	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: of.name, Help: of.help,
-		Buckets: []float64{.1, .3, 1, 3, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 86400},
-	}, of.labelNames())
-	m.registry.MustRegister(vec)
-	of.eachSeries(func(values ...string) { vec.WithLabelValues(values...) })
-	return vec
+// count is one series of a counter.
+func (m *metrics) count(of metric, labels ...string) prometheus.Counter {
+	return m.counters[of.name].WithLabelValues(labels...)
 }
 
-// gauge is a gauge without series until the first value is known.
-type gauge struct{ vec *prometheus.GaugeVec }
-
-func (m *metrics) gauge(of metric) gauge {
-	vec := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: of.name, Help: of.help}, of.labelNames())
-	m.registry.MustRegister(vec)
-	return gauge{vec}
+// set gives one series of a gauge its value.
+func (m *metrics) set(of metric, value float64, labels ...string) {
+	m.gauges[of.name].WithLabelValues(labels...).Set(value)
 }
 
-func (g gauge) set(value float64, labels ...string) { g.vec.WithLabelValues(labels...).Set(value) }
-
-// unset takes back every value: what was known is not any more.
-func (g gauge) unset() { g.vec.Reset() }
+// unset takes back every value of a gauge: what was known is not any more.
+func (m *metrics) unset(of metric) { m.gauges[of.name].Reset() }
 
 func (of metric) labelNames() []string {
 	names := make([]string, len(of.labels))

@@ -90,7 +90,7 @@ func (s *Status) Report(_ context.Context, r reconcile.Report) {
 	}
 	s.followStuck(r)
 	if !s.lastSweep.IsZero() {
-		s.metrics.nonConvergent.set(float64(len(s.stuck)))
+		s.metrics.set(nonConvergent, float64(len(s.stuck)))
 	}
 }
 
@@ -147,9 +147,9 @@ func (s *Status) unready(inForce bool) []string {
 	if due := s.sweepDue(); !due.IsZero() && s.config.Now().After(due) {
 		since := "no full run has ended since the start"
 		if !s.lastSweep.IsZero() {
-			since = "the last full run ended at " + s.lastSweep.UTC().Format(time.RFC3339)
+			since = "the last full run ended at " + instant(s.lastSweep)
 		}
-		reasons = append(reasons, fmt.Sprintf("the sweep is overdue since %s: %s", due.UTC().Format(time.RFC3339), since))
+		reasons = append(reasons, fmt.Sprintf("the sweep is overdue since %s: %s", instant(due), since))
 	}
 	return reasons
 }
@@ -160,32 +160,27 @@ func (s *Status) sweepDue() time.Time {
 	if s.config.Sweep == nil {
 		return time.Time{}
 	}
-	last := s.lastSweep
-	if last.IsZero() {
-		last = s.started
-	}
-	return s.config.Sweep.Next(s.config.Sweep.Next(last))
+	return s.config.Sweep.Next(s.config.Sweep.Next(latest(s.started, s.lastSweep)))
 }
 
 // Handler serves the three paths.
 func (s *Status) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if reasons := s.Stuck(); len(reasons) > 0 {
-			answer(w, http.StatusServiceUnavailable, reasons...)
-			return
-		}
-		answer(w, http.StatusOK, "ok")
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if reasons := s.NotReady(s.config.Look()); len(reasons) > 0 {
-			answer(w, http.StatusServiceUnavailable, reasons...)
-			return
-		}
-		answer(w, http.StatusOK, "ok")
-	})
+	mux.Handle("GET /healthz", probe(s.Stuck))
+	mux.Handle("GET /readyz", probe(func() []string { return s.NotReady(s.config.Look()) }))
 	mux.Handle("GET /metrics", s.metrics.handler())
 	return mux
+}
+
+// probe answers 200, or 503 with the reasons against it.
+func probe(against func() []string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if reasons := against(); len(reasons) > 0 {
+			answer(w, http.StatusServiceUnavailable, reasons...)
+			return
+		}
+		answer(w, http.StatusOK, "ok")
+	})
 }
 
 // answer writes lines of text that no one may keep.

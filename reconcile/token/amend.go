@@ -15,7 +15,7 @@ import (
 // unknown is judged by what is read. Where it had no effect it has failed, and the
 // next work sends it again: that would do the same.
 func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) reconcile.Result {
-	ctx, cancel := lingering(ctx)
+	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	o := w.of(a.Owner)
 	_, lost := o.Writer.UpdateToken(ctx, a.ID, a.Body)

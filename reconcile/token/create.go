@@ -29,7 +29,7 @@ import (
 // create makes one attempt, from intent to delivery. Once something was sent it is
 // finished even when the work is told to stop.
 func (w *Worker) create(stopped context.Context, c diff.Change, creation diff.Creation) reconcile.Result {
-	ctx, sending, cancel := untilSent(stopped)
+	ctx, sending, cancel := reconcile.UntilSent(stopped)
 	defer cancel()
 	intent := NewIntent()
 	record := diff.TokenRecord{

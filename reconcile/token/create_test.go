@@ -148,7 +148,7 @@ func TestAdmittedWhenToldToStop(t *testing.T) {
 // What was sent is finished when the work is told to stop, for as long as the
 // grace.
 func TestStoppedAfterSending(t *testing.T) {
-	for took, want := range map[time.Duration]reconcile.Outcome{grace - time.Second: reconcile.Converged, grace + time.Second: reconcile.Quarantined} {
+	for took, want := range map[time.Duration]reconcile.Outcome{reconcile.Grace - time.Second: reconcile.Converged, reconcile.Grace + time.Second: reconcile.Quarantined} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			f.push(declare("a", zoneA), declare("b", zoneA))

@@ -12,7 +12,7 @@ import (
 // delete ends a token that Seawall made or adopted. One that is gone already is
 // as good as deleted.
 func (w *Worker) delete(ctx context.Context, c diff.Change, d diff.Deletion) reconcile.Result {
-	ctx, cancel := lingering(ctx)
+	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	o := w.of(d.Owner)
 	err := o.Writer.DeleteToken(ctx, d.ID)

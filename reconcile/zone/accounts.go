@@ -12,22 +12,15 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // ErrBusy: the rulesets of the account are being read for another zone, and that
 // takes long. Look again a little later, rather than keep a worker waiting.
 var ErrBusy = errors.New("the rulesets of the account are being read")
 
-const (
-	// busyAfter is how long a zone waits for another zone's read of its account.
-	busyAfter = 2 * time.Second
-	// firstRetry and lastRetry bound how long an account's failed read counts for all
-	// its zones: twice as long after each failure in a row. awayRetry bounds it where the
-	// platform has not answered, so that it is asked again soon after an outage.
-	firstRetry = time.Second
-	lastRetry  = 5 * time.Minute
-	awayRetry  = 10 * time.Second
-)
+// busyAfter is how long a zone waits for another zone's read of its account.
+const busyAfter = 2 * time.Second
 
 // Accounts reads what zones of an account share, once for all of them: the list of
 // its rulesets, and the managed rulesets that they deploy, each again only when the
@@ -216,15 +209,16 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 	now := a.now()
 	known.mu.Lock()
 	listed, at, failed, failedAt := known.listed, known.at, known.err, known.errAt
-	pause := min(firstRetry<<min(max(known.strike-1, 0), 20), lastRetry)
+	strikes := known.strike
 	known.mu.Unlock()
+	policy := retry.Account
 	if errors.Is(failed, edge.ErrUnavailable) {
-		pause = min(pause, awayRetry)
+		policy = policy.Within(retry.Away)
 	}
 	if !at.IsZero() && !at.Before(since) {
 		return listed, at, nil
 	}
-	if failed != nil && now.Sub(failedAt) < pause {
+	if failed != nil && now.Sub(failedAt) < policy.Delay(strikes) {
 		return nil, time.Time{}, failed
 	}
 	listed, byZone, err := a.listAnew(ctx, of)

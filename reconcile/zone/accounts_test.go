@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // The account is listed once for all zones while that is young enough, and a managed
@@ -80,7 +81,7 @@ func TestFailedListIsNotAskedForEachZone(t *testing.T) {
 			t.Errorf("calls %v", f.calls())
 		}
 	}
-	pause := firstRetry
+	pause := retry.Account.First
 	for range 3 {
 		asked(true)
 		f.advance(pause - 1)
@@ -89,21 +90,21 @@ func TestFailedListIsNotAskedForEachZone(t *testing.T) {
 		pause *= 2
 	}
 	for range 20 {
-		f.advance(awayRetry) // the platform does not answer
+		f.advance(retry.Away) // the platform does not answer
 		asked(true)
 	}
 	f.advance(1)
 	asked(false)
 	f.Accounts.Hurry() // someone has asked
 	asked(true)
-	f.advance(firstRetry)
+	f.advance(retry.Account.First)
 	f.tamper.list = nil
-	f.advance(lastRetry)
+	f.advance(retry.Account.Most)
 	f.converge(declare(1, core("xss")))
 	f.tamper.list = func(edge.AccountID) error { return errDown }
 	f.advance(1)
 	asked(true)
-	f.advance(firstRetry)
+	f.advance(retry.Account.First)
 	asked(true) // counted from the beginning
 }
 

@@ -50,7 +50,7 @@ func TestStoppedWhileWaitingToSend(t *testing.T) {
 		v, began := &visit{Worker: &Worker{Writer: newQueued(), Now: time.Now}}, time.Now()
 		stopped, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
-		ctx, cancel := reconcile.Lingering(stopped, grace)
+		ctx, cancel := reconcile.Lingering(stopped)
 		defer cancel()
 		if got := v.write(ctx, stopped, aChange); got.Outcome != notStarted || got.Unproved || got.Err != nil {
 			t.Errorf("outcome %s, unproved %v, error %v", got.Outcome, got.Unproved, got.Err)
@@ -68,12 +68,12 @@ func TestStoppedAfterSending(t *testing.T) {
 			q := newQueued()
 			v := &visit{Worker: &Worker{Writer: q, Now: time.Now}}
 			stopped, stop := context.WithCancel(t.Context())
-			ctx, cancel := reconcile.Lingering(stopped, grace)
+			ctx, cancel := reconcile.Lingering(stopped)
 			close(q.admit)
 			go func() {
 				<-q.left
 				stop()
-				time.Sleep(grace / 2)
+				time.Sleep(reconcile.Grace / 2)
 				if answers {
 					close(q.answer)
 				}

@@ -14,10 +14,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// grace is how long a write that was sent, and its proof, may go on after everything
-// was told to stop.
-const grace = 20 * time.Second
-
 // visit applies the changes of one zone. The read that proves one change is the
 // check before the next, because a write moves the version.
 type visit struct {
@@ -47,7 +43,7 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 	case err != nil:
 		return failed(planned, err)
 	}
-	ctx, cancel := reconcile.Lingering(stopped, grace)
+	ctx, cancel := reconcile.Lingering(stopped)
 	defer cancel()
 	now, result := v.stillPlanned(planned)
 	switch {

@@ -434,7 +434,7 @@ func TestStoppedDoesNotHang(t *testing.T) {
 		}
 		begin := time.Now()
 		d := f.workUntil(ctx, declare(1, core("xss")))
-		if took := time.Since(begin); took != grace {
+		if took := time.Since(begin); took != reconcile.Grace {
 			t.Errorf("it took %v to stop", took)
 		}
 		f.wantOutcomes(d, failedNow)

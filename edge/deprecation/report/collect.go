@@ -21,10 +21,9 @@ type Seen struct {
 // few dozen ways to make them; whoever writes each with another path must not
 // fill the memory.
 const (
-	maxPlaces   = 1000 // of a group
-	maxAlike    = 20   // of these that are alike
-	maxLines    = 20   // of a place
-	maxRewrites = 10   // of a place
+	maxPlaces = 1000 // of a group
+	maxAlike  = 20   // of these that are alike
+	maxLines  = 20   // of a place
 )
 
 // Collector groups notices. It is for one goroutine.
@@ -107,10 +106,10 @@ func (c *Collector) group(n deprecation.Notice) *group {
 // there is any.
 func (g *group) add(n deprecation.Notice, seen Seen, s *Suppression) bool {
 	p := Place{
-		Where: seen.Where, Count: 1, Owner: seen.Owner, Address: clipped(seen.Address), Detail: n.Detail, Suppressed: s,
-		Method: seen.Request.Method, Path: pathOf(seen.Request.URL),
+		Where: seen.Where, Count: 1, Owner: seen.Owner, Address: deprecation.Clipped(seen.Address), Detail: n.Detail, Suppressed: s,
+		Method: seen.Request.Method, Path: deprecation.ShownPath(seen.Request.URL),
 	}
-	p.Rewrites, p.More = rewrites(n, seen.Request)
+	p.Rewrites, p.More = n.ShownRewrites(seen.Request)
 	like := p.likeness()
 	key := placeKey{like, p.Path, fmt.Sprint(p.rewritten())}
 	if i, known := g.places[key]; known {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // What a person is shown of a rule at most; JSON and SARIF have more.
@@ -223,3 +224,5 @@ func plural(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
+
+func printable(s string) string { return visible.Text(s) }

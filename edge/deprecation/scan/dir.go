@@ -31,7 +31,7 @@ var passedOver = call.Words(".git .hg .svn .jj node_modules bower_components ven
 // Files are read by several goroutines, at most as many as there are processors;
 // yield and Progress are called by one at a time.
 func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, error) {
-	t := &tree{fsys: fsys, o: o.withDefaults(), yield: yield}
+	t := &tree{fsys: fsys, o: o.WithDefaults(), yield: yield}
 	t.stats.Unread = map[string]int{}
 	err := t.walk()
 	if t.stopped != nil {
@@ -219,34 +219,22 @@ func (w *worker) load(f io.Reader) (text []byte, more bool, err error) {
 
 // large reads what is compressed or over the bound: captures and logs as a stream.
 func (w *worker) large(r *result, f io.Reader, text []byte, packed bool) {
-	in := io.MultiReader(bytes.NewReader(bytes.Clone(text)), f)
 	if !packed {
 		h := head{name: r.name, text: text[:headSize], tree: true}
 		if isBinary(text) {
 			return
 		}
-		if !h.recognise().streams() {
+		if !streams(h.recognise()) {
 			r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
 			return
 		}
-		w.scan(r, in, nil)
-		return
 	}
-	unpacked, err := open(in, headSize)
-	if err != nil {
-		r.unread("compressed", reasonOf(err))
-		return
-	}
-	beginning, _ := unpacked.Peek(binaryHead)
-	if isBinary(beginning) {
-		return
-	}
-	w.scan(r, unpacked, nil)
+	w.scan(r, io.MultiReader(bytes.NewReader(bytes.Clone(text)), f), nil)
 }
 
-// scan reads a file as what it is. Where that fails, its literals are searched.
+// scan reads a file as what it is. Where that fails, its literals are searched, if its
+// text is at hand.
 func (w *worker) scan(r *result, in io.Reader, text []byte) {
-	r.read = true
 	o := w.o
 	o.Open = w.opener(r.name)
 	collect := func(c Call) error {
@@ -254,46 +242,25 @@ func (w *worker) scan(r *result, in io.Reader, text []byte) {
 		r.calls = append(r.calls, c)
 		return nil
 	}
-	if format := w.format(r.name, text); format != Unknown {
-		o.Format = format
+	stats, err := read(in, trimPacked(r.name), o, true, collect)
+	if errors.Is(err, errBinary) {
+		return
 	}
-	stats, err := Reader(in, trimPacked(r.name), o, collect)
-	r.stats = stats.Stats
+	r.read, r.stats = true, stats.Stats
 	switch {
 	case err == nil:
 		return
-	case errors.Is(err, ErrUnrecognised) && o.Format == Unknown && text == nil:
+	case text != nil:
+		r.calls, o.Format = r.calls[:0], Source
+		again, _ := read(bytes.NewReader(text), "unknown", o, true, collect) // a text is always one
+		r.stats.Lines, r.stats.Targets = again.Lines, again.Targets
+		r.unread(string(stats.Format), causeOf(err))
+	case stats.Format == Unknown:
 		r.read = false
-		r.unread("unrecognised", "no format is recognised in it")
-		return
+		r.unread("compressed", causeOf(err))
+	default:
+		r.unread(string(stats.Format), causeOf(err))
 	}
-	r.stats.Skip(Skip{Reason: causeOf(err)})
-	if r.as = string(stats.Format); text == nil {
-		return
-	}
-	r.calls = r.calls[:0]
-	o.Format = Source
-	again, _ := Reader(bytes.NewReader(text), "unknown", o, collect) // a text is always one
-	r.stats.Lines, r.stats.Targets = again.Lines, again.Targets
-}
-
-// format is what a file of a tree is read as: the one that is recognised, or
-// source code. Unknown leaves it to [Reader].
-func (w *worker) format(name string, text []byte) Format {
-	if text == nil || isUTF16(text) {
-		return Unknown
-	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	h := head{name: name, text: text[:min(len(text), headSize)], whole: len(text) <= headSize, tree: true}
-	switch f := h.recognise(); {
-	case f == Document && h.mayBeLong():
-		return Unknown
-	case f != Unknown:
-		return f
-	case h.mayBeLong() && isTree(name):
-		return Unknown
-	}
-	return Source
 }
 
 // trimPacked is the name without what the compression added.

@@ -48,6 +48,7 @@ func TestLiterals(t *testing.T) {
 			[]string{"1 /zones/{}/settings/{}", "2 /zones/{}/filters", "3 GET /zones/{}", "5 /in/a/template/{}", "6 /after/it"},
 		},
 		"client.rb":    {"get \"/zones/#{zone.id}/filters\"\nget '/zones/' + zone + '/filters'\n", []string{"1 GET /zones/{}/filters", "2 GET /zones/{}/filters"}},
+		"doc.rb":       {"x = <<~TEXT.strip\n  POST /zones/#{id}/filters\nTEXT\ny = '/a/b'\n", []string{"2 POST /zones/{}/filters", "4 /a/b"}},
 		"client.php":   {"<?php $u = '/zones/' . $zone->id() . '/filters'; $v = \"/zones/{$z}/a/$b\";\n", []string{"1 /zones/{}/filters", "1 /zones/{}/a/{}"}},
 		"client.rs":    {"fn f<'a>(x: &'a str) { let u = format!(\"/zones/{}/filters\", x); let r = r#\"/zones/{id}/b\"#; }\n", []string{"1 /zones/{}/filters", "1 /zones/{}/b"}},
 		"Client.java":  {"String a = \"/zones/\" + zone.get(\"id\") + \"/filters\"; // it's\nString b = BASE + \"/zones/\" + id;\n", []string{"1 /zones/{}/filters", "2 /zones/{}"}},

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -12,9 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/terraform"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/traffic"
 )
-
-// Format is a kind of input. Its text is the name for people and for a flag.
-type Format string
 
 // The formats.
 const (
@@ -45,31 +43,34 @@ var readers = map[Format]call.Reader{
 	AccessLog: traffic.AccessLog,
 	Records:   traffic.Records,
 	Plain:     traffic.Plain,
-	Shell:     shell.Read,
-	OpenAPI:   document.OpenAPI,
-	Requests:  document.Requests,
-	Document:  document.Any,
-	Markdown:  document.Markdown,
+	Shell:     call.Whole(shell.Read),
+	OpenAPI:   call.Whole(document.OpenAPI),
+	Requests:  call.Whole(document.Requests),
+	Document:  call.Whole(document.Any),
+	Markdown:  call.Whole(document.Markdown),
 	Terraform: terraform.Plan,
-	HCL:       readHCL,
+	HCL:       call.Whole(readHCL),
 }
 
-func readHCL(in *bufio.Reader, out *call.Sink) error {
-	if c, err := in.Peek(1); err == nil && c[0] == '{' {
-		return terraform.ConfigJSON(in, out)
+func readHCL(text []byte, out *call.Sink) error {
+	if bytes.HasPrefix(text, []byte("{")) {
+		return terraform.ConfigJSON(text, out)
 	}
-	return terraform.Config(in, out)
+	return terraform.Config(text, out)
 }
 
 func readerOf(f Format, name string) call.Reader {
 	if f == Source {
-		return source.Read(name)
+		return call.Whole(func(text []byte, out *call.Sink) error {
+			source.Text(source.Code{Name: name, Text: string(text), Line: 1}, out)
+			return nil
+		})
 	}
 	return readers[f]
 }
 
 // streams reports whether a format is read in constant memory, however long.
-func (f Format) streams() bool {
+func streams(f Format) bool {
 	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
 }
 

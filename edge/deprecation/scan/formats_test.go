@@ -207,3 +207,12 @@ func TestHeadersArrive(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
+
+// A member that two parts of a schema name as an object is what the last one says.
+func TestOpenAPIMembersTwice(t *testing.T) {
+	const part = `{"properties": {"data": {"properties": {"name": {"example": "x"}}}}}`
+	got, _ := scanned(t, "api.json", `{"openapi": "3.0.0", "paths": {"/a/b": {"post": {"requestBody": {"content": {"application/json": {"schema": {"allOf": [`+part+`, `+part+`]}}}}}}}}`, Options{})
+	if diff := cmp.Diff([]string{`1 POST /a/b {"data":{"name":"x"}}`}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

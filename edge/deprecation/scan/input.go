@@ -9,12 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf16"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
 // open undoes compression and UTF-16, tells what cannot be read apart, and passes
-// over a byte order mark. size is that of the buffer, and so of the longest line.
-func open(r io.Reader, size int) (*bufio.Reader, error) {
+// over a byte order mark. size is that of the buffer, and so of the longest line; limit
+// bounds what is read whole, in bytes.
+func open(r io.Reader, size int, limit int64) (*bufio.Reader, error) {
 	first := size
 	if whole, ok := r.(*bytes.Reader); ok {
 		first = min(size, max(whole.Len()+1, headSize)) // one more, to see that it ends
@@ -34,7 +38,11 @@ func open(r io.Reader, size int) (*bufio.Reader, error) {
 	case bytes.HasPrefix(magic, []byte("BZh")):
 		in = bufio.NewReaderSize(bzip2.NewReader(in), size)
 	case isUTF16(magic):
-		in = bufio.NewReaderSize(&utf16Reader{in: in, little: magic[0] == 0xff}, size)
+		text, err := call.ReadWhole(in, limit)
+		if err != nil {
+			return nil, err
+		}
+		in = bufio.NewReaderSize(strings.NewReader(fromUTF16(text)), size)
 	}
 	for _, u := range unreadable {
 		if bytes.HasPrefix(magic, []byte(u.magic)) {
@@ -66,40 +74,15 @@ func isUTF16(text []byte) bool {
 	return len(text) >= 2 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff)
 }
 
-// utf16Reader turns UTF-16 into UTF-8.
-type utf16Reader struct {
-	in      io.Reader
-	little  bool
-	high    rune // the first half of a pair
-	pending []byte
-	begun   bool
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	for len(u.pending) == 0 {
-		var unit [2]byte
-		if _, err := io.ReadFull(u.in, unit[:]); err != nil {
-			return 0, err
-		}
-		var r rune
-		if u.little {
-			r = rune(binary.LittleEndian.Uint16(unit[:]))
-		} else {
-			r = rune(binary.BigEndian.Uint16(unit[:]))
-		}
-		switch {
-		case !u.begun: // the mark itself
-			u.begun = true
-		case utf16.IsSurrogate(r) && u.high == 0:
-			u.high = r
-		case u.high != 0:
-			u.pending = append(u.pending, string(utf16.DecodeRune(u.high, r))...)
-			u.high = 0
-		default:
-			u.pending = append(u.pending, string(r)...)
-		}
+// fromUTF16 is a text that begins with its byte order mark as UTF-8, without the mark.
+func fromUTF16(text []byte) string {
+	var order binary.ByteOrder = binary.BigEndian
+	if text[0] == 0xff {
+		order = binary.LittleEndian
 	}
-	n := copy(p, u.pending)
-	u.pending = u.pending[n:]
-	return n, nil
+	var units []uint16
+	for text = text[2:]; len(text) > 1; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	return string(utf16.Decode(units))
 }

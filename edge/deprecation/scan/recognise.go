@@ -36,12 +36,12 @@ type head struct {
 
 // choose returns the format of an input, and the input from its beginning: an
 // API description may have to be read whole to be told from other documents.
-func choose(in *bufio.Reader, name string, o Options) (Format, *bufio.Reader, error) {
+func choose(in *bufio.Reader, name string, o Options, tree bool) (Format, *bufio.Reader, error) {
 	text, err := in.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Unknown, in, err
 	}
-	h := head{name: name, text: text, whole: err != nil}
+	h := head{name: name, text: text, whole: err != nil, tree: tree}
 	if o.Format != Unknown {
 		return o.Format, in, h.mayBe(o.Format)
 	}
@@ -52,7 +52,16 @@ func choose(in *bufio.Reader, name string, o Options) (Format, *bufio.Reader, er
 	case h.mayBeLong():
 		return h.chooseWhole(in, o)
 	}
-	return Unknown, in, fmt.Errorf("%w; tried %s", ErrUnrecognised, formatNames())
+	format, err = h.unknown()
+	return format, in, err
+}
+
+// unknown is what a text is taken for that no format is recognised in.
+func (h head) unknown() (Format, error) {
+	if h.tree {
+		return Source, nil
+	}
+	return Unknown, fmt.Errorf("%w; tried %s", ErrUnrecognised, formatNames())
 }
 
 // mayBe refuses a forced format of which there is no trace.
@@ -272,5 +281,6 @@ func (h head) chooseWhole(in *bufio.Reader, o Options) (Format, *bufio.Reader, e
 	if isTree(h.name) {
 		return Document, again, nil
 	}
-	return Unknown, again, fmt.Errorf("%w; tried %s", ErrUnrecognised, formatNames())
+	format, err := h.unknown()
+	return format, again, err
 }

@@ -12,7 +12,7 @@
 // 64 KiB. Each format has a package or a file of its own with one interface, text
 // in, calls out ([call.Reader]): traffic, shell, terraform, document, source.
 // Logs and captures stream in constant memory, however large; documents that must
-// be read whole are bounded ([Options].MaxDocument). [Dir] reads each file of a
+// be read whole are bounded ([call.Options].MaxDocument). [Dir] reads each file of a
 // tree as [Reader] would.
 //
 // Unreadable is never empty: an input of no known format is an error, and what
@@ -37,44 +37,11 @@ type (
 	Skip = call.Skip
 	// SDK is a client library, with its calls.
 	SDK = call.SDK
+	// Options of a scan. The zero value recognises the format and keeps every call.
+	Options = call.Options
+	// Format is a kind of input.
+	Format = call.Format
 )
-
-// Options of a scan. The zero value recognises the format and keeps every call.
-type Options struct {
-	// Format is read without recognising; the zero value recognises.
-	Format Format
-	// Keep and KeepWhole reject calls early; MaxLine and MaxDocument are bounds in
-	// bytes; Open reads files that an input names; SDKs are client libraries: see
-	// [call.Options]. Keep may be asked by several goroutines at once ([Dir]).
-	Keep        func(target []byte) bool
-	KeepWhole   bool
-	MaxLine     int
-	MaxDocument int64
-	Open        func(name string) ([]byte, error)
-	SDKs        []SDK
-	// MaxFile bounds the files of a tree ([Dir]) that must be read whole. Longer
-	// ones are skipped and counted. 0 is 4 MiB.
-	MaxFile int64
-	// KeepFile rejects files of a tree by their whole text, which it must not
-	// keep. It may say yes to too much, never no to too little. Nil keeps all.
-	KeepFile func(text []byte) bool
-	// Progress is called before each file of a tree with how many were read and
-	// how many bytes of them. Nil: never.
-	Progress func(name string, files int, bytes int64)
-}
-
-func (o Options) withDefaults() Options {
-	if o.MaxFile <= 0 {
-		o.MaxFile = 4 << 20
-	}
-	o.MaxLine = o.call().WithDefaults().MaxLine
-	o.MaxDocument = o.call().WithDefaults().MaxDocument
-	return o
-}
-
-func (o Options) call() call.Options {
-	return call.Options{Keep: o.Keep, KeepWhole: o.KeepWhole, MaxLine: o.MaxLine, MaxDocument: o.MaxDocument, Open: o.Open, SDKs: o.SDKs}
-}
 
 // Stats counts what was read.
 type Stats struct {
@@ -94,18 +61,29 @@ type Stats struct {
 // about the input: [ErrUnrecognised], a document cut short or too long. The Stats
 // count what was read until then.
 func Reader(r io.Reader, name string, o Options, yield func(Call) error) (Stats, error) {
-	o = o.withDefaults()
+	return read(r, name, o, false, yield)
+}
+
+// errBinary says that a file of a tree is no text.
+var errBinary = errors.New("it is no text")
+
+// read reads an input, or a file of a tree, which may be anything.
+func read(r io.Reader, name string, o Options, tree bool, yield func(Call) error) (Stats, error) {
+	o = o.WithDefaults()
 	var stats Stats
-	in, err := open(r, max(o.MaxLine, headSize))
+	in, err := open(r, max(o.MaxLine, headSize), o.MaxDocument)
 	if err != nil {
 		return stats, fmt.Errorf("reading %s: %w", name, err)
 	}
-	format, in, err := choose(in, name, o)
+	if beginning, _ := in.Peek(binaryHead); tree && isBinary(beginning) {
+		return stats, errBinary
+	}
+	format, in, err := choose(in, name, o, tree)
 	stats.Format = format
 	if err != nil {
 		return stats, fmt.Errorf("recognising %s: %w", name, err)
 	}
-	out := call.NewSink(o.call(), yield)
+	out := call.NewSink(o, yield)
 	err = readerOf(format, name)(in, out)
 	stats.Stats = out.Stats
 	if out.Stopped != nil {

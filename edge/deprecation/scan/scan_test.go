@@ -3,12 +3,14 @@ package scan
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -109,6 +111,19 @@ func TestEmptyInput(t *testing.T) {
 	for _, text := range []string{"", "\n \n", "\xef\xbb\xbf"} {
 		if _, stats, err := scanAll(strings.NewReader(text), "-", Options{}); err != nil || stats.Format != Empty {
 			t.Errorf("%q is %q, %v", text, stats.Format, err)
+		}
+	}
+}
+
+// PowerShell writes scripts in UTF-16.
+func TestUTF16(t *testing.T) {
+	for mark, order := range map[string]binary.AppendByteOrder{"\xff\xfe": binary.LittleEndian, "\xfe\xff": binary.BigEndian} {
+		text := []byte(mark)
+		for _, unit := range utf16.Encode([]rune("# 𝄞\nGET /zones/1/filters\n")) {
+			text = order.AppendUint16(text, unit)
+		}
+		if got, _ := scanned(t, "x", string(text), Options{}); cmp.Diff([]string{"2 GET /zones/1/filters"}, got) != "" {
+			t.Errorf("%q: %q", mark, got)
 		}
 	}
 }

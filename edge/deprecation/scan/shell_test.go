@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,24 @@ func TestShell(t *testing.T) {
 			"7 POST https://h.example/e",
 			"9 DELETE https://h.example/lower",
 		}, 0},
+		{"expansion.sh", strings.Join([]string{
+			`ARGS=(-X PUT -H "A: b c"); ARGS+=(-d '{"a":1}')`,
+			`curl "${ARGS[@]}" "https://h.example/zones/${Z[$i]}/a"`,
+			`BASE=https://h.example/; curl ${BASE%/}/b/${X:-c}`,
+			`printf '{"a":"%s"}' "$B" | curl -d @- https://h.example/c`,
+			`curl $(echo https://h.example/d)/{e,f} https://h.example/{1..100000000}`,
+			`call() { curl -X "$1" "https://h.example$2"; }; call DELETE /g`,
+			`while read -r z; do (curl "https://h.example/h/$z"); done < zones`,
+			`BODY=x curl -d "$BODY" https://h.example/i <<< y`,
+		}, "\n"), Shell, append([]string{
+			`2 PUT https://h.example/zones/{}/a {"a":1}`,
+			`3 GET https://h.example/b/c`,
+			`4 POST https://h.example/c {"a":"{}"}`,
+			`5 GET https://h.example/d/e`, `5 GET https://h.example/d/f`,
+		}, append(numbered("5 GET https://h.example/%d", 256),
+			`6 DELETE https://h.example/g`,
+			`7 GET https://h.example/h/{}`,
+			`8 POST https://h.example/i x`)...), 0},
 		{"what is left open", "curl \"$URL\"\ncurl $1\ncurl https://h.example/a\n", Shell, []string{"3 GET https://h.example/a"}, 2},
 		{"prose", "Don't worry:\n\n    curl https://h.example/a\n\nIt's easy. If \"that fails:\n\n    curl https://h.example/b\n", Shell, []string{
 			"3 GET https://h.example/a", "7 GET https://h.example/b",
@@ -117,6 +136,7 @@ func TestShellStaysBounded(t *testing.T) {
 		"apostrophes":           strings.Repeat("x y' z\n", 50_001) + "curl https://h/a",
 		"scripts in scripts":    strings.Repeat("sh -c '", 10_000) + " curl https://h/a",
 		"here-documents":        strings.Repeat("cat <<A\n", 20_000) + "curl https://h/a",
+		"ranges":                "curl https://h/a " + strings.Repeat("{1..1000000}{1..1000000} ", 2_000),
 		"nested here-documents": strings.Repeat("cat <<A; cat <<B; bash <<C\n$(\"\n", 5_000),
 	} {
 		start := time.Now()
@@ -128,4 +148,11 @@ func TestShellStaysBounded(t *testing.T) {
 			t.Errorf("%s: grows to %d bytes", name, n)
 		}
 	}
+}
+
+func numbered(format string, n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf(format, i+1))
+	}
+	return out
 }

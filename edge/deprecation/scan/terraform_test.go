@@ -94,3 +94,53 @@ func TestProvider(t *testing.T) {
 		}
 	}
 }
+
+// What a configuration says of its own variables is filled in, in both of its forms.
+func TestConfigVariables(t *testing.T) {
+	runSamples(t, []sample{
+		{"main.tf", `
+variable "zones" { default = { a = "1", b = "2" } }
+locals {
+  base = "https://api.cloudflare.com/client/v4"
+  urls = [format("%s/zones/%s/filters", local.base, var.zones.a), join("/", ["", "zones", var.other, "rate_limits"])]
+}
+resource "cloudflare_filter" "each" {
+  for_each = { for k, v in var.zones : k => v }
+  zone_id  = each.value
+}
+data "http" "x" {
+  url          = local.urls[1]
+  method       = "POST"
+  request_body = jsonencode(merge({ a = 1 }, { b = [true, aws_x.y.id], c = file("x") }))
+}
+data "http" "y" {
+  url = var.none ? var.none : "${local.base}/zones/${data.z.id}/a"
+}
+`, HCL, []string{
+			`7 GET /zones/1/filters/{} @cloudflare_filter.each["a"]`,
+			`7 GET /zones/2/filters/{} @cloudflare_filter.each["b"]`,
+			`11 POST /zones/{}/rate_limits {"a":1,"b":[true,"{}"],"c":"{}"} @data.http.x`,
+			`16 GET https://api.cloudflare.com/client/v4/zones/{}/a @data.http.y`,
+			`4  https://api.cloudflare.com/client/v4`,
+			`5  /zones/{}/filters`,
+		}, 0},
+		{"main.tf.json", `{
+  "variable": {"zones": {"default": {"a": "1"}}},
+  "locals": {"base": "https://h.example/zones/${var.zones.a}"},
+  "resource": {"cloudflare_filter": {"f": {
+    "for_each": "${var.zones}", "zone_id": "${each.value}"
+  }}},
+  "data": {"http": {"x": {
+    "url": "${local.base}/filters",
+    "request_headers": {"A": "b"}
+  }}},
+  "resource": {"x": {"y": {
+    "list": ["${local.base}/a/${var.none}", "/b/c"]
+  }}}
+}`, HCL, []string{
+			`4 GET /zones/1/filters/{} @cloudflare_filter.f["a"]`,
+			`7 GET https://h.example/zones/1/filters @data.http.x`,
+			`3  https://h.example/zones/1`, `12  https://h.example/zones/1/a/{}`, `12  /b/c`,
+		}, 0},
+	})
+}

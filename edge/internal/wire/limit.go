@@ -44,45 +44,20 @@ func (p Policy) String() string {
 // no sense are left out.
 func ParseLimits(header http.Header) []Limit {
 	var limits []Limit
-	for name, params := range elements(header, HeaderLimit) {
+	for element := range strings.SplitSeq(strings.Join(header.Values(HeaderLimit), ","), ",") {
+		parts := strings.Split(element, ";")
+		params := map[string]string{}
+		for _, part := range parts[1:] {
+			name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+			params[name] = value
+		}
 		left, okLeft := count(params["r"])
 		reset, okReset := count(params["t"])
 		if okLeft && okReset {
-			limits = append(limits, Limit{Name: name, Left: left, Reset: seconds(reset)})
+			limits = append(limits, Limit{Name: strings.Trim(strings.TrimSpace(parts[0]), `"`), Left: left, Reset: seconds(reset)})
 		}
 	}
 	return limits
-}
-
-// ParsePolicies reads every Ratelimit-Policy header, as [ParseLimits] does.
-func ParsePolicies(header http.Header) []Policy {
-	var policies []Policy
-	for name, params := range elements(header, HeaderLimitPolicy) {
-		quota, okQuota := count(params["q"])
-		window, okWindow := count(params["w"])
-		if okQuota && okWindow {
-			policies = append(policies, Policy{Name: name, Quota: quota, Window: seconds(window)})
-		}
-	}
-	return policies
-}
-
-// elements yields the elements of a list header: a name in quotes and its
-// parameters. Names with a comma or semicolon inside do not occur.
-func elements(header http.Header, key string) func(func(string, map[string]string) bool) {
-	return func(yield func(string, map[string]string) bool) {
-		for element := range strings.SplitSeq(strings.Join(header.Values(key), ","), ",") {
-			parts := strings.Split(element, ";")
-			params := map[string]string{}
-			for _, part := range parts[1:] {
-				name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-				params[name] = value
-			}
-			if !yield(strings.Trim(strings.TrimSpace(parts[0]), `"`), params) {
-				return
-			}
-		}
-	}
 }
 
 // count reads a number that is not negative; absurdly large ones are refused

@@ -237,9 +237,6 @@ func TestLimits(t *testing.T) {
 	if got := policy.String(); got != `"default";q=1200;w=300` {
 		t.Errorf("got %s", got)
 	}
-	if got := ParsePolicies(http.Header{HeaderLimitPolicy: {policy.String()}}); !reflect.DeepEqual(got, []Policy{policy}) {
-		t.Errorf("got %v", got)
-	}
 }
 
 func TestRetryAfter(t *testing.T) {

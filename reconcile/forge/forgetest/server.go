@@ -110,11 +110,11 @@ func Start(t testing.TB, kind forge.Kind, project, git string) *Server {
 	var api interface{ handler() http.Handler }
 	switch kind {
 	case forge.GitHub:
-		api = github{s}
+		api = github(s)
 	case forge.GitLab:
 		api = gitlab{s}
 	case forge.Gitea:
-		api = gitea{s}
+		api = gitea(s)
 	default:
 		t.Fatalf("no forge is called %q", kind)
 	}

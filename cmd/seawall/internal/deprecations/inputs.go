@@ -72,14 +72,15 @@ func (c *Check) read(name string) (report.Input, error) {
 
 // calls searches a file.
 func (c *Check) calls(r io.Reader, name string, size int64) (report.Input, error) {
-	follow := c.follow(r, name, size)
-	defer follow.wipe()
+	p := c.progress(name, size)
+	p.Reader = r
+	defer p.wipe()
 	one := c.search()
 	one.Format = scan.Format(c.Format)
 	if name != "-" {
 		one.Open = beside(name)
 	}
-	in, err := one.Reader(follow, name)
+	in, err := one.Reader(p, name)
 	return in, c.judge(name, err)
 }
 
@@ -131,15 +132,11 @@ func (c *Check) judge(name string, err error) error {
 // tree searches the files of a folder.
 func (c *Check) tree(dir string) (report.Input, error) {
 	name := filepath.ToSlash(dir)
-	show, wipe := c.Terminal.Progress()
-	defer wipe()
-	began, last := time.Now(), time.Now()
+	p := c.progress(name, 0)
+	defer p.wipe()
 	one := c.search()
 	one.Progress = func(file string, files int, bytes int64) {
-		if now := time.Now(); show != nil && now.Sub(began) > quiet && now.Sub(last) > quiet/5 {
-			last = now
-			show(cli.OneLine(fmt.Sprintf("reading %s: %d files, %d MB", path.Join(name, path.Dir(file)), files, bytes/1_000_000)), 0, 0)
-		}
+		p.tell("reading %s: %d files, %d MB", path.Join(name, path.Dir(file)), files, bytes/1_000_000)
 	}
 	in, err := one.Tree(os.DirFS(dir), name)
 	return in, c.judge(name, err)
@@ -148,9 +145,9 @@ func (c *Check) tree(dir string) (report.Input, error) {
 // quiet is how long a command works without a word.
 const quiet = time.Second
 
-// follower shows how far the reading of a long input is, on a terminal.
-type follower struct {
-	io.Reader
+// progress shows how far the reading of a long input is, on a terminal.
+type progress struct {
+	io.Reader   // what is read
 	show        func(stage string, done, total int)
 	wipe        func()
 	name        string
@@ -158,29 +155,25 @@ type follower struct {
 	began, last time.Time
 }
 
-func (c *Check) follow(r io.Reader, name string, size int64) *follower {
+func (c *Check) progress(name string, size int64) *progress {
 	show, wipe := c.Terminal.Progress()
-	now := time.Now()
-	return &follower{Reader: r, show: show, wipe: wipe, name: cli.OneLine(name), size: size, began: now, last: now}
+	return &progress{show: show, wipe: wipe, name: name, size: size, began: time.Now(), last: time.Now()}
 }
 
-func (f *follower) Read(p []byte) (int, error) {
-	n, err := f.Reader.Read(p)
-	f.read += int64(n)
-	if f.show == nil {
-		return n, err
+func (p *progress) tell(format string, args ...any) {
+	if now := time.Now(); p.show != nil && now.Sub(p.began) > quiet && now.Sub(p.last) > quiet/5 {
+		p.last = now
+		p.show(cli.OneLine(fmt.Sprintf(format, args...)), 0, 0)
 	}
-	if now := time.Now(); now.Sub(f.began) > quiet && now.Sub(f.last) > quiet/5 {
-		f.last = now
-		f.show(f.progress(), 0, 0)
+}
+
+func (p *progress) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	p.read += int64(n)
+	if p.size > 0 {
+		p.tell("reading %s: %d MB of %d, %d %%", p.name, p.read/1_000_000, p.size/1_000_000, 100*p.read/p.size)
+	} else {
+		p.tell("reading %s: %d MB", p.name, p.read/1_000_000)
 	}
 	return n, err
-}
-
-func (f *follower) progress() string {
-	text := fmt.Sprintf("reading %s: %d MB", f.name, f.read/1_000_000)
-	if f.size > 0 {
-		text += fmt.Sprintf(" of %d, %d %%", f.size/1_000_000, 100*f.read/f.size)
-	}
-	return text
 }

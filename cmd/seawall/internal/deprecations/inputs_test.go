@@ -15,7 +15,7 @@ func TestProgressOfReading(t *testing.T) {
 	}{{0, ""}, {time.Minute, "reading a.log: 3 MB of 6, 50 %"}} {
 		var told []string
 		began := time.Now().Add(-c.ago)
-		f := &follower{
+		f := &progress{
 			Reader: strings.NewReader(strings.Repeat("x", 3_000_000)), name: "a.log", size: 6_000_000, began: began, last: began,
 			show: func(stage string, _, _ int) { told = append(told, stage) },
 		}

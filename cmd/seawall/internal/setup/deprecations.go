@@ -7,7 +7,6 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation"
-	"github.com/seawall-dev/seawall/edge/deprecation/report"
 )
 
 // sunset finds who uses what is deprecated: the integrations that a repository
@@ -47,7 +46,7 @@ func (s *sunset) notices(state desired.State, at time.Time) []deprecation.Notice
 		for _, call := range integration.Calls {
 			req := call.Request()
 			for _, n := range matcher.Match(req, at) {
-				n = report.Masked(n, req)
+				n = n.Masked(req)
 				n.Where = deprecation.Where{Integration: integration.Name, File: call.Origin.File, Line: call.Origin.Line}
 				notices = append(notices, n)
 			}

@@ -9,7 +9,6 @@
 package show
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 
@@ -129,8 +128,8 @@ func bare(o desired.Origin) desired.Origin {
 // declared are the members of a deployment, with nothing live.
 func declared(d desired.Deployment) (members []Member) {
 	for m := range d.Members() {
-		one := Member{Path: m.Path, State: Unknown, Declared: plain(m.Value), of: m.Of, declared: literal(m.Value)}
-		if isDecision(m.Path) {
+		one := Member{Path: m.Path, State: Unknown, Declared: plain(m.Value), of: m.Of, declared: cuefile.Literal(m.Value)}
+		if m.Decides {
 			one.State = Decision
 		}
 		if !m.Origin.IsZero() {
@@ -154,71 +153,35 @@ func beside(members []Member, live Live) []Member {
 	}
 	for m := range live.As.Members() {
 		i, known := at[key{m.Path, m.Of}]
-		if known && isDecision(m.Path) {
-			members[i].Note = note(m.Value, live.Describe)
+		if known && m.Decides {
+			members[i].Note = note(m, live.Describe)
 			continue
 		}
 		if !known {
 			switch {
 			case m.Path == string(desired.Keep):
 				m.Path = "override" // one that no declaration can say, so that it was named
-			case isDecision(m.Path):
+			case m.Decides:
 				continue
 			}
 			i = len(members)
 			members = append(members, Member{Path: m.Path, State: LiveOnly, of: m.Of})
 		}
-		members[i].Live, members[i].live = plain(m.Value), literal(m.Value)
+		members[i].Live, members[i].live = plain(m.Value), cuefile.Literal(m.Value)
 		if known && reflect.DeepEqual(members[i].Declared, members[i].Live) {
 			members[i].State = Same
 		}
-		members[i].Note = note(m.Value, live.Describe)
+		members[i].Note = note(m, live.Describe)
 	}
 	return members
 }
 
-// isDecision reports whether a member says what becomes of others, so that it is never live.
-func isDecision(path string) bool {
-	switch path {
-	case "unmanaged", string(desired.Keep), string(desired.Remove), "expression_drift", "deploy", "prune":
-		return true
-	}
-	return false
-}
-
 // note says in words which rule a value is about.
-func note(value any, describe func(desired.RuleRef) string) string {
-	if describe == nil {
-		return ""
-	}
-	switch v := value.(type) {
-	case desired.RuleRef:
-		return describe(v)
-	case desired.RuleOverride:
-		return describe(v.Rule)
-	case desired.Decision:
-		if v.Rule != (desired.RuleRef{}) {
-			return describe(v.Rule)
-		}
+func note(m desired.Member, describe func(desired.RuleRef) string) string {
+	if rule := m.Rule(); describe != nil && rule != (desired.RuleRef{}) {
+		return describe(rule)
 	}
 	return ""
-}
-
-// literal is a value as CUE.
-func literal(value any) string {
-	switch v := value.(type) {
-	case desired.RuleRef:
-		return cuefile.RuleRef(v)
-	case desired.TagOverride:
-		return cuefile.TagOverride(v)
-	case desired.RuleOverride:
-		return cuefile.RuleOverride(v)
-	case desired.Decision:
-		return cuefile.Decision(v)
-	case string:
-		return cuefile.String(v)
-	}
-	return fmt.Sprint(value) // a number, or whether
 }
 
 // plain is a value for JSON.
@@ -252,17 +215,8 @@ func ruleOf(r desired.RuleRef) map[string]any {
 }
 
 func overrideOf(out map[string]any, o desired.Override) map[string]any {
-	if o.Enabled != nil {
-		out["enabled"] = o.Enabled.Value
-	}
-	if o.Action != nil {
-		out["action"] = string(o.Action.Value)
-	}
-	if o.Sensitivity != nil {
-		out["sensitivity"] = o.Sensitivity.Value
-	}
-	if o.Score != nil {
-		out["score"] = o.Score.Value
+	for m := range o.Members() {
+		out[m.Path] = m.Value
 	}
 	return out
 }

@@ -19,6 +19,21 @@ import (
 // text. The error is about the text, or [Sink.Stopped].
 type Reader func(in *bufio.Reader, out *Sink) error
 
+// Document reads one format of which the text is needed whole, as [Reader] does.
+type Document func(text []byte, out *Sink) error
+
+// Whole is a document's reader.
+func Whole(read Document) Reader {
+	return func(in *bufio.Reader, out *Sink) error {
+		text, err := ReadWhole(in, out.MaxDocument)
+		if err != nil {
+			return err
+		}
+		out.Stats.Lines = CountLines(text)
+		return read(text, out)
+	}
+}
+
 // Call is one HTTP call that an input shows, or that its owner's program makes.
 type Call struct {
 	// Method is upper case. It is empty where only an address is known, as for a

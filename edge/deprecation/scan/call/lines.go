@@ -55,17 +55,17 @@ func (l *Lines) passOver() error {
 }
 
 // Each calls f with every line.
-func (l *Lines) Each(f func(line []byte) error) error {
+func (l *Lines) Each(f func(line []byte)) error {
 	for {
 		line, err := l.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err == nil {
-			err = f(line)
-		}
 		if err != nil {
 			return err
+		}
+		if f(line); l.Out.Stopped != nil {
+			return l.Out.Stopped
 		}
 	}
 }

@@ -1,17 +1,22 @@
 package call
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 )
 
-// Options of a scan. The zero value keeps every call.
+// Format is a kind of input. Its text is the name for people and for a flag.
+type Format string
+
+// Options of a scan. The zero value recognises the format and keeps every call.
 type Options struct {
+	// Format is read without recognising; the zero value recognises.
+	Format Format
 	// Keep rejects early: a call whose target (path or URL with its query, as it
 	// stands in the input, escapes of the format undone) it refuses is dropped
 	// before the rest of its line is read. It must not keep the slice. It may
-	// say yes to too much, never no to too little. Nil keeps all.
+	// say yes to too much, never no to too little. Several goroutines may ask it at once.
+	// Nil keeps all.
 	Keep func(target []byte) bool
 	// KeepWhole hands on calls that are known to have a header or a body whatever
 	// Keep says of their target: for rules that are about those alone.
@@ -27,6 +32,15 @@ type Options struct {
 	Open func(name string) ([]byte, error)
 	// SDKs are the client libraries whose methods stand for calls.
 	SDKs []SDK
+	// MaxFile bounds the files of a tree that must be read whole. Longer ones are skipped
+	// and counted. 0 is 4 MiB.
+	MaxFile int64
+	// KeepFile rejects files of a tree by their whole text, which it must not keep. It may
+	// say yes to too much, never no to too little. Nil keeps all.
+	KeepFile func(text []byte) bool
+	// Progress is called before each file of a tree with how many were read and how many
+	// bytes of them. Nil: never.
+	Progress func(name string, files int, bytes int64)
 }
 
 // WithDefaults returns the options with the bounds that are not set.
@@ -36,6 +50,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.MaxDocument <= 0 {
 		o.MaxDocument = 64 << 20
+	}
+	if o.MaxFile <= 0 {
+		o.MaxFile = 4 << 20
 	}
 	return o
 }
@@ -102,37 +119,34 @@ func (s *Sink) Keeps(target []byte) bool {
 }
 
 // Offer hands a call on unless it is rejected.
-func (s *Sink) Offer(c Call) error {
+func (s *Sink) Offer(c Call) {
 	more := s.KeepWhole && (c.Header != nil || c.Body != nil)
-	if !s.Keeps([]byte(c.URL)) && !more {
-		return nil
+	if s.Keeps([]byte(c.URL)) || more {
+		s.Give(c)
 	}
-	return s.Give(c)
 }
 
 // Literal hands an address on that nothing shows to be called, unless it is
 // rejected.
-func (s *Sink) Literal(c Call) error {
-	if s.Keep != nil && !s.Keep([]byte(c.URL)) {
-		return nil
+func (s *Sink) Literal(c Call) {
+	if s.Keep == nil || s.Keep([]byte(c.URL)) {
+		s.Give(c)
 	}
-	return s.Give(c)
 }
 
-// Give hands a call on that is known to be kept.
-func (s *Sink) Give(c Call) error {
+// Give hands a call on that is known to be kept, unless the reading was stopped: readers go
+// on to the end of what they have in hand.
+func (s *Sink) Give(c Call) {
+	if s.Stopped != nil {
+		return
+	}
 	s.Stats.Calls++
 	c.URL = WithoutUser(c.URL)
 	s.Stopped = s.yield(c)
-	return s.Stopped
 }
 
 // Skip counts a place that could not be read.
 func (s *Sink) Skip(line int, reason string) { s.Stats.Skip(Skip{Line: line, Reason: reason}) }
-
-// Whole returns what is left of a document, and an error where that is more than
-// the bound.
-func (s *Sink) Whole(r *bufio.Reader) ([]byte, error) { return ReadWhole(r, s.MaxDocument) }
 
 // ReadWhole returns what is left of a document, and an error where that is more
 // than the bound, in bytes.

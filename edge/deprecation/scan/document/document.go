@@ -10,9 +10,7 @@
 package document
 
 import (
-	"bufio"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,18 +21,11 @@ import (
 )
 
 // Any reads a document in JSON or YAML, whatever it is for.
-func Any(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
+func Any(text []byte, out *call.Sink) error {
 	roots, err := parseTrees(text)
 	for _, root := range roots {
 		w := &walker{out: out, vars: map[string]string{}}
-		if err := w.node(root, 0); err != nil {
-			return err
-		}
+		w.node(root, 0)
 	}
 	return err
 }
@@ -45,48 +36,41 @@ type walker struct {
 	vars map[string]string // what the document sets for its commands and addresses
 }
 
-func (w *walker) node(n *yaml.Node, depth int) error {
+func (w *walker) node(n *yaml.Node, depth int) {
 	if n == nil || depth > treeDepth {
-		return nil
+		return
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return w.mapping(n, depth)
+		w.mapping(n, depth)
 	case yaml.SequenceNode:
-		return w.sequence(n, depth)
+		w.sequence(n, depth)
 	case yaml.ScalarNode:
-		return w.scalar(n)
-	}
-	return nil // an alias: what it stands for is read where it stands
+		w.scalar(n)
+	} // what an alias stands for is read where it stands
 }
 
 // mapping reads an object: as an interaction, as a request, or member by member.
-func (w *walker) mapping(n *yaml.Node, depth int) error {
+func (w *walker) mapping(n *yaml.Node, depth int) {
 	if cells := get(n, "cells"); cells != nil && get(n, "nbformat") != nil {
-		return notebook(n, w.out)
+		notebook(n, w.out)
+		return
 	}
 	w.variables(n)
-	if done, err := w.interaction(n); done || err != nil {
-		return err
+	if w.interaction(n) {
+		return
 	}
 	c, parts, ok := w.request(n)
 	if ok {
-		if err := w.out.Offer(c); err != nil {
-			return err
-		}
+		w.out.Offer(c)
 	}
 	for k, v := range members(n) {
 		if parts[k.Value] {
 			continue
 		}
-		if err := w.scalar(k); err != nil {
-			return err
-		}
-		if err := w.node(v, depth+1); err != nil {
-			return err
-		}
+		w.scalar(k)
+		w.node(v, depth+1)
 	}
-	return nil
 }
 
 // variables takes what a document sets: env, vars, variables, as members or as a
@@ -135,42 +119,46 @@ func (w *walker) filled(s string) string {
 }
 
 // sequence reads a list. One of lines is a script where it makes calls.
-func (w *walker) sequence(n *yaml.Node, depth int) error {
+func (w *walker) sequence(n *yaml.Node, depth int) {
 	lines := len(n.Content) > 0
 	for _, item := range n.Content {
 		lines = lines && item.Kind == yaml.ScalarNode
 	}
 	if lines {
 		if script, ok := w.script(n.Content); ok {
-			return shell.Text(script, w.out)
+			shell.Text(script, w.out)
+			return
 		}
 	}
 	for _, item := range n.Content {
-		if err := w.node(item, depth+1); err != nil {
-			return err
-		}
+		w.node(item, depth+1)
 	}
-	return nil
+}
+
+// placed is a text of lines that are put together, each where it stands.
+type placed struct {
+	strings.Builder
+	at int // the line of what comes next
+}
+
+func (p *placed) add(line int, text string) {
+	text = strings.TrimSuffix(text, "\n") + "\n"
+	for ; p.at < line; p.at++ {
+		p.WriteByte('\n')
+	}
+	p.WriteString(text)
+	p.at += strings.Count(text, "\n")
 }
 
 // script puts the lines of a list together, each where it stands: of a pipeline
 // they are one script, and as arguments of a program one command.
 func (w *walker) script(lines []*yaml.Node) (shell.Script, bool) {
-	joined, arguments := strings.Builder{}, []string{}
 	first := contentLine(lines[0])
-	at := first
+	joined, arguments := placed{at: first}, []string{}
 	for _, n := range lines {
-		for line := contentLine(n); at < line; at++ {
-			joined.WriteByte('\n')
-		}
 		t := w.filled(n.Value)
-		joined.WriteString(t)
-		at += strings.Count(t, "\n")
-		if !strings.HasSuffix(t, "\n") {
-			joined.WriteString("\n")
-			at++
-		}
-		arguments = append(arguments, "'"+strings.ReplaceAll(w.filled(n.Value), "'", `'\''`)+"'")
+		joined.add(contentLine(n), t)
+		arguments = append(arguments, "'"+strings.ReplaceAll(t, "'", `'\''`)+"'")
 	}
 	s := shell.Script{Text: joined.String(), Line: first, Vars: w.vars}
 	if shell.HasCalls(s.Text) {
@@ -181,26 +169,24 @@ func (w *walker) script(lines []*yaml.Node) (shell.Script, bool) {
 }
 
 // scalar reads a text: as a script, or for the addresses in it.
-func (w *walker) scalar(n *yaml.Node) error {
+func (w *walker) scalar(n *yaml.Node) {
 	if n.ShortTag() != "!!str" || !strings.ContainsAny(n.Value, "/") {
-		return nil
+		return
 	}
 	t := w.filled(n.Value)
 	if shell.HasCalls(t) {
-		return shell.Text(shell.Script{Text: t, Line: contentLine(n), Vars: w.vars}, w.out)
+		shell.Text(shell.Script{Text: t, Line: contentLine(n), Vars: w.vars}, w.out)
+		return
 	}
 	line, spread := contentLine(n), strings.Contains(n.Value, "\n") && n.Style&yaml.LiteralStyle != 0
 	for part := range strings.SplitSeq(t, "\n") {
 		for address := range call.Addresses(part) {
-			if err := w.out.Literal(call.Call{URL: address, Line: line}); err != nil {
-				return err
-			}
+			w.out.Literal(call.Call{URL: address, Line: line})
 		}
 		if spread {
 			line++
 		}
 	}
-	return nil
 }
 
 // request reads an object with an address and a method: a task of Ansible, a
@@ -215,7 +201,7 @@ func (w *walker) request(n *yaml.Node) (c call.Call, parts map[string]bool, ok b
 		}
 		method = http.MethodGet
 	}
-	address = withQuery(address, w.query(firstOf(n, "params", "query", "queryParams", "parameters", "queryString")))
+	address = call.WithQuery(address, w.query(firstOf(n, "params", "query", "queryParams", "parameters", "queryString")))
 	normal, known := call.Normal(address)
 	if !known || !strings.Contains(address, "/") {
 		return c, nil, false
@@ -248,7 +234,7 @@ func (w *walker) address(n *yaml.Node) string {
 		}
 		return strings.Join(words, separator)
 	}
-	return w.filled(withQuery(join(get(n, "host"), ".")+"/"+strings.TrimPrefix(join(get(n, "path"), "/"), "/"), w.query(get(n, "query"))))
+	return w.filled(call.WithQuery(join(get(n, "host"), ".")+"/"+strings.TrimPrefix(join(get(n, "path"), "/"), "/"), w.query(get(n, "query"))))
 }
 
 // query is an object, a list of names and values, or a text as a query.
@@ -261,14 +247,11 @@ func (w *walker) query(n *yaml.Node) string {
 		return w.filled(n.Value)
 	}
 	var pairs []string
-	add := func(name, value string) {
-		pieces := strings.Split(w.filled(value), call.Open)
-		for i := range pieces {
-			pieces[i] = url.QueryEscape(pieces[i])
-		}
-		pairs = append(pairs, name+"="+strings.Join(pieces, call.Open))
-	}
+	add := func(name, value string) { pairs = append(pairs, name+"="+call.Escaped(w.filled(value), call.Open)) }
 	for k, v := range members(n) {
+		if matched := get(v, "equalTo"); matched != nil { // of WireMock
+			v = matched
+		}
 		add(k.Value, text(v))
 	}
 	for _, item := range items(n) {
@@ -277,16 +260,6 @@ func (w *walker) query(n *yaml.Node) string {
 		}
 	}
 	return strings.Join(pairs, "&")
-}
-
-func withQuery(address, query string) string {
-	switch {
-	case query == "":
-		return address
-	case strings.Contains(address, "?"):
-		return address + "&" + query
-	}
-	return address + "?" + query
 }
 
 // header is an object or a list of names and values as a header.

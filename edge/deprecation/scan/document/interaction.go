@@ -15,30 +15,33 @@ import (
 // interaction reads a request with its answer, and reports whether an object is
 // one: a request and a response beside each other (VCR, Pact, WireMock), an item
 // of Postman, or one of nock.
-func (w *walker) interaction(n *yaml.Node) (bool, error) {
+func (w *walker) interaction(n *yaml.Node) bool {
 	if scope := get(n, "scope"); scope != nil && get(n, "path") != nil && get(n, "method") != nil {
 		c := call.Call{
 			Method: strings.ToUpper(text(get(n, "method"))), Line: get(n, "path").Line, Body: w.body(get(n, "body")),
 			Response: &call.Response{Status: number(get(n, "status")), Body: w.body(get(n, "response"))},
 		}
-		return true, w.offer(c, strings.TrimSuffix(text(scope), ":443")+text(get(n, "path")))
+		w.offer(c, strings.TrimSuffix(text(scope), ":443")+text(get(n, "path")))
+		return true
 	}
 	request := plainNode(get(n, "request"))
 	if request == nil || request.Kind != yaml.MappingNode {
-		return false, nil
+		return false
 	}
 	c, address, ok := w.recorded(request)
 	if !ok {
-		return false, nil
+		return false
 	}
 	answers := get(n, "response")
 	if answers != nil && answers.Kind == yaml.SequenceNode { // of Postman
-		return true, w.saved(c, address, items(answers))
+		w.saved(c, address, items(answers))
+		return true
 	}
 	if answers != nil {
 		c.Response = w.answer(answers)
 	}
-	return true, w.offer(c, address)
+	w.offer(c, address)
+	return true
 }
 
 // recorded is the request of an interaction.
@@ -54,25 +57,16 @@ func (w *walker) recorded(n *yaml.Node) (call.Call, string, bool) {
 	}
 	c := call.Call{Method: method, Line: at.Line, Header: w.header(firstOf(n, "headers", "header")), Body: w.recordedBody(body)}
 	address := w.address(at)
-	if query := get(n, "query"); query != nil && !strings.Contains(address, "?") {
-		address = withQuery(address, w.query(query))
+	if query := firstOf(n, "query", "queryParameters"); !strings.Contains(address, "?") {
+		address = call.WithQuery(address, w.query(query))
 	}
-	return c, withQuery(address, w.matched(get(n, "queryParameters"))), true
-}
-
-// matched are the parameters that WireMock compares.
-func (w *walker) matched(n *yaml.Node) string {
-	var pairs []string
-	for k, v := range members(n) {
-		pairs = append(pairs, k.Value+"="+text(get(v, "equalTo")))
-	}
-	return strings.Join(pairs, "&")
+	return c, address, true
 }
 
 // saved hands a request of Postman on, once for each answer that was saved.
-func (w *walker) saved(c call.Call, address string, answers []*yaml.Node) error {
+func (w *walker) saved(c call.Call, address string, answers []*yaml.Node) {
 	if len(answers) == 0 {
-		return w.offer(c, address)
+		w.offer(c, address)
 	}
 	for _, a := range answers {
 		one, at := c, address
@@ -81,11 +75,8 @@ func (w *walker) saved(c call.Call, address string, answers []*yaml.Node) error 
 			original.Response = one.Response
 			one, at = original, where
 		}
-		if err := w.offer(one, at); err != nil {
-			return err
-		}
+		w.offer(one, at)
 	}
-	return nil
 }
 
 // answer is a recorded answer.
@@ -115,11 +106,11 @@ func number(n *yaml.Node) int {
 }
 
 // offer hands a call on, with its address in the form that calls carry.
-func (w *walker) offer(c call.Call, address string) error {
+func (w *walker) offer(c call.Call, address string) {
 	normal, known := call.Normal(address)
 	if !known {
 		w.out.Skip(c.Line, "the whole address of the request is left open")
-		return nil
+		return
 	}
 	if len(c.Body) == 0 {
 		c.Body = nil
@@ -128,7 +119,7 @@ func (w *walker) offer(c call.Call, address string) error {
 		c.Method = http.MethodGet
 	}
 	c.URL = normal
-	return w.out.Offer(c)
+	w.out.Offer(c)
 }
 
 func encoded(v any) []byte {

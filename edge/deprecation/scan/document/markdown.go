@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -11,12 +10,7 @@ import (
 
 // Markdown reads the blocks of code in a text as what they say they are, and the
 // rest for commands and quoted addresses.
-func Markdown(r *bufio.Reader, out *call.Sink) error {
-	body, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(body)
+func Markdown(body []byte, out *call.Sink) error {
 	var prose strings.Builder
 	fence, language, block := "", "", ""
 	begins, line := 0, 0
@@ -29,9 +23,7 @@ func Markdown(r *bufio.Reader, out *call.Sink) error {
 			language = strings.ToLower(strings.TrimSpace(strings.Trim(strings.TrimSpace(one), "`~")))
 			prose.WriteByte('\n')
 		case fence != "" && strings.HasPrefix(mark, fence):
-			if err := fenced(language, block, begins, out); err != nil {
-				return err
-			}
+			fenced(language, block, begins, out)
 			fence = ""
 			prose.WriteByte('\n')
 		case fence != "":
@@ -42,11 +34,10 @@ func Markdown(r *bufio.Reader, out *call.Sink) error {
 		}
 	}
 	if fence != "" {
-		if err := fenced(language, block, begins, out); err != nil {
-			return err
-		}
+		fenced(language, block, begins, out)
 	}
-	return inProse(prose.String(), out)
+	inProse(prose.String(), out)
+	return nil
 }
 
 // fenceOf is the fence that a line is; empty where it is none.
@@ -61,23 +52,25 @@ func fenceOf(line string) string {
 }
 
 // fenced reads a block of code.
-func fenced(language, block string, line int, out *call.Sink) error {
+func fenced(language, block string, line int, out *call.Sink) {
 	language, _, _ = strings.Cut(language, " ")
 	switch {
 	case language == "http" || language == "rest":
-		return requests(block, line, false, out)
+		requests(block, line, false, out)
 	case extensions[language] != "":
-		return source.Text(source.Code{Name: "block" + extensions[language], Text: block, Line: line}, out)
+		source.Text(source.Code{Name: "block" + extensions[language], Text: block, Line: line}, out)
 	case shell.HasCalls(block):
-		return shell.Text(shell.Script{Text: block, Line: line}, out)
+		shell.Text(shell.Script{Text: block, Line: line}, out)
+	default:
+		source.Text(source.Code{Name: "block", Text: block, Line: line}, out)
 	}
-	return source.Text(source.Code{Name: "block", Text: block, Line: line}, out)
 }
 
 // inProse reads what is no code.
-func inProse(prose string, out *call.Sink) error {
+func inProse(prose string, out *call.Sink) {
 	if shell.HasCalls(prose) {
-		return shell.Text(shell.Script{Text: prose, Line: 1}, out)
+		shell.Text(shell.Script{Text: prose, Line: 1}, out)
+		return
 	}
-	return source.Text(source.Code{Name: "prose", Text: prose, Line: 1}, out)
+	source.Text(source.Code{Name: "prose", Text: prose, Line: 1}, out)
 }

@@ -19,14 +19,13 @@ var extensions = map[string]string{
 
 // notebook reads the cells of a notebook. Those of code are one program: what one
 // sets is known in the next.
-func notebook(n *yaml.Node, out *call.Sink) error {
+func notebook(n *yaml.Node, out *call.Sink) {
 	language := text(get(get(get(n, "metadata"), "kernelspec"), "language"))
 	ext := extensions[strings.ToLower(language)]
 	if ext == "" {
 		ext = ".py"
 	}
-	var program strings.Builder
-	at := 1
+	program := placed{at: 1}
 	for _, cell := range items(get(n, "cells")) {
 		lines := items(get(cell, "source"))
 		if len(lines) == 0 && get(cell, "source") != nil {
@@ -35,42 +34,21 @@ func notebook(n *yaml.Node, out *call.Sink) error {
 		if text(get(cell, "cell_type")) != "code" || len(lines) == 0 {
 			continue
 		}
-		if strings.HasPrefix(lines[0].Value, "%%bash") || strings.HasPrefix(lines[0].Value, "%%sh") {
-			if err := shell.Text(placed(lines[1:]), out); err != nil {
-				return err
+		if first := lines[0].Value; strings.HasPrefix(first, "%%bash") || strings.HasPrefix(first, "%%sh") {
+			script := placed{at: lines[0].Line + 1}
+			for _, line := range lines[1:] {
+				script.add(line.Line, line.Value)
 			}
+			shell.Text(shell.Script{Text: script.String(), Line: lines[0].Line + 1}, out)
 			continue
 		}
 		for _, line := range lines {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line.Value), "!"); ok {
-				if err := shell.Text(shell.Script{Text: command, Line: line.Line}, out); err != nil {
-					return err
-				}
+				shell.Text(shell.Script{Text: command, Line: line.Line}, out)
 				continue
 			}
-			for ; at < line.Line; at++ {
-				program.WriteByte('\n')
-			}
-			program.WriteString(strings.TrimSuffix(line.Value, "\n") + "\n")
-			at += 1 + strings.Count(strings.TrimSuffix(line.Value, "\n"), "\n")
+			program.add(line.Line, line.Value)
 		}
 	}
-	return source.Text(source.Code{Name: "cell" + ext, Text: program.String(), Line: 1}, out)
-}
-
-// placed puts lines together as a script, each where it stands.
-func placed(lines []*yaml.Node) shell.Script {
-	if len(lines) == 0 {
-		return shell.Script{Line: 1}
-	}
-	var joined strings.Builder
-	at := lines[0].Line
-	for _, line := range lines {
-		for ; at < line.Line; at++ {
-			joined.WriteByte('\n')
-		}
-		joined.WriteString(strings.TrimSuffix(line.Value, "\n") + "\n")
-		at++
-	}
-	return shell.Script{Text: joined.String(), Line: lines[0].Line}
+	source.Text(source.Code{Name: "cell" + ext, Text: program.String(), Line: 1}, out)
 }

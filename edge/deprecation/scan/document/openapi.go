@@ -1,7 +1,7 @@
 package document
 
 import (
-	"bufio"
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -18,12 +18,7 @@ import (
 // query parameter enumerates: free ones say nothing about what is sent. Bodies and
 // answers have the members that their schemas name, with the values that are
 // fixed or given as examples.
-func OpenAPI(r *bufio.Reader, s *call.Sink) error {
-	text, err := s.Whole(r)
-	if err != nil {
-		return err
-	}
-	s.Stats.Lines = call.CountLines(text)
+func OpenAPI(text []byte, s *call.Sink) error {
 	roots, err := parseTrees(text)
 	if err != nil {
 		return err
@@ -33,7 +28,8 @@ func OpenAPI(r *bufio.Reader, s *call.Sink) error {
 	if get(root, "openapi") == nil && get(root, "swagger") == nil {
 		return errors.New("it has neither openapi nor swagger")
 	}
-	return api.paths(get(root, "paths"), api.base())
+	api.paths(get(root, "paths"), api.base())
+	return nil
 }
 
 type apiDocument struct {
@@ -75,44 +71,30 @@ func (a apiDocument) server(of *yaml.Node) string {
 	return strings.TrimSuffix(address, "/")
 }
 
-var apiMethods = map[string]string{
-	"get": http.MethodGet, "put": http.MethodPut, "post": http.MethodPost, "delete": http.MethodDelete,
-	"options": http.MethodOptions, "head": http.MethodHead, "patch": http.MethodPatch, "trace": http.MethodTrace,
-}
+var apiMethods = call.Words("get put post delete options head patch trace")
 
-func (a apiDocument) paths(paths *yaml.Node, base string) error {
+func (a apiDocument) paths(paths *yaml.Node, base string) {
 	for path, item := range members(paths) {
 		item = a.resolve(item)
 		for name, operation := range members(item) {
-			method := apiMethods[name.Value]
-			if method == "" {
+			if !apiMethods[name.Value] {
 				continue
 			}
-			address := orElse(a.server(operation), orElse(a.server(item), base)) + path.Value
-			if err := a.operation(call.Call{Method: method, URL: address, Line: name.Line}, item, operation); err != nil {
-				return err
-			}
+			address := cmp.Or(a.server(operation), a.server(item), base) + path.Value
+			a.operation(call.Call{Method: strings.ToUpper(name.Value), URL: address, Line: name.Line}, item, operation)
 		}
 	}
-	return nil
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }
 
 // mostValues bounds how many enumerated values of one operation are tried.
 const mostValues = 100
 
 // operation hands on the call, and one more for each enumerated value.
-func (a apiDocument) operation(c call.Call, item, operation *yaml.Node) error {
+func (a apiDocument) operation(c call.Call, item, operation *yaml.Node) {
 	address, ok := call.Normal(c.URL)
 	if !ok {
 		a.s.Skip(c.Line, "the address of the operation is left open")
-		return nil
+		return
 	}
 	if c.Body = a.body(item, operation); c.Body != nil {
 		c.Header = http.Header{"Content-Type": {"application/json"}}
@@ -124,11 +106,8 @@ func (a apiDocument) operation(c call.Call, item, operation *yaml.Node) error {
 		if c.URL = address; q != "" {
 			c.URL += "?" + q
 		}
-		if err := a.s.Offer(c); err != nil {
-			return err
-		}
+		a.s.Offer(c)
 	}
-	return nil
 }
 
 // queries lists name=value for what the query parameters enumerate.

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"net/http"
 	"strings"
 
@@ -10,24 +9,18 @@ import (
 
 // Requests reads a file of a REST client (.http, .rest): requests between lines
 // ###, each with its address, headers, an empty line and the body.
-func Requests(r *bufio.Reader, out *call.Sink) error {
-	body, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(body)
-	return requests(string(body), 1, true, out)
+func Requests(body []byte, out *call.Sink) error {
+	requests(string(body), 1, true, out)
+	return nil
 }
 
 // requests reads the text of such a file that begins at a line.
-func requests(text string, line int, exact bool, out *call.Sink) error {
+func requests(text string, line int, exact bool, out *call.Sink) {
 	f := &requestFile{walker: walker{out: out, vars: map[string]string{}}}
 	offset, block := 0, httpBlock{line: line}
 	for one := range strings.SplitAfterSeq(text, "\n") {
 		if strings.HasPrefix(one, "###") {
-			if err := f.block(block, exact); err != nil {
-				return err
-			}
+			f.block(block, exact)
 			block = httpBlock{line: line + 1, from: offset + len(one)}
 		} else {
 			block.lines = append(block.lines, one)
@@ -35,7 +28,7 @@ func requests(text string, line int, exact bool, out *call.Sink) error {
 		offset += len(one)
 		line++
 	}
-	return f.block(block, exact)
+	f.block(block, exact)
 }
 
 // requestFile is such a file as it is being read.
@@ -48,10 +41,10 @@ type httpBlock struct {
 }
 
 // block reads the request of a block, if there is one.
-func (f *requestFile) block(b httpBlock, exact bool) error {
+func (f *requestFile) block(b httpBlock, exact bool) {
 	i := f.preamble(b.lines)
 	if i == len(b.lines) {
-		return nil
+		return
 	}
 	c := call.Call{Line: b.line + i, Header: http.Header{}}
 	if exact {
@@ -76,7 +69,7 @@ func (f *requestFile) block(b httpBlock, exact bool) error {
 	if len(c.Header) == 0 {
 		c.Header = nil
 	}
-	return f.offer(c, f.filled(address))
+	f.offer(c, f.filled(address))
 }
 
 // preamble takes what stands before the request: variables, comments, scripts. It

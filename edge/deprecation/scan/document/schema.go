@@ -30,18 +30,12 @@ func (a apiDocument) answer(operation *yaml.Node) *call.Response {
 		if body == nil {
 			body = a.encoded(get(response, "schema"))
 		}
-		var one map[string]any
-		if json.Unmarshal(body, &one) == nil {
-			for key, v := range one {
-				all[key] = v
-			}
-		}
+		_ = json.Unmarshal(body, &all) // what is no object has no members
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	body, _ := json.Marshal(all) // it was JSON
-	return &call.Response{Body: body}
+	return &call.Response{Body: encoded(all)}
 }
 
 // content is the JSON among the types of media.
@@ -51,8 +45,7 @@ func (a apiDocument) content(of *yaml.Node) []byte {
 			continue
 		}
 		if example := get(media, "example"); example != nil {
-			body, _ := json.Marshal(plainJSON(example, 0))
-			return body
+			return encoded(plainJSON(example, 0))
 		}
 		return a.encoded(get(media, "schema"))
 	}
@@ -68,11 +61,7 @@ func (a apiDocument) encoded(schema *yaml.Node) []byte {
 	if v == nil {
 		return nil
 	}
-	body, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	return body
+	return encoded(v)
 }
 
 // Bounds of the example of one schema, which may refer to itself.
@@ -127,7 +116,7 @@ func (a apiDocument) properties(schema *yaml.Node, out map[string]any, depth int
 		v := a.example(property, depth+1, nodes)
 		old, twice := out[name.Value]
 		switch _, several := v.(absent); {
-		case several, twice && old != v && isScalar(old):
+		case several, twice && isScalar(old) && old != v:
 			delete(out, name.Value)
 		default:
 			out[name.Value] = v

@@ -68,33 +68,44 @@ func (s *Stream) Expect(want byte) error {
 	return err
 }
 
-// Skip passes over one value, a buffer at a time: most of a capture is answers.
+// Skip passes over one value.
 func (s *Stream) Skip() error {
+	_, _, err := s.Raw(0)
+	return err
+}
+
+// Raw returns the text of one value, valid until the next call. cut says that it
+// is longer than the limit: the rest was passed over, a buffer at a time, since most of a
+// capture is answers.
+func (s *Stream) Raw(limit int) (text []byte, cut bool, err error) {
+	s.buf = s.buf[:0]
 	if _, err := s.Peek(); err != nil {
-		return err
+		return nil, false, err
 	}
 	for v := (valueEnd{}); ; {
 		chunk, err := s.r.Peek(max(1, s.r.Buffered()))
+		if errors.Is(err, io.EOF) && v.bare {
+			return s.buf, cut, nil // a number may end the text
+		}
 		if errors.Is(err, io.EOF) {
-			if v.bare {
-				return nil // a number may end the text
-			}
-			return io.ErrUnexpectedEOF
+			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return err
+			return nil, false, err
 		}
-		n, ended, err := s.skipIn(chunk, &v)
+		n, ended, err := s.within(chunk, &v)
+		kept := min(n, limit-len(s.buf))
+		s.buf, cut = append(s.buf, chunk[:kept]...), cut || kept < n
 		_, _ = s.r.Discard(n) // it is buffered
 		if ended || err != nil {
-			return err
+			return s.buf, cut, err
 		}
 	}
 }
 
-// skipIn returns how much of a chunk belongs to the value, and whether that ends
+// within returns how much of a chunk belongs to the value, and whether that ends
 // there.
-func (s *Stream) skipIn(chunk []byte, v *valueEnd) (int, bool, error) {
+func (s *Stream) within(chunk []byte, v *valueEnd) (int, bool, error) {
 	for i, c := range chunk {
 		ends, behind, bad := v.step(c)
 		switch {
@@ -109,42 +120,6 @@ func (s *Stream) skipIn(chunk []byte, v *valueEnd) (int, bool, error) {
 		}
 	}
 	return len(chunk), false, nil
-}
-
-// Raw returns the text of one value, valid until the next call. cut says that it
-// is longer than the limit and was passed over.
-func (s *Stream) Raw(limit int) (text []byte, cut bool, err error) {
-	s.buf = s.buf[:0]
-	if _, err := s.Peek(); err != nil {
-		return nil, false, err
-	}
-	v := valueEnd{}
-	for {
-		c, err := s.Next()
-		if errors.Is(err, io.ErrUnexpectedEOF) && v.bare {
-			break // a number may end the text
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		ends, behind, bad := v.step(c)
-		if bad {
-			return nil, false, fmt.Errorf("line %d: the JSON text is not sound at %q", s.Line, c)
-		}
-		if behind {
-			s.back(c)
-			break
-		}
-		if len(s.buf) < limit {
-			s.buf = append(s.buf, c)
-		} else {
-			cut = true
-		}
-		if ends {
-			break
-		}
-	}
-	return s.buf, cut, nil
 }
 
 // valueEnd finds the end of a JSON value, byte by byte.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
@@ -35,15 +37,13 @@ func (o opener) file(name string) (string, bool) {
 }
 
 // prefixes are words before the name of a command.
-var prefixes = map[string]bool{
-	"time": true, "sudo": true, "exec": true, "command": true, "env": true, "nohup": true, "$": true, ">": true, "%": true,
-}
+var prefixes = call.Words("time sudo exec command env nohup $ > %")
 
 // start is where the name of a command stands among its words.
 func (c command) start() int {
 	for i, w := range c.words {
 		name, _, assigns := strings.Cut(w, "=")
-		if !prefixes[w] && !(assigns && name != "" && nameLength(name) == len(name)) {
+		if !prefixes[w] && !(assigns && syntax.ValidName(name)) {
 			return i
 		}
 	}
@@ -114,8 +114,8 @@ func (c command) callsOf(requests []request) []call.Call {
 			if !strings.Contains(a, "/") && !strings.Contains(a, call.Open) {
 				continue // not an address: apt-get install curl jq
 			}
-			one := call.Call{Method: r.methodOr(http.MethodGet, http.MethodPost), Header: r.header, Body: r.body, Line: c.line, Span: c.span}
-			if url, ok := call.Normal(withQuery(a, r.query)); ok {
+			one := call.Call{Method: r.asked(), Header: r.header, Body: r.body, Line: c.line, Span: c.span}
+			if url, ok := call.Normal(call.WithQuery(a, strings.Join(r.query, "&"))); ok {
 				one.URL = url
 				read = append(read, one)
 			} else if strings.Contains(a, call.Open) {
@@ -130,26 +130,14 @@ func (c command) callsOf(requests []request) []call.Call {
 	return calls
 }
 
-// methodOr returns the method asked for, or what holds without and with a body.
-func (r request) methodOr(without, with string) string {
+// asked is the method asked for, or what holds with or without a body.
+func (r request) asked() string {
 	method := strings.ToUpper(r.method)
 	switch {
 	case call.IsMethod([]byte(method)):
 		return method
 	case r.sends:
-		return with
+		return http.MethodPost
 	}
-	return without
-}
-
-func withQuery(address string, query []string) string {
-	if len(query) == 0 {
-		return address
-	}
-	address, _, _ = strings.Cut(address, "#")
-	separator := "?"
-	if strings.Contains(address, "?") {
-		separator = "&"
-	}
-	return address + separator + strings.Join(query, "&")
+	return http.MethodGet
 }

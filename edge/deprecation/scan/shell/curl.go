@@ -2,34 +2,22 @@ package shell
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-// curlShort are curl's one-letter options that take a value; the others stand
-// alone.
-const curlShort = "AbCcDdEeFHhKmoPQrTtUuwXxYyz"
-
-// curlValued are its long options that take a value and do not matter here.
-var curlValued = call.Words(`
+var curlOptions = options{short: "AbCcDdEeFHhKmoPQrTtUuwXxYyz", long: call.Words(`
 	abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config connect-timeout connect-to continue-at cookie
-	cookie-jar create-file-mode crlfile curves delegation dns-interface dns-servers doh-url dump-header ech egd-file engine
-	etag-compare etag-save expect100-timeout form-escape ftp-account ftp-method ftp-port happy-eyeballs-timeout-ms haproxy-clientip
-	hostpubmd5 hsts interface ip-tos ipfs-gateway keepalive-cnt keepalive-time key key-type krb libcurl limit-rate local-port
-	login-options mail-from max-filesize max-redirs max-time netrc-file noproxy oauth2-bearer output output-dir parallel-max pass
-	pinnedpubkey preproxy proto proto-default proto-redir proxy proxy-header proxy-pass proxy-user proxy1.0 pubkey quote random-file
-	range rate referer request-target resolve retry retry-delay retry-max-time service-name socks4 socks4a socks5 socks5-hostname
-	speed-limit speed-time stderr telnet-option time-cond tls-max tls13-ciphers tlspassword tlsuser trace trace-ascii unix-socket
-	user user-agent variable vlan-priority write-out`)
-
-// curlLong are the long names of the short options that matter here.
-var curlLong = map[string]string{
-	"request": "X", "head": "I", "get": "G", "header": "H", "form": "F", "upload-file": "T", "next": ":",
-	"data": "d", "data-ascii": "d", "data-binary": "d", "data-raw": "raw", "data-urlencode": "encoded", "json": "json",
-	"url": "url", "form-string": "F", "url-query": "query",
-}
+	cookie-jar create-file-mode crlfile curves data data-ascii data-binary data-raw data-urlencode delegation dns-interface dns-servers
+	doh-url dump-header ech egd-file engine etag-compare etag-save expect100-timeout form form-escape form-string ftp-account ftp-method
+	ftp-port happy-eyeballs-timeout-ms haproxy-clientip header hostpubmd5 hsts interface ip-tos ipfs-gateway json keepalive-cnt
+	keepalive-time key key-type krb libcurl limit-rate local-port login-options mail-from max-filesize max-redirs max-time netrc-file
+	noproxy oauth2-bearer output output-dir parallel-max pass pinnedpubkey preproxy proto proto-default proto-redir proxy proxy-header
+	proxy-pass proxy-user proxy1.0 pubkey quote random-file range rate referer request request-target resolve retry retry-delay
+	retry-max-time service-name socks4 socks4a socks5 socks5-hostname speed-limit speed-time stderr telnet-option time-cond tls-max
+	tls13-ciphers tlspassword tlsuser trace trace-ascii unix-socket upload-file url url-query user user-agent variable vlan-priority
+	write-out`)}
 
 // curl gathers the options of one request.
 type curl struct {
@@ -45,87 +33,47 @@ type curl struct {
 func curlRequests(args []string, input *input, open opener) []request {
 	var requests []request
 	c := &curl{input: input, open: open}
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if len(arg) < 2 || arg[0] != '-' {
-			c.addresses = append(c.addresses, arg)
-			continue
-		}
-		value := ""
-		if i+1 < len(args) {
-			value = args[i+1]
-		}
-		if arg == "--next" || arg == "-:" {
+	curlOptions.each(args, func(name, value string) {
+		if name == "next" || name == ":" {
 			requests = append(requests, c.done())
 			c = &curl{input: input, open: open}
-			continue
+			return
 		}
-		if c.option(arg, value) {
-			i++
-		}
-	}
+		c.set(name, value)
+	})
 	return append(requests, c.done())
 }
 
-// option takes one argument that is an option and reports whether it took the
-// next one as its value.
-func (c *curl) option(arg, next string) bool {
-	if long, ok := strings.CutPrefix(arg, "--"); ok {
-		name, known := curlLong[long]
-		if known {
-			return c.set(name, next)
-		}
-		return curlValued[long]
-	}
-	for i := 1; i < len(arg); i++ {
-		letter := arg[i : i+1]
-		if !strings.Contains(curlShort, letter) {
-			c.set(letter, "")
-			continue
-		}
-		if rest := arg[i+1:]; rest != "" {
-			c.set(letter, rest) // -XPOST
-			return false
-		}
-		c.set(letter, next)
-		return true
-	}
-	return false
-}
-
-// set notes an option and reports whether it takes a value.
-func (c *curl) set(name, value string) bool {
+// set notes an option that matters.
+func (c *curl) set(name, value string) {
 	switch name {
-	case "X":
+	case "X", "request":
 		c.method = value
-	case "H":
+	case "H", "header":
 		c.addHeader(value)
-	case "I":
+	case "I", "head":
 		c.head = true
-		return false
-	case "G":
+	case "G", "get":
 		c.get = true
-		return false
-	case "T":
+	case "T", "upload-file":
 		c.put = true
-	case "F":
+	case "F", "form", "form-string":
 		c.sends, c.unknown = true, true
 		c.defaultContentType("multipart/form-data")
 	case "json":
 		c.addData(value, true)
 		c.defaultContentType("application/json")
-	case "d":
+	case "d", "data", "data-ascii", "data-binary":
 		c.addData(value, true)
-	case "raw":
+	case "data-raw":
 		c.addData(value, false)
-	case "encoded":
+	case "data-urlencode":
 		c.addData(encodedData(value), false)
-	case "query":
+	case "url-query":
 		c.query = append(c.query, encodedData(value))
-	case "url":
+	case "url", "":
 		c.addresses = append(c.addresses, value)
 	}
-	return true
 }
 
 func (c *curl) addData(value string, files bool) {
@@ -156,54 +104,39 @@ func (c *curl) content(name string) (string, bool) {
 // content of a file (name@file) is open.
 func encodedData(text string) string {
 	name, value, ok := strings.Cut(text, "=")
-	if !ok {
-		if before, _, file := strings.Cut(text, "@"); file {
-			return before + "=" + call.Open
-		}
-		return encodedValue(text)
+	before, _, file := strings.Cut(text, "@")
+	switch {
+	case ok && name != "":
+		return name + "=" + call.Escaped(value, call.Open)
+	case !ok && file:
+		return before + "=" + call.Open
 	}
-	if name == "" {
-		return encodedValue(value)
-	}
-	return name + "=" + encodedValue(value)
-}
-
-// encodedValue escapes a value for a query and leaves what is open readable.
-func encodedValue(value string) string {
-	pieces := strings.Split(value, call.Open)
-	for i, p := range pieces {
-		pieces[i] = url.QueryEscape(p)
-	}
-	return strings.Join(pieces, call.Open)
+	return call.Escaped(strings.TrimPrefix(text, "="), call.Open)
 }
 
 // done settles what the options mean together.
 func (c *curl) done() request {
 	r := c.request
+	separator := "&"
+	if strings.Contains(r.header.Get("Content-Type"), "json") {
+		separator = ""
+	}
 	switch {
 	case c.get:
 		r.query = append(r.query, c.data...)
 		r.sends = false
 	case c.sends && !c.unknown:
-		r.body = []byte(joinData(c.data, r.header.Get("Content-Type")))
+		r.body = []byte(strings.Join(c.data, separator))
 	}
-	if c.sends && !c.get {
+	if r.sends {
 		r.defaultContentType("application/x-www-form-urlencoded")
 	}
-	if r.method == "" && c.head {
+	switch {
+	case r.method != "":
+	case c.head:
 		r.method = http.MethodHead
-	}
-	if r.method == "" && c.put {
+	case c.put:
 		r.method = http.MethodPut
 	}
 	return r
-}
-
-// joinData puts the pieces of a body together as curl does: --json without, -d
-// with an ampersand between them.
-func joinData(pieces []string, kind string) string {
-	if strings.Contains(kind, "json") {
-		return strings.Join(pieces, "")
-	}
-	return strings.Join(pieces, "&")
 }

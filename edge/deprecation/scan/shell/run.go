@@ -17,7 +17,9 @@ const (
 	mostVars    = 1 << 12
 	mostGrowth  = 1 << 20
 	mostCalls   = 1 << 14
-	mostItems   = 64 // of a loop
+	mostItems   = 64  // of a loop
+	mostFields  = 256 // of a word: {1..1000000}
+	perField    = 64  // what each of them counts for, beside its length
 	mostSteps   = 1 << 17
 	deepest     = 16 // scripts in scripts, functions in functions
 )

@@ -10,7 +10,6 @@
 package shell
 
 import (
-	"bufio"
 	"cmp"
 	"slices"
 	"strings"
@@ -19,13 +18,9 @@ import (
 )
 
 // Read reads a script, or a text with commands in it.
-func Read(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
-	return Text(Script{Text: string(text), Line: 1, Exact: true}, out)
+func Read(text []byte, out *call.Sink) error {
+	Text(Script{Text: string(text), Line: 1, Exact: true}, out)
+	return nil
 }
 
 // Script is a piece of shell and where it stands.
@@ -40,7 +35,7 @@ type Script struct {
 }
 
 // Text hands on the calls of a script, by their lines.
-func Text(s Script, out *call.Sink) error {
+func Text(s Script, out *call.Sink) {
 	r := newRun(s, out.Options)
 	r.read(s.Text, position{line: s.Line, exact: s.Exact})
 	r.uncalled()
@@ -49,14 +44,11 @@ func Text(s Script, out *call.Sink) error {
 		if f.variable != "" && r.used[f.variable] {
 			continue // what it is used in says more
 		}
-		if err := f.offer(out); err != nil {
-			return err
-		}
+		f.offer(out)
 	}
 	for _, skip := range r.skipped {
 		out.Skip(skip.Line, skip.Reason)
 	}
-	return nil
 }
 
 // found is a call, or an address alone.
@@ -66,15 +58,15 @@ type found struct {
 	variable string // that is set to the address
 }
 
-func (f found) offer(out *call.Sink) error {
+func (f found) offer(out *call.Sink) {
 	switch {
 	case f.literal:
-		return out.Literal(f.Call)
+		out.Literal(f.Call)
 	case f.URL == "":
 		out.Skip(f.Line, "the whole address of the call is left open")
-		return nil
+	default:
+		out.Offer(f.Call)
 	}
-	return out.Offer(f.Call)
 }
 
 // HasCalls reports whether a text makes a call of curl, wget or HTTPie.

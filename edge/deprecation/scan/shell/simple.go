@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -18,7 +20,7 @@ func (r *run) simple(cmd *syntax.CallExpr, s *syntax.Stmt, in *input) {
 	}
 	before := r.vars
 	if len(cmd.Assigns) > 0 {
-		r.vars = cloned(before)
+		r.vars = maps.Clone(before)
 		r.assign(cmd.Assigns)
 	}
 	c := command{line: r.line(cmd.Args[0].Pos()), input: in}
@@ -30,14 +32,6 @@ func (r *run) simple(cmd *syntax.CallExpr, s *syntax.Stmt, in *input) {
 	}
 	r.vars = before
 	r.execute(c)
-}
-
-func cloned(vars map[string]variable) map[string]variable {
-	out := make(map[string]variable, len(vars)+1)
-	for name, v := range vars {
-		out[name] = v
-	}
-	return out
 }
 
 // span is the text of a statement with its here-documents.
@@ -88,7 +82,7 @@ func (r *findings) add(f found) {
 }
 
 // silent are commands whose arguments are no addresses that anyone calls.
-var silent = words("echo printf test [ cd ls rm mkdir cp mv export source . grep sed awk jq exit return chmod chown tar git")
+var silent = call.Words("echo printf test [ cd ls rm mkdir cp mv export source . grep sed awk jq exit return chmod chown tar git")
 
 // readInto sets the variable that a command reads its input into.
 func (r *run) readInto(c command) {
@@ -98,7 +92,7 @@ func (r *run) readInto(c command) {
 }
 
 // runsScripts are commands whose arguments or input are mostly scripts.
-var runsScripts = words("sh bash zsh dash ksh eval ssh su watch cat tee")
+var runsScripts = call.Words("sh bash zsh dash ksh eval ssh su watch cat tee")
 
 // inner reads the scripts that a command is given to run: sh -c '…', and a
 // here-document that a shell or a file is fed.
@@ -182,20 +176,14 @@ func (r *run) input(s *syntax.Stmt) *input {
 // document is the text of a here-document. In one whose end is quoted nothing is
 // expanded.
 func (r *run) document(redirect *syntax.Redirect) string {
-	quoted := false
-	for _, part := range redirect.Word.Parts {
-		lit, plain := part.(*syntax.Lit)
-		quoted = quoted || !plain || strings.Contains(lit.Value, `\\`)
+	if quoted := redirect.Word.Lit() == "" || strings.Contains(redirect.Word.Lit(), `\\`); quoted {
+		return redirect.Hdoc.Lit()
 	}
-	w := &word{}
-	for _, part := range redirect.Hdoc.Parts {
-		if lit, plain := part.(*syntax.Lit); plain && quoted {
-			w.WriteString(lit.Value)
-			continue
-		}
-		r.part(w, part, true)
+	text, err := expand.Document(r.config(), r.opened(redirect.Hdoc))
+	if err != nil {
+		return call.Open
 	}
-	return w.String()
+	return text
 }
 
 // tabless cuts the tabs off that <<- does not count.
@@ -235,10 +223,14 @@ func (r *run) output(s *syntax.Stmt) (string, bool) {
 		args = append(args, r.fields(w)...)
 	}
 	in := r.input(s)
-	if name == "cat" {
+	switch {
+	case name == "cat":
 		return concatenated(r.open, args, in)
+	case name == "printf" && len(args) > 0:
+		text, _, err := expand.Format(r.config(), args[0], args[1:])
+		return text, err == nil
 	}
-	return written(name, args), true
+	return echoed(args), true
 }
 
 // concatenated is what cat writes.
@@ -260,41 +252,17 @@ func concatenated(open opener, args []string, in *input) (string, bool) {
 	return text.String(), in != nil || len(args) > 0
 }
 
-// written is what echo or printf writes.
-func written(name string, args []string) string {
-	for len(args) > 0 && (args[0] == "-n" || args[0] == "-e" || args[0] == "-E" || args[0] == "--") {
+// echoed is what echo writes.
+func echoed(args []string) string {
+	for len(args) > 0 && (args[0] == "-n" || args[0] == "-e" || args[0] == "-E") {
 		args = args[1:]
 	}
-	if name == "echo" || len(args) == 0 {
-		return strings.Join(args, " ") + "\n"
-	}
-	format, values := strings.ReplaceAll(args[0], `\n`, "\n"), args[1:]
-	var text strings.Builder
-	for {
-		before, after, more := strings.Cut(format, "%s")
-		text.WriteString(before)
-		if !more {
-			return text.String()
-		}
-		value := call.Open
-		if len(values) > 0 {
-			value, values = values[0], values[1:]
-		}
-		text.WriteString(value)
-		format = after
-	}
+	return strings.Join(args, " ") + "\n"
 }
 
-// baseName is the name of a command without its folder, and without the @ with which just and
-// batch files keep it from being shown.
+// baseName is the name of a command without its folder, without the @ with which just and
+// batch files keep it from being shown, and without what is open before it: $(Q)curl.
 func baseName(word string) string {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(strings.TrimPrefix(word, "@"), `\`, "/")), ".exe")
-}
-
-func nameLength(s string) int {
-	n := 0
-	for n < len(s) && (call.IsLetter(s[n]) || n > 0 && s[n] >= '0' && s[n] <= '9') {
-		n++
-	}
-	return n
+	word = strings.TrimPrefix(strings.TrimPrefix(word, call.Open), "@")
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // read reads a text as a script, and where it is none, line by line.
@@ -43,15 +46,7 @@ func parse(text string) (*syntax.File, error) {
 const nesting = 400
 
 // opens and closes are the words that nest.
-var opens, closes = words("if while until for select case do then elif function ! [[ time coproc"), words("fi done esac ]]")
-
-func words(text string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(text) {
-		set[w] = true
-	}
-	return set
-}
+var opens, closes = call.Words("if while until for select case do then elif function ! [[ time coproc"), call.Words("fi done esac ]]")
 
 // tooDeep counts what can nest without minding quotes: it may find too much, and
 // then the text is read line by line.
@@ -116,7 +111,7 @@ func (r *run) byLines(text string, at position) {
 func matters(line string) bool {
 	line = strings.TrimSpace(line)
 	name, _, assigns := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-	return mentions(line) || assigns && nameLength(name) == len(name) && name != ""
+	return mentions(line) || assigns && syntax.ValidName(name)
 }
 
 // piece reads the command that begins at the first line, and returns over how many
@@ -149,10 +144,11 @@ func continues(text string) bool { return strings.HasSuffix(strings.TrimRight(te
 // cut reads what of a line can be read: from the name of a client to where it
 // stops being a command.
 func (r *run) cut(line string, at position) {
-	from := nameIn(line)
-	if from < 0 {
+	found := clientIn().FindStringSubmatchIndex(line)
+	if found == nil {
 		return
 	}
+	from := found[2]
 	text := strings.TrimRight(line[from:], "\n")
 	if from > 0 && line[from-1] == '`' {
 		text, _, _ = strings.Cut(text, "`") // `curl …` in prose
@@ -172,25 +168,8 @@ func (r *run) cut(line string, at position) {
 	}
 }
 
-// nameIn is where the name of a client begins in a line; -1 if nowhere.
-func nameIn(line string) int {
-	best := -1
-	for _, name := range clients {
-		for from := 0; ; {
-			i := strings.Index(line[from:], name)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + len(name)
-			before, after := i == 0 || strings.IndexByte(" \t`\"'($|;&/", line[i-1]) >= 0, from < len(line) && (line[from] == ' ' || line[from] == '\t')
-			if before && after && (best < 0 || i < best) {
-				best = i
-			}
-		}
-	}
-	return best
-}
+// clientIn is the name of a client in a line, as a word of a command.
+var clientIn = lazyregexp.New("(?:^|[ \t`\"'($|;&/])(" + strings.Join(clients, "|") + ")[ \t]")
 
 // withoutPrompt cuts off what stands before a command in documents.
 func withoutPrompt(line string) string {

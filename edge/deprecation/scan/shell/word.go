@@ -1,222 +1,140 @@
 package shell
 
 import (
+	"io"
 	"strconv"
-	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-// word is the text of a word as it is being made.
-type word struct {
-	strings.Builder
-	quoted bool // in part at least
-	split  bool // an unquoted variable brought spaces in
-}
+// config is how words are expanded: as bash does, with what the script itself sets, and
+// without a look at any file.
+func (r *run) config() *expand.Config { return &expand.Config{Env: r, CmdSubst: r.substitute} }
 
 // fields is the word, or the words that a variable makes of it: CURL="curl -s";
 // $CURL https://…, or "${args[@]}".
-func (r *run) fields(w *syntax.Word) []string {
-	if list, ok := r.list(w); ok {
-		return list
+func (r *run) fields(w *syntax.Word) (fields []string) {
+	for field, err := range expand.FieldsSeq(r.config(), r.opened(w)) {
+		if len(fields) > 0 {
+			r.grown += perField + len(field)
+		}
+		if err != nil || len(fields) == mostFields || r.grown > mostGrowth && len(fields) > 0 {
+			return append(fields, call.Open)
+		}
+		fields = append(fields, field)
 	}
-	made := r.word(w)
-	if made.split && !made.quoted {
-		return strings.Fields(made.String())
-	}
-	return []string{made.String()}
+	return fields
 }
 
 // text is the word as one, whatever spaces it holds.
-func (r *run) text(w *syntax.Word) string { return r.word(w).String() }
-
-func (r *run) word(w *syntax.Word) *word {
-	made := &word{}
-	for _, part := range w.Parts {
-		r.part(made, part, false)
-	}
-	return made
-}
-
-// list is what "${name[@]}" or "$@" stands for, where that is known.
-func (r *env) list(w *syntax.Word) ([]string, bool) {
-	if len(w.Parts) != 1 {
-		return nil, false
-	}
-	part := w.Parts[0]
-	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
-		part = q.Parts[0]
-	}
-	p, ok := part.(*syntax.ParamExp)
-	if !ok || p.Param == nil {
-		return nil, false
-	}
-	if p.Param.Value == "@" || p.Param.Value == "*" {
-		return r.args, r.args != nil
-	}
-	v, known := r.vars[p.Param.Value]
-	if index, ok := p.Index.(*syntax.Word); ok && known && v.list && (index.Lit() == "@" || index.Lit() == "*") {
-		return v.values, true
-	}
-	return nil, false
-}
-
-// part adds a piece of a word.
-func (r *run) part(w *word, part syntax.WordPart, quoted bool) {
-	switch p := part.(type) {
-	case *syntax.Lit:
-		w.WriteString(unescaped(p.Value, quoted))
-	case *syntax.SglQuoted:
-		w.quoted = true
-		if p.Dollar {
-			w.WriteString(ansi(p.Value))
-		} else {
-			w.WriteString(p.Value)
-		}
-	case *syntax.DblQuoted:
-		w.quoted = true
-		for _, inner := range p.Parts {
-			r.part(w, inner, true)
-		}
-	case *syntax.ParamExp:
-		r.fill(w, r.parameter(p), quoted)
-	case *syntax.CmdSubst:
-		r.substitute(w, p, quoted)
-	default:
-		w.WriteString(call.Open)
-	}
-}
-
-// substitute puts in what a command writes, where that is known; its calls count
-// in any case.
-func (r *run) substitute(w *word, c *syntax.CmdSubst, quoted bool) {
-	if len(c.Stmts) == 1 {
-		if text, known := r.output(c.Stmts[0]); known {
-			r.fill(w, strings.TrimRight(text, "\n"), quoted)
-			return
-		}
-	} else {
-		r.stmts(c.Stmts)
-	}
-	w.WriteString(call.Open)
-}
-
-func (r *env) fill(w *word, value string, quoted bool) {
-	if r.grown += len(value); r.grown > mostGrowth {
-		value = call.Open
-	}
-	w.split = w.split || !quoted && strings.ContainsAny(value, " \n\t")
-	w.WriteString(value)
-}
-
-// parameter is the value of $name, ${name}, ${name:-default} and their like.
-func (r *run) parameter(p *syntax.ParamExp) string {
-	if !isValue(p) {
-		return call.Open
-	}
-	value, known := r.lookup(p)
-	if p.Exp == nil {
-		return value
-	}
-	switch p.Exp.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if known || p.Exp.Word == nil {
-			return value
-		}
-		return orOpen(r.text(p.Exp.Word))
-	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		return value
-	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
-		if known && p.Exp.Word != nil && p.Exp.Word.Lit() == "/" {
-			return strings.TrimSuffix(value, "/") // ${BASE%/}
-		}
-	}
-	return call.Open
-}
-
-// isValue reports whether an expansion is the value of a variable, or what an
-// operator makes of it: no length, slice or replacement.
-func isValue(p *syntax.ParamExp) bool {
-	return p.Param != nil && !p.Length && !p.Excl && p.Slice == nil && p.Repl == nil && p.Names == 0
-}
-
-func orOpen(text string) string {
-	if text == "" {
+func (r *run) text(w *syntax.Word) string {
+	text, err := expand.Literal(r.config(), r.opened(w))
+	if err != nil {
 		return call.Open
 	}
 	return text
 }
 
-// lookup is the value of a variable or of an argument; open where it is not known.
-func (r *env) lookup(p *syntax.ParamExp) (string, bool) {
-	name := p.Param.Value
-	if n, err := strconv.Atoi(name); err == nil {
-		if n > 0 && n <= len(r.args) {
-			return r.args[n-1], true
-		}
-		return call.Open, false
-	}
-	v, known := r.vars[name]
-	r.used[name] = true
-	switch {
-	case !known || len(v.values) == 0:
-		return call.Open, false
-	case v.list && p.Index != nil:
-		return r.element(v, p.Index)
-	}
-	return v.values[0], true
+// opened is a word in which what is not known is written open: bash would make nothing
+// of it.
+func (r *run) opened(w *syntax.Word) *syntax.Word {
+	return &syntax.Word{Parts: r.openedParts(w.Parts)}
 }
 
-func (r *env) element(v variable, index syntax.ArithmExpr) (string, bool) {
+func (r *run) openedParts(parts []syntax.WordPart) (out []syntax.WordPart) {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted, *syntax.CmdSubst:
+			out = append(out, part)
+		case *syntax.DblQuoted:
+			out = append(out, &syntax.DblQuoted{Parts: r.openedParts(p.Parts)})
+		case *syntax.ParamExp:
+			out = append(out, r.parameter(p)...)
+		default:
+			out = append(out, open)
+		}
+	}
+	return out
+}
+
+var open = &syntax.Lit{Value: call.Open}
+
+// parameter is what stands for $name, ${name}, ${name:-default} and their like.
+func (r *run) parameter(p *syntax.ParamExp) []syntax.WordPart {
+	if p.Param == nil || p.Length || p.Excl || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+		return []syntax.WordPart{open} // no value of a variable
+	}
+	r.used[p.Param.Value] = true
+	if _, known := r.lookup(p.Param.Value); known && isPlain(p.Index) {
+		return []syntax.WordPart{p}
+	}
+	if p.Exp != nil && p.Exp.Word != nil {
+		switch p.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			return r.openedParts(p.Exp.Word.Parts)
+		}
+	}
+	return []syntax.WordPart{open}
+}
+
+// isPlain reports whether an index is none, a number, or all.
+func isPlain(index syntax.ArithmExpr) bool {
 	w, ok := index.(*syntax.Word)
 	if !ok {
-		return call.Open, false
+		return index == nil
 	}
-	n, err := strconv.Atoi(w.Lit())
-	if w.Lit() == "@" || w.Lit() == "*" {
-		return strings.Join(v.values, " "), true
-	}
-	if err != nil || n < 0 || n >= len(v.values) {
-		return call.Open, false
-	}
-	return v.values[n], true
+	_, err := strconv.Atoi(w.Lit())
+	return err == nil || w.Lit() == "@" || w.Lit() == "*"
 }
 
-// unescaped undoes the backslashes of a literal; within double quotes they escape
-// few characters.
-func unescaped(text string, quoted bool) string {
-	if strings.IndexByte(text, '\\') < 0 {
-		return text
+// lookup is the value of a variable or of an argument; false where it is not known.
+func (r *env) lookup(name string) (variable, bool) {
+	if name == "@" || name == "*" {
+		return variable{values: r.args, list: true}, r.args != nil
 	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) || quoted && strings.IndexByte("\"\\$`\n", text[i+1]) < 0 {
-			b.WriteByte(text[i])
-			continue
+	if n, err := strconv.Atoi(name); err == nil {
+		if n > 0 && n <= len(r.args) {
+			return variable{values: r.args[n-1 : n]}, true
 		}
-		if i++; text[i] != '\n' {
-			b.WriteByte(text[i])
-		}
+		return variable{}, false
 	}
-	return b.String()
+	v := r.vars[name]
+	return v, len(v.values) > 0
 }
 
-// ansi undoes the escapes of $'…'.
-func ansi(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		if at := strings.IndexByte("nrtabfve", text[i]); at >= 0 {
-			b.WriteByte("\n\r\t\a\b\f\v\x1b"[at])
-		} else {
-			b.WriteByte(text[i])
-		}
+// Get implements [expand.Environ]. What is not known is open, so that no name is looked up
+// elsewhere.
+func (r *env) Get(name string) expand.Variable {
+	v, known := r.lookup(name)
+	for _, value := range v.values {
+		r.grown += len(value)
 	}
-	return b.String()
+	switch {
+	case name == "IFS":
+		return expand.Variable{}
+	case !known || r.grown > mostGrowth:
+		return expand.Variable{Set: true, Kind: expand.String, Str: call.Open}
+	case v.list:
+		return expand.Variable{Set: true, Kind: expand.Indexed, List: v.values}
+	}
+	return expand.Variable{Set: true, Kind: expand.String, Str: v.values[0]}
+}
+
+// Each implements [expand.Environ].
+func (r *env) Each(func(string, expand.Variable) bool) {}
+
+// substitute writes what a command writes, where that is known; its calls count in any
+// case.
+func (r *run) substitute(w io.Writer, c *syntax.CmdSubst) error {
+	text := call.Open
+	if len(c.Stmts) != 1 {
+		r.stmts(c.Stmts)
+	} else if written, known := r.output(c.Stmts[0]); known {
+		text = written
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }

@@ -39,9 +39,9 @@ func built(path string, recv *value, args []argument) *value {
 	case joins[name]:
 		return joinedBy(recv, args)
 	case formats[name] && recv.is == text:
-		return formatted(recv, values(args), args...)
+		return formatted(recv, args)
 	case formats[name] && first != nil && first.is == text:
-		return formatted(first, values(args[1:]), args[1:]...)
+		return formatted(first, args[1:])
 	case encoders[name] || name == "stringify" && strings.Contains(strings.ToLower(path), "q"):
 		return encoded(recv, first, args)
 	}
@@ -66,7 +66,7 @@ func handedOn(name string, recv *value, args []argument) *value {
 	case recv.is == text && name == "replace":
 		return recv
 	case recv.is == text && name == "concat":
-		return concatenated(recv, args)
+		return joined(append([]*value{recv}, values(args)...), "")
 	case recv.is != open && (same[name] || len(args) == 0):
 		return recv
 	case len(args) == 0 && (name == "stringbuilder" || name == "stringbuffer"):
@@ -92,27 +92,22 @@ func values(args []argument) []*value {
 	return out
 }
 
-// joinedBy is "/".join([a, b]), [a, b].join("/"), strings.Join(list, "/") and
-// path.join(a, b).
+// joinedBy is "/".join([a, b]), [a, b].join("/"), strings.Join(list, "/"), implode("/", list)
+// and path.join(a, b): where there is a list, what is a text beside it stands between.
 func joinedBy(recv *value, args []argument) *value {
-	first, second := argAt(args, 0), argAt(args, 1)
-	switch {
-	case first == nil && recv.is == list:
-		return joined(recv.items, "")
-	case first == nil:
-		return nil
-	case recv.is == text && first.is == list:
-		return joined(first.items, recv.text)
-	case recv.is == list && first.is == text:
-		return joined(recv.items, first.text)
-	case first.is == list && second != nil && second.is == text:
-		return joined(first.items, second.text)
-	case first.is == text && second != nil && second.is == list: // PHP's implode, Java's String.join
-		return joined(second.items, first.text)
-	}
 	all := values(args)
-	if recv.is == text {
+	if recv.is != open {
 		all = append([]*value{recv}, all...)
+	}
+	separator := ""
+	if i := slices.IndexFunc(all, func(v *value) bool { return v.is == text }); i >= 0 {
+		separator = all[i].text
+	}
+	if i := slices.IndexFunc(all, func(v *value) bool { return v.is == list }); i >= 0 {
+		return joined(all[i].items, separator)
+	}
+	if len(args) == 0 {
+		return nil
 	}
 	return joined(all, "/")
 }
@@ -142,7 +137,7 @@ func joined(items []*value, separator string) *value {
 }
 
 // formatted fills a format: %s, {}, {0}, {name}. What has no argument is open.
-func formatted(format *value, args []*value, named ...argument) *value {
+func formatted(format *value, args []argument) *value {
 	out := &value{is: text, line: format.line, tokens: slices.Clip(format.tokens)}
 	var b strings.Builder
 	next := 0
@@ -156,7 +151,7 @@ func formatted(format *value, args []*value, named ...argument) *value {
 			i++
 			continue
 		}
-		v, positional := argumentFor(strings.Trim(format.text[i:i+n], "{}%()sdv[]+"), args, named, next)
+		v, positional := argumentFor(strings.Trim(format.text[i:i+n], "{}%()sdv[]+"), args, next)
 		if positional {
 			next++
 		}
@@ -173,8 +168,8 @@ func formatted(format *value, args []*value, named ...argument) *value {
 }
 
 // argumentFor finds what fills a placeholder, by its name, its number, or in turn.
-func argumentFor(name string, args []*value, named []argument, next int) (v *value, positional bool) {
-	for _, a := range named {
+func argumentFor(name string, args []argument, next int) (v *value, positional bool) {
+	for _, a := range args {
 		if a.name != "" && a.name == name {
 			return a.value, false
 		}
@@ -185,7 +180,7 @@ func argumentFor(name string, args []*value, named []argument, next int) (v *val
 		return args[0].get(plainName(name)), false
 	}
 	if next < len(args) {
-		return args[next], true
+		return args[next].value, true
 	}
 	return nil, true
 }
@@ -217,20 +212,9 @@ func encoded(recv, first *value, args []argument) *value {
 
 // appended adds to the path of an address.
 func appended(recv *value, args []argument) *value {
-	out := *recv
-	for _, a := range args {
-		piece := a.piece()
-		if !strings.HasPrefix(piece, "/") && !strings.HasSuffix(out.text, "/") {
-			out.text += "/"
-		}
-		if strings.HasSuffix(out.text, "/") {
-			piece = strings.TrimPrefix(piece, "/")
-		}
-		out.text += piece
-		out.tokens = slices.Clip(out.tokens)
-		out.add(a.tokens)
-	}
-	return &out
+	out := joined(append([]*value{recv}, values(args)...), "/")
+	out.query = slices.Clip(recv.query)
+	return out
 }
 
 // added adds to the query of an address, or to an object, in place.
@@ -257,13 +241,6 @@ func added(recv *value, name string, args []argument) *value {
 		return recv
 	}
 	recv.query = append(recv.query, key.text+"="+escaped(v))
-	return recv
-}
-
-func concatenated(recv *value, args []argument) *value {
-	for _, a := range args {
-		recv = concat(recv, a.value)
-	}
 	return recv
 }
 

@@ -9,11 +9,10 @@ import (
 
 // calls are the requests of the file; of those that are made of the same strings
 // one.
-func (p *parser) calls() []call.Call {
-	var out []call.Call
+func (p *parser) calls() (out []finding) {
 	for _, r := range p.requests {
 		if c, ok := callOf(r, p.used); ok {
-			out = append(out, c)
+			out = append(out, finding{c, (*call.Sink).Offer})
 		}
 	}
 	return out
@@ -35,7 +34,7 @@ func callOf(r *request, used map[int]bool) (call.Call, bool) {
 			query = append(query, strings.ReplaceAll(q, hole, call.Open))
 		}
 	}
-	url, ok := call.Normal(withQuery(written, strings.Join(query, "&")))
+	url, ok := call.Normal(call.WithQuery(written, strings.Join(query, "&")))
 	if !ok {
 		return call.Call{}, false
 	}

@@ -100,11 +100,7 @@ func (p *cursor) keyOf(from int, v *value) string {
 		return first.text
 	case v.is == open && v.text != "":
 		return v.text
-	case first.kind == name && v.req == nil:
-		return pathOf(p.tokens[from:min(p.at, len(p.tokens))])
-	case first.kind == mark && first.text == "[" && p.at == from+3: // [key]: of Lua and TypeScript
-		return p.token(from + 1).text
-	case first.kind == mark && first.text == ":" && p.at == from+2:
+	case p.markAt(from, "[") && p.at == from+3, p.markAt(from, ":") && p.at == from+2: // [key]: of Lua and TypeScript, :key
 		return p.token(from + 1).text
 	}
 	return pathOf(p.tokens[from:min(p.at, len(p.tokens))])

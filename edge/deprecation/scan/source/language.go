@@ -3,55 +3,55 @@ package source
 import (
 	"path"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
 // language is what of a programming language the reader minds: how it writes
 // comments and strings.
 type language struct {
-	line   []string    // beginnings of comments up to the end of the line
-	block  [][2]string // beginnings and ends of others
-	dollar bool        // "$name ${name}" in double quotes
-	hash   bool        // "#{name}" in double quotes
-	swift  bool        // "\(name)"
-	backs  bool        // back quotes enclose several lines
-	inBack bool        // `${name}` within them
-	chars  bool        // single quotes enclose one character
-	adjoin bool        // strings side by side are one
-	bare   bool        // strings need no quotes
-	script bool        // arguments need no brackets: get "/path", key: value
-	power  bool        // PowerShell: Verb-Noun -Name value
-	regexp bool        // /…/ is a pattern
-	dots   bool        // a dot joins, and is no member
-	words  bool        // names may hold a hyphen
-	typed  bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
-	make   bool        // recipes of commands, in which make fills in its variables
+	comments [][2]string // beginnings and ends; that of a line is no part of one
+	fills    string      // how what is filled into double quotes begins: "$name ${name}", "#{name}", "\(name)"
+	backs    bool        // back quotes enclose several lines
+	inBack   bool        // `${name}` within them
+	chars    bool        // single quotes enclose one character
+	adjoin   bool        // strings side by side are one
+	lines    bool        // strings go over several lines
+	long     bool        // [[…]] is a string
+	bare     bool        // strings need no quotes
+	script   bool        // arguments need no brackets: get "/path", key: value
+	power    bool        // PowerShell: Verb-Noun -Name value
+	regexp   bool        // /…/ is a pattern
+	dots     bool        // a dot joins, and is no member
+	words    bool        // names may hold a hyphen
+	typed    bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
+	make     bool        // recipes of commands, in which make fills in its variables
 }
 
 var (
-	cComments = [][2]string{{"/*", "*/"}}
-	slashes   = []string{"//"}
-	hashes    = []string{"#"}
+	cLike  = [][2]string{{"/*", "*/"}, {"//", "\n"}}
+	hashes = [][2]string{{"#", "\n"}}
 
 	generic    = language{}
-	python     = language{line: hashes, adjoin: true}
-	golang     = language{line: slashes, block: cComments, backs: true, chars: true}
-	javascript = language{line: slashes, block: cComments, backs: true, inBack: true, regexp: true}
-	java       = language{line: slashes, block: cComments, chars: true, typed: true}
-	rust       = language{line: slashes, block: cComments, chars: true}
-	cplus      = language{line: slashes, block: cComments, chars: true, adjoin: true}
-	kotlin     = language{line: slashes, block: cComments, dollar: true, chars: true}
-	groovy     = language{line: slashes, block: cComments, dollar: true, script: true}
-	dart       = language{line: slashes, block: cComments, dollar: true, adjoin: true}
-	swift      = language{line: slashes, block: cComments, swift: true}
-	ruby       = language{line: hashes, hash: true, adjoin: true, script: true}
-	php        = language{line: []string{"//", "#"}, block: cComments, dollar: true, dots: true}
-	perl       = language{line: hashes, dollar: true, script: true, dots: true}
-	powershell = language{line: hashes, block: [][2]string{{"<#", "#>"}}, dollar: true, power: true, words: true}
-	lua        = language{line: []string{"--"}, block: [][2]string{{"--[[", "]]"}}, script: true}
-	elixir     = language{line: hashes, hash: true, script: true}
-	lisp       = language{line: []string{";"}, words: true}
-	hashed     = language{line: hashes, bare: true}
-	making     = language{line: hashes, make: true}
+	python     = language{comments: hashes, adjoin: true}
+	golang     = language{comments: cLike, backs: true, chars: true}
+	javascript = language{comments: cLike, backs: true, inBack: true, regexp: true}
+	java       = language{comments: cLike, chars: true, typed: true}
+	rust       = language{comments: cLike, chars: true}
+	cplus      = language{comments: cLike, chars: true, adjoin: true}
+	kotlin     = language{comments: cLike, fills: "$", chars: true}
+	groovy     = language{comments: cLike, fills: "$", script: true}
+	dart       = language{comments: cLike, fills: "$", adjoin: true}
+	swift      = language{comments: cLike, fills: `\(`}
+	ruby       = language{comments: hashes, fills: "#{", lines: true, adjoin: true, script: true}
+	php        = language{comments: append(hashes, cLike...), fills: "$", dots: true}
+	perl       = language{comments: hashes, fills: "$", script: true, dots: true}
+	powershell = language{comments: [][2]string{{"<#", "#>"}, {"#", "\n"}}, fills: "$", lines: true, power: true, words: true}
+	lua        = language{comments: [][2]string{{"--[[", "]]"}, {"--", "\n"}}, long: true, script: true}
+	elixir     = language{comments: hashes, fills: "#{", lines: true, script: true}
+	lisp       = language{comments: [][2]string{{";", "\n"}}, words: true}
+	hashed     = language{comments: hashes, bare: true}
+	making     = language{comments: hashes, make: true}
 )
 
 var languages = map[string]language{
@@ -74,17 +74,15 @@ var names = map[string]language{
 
 // others are extensions of texts that are no programs and whose strings may be
 // addresses all the same.
-var others = map[string]bool{
-	".md": true, ".markdown": true, ".rst": true, ".adoc": true, ".html": true, ".htm": true, ".xml": true, ".css": true, ".json": true, ".json5": true, ".jsonc": true,
-	".graphql": true, ".proto": true, ".tpl": true, ".tmpl": true, ".j2": true, ".erb": true, ".ejs": true, ".sum": true, ".mod": true, ".lock": true, ".bru": true,
-}
+var others = call.Words(".md .markdown .rst .adoc .html .htm .xml .css .json .json5 .jsonc .graphql .proto .tpl .tmpl .j2 .erb .ejs .sum .mod .lock .bru")
 
 // languageOf tells a language by the name of a file, and by its first line.
 func languageOf(name, text string) language {
-	if l, ok := named(name); ok {
-		return l
+	l, ok := named(name)
+	if !ok {
+		l, _ = interpreted(text)
 	}
-	return interpreted(text)
+	return l
 }
 
 // named is the language that the name of a file tells.
@@ -102,33 +100,20 @@ func named(file string) (language, bool) {
 // interpreters are the programs that a first line #! may name.
 var interpreters = map[string]language{"python": python, "node": javascript, "deno": javascript, "bun": javascript, "ruby": ruby, "perl": perl, "php": php, "pwsh": powershell, "lua": lua}
 
-func interpreted(text string) language {
-	if !strings.HasPrefix(text, "#!") {
-		return generic
-	}
+func interpreted(text string) (language, bool) {
 	first, _, _ := strings.Cut(text, "\n")
 	for name, l := range interpreters {
-		if strings.Contains(first, name) {
-			return l
+		if strings.HasPrefix(first, "#!") && strings.Contains(first, name) {
+			return l, true
 		}
 	}
-	return generic
+	return generic, false
 }
 
 // Known reports whether the name or the beginning of a file says that it is
 // source code, or another text whose strings can be searched.
 func Known(name, text string) bool {
-	if _, ok := named(name); ok || others[strings.ToLower(path.Ext(name))] {
-		return true
-	}
-	if !strings.HasPrefix(text, "#!") {
-		return false
-	}
-	first, _, _ := strings.Cut(text, "\n")
-	for name := range interpreters {
-		if strings.Contains(first, name) {
-			return true
-		}
-	}
-	return false
+	_, byName := named(name)
+	_, byText := interpreted(text)
+	return byName || byText || others[strings.ToLower(path.Ext(name))]
 }

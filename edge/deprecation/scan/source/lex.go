@@ -115,26 +115,17 @@ func (l *lexer) skipBreak() {
 
 func (l *lexer) comment() bool {
 	rest := l.text[l.at:]
-	for _, b := range l.lang.block {
-		if strings.HasPrefix(rest, b[0]) {
-			n := strings.Index(rest[len(b[0]):], b[1])
-			if n < 0 {
-				n = len(rest) - len(b[0]) - len(b[1])
-			}
-			to := min(len(l.text), l.at+len(b[0])+max(0, n)+len(b[1]))
-			l.add(comment, l.text[l.at:to], to)
-			return true
+	for _, c := range l.lang.comments {
+		begin, closing := c[0], c[1]
+		if !strings.HasPrefix(rest, begin) || begin == "#" && strings.HasPrefix(rest, "#{") {
+			continue
 		}
-	}
-	for _, begin := range l.lang.line {
-		if strings.HasPrefix(rest, begin) && !(begin == "#" && strings.HasPrefix(rest, "#{")) {
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
-			}
-			l.add(comment, rest[:n], l.at+n)
-			return true
+		to := len(rest)
+		if n := strings.Index(rest[len(begin):], closing); n >= 0 {
+			to = len(begin) + n + len(strings.TrimSuffix(closing, "\n"))
 		}
+		l.add(comment, rest[:to], l.at+to)
+		return true
 	}
 	return false
 }

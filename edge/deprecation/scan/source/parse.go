@@ -15,9 +15,9 @@ type parser struct {
 	scope
 	depth    int
 	requests []*request
-	noted    []*value     // texts that may be addresses
-	used     map[int]bool // strings that a request is made of
-	sdks     []sdk
+	noted    []*value          // texts that may be addresses
+	used     map[int]bool      // strings that a request is made of
+	sdks     map[string]string // calls of client libraries, by method
 }
 
 // file reads the whole.
@@ -166,11 +166,15 @@ func combine(op string, left, right *value) *value {
 }
 
 // arguments are the values of a tuple, or the one.
-func arguments(v *value) []*value {
+func arguments(v *value) (args []argument) {
+	items := []*value{v}
 	if v.is == list {
-		return v.items
+		items = v.items
 	}
-	return []*value{v}
+	for _, item := range items {
+		args = append(args, argument{"", item})
+	}
+	return args
 }
 
 // joinsTexts reports whether a sign goes on with an expression.
@@ -204,10 +208,7 @@ func (p *parser) choice(left *value) *value {
 	p.breaks()
 	no := p.expression()
 	p.note(no)
-	if yes.is == open {
-		return no
-	}
-	return yes
+	return combine("||", yes, no)
 }
 
 // silent words stand before an operand and do not change it.

@@ -68,7 +68,7 @@ func (p *parser) made(r *request, line int) *value {
 var (
 	targetNames = []string{"url", "uri", "path", "endpoint", "href", "resource", "requesturi", "route", "pathname", "requesturl", "urlstring"}
 	baseNames   = []string{"baseurl", "baseuri", "prefixurl", "baseaddress", "base", "host", "apiurl", "apibase", "serverurl"}
-	queryNames  = []string{"params", "query", "qs", "searchparams", "queryparams", "queryparameters", "querystring"}
+	queryNames  = []string{"params", "query", "qs", "searchparams", "queryparams", "queryparameters", "querystring", "rawquery"}
 	bodyNames   = []string{"json", "body", "data", "payload", "content", "form", "jsonbody", "requestbody", "formdata", "httpbody"}
 	methodNames = []string{"method", "type", "verb", "httpmethod", "requestmethod"}
 	headerNames = []string{"headers", "header", "requestheaders", "httpheaders", "additionalheaders"}
@@ -131,15 +131,10 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	if recv.req != nil && recv.req.base != nil {
 		r.base = recv.req.base
 	}
-	if sends || r.known() {
+	if sends || r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0 {
 		return r
 	}
 	return nil
-}
-
-// known reports whether arguments say so much that they are of a request.
-func (r *request) known() bool {
-	return r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0
 }
 
 // chained is a request that a builder begins with its address.
@@ -203,14 +198,7 @@ func (r *request) positional(bodies []*value) {
 
 // named takes a part of the request by the name of an argument or a member.
 func (r *request) named(name string, v *value) bool {
-	has := func(names []string) bool {
-		for _, n := range names {
-			if n == name {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(names []string) bool { return slices.Contains(names, name) }
 	switch {
 	case has(methodNames) && methodOf(v) != "":
 		r.method = methodOf(v)
@@ -232,13 +220,10 @@ func (r *request) named(name string, v *value) bool {
 
 // queryOf is an object, a list of pairs or a text as a query.
 func queryOf(v *value) string {
-	switch v.is {
-	case object, list:
-		return v.form()
-	case text:
+	if v.is == text {
 		return strings.TrimPrefix(v.text, "?")
 	}
-	return ""
+	return v.form()
 }
 
 // isOptions tells the options of a request from a body: a member that only
@@ -348,14 +333,7 @@ var setsPart = map[string]string{
 
 // setMember sets a part of a request that a variable holds: req.body = ….
 func (r *request) setMember(member string, v *value) bool {
-	name := plainName(member)
-	switch name {
-	case "rawquery", "search":
-		name = "query"
-	case "requestmethod":
-		name = "method"
-	}
-	if r.named(name, v) {
+	if r.named(plainName(member), v) {
 		return true
 	}
 	if v.is == text || v.is == word { // req["Name"] = "value"

@@ -1,32 +1,25 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-// sdk is a client library that the file imports.
-type sdk struct {
-	calls map[string]string // by the plain names of the methods
-}
-
-// imported are the libraries whose import stands in a text, of the language.
-func imported(text string, all []call.SDK) []sdk {
-	var out []sdk
+// imported are the calls of the libraries whose import stands in a text, by the plain names
+// of their methods.
+func imported(text string, all []call.SDK) map[string]string {
+	calls := map[string]string{}
 	for _, s := range all {
-		for _, begin := range s.Imports {
-			if strings.Contains(text, begin) {
-				made := sdk{calls: map[string]string{}}
-				for method, c := range s.Calls {
-					made.calls[plainPath(method)] = c
-				}
-				out = append(out, made)
-				break
-			}
+		if !slices.ContainsFunc(s.Imports, func(begin string) bool { return strings.Contains(text, begin) }) {
+			continue
+		}
+		for method, c := range s.Calls {
+			calls[plainPath(method)] = c
 		}
 	}
-	return out
+	return calls
 }
 
 var plainer = strings.NewReplacer("_", "", "()", "", "?", "")
@@ -42,30 +35,27 @@ func (p *parser) sdkCall(path string, args []argument, line int) bool {
 	if len(p.sdks) == 0 {
 		return false
 	}
-	plain := plainPath(path)
-	for _, s := range p.sdks {
-		for rest := plain; ; {
-			_, after, more := strings.Cut(rest, ".")
-			if !more {
-				break
-			}
-			rest = after
-			for _, name := range []string{rest, withoutWrapper(rest)} {
-				if c, ok := s.calls[name]; ok {
-					p.requests = append(p.requests, sdkRequest(c, args, line))
-					return true
-				}
+	for rest := plainPath(path); ; {
+		_, after, more := strings.Cut(rest, ".")
+		if !more {
+			return false
+		}
+		rest = after
+		for _, name := range []string{rest, withoutWrapper(rest)} {
+			if c, ok := p.sdks[name]; ok {
+				p.requests = append(p.requests, sdkRequest(c, args, line))
+				return true
 			}
 		}
 	}
-	return false
 }
+
+var wrappers = strings.NewReplacer(".withrawresponse", "", ".withstreamingresponse", "")
 
 // withoutWrapper cuts off what the libraries put between resource and method:
 // with_raw_response, ListAutoPaging.
 func withoutWrapper(path string) string {
-	path = strings.NewReplacer(".withrawresponse", "", ".withstreamingresponse", "").Replace(path)
-	return strings.TrimSuffix(path, "autopaging")
+	return strings.TrimSuffix(wrappers.Replace(path), "autopaging")
 }
 
 // sdkRequest is the request of a method, with what its arguments say: the value of

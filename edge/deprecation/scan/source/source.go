@@ -13,7 +13,6 @@
 package source
 
 import (
-	"bufio"
 	"cmp"
 	"slices"
 	"strings"
@@ -22,58 +21,40 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
 )
 
-// Read returns the reader of a file; its name tells the language.
-func Read(name string) call.Reader {
-	return func(r *bufio.Reader, out *call.Sink) error {
-		body, err := out.Whole(r)
-		if err != nil {
-			return err
-		}
-		out.Stats.Lines = call.CountLines(body)
-		return Text(Code{Name: name, Text: string(body), Line: 1, Exact: true}, out)
-	}
-}
-
 // Code is a piece of a program and where it stands.
 type Code struct {
-	Name  string // of a file: it tells the language
-	Text  string
-	Line  int  // of its first line
-	Exact bool // the text stands in the input byte by byte, from the beginning
+	Name string // of a file: it tells the language
+	Text string
+	Line int // of its first line
 }
 
 // Text hands on the calls of a program, by their lines.
-func Text(c Code, out *call.Sink) error {
+func Text(c Code, out *call.Sink) {
 	lang := languageOf(c.Name, c.Text)
 	switch {
 	case lang.bare:
-		return bareWords(c, out)
+		bareWords(c, out)
+		return
 	case lang.make:
-		return makeCalls(c, out)
+		makeCalls(c, out)
+		return
 	}
 	tokens := lex(c.Text, lang)
 	p := &parser{cursor: cursor{lang: lang, tokens: tokens}, scope: scope{vars: constants(tokens)}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
 	p.file()
-	found := p.calls()
-	known := len(found)
-	found = append(found, p.literals()...)
-	order := make([]int, len(found))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].Line, found[b].Line) })
-	for _, i := range order {
-		one := found[i]
+	found := append(p.calls(), p.literals()...)
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(a.Line, b.Line) })
+	for _, one := range found {
 		one.Line += c.Line - 1
-		hand := out.Offer
-		if i >= known {
-			hand = out.Literal
-		}
-		if err := hand(one); err != nil {
-			return err
-		}
+		one.hand(out, one.Call)
 	}
-	return p.commands(c, out)
+	p.commands(c, out)
+}
+
+// finding is a call or a literal, and how it is handed on.
+type finding struct {
+	call.Call
+	hand func(*call.Sink, call.Call)
 }
 
 // constants reads a file once for what is set at its outermost level, or in a
@@ -106,9 +87,9 @@ func constants(tokens []token) map[string]*value {
 
 // literals are the addresses that no request is made of: those put together of
 // most strings first, then strings by themselves.
-func (p *parser) literals() []call.Call {
+func (p *parser) literals() []finding {
 	slices.SortStableFunc(p.noted, func(a, b *value) int { return cmp.Compare(len(b.tokens), len(a.tokens)) })
-	var out []call.Call
+	var out []finding
 	for _, v := range p.noted {
 		if slices.ContainsFunc(v.tokens, func(t int) bool { return !p.used[t] }) {
 			out = append(out, p.words(v)...)
@@ -130,8 +111,7 @@ func (p *parser) literals() []call.Call {
 
 // words are the addresses in a text, each on its line where the text stands over
 // several.
-func (p *cursor) words(v *value) []call.Call {
-	var out []call.Call
+func (p *cursor) words(v *value) (out []finding) {
 	spread := len(v.tokens) == 1 && p.tokens[v.tokens[0]].raw
 	written := strings.ReplaceAll(v.text, hole, call.Open)
 	if len(v.query) > 0 {
@@ -139,14 +119,12 @@ func (p *cursor) words(v *value) []call.Call {
 	}
 	line := v.line
 	for part := range strings.SplitSeq(written, "\n") {
-		method := ""
-		for _, field := range strings.Fields(part)[:min(1, len(strings.Fields(part)))] {
-			if call.IsCommonMethod(field) {
-				method = field // "PATCH /zones/…"
-			}
+		method, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+		if !call.IsCommonMethod(method) { // no "PATCH /zones/…"
+			method = ""
 		}
 		for address := range call.Addresses(part) {
-			out = append(out, call.Call{Method: method, URL: address, Line: line})
+			out = append(out, finding{call.Call{Method: method, URL: address, Line: line}, (*call.Sink).Literal})
 		}
 		if spread {
 			line++
@@ -156,21 +134,20 @@ func (p *cursor) words(v *value) []call.Call {
 }
 
 // quotedIn are the quoted addresses in a comment.
-func quotedIn(t token) []call.Call {
-	var out []call.Call
+func quotedIn(t token) (out []finding) {
 	for _, inner := range lex(t.text, generic) {
 		if inner.kind != str {
 			continue
 		}
 		for address := range call.Addresses(inner.text) {
-			out = append(out, call.Call{URL: address, Line: t.line + inner.line - 1})
+			out = append(out, finding{call.Call{URL: address, Line: t.line + inner.line - 1}, (*call.Sink).Literal})
 		}
 	}
 	return out
 }
 
 // commands reads the commands that literals hold: os.system("curl …").
-func (p *parser) commands(c Code, out *call.Sink) error {
+func (p *parser) commands(c Code, out *call.Sink) {
 	var vars map[string]string
 	for _, t := range p.tokens {
 		if t.kind != str || !strings.Contains(t.text, "curl ") && !strings.Contains(t.text, "wget ") {
@@ -183,11 +160,8 @@ func (p *parser) commands(c Code, out *call.Sink) error {
 		if vars == nil {
 			vars = p.texts()
 		}
-		if err := shell.Text(shell.Script{Text: script, Line: t.line + c.Line - 1, Vars: vars}, out); err != nil {
-			return err
-		}
+		shell.Text(shell.Script{Text: script, Line: t.line + c.Line - 1, Vars: vars}, out)
 	}
-	return nil
 }
 
 // texts are the variables that are texts without anything open.
@@ -203,11 +177,9 @@ func (p *scope) texts() map[string]string {
 
 // bareWords takes the words of files in which strings need no quotes, up to the
 // comments, and the commands in them.
-func bareWords(c Code, out *call.Sink) error {
+func bareWords(c Code, out *call.Sink) {
 	if shell.HasCalls(c.Text) {
-		if err := shell.Text(shell.Script{Text: c.Text, Line: c.Line}, out); err != nil {
-			return err
-		}
+		shell.Text(shell.Script{Text: c.Text, Line: c.Line}, out)
 	}
 	line := c.Line - 1
 	for text := range strings.SplitSeq(c.Text, "\n") {
@@ -223,11 +195,8 @@ func bareWords(c Code, out *call.Sink) error {
 				field = v // URL=https://…
 			}
 			for address := range call.Addresses(field) {
-				if err := out.Literal(call.Call{URL: address, Line: line}); err != nil {
-					return err
-				}
+				out.Literal(call.Call{URL: address, Line: line})
 			}
 		}
 	}
-	return nil
 }

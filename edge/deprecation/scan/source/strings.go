@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // string reads a literal that begins here, with its prefix; false where none does.
@@ -97,7 +98,7 @@ func (l *lexer) mayBeLong(s literal) bool { return !l.lang.chars || s.quote != "
 func (l *lexer) spreads(s *literal) bool {
 	verbatim := strings.HasPrefix(s.prefix, "@")
 	s.escapes = !strings.Contains(s.prefix, "r") && !strings.Contains(s.prefix, "@") && !(s.quote == "`" && !l.lang.inBack)
-	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.power || l.lang.hash || s.quote == `"` && verbatim
+	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.lines || s.quote == `"` && verbatim
 }
 
 // nested is how deep we are in the expressions of a template.
@@ -118,49 +119,53 @@ const longestString = 1 << 18
 // long reads Lua's [[…]] and the here-documents of Ruby, PHP and PowerShell.
 func (l *lexer) long() bool {
 	rest := l.text[l.at:]
-	if strings.HasPrefix(rest, "[[") && len(l.lang.block) == 1 && l.lang.block[0][1] == "]]" {
+	if l.lang.long && strings.HasPrefix(rest, "[[") {
 		if n := strings.Index(rest, "]]"); n > 0 {
-			l.add(str, rest[2:n], l.at+n+2)
-			l.tokens[len(l.tokens)-1].raw = true
+			l.addString(token{text: rest[2:n], raw: true}, l.at+n+2)
 			return true
 		}
 	}
 	return strings.HasPrefix(rest, "<<") && l.patience > 0 && l.document(rest)
 }
 
-// document reads <<~END … END: Ruby's, Perl's and PHP's.
+// heredoc is the beginning of a here-document.
+var heredoc = lazyregexp.New(`^<<[<~-]*['"]?([A-Z_]{2,})`)
+
+// document reads <<~END … END: Ruby's, Perl's and PHP's. What follows the name on its line
+// (.to_json, a bracket) is lost: the text counts.
 func (l *lexer) document(rest string) bool {
-	first, body, ok := strings.Cut(rest, "\n")
-	l.patience -= len(first)
-	word := strings.Trim(strings.TrimLeft(first, "<~-"), " \t\r")
-	i := 0
-	for i < len(word) && (call.IsLetter(word[i]) || i == 0 && (word[i] == '\'' || word[i] == '"')) {
-		i++
-	}
-	mark := strings.Trim(word[:i], `'"`)
-	if !ok || len(mark) < 2 || mark != strings.ToUpper(mark) {
+	head, _, ends := strings.Cut(rest[:min(len(rest), longestText)], "\n")
+	l.patience -= len(head)
+	begin := heredoc().FindStringSubmatch(head)
+	if !ends || begin == nil {
 		return false
 	}
-	n := 0
-	for line := range strings.SplitAfterSeq(body, "\n") {
+	n := len(head) + 1
+	for line := range strings.SplitAfterSeq(rest[n:], "\n") {
 		if l.patience -= len(line); l.patience < 0 || n > longestString {
 			return false
 		}
-		if strings.HasPrefix(strings.TrimSpace(line), mark) {
-			// What follows the name on its line (.to_json, a bracket) is lost: the text
-			// counts.
-			to := l.at + len(first) + 1 + n
-			t := l.filled(body[:n], true)
+		if trimmed := strings.TrimLeft(line, " \t"); strings.HasPrefix(trimmed, begin[1]) {
+			t := l.filled(rest[len(head)+1:n], true)
 			t.line, t.raw = l.line+1, true
-			l.add(str, "", to)
-			last := &l.tokens[len(l.tokens)-1]
-			last.text, last.fills, last.raw, last.line = t.text, t.fills, true, t.line
-			l.at += len(line) - len(strings.TrimLeft(line, " \t")) + len(mark)
+			l.addString(t, l.at+n)
+			l.at += len(line) - len(trimmed) + len(begin[1])
 			return true
 		}
 		n += len(line)
 	}
 	return false
+}
+
+// addString adds a literal that goes up to a position; where it has no line of its own it
+// is on the line that it begins on.
+func (l *lexer) addString(t token, to int) {
+	l.add(str, t.text, to)
+	last := &l.tokens[len(l.tokens)-1]
+	last.fills, last.raw = t.fills, t.raw
+	if t.line > 0 {
+		last.line = t.line
+	}
 }
 
 // take makes a token of a string.
@@ -171,38 +176,29 @@ func (l *lexer) take(s literal) {
 	case s.quote[0] == '\'' && !strings.Contains(s.prefix, "f"):
 		t = token{text: body}
 	case strings.ContainsAny(s.prefix, "f$"):
-		t = braced(body)
+		t = fill(body, "{")
 	case s.quote == "`" && l.lang.inBack:
 		t = fill(body, "${")
 	default:
 		t = l.filled(body, s.quote[0] == '"')
 	}
-	raw := strings.Contains(body, "\n")
+	t.raw = strings.Contains(body, "\n")
 	if s.escapes {
 		t.text = unescaped(t.text)
 	}
-	to := s.close + len(s.quote)
-	l.add(str, t.text, to)
-	last := &l.tokens[len(l.tokens)-1]
-	last.fills, last.raw = t.fills, raw
+	l.addString(t, s.close+len(s.quote))
 }
 
 // filled takes out what the language fills into double quotes.
 func (l *lexer) filled(body string, double bool) token {
-	switch {
-	case !double:
+	if !double || l.lang.fills == "" {
 		return token{text: body}
-	case l.lang.hash:
-		return fill(body, "#{")
-	case l.lang.swift:
-		return fill(body, `\(`)
-	case l.lang.dollar:
-		return fill(body, "$")
 	}
-	return token{text: body}
+	return fill(body, l.lang.fills)
 }
 
-// fill writes a hole for each placeholder that begins so.
+// fill writes a hole for each placeholder that begins so. Behind a backslash none does,
+// unless that begins it; of f"…{name}…", {{ is a brace.
 func fill(body, begin string) token {
 	if !strings.Contains(body, begin) {
 		return token{text: body}
@@ -211,8 +207,11 @@ func fill(body, begin string) token {
 	var b strings.Builder
 	for i := 0; i < len(body); {
 		n := 0
-		if strings.HasPrefix(body[i:], begin) && (i == 0 || body[i-1] != '\\' || begin == `\(`) {
-			n = call.Placeholder(body[i:])
+		switch rest := body[i:]; {
+		case begin == "{" && (strings.HasPrefix(rest, "{{") || strings.HasPrefix(rest, "}}")):
+			i++
+		case strings.HasPrefix(rest, begin) && (i == 0 || body[i-1] != '\\' || begin[0] == '\\' || begin == "{"):
+			n = call.Placeholder(rest)
 		}
 		if begin == "$" && n > 0 {
 			n += access(body[i:], n)
@@ -240,29 +239,6 @@ func access(s string, n int) int {
 		return to - n
 	}
 	return 0
-}
-
-// braced reads f"…{name}…", with {{ for a brace.
-func braced(body string) token {
-	var t token
-	var b strings.Builder
-	for i := 0; i < len(body); {
-		switch {
-		case strings.HasPrefix(body[i:], "{{") || strings.HasPrefix(body[i:], "}}"):
-			b.WriteByte(body[i])
-			i += 2
-		case body[i] == '{' && call.Placeholder(body[i:]) > 0:
-			n := call.Placeholder(body[i:])
-			b.WriteString(hole)
-			t.fills = append(t.fills, nameIn(body[i:i+n]))
-			i += n
-		default:
-			b.WriteByte(body[i])
-			i++
-		}
-	}
-	t.text = b.String()
-	return t
 }
 
 // accesses writes members as dots.

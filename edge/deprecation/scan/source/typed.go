@@ -131,10 +131,11 @@ var emptied = call.Words("jsonobject objectnode hashmap linkedhashmap treemap li
 func javaObject(path string, recv *value, args []argument) *value {
 	name := plainName(path)
 	first, second := argAt(args, 0), argAt(args, 1)
-	if first == nil && name != "of" {
-		return javaEmpty(name, recv)
-	}
 	switch {
+	case first == nil && recv.is == open && (name == "httpheaders" || name == "headers"):
+		return &value{is: object, text: "headers", line: recv.line}
+	case first == nil && recv.is == open && emptied[name]:
+		return &value{is: object, line: recv.line}
 	case name == "put" && recv.is == object && second != nil && first.is == text:
 		recv.set(first.text, second)
 		return recv
@@ -144,7 +145,7 @@ func javaObject(path string, recv *value, args []argument) *value {
 			made.set(args[i].text, args[i+1].value)
 		}
 		return made
-	case name == "httpentity":
+	case name == "httpentity" && first != nil:
 		made := &value{is: object, line: recv.line}
 		for _, a := range args {
 			if a.is == object && a.text == "headers" {
@@ -154,19 +155,6 @@ func javaObject(path string, recv *value, args []argument) *value {
 			}
 		}
 		return made
-	}
-	return nil
-}
-
-// javaEmpty is an object that is made without arguments; nil where it is none.
-func javaEmpty(name string, recv *value) *value {
-	switch {
-	case recv.is != open:
-		return nil
-	case name == "httpheaders", name == "headers":
-		return &value{is: object, text: "headers", line: recv.line}
-	case emptied[name]:
-		return &value{is: object, line: recv.line}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -108,22 +107,15 @@ func plainName(name string) string {
 
 // bare is a name in lower case without underscores and hyphens.
 func bare(name string) string {
-	for i := range len(name) {
-		if c := name[i]; c >= 'A' && c <= 'Z' || c == '_' || c == '-' {
-			out := make([]byte, 0, len(name))
-			for j := range len(name) {
-				c := name[j]
-				if c >= 'A' && c <= 'Z' {
-					c += 'a' - 'A'
-				}
-				if c != '_' && c != '-' {
-					out = append(out, c)
-				}
-			}
-			return string(out)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '_' || r == '-':
+			return -1
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
 		}
-	}
-	return name
+		return r
+	}, name)
 }
 
 // set adds a member, or replaces it.
@@ -160,13 +152,7 @@ func (v *value) form() string {
 }
 
 // escaped is a value in a query; what is open stays so.
-func escaped(v *value) string {
-	pieces := strings.Split(v.piece(), hole)
-	for i, p := range pieces {
-		pieces[i] = url.QueryEscape(p)
-	}
-	return strings.Join(pieces, hole)
-}
+func escaped(v *value) string { return call.Escaped(v.piece(), hole) }
 
 // json is the value as a body; nil where it is none.
 func (v *value) json() []byte {
@@ -225,22 +211,6 @@ func (v *value) address() (string, bool) {
 	if v == nil || v.is != text {
 		return "", false
 	}
-	written := strings.ReplaceAll(v.text, hole, call.Open)
-	if len(v.query) > 0 {
-		written = withQuery(written, strings.ReplaceAll(strings.Join(v.query, "&"), hole, call.Open))
-	}
+	written := strings.ReplaceAll(call.WithQuery(v.text, strings.Join(v.query, "&")), hole, call.Open)
 	return written, call.IsAddress(written)
-}
-
-func withQuery(address, query string) string {
-	address, _, _ = strings.Cut(address, "#")
-	switch {
-	case query == "":
-		return address
-	case strings.HasSuffix(address, "?"), strings.HasSuffix(address, "&"):
-		return address + query
-	case strings.Contains(address, "?"):
-		return address + "&" + query
-	}
-	return address + "?" + query
 }

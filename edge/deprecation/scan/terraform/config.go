@@ -1,11 +1,12 @@
 package terraform
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -27,12 +28,7 @@ import (
 //
 // Variables have their default, locals their value; what else is not in the file
 // is open.
-func Config(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
+func Config(text []byte, out *call.Sink) error {
 	if tooDeep(text) {
 		return errDeep
 	}
@@ -44,8 +40,9 @@ func Config(r *bufio.Reader, out *call.Sink) error {
 	if !ok {
 		return errors.New("no configuration")
 	}
-	c := &config{text: text, out: out, scope: newScope(body), seen: map[int]int{}}
-	return c.blocks(body)
+	c := &config{text: text, out: out, scope: newScope(body)}
+	c.blocks(body)
+	return nil
 }
 
 var errDeep = errors.New("it is nested too deep")
@@ -90,26 +87,24 @@ func tooDeep(text []byte) bool {
 
 // config is a file as it is being read.
 type config struct {
-	text  []byte
+	text  []byte // nil where positions are none of it
 	out   *call.Sink
 	scope *scope
-	seen  map[int]int // from where to where the text was read as something
+	seen  []hcl.Range // what was read as something
 }
 
-func (c *config) blocks(body *hclsyntax.Body) error {
+func (c *config) blocks(body *hclsyntax.Body) {
 	for _, b := range body.Blocks {
-		if err := c.block(b); err != nil {
-			return err
-		}
+		c.block(b)
 	}
-	return c.strings(body)
+	c.strings(body)
 }
 
 // block reads one block of the outermost level.
-func (c *config) block(b *hclsyntax.Block) error {
+func (c *config) block(b *hclsyntax.Block) {
 	data := b.Type == "data"
 	if b.Type != "resource" && !data || len(b.Labels) != 2 {
-		return nil
+		return
 	}
 	r := resource{
 		address: b.Labels[0] + "." + b.Labels[1], kind: b.Labels[0], data: data,
@@ -120,35 +115,31 @@ func (c *config) block(b *hclsyntax.Block) error {
 	}
 	for _, one := range c.scope.instances(b.Body, r) {
 		for _, found := range one.calls() {
-			if err := c.out.Offer(found); err != nil {
-				return err
-			}
+			c.out.Offer(found)
 		}
 	}
-	if err := c.request(b, r); err != nil {
-		return err
-	}
-	return c.commands(b)
+	c.request(b, r)
+	c.commands(b)
 }
 
 // request reads a block that describes a request itself.
-func (c *config) request(b *hclsyntax.Block, r resource) error {
+func (c *config) request(b *hclsyntax.Block, r resource) {
 	values := c.scope.values(b.Body)
 	address := first(values, "url", "uri", "path")
 	method := strings.ToUpper(first(values, "method", "http_method", "create_method"))
 	if !call.IsAddress(address) || method == "" && r.kind != "http" {
-		return nil
+		return
 	}
 	if !call.IsCommonMethod(method) {
 		method = http.MethodGet
 	}
 	url, ok := call.Normal(address)
 	if !ok {
-		return nil
+		return
 	}
 	for _, name := range []string{"url", "uri", "path", "request_body", "body", "data", "payload"} {
 		if a := b.Body.Attributes[name]; a != nil {
-			c.mark(a.SrcRange)
+			c.seen = append(c.seen, a.SrcRange)
 		}
 	}
 	found := call.Call{Method: method, URL: url, Line: r.line, Span: r.span, Address: r.address}
@@ -162,58 +153,59 @@ func (c *config) request(b *hclsyntax.Block, r resource) error {
 			call.AddHeader(found.Header, name, text)
 		}
 	}
-	return c.out.Offer(found)
+	c.out.Offer(found)
 }
 
 // commands reads what provisioners and external programs are given to run.
-func (c *config) commands(b *hclsyntax.Block) error {
+func (c *config) commands(b *hclsyntax.Block) {
 	for _, inner := range b.Body.Blocks {
-		if err := c.commands(inner); err != nil {
-			return err
-		}
+		c.commands(inner)
 	}
 	a := b.Body.Attributes["command"]
 	if a == nil {
-		return nil
+		return
 	}
-	text, ok := c.scope.value(a.Expr).(string)
-	if !ok || !shell.HasCalls(text) {
-		return nil
+	text := textOf(c.scope.value(a.Expr))
+	if !shell.HasCalls(text) {
+		return
 	}
-	c.mark(a.SrcRange)
+	c.seen = append(c.seen, a.SrcRange)
 	line := a.Expr.Range().Start.Line
-	if bytes.HasPrefix(c.text[a.Expr.Range().Start.Byte:], []byte("<<")) {
+	if c.text != nil && bytes.HasPrefix(c.text[a.Expr.Range().Start.Byte:], []byte("<<")) {
 		line++
 	}
-	return shell.Text(shell.Script{Text: text, Line: line}, c.out)
+	shell.Text(shell.Script{Text: text, Line: line}, c.out)
 }
-
-func (c *config) mark(r hcl.Range) { c.seen[r.Start.Byte] = r.End.Byte }
 
 // strings hands on the strings that can be addresses and were not read as
 // something else.
-func (c *config) strings(body *hclsyntax.Body) error {
-	var stopped error
-	until := 0 // the end of what was read last
+func (c *config) strings(body *hclsyntax.Body) {
+	var templates []*hclsyntax.TemplateExpr
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
-		r := n.Range()
-		if end, seen := c.seen[r.Start.Byte]; seen {
-			until = max(until, end)
-		}
-		template, ok := n.(*hclsyntax.TemplateExpr)
-		if !ok || r.Start.Byte < until || stopped != nil {
-			return nil //nolint:nilerr // the walk cannot be ended; the error is returned after it
-		}
-		until = r.End.Byte
-		text, _ := c.scope.value(template).(string)
-		for address := range call.Addresses(text) {
-			if stopped == nil {
-				stopped = c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: call.Span{From: r.Start.Byte, To: r.End.Byte}})
-			}
+		if t, ok := n.(*hclsyntax.TemplateExpr); ok {
+			templates = append(templates, t)
 		}
 		return nil
 	})
-	return stopped
+	// Attributes are visited in any order.
+	slices.SortFunc(templates, func(a, b *hclsyntax.TemplateExpr) int {
+		return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte)
+	})
+	until := 0 // the end of what was read last
+	for _, t := range templates {
+		r := t.SrcRange
+		if r.Start.Byte < until || slices.ContainsFunc(c.seen, func(s hcl.Range) bool { return s.Start.Byte <= r.Start.Byte && r.Start.Byte < s.End.Byte }) {
+			continue
+		}
+		until = r.End.Byte
+		var span call.Span
+		if c.text != nil {
+			span = call.Span{From: r.Start.Byte, To: r.End.Byte}
+		}
+		for address := range call.Addresses(textOf(c.scope.value(t))) {
+			c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: span})
+		}
+	}
 }
 
 // first is the text of the first attribute that is set.

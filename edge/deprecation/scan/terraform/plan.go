@@ -3,6 +3,7 @@ package terraform
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 // document holds, secrets among it, is passed over.
 func Plan(r *bufio.Reader, s *call.Sink) error {
 	t := &document{Stream: jsontext.New(r), sink: s}
-	err := t.Object(func(key string, _ int) error { return t.member(key) })
+	err := t.object(false, 0)
 	s.Stats.Lines = t.Line
 	if err != nil {
 		return err
@@ -50,101 +51,89 @@ const modules = 500
 // resourceLimit bounds the text of one resource.
 const resourceLimit = 16 << 20
 
-func (t *document) member(key string) error {
-	switch key {
-	case "resources":
-		return t.Array(func() error { return each(t, stateResource.instances) })
-	case "resource_changes":
-		return t.Array(func() error { return each(t, plannedChange.instances) })
-	case "values":
-		return t.values(false)
-	case "prior_state": // a plan's resource_changes leave data sources out that are already read
-		return t.Object(func(key string, _ int) error {
-			if key != "values" {
-				return t.Skip()
-			}
-			return t.values(true)
-		})
-	case "modules":
-		return fmt.Errorf("a state of version 3 or older: let a newer Terraform rewrite it, or use terraform show -json")
-	}
-	return t.Skip()
-}
-
-// values reads the tree of modules. dataOnly leaves managed resources out.
-func (t *document) values(dataOnly bool) error {
-	return t.Object(func(key string, _ int) error {
-		if key != "root_module" {
-			return t.Skip()
-		}
-		return t.module(dataOnly, 0)
-	})
-}
-
-func (t *document) module(dataOnly bool, depth int) error {
+// object reads the document, or what of it holds resources. dataOnly leaves managed
+// resources out.
+func (t *document) object(dataOnly bool, depth int) error {
 	if depth > modules {
 		return fmt.Errorf("modules nested more than %d deep", modules)
 	}
 	return t.Object(func(key string, _ int) error {
 		switch key {
-		case "resources":
-			return t.Array(func() error {
-				return each(t, func(r shownResource) []resource {
-					if dataOnly && r.Mode != "data" {
-						return nil
-					}
-					return r.instances()
-				})
-			})
+		case "resources", "resource_changes":
+			return t.Array(func() error { return t.element(dataOnly) })
+		case "values", "root_module":
+			return t.object(dataOnly, depth+1)
+		case "prior_state": // a plan's resource_changes leave data sources out that are already read
+			return t.object(true, depth+1)
 		case "child_modules":
-			return t.Array(func() error { return t.module(dataOnly, depth+1) })
+			return t.Array(func() error { return t.object(dataOnly, depth+1) })
+		case "modules":
+			return errors.New("a state of version 3 or older: let a newer Terraform rewrite it, or use terraform show -json")
 		}
 		return t.Skip()
 	})
 }
 
-// each reads one element and hands on the calls of the resources it stands for.
-func each[T any](t *document, instances func(T) []resource) error {
+// element reads one resource and hands on the calls of its instances.
+func (t *document) element(dataOnly bool) error {
 	text, cut, err := t.Raw(resourceLimit)
 	if err != nil {
 		return err
 	}
-	var element T
-	if cut || json.Unmarshal(text, &element) != nil {
+	var e element
+	if cut || json.Unmarshal(text, &e) != nil {
 		t.sink.Skip(0, "a resource that is too long or of an unknown form")
 		return nil //nolint:nilerr // it is counted as skipped
 	}
 	t.sink.Stats.Lines++
-	for _, r := range instances(element) {
+	if dataOnly && e.Mode != "data" {
+		return nil
+	}
+	for _, r := range e.resources() {
 		for _, c := range r.calls() {
-			if err := t.sink.Offer(c); err != nil {
-				return err
-			}
+			t.sink.Offer(c)
 		}
 	}
-	return nil
+	return t.sink.Stopped
 }
 
-// stateResource is an element of "resources" in a state file of version 4.
-type stateResource struct {
-	Module, Mode, Type, Name string
-	Instances                []struct {
+// element is one of "resources" in a state file of version 4, which has instances, one of
+// "resource_changes", which has a change, or one of "resources" in a tree of modules.
+type element struct {
+	Address, Module, Mode, Type, Name string
+	Values                            map[string]any
+	Change                            *struct {
+		Actions       []string
+		Before, After map[string]any
+	}
+	Instances []struct {
 		IndexKey   any `json:"index_key"`
 		Attributes map[string]any
 	}
 }
 
-func (r stateResource) instances() []resource {
+func (e element) resources() []resource {
+	r := resource{address: e.Address, kind: e.Type, data: e.Mode == "data", values: e.Values}
+	if e.Change != nil {
+		r.actions, r.values = e.Change.Actions, e.Change.After
+		if r.values == nil {
+			r.values = e.Change.Before
+		}
+	}
+	if e.Address != "" {
+		return []resource{r}
+	}
+	prefix := ""
+	if e.Module != "" {
+		prefix = e.Module + "."
+	}
+	if r.data {
+		prefix += "data."
+	}
 	var all []resource
-	for _, i := range r.Instances {
-		address := r.Type + "." + r.Name + index(i.IndexKey)
-		if r.Mode == "data" {
-			address = "data." + address
-		}
-		if r.Module != "" {
-			address = r.Module + "." + address
-		}
-		all = append(all, resource{address: address, kind: r.Type, data: r.Mode == "data", values: i.Attributes})
+	for _, i := range e.Instances {
+		r.address, r.values = prefix+e.Type+"."+e.Name+index(i.IndexKey), i.Attributes
+		all = append(all, r)
 	}
 	return all
 }
@@ -158,33 +147,6 @@ func index(key any) string {
 		return "[" + strconv.Quote(key) + "]"
 	}
 	return ""
-}
-
-// plannedChange is an element of "resource_changes".
-type plannedChange struct {
-	Address, Mode, Type string
-	Change              struct {
-		Actions       []string
-		Before, After map[string]any
-	}
-}
-
-func (p plannedChange) instances() []resource {
-	values := p.Change.After
-	if values == nil {
-		values = p.Change.Before
-	}
-	return []resource{{address: p.Address, kind: p.Type, data: p.Mode == "data", actions: p.Change.Actions, values: values}}
-}
-
-// shownResource is an element of "resources" in a tree of modules.
-type shownResource struct {
-	Address, Mode, Type string
-	Values              map[string]any
-}
-
-func (r shownResource) instances() []resource {
-	return []resource{{address: r.Address, kind: r.Type, data: r.Mode == "data", values: r.Values}}
 }
 
 func (r resource) does(action string) bool { return slices.Contains(r.actions, action) }

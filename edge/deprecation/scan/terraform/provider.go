@@ -17,8 +17,10 @@ type mapping struct {
 	update     string // method that changes the item; empty: it cannot be changed
 	remove     string // method that deletes it
 	why        string // what the row rests on
-	// written, where it is set, replaces all of the above: the resource matters
-	// only for what it sends.
+	// sent, where it is set, is the body of the write, for which alone the resource matters;
+	// nil: it does not.
+	sent func(resource) map[string]any
+	// written, where it is set, replaces all of the above.
 	written func(resource) []call.Call
 }
 
@@ -72,16 +74,16 @@ var resources = map[string]mapping{
 		why:     "version 5 of the provider: one setting, by exactly these calls",
 	},
 	"cloudflare_record": {
-		written: func(r resource) []call.Call { return serviceRecord(r, http.MethodPatch) },
-		why:     "only SRV records that set service, proto or name within data: version 4 sends them, and changes by PATCH",
+		item: "/zones/{zone_id}/dns_records/{id}", collection: "/zones/{zone_id}/dns_records", update: http.MethodPatch, sent: serviceRecord,
+		why: "only SRV records that set service, proto or name within data: version 4 sends them, and changes by PATCH",
 	},
 	"cloudflare_dns_record": {
-		written: func(r resource) []call.Call { return serviceRecord(r, http.MethodPut) },
-		why:     "as cloudflare_record, in version 5, which changes by PUT",
+		item: "/zones/{zone_id}/dns_records/{id}", collection: "/zones/{zone_id}/dns_records", update: http.MethodPut, sent: serviceRecord,
+		why: "as cloudflare_record, in version 5, which changes by PUT",
 	},
 	"cloudflare_load_balancer_pool": {
-		written: poolNotice,
-		why:     "only pools that set notification_email",
+		item: "/accounts/{account_id}/load_balancers/pools/{id}", collection: "/accounts/{account_id}/load_balancers/pools", update: http.MethodPut, sent: poolNotice,
+		why: "only pools that set notification_email",
 	},
 }
 
@@ -99,16 +101,25 @@ func (r resource) calls() []call.Call {
 	if r.data {
 		m, known = dataSources[r.kind]
 	}
-	if !known || strings.HasPrefix(m.item, "/accounts/") && r.text("account_id") == "" && r.text("zone_id") != "" {
+	if !known || strings.HasPrefix(m.item, "/accounts/") && m.sent == nil && r.text("account_id") == "" && r.text("zone_id") != "" {
 		return nil
 	}
-	if m.written != nil {
-		if r.onlyGoes() {
-			return nil // nothing is sent any more
-		}
+	switch {
+	case m.written == nil && m.sent == nil:
+		return m.calls(r)
+	case r.onlyGoes():
+		return nil // nothing is sent any more
+	case m.written != nil:
 		return m.written(r)
 	}
-	return m.calls(r)
+	body := m.sent(r)
+	switch {
+	case body == nil:
+		return nil
+	case r.does("create"):
+		return []call.Call{r.call(http.MethodPost, m.collection, body)}
+	}
+	return []call.Call{r.call(m.update, m.item, body)}
 }
 
 func (m mapping) calls(r resource) []call.Call {
@@ -188,7 +199,7 @@ func zoneSetting(r resource) []call.Call {
 
 // serviceRecord is the write of an SRV record with the members that moved to the
 // outer name.
-func serviceRecord(r resource, update string) []call.Call {
+func serviceRecord(r resource) map[string]any {
 	data := block(r.values["data"])
 	if r.text("type") != "SRV" || !isSet(data["service"]) && !isSet(data["proto"]) && !isSet(data["name"]) {
 		return nil
@@ -199,23 +210,15 @@ func serviceRecord(r resource, update string) []call.Call {
 			sent[name] = value
 		}
 	}
-	body := map[string]any{"type": "SRV", "name": r.text("name"), "data": sent}
-	if r.does("create") {
-		return []call.Call{r.call(http.MethodPost, "/zones/{zone_id}/dns_records", body)}
-	}
-	return []call.Call{r.call(update, "/zones/{zone_id}/dns_records/{id}", body)}
+	return map[string]any{"type": "SRV", "name": r.text("name"), "data": sent}
 }
 
-func poolNotice(r resource) []call.Call {
+func poolNotice(r resource) map[string]any {
 	email := r.text("notification_email")
 	if email == "" {
 		return nil
 	}
-	body := map[string]any{"notification_email": email}
-	if r.does("create") {
-		return []call.Call{r.call(http.MethodPost, "/accounts/{account_id}/load_balancers/pools", body)}
-	}
-	return []call.Call{r.call(http.MethodPut, "/accounts/{account_id}/load_balancers/pools/{id}", body)}
+	return map[string]any{"notification_email": email}
 }
 
 // block returns a nested block: an object, or the first of a list of them.

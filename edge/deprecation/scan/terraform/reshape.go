@@ -2,7 +2,9 @@ package terraform
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -93,15 +95,8 @@ func hclQuoted(text string) string {
 // applied makes the edits from the last to the first.
 func applied(text string, edits []edit) string {
 	out := []byte(text)
-	for len(edits) > 0 {
-		last := 0
-		for i := range edits {
-			if edits[i].from > edits[last].from {
-				last = i
-			}
-		}
-		e := edits[last]
-		edits = append(edits[:last], edits[last+1:]...)
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(b.from, a.from) })
+	for _, e := range edits {
 		if e.text != nil {
 			out = append(out[:e.from:e.from], append([]byte(*e.text), out[e.to:]...)...)
 			continue

@@ -2,36 +2,37 @@ package terraform
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
-	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-// scope is what a file says of its own variables. Values are those of JSON; what
-// is open is the text {}, and so is each open piece of a text. That is less than
-// HCL's own evaluation, which makes of a template with one unknown piece an
-// unknown text.
+// scope is what a file says of its own variables. What is open is the text {}, and so is
+// each open piece of a text. HCL's own evaluation would make of a template with one
+// unknown piece an unknown text, so that is left to do what has no pieces.
 type scope struct {
-	variables map[string]any // the defaults
+	variables map[string]cty.Value // the defaults
 	locals    map[string]hclsyntax.Expression
-	each      map[string]any // key and value of for_each; nil outside
+	each      map[string]cty.Value // key and value of for_each; nil outside
 	depth     int
 }
 
 // deepest bounds how far locals may refer to each other.
 const deepest = 32
 
+var open = cty.StringVal(call.Open)
+
 func newScope(body *hclsyntax.Body) *scope {
-	s := &scope{variables: map[string]any{}, locals: map[string]hclsyntax.Expression{}}
+	s := &scope{variables: map[string]cty.Value{}, locals: map[string]hclsyntax.Expression{}}
 	for _, b := range body.Blocks {
 		switch {
 		case b.Type == "variable" && len(b.Labels) == 1 && b.Body.Attributes["default"] != nil:
@@ -53,16 +54,18 @@ const mostInstances = 1000
 func (s *scope) instances(body *hclsyntax.Body, r resource) []resource {
 	var all []resource
 	if a := body.Attributes["for_each"]; a != nil {
-		for key, value := range elements(s.value(a.Expr)) {
-			if len(all) == mostInstances {
-				break
+		if of := s.value(a.Expr); of.CanIterateElements() {
+			for it := of.ElementIterator(); it.Next() && len(all) < mostInstances; {
+				key, value := it.Element()
+				if !of.Type().IsObjectType() && !of.Type().IsMapType() {
+					key = value // of a set
+				}
+				one, inner := r, *s
+				one.address += "[" + strconv.Quote(textOf(key)) + "]"
+				inner.each = map[string]cty.Value{"key": key, "value": value}
+				one.values = inner.values(body)
+				all = append(all, one)
 			}
-			one := r
-			one.address += "[" + strconv.Quote(key) + "]"
-			inner := *s
-			inner.each = map[string]any{"key": key, "value": value}
-			one.values = inner.values(body)
-			all = append(all, one)
 		}
 	}
 	if all == nil {
@@ -72,32 +75,12 @@ func (s *scope) instances(body *hclsyntax.Body, r resource) []resource {
 	return all
 }
 
-// elements are the keys and values of a map, or of a set, in the order of the keys.
-func elements(v any) func(func(string, any) bool) {
-	return func(yield func(string, any) bool) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, key := range slices.Sorted(maps.Keys(v)) {
-				if !yield(key, v[key]) {
-					return
-				}
-			}
-		case []any:
-			for _, e := range v {
-				if key, ok := e.(string); ok && !yield(key, e) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // values are the attributes of a body; nested blocks are lists of objects, as in a
 // state.
 func (s *scope) values(body *hclsyntax.Body) map[string]any {
 	into := map[string]any{}
 	for name, a := range body.Attributes {
-		into[name] = s.value(a.Expr)
+		into[name] = plain(s.value(a.Expr))
 	}
 	for _, b := range body.Blocks {
 		name, inner := b.Type, b.Body
@@ -116,233 +99,152 @@ func (s *scope) values(body *hclsyntax.Body) map[string]any {
 }
 
 // value is what an expression is, as far as the file shows it.
-func (s *scope) value(e hclsyntax.Expression) any {
+func (s *scope) value(e hclsyntax.Expression) cty.Value {
 	switch e := e.(type) {
-	case *hclsyntax.LiteralValueExpr:
-		return plain(e.Val)
 	case *hclsyntax.TemplateExpr:
 		var text strings.Builder
 		for _, part := range e.Parts {
 			text.WriteString(textOf(s.value(part)))
 		}
-		return text.String()
+		return cty.StringVal(text.String())
 	case *hclsyntax.TemplateWrapExpr:
 		return s.value(e.Wrapped)
 	case *hclsyntax.ParenthesesExpr:
 		return s.value(e.Expression)
-	case *hclsyntax.ScopeTraversalExpr:
-		return s.lookup(e.Traversal)
-	case *hclsyntax.RelativeTraversalExpr:
-		return step(s.value(e.Source), e.Traversal)
-	case *hclsyntax.IndexExpr:
-		return member(s.value(e.Collection), textOf(s.value(e.Key)))
 	case *hclsyntax.ObjectConsExpr:
-		return s.object(e)
-	case *hclsyntax.TupleConsExpr:
-		list := []any{}
-		for _, x := range e.Exprs {
-			list = append(list, s.value(x))
+		members := map[string]cty.Value{}
+		for _, item := range e.Items {
+			key := hcl.ExprAsKeyword(item.KeyExpr)
+			if key == "" {
+				key = textOf(s.value(item.KeyExpr))
+			}
+			members[key] = s.value(item.ValueExpr)
 		}
-		return list
+		return cty.ObjectVal(members)
+	case *hclsyntax.ObjectConsKeyExpr:
+		return s.value(e.Wrapped)
+	case *hclsyntax.TupleConsExpr:
+		return cty.TupleVal(s.all(e.Exprs))
 	case *hclsyntax.ConditionalExpr:
-		return orKnown(s.value(e.TrueResult), s.value(e.FalseResult))
+		if yes := s.value(e.TrueResult); !yes.IsNull() && textOf(yes) != call.Open {
+			return yes
+		}
+		return s.value(e.FalseResult)
 	case *hclsyntax.FunctionCallExpr:
-		return s.function(e)
+		return called(e.Name, s.all(e.Args))
 	}
-	return call.Open
+	return s.evaluated(e)
 }
 
-// orKnown is the first of two values, unless that is open or null.
-func orKnown(a, b any) any {
-	if a == nil || a == call.Open {
-		return b
+func (s *scope) all(list []hclsyntax.Expression) (values []cty.Value) {
+	for _, e := range list {
+		values = append(values, s.value(e))
 	}
-	return a
+	return values
 }
 
-func (s *scope) object(e *hclsyntax.ObjectConsExpr) map[string]any {
-	out := map[string]any{}
-	for _, item := range e.Items {
-		key := hcl.ExprAsKeyword(item.KeyExpr)
-		if key == "" {
-			key = textOf(s.value(item.KeyExpr))
-			if k, ok := item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr); ok {
-				key = textOf(s.value(k.Wrapped))
+// evaluated leaves an expression to HCL; it is open where it needs what the file does not
+// show.
+func (s *scope) evaluated(e hclsyntax.Expression) cty.Value {
+	known := map[string]map[string]cty.Value{}
+	for _, t := range e.Variables() {
+		root, name := t.RootName(), ""
+		if len(t) > 1 {
+			if a, ok := t[1].(hcl.TraverseAttr); ok {
+				name = a.Name
 			}
 		}
-		out[key] = s.value(item.ValueExpr)
+		v, ok := s.lookup(root, name)
+		if !ok {
+			return open
+		}
+		if known[root] == nil {
+			known[root] = map[string]cty.Value{}
+		}
+		known[root][name] = v
 	}
-	return out
-}
-
-func (s *scope) lookup(t hcl.Traversal) any {
-	name := ""
-	if len(t) > 1 {
-		if a, ok := t[1].(hcl.TraverseAttr); ok {
-			name = a.Name
-		}
+	context := &hcl.EvalContext{Variables: map[string]cty.Value{}}
+	for root, members := range known {
+		context.Variables[root] = cty.ObjectVal(members)
 	}
-	switch t.RootName() {
-	case "var":
-		if v, ok := s.variables[name]; ok {
-			return step(v, t[2:])
-		}
-	case "local":
-		if e := s.locals[name]; e != nil && s.depth < deepest {
-			inner := *s
-			inner.depth++
-			return step(inner.value(e), t[2:])
-		}
-	case "each":
-		if v, ok := s.each[name]; ok {
-			return step(v, t[2:])
-		}
-	}
-	return call.Open
-}
-
-// step goes into a value.
-func step(v any, t hcl.Traversal) any {
-	for _, x := range t {
-		switch x := x.(type) {
-		case hcl.TraverseAttr:
-			v = member(v, x.Name)
-		case hcl.TraverseIndex:
-			v = member(v, textOf(plain(x.Key)))
-		default:
-			return call.Open
-		}
+	v, diags := e.Value(context)
+	if v, _ = v.UnmarkDeep(); diags.HasErrors() || !v.IsWhollyKnown() {
+		return open
 	}
 	return v
 }
 
-func member(v any, name string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if m, ok := v[name]; ok {
-			return m
-		}
-	case []any:
-		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v) {
-			return v[i]
-		}
+// lookup is a variable of the file; false where it is none.
+func (s *scope) lookup(root, name string) (cty.Value, bool) {
+	switch e := s.locals[name]; {
+	case root == "var":
+		v, ok := s.variables[name]
+		return v, ok
+	case root == "each":
+		v, ok := s.each[name]
+		return v, ok
+	case root == "local" && e != nil && s.depth < deepest:
+		inner := *s
+		inner.depth++
+		return inner.value(e), true
 	}
-	return call.Open
+	return open, false
 }
 
-// function does what the functions do that addresses, bodies and for_each are
-// made with.
-func (s *scope) function(e *hclsyntax.FunctionCallExpr) any {
-	var args []any
-	for _, a := range e.Args {
-		args = append(args, s.value(a))
+// functions are those that addresses, bodies and for_each are made with. Of those that
+// hand on their argument, changed a little or not at all, it counts as it is.
+var (
+	functions = map[string]function.Function{
+		"jsonencode": stdlib.JSONEncodeFunc, "format": stdlib.FormatFunc, "join": stdlib.JoinFunc,
+		"merge": stdlib.MergeFunc, "concat": stdlib.ConcatFunc, "setunion": stdlib.ConcatFunc,
 	}
-	if len(args) == 0 {
-		return call.Open
-	}
-	switch e.Name {
-	case "jsonencode":
-		text, err := json.Marshal(args[0])
-		if err != nil {
-			return call.Open
-		}
-		return string(text)
-	case "format":
-		return formatted(textOf(args[0]), args[1:])
-	case "join":
-		return joined(textOf(args[0]), args[1:])
-	case "merge":
-		return merged(args)
-	case "concat", "setunion":
-		return flattened(args)
-	case "toset", "tolist", "tomap", "tostring", "trimspace", "nonsensitive", "sensitive", "try", "coalesce", "one", "distinct", "sort", "lower", "urlencode", "chomp":
+	handingOn = call.Words("toset tolist tomap tostring trimspace nonsensitive sensitive try coalesce one distinct sort lower urlencode chomp")
+)
+
+// called is what a function returns; open where that cannot be said.
+func called(name string, args []cty.Value) cty.Value {
+	f, known := functions[name]
+	switch {
+	case handingOn[name] && len(args) > 0:
 		return args[0]
+	case !known:
+		return open
 	}
-	return call.Open
-}
-
-func formatted(format string, args []any) string {
-	for _, a := range args {
-		i := strings.IndexByte(format, '%')
-		if i < 0 || i+1 == len(format) {
-			break
-		}
-		format = format[:i] + textOf(a) + format[i+2:]
-	}
-	return format
-}
-
-func joined(separator string, lists []any) string {
-	var texts []string
-	for _, v := range flattened(lists) {
-		texts = append(texts, textOf(v))
-	}
-	return strings.Join(texts, separator)
-}
-
-func merged(args []any) map[string]any {
-	out := map[string]any{}
-	for _, a := range args {
-		if o, ok := a.(map[string]any); ok {
-			maps.Copy(out, o)
+	parameters := f.Params()
+	for i := range min(len(args), len(parameters)) {
+		if v, err := convert.Convert(args[i], parameters[i].Type); err == nil {
+			args[i] = v
 		}
 	}
-	return out
-}
-
-func flattened(lists []any) []any {
-	var out []any
-	for _, l := range lists {
-		if list, ok := l.([]any); ok {
-			out = append(out, list...)
-		} else {
-			out = append(out, l)
+	if rest := f.VarParam(); rest != nil {
+		for i := len(parameters); i < len(args); i++ {
+			if v, err := convert.Convert(args[i], rest.Type); err == nil {
+				args[i] = v
+			}
 		}
 	}
-	return out
+	v, err := f.Call(args)
+	if err != nil || !v.IsWhollyKnown() {
+		return open
+	}
+	return v
 }
 
-// plain is a value of HCL as one of JSON; what is not known is open.
-func plain(v cty.Value) any {
-	v, _ = v.Unmark()
-	switch t := v.Type(); {
-	case !v.IsKnown():
+// plain is a value of HCL as one of JSON.
+func plain(v cty.Value) (out any) {
+	text, err := ctyjson.SimpleJSONValue{Value: v}.MarshalJSON()
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	if err != nil || d.Decode(&out) != nil {
 		return call.Open
-	case v.IsNull():
-		return nil
-	case t == cty.String:
-		return v.AsString()
-	case t == cty.Bool:
-		return v.True()
-	case t == cty.Number:
-		return number(v.AsBigFloat())
-	case t.IsObjectType() || t.IsMapType():
-		out := map[string]any{}
-		for key, value := range v.AsValueMap() {
-			out[key] = plain(value)
-		}
-		return out
-	case t.IsTupleType() || t.IsListType() || t.IsSetType():
-		out := []any{}
-		for _, value := range v.AsValueSlice() {
-			out = append(out, plain(value))
-		}
-		return out
 	}
-	return call.Open
+	return out
 }
-
-func number(f *big.Float) any { return json.Number(f.Text('g', 17)) }
 
 // textOf is a value within a text.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	case bool:
-		return fmt.Sprint(v)
+func textOf(v cty.Value) string {
+	if text, err := convert.Convert(v, cty.String); err == nil && text.IsKnown() && !text.IsNull() {
+		return text.AsString()
 	}
 	return call.Open
 }

@@ -16,34 +16,34 @@ import (
 // For a line that is rejected it looks at three places and allocates nothing.
 func AccessLog(r *bufio.Reader, s *call.Sink) error {
 	l := &call.Lines{In: r, Out: s}
-	return l.Each(func(line []byte) error { return accessLine(line, l.N, s) })
+	return l.Each(func(line []byte) { accessLine(line, l.N, s) })
 }
 
-func accessLine(line []byte, n int, s *call.Sink) error {
+func accessLine(line []byte, n int, s *call.Sink) {
 	request, ok := quotedRequest(line)
 	if !ok {
 		if len(bytes.TrimSpace(line)) > 0 {
 			s.Skip(n, "not a line of an access log")
 		}
-		return nil
+		return
 	}
 	method, target, rest := splitRequest(request)
 	switch {
 	case noRequest(request), len(method) > 0 && !call.IsTarget(target):
-		return nil // a connection without a request, OPTIONS *, CONNECT host:443
+		return // a connection without a request, OPTIONS *, CONNECT host:443
 	case len(method) == 0:
 		s.Skip(n, "no request line in the quotes")
-		return nil
+		return
 	}
 	target = unescapeLog(target)
 	if !s.Keeps(target) {
-		return nil
+		return
 	}
 	if !bytes.HasPrefix(rest, []byte(" HTTP/")) && !bytes.HasPrefix(rest, []byte(`"`)) {
 		s.Skip(n, "the request line does not end")
-		return nil
+		return
 	}
-	return s.Give(call.Call{Method: string(method), URL: string(target), Line: n})
+	s.Give(call.Call{Method: string(method), URL: string(target), Line: n})
 }
 
 // quotedRequest returns what follows the quote of the request line: the first

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -53,12 +54,19 @@ func harEntry(st *jsontext.Stream, s *call.Sink) error {
 		switch key {
 		case "request":
 			e.line = line
-			return e.harRequest(st, s)
+			m, err := e.read("the request's", st, s)
+			e.request = call.Call{
+				Method: strings.ToUpper(m.method), // browsers send fetch's "patch" as it is; no rule tells the two apart
+				URL:    m.address, Header: headerOf(m.headers), Body: bodyOf(m.content.Text, m.content.Encoding), Line: line,
+			}
+			return err
 		case "response":
 			if e.line > 0 && !e.matters(s) {
 				return st.Skip()
 			}
-			return e.harResponse(st, s)
+			m, err := e.read("the answer's", st, s)
+			e.answer = &call.Response{Status: m.status, Header: headerOf(m.headers), Body: bodyOf(m.content.Text, m.content.Encoding)}
+			return err
 		}
 		return st.Skip()
 	})
@@ -69,7 +77,8 @@ func harEntry(st *jsontext.Stream, s *call.Sink) error {
 		s.Skip(st.Line, "an entry without a request")
 		return nil
 	}
-	return e.offer(s)
+	e.offer(s)
+	return s.Stopped
 }
 
 // matters reports whether the answer of the request may be asked for. The sink
@@ -79,63 +88,37 @@ func (e *entry) matters(s *call.Sink) bool { return s.Keep == nil || s.Keep([]by
 // harMember bounds the address and the headers of a request.
 const harMember = 256 << 10
 
-// harRequest reads one request: the members a call is made of, the rest passed over.
-func (e *entry) harRequest(st *jsontext.Stream, s *call.Sink) error {
-	var (
-		method, address string
-		headers         []struct{ Name, Value string }
-		post            struct{ MimeType, Text, Encoding string }
-	)
-	members := map[string]any{"method": &method, "url": &address, "headers": &headers, "postData": &post}
-	limits := map[string]int{"postData": s.MaxLine}
-	err := st.Object(func(key string, _ int) error {
-		into, known := members[key]
-		if !known {
-			return st.Skip()
-		}
-		text, cut, err := st.Raw(max(limits[key], harMember))
-		if err != nil {
-			return err
-		}
-		if cut || json.Unmarshal(text, into) != nil {
-			e.unread = "the request's " + key + " is too long or of another type"
-		}
-		return nil
-	})
-	e.request = call.Call{
-		Method: strings.ToUpper(method), // browsers send fetch's "patch" as it is; no rule tells the two apart
-		URL:    address, Header: headerOf(headers), Body: bodyOf(post.Text, post.Encoding), Line: e.line,
-	}
-	return err
+// message is what requests and answers have in common, with the names of both.
+type message struct {
+	method, address string
+	status          int
+	headers         []struct{ Name, Value string }
+	content         struct{ Text, Encoding string }
 }
 
-// harResponse reads the answer.
-func (e *entry) harResponse(st *jsontext.Stream, s *call.Sink) error {
-	var (
-		status  int
-		headers []struct{ Name, Value string }
-		content struct{ MimeType, Text, Encoding string }
-	)
-	members := map[string]any{"status": &status, "headers": &headers, "content": &content}
-	limits := map[string]int{"content": s.MaxLine}
-	err := st.Object(func(key string, _ int) error {
+// read reads the members of a request or an answer that a call is made of.
+func (e *entry) read(what string, st *jsontext.Stream, s *call.Sink) (m message, err error) {
+	members := map[string]any{"method": &m.method, "url": &m.address, "status": &m.status, "headers": &m.headers, "postData": &m.content, "content": &m.content}
+	return m, st.Object(func(key string, _ int) error {
 		into, known := members[key]
 		if !known {
 			return st.Skip()
 		}
-		text, cut, err := st.Raw(max(limits[key], harMember))
+		limit := harMember
+		if into == any(&m.content) {
+			limit = max(limit, s.MaxLine)
+		}
+		text, cut, err := st.Raw(limit)
 		if err == nil && (cut || json.Unmarshal(text, into) != nil) {
-			e.unread = "the answer's " + key + " is too long or of another type"
+			e.unread = what + " " + key + " is too long or of another type"
 		}
 		return err
 	})
-	e.answer = &call.Response{Status: status, Header: headerOf(headers), Body: bodyOf(content.Text, content.Encoding)}
-	return err
 }
 
 // offer hands the call on. One that could not be read in full still counts as a
 // call where its address is known, and is counted as skipped too.
-func (e *entry) offer(s *call.Sink) error {
+func (e *entry) offer(s *call.Sink) {
 	c := e.request
 	if e.unread != "" {
 		s.Skip(e.line, e.unread)
@@ -144,20 +127,17 @@ func (e *entry) offer(s *call.Sink) error {
 		if e.unread == "" && !isData(c.URL) {
 			s.Skip(e.line, "a request without a method or an HTTP address")
 		}
-		return nil
+		return
 	}
 	c.Response = e.answer
-	return s.Offer(c)
+	s.Offer(c)
 }
 
 // isData tells addresses that a browser records and never sends.
 func isData(address string) bool {
-	for _, scheme := range []string{"data:", "blob:", "about:", "chrome", "file:", "ws:", "wss:"} {
-		if strings.HasPrefix(address, scheme) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"data:", "blob:", "about:", "chrome", "file:", "ws:", "wss:"}, func(scheme string) bool {
+		return strings.HasPrefix(address, scheme)
+	})
 }
 
 func headerOf(pairs []struct{ Name, Value string }) http.Header {

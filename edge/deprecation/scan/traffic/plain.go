@@ -17,32 +17,32 @@ import (
 // not of this form is counted as skipped.
 func Plain(r *bufio.Reader, s *call.Sink) error {
 	l := &call.Lines{In: r, Out: s}
-	return l.Each(func(line []byte) error { return plainLine(line, l.N, s) })
+	return l.Each(func(line []byte) { plainLine(line, l.N, s) })
 }
 
-func plainLine(line []byte, n int, s *call.Sink) error {
+func plainLine(line []byte, n int, s *call.Sink) {
 	if IsBlank(line) {
-		return nil
+		return
 	}
 	method, target, rest := plainWords(line)
 	if target == nil {
 		s.Skip(n, "not METHOD PATH-or-URL [JSON body]")
-		return nil
+		return
 	}
 	address, ok := call.Normal(string(target))
 	if !ok {
 		s.Skip(n, "the address has no path that could be read")
-		return nil
+		return
 	}
 	if more := s.KeepWhole && len(rest) > 0; !s.Keeps([]byte(address)) && !more {
-		return nil
+		return
 	}
 	body, ok := plainBody(rest)
 	if !ok {
 		s.Skip(n, "what follows the address is not JSON")
-		return nil
+		return
 	}
-	return s.Give(call.Call{Method: strings.ToUpper(string(method)), URL: address, Body: body, Line: n})
+	s.Give(call.Call{Method: strings.ToUpper(string(method)), URL: address, Body: body, Line: n})
 }
 
 // IsBlank reports whether a line holds nothing, or a comment.

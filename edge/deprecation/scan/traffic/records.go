@@ -48,11 +48,10 @@ func (s *records) form(r *bufio.Reader) error {
 		return s.sequence(r)
 	}
 	l := &call.Lines{In: r, Out: s.Sink}
-	return l.Each(func(line []byte) error {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			return nil
+	return l.Each(func(line []byte) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			s.record(line, l.N)
 		}
-		return s.record(line, l.N)
 	})
 }
 
@@ -97,15 +96,16 @@ func (s *records) next(st *jsontext.Stream) error {
 		s.Skip(line, "a record longer than the bound of a line")
 		return nil
 	}
-	return s.record(text, line)
+	s.record(text, line)
+	return s.Stopped
 }
 
 // record hands on the call of one record.
-func (s *records) record(text []byte, line int) error {
+func (s *records) record(text []byte, line int) {
 	f, err := walkRecord(text)
 	if err != nil {
 		s.Skip(line, err.Error())
-		return nil
+		return
 	}
 	method, target, ok := f.requestLine()
 	s.read++
@@ -115,17 +115,14 @@ func (s *records) record(text []byte, line int) error {
 	switch {
 	case !ok:
 		s.Skip(line, "a string of the record has a broken escape")
-		return nil
 	case len(target) == 0 || !call.IsTarget(target) || !s.Keeps(target):
-		return nil
 	case !json.Valid(text):
 		s.Skip(line, errRecord.Error())
-		return nil
 	case !call.IsMethod(bytes.ToUpper(method)):
 		s.Skip(line, "the record names a path and no method")
-		return nil
+	default:
+		s.Give(call.Call{Method: strings.ToUpper(string(method)), URL: string(target), Line: line})
 	}
-	return s.Give(call.Call{Method: strings.ToUpper(string(method)), URL: string(target), Line: line})
 }
 
 // requestLine returns method and target of a record. A request line ("GET /path

@@ -51,9 +51,8 @@ type walker struct {
 	name   [96]byte // the names of the objects we are in and of the member at hand
 	used   int      // how much of it is
 	starts [nesting]int
-	depth  int    // objects and arrays we are in
-	arrays int    // arrays among them: what is in them is nobody's method
-	isList uint64 // which levels are arrays
+	depth  int // objects and arrays we are in
+	arrays int // arrays among them: what is in them is nobody's method
 }
 
 // walkRecord finds the members of one JSON object that name a call. It trusts
@@ -114,7 +113,6 @@ func (w *walker) open(list bool) bool {
 	}
 	w.starts[w.depth] = w.used
 	if list {
-		w.isList |= 1 << w.depth
 		w.arrays++
 	}
 	w.depth++
@@ -122,12 +120,11 @@ func (w *walker) open(list bool) bool {
 }
 
 func (w *walker) close(list bool) bool {
-	if w.depth == 0 || (w.isList>>(w.depth-1)&1 == 1) != list {
+	if w.depth == 0 {
 		return false
 	}
 	w.depth--
 	if list {
-		w.isList &^= 1 << w.depth
 		w.arrays--
 	}
 	// The object's own name ends with it: the level above begins before it.

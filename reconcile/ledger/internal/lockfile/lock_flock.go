@@ -10,7 +10,6 @@ import (
 )
 
 // TryLock locks an open file until it is closed, and does not wait.
-// (lockedfile, which the git store is locked with, can only wait.)
 func TryLock(file *os.File) (taken bool, err error) { return flock(file, unix.LOCK_EX) }
 
 // TryShare locks it together with others that do so.

@@ -1,4 +1,9 @@
 // Package lockfile locks a file for one process, and has it say which.
+//
+// It works on an open file, as what is in the file is read and written under the lock; and each
+// attempt asks the system anew, as one that fails to turn a shared lock into an exclusive one ends
+// the shared one. (lockedfile, which the git store is locked with, can only wait; gofrs/flock keeps
+// the file to itself, and remembers a lock that has ended so.)
 package lockfile
 
 import (

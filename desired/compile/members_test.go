@@ -1,0 +1,60 @@
+package compile
+
+import (
+	"slices"
+	"testing"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// pathsOf are the members that a definition of the schema has, lists and single values.
+func pathsOf(t *testing.T, v cue.Value, below string) (paths []string) {
+	t.Helper()
+	fields, err := v.Fields(cue.Optional(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fields.Next() {
+		path := at(below, fields.Selector().Unquoted())
+		if fields.Value().IncompleteKind() == cue.StructKind {
+			paths = append(paths, pathsOf(t, fields.Value(), path)...)
+		} else {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// What the schema lets a deployment and an override declare is what the tables have, or it
+// would be taken and then forgotten.
+func TestMembersAreThoseOfTheSchema(t *testing.T) {
+	t.Parallel()
+	v, err := schema.Definition(cuecontext.New(), "#Desired")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = v.FillPath(cue.ParsePath("account.a.zone.z.waf.r"), struct{}{})
+	deployment := v.LookupPath(cue.ParsePath("account.a.zone.z.waf.r"))
+	rule := deployment.LookupPath(cue.MakePath(cue.Str("rules").Optional(), cue.AnyIndex))
+	hold := func(what string, v cue.Value, table []string) {
+		said := pathsOf(t, v, "")
+		slices.Sort(said)
+		slices.Sort(table)
+		if !slices.Equal(said, table) {
+			t.Errorf("%s has %q, the table %q", what, said, table)
+		}
+	}
+	ofDeployment, ofRule := []string{}, []string{"id", "ref", "description"}
+	for _, m := range desired.DeploymentMembers {
+		ofDeployment = append(ofDeployment, m.Path)
+	}
+	for _, m := range desired.OverrideMembers {
+		ofRule = append(ofRule, m.Path)
+	}
+	hold("a deployment", deployment, ofDeployment)
+	hold("an override on a rule", rule, ofRule)
+}
