@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/json"
+	"iter"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -15,6 +16,12 @@ type KindName string
 // what is special about it; diff/planner has the table of them. Nothing else knows one by name.
 type Kind interface {
 	Name() KindName
+	// Phases are those of the entry points of a zone in which it declares something, or has
+	// something that may be removed; none for what is in no entry point.
+	Phases(zone desired.Zone, removable Pruning) []edge.Phase
+	// Declared yields what it declares in the zones of an account, as the platform names it;
+	// false where that cannot be told for sure.
+	Declared(account desired.Account, live AccountLive) iter.Seq2[ID, bool]
 	// Plan compares what is declared with what is live. It is pure.
 	Plan(in Input) Part
 	// Restore plans the other way: what was live before a write. Nothing is left to do where

@@ -105,7 +105,9 @@ func (p *planner) settle(at place, id diff.DeploymentID, rule edge.Rule, owned [
 func byZone(all diff.Pruning) map[edge.Scope][]diff.DeploymentID {
 	zones := map[edge.Scope][]diff.DeploymentID{}
 	for id := range all {
-		zones[id.Scope] = append(zones[id.Scope], id)
+		if id.Kind == "" { // else it is of another kind
+			zones[id.Scope] = append(zones[id.Scope], id)
+		}
 	}
 	for _, ids := range zones {
 		slices.SortFunc(ids, diff.DeploymentID.Compare)

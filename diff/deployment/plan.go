@@ -20,6 +20,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -37,6 +38,31 @@ type Kind struct{}
 
 // Name implements [diff.Kind].
 func (Kind) Name() diff.KindName { return Name }
+
+// Phases implements [diff.Kind].
+func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase {
+	return []edge.Phase{edge.PhaseFirewallManaged}
+}
+
+// Declared implements [diff.Kind].
+func (Kind) Declared(account desired.Account, live diff.AccountLive) iter.Seq2[diff.ID, bool] {
+	ids := map[string]edge.RulesetID{}
+	for _, ref := range account.Rulesets {
+		if found, err := rulesets.Find(ref, live.Listed.Value); live.Listed.Err == nil && err == nil {
+			ids[ref.Key] = found.ID
+		}
+	}
+	return func(yield func(diff.ID, bool) bool) {
+		for _, zone := range account.Zones {
+			for _, d := range zone.Deployments {
+				id, sure := ids[d.Ruleset]
+				if !yield(diff.ID{Scope: zone.Scope, Ruleset: id, Ref: d.Ref}, sure) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Plan implements [diff.Kind]: it plans all declared deployments of the zones that were read.
 func (Kind) Plan(in diff.Input) diff.Part {

@@ -20,6 +20,7 @@ package token
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -38,6 +39,14 @@ type Kind struct{}
 
 // Name implements [diff.Kind].
 func (Kind) Name() diff.KindName { return Name }
+
+// Phases implements [diff.Kind]: tokens are in no entry point.
+func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase { return nil }
+
+// Declared implements [diff.Kind]: it declares nothing in zones.
+func (Kind) Declared(desired.Account, diff.AccountLive) iter.Seq2[diff.ID, bool] {
+	return func(func(diff.ID, bool) bool) {}
+}
 
 // Restore implements [diff.Kind]: no revert gives a secret back.
 func (Kind) Restore(diff.Restoration, diff.Input) (*diff.Change, *diff.Problem) {

@@ -189,7 +189,7 @@ func (w *zoneWork) keep(l *look) {
 		w.seen.Drop(l.item.Key)
 		return
 	}
-	w.seen.Put(l.item.Key, seen.Entry{EntryPoint: l.sight.EntryPoint, At: l.sight.At})
+	w.seen.Put(l.item.Key, seen.Entry{EntryPoint: l.sight.EntryPoint, Others: l.sight.Others, At: l.sight.At})
 	w.control.Read(l.item.Key)
 }
 
@@ -381,7 +381,7 @@ func (w *zoneWork) foresee(t zone.Task) (diff.Plan, bool) {
 	if !ok {
 		return diff.Plan{}, false
 	}
-	s := zone.Sight{EntryPoint: entry.EntryPoint, At: entry.At}
+	s := zone.Sight{EntryPoint: entry.EntryPoint, Others: entry.Others, At: entry.At}
 	if s.Account, ok = w.worker.Accounts.Last(t.Account()); !ok {
 		return diff.Plan{}, false
 	}

@@ -257,7 +257,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 			if known := inSync[z.Scope]; known != nil {
 				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
 			}
-			if settled[z.Scope] == len(z.Deployments) && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
+			if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
 				proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
 				proofs = append(proofs, proof)
 				if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it

@@ -107,10 +107,7 @@ func (r *Run) tasks(p *Planned) map[edge.Scope]zone.Task {
 			tasks[z.Scope] = zone.Task{
 				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.Scope), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
-					return planner.Restore(restorations, diff.Live{
-						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
-						EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{z.Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
-					})
+					return planner.Restore(restorations, s.Live(account.ID, z.Scope))
 				},
 			}
 		}

@@ -18,6 +18,7 @@ import (
 // Entry is what was seen of a zone.
 type Entry struct {
 	EntryPoint diff.Observed[edge.Ruleset]
+	Others     map[edge.Phase]diff.Observed[edge.Ruleset] // those of other phases
 	At         time.Time // when it was asked for
 }
 

@@ -24,9 +24,9 @@ func TestTokenCounts(t *testing.T) {
 				{Operation: diff.RuleOperation{Do: diff.ActionUpdate}},
 			},
 			Problems: []diff.Problem{
-				{Token: "a", State: diff.Quarantined},
-				{Token: "b", State: diff.Undelivered},
-				{Token: "c", State: diff.Unknown},
+				{Scope: edge.CredentialScope(""), Token: "a", State: diff.Quarantined},
+				{Scope: edge.CredentialScope(""), Token: "b", State: diff.Undelivered},
+				{Scope: edge.CredentialScope(""), Token: "c", State: diff.Unknown},
 				{Zone: "z", State: diff.Unknown},
 			},
 		},

@@ -26,7 +26,7 @@ func (v *visit) request(c diff.Change) func(context.Context) (*edge.Ruleset, err
 	case diff.ActionDeploy:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
 			if target.EntryPoint == "" {
-				return v.deployer().CreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
+				return v.deployer().CreateEntryPoint(ctx, c.Scope, target.Phase, []edge.Rule{o.Body})
 			}
 			return v.deployer().AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
 		}

@@ -100,8 +100,8 @@ type trials struct {
 func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 	for _, i := range t.left {
 		c := t.changes[i]
-		if rules := live.EntryPoints[c.Scope.At(edge.PhaseFirewallManaged)].Value.Rules; len(rules) > 0 {
-			return t.probeWith(ctx, c.Scope, live.EntryPoints[c.Scope.At(edge.PhaseFirewallManaged)].Value.ID, rules[0])
+		if rules := live.EntryPoints[c.Scope.At(ruleOf(c).Target.Phase)].Value.Rules; len(rules) > 0 {
+			return t.probeWith(ctx, c.Scope, live.EntryPoints[c.Scope.At(ruleOf(c).Target.Phase)].Value.ID, rules[0])
 		}
 	}
 	var first edge.Place
@@ -158,7 +158,7 @@ func try(ctx context.Context, r edge.DryRunner, c diff.Change) error {
 	case target.EntryPoint != "":
 		return r.TryAddRule(ctx, c.Scope, target.EntryPoint, o.Body)
 	default:
-		return r.TryCreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
+		return r.TryCreateEntryPoint(ctx, c.Scope, target.Phase, []edge.Rule{o.Body})
 	}
 }
 

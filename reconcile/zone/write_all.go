@@ -102,7 +102,7 @@ func (w laneWriter) apply(
 	one := func(plan diff.Plan) {
 		id := plan.Changes[0].Scope
 		t := tasks[id]
-		sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], At: seen.At[id]}
+		sight := seen.sightOf(t.Account().ID, t.Zone(), t.Prunable)
 		ended, _ := worker.Apply(ctx, t, sight, plan)
 		mu.Lock()
 		defer mu.Unlock()

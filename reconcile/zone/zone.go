@@ -122,6 +122,7 @@ type Sight struct {
 	// EntryPoint is that of the zone; At is when it was asked for.
 	EntryPoint diff.Observed[edge.Ruleset]
 	At         time.Time
+	Others     Places // beside EntryPoint
 }
 
 // Read reads the zone: the account's rulesets, from memory where they are young
@@ -143,7 +144,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
-	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope)
+	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope, edge.PhaseFirewallManaged)
 	if err != nil && ctx.Err() != nil {
 		return s, context.Cause(ctx)
 	}
@@ -154,12 +155,15 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return s, nil
 	}
+	if s.Others, err = readPlaces(ctx, w.Reader, t.Zone().Scope, otherPhases(t.Zone(), t.Prunable)); err != nil {
+		return s, err
+	}
 	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
 
-func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope) (edge.Ruleset, time.Time, error) {
+func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, time.Time, error) {
 	at := w.Now()
-	entryPoint, err := w.Reader.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
+	entryPoint, err := w.Reader.EntryPoint(ctx, zone, phase)
 	return entryPoint, at, err
 }
 
@@ -192,11 +196,7 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	}
 	return planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
-		Part: true, Undigested: true,
-		Live: diff.Live{
-			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
-			EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{t.Zone().Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
-		},
+		Part: true, Undigested: true, Live: s.Live(t.Account().ID, t.Zone().Scope),
 	})
 }
 
