@@ -34,7 +34,9 @@ func TestPlansThatDifferAreShownDifferently(t *testing.T) {
 		func(s string) diff.Change {
 			return diff.Change{Account: "prod", Zone: s, Deployment: "core", Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
-		func(s string) diff.Change { return diff.Change{Scope: edge.CredentialScope(""), Token: s, Operation: diff.Creation{}} },
+		func(s string) diff.Change {
+			return diff.Change{Scope: edge.CredentialScope(""), Token: s, Operation: diff.Creation{}}
+		},
 		func(s string) diff.Change {
 			return diff.Change{Scope: edge.CredentialScope(""), Token: "t", Operation: diff.Creation{}, Rights: []diff.Right{{Text: s, Direction: diff.Weakens}}}
 		},

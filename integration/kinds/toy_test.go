@@ -57,7 +57,9 @@ func (toy) Declared(account desired.Account, _ diff.AccountLive) iter.Seq2[diff.
 	}
 }
 
-func idOf(scope edge.Scope, ref string) diff.ID { return diff.ID{Kind: toyName, Scope: scope, Ref: ref} }
+func idOf(scope edge.Scope, ref string) diff.ID {
+	return diff.ID{Kind: toyName, Scope: scope, Ref: ref}
+}
 
 func (k toy) Plan(in diff.Input) (out diff.Part) {
 	for _, account := range in.State.Accounts {

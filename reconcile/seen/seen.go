@@ -19,7 +19,7 @@ import (
 type Entry struct {
 	EntryPoint diff.Observed[edge.Ruleset]
 	Others     map[edge.Phase]diff.Observed[edge.Ruleset] // those of other phases
-	At         time.Time // when it was asked for
+	At         time.Time                                  // when it was asked for
 }
 
 // Cache keeps an entry for each zone, in memory. It is safe for concurrent use; the
