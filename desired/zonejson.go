@@ -33,7 +33,7 @@ func (z *Zone) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	level := edge.LevelZone
-	if text.ID.Level == edge.LevelAccount {
+	if text.AccountLevel || text.ID.Level == edge.LevelAccount {
 		level = edge.LevelAccount
 	}
 	*z = Zone{text.Key, text.Name, edge.Scope{Level: level, ID: text.ID.ID}, text.ByName, text.Origin, text.Labels, text.Deployments, text.Others}

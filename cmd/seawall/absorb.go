@@ -73,11 +73,11 @@ func runAbsorb(t *cli.Terminal, cmd *cobra.Command, f absorbFlags, zone string) 
 	if f.branch == "" {
 		f.Order.Dir = f.Options.Dir
 	}
-	platform, s, done, err := f.platform(t)
+	platform, s, reading, err := f.platform(t)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer reading.Close()
 	if f.branch == "" {
 		return importer.Absorb(cmd.Context(), t, platform, importer.WorkingCopy(t, f.Options.Dir, f.dry), zone)
 	}

@@ -55,11 +55,11 @@ by SIGTERM.`,
   seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4
   seawall apply --only zone=shop.example
   seawall apply change.plan`,
-		Args: atMostOneFile,
+		Args: perhapsPlan,
 		RunE: func(cmd *cobra.Command, args []string) error { return runApply(t, cmd, args, o, order, yes) },
 	}
 	o.AddTo(cmd)
-	o.AddOutput(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json", "markdown")
 	o.AddOnly(cmd)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before writing")
 	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that drops half or more of what the last one declared")
@@ -70,7 +70,7 @@ by SIGTERM.`,
 
 // runApply makes the run. yes stands for a person's answer.
 func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Options, order once.Order, yes bool) error {
-	adjust, err := fromSaved(t, args, &o)
+	adjust, err := fromSaved(t, args, &o, &order)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 			return err
 		}
 	}
-	report, err := runOnce(t, cmd, o, setup.ToApply, order, adjust)
+	report, err := runOnce(t, cmd, o, setup.ToApply, &order, adjust)
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,10 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 		return err
 	}
 	warnUnused(t, order.Approve, report.Plan.Granted)
-	switch {
-	case report.Err != nil:
+	if report.Err != nil {
 		return setup.Explain(report.Err)
-	case !report.Converged():
-		return cli.ExitError(exitAttention)
 	}
-	return nil
+	return cli.Attention(!report.Converged())
 }
 
 // warnUnused warns of approvals that nothing was released by: what they were about

@@ -33,7 +33,7 @@ how the simulated platform answers the same call before and after its end.`,
 		Example: "  seawall demo\n  seawall demo --serve\n  seawall demo --deprecations",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if serve {
-				return oneFolder(cmd, args)
+				return perhapsFolder(cmd, args)
 			}
 			return noArguments(cmd, args)
 		},

@@ -15,7 +15,7 @@ import (
 )
 
 func newDeprecations(t *cli.Terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "deprecations",
 		Short: "List deprecated API features and find who still uses them",
 		Long: `The platform publishes a schedule of endpoints, fields and parameters that it
@@ -29,11 +29,7 @@ Exit codes, the highest that applies: 0 none, 2 deprecated, 3 past its end,
 		Example: `  seawall deprecations list --within 90d
   seawall deprecations check access.log
   seawall deprecations check src --at 2027-01-01`,
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newDeprecationsList(t), newDeprecationsCheck(t))
-	return cmd
+	}, newDeprecationsList(t), newDeprecationsCheck(t))
 }
 
 func newDeprecationsList(t *cli.Terminal) *cobra.Command {
@@ -56,9 +52,6 @@ without --within. With --within it covers only what ends in that time.`,
   seawall deprecations list --dir . -o json | jq .corrections`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", a.Output, a.Outputs...); err != nil {
-				return err
-			}
 			at, err := a.Day(time.Now)
 			if err != nil {
 				return err
@@ -106,4 +99,72 @@ func parseDays(text string) (int, error) {
 		}
 	}
 	return 0, cli.Fail(fmt.Errorf("--within %q is no number of days or weeks", text), "write it as 90d or 12w")
+}
+
+func newDeprecationsCheck(t *cli.Terminal) *cobra.Command {
+	c := deprecations.Check{Terminal: t}
+	cmd := &cobra.Command{
+		Use:   "check [FILE|DIR|-]...",
+		Short: "Find calls to deprecated API features",
+		Long: `Look for calls of the platform's API that are in the deprecation calendar:
+
+  FILE        a HAR capture, an access log (common, combined, JSON lines), a script
+              with curl, wget or HTTPie, an OpenAPI description, a Terraform plan or
+              state as JSON, a Terraform configuration (.tf, .tf.json), requests of a
+              REST client (.http), a collection, recorded interactions, a playbook, a
+              pipeline, a notebook, Markdown, source code, or lines
+              METHOD PATH-or-URL [JSON body]. The format is recognised; gzip and bzip2
+              are unpacked; logs are read in constant memory.
+  -           the same, from standard input
+  DIR         a folder: each file as above, and other texts for string literals that
+              are such paths
+  --dir DIR   a repository of desired state: what it declares under integration:,
+              with its corrections of the calendar
+
+Calls count if they go to a host of the platform, below its base path on any
+host, or if the host is not known. --host adds hosts, --any-host counts all.
+
+Each rule is reported once, the most severe first, with the places where it
+matches and its replacement. Where the reference gives the new request, that is
+shown too. The report shows the path of an address; of the query and the body it
+shows only the members that the rule names.
+
+A file of suppressions has one per line; "#" starts a comment:
+
+  RULE WHERE EXPIRES REASON
+  firewall-rules-and-filters scripts/old/** 2027-01-01 goes with OPS-12
+
+WHERE is a glob that matches files or names of integrations. A suppression has no
+effect from its expiry day on. The report lists suppressions that have expired or
+match nothing.
+
+Exit codes, the highest that applies, without suppressed calls: 0 none or announced,
+2 deprecated, 3 past its end, 4 past its end without replacement. 1 failure, or
+an input could not be read; with --strict also if a file or a line of one could
+not be read.`,
+		Example: `  seawall deprecations check access.log
+  zstdcat access.log.zst | seawall deprecations check -
+  seawall deprecations check src scripts/*.sh --suppress known.txt
+  seawall deprecations check --dir . -o markdown
+  seawall deprecations check src --at 2027-01-01 -o sarif > deprecations.sarif
+  terraform show -json plan.out | seawall deprecations check --format terraform -`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.Run(cmd.Context(), args) },
+	}
+	cmd.Flags().StringVar(&c.Dir, "dir", "", "check the integrations that the desired state in `DIR` declares, with its calendar")
+	cmd.Flags().StringVar(&c.Format, "format", "", "read files as `FORMAT` instead of recognising it: "+cli.Either(deprecations.Formats()))
+	cmd.Flags().StringVar(&c.Suppress, "suppress", "", "`FILE` of suppressions, each with a reason and an expiry")
+	checkFlags(cmd, &c)
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(deprecations.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	c.AddTo(cmd, "text", "json", "markdown", "sarif", "junit")
+	return cmd
+}
+
+// checkFlags adds the flags for hosts, strictness and rewriting.
+func checkFlags(cmd *cobra.Command, c *deprecations.Check) {
+	cmd.Flags().StringArrayVar(&c.Hosts, "host", nil, "count calls to `HOST` too, such as gateway.example.com or *.example.com (repeatable)")
+	cmd.Flags().BoolVar(&c.AnyHost, "any-host", false, "count calls to any host")
+	cmd.Flags().BoolVar(&c.Strict, "strict", false, "exit with 1 if a file, or a line of one, could not be read as what it is")
+	cmd.Flags().BoolVar(&c.Fix, "fix", false, "show as a diff what can be rewritten mechanically in curl commands, .http and .tf files, and ask before it is written")
+	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "with --fix, write without asking")
+	_ = cmd.MarkFlagFilename("suppress")
 }

@@ -118,21 +118,12 @@ func unknownIn(root *cobra.Command, words []string) string {
 // The help of each command has an example of it, but for those that cobra adds.
 func TestHelpHasExample(t *testing.T) {
 	commands := 0
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
+	walkCommands(newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard}), func(cmd *cobra.Command) {
 		commands++
-		if !strings.HasPrefix(cmd.Example, "  "+cmd.CommandPath()) {
+		if cmd.HasParent() && !strings.HasPrefix(cmd.Example, "  "+cmd.CommandPath()) {
 			t.Errorf("%s --help has the examples %q", cmd.CommandPath(), cmd.Example)
 		}
-		for _, c := range cmd.Commands() {
-			walk(c)
-		}
-	}
-	for _, c := range newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard}).Commands() {
-		if c.Name() != "completion" && c.Name() != "help" {
-			walk(c)
-		}
-	}
+	})
 	if commands < 20 {
 		t.Errorf("only %d commands are found", commands)
 	}

@@ -100,21 +100,24 @@ func cliDoc(*testing.T) string {
 // commonFlags are the flags that four commands or more have with the same meaning.
 func commonFlags(root *cobra.Command) map[string]*pflag.Flag {
 	counts, common := map[string]int{}, map[string]*pflag.Flag{}
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
+	walkCommands(root, func(cmd *cobra.Command) {
 		for _, f := range flagsOf(cmd) {
 			if counts[flagRow(f)]++; counts[flagRow(f)] == 4 {
 				common[flagRow(f)] = f
 			}
 		}
-		for _, c := range cmd.Commands() {
-			if c.Name() != "completion" {
-				walk(c)
-			}
+	})
+	return common
+}
+
+// walkCommands visits a command and all below it, but for those that cobra adds.
+func walkCommands(cmd *cobra.Command, visit func(cmd *cobra.Command)) {
+	visit(cmd)
+	for _, c := range cmd.Commands() {
+		if c.Name() != "completion" && c.Name() != "help" {
+			walkCommands(c, visit)
 		}
 	}
-	walk(root)
-	return common
 }
 
 // commandDocs writes the commands below a command, each with its own below it, but for

@@ -33,9 +33,6 @@ Exit codes: 0 no check failed, warnings do not count; 1 a check failed.`,
   sudo -u seawall seawall doctor --timeout 1m`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			if timeout <= 0 {
 				return cli.Usage("--timeout %s is not a duration above zero", timeout)
 			}
@@ -43,7 +40,7 @@ Exit codes: 0 no check failed, warnings do not count; 1 a check failed.`,
 		},
 	}
 	o.AddSource(cmd)
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long each check may take")
 	return cmd
 }

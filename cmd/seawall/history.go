@@ -45,9 +45,6 @@ are missing, seawall history accept-gap acknowledges it.`,
   seawall history verify`,
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			filter, err := f.filter(time.Now())
 			if err != nil {
 				return err
@@ -72,8 +69,7 @@ are missing, seawall history accept-gap acknowledges it.`,
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only entries about the zone of this `NAME`")
 	cmd.Flags().StringVar(&f.token, "token", "", "only entries about the token of this `KEY`")
 	cmd.Flags().IntVar(&f.last, "last", 0, "show at most the last `N` that match; 0 is all")
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	cmd.AddCommand(newHistoryVerify(t), newHistoryAcceptGap(t))
 	return cmd
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,24 +136,17 @@ func whatText(e reconcile.Entry) string {
 func subjectText(s reconcile.Subject) string {
 	switch {
 	case s.Token != "":
-		return tokenText(s)
+		text := "token " + s.Token
+		if s.TokenID != "" {
+			text += " (" + string(s.TokenID) + ")"
+		}
+		return text + behind(" of account ", string(s.Owner))
 	case s.Account != "" && s.Deployment != "":
 		return s.Account + " / " + s.Zone + " / " + s.Deployment
 	case s.Zone != "":
 		return "zone " + s.Zone
 	}
 	return ""
-}
-
-func tokenText(s reconcile.Subject) string {
-	text := "token " + s.Token
-	if s.TokenID != "" {
-		text += " (" + string(s.TokenID) + ")"
-	}
-	if s.Owner != "" {
-		text += " of account " + string(s.Owner)
-	}
-	return text
 }
 
 // outcomeText says what became of an entry.
@@ -173,53 +168,39 @@ func outcomeText(e reconcile.Entry) string {
 		reconcile.Failed: "failed, nothing was changed", reconcile.NonConvergent: "not kept by the platform",
 		reconcile.Quarantined: "the outcome is unknown",
 	}[r.Outcome]
-	if text == "" {
-		text = string(r.Outcome)
-	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	return text
+	return cmp.Or(text, string(r.Outcome)) + behind(": ", r.Reason)
 }
 
 // asked says who asked for it. The author of a commit has not asked for what corrects drift,
 // and who caused that is not known.
 func (h *historyWriter) asked(e reconcile.Entry) string {
-	var parts []string
+	who, until := "", ""
 	drift := e.Trigger == reconcile.TriggerSweep
 	switch {
 	case e.Kind == reconcile.EntryFound && drift:
-		parts = append(parts, "who changed it is not known")
+		who = "who changed it is not known"
 	case e.Kind == reconcile.EntryWrite && drift:
-		parts = append(parts, "as declared by "+h.commit(e.Asked.Commit)+"; who changed it is not known")
+		who = "as declared by " + h.commit(e.Asked.Commit) + "; who changed it is not known"
 	case e.Kind == reconcile.EntryFound:
-		parts = append(parts, "found as "+h.commit(e.Asked.Commit)+" declares it; nothing was written")
+		who = "found as " + h.commit(e.Asked.Commit) + " declares it; nothing was written"
 	case e.Asked.Commit != "":
-		text := h.commit(e.Asked.Commit)
-		if e.Asked.Author != "" {
-			text += " by " + e.Asked.Author
-		}
-		parts = append(parts, text)
-	}
-	if e.Asked.Approver != "" {
-		parts = append(parts, "approved by "+e.Asked.Approver)
-	}
-	if e.Asked.User != "" {
-		parts = append(parts, "user "+e.Asked.User)
-	}
-	if word := triggerWord(e); word != "" {
-		parts = append(parts, word)
-	}
-	if e.Direction != "" {
-		parts = append(parts, string(e.Direction))
-	}
-	if e.Digest != "" {
-		parts = append(parts, e.Digest)
+		who = h.commit(e.Asked.Commit) + behind(" by ", e.Asked.Author)
 	}
 	if !e.Until.IsZero() {
-		parts = append(parts, "until "+e.Until.UTC().Format(time.RFC3339))
+		until = "until " + e.Until.UTC().Format(time.RFC3339)
 	}
-	return strings.Join(parts, ", ")
+	parts := []string{
+		who, behind("approved by ", e.Asked.Approver), behind("user ", e.Asked.User), triggerWord(e), string(e.Direction), e.Digest, until,
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
+}
+
+// behind is a text behind a word; empty where there is none.
+func behind(word, text string) string {
+	if text == "" {
+		return ""
+	}
+	return word + text
 }
 
 // triggerWord says why a write was made, where nothing else on its line does.

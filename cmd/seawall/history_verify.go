@@ -40,9 +40,6 @@ not be read.`,
   seawall history verify -o json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			var heads []history.Head
 			if noted != "" {
 				head, err := history.ParseHead(noted)
@@ -65,7 +62,7 @@ not be read.`,
 	}
 	setup.AddConfig(cmd, &o)
 	cmd.Flags().StringVar(&noted, "head", "", "the head that an earlier run printed, `NUMBER:HASH`")
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,7 @@ import (
 )
 
 func newHold(t *cli.Terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "hold",
 		Short: "Pause changes to a zone",
 		Long: `Seawall reads and reports a held zone, but does not write to it: neither drift nor
@@ -30,11 +29,7 @@ a commit is applied. The hold ends at its time, or when you release it. Use it
 while you change a zone by hand. The daemon may be running; its next run honours
 the hold.`,
 		Example: `  seawall hold zone shop.example --for 2h --reason INC-1`,
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newHoldZone(t), newHoldList(t), newHoldRelease(t))
-	return cmd
+	}, newHoldZone(t), newHoldList(t), newHoldRelease(t))
 }
 
 func newHoldZone(t *cli.Terminal) *cobra.Command {
@@ -102,9 +97,6 @@ func newHoldList(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall hold list\n  seawall hold list -o json | jq -r '.holds[].zone'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				standing, err := memory.Standing(cmd.Context())
 				if err != nil {
@@ -115,12 +107,12 @@ func newHoldList(t *cli.Terminal) *cobra.Command {
 				if len(holds) == 0 && !missing && o.Output == "text" {
 					fmt.Fprintln(t.Err, "no zone is held")
 				}
-				return o.PrintFacts(t, heldZones{1, holds}, func() error { return listHolds(t, holds) })
+				return t.Show(o.Output, heldZones{1, holds}, func() error { return listHolds(t, holds) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	o.AddTextOrJSON(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -131,22 +123,14 @@ type heldZones struct {
 }
 
 func listHolds(t *cli.Terminal, holds []diff.Hold) error {
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ZONE\tUNTIL\tREASON")
+	rows := [][]string{{"ZONE", "UNTIL", "REASON"}}
 	for _, h := range holds {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", cli.OneLine(h.Zone), h.End(), cli.OneLine(h.Reason))
+		rows = append(rows, []string{h.Zone, h.End(), h.Reason})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }
 
 func newHoldRelease(t *cli.Terminal) *cobra.Command {
-	release := &cobra.Command{
-		Use:     "release",
-		Short:   "End a hold",
-		Example: "  seawall hold release zone shop.example",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
 	var o setup.Options
 	zone := &cobra.Command{
 		Use:               "zone NAME",
@@ -170,8 +154,7 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 		},
 	}
 	setup.AddConfig(zone, &o)
-	release.AddCommand(zone)
-	return release
+	return group(&cobra.Command{Use: "release", Short: "End a hold", Example: "  seawall hold release zone shop.example"}, zone)
 }
 
 // zonesInForce are the zones that the commit in force declares by a name, with ids that were
@@ -246,9 +229,5 @@ func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name stri
 			names = append(names, zone.Key)
 		}
 	}
-	hint := "the name is the one under zone: in the desired state"
-	if near := nearest.Word(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return nil, cli.Fail(fmt.Errorf("no zone %q is declared", name), hint)
+	return nil, cli.Fail(fmt.Errorf("no zone %q is declared", name), nearest.Hint(name, names, zoneHint))
 }

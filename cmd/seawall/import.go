@@ -76,7 +76,7 @@ SIGINT, 143 by SIGTERM.`,
   seawall import --profile extended --account "Example Ltd" --zone shop.example my-edge
   seawall import --account prod=0123456789abcdef0123456789abcdef --zones zones.txt --base-url https://api.example.com/client/v4 my-edge
   seawall import --from terraform.tfstate --tokens my-edge`,
-		Args: importFolder,
+		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Order.Dir = args[0]
 			if err := f.decide(); err != nil {
@@ -121,17 +121,6 @@ func (f *importFlags) decide() error {
 	return nil
 }
 
-// importFolder takes the folder to write into.
-func importFolder(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return cli.Fail(fmt.Errorf("%s needs a folder to write into", cmd.CommandPath()), cmd.CommandPath()+" my-edge")
-	case 1:
-		return nil
-	}
-	return surplus(cmd, "takes one folder", args[1])
-}
-
 func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	if err := checkModule(f.Module); err != nil {
 		return err
@@ -139,17 +128,17 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	if f.from != "" && f.BaseURL == "" && f.Options.Config == "" {
 		return importState(t, cmd, f)
 	}
-	platform, s, done, err := f.platform(t)
+	platform, s, reading, err := f.platform(t)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer reading.Close()
 	if f.tokens {
-		if platform.Tokens, err = tokensOf(s.Settings); err != nil {
+		if platform.Tokens, err = tokensOf(s); err != nil {
 			return err
 		}
 	}
-	f.Origin, f.Plan, f.IDs = s.Platform.BaseURL, f.planCommand(s.Settings), f.IDs || s.needsIDs
+	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s)
 	if f.from != "" {
 		state, err := readState(f.from)
 		if err != nil {
@@ -157,7 +146,7 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 		}
 		f.Given, platform.Unmanaged = state.Zones, state.Left
 	}
-	show, wipe := t.Follow(s.quota)
+	show, wipe := t.Follow(reading.Quota)
 	defer wipe()
 	return importer.Import(cmd.Context(), t, platform, f.Order, show)
 }
@@ -193,32 +182,22 @@ func readState(name string) (terraform.State, error) {
 	return state, nil
 }
 
-// importSettings are settings with the budget that they come to.
-type importSettings struct {
-	setup.Settings
-	quota cli.Quota
-	// needsIDs says that a plan with the configuration finds no zone by its name.
-	needsIDs bool
-}
-
-// platform is what may be read, and done gives the budget back.
-func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSettings, done func(), err error) {
-	if s.Settings, err = f.settings(t); err != nil {
-		return p, s, nil, err
+// platform is what may be read, with the settings that it comes from. A plan with the
+// configuration finds no zone by its name where that says "documented": then ids are declared.
+func (f *importFlags) platform(t *cli.Terminal) (importer.Platform, setup.Settings, setup.Reading, error) {
+	s, err := f.settings(t)
+	if err != nil {
+		return importer.Platform{}, s, setup.Reading{}, err
 	}
-	s.needsIDs = s.Platform.Profile == "documented"
+	f.IDs = f.IDs || s.Platform.Profile == "documented"
 	if f.Profile != "" {
 		s.Platform.Profile = f.Profile
 	}
-	reading, err := setup.ReadPlatform(s.Settings, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return p, s, nil, err
-	}
-	s.quota = reading.Quota
+	reading, err := setup.ReadPlatform(s, slog.New(slog.DiscardHandler))
 	return importer.Platform{
 		Lanes: reading.Lanes, Names: reading.Names, Lists: s.Platform.Extended(),
 		Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
-	}, s, reading.Close, nil
+	}, s, reading, err
 }
 
 // tokensOf reads the platform's tokens, with a credential of their own.

@@ -32,7 +32,7 @@ git repository in DIR: its origin, or DIR itself, and the branch that is checked
 The configuration observes only, needs no root, and has a comment for each part.`,
 		Example: `  seawall init my-edge && seawall validate my-edge
   seawall init --config config.cue my-edge`,
-		Args: oneFolder,
+		Args: perhapsFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {

@@ -27,14 +27,12 @@ func main() {
 // code. It is apart from main so that scripts in tests can run it.
 func Main(ctx context.Context) int {
 	t := cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr)
-	ctx, until, stop := cli.UntilSignal(ctx, t)
+	ctx, stop := cli.UntilSignal(ctx, t)
 	defer stop()
 	root := newRoot(t) //nolint:contextcheck // commands get it from cobra
 	root.SetArgs(os.Args[1:])
 	mistaken := helpOfKnown(root)
-	err := cmp.Or(root.ExecuteContext(ctx), *mistaken)
-	by, was := until()
-	return cli.ExitCodeOf(t, err, by, was)
+	return cli.ExitCodeOf(ctx, t, cmp.Or(root.ExecuteContext(ctx), *mistaken))
 }
 
 func newVersion(t *cli.Terminal) *cobra.Command {
@@ -46,9 +44,6 @@ func newVersion(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall version\n  seawall version -o json",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := cli.OneOf("--output", output, "text", "json"); err != nil {
-				return err
-			}
 			v := cli.ThisVersion()
 			if verbose {
 				v.Sandbox = sandboxLine(sandbox.Here())
@@ -60,7 +55,7 @@ func newVersion(t *cli.Terminal) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cli.AddOutput(cmd, &output, "text", "json")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the sandbox that this machine offers to workers")
 	return cmd
 }

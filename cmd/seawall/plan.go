@@ -15,11 +15,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
-// Exit codes of plan and apply beside 0 and 1.
+// Exit codes of plan beside 0, 1 and [cli.ExitAttention].
 const (
-	exitChanges   = 2
-	exitWeakens   = 3
-	exitAttention = 4
+	exitChanges = 2
+	exitWeakens = 3
 )
 
 func newPlan(t *cli.Terminal) *cobra.Command {
@@ -53,11 +52,8 @@ a freeze, the end of a hold) counts as a change.`,
 				return cli.Usage("--valid %s is not a duration above zero", valid)
 			}
 			var made setup.Settings
-			order := once.Order{}
-			report, err := runOnce(t, cmd, o, setup.ToPlan, order, func(s setup.Settings, o once.Order) (once.Order, error) {
-				made, order = s, o
-				return o, nil
-			})
+			var order once.Order
+			report, err := runOnce(t, cmd, o, setup.ToPlan, &order, func(s setup.Settings) error { made = s; return nil })
 			if err != nil {
 				return err
 			}
@@ -73,7 +69,7 @@ a freeze, the end of a hold) counts as a change.`,
 		},
 	}
 	o.AddTo(cmd)
-	o.AddOutput(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json", "markdown")
 	o.AddOnly(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "save the plan to `FILE`, for seawall apply FILE")
 	cmd.Flags().DurationVar(&valid, "valid", savedFor, "how long the saved plan may be applied")
@@ -94,7 +90,7 @@ func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
 	if p.Attention() {
-		return cli.ExitError(exitAttention)
+		return cli.ExitAttention
 	}
 	code := 0
 	for _, c := range p.Changes {
@@ -106,51 +102,21 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 			code = exitChanges
 		}
 	}
-	if code == 0 {
-		return nil
-	}
-	return cli.ExitError(code)
+	return cli.ExitWith(code)
 }
 
-// runOnce makes one run for plan or apply. A run that failed before it had a
-// plan is an error; mistakes in the desired state were told by then.
-// adjust, where it is not nil, has the last word on the order.
-func runOnce(t *cli.Terminal,
-	cmd *cobra.Command, o setup.Options, why setup.Purpose, order once.Order, adjust func(setup.Settings, once.Order) (once.Order, error),
-) (reconcile.Report, error) {
-	if err := cli.OneOf("--output", o.Output, "text", "json", "markdown"); err != nil {
-		return reconcile.Report{}, err
-	}
+// runOnce makes one run for plan or apply. A run that failed before it had a plan is an error;
+// mistakes in the desired state were told by then. adjust, where it is not nil, has the last
+// word on the order.
+func runOnce(t *cli.Terminal, cmd *cobra.Command, o setup.Options, why setup.Purpose, order *once.Order, adjust func(setup.Settings) error) (reconcile.Report, error) {
 	whileItRuns, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	heap.Follow(whileItRuns, heap.ToEnd)
-	log, err := t.Logger(o.LogFormat, o.LogLevel)
-	if err != nil {
-		return reconcile.Report{}, err
-	}
+	var err error
 	if order.Zones, order.Tokens, err = o.Scope(); err != nil {
 		return reconcile.Report{}, err
 	}
-	s, err := setup.ReadSettings(t, o)
-	if err != nil {
-		return reconcile.Report{}, err
-	}
-	if why == setup.ToApply {
-		if err := s.MayWrite(o); err != nil {
-			return reconcile.Report{}, err
-		}
-	}
-	if adjust != nil {
-		if order, err = adjust(s, order); err != nil {
-			return reconcile.Report{}, err
-		}
-	}
-	giveBack, err := setup.KeepOwner(t, s.StateDir)
-	if err != nil {
-		return reconcile.Report{}, err
-	}
-	defer giveBack()
-	a, err := setup.Assemble(cmd.Context(), s, why, log)
+	a, err := assemble(cmd.Context(), t, o, why, adjust)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
@@ -160,16 +126,46 @@ func runOnce(t *cli.Terminal,
 	}
 	show, wipe := t.Follow(a.Quota)
 	run := a.Once(show)
-	var report reconcile.Report
+	do := run.Apply
 	if why == setup.ToPlan {
-		report = run.Plan(cmd.Context(), order)
-	} else {
-		report = run.Apply(cmd.Context(), order)
+		do = run.Plan
 	}
+	report := do(cmd.Context(), *order)
 	wipe()
 	t.ShowProblems(t.Err, report.Problems)
 	if report.Err != nil && len(report.Results) == 0 {
 		return report, setup.Explain(report.Err)
 	}
 	return report, nil
+}
+
+// assemble makes what a run needs, if the configuration allows it and check, where it is not
+// nil, agrees. The files that the run leaves in the state folder are those of its owner.
+func assemble(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Purpose, check func(setup.Settings) error) (*setup.Assembly, error) {
+	log, err := t.Logger(o.LogFormat, o.LogLevel)
+	if err != nil {
+		return nil, err
+	}
+	s, err := setup.ReadSettings(t, o)
+	if err == nil && why != setup.ToPlan {
+		err = s.MayWrite(o)
+	}
+	if err == nil && check != nil {
+		err = check(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	giveBack, err := setup.KeepOwner(t, s.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	a, err := setup.Assemble(ctx, s, why, log)
+	if err != nil {
+		giveBack()
+		return nil, err
+	}
+	closeAll := a.Close
+	a.Close = func() { closeAll(); giveBack() }
+	return a, nil
 }

@@ -75,18 +75,7 @@ written or proved. Run the command again to go on.`,
 }
 
 func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order revert.Order, yes bool) error {
-	log, err := t.Logger(o.LogFormat, o.LogLevel)
-	if err != nil {
-		return err
-	}
-	s, err := setup.ReadSettings(t, o)
-	if err != nil {
-		return err
-	}
-	if err := s.MayWrite(o); err != nil {
-		return err
-	}
-	a, err := setup.Assemble(ctx, s, setup.ToRevert, log)
+	a, err := assemble(ctx, t, o, setup.ToRevert, nil)
 	if err != nil {
 		return err
 	}
@@ -106,7 +95,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	}
 	warnUnused(t, order.Approve, planned.Plan.Granted)
 	if planned.Zones()+planned.Stopped() == 0 && !yes {
-		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
+		return cli.Attention(!reconcile.Report{Plan: planned.Plan}.Converged())
 	}
 	if err := confirmRevert(ctx, t, planned, yes); err != nil {
 		return err
@@ -165,14 +154,7 @@ func showReverted(t *cli.Terminal, planned *revert.Planned, report reconcile.Rep
 	if len(back)+planned.Stopped() > 0 {
 		fmt.Fprintln(t.Out, "the zones are held until git changes them; seawall hold list shows them")
 	}
-	return exitOfRevert(report)
-}
-
-func exitOfRevert(r reconcile.Report) error {
-	if !r.Converged() {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(!report.Converged())
 }
 
 // newRevertRun is one revert. It needs the history, so a repository.

@@ -12,7 +12,7 @@ import (
 )
 
 func newRoot(t *cli.Terminal) *cobra.Command {
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:   "seawall",
 		Short: "Keep an Edge Platform in sync with git",
 		Long: `Seawall reads desired state, written in CUE, from a git repository or a folder,
@@ -24,16 +24,14 @@ Create your own repository:            seawall init my-edge
 Check one, without any network:        seawall validate my-edge
 
 Exit codes: 0 success, 1 any failure; plan, apply and status have more, see their help.`,
-		Args:          knownCommand,
 		Version:       cli.ThisVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	root.SetVersionTemplate(cli.ThisVersion().Line())
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.Fail(err, flagHint(cmd, err)) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Everyday commands:"},
 		&cobra.Group{ID: "learn", Title: "Getting started:"},
@@ -70,6 +68,14 @@ var usualNames = map[string][]string{
 	"doctor":   {"diagnose"},
 	"waves":    {"rollout"},
 	"init":     {"new", "create"},
+}
+
+// flagError is what a mistake in a flag is, with what to do about it.
+func flagError(cmd *cobra.Command, err error) error {
+	if told := (*cli.HintError)(nil); errors.As(err, &told) { // by the flag itself
+		return told
+	}
+	return cli.Fail(err, flagHint(cmd, err))
 }
 
 // flagHint says what to do about a flag that a command does not take. A flag of a command
@@ -132,91 +138,6 @@ func unknownBelow(cmd *cobra.Command, words []string) error {
 		return nil
 	}
 	return knownCommand(cmd, words)
-}
-
-// What a command says to words it does not take. Cobra's own answers count
-// "arg(s)" or call a folder an unknown command.
-
-// noArguments refuses any word.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return surplus(cmd, "takes no argument", args[0])
-}
-
-// oneFolder takes a folder or nothing.
-func oneFolder(cmd *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return surplus(cmd, "takes one folder", args[1])
-}
-
-// oneWord takes one of the command's words or nothing.
-func oneWord(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return nil
-	case 1:
-		return cli.OneOf(cmd.CommandPath(), args[0], cmd.ValidArgs...)
-	}
-	return surplus(cmd, "takes one word", args[1])
-}
-
-// oneToken takes the key of a token.
-func oneToken(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return cli.Fail(fmt.Errorf("%s needs the key of a token", cmd.CommandPath()), "the key is the name under token: in the desired state")
-	case 1:
-		return nil
-	}
-	return cli.Fail(fmt.Errorf("%s takes one token; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
-}
-
-// oneZone takes the name of a zone.
-func oneZone(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return cli.Fail(fmt.Errorf("%s needs the name of a zone", cmd.CommandPath()), "the name is the one under zone: in the desired state")
-	case 1:
-		return nil
-	}
-	return cli.Fail(fmt.Errorf("%s takes one zone; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
-}
-
-// keyAndID takes the key of a token and its id on the platform.
-func keyAndID(cmd *cobra.Command, args []string) error {
-	if len(args) == 2 {
-		return nil
-	}
-	return cli.Fail(fmt.Errorf("%s needs the key of a token and its id", cmd.CommandPath()),
-		"the key is the name under token: in the desired state; the dashboard shows the id")
-}
-
-// atMostOneFile takes the file of a saved plan, or nothing.
-func atMostOneFile(cmd *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return surplus(cmd, "takes one saved plan", args[1])
-}
-
-// oneID takes the id of a token on the platform.
-func oneID(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return cli.Fail(fmt.Errorf("%s needs the id of one token", cmd.CommandPath()), "seawall token list and seawall plan show ids")
-}
-
-func surplus(cmd *cobra.Command, takes, word string) error {
-	err := fmt.Errorf("%s %s; %q is one too many", cmd.CommandPath(), takes, word)
-	if cmd.Flags().Lookup("dir") != nil {
-		return cli.Fail(err, "a folder of desired state is named with --dir")
-	}
-	return cli.Fail(err, cmd.CommandPath()+" --help shows how it is used")
 }
 
 // ownWords makes the commands that cobra adds fail on words they do not know,

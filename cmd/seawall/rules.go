@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,24 +56,12 @@ Exit codes: 0, also if no rule is found; 4 the rulesets of an account could not 
 	flags.StringVar(&f.account, "account", "", "limit to the account with this declared `KEY`")
 	flags.StringVar(&f.grep, "grep", "", "limit to rules with each word of `TEXT`")
 	flags.StringArrayVar(&f.tags, "tag", nil, "limit to rules with the tag `TAG` (repeatable: with each of them)")
-	flags.StringVarP(&f.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &f.Output, "text", "json")
 	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
 	return cmd
 }
 
-// perhapsRuleset takes the key, the name or the id of a ruleset, or nothing.
-func perhapsRuleset(cmd *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return cli.Fail(fmt.Errorf("%s takes one ruleset; %q is one too many", cmd.CommandPath(), args[1]), "a name with blanks is written in quotes; --grep searches for a text")
-}
-
 func runRules(t *cli.Terminal, ctx context.Context, f rulesFlags, ruleset string) error {
-	if err := errors.Join(cli.OneOf("--output", f.Output, "text", "json"), f.CheckProfile()); err != nil {
-		return err
-	}
 	s, err := setup.ReadSettings(t, f.Options)
 	if err != nil {
 		return err
@@ -88,7 +75,7 @@ func runRules(t *cli.Terminal, ctx context.Context, f rulesFlags, ruleset string
 		return err
 	}
 	defer reading.Close()
-	b := book{reading: reading, documented: !s.Platform.Extended(), wanted: ruleset, accounts: map[int]*zone.Accounts{}}
+	b := book{reading: reading, documented: !s.Platform.Extended(), wanted: ruleset, accounts: map[int]*zone.Accounts{}, sets: []listedRuleset{}}
 	if err := b.read(ctx, state, f.account); err != nil {
 		return err
 	}
@@ -98,10 +85,7 @@ func runRules(t *cli.Terminal, ctx context.Context, f rulesFlags, ruleset string
 	if err := showRules(t, f, b.sets); err != nil {
 		return err
 	}
-	if len(b.problems) > 0 {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(len(b.problems) > 0)
 }
 
 // book reads managed rulesets with their rules.
@@ -110,15 +94,9 @@ type book struct {
 	documented bool
 	wanted     string // the key, name or id of a ruleset; empty for all that are declared
 	accounts   map[int]*zone.Accounts
-	sets       []ruleList
+	sets       []listedRuleset
 	known      []string // names and keys of rulesets that there are
 	problems   []error  // of accounts that could not be read
-}
-
-// ruleList is a managed ruleset, and the accounts that have this version of it.
-type ruleList struct {
-	Accounts []string
-	edge.Ruleset
 }
 
 func (b *book) read(ctx context.Context, state desired.State, only string) error {
@@ -145,11 +123,8 @@ func (b *book) read(ctx context.Context, state desired.State, only string) error
 	}
 	if b.wanted != "" && len(b.sets) == 0 && len(b.problems) == 0 {
 		slices.Sort(b.known)
-		hint := "there is: " + strings.Join(slices.Compact(b.known), ", ")
-		if near := nearest.Word(b.wanted, b.known); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		return cli.Fail(fmt.Errorf("there is no managed ruleset %q", b.wanted), hint)
+		return cli.Fail(fmt.Errorf("there is no managed ruleset %q", b.wanted),
+			nearest.Hint(b.wanted, b.known, "there is: "+strings.Join(slices.Compact(b.known), ", ")))
 	}
 	return nil
 }
@@ -240,9 +215,13 @@ func (b *book) refs(a desired.Account, listed []edge.Ruleset) (refs []desired.Ru
 }
 
 func (b *book) add(account string, r edge.Ruleset) {
-	i := slices.IndexFunc(b.sets, func(l ruleList) bool { return l.ID == r.ID && l.Version == r.Version })
+	i := slices.IndexFunc(b.sets, func(l listedRuleset) bool { return l.ID == r.ID && l.Version == r.Version })
 	if i < 0 {
-		b.sets = append(b.sets, ruleList{[]string{account}, r})
+		set := listedRuleset{[]string{account}, r.ID, r.Name, r.Version, make([]listedRule, len(r.Rules)), len(r.Rules)}
+		for n, rule := range r.Rules {
+			set.Rules[n] = listed(rule)
+		}
+		b.sets = append(b.sets, set)
 		return
 	}
 	if !slices.Contains(b.sets[i].Accounts, account) {
@@ -293,9 +272,9 @@ func (f rulesFlags) wants(r listedRule) bool {
 	return !slices.ContainsFunc(f.tags, func(tag string) bool { return !slices.Contains(r.Tags, tag) })
 }
 
-// listedRuleset is a ruleset as it is listed.
+// listedRuleset is a managed ruleset as it is listed.
 type listedRuleset struct {
-	Accounts []string       `json:"accounts"`
+	Accounts []string       `json:"accounts"` // that have this version of it
 	ID       edge.RulesetID `json:"id"`
 	Name     string         `json:"name"`
 	Version  string         `json:"version"`
@@ -303,31 +282,26 @@ type listedRuleset struct {
 	of       int            // how many rules it has
 }
 
-func showRules(t *cli.Terminal, f rulesFlags, sets []ruleList) error {
-	out := make([]listedRuleset, len(sets))
+func showRules(t *cli.Terminal, f rulesFlags, sets []listedRuleset) error {
 	var all []listedRule
 	found := 0
 	for i, set := range sets {
-		out[i] = listedRuleset{set.Accounts, set.ID, set.Name, set.Version, []listedRule{}, len(set.Rules)}
-		for _, rule := range set.Rules {
-			r := listed(rule)
-			all = append(all, r)
-			if f.wants(r) {
-				out[i].Rules = append(out[i].Rules, r)
-				found++
-			}
-		}
+		all = append(all, set.Rules...)
+		sets[i].Rules = slices.DeleteFunc(set.Rules, func(r listedRule) bool { return !f.wants(r) })
+		found += len(sets[i].Rules)
 	}
 	if found == 0 && len(all) > 0 {
 		t.Hint(f.instead(all))
 	}
-	if f.Output == "json" {
-		return t.JSON(struct {
-			Version  int             `json:"version"`
-			Rulesets []listedRuleset `json:"rulesets"`
-		}{1, out})
-	}
-	for i, set := range out {
+	facts := struct {
+		Version  int             `json:"version"`
+		Rulesets []listedRuleset `json:"rulesets"`
+	}{1, sets}
+	return t.Show(f.Output, facts, func() error { return rulesText(t, sets) })
+}
+
+func rulesText(t *cli.Terminal, sets []listedRuleset) error {
+	for i, set := range sets {
 		if i > 0 {
 			fmt.Fprintln(t.Out)
 		}
@@ -368,10 +342,9 @@ func (s listedRuleset) show(t *cli.Terminal) error {
 	if len(s.Rules) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tREF\tDEFAULT\tTAGS\tDESCRIPTION")
+	rows := [][]string{{"ID", "REF", "DEFAULT", "TAGS", "DESCRIPTION"}}
 	for _, r := range s.Rules {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cli.OneLine(string(r.ID)), cli.OneLine(r.Ref), cli.OneLine(r.byDefault()), cli.OneLine(strings.Join(r.Tags, " ")), cli.OneLine(r.Description))
+		rows = append(rows, []string{string(r.ID), r.Ref, r.byDefault(), strings.Join(r.Tags, " "), r.Description})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }

@@ -41,15 +41,10 @@ func savePlan(path string, plan diff.Plan, s setup.Settings, o setup.Options, or
 	if err != nil {
 		return err
 	}
-	if err := writePrivate(path, edge.RedactBytes(append(data, '\n'))); err != nil {
+	if err := atomicwriter.WriteFile(path, edge.RedactBytes(append(data, '\n')), 0o600); err != nil { // whatever mode it had
 		return fmt.Errorf("saving the plan: %w", err)
 	}
 	return nil
-}
-
-// writePrivate replaces a file by one of mode 0600, whatever mode it had.
-func writePrivate(path string, data []byte) error {
-	return atomicwriter.WriteFile(path, data, 0o600)
 }
 
 // savedPlan reads a plan that is to be applied as it is.
@@ -81,7 +76,7 @@ func savedPlan(path string, now time.Time) (planfile.Saved, error) {
 
 // fromSaved is how apply adjusts its order to a saved plan, nil without one. It has the
 // options say what the plan was made from.
-func fromSaved(t *cli.Terminal, args []string, o *setup.Options) (func(setup.Settings, once.Order) (once.Order, error), error) {
+func fromSaved(t *cli.Terminal, args []string, o *setup.Options, order *once.Order) (func(setup.Settings) error, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
@@ -92,19 +87,17 @@ func fromSaved(t *cli.Terminal, args []string, o *setup.Options) (func(setup.Set
 	if err := fillFromSaved(t, o, args[0], saved); err != nil {
 		return nil, err
 	}
-	return func(s setup.Settings, order once.Order) (once.Order, error) {
-		return expecting(order, saved, s.Platform.BaseURL)
-	}, nil
+	return func(s setup.Settings) error { return expect(order, saved, s.Platform.BaseURL) }, nil
 }
 
-// expecting lets an order do only what was saved. base is the platform that is
-// about to be asked.
-func expecting(order once.Order, saved planfile.Saved, base string) (once.Order, error) {
+// expect lets an order do only what was saved. base is the platform that is about to be
+// asked.
+func expect(order *once.Order, saved planfile.Saved, base string) error {
 	if len(order.Zones)+len(order.Tokens) > 0 {
-		return order, cli.Usage("--only cannot be used with a saved plan; the plan keeps its own scope")
+		return cli.Usage("--only cannot be used with a saved plan; the plan keeps its own scope")
 	}
 	if saved.Platform != base {
-		return order, cli.Fail(fmt.Errorf("the plan is for the platform %s, but the configured one is %s", saved.Platform, base), "nothing was sent")
+		return cli.Fail(fmt.Errorf("the plan is for the platform %s, but the configured one is %s", saved.Platform, base), "nothing was sent")
 	}
 	order.Zones, order.Tokens = saved.Zones, saved.Tokens
 	order.Expect = func(now diff.Plan) error {
@@ -121,7 +114,7 @@ func expecting(order once.Order, saved planfile.Saved, base string) (once.Order,
 		}
 		return nil
 	}
-	return order, nil
+	return nil
 }
 
 // linesTold bounds how many differences are reported.
@@ -139,9 +132,7 @@ func told(lines []string) []string {
 
 // savedFrom notes what flags and environment say of where a plan comes from.
 func savedFrom(o setup.Options) *planfile.SavedFrom {
-	from := &planfile.SavedFrom{Dir: savedPath(o.Dir), BaseURL: o.BaseURL != "", Profile: o.Profile}
-	from.Config = savedPath(o.ConfigFile())
-	return from
+	return &planfile.SavedFrom{Dir: savedPath(o.Dir), Config: savedPath(o.ConfigFile()), BaseURL: o.BaseURL != "", Profile: o.Profile}
 }
 
 func savedPath(given string) planfile.SavedPath {
@@ -189,21 +180,21 @@ func fill(o *setup.Options, from planfile.SavedFrom, platform string) (taken []s
 	if err := contradicts(o, from); err != nil {
 		return nil, err
 	}
-	if o.Dir == "" && from.Dir.Given != "" {
-		o.Dir = from.Dir.Absolute
-		taken = append(taken, "--dir "+o.Dir)
-	}
-	if o.Config == "" && from.Config.Given != "" && os.Getenv("SEAWALL_CONFIG") == "" && from.Config.Absolute != setup.DefaultConfig {
-		o.Config = from.Config.Absolute
-		taken = append(taken, "--config "+o.Config)
-	}
-	if o.BaseURL == "" && from.BaseURL {
-		o.BaseURL = platform
-		taken = append(taken, "--base-url "+o.BaseURL)
-	}
-	if o.Profile == "" && from.Profile != "" {
-		o.Profile = from.Profile
-		taken = append(taken, "--profile "+o.Profile)
+	for _, flag := range []struct {
+		name  string
+		value *string
+		saved string
+		given bool
+	}{
+		{"--dir", &o.Dir, from.Dir.Absolute, from.Dir.Given != ""},
+		{"--config", &o.Config, from.Config.Absolute, from.Config.Given != "" && os.Getenv("SEAWALL_CONFIG") == "" && from.Config.Absolute != setup.DefaultConfig},
+		{"--base-url", &o.BaseURL, platform, from.BaseURL},
+		{"--profile", &o.Profile, from.Profile, from.Profile != ""},
+	} {
+		if *flag.value == "" && flag.given {
+			*flag.value = flag.saved
+			taken = append(taken, flag.name+" "+flag.saved)
+		}
 	}
 	return taken, nil
 }

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -233,9 +232,7 @@ func process(ts *testscript.TestScript, neg bool, args []string) {
 func holdTo(ts *testscript.TestScript, code string, r reply) {
 	want := 1
 	if code != "fails" {
-		var err error
-		want, err = strconv.Atoi(code)
-		ts.Check(err)
+		want = number(ts, code)
 	}
 	if r.Code != want {
 		ts.Fatalf("exit code %d, want %d", r.Code, want)

@@ -42,6 +42,12 @@ func take(ts *testscript.TestScript, neg bool, args []string, least, most int, u
 	}
 }
 
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	ts.Check(err)
+	return n
+}
+
 // many is no bound on arguments.
 const many = 1 << 20
 
@@ -49,29 +55,20 @@ func startSim(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 0, many, "sim [extended|vendor] [seed=FILE|fleet=N|tiers=N] [QUIRK…]")
 	var config sim.Config
 	for _, arg := range args {
-		if arg == mem.Extended || arg == mem.Vendor {
+		switch name, value, _ := strings.Cut(arg, "="); name {
+		case mem.Extended, mem.Vendor:
 			config.Profile = arg
-			continue
-		}
-		if file, ok := strings.CutPrefix(arg, "seed="); ok {
-			seed, err := mem.ReadSeed(strings.NewReader(ts.ReadFile(file)))
+		case "seed":
+			seed, err := mem.ReadSeed(strings.NewReader(ts.ReadFile(value)))
 			ts.Check(err)
 			config.Seed = seed
-			continue
+		case "fleet":
+			config.Seed = mem.Fleet(number(ts, value))
+		case "tiers":
+			config.Seed = tieredFleet(number(ts, value))
+		default:
+			config.Quirks = append(config.Quirks, arg)
 		}
-		if zones, ok := strings.CutPrefix(arg, "fleet="); ok {
-			n, err := strconv.Atoi(zones)
-			ts.Check(err)
-			config.Seed = mem.Fleet(n)
-			continue
-		}
-		if zones, ok := strings.CutPrefix(arg, "tiers="); ok {
-			n, err := strconv.Atoi(zones)
-			ts.Check(err)
-			config.Seed = tieredFleet(n)
-			continue
-		}
-		config.Quirks = append(config.Quirks, arg)
 	}
 	s, err := sim.Start(config)
 	ts.Check(err)
@@ -130,16 +127,19 @@ func simControl(ts *testscript.TestScript, method, path string, body io.Reader) 
 
 func wide(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 2, 2, "wide FILE N")
-	n, err := strconv.Atoi(args[1])
-	ts.Check(err)
+	writeZones(ts, args[0], "", args[1], func(i int) string { return fmt.Sprintf(`z%d: {id: "%032x", waf: {}}`, i, i) })
+}
+
+// writeZones writes a CUE file with n zones of one account.
+func writeZones(ts *testscript.TestScript, file, account, n string, zone func(i int) string) {
 	var b strings.Builder
-	b.WriteString("package edge\n\naccount: prod: id: \"0123456789abcdef0123456789abcdef\"\naccount: prod: zone: {\n")
-	for i := range n {
-		fmt.Fprintf(&b, "\tz%d: {id: \"%032x\", waf: {}}\n", i, i)
+	b.WriteString("package edge\n\naccount: prod: id: \"0123456789abcdef0123456789abcdef\"\n" + account + "account: prod: zone: {\n")
+	for i := range number(ts, n) {
+		b.WriteString("\t" + zone(i) + "\n")
 	}
 	b.WriteString("}\n")
-	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o755))
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(file)), 0o755))
+	ts.Check(os.WriteFile(ts.MkAbs(file), []byte(b.String()), 0o644))
 }
 
 func replace(ts *testscript.TestScript, neg bool, args []string) {

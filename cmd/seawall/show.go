@@ -42,28 +42,11 @@ Exit codes: 0 all of it is shown, 4 something could not be read: the output says
 		Example:           "  seawall show shop.example\n  seawall show shop.example --dir my-edge\n  seawall show ci-dns -o json | jq -r .shown[].changed.author",
 		Args:              zoneOrToken,
 		ValidArgsFunction: completeShow,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "cue", "json"); err != nil {
-				return err
-			}
-			return runShow(cmd.Context(), t, o, args[0])
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return runShow(cmd.Context(), t, o, args[0]) },
 	}
 	o.AddSource(cmd)
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text, cue or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "cue", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &o.Output, "text", "cue", "json")
 	return cmd
-}
-
-// zoneOrToken takes the name of one of these.
-func zoneOrToken(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cli.Fail(fmt.Errorf("%s needs the name of a zone or the key of a token", cmd.CommandPath()), "it is the one under zone: or token: in the desired state")
-	}
-	if len(args) > 1 {
-		return surplus(cmd, "takes one zone or token", args[1])
-	}
-	return nil
 }
 
 // completeShow completes zones and tokens.
@@ -96,32 +79,29 @@ func runShow(ctx context.Context, t *cli.Terminal, o setup.Options, word string)
 	if err := writeShown(t, o.Output, all); err != nil {
 		return err
 	}
-	if partial {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(partial)
 }
 
 func writeShown(t *cli.Terminal, output string, all []show.Shown) error {
-	if output == "json" {
-		return t.JSON(struct {
-			Version int          `json:"version"`
-			Shown   []show.Shown `json:"shown"`
-		}{show.Version, all})
-	}
-	for i, s := range all {
-		if i > 0 {
-			fmt.Fprintln(t.Out)
+	facts := struct {
+		Version int          `json:"version"`
+		Shown   []show.Shown `json:"shown"`
+	}{show.Version, all}
+	return t.Show(output, facts, func() error {
+		for i, s := range all {
+			if i > 0 {
+				fmt.Fprintln(t.Out)
+			}
+			write := s.Text
+			if output == "cue" {
+				write = s.CUE
+			}
+			if err := write(t.Out); err != nil {
+				return err
+			}
 		}
-		write := s.Text
-		if output == "cue" {
-			write = s.CUE
-		}
-		if err := write(t.Out); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // findShown finds the zones and the token that a word means, with what is live of them.
@@ -144,11 +124,8 @@ func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desi
 	if len(all) > 0 {
 		return all, nil
 	}
-	hint := "the name is the one under zone: or token: in the desired state"
-	if near := nearest.Word(word, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return nil, cli.Fail(fmt.Errorf("no zone and no token %q is declared", word), hint)
+	return nil, cli.Fail(fmt.Errorf("no zone and no token %q is declared", word),
+		nearest.Hint(word, names, "the name is the one under zone: or token: in the desired state"))
 }
 
 // showZone shows a zone. A platform that cannot be read leaves what is live unknown.
@@ -178,11 +155,11 @@ func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit stri
 func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.Scope, error) {
 	f := importFlags{Options: o}
 	f.Order.Dir = o.Dir
-	platform, _, done, err := f.platform(t)
+	platform, _, reading, err := f.platform(t)
 	if err != nil {
 		return nil, edge.Scope{}, err
 	}
-	defer done()
+	defer reading.Close()
 	return importer.ReadLive(ctx, platform, account, z)
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,11 +20,10 @@ import (
 
 // simFlags are the flags of `seawall sim`.
 type simFlags struct {
-	listen, basePath, seed, profile, vendor, at string
-	quirks                                      []string
-	listQuirks, printSeed, allowRemote          bool
-	noLimit                                     bool
-	logFormat, logLevel                         string
+	sim.Config
+	listen, seedFile, at  string
+	listQuirks, printSeed bool
+	logFormat, logLevel   string
 }
 
 func newSim(t *cli.Terminal) *cobra.Command {
@@ -56,16 +54,16 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 picks a free port")
-	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "prefix of the paths of the API")
-	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: a few zones, see --print-seed")
-	flags.StringVar(&f.profile, "profile", mem.Documented, "which calls: documented, extended or vendor")
-	flags.StringVar(&f.vendor, "vendor", "", "vendor segment of resource keys (default: cloudflare with --profile vendor, else vendor)")
+	flags.StringVar(&f.BasePath, "base-path", sim.DefaultBasePath, "prefix of the paths of the API")
+	flags.StringVar(&f.seedFile, "seed", "", "JSON `FILE` with accounts and zones; default: a few zones, see --print-seed")
+	flags.StringVar(&f.Profile, "profile", mem.Documented, "which calls: documented, extended or vendor")
+	flags.StringVar(&f.Vendor, "vendor", "", "vendor segment of resource keys (default: cloudflare with --profile vendor, else vendor)")
 	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
-	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
+	flags.StringArrayVar(&f.Quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
 	flags.BoolVar(&f.listQuirks, "list-quirks", false, "explain the quirks and exit")
 	flags.BoolVar(&f.printSeed, "print-seed", false, "print the seed as JSON and exit")
-	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen on addresses that other machines can reach; they can control the simulator")
-	flags.BoolVar(&f.noLimit, "no-rate-limit", false, "do not limit the request rate")
+	flags.BoolVar(&f.AllowRemoteControl, "allow-remote", false, "listen on addresses that other machines can reach; they can control the simulator")
+	flags.BoolVar(&f.RateLimit.Off, "no-rate-limit", false, "do not limit the request rate")
 	setup.AddLogFlags(cmd, &f.logFormat, &f.logLevel)
 	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(mem.Profiles(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("quirk", completeQuirk)
@@ -90,28 +88,27 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 	if f.listQuirks {
 		return listQuirks(t)
 	}
-	if !slices.Contains(mem.Profiles(), f.profile) {
-		return cli.Usage("--profile %q is not one of %s", f.profile, strings.Join(mem.Profiles(), ", "))
+	if !slices.Contains(mem.Profiles(), f.Profile) {
+		return cli.Usage("--profile %q is not one of %s", f.Profile, strings.Join(mem.Profiles(), ", "))
 	}
-	seed, err := readSeed(f.seed, f.profile)
-	if err != nil {
+	var err error
+	if f.Seed, err = readSeed(f.seedFile, f.Profile); err != nil {
 		return err
 	}
 	if f.printSeed {
-		return mem.WriteSeed(t.Out, seed)
+		return mem.WriteSeed(t.Out, f.Seed)
 	}
-	log, err := t.Logger(f.logFormat, f.logLevel)
-	if err != nil {
+	if f.Log, err = t.Logger(f.logFormat, f.logLevel); err != nil {
 		return err
 	}
-	calendar, err := schema.Calendar()
-	if err != nil {
+	if f.Calendar, err = schema.Calendar(); err != nil {
 		return err
 	}
-	server, err := sim.New(sim.Config{
-		Seed: seed, BasePath: f.basePath, Profile: f.profile, Vendor: f.segment(), Quirks: f.quirks, Now: time.Now, Log: log,
-		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote, Calendar: calendar,
-	})
+	if f.Vendor == "" && f.Profile == mem.Vendor { // the vendor's own platform has the vendor's own segment
+		f.Vendor = "cloudflare"
+	}
+	f.Now = time.Now
+	server, err := sim.New(f.Config)
 	if err != nil {
 		return cli.Fail(err, "seawall sim --list-quirks lists the quirks, --print-seed prints a seed")
 	}
@@ -122,7 +119,7 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 		}
 		server.SetClock(at)
 	}
-	listener, err := listen(cmd.Context(), f.listen, f.allowRemote)
+	listener, err := listen(cmd.Context(), f.listen, f.AllowRemoteControl)
 	if err != nil {
 		return err
 	}
@@ -130,15 +127,6 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 		return err
 	}
 	return server.Serve(cmd.Context(), listener)
-}
-
-// segment is the vendor segment of resource keys. The vendor's own platform has the
-// vendor's own.
-func (f simFlags) segment() string {
-	if f.vendor == "" && f.profile == mem.Vendor {
-		return "cloudflare"
-	}
-	return f.vendor
 }
 
 // maxSeed bounds the file of a seed, in bytes: some 100,000 zones.
@@ -186,9 +174,9 @@ func parseDate(s string) (time.Time, error) {
 }
 
 func listQuirks(t *cli.Terminal) error {
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, q := range sim.Quirks() {
-		fmt.Fprintf(w, "%s\t%s\n\timitates: %s\n", q.Usage(), q.Does, q.Imitates)
+		rows = append(rows, []string{q.Usage(), q.Does}, []string{"", "imitates: " + q.Imitates})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }

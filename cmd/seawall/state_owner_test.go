@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -44,39 +43,22 @@ platform: base_url: "https://api.example/client/v4"
 credentials: {rulesets: env: "RULESETS", tokens: env: "TOKENS"}
 state: dir: "STATE"
 `)
-	copyFile(t, o.binary)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self) // it is seawall under that name
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, err := range []error{
-		os.Chmod(dir, 0o755), os.WriteFile(o.config, []byte(text), 0o644), os.Mkdir(o.state, 0o700), os.Chown(o.state, daemonUser, daemonUser),
+		os.Chmod(dir, 0o755), os.WriteFile(o.binary, program, 0o755), os.WriteFile(o.config, []byte(text), 0o644), os.Mkdir(o.state, 0o700), os.Chown(o.state, daemonUser, daemonUser),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return o
-}
-
-// copyFile copies the test binary, which is seawall under that name.
-func copyFile(t *testing.T, to string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := os.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(file, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // run runs seawall as a user and returns what it said.
@@ -149,7 +131,7 @@ func TestOtherUserIsRefused(t *testing.T) {
 	if err := os.Chmod(o.state, 0o755); err != nil { // enough to look in
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}} {
+	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}, {"revert", "--since", "1h", "--yes"}} {
 		out, err := o.run(otherUser, args...)
 		if err == nil || !strings.Contains(out, "belongs to #41001, and this is #41002") || !strings.Contains(out, "hint: nothing was changed") {
 			t.Errorf("%v: %v\n%s", args, err, out)

@@ -27,8 +27,7 @@ type asking struct {
 func (a *asking) addTo(cmd *cobra.Command) {
 	setup.AddConfig(cmd, &a.Options)
 	cmd.Flags().StringVar(&a.address, "address", "", "ask the daemon at `URL`, such as http://127.0.0.1:8710, instead of its socket")
-	cmd.Flags().StringVarP(&a.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &a.Output, "text", "json")
 }
 
 func newStatus(t *cli.Terminal) *cobra.Command {
@@ -89,14 +88,6 @@ Exit codes: 0 the daemon answers, 1 it does not answer or does not know the zone
 	return cmd
 }
 
-// perhapsZone takes a zone or nothing.
-func perhapsZone(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return oneZone(cmd, args)
-}
-
 // showStatus prints how the daemon is.
 func (a *asking) showStatus(ctx context.Context, t *cli.Terminal) error {
 	client, where, err := a.daemon(t)
@@ -107,12 +98,7 @@ func (a *asking) showStatus(ctx context.Context, t *cli.Terminal) error {
 	if err != nil {
 		return unanswered(err, where)
 	}
-	if a.Output == "json" {
-		err = inspect.JSON(t.Out, s)
-	} else {
-		err = s.Text(t.Out, t.OutIsTerminal())
-	}
-	if err != nil {
+	if err := t.Show(a.Output, s, func() error { return s.Text(t.Out, t.OutIsTerminal()) }); err != nil {
 		return err
 	}
 	return exitOf(s.Verdict)
@@ -128,10 +114,7 @@ func (a *asking) askZones(ctx context.Context, t *cli.Terminal, word string, tex
 		return list, unanswered(err, where)
 	}
 	a.trace(ctx, t, list)
-	if a.Output == "json" {
-		return list, inspect.JSON(t.Out, list)
-	}
-	return list, text(list, t.Out)
+	return list, t.Show(a.Output, list, func() error { return text(list, t.Out) })
 }
 
 // trace adds which commit last changed the declaration of each zone, where the daemon's state
@@ -162,9 +145,6 @@ func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneLi
 
 // daemon is the one of --address, or else of the configured state folder.
 func (a *asking) daemon(t *cli.Terminal) (client inspect.Client, where string, err error) {
-	if err := cli.OneOf("--output", a.Output, "text", "json"); err != nil {
-		return client, "", err
-	}
 	if a.address != "" {
 		client, err := inspect.At(a.address)
 		if err != nil {
@@ -201,7 +181,7 @@ func exitOf(v inspect.Verdict) error {
 	case inspect.Working:
 		return cli.ExitError(exitChanges)
 	case inspect.Attention:
-		return cli.ExitError(exitAttention)
+		return cli.ExitAttention
 	default:
 		return nil
 	}

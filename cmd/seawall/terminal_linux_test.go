@@ -90,8 +90,7 @@ func onTerminal(ctx context.Context, env []string, dir string, typed []answers, 
 // ttyCommand is the script command tty.
 func ttyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 4, many, "tty CODE AFTER INPUT ARG…")
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
+	want := number(ts, args[0])
 	env := []string{"TERM=xterm", "GOGC=" + fewCollections}
 	for _, name := range []string{"PATH", "HOME", "NO_COLOR", "GORACE", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN", "XDG_STATE_HOME"} {
 		env = append(env, name+"="+ts.Getenv(name))
@@ -110,8 +109,7 @@ func ttyCommand(ts *testscript.TestScript, neg bool, args []string) {
 // awaitWrites is the script command writes.
 func awaitWrites(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 1, 1, "writes N")
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
+	want := number(ts, args[0])
 	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		n := 0
 		for _, entry := range theSim(ts).Transcript() {
@@ -129,13 +127,7 @@ func awaitWrites(ts *testscript.TestScript, neg bool, args []string) {
 // fleetCommand is the script command fleet.
 func fleetCommand(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 3, 3, "fleet FILE N PARANOIA")
-	n, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	var b strings.Builder
-	b.WriteString("package edge\n\naccount: prod: {\n\tid: \"0123456789abcdef0123456789abcdef\"\n\truleset: core: name: \"Core Ruleset\"\n}\naccount: prod: zone: {\n")
-	for i := range n {
-		fmt.Fprintf(&b, "\t\"zone-%05d.example\": {id: \"f1ee%028d\", waf: core: paranoia: %s}\n", i+1, i+1, args[2])
-	}
-	b.WriteString("}\n")
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+	writeZones(ts, args[0], "account: prod: ruleset: core: name: \"Core Ruleset\"\n", args[1], func(i int) string {
+		return fmt.Sprintf(`"zone-%05d.example": {id: "f1ee%028d", waf: core: paranoia: %s}`, i+1, i+1, args[2])
+	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func newToken(t *cli.Terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "token",
 		Short: "Explain API tokens, record facts about them, rotate them",
 		Long: `explain and who-can say what declared API tokens may do. They read only the desired
@@ -24,11 +24,7 @@ facts in the ledger that Seawall cannot find out itself; they write nothing to t
 platform. rotate creates the successor of a token now. A running daemon carries out
 these five; without a daemon the command does it itself.`,
 		Example: "  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newTokenInit(t), newTokenList(t), newTokenAdopt(t), newTokenResolve(t), newTokenRevoked(t), newTokenRotate(t), newTokenExplain(t), newTokenWhoCan(t))
-	return cmd
+	}, newTokenInit(t), newTokenList(t), newTokenAdopt(t), newTokenResolve(t), newTokenRevoked(t), newTokenRotate(t), newTokenExplain(t), newTokenWhoCan(t))
 }
 
 // inquiry is a question about tokens as it stands on the command line.
@@ -48,10 +44,9 @@ func (i *inquiry) addTo(cmd *cobra.Command) {
 	flags.StringVar(&i.at, "at", "", "at this `TIME`, 2027-01-01T00:00:00Z or now; without it the validity window is not checked")
 	flags.StringVar(&i.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+setup.DefaultConfig+")")
 	flags.StringVar(&i.Dir, "dir", "", "read desired state from `DIR` instead of git; needs no configuration")
-	flags.StringVarP(&i.Output, "output", "o", "text", "text or json")
+	cli.AddOutput(cmd, &i.Output, "text", "json")
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagFilename("config", "cue")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // ask reads the desired state and makes the question of the flags. Flags that
@@ -79,9 +74,6 @@ func (i inquiry) ask(cmd *cobra.Command, t *cli.Terminal) (desired.State, permis
 }
 
 func (i inquiry) check() error {
-	if err := cli.OneOf("--output", i.Output, "text", "json"); err != nil {
-		return err
-	}
 	switch {
 	case i.group == "":
 		return cli.Fail(errors.New("--group is missing"), "name the permission group by its id, as in a token's permission_groups")

@@ -47,31 +47,29 @@ before that time. To correct an end, adopt the same token once more.`,
 			if err != nil {
 				return err
 			}
-			s, err := setup.OfRepository(t, o)
-			if err != nil {
-				return err
-			}
-			err = s.ReadLedger(func(memory *ledger.Ledger) error {
-				account, err := setup.AccountOf(cmd.Context(), memory, state, byKey(token.Account))
+			return recording(t, o, func(s setup.Settings) (string, error) {
+				err := s.ReadLedger(func(memory *ledger.Ledger) error {
+					account, err := setup.AccountOf(cmd.Context(), memory, state, byKey(token.Account))
+					if err != nil {
+						return err
+					}
+					if account != nil {
+						record.Owner = account.ID
+					}
+					if err := findToken(cmd.Context(), s, account, &record); err != nil {
+						return err
+					}
+					if token.Rotate != nil && record.Spec.ExpiresOn == "" && expiresOn != neverExpires {
+						return cli.Fail(fmt.Errorf("token %q rotates, and Seawall does not know when token %s expires", token.Key, record.ID),
+							"give its end with --expires-on, 2027-01-01T00:00:00Z; or --expires-on never if it has none")
+					}
+					return nil
+				})
 				if err != nil {
-					return err
+					return "", err
 				}
-				if account != nil {
-					record.Owner = account.ID
-				}
-				if err := findToken(cmd.Context(), s, account, &record); err != nil {
-					return err
-				}
-				if token.Rotate != nil && record.Spec.ExpiresOn == "" && expiresOn != neverExpires {
-					return cli.Fail(fmt.Errorf("token %q rotates, and Seawall does not know when token %s expires", token.Key, record.ID),
-						"give its end with --expires-on, 2027-01-01T00:00:00Z; or --expires-on never if it has none")
-				}
-				return nil
+				return adopt(cmd.Context(), s, record)
 			})
-			if err != nil {
-				return err
-			}
-			return adopt(cmd.Context(), t, s, record)
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -83,17 +81,13 @@ before that time. To correct an end, adopt the same token once more.`,
 const neverExpires = "never"
 
 // adopt records a token, or corrects what is on record of it, and says which.
-func adopt(ctx context.Context, t *cli.Terminal, s setup.Settings, record diff.TokenRecord) error {
+func adopt(ctx context.Context, s setup.Settings, record diff.TokenRecord) (said string, err error) {
 	corrected, err := s.Record(ctx, ledger.TokenOrder{Adopt: &record})
-	if err != nil {
-		return err
-	}
 	did := "adopted: the ledger has it as token %q, with its secret in place"
 	if corrected {
 		did = "corrected: it was on record as token %q"
 	}
-	_, err = fmt.Fprintf(t.Out, "token %s is "+did+"; it expires: %s\n", record.ID, record.Key, cmp.Or(record.Spec.ExpiresOn, neverExpires))
-	return err
+	return fmt.Sprintf("token %s is "+did+"; it expires: %s", record.ID, record.Key, cmp.Or(record.Spec.ExpiresOn, neverExpires)), err
 }
 
 var tokenIDForm = lazyregexp.New(`^[0-9A-Za-z_-]{1,32}$`)

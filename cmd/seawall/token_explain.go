@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -50,11 +49,7 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 			if err := v.Undecided(); err != nil {
 				return setup.Explain(err)
 			}
-			if i.Output == "json" {
-				err = t.JSON(explainedJSON{permission.JSONVersion, q.JSON(), v.JSON()})
-			} else {
-				err = explainText(t, v)
-			}
+			err = t.Show(i.Output, explainedJSON{permission.JSONVersion, q.JSON(), v.JSON()}, func() error { return explainText(t, v) })
 			if err == nil && !v.Allowed {
 				return cli.ExitError(exitDenied)
 			}
@@ -88,15 +83,12 @@ func explainText(t *cli.Terminal, v permission.Verdict) error {
 	for _, near := range v.NearMisses() {
 		lines = append(lines, [2]string{"but", near})
 	}
-	if _, err := fmt.Fprintln(t.Out, answer); err != nil {
-		return err
-	}
+	text := answer + "\n"
 	for _, line := range lines {
-		if _, err := fmt.Fprintf(t.Out, "  %-8s %s\n", line[0], cli.OneLine(line[1])); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("  %-8s %s\n", line[0], cli.OneLine(line[1]))
 	}
-	return nil
+	_, err := fmt.Fprint(t.Out, text)
+	return err
 }
 
 func newTokenWhoCan(t *cli.Terminal) *cobra.Command {
@@ -129,10 +121,8 @@ Exit codes: 0, also if no token has the permission; 1 no answer.`,
 					able = append(able, v)
 				}
 			}
-			if i.Output == "json" {
-				return cmp.Or(whoCanJSON(t, q, able), undecided)
-			}
-			return cmp.Or(whoCanText(t, q, able, len(state.Tokens)), undecided)
+			err = t.Show(i.Output, whoCan(q, able), func() error { return whoCanText(t, q, able, len(state.Tokens)) })
+			return cmp.Or(err, undecided)
 		},
 	}
 	i.addTo(cmd)
@@ -144,25 +134,27 @@ func whoCanText(t *cli.Terminal, q permission.Query, able []permission.Verdict, 
 		_, err := fmt.Fprintf(t.Out, "none of %s may: %s\n", cli.Plural(of, "declared token", "declared tokens"), q.Describe())
 		return err
 	}
-	table := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, v := range able {
-		only := ""
+		row := []string{v.Token.Key, v.Why()}
 		if limits := v.Conditions(); len(limits) > 0 {
-			only = "only " + strings.Join(limits, "; ")
+			row = append(row, "only "+strings.Join(limits, "; "))
 		}
-		fmt.Fprintln(table, strings.TrimRight(cli.OneLine(v.Token.Key)+"\t"+cli.OneLine(v.Why())+"\t"+cli.OneLine(only), "\t"))
+		rows = append(rows, row)
 	}
-	return table.Flush()
+	return t.Table(rows)
 }
 
-func whoCanJSON(t *cli.Terminal, q permission.Query, able []permission.Verdict) error {
-	tokens := make([]permission.VerdictJSON, len(able))
+type whoCanJSON struct {
+	Version  int                      `json:"version"`
+	Question permission.QueryJSON     `json:"question"`
+	Tokens   []permission.VerdictJSON `json:"tokens"`
+}
+
+func whoCan(q permission.Query, able []permission.Verdict) whoCanJSON {
+	answer := whoCanJSON{permission.JSONVersion, q.JSON(), make([]permission.VerdictJSON, len(able))}
 	for n, v := range able {
-		tokens[n] = v.JSON()
+		answer.Tokens[n] = v.JSON()
 	}
-	return t.JSON(struct {
-		Version  int                      `json:"version"`
-		Question permission.QueryJSON     `json:"question"`
-		Tokens   []permission.VerdictJSON `json:"tokens"`
-	}{permission.JSONVersion, q.JSON(), tokens})
+	return answer
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +21,19 @@ import (
 // These commands record in the ledger what only a person can
 // know: the reference shows no way to list or read tokens.
 
+// recording has a person's word recorded, and says what has become of it.
+func recording(t *cli.Terminal, o setup.Options, record func(setup.Settings) (said string, err error)) error {
+	s, err := setup.OfRepository(t, o)
+	if err != nil {
+		return err
+	}
+	said, err := record(s)
+	if err == nil {
+		_, err = fmt.Fprintln(t.Out, said)
+	}
+	return err
+}
+
 func newTokenInit(t *cli.Terminal) *cobra.Command {
 	var o setup.Options
 	cmd := &cobra.Command{
@@ -36,15 +47,10 @@ Check the dashboard first. Record existing tokens with seawall token adopt.`,
 		Example: "  seawall token init",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := setup.OfRepository(t, o)
-			if err == nil {
-				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Init: true})
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(t.Out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
-			return err
+			return recording(t, o, func(s setup.Settings) (string, error) {
+				_, err := s.Record(cmd.Context(), ledger.TokenOrder{Init: true})
+				return fmt.Sprintf("tokens declared in %s may now be created on %s", s.Source.URL, s.Platform.BaseURL), err
+			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -74,15 +80,10 @@ After --abandon or --retry the next run creates the token, if it is still declar
 			if err != nil {
 				return err
 			}
-			s, err := setup.OfRepository(t, o)
-			if err == nil {
-				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Resolve: &ledger.Resolved{Key: args[0], Word: word}})
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(t.Out, resolved(args[0], word))
-			return err
+			return recording(t, o, func(s setup.Settings) (string, error) {
+				_, err := s.Record(cmd.Context(), ledger.TokenOrder{Resolve: &ledger.Resolved{Key: args[0], Word: word}})
+				return resolved(args[0], word), err
+			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -169,25 +170,22 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := setup.OfRepository(t, o)
 			id := edge.TokenID(args[0])
-			if err == nil && !unchecked {
-				err = s.ReadLedger(func(memory *ledger.Ledger) error {
-					account, err := ownerOf(cmd.Context(), t, o, memory, id)
-					if err == nil {
-						err = gone(cmd.Context(), s, account, id)
-					}
-					return err
-				})
-			}
-			if err == nil {
-				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Revoked: id})
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(t.Out, "token %s is removed from the ledger\n", id)
-			return err
+			return recording(t, o, func(s setup.Settings) (_ string, err error) {
+				if !unchecked {
+					err = s.ReadLedger(func(memory *ledger.Ledger) error {
+						account, err := ownerOf(cmd.Context(), t, o, memory, id)
+						if err == nil {
+							err = gone(cmd.Context(), s, account, id)
+						}
+						return err
+					})
+				}
+				if err == nil {
+					_, err = s.Record(cmd.Context(), ledger.TokenOrder{Revoked: id})
+				}
+				return fmt.Sprintf("token %s is removed from the ledger", id), err
+			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -208,21 +206,18 @@ shown.`,
 		Example: "  seawall token list\n  seawall token list -o json | jq -r '.tokens[] | select(.secret == \"undelivered\").key'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				live, err := memory.Tokens(cmd.Context())
 				if err != nil {
 					return err
 				}
 				list := recordedTokens(live)
-				return o.PrintFacts(t, list, func() error { return listTokens(t, list, live.Hint) })
+				return t.Show(o.Output, list, func() error { return listTokens(t, list, live.Hint) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	o.AddTextOrJSON(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -283,13 +278,11 @@ func listTokens(t *cli.Terminal, list tokenList, hint string) error {
 		fmt.Fprintf(t.Err, "%s %s\n", t.Red("warning:"), cli.OneLine(list.Unknown))
 		t.Hint(hint)
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	owned := slices.ContainsFunc(list.Tokens, func(r tokenRecord) bool { return r.Account != "" })
-	head := "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK"
+	rows := [][]string{{"KEY", "ID", "STATE", "SECRET", "SINCE", "EXPIRES", "USE", "SINK"}}
 	if owned {
-		head += "\tACCOUNT"
+		rows[0] = append(rows[0], "ACCOUNT")
 	}
-	fmt.Fprintln(w, head)
 	for _, r := range list.Tokens {
 		cells := []string{
 			r.Key, string(r.ID), r.State, r.Secret, r.Since.Format(time.RFC3339), cmp.Or(r.Expires, "never"), r.Use, r.Sink,
@@ -298,11 +291,11 @@ func listTokens(t *cli.Terminal, list tokenList, hint string) error {
 			cells = append(cells, string(r.Account))
 		}
 		for i, cell := range cells {
-			cells[i] = cmp.Or(cli.OneLine(cell), "-")
+			cells[i] = cmp.Or(cell, "-")
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		rows = append(rows, cells)
 	}
-	return w.Flush()
+	return t.Table(rows)
 }
 
 // sinkOf is where the secret of a token is, or is to go; empty where it has no place, or a

@@ -45,17 +45,13 @@ or not delivered.`,
 		Args:              oneToken,
 		ValidArgsFunction: setup.CompleteToken,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return rotateToken(cmd.Context(), t, o, args[0], yes)
 		},
 	}
 	setup.AddConfig(cmd, &o)
 	setup.AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -111,11 +107,8 @@ func tokenInUse(ctx context.Context, s setup.Settings, key string) (id edge.Toke
 		if id != "" {
 			return nil
 		}
-		hint := "seawall token list shows the tokens in the ledger; seawall apply or the daemon creates what is declared"
-		if near := nearest.Word(key, keys); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		return cli.Fail(fmt.Errorf("the ledger has no token %q", key), hint)
+		return cli.Fail(fmt.Errorf("the ledger has no token %q", key),
+			nearest.Hint(key, keys, "seawall token list shows the tokens in the ledger; seawall apply or the daemon creates what is declared"))
 	})
 	return id, err
 }
@@ -125,7 +118,7 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 	if !t.Interactive() {
 		return "", cli.Fail(errors.New("nothing was sent: there is no terminal for the question"), "run the command again with --yes")
 	}
-	a, err := assembleRotation(ctx, t, o, setup.ToPlan)
+	a, err := assemble(ctx, t, o, setup.ToPlan, nil)
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +142,7 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 		}
 	}
 	if report.Plan.Attention() {
-		return "", cli.ExitError(exitAttention)
+		return "", cli.ExitAttention
 	}
 	return "", notRotated(order)
 }
@@ -158,18 +151,6 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 func notRotated(order setup.RotateOrder) error {
 	return cli.Fail(fmt.Errorf("token %s of %q was not rotated", order.From, order.Key),
 		"it has a successor already, its secret was still to be delivered, or the declaration asks for an update first: see seawall token list")
-}
-
-func assembleRotation(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Purpose) (*setup.Assembly, error) {
-	log, err := t.Logger(o.LogFormat, o.LogLevel)
-	if err != nil {
-		return nil, err
-	}
-	s, err := setup.ReadSettings(t, o)
-	if err != nil {
-		return nil, err
-	}
-	return setup.Assemble(ctx, s, why, log)
 }
 
 // rotateHere does it without a daemon.
@@ -182,16 +163,7 @@ func rotateHere(ctx context.Context, t *cli.Terminal, o setup.Options, order set
 		return answer, cli.Fail(fmt.Errorf("token %q is declared without rotate", order.Key),
 			"declare rotate: {every: …, overlap: …}; or revoke the token, and run seawall token revoked "+string(order.From))
 	}
-	s, err := setup.OfRepository(t, o)
-	if err != nil {
-		return answer, err
-	}
-	giveBack, err := setup.KeepOwner(t, s.StateDir)
-	if err != nil {
-		return answer, err
-	}
-	defer giveBack()
-	a, err := assembleRotation(ctx, t, o, setup.ToApply)
+	a, err := assemble(ctx, t, o, setup.ToApply, nil)
 	if err != nil {
 		return answer, err
 	}
@@ -220,7 +192,7 @@ func showRotated(t *cli.Terminal, o setup.Options, order setup.RotateOrder, answ
 	}
 	switch {
 	case !answer.Converged:
-		return cli.ExitError(exitAttention)
+		return cli.ExitAttention
 	case !answer.Done:
 		return notRotated(order)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -22,11 +21,8 @@ hint. It needs no configuration and no network.
 
 Exit codes: 0 valid, 1 not.`,
 		Example: "  seawall validate\n  seawall validate examples/fleet\n  seawall validate -o json . | jq .problems",
-		Args:    oneFolder,
+		Args:    perhapsFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.OneOf("--output", output, "text", "json"); err != nil {
-				return err
-			}
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
@@ -42,18 +38,14 @@ Exit codes: 0 valid, 1 not.`,
 				return err
 			}
 			valid := len(desired.Errors(problems)) == 0
-			if output == "json" {
-				err = validationJSON(t, valid, problems)
-			} else {
-				err = validationText(t, valid, problems, state)
-			}
+			err = t.Show(output, validationOf(valid, problems), func() error { return validationText(t, valid, problems, state) })
 			if err == nil && !valid {
 				return cli.ExitError(1)
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cli.AddOutput(cmd, &output, "text", "json")
 	return cmd
 }
 
@@ -64,44 +56,41 @@ func validationText(t *cli.Terminal, valid bool, problems []desired.Problem, sta
 	if n := len(problems) - errs; n > 0 {
 		warnings = ", " + cli.Plural(n, "warning", "warnings")
 	}
-	var err error
-	if valid {
-		accounts := ""
-		n := state.AccountLevels()
-		if n > 0 {
-			accounts = cli.Plural(n, "account", "accounts") + " with deployments of their own, "
-		}
-		_, err = fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
-			cli.Plural(state.Deployments(), "deployment", "deployments"), cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
-	} else {
-		_, err = fmt.Fprintf(t.Out, "not valid: %s%s\n", cli.Plural(errs, "error", "errors"), warnings)
+	if !valid {
+		_, err := fmt.Fprintf(t.Out, "not valid: %s%s\n", cli.Plural(errs, "error", "errors"), warnings)
+		return err
 	}
+	accounts := ""
+	n := state.AccountLevels()
+	if n > 0 {
+		accounts = cli.Plural(n, "account", "accounts") + " with deployments of their own, "
+	}
+	_, err := fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
+		cli.Plural(state.Deployments(), "deployment", "deployments"), cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
 	return err
 }
 
-// validationVersion is the version of the JSON form of a validation.
-const validationVersion = 1
+// validation is the JSON form of what seawall validate finds.
+type validation struct {
+	Version  int               `json:"version"`
+	Valid    bool              `json:"valid"`
+	Problems []validateProblem `json:"problems"`
+}
 
-func validationJSON(t *cli.Terminal, valid bool, problems []desired.Problem) error {
-	type problem struct {
-		File    string `json:"file"`
-		Line    int    `json:"line"`
-		Column  int    `json:"column"`
-		Path    string `json:"path"`
-		Message string `json:"message"`
-		Hint    string `json:"hint"`
-		Warning bool   `json:"warning,omitempty"`
-	}
-	list := make([]problem, len(problems))
+type validateProblem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+	Warning bool   `json:"warning,omitempty"`
+}
+
+func validationOf(valid bool, problems []desired.Problem) validation {
+	v := validation{1, valid, make([]validateProblem, len(problems))}
 	for i, p := range problems {
-		list[i] = problem{p.Origin.File, p.Origin.Line, p.Origin.Column, p.Path, p.Message, p.Hint, p.Warning}
+		v.Problems[i] = validateProblem{p.Origin.File, p.Origin.Line, p.Origin.Column, p.Path, p.Message, p.Hint, p.Warning}
 	}
-	encoder := json.NewEncoder(t.Out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(struct {
-		Version  int       `json:"version"`
-		Valid    bool      `json:"valid"`
-		Problems []problem `json:"problems"`
-	}{validationVersion, valid, list})
+	return v
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,18 +18,14 @@ import (
 )
 
 func newWaves(t *cli.Terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "waves",
 		Short: "Show the progress of a rollout, and resume it",
 		Long: `If waves are configured, a commit is applied to the zones in steps, and halts when a
 step fails. show prints the progress; resume continues a halted rollout. The daemon
 may be running.`,
 		Example: "  seawall waves show",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newWavesShow(t), newWavesResume(t))
-	return cmd
+	}, newWavesShow(t), newWavesResume(t))
 }
 
 func newWavesShow(t *cli.Terminal) *cobra.Command {
@@ -40,9 +36,6 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall waves show\n  seawall waves show -o json | jq -r .halted",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				noLedger(t, memory, "no rollout is known")
 				record, err := memory.Restore(cmd.Context())
@@ -51,12 +44,12 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 				}
 				reverts, _ := diff.PutBacks(diff.Active(record.Holds, time.Now(), nil))
 				progress := progressOf(record.Rollout)
-				return o.PrintFacts(t, progress, func() error { return showWaves(t, progress, reverts) })
+				return t.Show(o.Output, progress, func() error { return showWaves(t, progress, reverts) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	o.AddTextOrJSON(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -88,41 +81,47 @@ func progressOf(o reconcile.Rollout) rollout {
 		return p
 	}
 	p.Commit, p.Open, p.Soaking, p.Halted = o.Commit, o.Wave, o.Since.UTC(), o.Halted
-	counts := map[int]map[reconcile.ZoneOutcome]int{}
+	waves := map[int]*wave{}
 	for _, z := range o.Zones {
-		if counts[z.Wave] == nil {
-			counts[z.Wave] = map[reconcile.ZoneOutcome]int{}
+		one := cmp.Or(waves[z.Wave], &wave{Number: z.Wave})
+		waves[z.Wave] = one
+		one.Zones++
+		for _, part := range one.parts() {
+			if part.of == z.Outcome {
+				*part.zones++
+			}
 		}
-		counts[z.Wave][z.Outcome]++
 	}
-	for _, n := range slices.Sorted(maps.Keys(counts)) {
-		one, c := wave{Number: n}, counts[n]
-		for _, zones := range c {
-			one.Zones += zones
-		}
-		one.Done, one.Waiting, one.Person = c[reconcile.ZoneDone], c[reconcile.ZonePending], c[reconcile.ZoneSkipped]
-		one.Failed, one.NotKept, one.Accepted = c[reconcile.ZoneFailed], c[reconcile.ZoneNonConvergent], c[reconcile.ZoneAccepted]
-		p.Waves = append(p.Waves, one)
+	for _, n := range slices.Sorted(maps.Keys(waves)) {
+		p.Waves = append(p.Waves, *waves[n])
 	}
 	return p
+}
+
+// wavePart counts zones of a wave with the same outcome.
+type wavePart struct {
+	of    reconcile.ZoneOutcome
+	zones *int
+	text  string
+}
+
+func (w *wave) parts() []wavePart {
+	return []wavePart{
+		{reconcile.ZoneDone, &w.Done, "done"},
+		{reconcile.ZonePending, &w.Waiting, "waiting"},
+		{reconcile.ZoneSkipped, &w.Person, "skipped: a person is needed, see seawall status"},
+		{reconcile.ZoneFailed, &w.Failed, "failed: not read or not written"},
+		{reconcile.ZoneNonConvergent, &w.NotKept, "written, but not kept by the platform"},
+		{reconcile.ZoneAccepted, &w.Accepted, "failed or not kept before the rollout was resumed"},
+	}
 }
 
 // String says how far a wave is, without what there is none of.
 func (w wave) String() string {
 	var said []string
-	for _, part := range []struct {
-		n    int
-		text string
-	}{
-		{w.Done, "done"},
-		{w.Waiting, "waiting"},
-		{w.Person, "skipped: a person is needed, see seawall status"},
-		{w.Failed, "failed: not read or not written"},
-		{w.NotKept, "written, but not kept by the platform"},
-		{w.Accepted, "failed or not kept before the rollout was resumed"},
-	} {
-		if part.n > 0 {
-			said = append(said, fmt.Sprintf("%d %s", part.n, part.text))
+	for _, part := range w.parts() {
+		if *part.zones > 0 {
+			said = append(said, fmt.Sprintf("%d %s", *part.zones, part.text))
 		}
 	}
 	return fmt.Sprintf("%s: %s", cli.Plural(w.Zones, "zone", "zones"), strings.Join(said, ", "))
@@ -144,11 +143,11 @@ func showWaves(t *cli.Terminal, o rollout, reverts []diff.PutBack) error {
 		fmt.Fprintf(t.Out, "%s %s\n", t.Red("halted:"), cli.OneLine(o.Halted))
 		t.Hint("when it is mended: " + diff.ReleaseHalted)
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, one := range o.Waves {
-		fmt.Fprintf(w, "wave %d\t%s\n", one.Number, one)
+		rows = append(rows, []string{fmt.Sprintf("wave %d", one.Number), one.String()})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }
 
 func newWavesResume(t *cli.Terminal) *cobra.Command {

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
-
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
@@ -21,24 +18,14 @@ var calendarJSON []byte
 
 // Calendar returns the reference's schedule of deprecations, as calendar.cue
 // has it. It is read on the first call; what is returned must not be changed.
-var Calendar = sync.OnceValues(readCalendar)
+var Calendar = sync.OnceValues(func() (deprecation.Calendar, error) {
+	return builtIn[deprecation.Calendar](calendarJSON, "calendar")
+})
 
-func readCalendar() (deprecation.Calendar, error) {
-	var c deprecation.Calendar
-	if err := json.Unmarshal(calendarJSON, &c); err != nil {
-		return deprecation.Calendar{}, fmt.Errorf("reading the built-in calendar: %w", err)
+// builtIn reads data that is a part of the program.
+func builtIn[T any](data []byte, what string) (read T, err error) {
+	if err = json.Unmarshal(data, &read); err != nil {
+		err = fmt.Errorf("reading the built-in %s: %w", what, err)
 	}
-	return c, nil
-}
-
-// evaluatedCalendar is calendar.cue against #Calendar, as JSON.
-func evaluatedCalendar() ([]byte, error) {
-	v, err := Definition(cuecontext.New(), "#Published")
-	if err != nil {
-		return nil, err
-	}
-	if err := v.Validate(cue.Concrete(true)); err != nil {
-		return nil, fmt.Errorf("evaluating calendar: %w", err)
-	}
-	return v.MarshalJSON()
+	return read, err
 }

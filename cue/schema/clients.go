@@ -2,8 +2,6 @@ package schema
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
 	"sync"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -19,12 +17,6 @@ var clientsJSON []byte
 
 // Clients returns how programs reach the platform. It is read on the first call;
 // what is returned must not be changed.
-var Clients = sync.OnceValues(readClients)
-
-func readClients() (deprecation.Clients, error) {
-	var c deprecation.Clients
-	if err := json.Unmarshal(clientsJSON, &c); err != nil {
-		return deprecation.Clients{}, fmt.Errorf("reading the built-in list of clients: %w", err)
-	}
-	return c, nil
-}
+var Clients = sync.OnceValues(func() (deprecation.Clients, error) {
+	return builtIn[deprecation.Clients](clientsJSON, "list of clients")
+})

@@ -18,84 +18,84 @@ import (
 // Config is the daemon's configuration, with the defaults of #Config filled in.
 // It holds no secret, only where secrets are.
 type Config struct {
-	Source      Source // zero where none is declared
+	Source      Source `cue:"source"` // zero where none is declared
 	Platform    Platform
-	Credentials Credentials
-	Tokens      Tokens
-	Schedule    Schedule
-	Budget      Budget
-	StateDir    string // absolute
-	Seal        Seal   // zero for a key beside the ledger
-	History     History
-	Sinks       map[string]Sink
-	Forge       *Forge // nil for none
-	Hooks       map[string]Hook
-	Listen      string // host:port
-	Web         Web
-	Health      Health
-	Log         Log
+	Credentials Credentials     `cue:"credentials"`
+	Tokens      Tokens          `cue:"tokens"`
+	Schedule    Schedule        `cue:"schedule"`
+	Budget      Budget          `cue:"budget"`
+	StateDir    string          `cue:"state.dir"`  // absolute
+	Seal        Seal            `cue:"state.seal"` // zero for a key beside the ledger
+	History     History         `cue:"history"`
+	Sinks       map[string]Sink `cue:"sinks"`
+	Forge       *Forge          `cue:"forge"` // nil for none
+	Hooks       map[string]Hook `cue:"hooks"`
+	Listen      string          `cue:"listen"` // host:port
+	Web         Web             `cue:"web"`
+	Health      Health          `cue:"health"`
+	Log         Log             `cue:"log"`
 	Guards      Guards
-	Workers     Workers
+	Workers     Workers `cue:"workers"`
 }
 
 // Workers says how the processes run that fetch and evaluate.
 type Workers struct {
-	Sandbox string // auto, required or off
-	Memory  int64  // bytes of all of them together; zero is what the machine allows
+	Sandbox string `cue:"sandbox"` // auto, required or off
+	Memory  int64  `cue:"memory"`  // bytes of all of them together; zero is what the machine allows
 }
 
 // Source is the repository of desired state.
 type Source struct {
-	URL     string
-	Ref     string // full name, refs/heads/main
-	Path    string // folder in the repository, "." for all of it
-	Auth    Auth   // zero for a repository that anyone may read
-	CAFile  string // absolute; empty for the system's authorities
-	Shallow bool   // leave the history out of the first fetch
-	Verify  *Verify
+	URL     string  `cue:"url"`
+	Ref     string  // full name, refs/heads/main
+	Path    string  `cue:"path"`    // folder in the repository, "." for all of it
+	Auth    Auth    `cue:"auth"`    // zero for a repository that anyone may read
+	CAFile  string  `cue:"ca_file"` // absolute; empty for the system's authorities
+	Shallow bool    `cue:"shallow"` // leave the history out of the first fetch
+	Verify  *Verify `cue:"verify"`
 
-	IdleTimeout time.Duration // for how long the server may send nothing; above zero
-	Timeout     time.Duration // of a fetch; at least IdleTimeout
-	Limits      FetchLimits
-	FastForward string // report or require
+	IdleTimeout time.Duration `cue:"idle_timeout"` // for how long the server may send nothing; above zero
+	Timeout     time.Duration `cue:"timeout"`      // of a fetch; at least IdleTimeout
+	Limits      FetchLimits   `cue:"limits"`
+	FastForward string        `cue:"fast_forward"` // report or require
 }
 
 // FetchLimits bound what a fetch brings. All are above zero.
 type FetchLimits struct {
-	Pack     int64 // bytes as they are sent; zero for no limit, where the source has none
-	Object   int64 // bytes of one object, unpacked
-	Objects  int64
-	Unpacked int64 // bytes of all objects, unpacked
-	Store    int64 // bytes on disk
+	Pack     int64 `cue:"pack"`   // bytes as they are sent; zero for no limit, where the source has none
+	Object   int64 `cue:"object"` // bytes of one object, unpacked
+	Objects  int64 `cue:"objects"`
+	Unpacked int64 `cue:"unpacked"` // bytes of all objects, unpacked
+	Store    int64 `cue:"store"`    // bytes on disk
 }
 
 // Auth is at most one way to reach the repository.
 type Auth struct {
-	Token  *SecretRef
-	Bearer *SecretRef
-	Basic  *Basic
-	SSH    *SSH
+	Token  *SecretRef `cue:"token"`
+	Bearer *SecretRef `cue:"bearer"`
+	Basic  *Basic     `cue:"basic"`
+	SSH    *SSH       `cue:"ssh"`
 }
 
 // Basic is a user name with a password.
 type Basic struct {
-	Username string
-	Password SecretRef
+	Username string    `cue:"username"`
+	Password SecretRef `cue:"password"`
 }
 
 // SSH is a key and the hosts to trust.
 type SSH struct {
-	User       string
-	Key        SecretRef // a plain path in the file counts as {file: …}
-	Passphrase *SecretRef
-	KnownHosts string // absolute
+	User       string     `cue:"user"`
+	Key        SecretRef  `cue:"key"` // a plain path in the file counts as {file: …}
+	Passphrase *SecretRef `cue:"passphrase"`
+	KnownHosts string     `cue:"known_hosts"` // absolute
 }
 
 // SecretRef says where a secret is: exactly one member is set.
 type SecretRef struct {
-	File    string // absolute path
-	Env     string // name of an environment variable
-	Systemd string // name of a systemd credential
+	File    string `cue:"file"`    // absolute path
+	Env     string `cue:"env"`     // name of an environment variable
+	Systemd string `cue:"systemd"` // name of a systemd credential
 }
 
 // IsZero reports whether it names no secret.
@@ -115,113 +115,113 @@ func (p Platform) Extended() bool { return p.Profile == "extended" }
 
 // Tokens says how tokens are made and judged.
 type Tokens struct {
-	NameSuffix     string // contains {intent}; or empty
-	CreatingGroups []string
+	NameSuffix     string   // contains {intent}; or empty
+	CreatingGroups []string `cue:"creating_groups"`
 }
 
 // Credentials are the two credentials; Tokens is nil where no token is managed. Rulesets
 // is zero where each account has one of its own.
 type Credentials struct {
-	Rulesets SecretRef
-	Tokens   *SecretRef
-	Accounts Accounts // those that have settings of their own
+	Rulesets SecretRef  `cue:"rulesets"`
+	Tokens   *SecretRef `cue:"tokens"`
+	Accounts Accounts   // those that have settings of their own
 }
 
 // Schedule holds expressions that cron.ParseStandard takes.
 type Schedule struct {
-	Sync     string
-	Sweep    string
+	Sync     string `cue:"sync"`
+	Sweep    string `cue:"sweep"`
 	Timezone *time.Location
 }
 
 // Budget bounds requests per credential.
 type Budget struct {
-	Requests    int
-	Per         time.Duration
-	Concurrency int
+	Requests    int           `cue:"requests"`
+	Per         time.Duration `cue:"per"`
+	Concurrency int           `cue:"concurrency"`
 }
 
 // History bounds the history.
 type History struct {
-	Keep  time.Duration // above zero
+	Keep  time.Duration `cue:"keep"` // above zero
 	Bytes int64
 }
 
 // Seal names an age key: at most one member is set.
 type Seal struct {
-	KeyFile   string // absolute
-	Recipient string // age1…
+	KeyFile   string `cue:"key_file"`  // absolute
+	Recipient string `cue:"recipient"` // age1…
 }
 
 // Sink is where secrets of tokens go: exactly one member is set.
 type Sink struct {
-	File       *FileSink
-	Exec       *ExecSink
-	Vault      *VaultSink
-	Kubernetes *KubernetesSink
+	File       *FileSink       `cue:"file"`
+	Exec       *ExecSink       `cue:"exec"`
+	Vault      *VaultSink      `cue:"vault"`
+	Kubernetes *KubernetesSink `cue:"kubernetes"`
 }
 
 // FileSink is a folder for secrets.
 type FileSink struct {
-	Root string // absolute; neither in StateDir nor around it
+	Root string `cue:"root"` // absolute; neither in StateDir nor around it
 }
 
 // ExecSink is a program that takes secrets.
 type ExecSink struct {
-	Argv    []string // at least one
-	Timeout time.Duration
+	Argv    []string      `cue:"argv"` // at least one
+	Timeout time.Duration `cue:"timeout"`
 }
 
 // VaultSink is a place in HashiCorp Vault or OpenBao.
 type VaultSink struct {
-	Address   string // https, or http to the loopback
-	Mount     string
-	Prefix    string
-	Field     string
-	Namespace string // empty where there is none
-	CAFile    string // absolute; empty for the system's authorities
-	Timeout   time.Duration
-	Auth      VaultAuth
+	Address   string        `cue:"address"` // https, or http to the loopback
+	Mount     string        `cue:"mount"`
+	Prefix    string        `cue:"prefix"`
+	Field     string        `cue:"field"`
+	Namespace string        `cue:"namespace"` // empty where there is none
+	CAFile    string        `cue:"ca_file"`   // absolute; empty for the system's authorities
+	Timeout   time.Duration `cue:"timeout"`
+	Auth      VaultAuth     `cue:"auth"`
 }
 
 // VaultAuth is how to log in to Vault: exactly one member is set.
 type VaultAuth struct {
-	Token      *SecretRef
-	AppRole    *AppRole
-	Kubernetes *VaultKubernetes
+	Token      *SecretRef       `cue:"token"`
+	AppRole    *AppRole         `cue:"approle"`
+	Kubernetes *VaultKubernetes `cue:"kubernetes"`
 }
 
 // AppRole is a login with Vault's method AppRole.
 type AppRole struct {
-	RoleID   string
-	SecretID SecretRef
-	Mount    string
+	RoleID   string    `cue:"role_id"`
+	SecretID SecretRef `cue:"secret_id"`
+	Mount    string    `cue:"mount"`
 }
 
 // VaultKubernetes is a login with Vault's method Kubernetes.
 type VaultKubernetes struct {
-	Role    string
-	Mount   string
-	JWTFile string // absolute
+	Role    string `cue:"role"`
+	Mount   string `cue:"mount"`
+	JWTFile string `cue:"jwt_file"` // absolute
 }
 
 // KubernetesSink is a namespace whose Secrets take secrets.
 type KubernetesSink struct {
-	Namespace  string
-	Kubeconfig string // absolute; empty for the service account of the pod
-	Context    string // in Kubeconfig; empty for the current one
-	Timeout    time.Duration
+	Namespace  string        `cue:"namespace"`
+	Kubeconfig string        `cue:"kubeconfig"` // absolute; empty for the service account of the pod
+	Context    string        `cue:"context"`    // in Kubeconfig; empty for the current one
+	Timeout    time.Duration `cue:"timeout"`
 }
 
 // Web protects what Listen serves.
 type Web struct {
-	Hosts        []string   // names under which clients reach it, beside addresses and localhost
-	MetricsToken *SecretRef // of /metrics; nil: none is needed
+	Hosts        []string   `cue:"hosts"`         // names under which clients reach it, beside addresses and localhost
+	MetricsToken *SecretRef `cue:"metrics_token"` // of /metrics; nil: none is needed
 }
 
 // Health says when the daemon is not ready, and who may ask how it is.
 type Health struct {
-	SourceStale time.Duration // above zero
+	SourceStale time.Duration `cue:"source_stale"` // above zero
 	// Status says that Listen serves /status; where nothing is said, that is so if Listen
 	// is a loopback address.
 	Status bool
@@ -229,8 +229,8 @@ type Health struct {
 
 // Log is how the daemon logs.
 type Log struct {
-	Format string // auto, text or json
-	Level  string // debug, info, warn or error
+	Format string `cue:"format"` // auto, text or json
+	Level  string `cue:"level"`  // debug, info, warn or error
 }
 
 // LoadConfig reads a configuration file; name is only for positions. The file

@@ -17,11 +17,38 @@ platform: base_url: "https://api.example/client/v4"
 credentials: rulesets: file: "/run/rulesets"
 `
 
-func TestDefaults(t *testing.T) {
-	got, problems := schema.LoadConfig("c.cue", []byte(least))
-	for _, p := range problems {
-		t.Fatal(p)
+// loaded is a configuration that has no mistakes.
+func loaded(t *testing.T, text string) schema.Config {
+	t.Helper()
+	config, problems := schema.LoadConfig("c.cue", []byte(text))
+	if len(problems) > 0 {
+		t.Fatalf("%s: %v", text, problems)
 	}
+	return config
+}
+
+// wantMistakes wants a configuration to be refused, with these lines.
+func wantMistakes(t *testing.T, text, want string) {
+	t.Helper()
+	config, problems := schema.LoadConfig("c.cue", []byte(text))
+	var lines []string
+	for _, p := range problems {
+		line := p.String()
+		if p.Hint != "" {
+			line += " (" + p.Hint + ")"
+		}
+		lines = append(lines, line)
+	}
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
+	}
+	if diff := cmp.Diff(schema.Config{}, config); diff != "" {
+		t.Errorf("%s: a configuration with mistakes is not zero:\n%s", text, diff)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	got := loaded(t, least)
 	want := schema.Config{
 		Source: schema.Source{
 			URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: ".", IdleTimeout: 10 * time.Second, Timeout: 5 * time.Minute,
@@ -45,7 +72,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEverythingSaid(t *testing.T) {
-	got, problems := schema.LoadConfig("c.cue", []byte(`package config
+	got := loaded(t, `package config
 import "strings"
 source: {
 	url: "git@git.example:team/edge.git"
@@ -75,10 +102,7 @@ sinks: {
 listen: ":8080"
 health: source_stale: "1h"
 log: {format: "json", level: "debug"}
-`))
-	for _, p := range problems {
-		t.Fatal(p)
-	}
+`)
 	if got.Source.Ref != "refs/heads/live" || got.Source.Path != "edge/desired" || !got.Source.Shallow || got.Source.IdleTimeout != 30*time.Second || got.Source.Timeout != time.Hour {
 		t.Errorf("source: got %+v", got.Source)
 	}
@@ -131,9 +155,9 @@ func TestHealth(t *testing.T) {
 		`health: status: false`:    false,
 		"listen: \":8710\", health: status: true": true,
 	} {
-		config, problems := schema.LoadConfig("c.cue", []byte(least+more))
-		if len(problems) > 0 || config.Health.Status != want {
-			t.Errorf("%s: %+v, want %v; %v", more, config.Health, want, problems)
+		config := loaded(t, least+more)
+		if config.Health.Status != want {
+			t.Errorf("%s: %+v, want %v", more, config.Health, want)
 		}
 	}
 	_, problems := schema.LoadConfig("c.cue", []byte(least+`health: source_stale: "0s"`))
@@ -178,9 +202,9 @@ func TestNameSuffix(t *testing.T) {
 		least + `tokens: name_suffix: "/{intent}"`: "/{intent}",
 		extended + `tokens: name_suffix: ""`:       "",
 	} {
-		got, problems := schema.LoadConfig("c.cue", []byte(text))
-		if len(problems) > 0 || got.Tokens.NameSuffix != want {
-			t.Errorf("%s: suffix %q, want %q; %v", text, got.Tokens.NameSuffix, want, problems)
+		got := loaded(t, text)
+		if got.Tokens.NameSuffix != want {
+			t.Errorf("%s: suffix %q, want %q", text, got.Tokens.NameSuffix, want)
 		}
 	}
 }
@@ -190,14 +214,14 @@ func TestFollowedRef(t *testing.T) {
 		"": "refs/heads/main", `source: branch: "live"`: "refs/heads/live", `source: branch: "team/live"`: "refs/heads/team/live",
 		`source: ref: "refs/tags/v1"`: "refs/tags/v1",
 	} {
-		got, problems := schema.LoadConfig("c.cue", []byte(least+text))
-		if len(problems) > 0 || got.Source.Ref != want {
-			t.Errorf("%s: %q, want %q; %v", text, got.Source.Ref, want, problems)
+		got := loaded(t, least+text)
+		if got.Source.Ref != want {
+			t.Errorf("%s: %q, want %q", text, got.Source.Ref, want)
 		}
 	}
-	got, problems := schema.LoadConfig("c.cue", []byte(least+`source: {ca_file: "/etc/ca.pem", auth: bearer: systemd: "git-token"}`))
-	if len(problems) > 0 || got.Source.CAFile != "/etc/ca.pem" || got.Source.Auth.Bearer == nil || got.Source.Auth.Bearer.Systemd != "git-token" {
-		t.Errorf("%+v %v", got.Source, problems)
+	got := loaded(t, least+`source: {ca_file: "/etc/ca.pem", auth: bearer: systemd: "git-token"}`)
+	if got.Source.CAFile != "/etc/ca.pem" || got.Source.Auth.Bearer == nil || got.Source.Auth.Bearer.Systemd != "git-token" {
+		t.Errorf("%+v", got.Source)
 	}
 }
 
@@ -237,6 +261,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"sink in state", least + `sinks: {a: file: root: "/var/lib/seawall/x", b: file: root: "/var/lib/", c: file: root: "/var/lib/seawall-x"}`, `c.cue:5:18: sinks.a.file.root: "/var/lib/seawall/x" and state.dir (/var/lib/seawall) must not contain each other (use a separate folder for secrets)` + "\n" +
 			`c.cue:5:55: sinks.b.file.root: "/var/lib/" and state.dir (/var/lib/seawall) must not contain each other (use a separate folder for secrets)`},
 		{"sink holds key", least + `state: seal: key_file: "/run/x/key"` + "\n" + `sinks: a: file: root: "/run/x"`, `c.cue:6:17: sinks.a.file.root: "/run/x" must not hold state.seal.key_file (/run/x/key) (use a separate folder for secrets)`},
+		{"no token of metrics", least + `web: metrics_token: {}`, `c.cue:5:6: web.metrics_token: needs one of file, env and systemd`},
 		{"no seal", least + `state: seal: {}`, `c.cue:5:8: state.seal: needs one of key_file and recipient`},
 		{"two seals", least + `state: seal: {key_file: "/x", recipient: "age1x"}`, `c.cue:5:8: state.seal: has 2 of key_file and recipient (keep one of them)`},
 		{"seal of another kind", least + `state: seal: recipient: "ssh-ed25519 AAAA"`, `c.cue:5:14: state.seal.recipient: is not a recipient of age (age-keygen -y KEYFILE prints the recipient of a key: age1…)`},
@@ -280,22 +305,6 @@ func TestConfigMistakes(t *testing.T) {
 		{"import", "import \"other.example/x\"\n" + least, `c.cue:1:8: package "other.example/x" cannot be imported (a configuration can import CUE's standard packages only)`},
 		{"embed", "@extern(embed)\n" + least, `c.cue:1:1: @extern(embed) is refused in a configuration`},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			config, problems := schema.LoadConfig("c.cue", []byte(test.text))
-			var lines []string
-			for _, p := range problems {
-				line := p.String()
-				if p.Hint != "" {
-					line += " (" + p.Hint + ")"
-				}
-				lines = append(lines, line)
-			}
-			if got := strings.Join(lines, "\n"); got != test.want {
-				t.Errorf("got\n%s\nwant\n%s", got, test.want)
-			}
-			if diff := cmp.Diff(schema.Config{}, config); diff != "" {
-				t.Errorf("a configuration with mistakes is not zero:\n%s", diff)
-			}
-		})
+		t.Run(test.name, func(t *testing.T) { wantMistakes(t, test.text, test.want) })
 	}
 }

@@ -1,12 +1,10 @@
 package schema
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"net/url"
+	"reflect"
 	"slices"
-	"time"
 
 	"cuelang.org/go/cue"
 
@@ -22,18 +20,18 @@ type Accounts map[string]Account
 // from the top level.
 type Account struct {
 	Origin desired.Origin // of its settings
-	Skip   bool           // leave it out
+	Skip   bool           `cue:"skip"` // leave it out
 	// Rulesets is its credential, and OwnRulesets says that it is not that of the top
 	// level. It is zero where there is none, which only a skipped account may have.
-	Rulesets    SecretRef
+	Rulesets    SecretRef `cue:"credentials.rulesets"`
 	OwnRulesets bool
 	// Tokens is its credential for the tokens that it owns; nil where there is none.
 	// TokensPath is where it is configured.
-	Tokens     *SecretRef
+	Tokens     *SecretRef `cue:"credentials.tokens"`
 	TokensPath string
-	BaseURL    string
-	Budget     Budget
-	Observing  bool // nothing is written
+	BaseURL    string `cue:"base_url"`
+	Budget     Budget `cue:"budget"`
+	Observing  bool   // nothing is written
 }
 
 // tokensPath is where a credential for tokens is configured.
@@ -58,30 +56,21 @@ func pathOf(account string) string {
 func (c *configReader) accounts(v cue.Value, top Config) Accounts {
 	var all Accounts
 	each(v, "accounts", func(key, path string) {
+		settings := at(v, path)
 		a := Account{
 			Origin: explain.Origin(at(c.plain, path)), Rulesets: top.Credentials.Rulesets, BaseURL: top.Platform.BaseURL,
-			Budget: top.Budget, Observing: top.Guards.Observing,
+			Budget: top.Budget, Observing: top.Guards.Observing, OwnRulesets: at(settings, "credentials.rulesets").Exists(),
 		}
 		if a.Origin.File == inside {
 			a.Origin.File = c.name
 		}
-		a.Skip, _ = at(v, path+".skip").Bool() // validated: a boolean
-		if ref := optionalSecret(v, path+".credentials.rulesets"); ref != nil {
-			a.Rulesets, a.OwnRulesets = *ref, true
-		}
-		a.BaseURL = cmp.Or(text(v, path+".base_url"), a.BaseURL)
-		if a.Tokens = top.TokensOf(a.BaseURL); a.Tokens != nil {
+		c.fill(reflect.ValueOf(&a).Elem(), settings)
+		if a.Tokens != nil {
+			a.TokensPath = "accounts." + key + "." + tokensPath
+		} else if a.Tokens = top.TokensOf(a.BaseURL); a.Tokens != nil {
 			a.TokensPath = tokensPath
 		}
-		if ref := optionalSecret(v, path+"."+tokensPath); ref != nil {
-			a.Tokens, a.TokensPath = ref, "accounts."+key+"."+tokensPath
-		}
-		a.Budget.Requests = cmp.Or(number(v, path+".budget.requests"), a.Budget.Requests)
-		a.Budget.Concurrency = cmp.Or(number(v, path+".budget.concurrency"), a.Budget.Concurrency)
-		if per := text(v, path+".budget.per"); per != "" {
-			a.Budget.Per, _ = time.ParseDuration(per) // the schema holds the form
-		}
-		if mode := text(v, path+".mode"); mode != "" {
+		if mode := text(settings, "mode"); mode != "" {
 			a.Observing = mode == observeMode
 		}
 		if all == nil {
@@ -147,11 +136,7 @@ func (c *configReader) checkAccount(path string, a Account) {
 			c.problem(path+"."+name, "needs credentials.rulesets of its own in "+path, "a credential has one platform and one budget")
 		}
 	}
-	if u, err := url.Parse(a.BaseURL); err != nil || u.Host == "" {
-		c.problem(path+".base_url", fmt.Sprintf("%q is not a URL", a.BaseURL), "")
-	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		c.problem(path+".base_url", "must have neither user, query nor fragment", "")
-	}
+	c.checkURL(path+".base_url", a.BaseURL, fmt.Sprintf("%q is not a URL", a.BaseURL))
 	if a.Budget.Per <= 0 {
 		c.problem(path+".budget.per", fmt.Sprintf("%q is not a duration above zero", a.Budget.Per), "")
 	}

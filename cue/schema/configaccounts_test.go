@@ -13,7 +13,7 @@ import (
 
 // TestAccounts: what an account leaves out is as at the top level.
 func TestAccounts(t *testing.T) {
-	config, problems := schema.LoadConfig("c.cue", []byte(least+`
+	config := loaded(t, least+`
 budget: requests: 600
 mode: "observe"
 accounts: {
@@ -21,10 +21,7 @@ accounts: {
 	"the lab": skip: true
 	stage: {credentials: rulesets: file: "/run/stage", base_url: "https://stage.example/v4", budget: {requests: 100, per: "1m"}}
 }
-`))
-	for _, p := range problems {
-		t.Fatal(p)
-	}
+`)
 	top, per := schema.SecretRef{File: "/run/rulesets"}, 5*time.Minute
 	want := schema.Accounts{
 		"prod": {
@@ -48,9 +45,9 @@ accounts: {
 // TestAccountsWithoutTheTopLevel: a credential at the top level is not needed where each
 // account has one.
 func TestAccountsWithoutTheTopLevel(t *testing.T) {
-	config, problems := schema.LoadConfig("c.cue", []byte(strings.Replace(least, "credentials: rulesets: file", "accounts: prod: credentials: rulesets: file", 1)))
-	if len(problems) > 0 || !config.Credentials.Rulesets.IsZero() || config.Credentials.Accounts["prod"].Rulesets.File != "/run/rulesets" {
-		t.Errorf("%+v, problems %v", config.Credentials.Accounts, problems)
+	config := loaded(t, strings.Replace(least, "credentials: rulesets: file", "accounts: prod: credentials: rulesets: file", 1))
+	if !config.Credentials.Rulesets.IsZero() || config.Credentials.Accounts["prod"].Rulesets.File != "/run/rulesets" {
+		t.Errorf("%+v", config.Credentials.Accounts)
 	}
 }
 
@@ -70,19 +67,6 @@ func TestAccountMistakes(t *testing.T) {
 		{"no time", least + `accounts: a: {credentials: rulesets: env: "A", budget: per: "0s"}`, `c.cue:5:56: accounts.a.budget.per: "0s" is not a duration above zero`},
 		{"the secret itself", least + `accounts: a: credentials: rulesets: "v1.0-abcdefghijklmnop"`, `c.cue:5:37: accounts.a.credentials.rulesets: the configuration must not contain a secret (give its source: {file: "/…"}, {env: "NAME"} or {systemd: "name"}; and revoke the secret that was written here)`},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, problems := schema.LoadConfig("c.cue", []byte(test.text))
-			var lines []string
-			for _, p := range problems {
-				line := p.String()
-				if p.Hint != "" {
-					line += " (" + p.Hint + ")"
-				}
-				lines = append(lines, line)
-			}
-			if got := strings.Join(lines, "\n"); got != test.want {
-				t.Errorf("got\n%s\nwant\n%s", got, test.want)
-			}
-		})
+		t.Run(test.name, func(t *testing.T) { wantMistakes(t, test.text, test.want) })
 	}
 }

@@ -2,7 +2,7 @@ package schema
 
 import (
 	"fmt"
-	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -11,82 +11,44 @@ import (
 
 // Forge is the server that pull requests are on.
 type Forge struct {
-	Kind      string // github, gitlab or gitea
-	URL       string // https, or http to the loopback; empty for github.com or gitlab.com
-	Project   string // owner/name, or group/…/name
-	Token     SecretRef
-	CAFile    string // absolute; empty for the system's authorities
-	Comment   bool
-	Timeout   time.Duration // of the fetch of one pull request
-	Limits    FetchLimits   // of one pull request; Store is that of all
-	Approvers []Approver
-	Forks     Forks
+	Kind      string        `cue:"kind"`    // github, gitlab or gitea
+	URL       string        `cue:"url"`     // https, or http to the loopback; empty for github.com or gitlab.com
+	Project   string        `cue:"project"` // owner/name, or group/…/name
+	Token     SecretRef     `cue:"token"`
+	CAFile    string        `cue:"ca_file"` // absolute; empty for the system's authorities
+	Comment   bool          `cue:"comment"`
+	Timeout   time.Duration `cue:"timeout"` // of the fetch of one pull request
+	Limits    FetchLimits   `cue:"limits"`  // of one pull request; Store is that of all
+	Approvers []Approver    `cue:"approvers"`
+	Forks     Forks         `cue:"forks"`
 }
 
 // Approver is an account on a forge.
 type Approver struct {
-	Name string
-	ID   int64 // zero: not stated
+	Name string `cue:"name"`
+	ID   int64  `cue:"id"` // zero: not stated
 }
 
 // Forks says which pull requests from forks get a plan.
 type Forks struct {
-	Plans   string // auto, known or all
-	Label   string
-	PerHour int // plans for each author without write access
+	Plans   string `cue:"plans"` // auto, known or all
+	Label   string `cue:"label"`
+	PerHour int    `cue:"per_hour"` // plans for each author without write access
 }
 
 // Hook is a webhook.
 type Hook struct {
-	Kind   string // github, gitlab, gitea or generic
-	Secret SecretRef
+	Kind   string    `cue:"kind"` // github, gitlab, gitea or generic
+	Secret SecretRef `cue:"secret"`
 }
 
-func forge(v cue.Value) *Forge {
-	if !at(v, "forge").Exists() {
-		return nil
+// read takes a plain text for a name.
+func (a *Approver) read(c *configReader, v cue.Value) {
+	if name, err := v.String(); err == nil {
+		a.Name = name
+		return
 	}
-	comment, _ := at(v, "forge.comment").Bool() // validated: concrete and boolean
-	return &Forge{
-		Kind:      text(v, "forge.kind"),
-		URL:       text(v, "forge.url"),
-		Project:   text(v, "forge.project"),
-		Token:     secret(v, "forge.token"),
-		CAFile:    text(v, "forge.ca_file"),
-		Comment:   comment,
-		Timeout:   duration(v, "forge.timeout"),
-		Limits:    fetchLimits(v, "forge.limits"),
-		Approvers: approvers(v),
-		Forks:     Forks{text(v, "forge.forks.plans"), text(v, "forge.forks.label"), number(v, "forge.forks.per_hour")},
-	}
-}
-
-// approvers reads names, and accounts with an id.
-func approvers(v cue.Value) (list []Approver) {
-	elements, err := at(v, "forge.approvers").List()
-	for err == nil && elements.Next() {
-		element := elements.Value()
-		if name, err := element.String(); err == nil {
-			list = append(list, Approver{Name: name})
-			continue
-		}
-		list = append(list, Approver{text(element, "name"), int64(number(element, "id"))})
-	}
-	return list
-}
-
-// hooks reads the webhooks; nil where there is none.
-func hooks(v cue.Value) map[string]Hook {
-	var hooks map[string]Hook
-	fields, _ := at(v, "hooks").Fields() // validated: a struct
-	for fields.Next() {
-		if hooks == nil {
-			hooks = map[string]Hook{}
-		}
-		path := "hooks." + fields.Selector().String()
-		hooks[fields.Selector().Unquoted()] = Hook{text(v, path+".kind"), secret(v, path+".secret")}
-	}
-	return hooks
+	c.fillMembers(reflect.ValueOf(a).Elem(), v)
 }
 
 // checkForge: what may stand in one field depends on another.
@@ -98,10 +60,8 @@ func (c *configReader) checkForge(config *Config) {
 	if f.Kind == "gitea" && f.URL == "" {
 		c.problem("forge", "needs a url", "Gitea and Forgejo have no default server: set the address of yours")
 	}
-	if u, err := url.Parse(f.URL); err != nil || f.URL != "" && u.Host == "" {
-		c.problem("forge.url", "is not a URL", "") // it may hold a password
-	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		c.problem("forge.url", "must have neither user, query nor fragment", "")
+	if f.URL != "" {
+		c.checkURL("forge.url", f.URL, "is not a URL") // it may hold a password
 	}
 	if f.Kind != "gitlab" && strings.Count(f.Project, "/") > 1 {
 		c.problem("forge.project", fmt.Sprintf("%q is not owner/name", f.Project), "only GitLab has groups in groups")

@@ -27,10 +27,7 @@ func TestForge(t *testing.T) {
 			Timeout: time.Minute, Limits: schema.FetchLimits{Pack: 64 << 20, Object: 128 << 20, Objects: 1_000_000, Unpacked: 1 << 30, Store: 2 << 30},
 		},
 	} {
-		got, problems := schema.LoadConfig("c.cue", []byte(least+text))
-		for _, p := range problems {
-			t.Error(p)
-		}
+		got := loaded(t, least+text)
 		if diff := cmp.Diff(want, got.Forge); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
@@ -38,10 +35,7 @@ func TestForge(t *testing.T) {
 }
 
 func TestHooks(t *testing.T) {
-	got, problems := schema.LoadConfig("c.cue", []byte(least+`hooks: {hub: {kind: "github", secret: systemd: "hub"}, "the ci": {kind: "generic", secret: env: "CI"}}`))
-	for _, p := range problems {
-		t.Error(p)
-	}
+	got := loaded(t, least+`hooks: {hub: {kind: "github", secret: systemd: "hub"}, "the ci": {kind: "generic", secret: env: "CI"}}`)
 	want := map[string]schema.Hook{
 		"hub":    {Kind: "github", Secret: schema.SecretRef{Systemd: "hub"}},
 		"the ci": {Kind: "generic", Secret: schema.SecretRef{Env: "CI"}},
@@ -73,22 +67,6 @@ func TestForgeMistakes(t *testing.T) {
 		{"hook secret", `hooks: a: kind: "github"`, `c.cue:5:8: hooks.a.secret: required field is missing`},
 		{"two secrets", `hooks: a: {kind: "github", secret: {env: "X", file: "/x"}}`, `c.cue:5:28: hooks.a.secret: has 2 of file, env and systemd (keep one of them)`},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			config, problems := schema.LoadConfig("c.cue", []byte(least+test.text))
-			var lines []string
-			for _, p := range problems {
-				line := p.String()
-				if p.Hint != "" {
-					line += " (" + p.Hint + ")"
-				}
-				lines = append(lines, line)
-			}
-			if got := strings.Join(lines, "\n"); got != test.want {
-				t.Errorf("got\n%s\nwant\n%s", got, test.want)
-			}
-			if config.Forge != nil || config.Hooks != nil {
-				t.Errorf("a configuration with mistakes is not zero: %+v", config)
-			}
-		})
+		t.Run(test.name, func(t *testing.T) { wantMistakes(t, least+test.text, test.want) })
 	}
 }

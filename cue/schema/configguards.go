@@ -3,8 +3,8 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,15 +13,15 @@ import (
 
 // Guards is what the configuration says of guards.
 type Guards struct {
-	Rules   []Guard // by name
-	Shrink  Shrink
+	Rules   []Guard  // by name
+	Shrink  Shrink   `cue:"shrink"`
 	Freezes []Freeze // by name
-	Waves   []Wave
+	Waves   []Wave   `cue:"waves"`
 	// Observe selects what is never written. Observing says that this is everything.
-	Observe   []Observe
+	Observe   []Observe `cue:"observe"`
 	Observing bool
 	// ApprovalsExpire is how long an approval counts that no rollout has begun on.
-	ApprovalsExpire time.Duration
+	ApprovalsExpire time.Duration `cue:"approvals.expire"`
 	// ReportUnmanaged says that overrides which appear and are not declared are not removed.
 	ReportUnmanaged bool
 }
@@ -31,18 +31,18 @@ const observeMode = "observe"
 
 // Observe selects the zones of an account, or of all, that have all of the labels.
 type Observe struct {
-	Account string // its key; empty for every account
-	Labels  map[string]string
+	Account string            `cue:"account"` // its key; empty for every account
+	Labels  map[string]string `cue:"labels"`
 }
 
 // Guard limits what may change, or asks for approvals.
 type Guard struct {
 	Name      string
-	Labels    map[string]string // none: all zones, and tokens
-	Changes   *Limit            // nil: none
-	Weakening *Limit
-	Approve   string // weakening, all, or empty
-	Off       bool   // it guards nothing: see [DefaultGuard]
+	Labels    map[string]string `cue:"labels"`  // none: all zones, and tokens
+	Changes   *Limit            `cue:"changes"` // nil: none
+	Weakening *Limit            `cue:"weakening"`
+	Approve   string            `cue:"approve"` // weakening, all, or empty
+	Off       bool              `cue:"off"`     // it guards nothing: see [DefaultGuard]
 }
 
 // defaultGuard is the name of the guard that counts unless the configuration says otherwise.
@@ -56,67 +56,57 @@ func DefaultGuard() Guard {
 
 // Limit is a number of zones, a share of them, or both; nil is no bound.
 type Limit struct {
-	Count   *int
-	Percent *int
-	Floor   int // up to how many zones Percent does not count
+	Count   *int `cue:"count"`
+	Percent *int `cue:"share"`
+	Floor   int  `cue:"floor"` // up to how many zones Percent does not count
 }
 
 // Shrink says which commits declare suddenly too little.
-type Shrink struct{ Floor, Percent int }
+type Shrink struct {
+	Floor   int `cue:"floor"`
+	Percent int `cue:"share"`
+}
 
 // Freeze is a window in which nothing may change.
 type Freeze struct {
 	Name          string
-	Cron          string // that cron.ParseStandard takes, without @every
-	For           time.Duration
+	Cron          string        `cue:"cron"` // that cron.ParseStandard takes, without @every
+	For           time.Duration `cue:"\"for\""`
 	Timezone      *time.Location
-	Labels        map[string]string
-	Strengthening bool // lets pass what strengthens
-	Override      bool
+	Labels        map[string]string `cue:"labels"`
+	Strengthening bool              // lets pass what strengthens
+	Override      bool              `cue:"override"`
 }
 
 // Wave is a step in which a commit reaches the fleet; at most one of Count and
 // Percent is above zero.
 type Wave struct {
-	Labels         map[string]string
-	Count, Percent int
-	Soak           time.Duration
-	NonConvergent  int // zones that halt it; 0: none
-	FailedPercent  int
+	Labels        map[string]string `cue:"labels"`
+	Count         int               `cue:"size"`
+	Percent       int
+	Soak          time.Duration `cue:"soak"`
+	NonConvergent int           `cue:"halt.non_convergent"` // zones that halt it; 0: none
+	FailedPercent int           `cue:"halt.failed"`
 }
 
-func guards(v cue.Value) Guards {
-	g := Guards{
-		Shrink: Shrink{number(v, "shrink.floor"), percent(v, "shrink.share")}, ApprovalsExpire: duration(v, "approvals.expire"),
-		ReportUnmanaged: text(v, "drift.unmanaged") == "report",
-	}
+func (c *configReader) guards(v cue.Value) (g Guards) {
+	c.fill(reflect.ValueOf(&g).Elem(), v)
+	g.ReportUnmanaged = text(v, "drift.unmanaged") == "report"
+	g.Observing = text(v, "mode") == observeMode
 	each(v, "guards", func(name, path string) {
-		off, _ := at(v, path+".off").Bool() // none but the default has it
-		g.Rules = append(g.Rules, Guard{
-			Name: name, Labels: labels(v, path), Approve: text(v, path+".approve"),
-			Changes: limit(v, path+".changes"), Weakening: limit(v, path+".weakening"), Off: off,
-		})
+		one := Guard{Name: name}
+		c.fill(reflect.ValueOf(&one).Elem(), at(v, path))
+		g.Rules = append(g.Rules, one)
 	})
 	if !at(v, "guards."+defaultGuard).Exists() {
 		g.Rules = append(g.Rules, DefaultGuard())
 		slices.SortFunc(g.Rules, func(a, b Guard) int { return strings.Compare(a.Name, b.Name) })
 	}
 	each(v, "freezes", func(name, path string) {
-		override, _ := at(v, path+".override").Bool() // validated: a boolean
-		g.Freezes = append(g.Freezes, Freeze{
-			Name: name, Cron: text(v, path+".cron"), For: duration(v, path+`."for"`), Labels: labels(v, path),
-			Strengthening: text(v, path+".allow") != "", Override: override,
-		})
+		one := Freeze{Name: name, Strengthening: text(v, path+".allow") != ""}
+		c.fill(reflect.ValueOf(&one).Elem(), at(v, path))
+		g.Freezes = append(g.Freezes, one)
 	})
-	g.Observing = text(v, "mode") == observeMode
-	selectors, _ := at(v, "observe").List() // validated: a list
-	for selectors.Next() {
-		g.Observe = append(g.Observe, Observe{Account: text(selectors.Value(), "account"), Labels: labels(selectors.Value(), "")})
-	}
-	list, _ := at(v, "waves").List() // validated: a list
-	for i := 0; list.Next(); i++ {
-		g.Waves = append(g.Waves, wave(list.Value()))
-	}
 	return g
 }
 
@@ -133,51 +123,12 @@ func each(v cue.Value, path string, do func(name, path string)) {
 	}
 }
 
-func wave(v cue.Value) Wave {
-	w := Wave{
-		Labels: labels(v, ""), Soak: duration(v, "soak"),
-		NonConvergent: number(v, "halt.non_convergent"), FailedPercent: percent(v, "halt.failed"),
-	}
+// read tells a size in percent from one in zones.
+func (w *Wave) read(c *configReader, v cue.Value) {
+	c.fillMembers(reflect.ValueOf(w).Elem(), v)
 	if at(v, "size").IncompleteKind() == cue.StringKind {
-		w.Percent = percent(v, "size")
-	} else {
-		w.Count = number(v, "size")
+		w.Count, w.Percent = 0, w.Count
 	}
-	return w
-}
-
-func limit(v cue.Value, path string) *Limit {
-	if !at(v, path).Exists() {
-		return nil
-	}
-	l := &Limit{Floor: number(v, path+".floor")}
-	if at(v, path+".count").Exists() {
-		l.Count = new(number(v, path+".count"))
-	}
-	if at(v, path+".share").Exists() {
-		l.Percent = new(percent(v, path+".share"))
-	}
-	return l
-}
-
-func labels(v cue.Value, path string) map[string]string {
-	if path != "" {
-		v = at(v, path)
-	}
-	found := map[string]string{}
-	fields, err := at(v, "labels").Fields()
-	for err == nil && fields.Next() {
-		found[fields.Selector().Unquoted()], _ = fields.Value().String() // validated: text
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return found
-}
-
-func percent(v cue.Value, path string) int {
-	n, _ := strconv.Atoi(strings.TrimSuffix(text(v, path), "%")) // the schema holds the form
-	return n
 }
 
 // checkGuards: CUE knows no cron expressions and no time zones, and does not
@@ -231,11 +182,7 @@ func (c *configReader) checkFreeze(path string, f *Freeze, config *Config, v cue
 	if f.For <= 0 {
 		c.problem(path+`."for"`, fmt.Sprintf("%q is not a duration above zero", text(v, path+`."for"`)), "")
 	}
-	if f.Timezone = config.Schedule.Timezone; !at(v, path+".timezone").Exists() {
-		return
-	}
-	name := text(v, path+".timezone")
-	if f.Timezone, err = time.LoadLocation(name); err != nil || name == "Local" {
-		c.problem(path+".timezone", fmt.Sprintf("%q is not a known time zone", name), `write a name of the IANA database, such as "Europe/Berlin"`)
+	if f.Timezone = config.Schedule.Timezone; at(v, path+".timezone").Exists() {
+		f.Timezone = c.location(path+".timezone", text(v, path+".timezone"))
 	}
 }

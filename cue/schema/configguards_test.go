@@ -13,7 +13,7 @@ import (
 )
 
 func TestGuards(t *testing.T) {
-	got, problems := schema.LoadConfig("c.cue", []byte(least+`
+	got := loaded(t, least+`
 schedule: timezone: "Europe/Berlin"
 approvals: expire: "36h"
 guards: {
@@ -24,10 +24,7 @@ shrink: {floor: 10, share: "30%"}
 freezes: weekend: {cron: "0 18 * * 5", for: "62h"}
 freezes: "end of year": {cron: "0 0 20 12 *", for: "336h", timezone: "UTC", labels: tier: "gold", allow: "strengthens", override: false}
 waves: [{labels: tier: "canary", soak: "1h"}, {size: 5, soak: "30m", halt: {non_convergent: 3, failed: "20%"}}, {size: "25%", soak: "0s"}]
-`))
-	for _, p := range problems {
-		t.Fatal(p)
-	}
+`)
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -85,18 +82,7 @@ func TestGuardMistakes(t *testing.T) {
 		{`waves: [{soak: "1h", size: 0}]`, `c.cue:5:28: waves[0].size: 0 must be a number of zones, 1 or more, or a share such as "10%"`},
 		{`waves: [{soak: "1h"}, {soak: "-1h"}]`, `c.cue:5:24: waves[1].soak: "-1h0m0s" is below zero`},
 	} {
-		_, problems := schema.LoadConfig("c.cue", []byte(least+test.text))
-		var lines []string
-		for _, p := range problems {
-			line := p.String()
-			if p.Hint != "" {
-				line += " (" + p.Hint + ")"
-			}
-			lines = append(lines, line)
-		}
-		if got := strings.Join(lines, "\n"); got != test.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", test.text, got, test.want)
-		}
+		wantMistakes(t, least+test.text, test.want)
 	}
 }
 
@@ -109,10 +95,7 @@ func TestDefaultGuard(t *testing.T) {
 		`guards: default: weakening: count: 3`: {{Name: "default", Weakening: &schema.Limit{Count: new(3), Floor: 5}}},
 		`guards: default: approve: "all"`:      {{Name: "default", Approve: "all"}},
 	} {
-		got, problems := schema.LoadConfig("c.cue", []byte(least+text))
-		if len(problems) > 0 {
-			t.Fatal(problems)
-		}
+		got := loaded(t, least+text)
 		if d := cmp.Diff(want, got.Guards.Rules); d != "" {
 			t.Errorf("%s (-want +got):\n%s", text, d)
 		}

@@ -2,6 +2,10 @@ package schema
 
 import (
 	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"cuelang.org/go/cue"
@@ -19,119 +23,135 @@ type configReader struct {
 	problems []desired.Problem
 }
 
-func (c *configReader) read(v, plain cue.Value) Config {
+// read fills a configuration, and works out what no single field says.
+func (c *configReader) read(v, plain cue.Value) (config Config) {
 	c.plain = plain
-	config := Config{
-		Source:      source(v),
-		Platform:    platform(v, plain),
-		Credentials: Credentials{Rulesets: secret(v, "credentials.rulesets"), Tokens: optionalSecret(v, "credentials.tokens")},
-		Tokens:      tokens(v, plain),
-		Schedule:    Schedule{Sync: text(v, "schedule.sync"), Sweep: text(v, "schedule.sweep")},
-		Budget:      Budget{Requests: number(v, "budget.requests"), Concurrency: number(v, "budget.concurrency")},
-		StateDir:    text(v, "state.dir"),
-		Seal:        Seal{text(v, "state.seal.key_file"), text(v, "state.seal.recipient")},
-		Sinks:       sinks(v),
-		Forge:       forge(v),
-		Hooks:       hooks(v),
-		Listen:      text(v, "listen"),
-		Web:         Web{texts(v, "web.hosts"), optionalSecret(v, "web.metrics_token")},
-		Health:      health(v),
-		Log:         Log{text(v, "log.format"), text(v, "log.level")},
-		Guards:      guards(v),
-		Workers:     Workers{Sandbox: text(v, "workers.sandbox"), Memory: int64(number(v, "workers.memory"))},
+	c.fill(reflect.ValueOf(&config).Elem(), v)
+	if at(v, "source").Exists() {
+		config.Source.Ref = followed(v)
 	}
+	config.Platform = platform(v, plain)
+	config.Tokens.NameSuffix = nameSuffix(v, plain)
+	config.Health.Status = servesStatus(v)
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
-	config.History.Keep, _ = time.ParseDuration(text(v, "history.keep"))
-	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
+	config.Guards = c.guards(v)
 	config.Credentials.Accounts = c.accounts(v, config)
 	c.check(&config, v)
 	return config
 }
 
+// ownReader is what a value of CUE fills in a way of its own.
+type ownReader interface {
+	read(c *configReader, v cue.Value)
+}
+
+// fill reads a value that fits the schema. A member of a struct has its place in the tag cue:
+// one that is not there stays as it is, and so does one without a tag. A duration, and a
+// share in percent, are texts in CUE.
+func (c *configReader) fill(to reflect.Value, v cue.Value) {
+	if own, ok := to.Addr().Interface().(ownReader); ok {
+		own.read(c, v)
+		return
+	}
+	switch to.Kind() {
+	case reflect.Struct:
+		c.fillMembers(to, v)
+	case reflect.Pointer:
+		to.Set(reflect.New(to.Type().Elem()))
+		c.fill(to.Elem(), v)
+	case reflect.Map:
+		fields, err := v.Fields()
+		for err == nil && fields.Next() {
+			if to.IsNil() {
+				to.Set(reflect.MakeMap(to.Type()))
+			}
+			element := reflect.New(to.Type().Elem()).Elem()
+			c.fill(element, fields.Value())
+			to.SetMapIndex(reflect.ValueOf(fields.Selector().Unquoted()), element)
+		}
+	case reflect.Slice:
+		elements, err := v.List()
+		for err == nil && elements.Next() {
+			element := reflect.New(to.Type().Elem()).Elem()
+			c.fill(element, elements.Value())
+			to.Set(reflect.Append(to, element))
+		}
+	case reflect.Bool:
+		b, _ := v.Bool() // validated: concrete and boolean
+		to.SetBool(b)
+	case reflect.String:
+		s, _ := v.String() // validated: text
+		to.SetString(s)
+	default:
+		to.SetInt(whole(to.Type(), v))
+	}
+}
+
+func (c *configReader) fillMembers(to reflect.Value, v cue.Value) {
+	var places []string
+	set := 0
+	for i := range to.NumField() {
+		place, tagged := to.Type().Field(i).Tag.Lookup("cue")
+		if !tagged {
+			continue
+		}
+		places = append(places, place)
+		if member := at(v, place); member.Exists() {
+			set++
+			c.fill(to.Field(i), member)
+		}
+	}
+	if slices.Contains(exclusive, to.Type()) {
+		c.exactlyOne(v.Path().String(), set, places)
+	}
+}
+
+// whole is a whole number, or what a text stands for, of which the schema holds the form.
+func whole(as reflect.Type, v cue.Value) int64 {
+	text, err := v.String()
+	switch {
+	case err != nil:
+		n, _ := v.Int64() // validated: a whole number
+		return n
+	case as == reflect.TypeFor[time.Duration]():
+		d, _ := time.ParseDuration(text)
+		return int64(d)
+	}
+	n, _ := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64)
+	return n
+}
+
+// read takes a plain path for that of a file.
+func (r *SecretRef) read(c *configReader, v cue.Value) {
+	*r = SecretRef{}
+	if path, err := v.String(); err == nil {
+		r.File = path
+		return
+	}
+	c.fillMembers(reflect.ValueOf(r).Elem(), v)
+}
+
 // suffixToFind is the suffix by which a platform that lists its tokens is searched.
 const suffixToFind = " [{intent}]"
 
-func tokens(v, plain cue.Value) Tokens {
-	tokens := Tokens{NameSuffix: text(v, "tokens.name_suffix"), CreatingGroups: texts(v, "tokens.creating_groups")}
+func nameSuffix(v, plain cue.Value) string {
 	if !at(plain, "tokens.name_suffix").Exists() && platform(v, plain).Extended() {
-		tokens.NameSuffix = suffixToFind
+		return suffixToFind
 	}
-	return tokens
-}
-
-func source(v cue.Value) Source {
-	if !at(v, "source").Exists() {
-		return Source{}
-	}
-	shallow, _ := at(v, "source.shallow").Bool() // validated: concrete and boolean
-	return Source{
-		URL:     text(v, "source.url"),
-		Ref:     followed(v),
-		Path:    text(v, "source.path"),
-		Auth:    auth(v),
-		CAFile:  text(v, "source.ca_file"),
-		Shallow: shallow,
-		Verify:  verify(v),
-
-		IdleTimeout: duration(v, "source.idle_timeout"),
-		Timeout:     duration(v, "source.timeout"),
-		Limits:      fetchLimits(v, "source.limits"),
-		FastForward: text(v, "source.fast_forward"),
-	}
+	return text(v, "tokens.name_suffix")
 }
 
 // followed is the full name of the ref to follow.
 func followed(v cue.Value) string {
-	const heads = "refs/heads/"
-	if ref := text(v, "source.ref"); ref != "" {
-		return ref
-	}
-	return heads + cmp.Or(text(v, "source.branch"), "main")
+	return cmp.Or(text(v, "source.ref"), "refs/heads/"+cmp.Or(text(v, "source.branch"), "main"))
 }
 
-func fetchLimits(v cue.Value, path string) FetchLimits {
-	bytes := func(name string) int64 { return int64(number(v, path+"."+name)) }
-	return FetchLimits{Pack: bytes("pack"), Object: bytes("object"), Objects: bytes("objects"), Unpacked: bytes("unpacked"), Store: bytes("store")}
-}
-
-func auth(v cue.Value) Auth {
-	auth := Auth{Token: optionalSecret(v, "source.auth.token"), Bearer: optionalSecret(v, "source.auth.bearer")}
-	if at(v, "source.auth.basic").Exists() {
-		auth.Basic = &Basic{text(v, "source.auth.basic.username"), secret(v, "source.auth.basic.password")}
-	}
-	if at(v, "source.auth.ssh").Exists() {
-		auth.SSH = &SSH{
-			User:       text(v, "source.auth.ssh.user"),
-			Key:        secret(v, "source.auth.ssh.key"),
-			Passphrase: optionalSecret(v, "source.auth.ssh.passphrase"),
-			KnownHosts: text(v, "source.auth.ssh.known_hosts"),
-		}
-	}
-	return auth
-}
-
-func health(v cue.Value) Health {
-	h := Health{SourceStale: duration(v, "health.source_stale"), Status: loopback("http://" + text(v, "listen"))}
+func servesStatus(v cue.Value) bool {
 	if said := at(v, "health.status"); said.Exists() {
-		h.Status, _ = said.Bool() // validated: concrete and boolean
+		serves, _ := said.Bool() // validated: concrete and boolean
+		return serves
 	}
-	return h
-}
-
-// secret reads a reference; a plain path is one to a file.
-func secret(v cue.Value, path string) SecretRef {
-	if at(v, path).IncompleteKind() == cue.StringKind {
-		return SecretRef{File: text(v, path)}
-	}
-	return SecretRef{File: text(v, path+".file"), Env: text(v, path+".env"), Systemd: text(v, path+".systemd")}
-}
-
-func optionalSecret(v cue.Value, path string) *SecretRef {
-	if !at(v, path).Exists() {
-		return nil
-	}
-	ref := secret(v, path)
-	return &ref
+	return loopback("http://" + text(v, "listen"))
 }
 
 func at(v cue.Value, path string) cue.Value { return v.LookupPath(cue.ParsePath(path)) }
@@ -139,15 +159,6 @@ func at(v cue.Value, path string) cue.Value { return v.LookupPath(cue.ParsePath(
 func text(v cue.Value, path string) string {
 	s, _ := at(v, path).String() // validated: text where it exists
 	return s
-}
-
-func texts(v cue.Value, path string) (list []string) {
-	elements, err := at(v, path).List()
-	for err == nil && elements.Next() {
-		s, _ := elements.Value().String() // validated: text
-		list = append(list, s)
-	}
-	return list
 }
 
 func number(v cue.Value, path string) int {

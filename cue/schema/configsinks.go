@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,67 +10,6 @@ import (
 
 	"cuelang.org/go/cue"
 )
-
-// sinks reads the sinks; nil where there is none.
-func sinks(v cue.Value) map[string]Sink {
-	var sinks map[string]Sink
-	fields, _ := at(v, "sinks").Fields() // validated: a struct
-	for fields.Next() {
-		if sinks == nil {
-			sinks = map[string]Sink{}
-		}
-		sinks[fields.Selector().Unquoted()] = sink(v, "sinks."+fields.Selector().String())
-	}
-	return sinks
-}
-
-func sink(v cue.Value, path string) (s Sink) {
-	if at(v, path+".file").Exists() {
-		s.File = &FileSink{text(v, path+".file.root")}
-	}
-	if at(v, path+".exec").Exists() {
-		s.Exec = &ExecSink{Timeout: duration(v, path+".exec.timeout")}
-		_ = at(v, path+".exec.argv").Decode(&s.Exec.Argv) // validated: a list of texts
-	}
-	if path := path + ".vault"; at(v, path).Exists() {
-		s.Vault = vault(v, path)
-	}
-	if path := path + ".kubernetes"; at(v, path).Exists() {
-		s.Kubernetes = &KubernetesSink{
-			Namespace:  text(v, path+".namespace"),
-			Kubeconfig: text(v, path+".kubeconfig"),
-			Context:    text(v, path+".context"),
-			Timeout:    duration(v, path+".timeout"),
-		}
-	}
-	return s
-}
-
-func vault(v cue.Value, path string) *VaultSink {
-	s := &VaultSink{
-		Address:   text(v, path+".address"),
-		Mount:     text(v, path+".mount"),
-		Prefix:    text(v, path+".prefix"),
-		Field:     text(v, path+".field"),
-		Namespace: text(v, path+".namespace"),
-		CAFile:    text(v, path+".ca_file"),
-		Timeout:   duration(v, path+".timeout"),
-	}
-	path += ".auth"
-	s.Auth.Token = optionalSecret(v, path+".token")
-	if path := path + ".approle"; at(v, path).Exists() {
-		s.Auth.AppRole = &AppRole{text(v, path+".role_id"), secret(v, path+".secret_id"), text(v, path+".mount")}
-	}
-	if path := path + ".kubernetes"; at(v, path).Exists() {
-		s.Auth.Kubernetes = &VaultKubernetes{text(v, path+".role"), text(v, path+".mount"), text(v, path+".jwt_file")}
-	}
-	return s
-}
-
-func duration(v cue.Value, path string) time.Duration {
-	d, _ := time.ParseDuration(text(v, path)) // the schema holds the form
-	return d
-}
 
 // checkSinks: CUE does not compare paths and durations.
 func (c *configReader) checkSinks(config *Config) {
@@ -100,11 +38,7 @@ func (c *configReader) checkTimeout(path string, timeout time.Duration) {
 
 func (c *configReader) checkVault(path string, s VaultSink) {
 	c.checkTimeout(path+".timeout", s.Timeout)
-	if u, err := url.Parse(s.Address); err != nil || u.Host == "" {
-		c.problem(path+".address", "is not a URL", "") // it may hold a password
-	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		c.problem(path+".address", "must have neither user, query nor fragment", "")
-	}
+	c.checkURL(path+".address", s.Address, "is not a URL") // it may hold a password
 }
 
 func (c *configReader) checkKubernetes(path string, s KubernetesSink) {

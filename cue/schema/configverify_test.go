@@ -21,10 +21,7 @@ func TestVerify(t *testing.T) {
 			&schema.Verify{OpenPGP: "/etc/keys.asc", SSH: "/etc/signers", Require: "both"},
 		},
 	} {
-		config, problems := schema.LoadConfig("c.cue", []byte(least+test.cue))
-		for _, p := range problems {
-			t.Errorf("%s: %s", test.cue, p)
-		}
+		config := loaded(t, least+test.cue)
 		if diff := cmp.Diff(test.want, config.Source.Verify); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.cue, diff)
 		}

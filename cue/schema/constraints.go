@@ -1,11 +1,12 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net"
 	"net/url"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -19,9 +20,6 @@ import (
 // This file holds what #Config cannot say, each with the reason.
 
 func (c *configReader) check(config *Config, v cue.Value) {
-	for _, choice := range choices {
-		c.exactlyOne(c.plain, choice.place, choice.of)
-	}
 	c.checkSchedule(config)
 	c.checkBudget(config, v)
 	if at(v, "source").Exists() {
@@ -42,16 +40,17 @@ func (c *configReader) checkSchedule(config *Config) {
 			c.problem(path, fmt.Sprintf("%q is not a cron expression: %v", spec, err), cronHint(spec))
 		}
 	}
-	name := text(c.plain, "schedule.timezone")
-	if name == "" {
-		name = "UTC"
-	}
+	config.Schedule.Timezone = c.location("schedule.timezone", cmp.Or(text(c.plain, "schedule.timezone"), "UTC"))
+}
+
+// location is a time zone by its name; nil for none.
+func (c *configReader) location(path, name string) *time.Location {
 	location, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		c.problem("schedule.timezone", fmt.Sprintf("%q is not a known time zone", name), `write a name of the IANA database, such as "Europe/Berlin"`)
-		return
+		c.problem(path, fmt.Sprintf("%q is not a known time zone", name), `write a name of the IANA database, such as "Europe/Berlin"`)
+		return nil
 	}
-	config.Schedule.Timezone = location
+	return location
 }
 
 // cronHint says how to write what was meant.
@@ -159,12 +158,8 @@ func loopback(address string) bool {
 // that a URL parser does not.
 func (c *configReader) checkAddresses(config *Config) {
 	c.checkPlatform(config.Platform)
-	if u, err := url.Parse(config.Platform.BaseURL); config.Platform.BaseURL == "" {
-		// said already
-	} else if err != nil || u.Host == "" {
-		c.problem("platform.base_url", fmt.Sprintf("%q is not a URL", config.Platform.BaseURL), "")
-	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		c.problem("platform.base_url", "must have neither user, query nor fragment", "")
+	if base := config.Platform.BaseURL; base != "" { // said already
+		c.checkURL("platform.base_url", base, fmt.Sprintf("%q is not a URL", base))
 	}
 	_, port, err := net.SplitHostPort(config.Listen)
 	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n > 65535 {
@@ -172,51 +167,28 @@ func (c *configReader) checkAddresses(config *Config) {
 	}
 }
 
-// choices are the structs of which exactly one member is set, where they exist.
-// A place has * for any member.
-var choices = []struct{ place, of []string }{
-	{[]string{"source", "auth"}, []string{"token", "bearer", "basic", "ssh"}},
-	{[]string{"state", "seal"}, []string{"key_file", "recipient"}},
-	{[]string{"sinks", "*"}, []string{"file", "exec", "vault", "kubernetes"}},
-	{[]string{"sinks", "*", "vault", "auth"}, []string{"token", "approle", "kubernetes"}},
-	{[]string{"credentials", "*"}, secretSources},
-	{[]string{"accounts", "*", "credentials", "*"}, secretSources},
-	{[]string{"source", "auth", "token"}, secretSources},
-	{[]string{"source", "auth", "bearer"}, secretSources},
-	{[]string{"source", "auth", "basic", "password"}, secretSources},
-	{[]string{"source", "auth", "ssh", "key"}, secretSources},
-	{[]string{"source", "auth", "ssh", "passphrase"}, secretSources},
-	{[]string{"forge", "token"}, secretSources},
-	{[]string{"hooks", "*", "secret"}, secretSources},
-	{[]string{"sinks", "*", "vault", "auth", "token"}, secretSources},
-	{[]string{"sinks", "*", "vault", "auth", "approle", "secret_id"}, secretSources},
+// checkURL: a regular expression takes what a URL parser does not.
+func (c *configReader) checkURL(path, address, unlike string) {
+	if u, err := url.Parse(address); err != nil || u.Host == "" {
+		c.problem(path, unlike, "")
+	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.problem(path, "must have neither user, query nor fragment", "")
+	}
 }
 
-var secretSources = []string{"file", "env", "systemd"}
+// exclusive are the structs of which exactly one member is set, where they exist.
+var exclusive = []reflect.Type{
+	reflect.TypeFor[Auth](), reflect.TypeFor[Seal](), reflect.TypeFor[Sink](), reflect.TypeFor[VaultAuth](), reflect.TypeFor[SecretRef](),
+}
 
 // exactlyOne: matchN of CUE names none of the fields it counts, and a
 // disjunction hides what is wrong inside one.
-func (c *configReader) exactlyOne(v cue.Value, place, of []string) {
-	fields, err := v.Fields() // of a text, which may stand for a file: an error
-	if err != nil {
-		return
-	}
-	n := 0
-	for fields.Next() {
-		name := fields.Selector().Unquoted()
-		switch {
-		case len(place) > 0 && (place[0] == "*" || place[0] == name):
-			c.exactlyOne(fields.Value(), place[1:], of)
-		case len(place) == 0 && slices.Contains(of, name):
-			n++
-		}
-	}
+func (c *configReader) exactlyOne(path string, set int, of []string) {
 	list := strings.Join(of[:len(of)-1], ", ") + " and " + of[len(of)-1]
 	switch {
-	case len(place) > 0 || n == 1:
-	case n == 0:
-		c.problem(v.Path().String(), "needs one of "+list, "")
-	default:
-		c.problem(v.Path().String(), fmt.Sprintf("has %d of %s", n, list), "keep one of them")
+	case set == 0:
+		c.problem(path, "needs one of "+list, "")
+	case set > 1:
+		c.problem(path, fmt.Sprintf("has %d of %s", set, list), "keep one of them")
 	}
 }

@@ -28,11 +28,6 @@ const Version = "1"
 //go:embed *.cue
 var files embed.FS
 
-// Desired is the text of the file that defines #Desired.
-//
-//go:embed desired.cue
-var Desired string
-
 // calendarFile holds the calendar's data: nothing that is checked needs it, and
 // reading it would cost every folder its time.
 const calendarFile = "calendar.cue"

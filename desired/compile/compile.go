@@ -5,11 +5,12 @@
 //
 //	dirs, err := compile.Folders(tree, ".")
 //	for _, dir := range dirs {
-//		units = append(units, compile.Folder(tree, dir, commit))
+//		units = append(units, compile.Folder(tree, dir))
 //	}
 //	state, problems := compile.Merge(units, commit)
 //
-// A [Unit] is plain data, so that the evaluation, which CUE can neither cancel
+// A [Unit] says nothing of the commit, which Merge adds, so that it can be kept for others.
+// It is plain data, so that the evaluation, which CUE can neither cancel
 // nor bound, may happen in another process. [Tree] does all of it in this one,
 // for tests and for trees one trusts.
 //
@@ -40,7 +41,6 @@ import (
 // encoding/json unchanged.
 type Unit struct {
 	Dir      string // slash-separated, relative to the tree; "." is the tree itself
-	Commit   string
 	Accounts []desired.Account
 	Tokens   []desired.Token
 	User     *desired.Declared[string]
@@ -71,9 +71,9 @@ type NamedUser struct {
 // It does not return before CUE is done, and some inputs take CUE for ever or
 // overflow its stack: for a tree that is not trusted, call it in a process
 // that can be killed.
-func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
+func Folder(fsys fs.FS, dir string) (unit Unit) {
 	dir = path.Clean(dir)
-	unit = Unit{Dir: dir, Commit: commit}
+	unit = Unit{Dir: dir}
 	seen := newView(fsys)
 	defer func() {
 		unit.Looked = seen.folders()
@@ -85,7 +85,6 @@ func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
 				Hint:    "undo the last change in this folder, or run cue vet on it",
 			})
 		}
-		unit = unit.restamped(commit)
 	}()
 	unit.evaluate(seen)
 	return unit

@@ -162,22 +162,16 @@ func oneUser(units []Unit) (user *desired.Declared[string], problems []desired.P
 			problems = append(problems, twoPlaces("user", u.User.Origin, fmt.Sprintf("%q is another user than %q", u.User.Value, user.Value), user.Origin))
 		}
 	}
-	for _, named := range slices.Concat(namedBy(units)...) {
-		switch {
-		case first.Tag == "":
-			first = named
-		case named.Tag != first.Tag:
-			problems = append(problems, twoPlaces(named.Path, named.Origin,
-				fmt.Sprintf("names the user %q; a policy may name only the calling user, %q", named.Tag, first.Tag), first.Origin))
+	for _, u := range units {
+		for _, named := range u.Named {
+			switch {
+			case first.Tag == "":
+				first = named
+			case named.Tag != first.Tag:
+				problems = append(problems, twoPlaces(named.Path, named.Origin,
+					fmt.Sprintf("names the user %q; a policy may name only the calling user, %q", named.Tag, first.Tag), first.Origin))
+			}
 		}
 	}
 	return user, problems
-}
-
-func namedBy(units []Unit) [][]NamedUser {
-	var out [][]NamedUser
-	for _, u := range units {
-		out = append(out, u.Named)
-	}
-	return out
 }

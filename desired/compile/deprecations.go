@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -70,30 +69,6 @@ func (r *reader) calendarEntry(m member) desired.CalendarEntry {
 	return e
 }
 
-func (m *merger) integration(i desired.Integration) {
-	first, seen := m.integrations[i.Name]
-	if !seen {
-		m.integrations[i.Name] = i
-		return
-	}
-	same := reflect.DeepEqual(nowhere.integration(first), nowhere.integration(i))
-	if first.Origin != i.Origin || !same {
-		m.twice(at("integration", i.Name), i.Origin, first.Origin, same)
-	}
-}
-
-func (m *merger) calendarEntry(e desired.CalendarEntry) {
-	first, seen := m.calendar[e.Addition.ID]
-	if !seen {
-		m.calendar[e.Addition.ID] = e
-		return
-	}
-	same := reflect.DeepEqual(first.Addition, e.Addition)
-	if first.Origin != e.Origin || !same {
-		m.twice(at("calendar", e.Addition.ID), e.Origin, first.Origin, same)
-	}
-}
-
 // checkCalendar holds every entry to the calendar it corrects.
 func (m *merger) checkCalendar() {
 	if len(m.calendar) == 0 {
@@ -123,14 +98,8 @@ func misfit(published deprecation.Calendar, e desired.CalendarEntry, err error) 
 	for _, r := range published.Rules {
 		ids = append(ids, r.ID)
 	}
-	if near := nearest.Word(id, ids); near != "" && !slices.Contains(ids, id) {
-		p.Hint = fmt.Sprintf("did you mean %q?", near)
+	if !slices.Contains(ids, id) {
+		p.Hint = nearest.Hint(id, ids, "")
 	}
 	return p
-}
-
-func (f mapping) integration(i desired.Integration) desired.Integration {
-	i.Origin = f(i.Origin)
-	i.Calls = each(i.Calls, func(c desired.Call) desired.Call { c.Origin = f(c.Origin); return c })
-	return i
 }

@@ -58,7 +58,7 @@ func TestIntegrationsAndCalendar(t *testing.T) {
 	}
 	var units []compile.Unit
 	for _, dir := range dirs {
-		data, err := json.Marshal(compile.Folder(fsys, dir, "old"))
+		data, err := json.Marshal(compile.Folder(fsys, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestAFolderWithMistakesDeclaresNoCalls(t *testing.T) {
 
 integration: x: {owner: "o", calls: [{method: "GET", path: "/a", headers: cookie: "c"}]}
 `)}
-	u := compile.Folder(fsys, "a", "c1")
+	u := compile.Folder(fsys, "a")
 	if len(desired.Errors(u.Problems)) != 1 || u.Integrations != nil || u.Calendar != nil {
 		t.Errorf("declares %v, %v; problems %v", u.Integrations, u.Calendar, u.Problems)
 	}

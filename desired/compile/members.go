@@ -9,7 +9,7 @@ import (
 
 func (r *reader) deployment(path string, m member) desired.Deployment {
 	d := desired.Deployment{Ruleset: m.key, Origin: m.origin()}
-	declare(r, path, m.both, desired.DeploymentMembers, &d)
+	readMembers(r, path, m.both, desired.DeploymentMembers, &d)
 	if f := m.field("all"); f.exists() {
 		r.notEmpty(at(path, "all"), f, d.All)
 	}
@@ -20,8 +20,8 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	return d
 }
 
-// declare reads what a struct declares of the members of a table.
-func declare[O any](r *reader, path string, from both, table []desired.MemberOf[O], o *O) {
+// readMembers reads what a struct declares of the members of a table.
+func readMembers[O any](r *reader, path string, from both, table []desired.MemberOf[O], o *O) {
 	parents := map[string]both{"": from}
 	for _, m := range table {
 		parent, name := "", m.Path
@@ -87,7 +87,7 @@ func (r *reader) element(place, path string, typ desired.Type, e both) any {
 
 // override reads the members of one override.
 func (r *reader) override(path string, f both) (o desired.Override) {
-	declare(r, path, f, desired.OverrideMembers, &o)
+	readMembers(r, path, f, desired.OverrideMembers, &o)
 	r.notEmpty(path, f, o)
 	return o
 }

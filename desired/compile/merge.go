@@ -36,11 +36,10 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	units = slices.Clone(units)
 	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
 	for i, u := range units {
-		if u.Commit != commit {
-			u = u.restamped(commit)
-			units[i] = u
+		if commit != "" {
+			units[i] = u.restamped(commit)
 		}
-		m.unit(u)
+		m.unit(units[i])
 	}
 	user, problems := oneUser(units)
 	m.problems = append(m.problems, problems...)
@@ -112,10 +111,10 @@ func (m *merger) unit(u Unit) {
 		m.token(t)
 	}
 	for _, i := range u.Integrations {
-		m.integration(i)
+		declare(m, m.integrations, i.Name, at("integration", i.Name), i, func(i desired.Integration) desired.Origin { return i.Origin })
 	}
 	for _, e := range u.Calendar {
-		m.calendarEntry(e)
+		declare(m, m.calendar, e.Addition.ID, at("calendar", e.Addition.ID), e, func(e desired.CalendarEntry) desired.Origin { return e.Origin })
 	}
 }
 
@@ -129,13 +128,7 @@ func (m *merger) account(a desired.Account) {
 		m.accountTwice(path, a, have.Account)
 	}
 	for _, r := range a.Rulesets {
-		first, seen := have.rulesets[r.Key]
-		if seen && first != r {
-			m.twice(at(path, "ruleset", r.Key), r.Origin, first.Origin, first.Name == r.Name && first.ID == r.ID)
-		}
-		if !seen {
-			have.rulesets[r.Key] = r
-		}
+		declare(m, have.rulesets, r.Key, at(path, "ruleset", r.Key), r, func(r desired.RulesetRef) desired.Origin { return r.Origin })
 	}
 	for _, z := range a.Zones {
 		m.zone(have, zonePath(path, z), z)
@@ -154,16 +147,13 @@ func (m *merger) zone(a *account, path string, z desired.Zone) {
 	if z.Scope.ID == "" {
 		return
 	}
-	if first, taken := m.zoneIDs[z.Scope]; taken {
-		what := "the zone " + z.Scope.String()
-		if account, ok := z.Scope.Account(); ok {
-			what = "what account " + string(account) + " deploys itself"
-		}
-		m.problems = append(m.problems, twoPlaces(at(path, "id"), z.Origin,
-			fmt.Sprintf("%s is already declared, as %s", what, first.path), first.origin))
-		return
+	what := "the zone " + z.Scope.String()
+	if account, ok := z.Scope.Account(); ok {
+		what = "what account " + string(account) + " deploys itself"
 	}
-	m.zoneIDs[z.Scope] = holder{path, z.Origin}
+	claim(m, m.zoneIDs, z.Scope, holder{path, z.Origin}, at(path, "id"), func(first string) string {
+		return fmt.Sprintf("%s is already declared, as %s", what, first)
+	})
 }
 
 func (m *merger) zoneTwice(path string, first, z desired.Zone, differs string) {
@@ -185,35 +175,43 @@ func (m *merger) zoneTwice(path string, first, z desired.Zone, differs string) {
 
 func (m *merger) token(t desired.Token) {
 	path := at("token", t.Key)
-	if first, seen := m.tokens[t.Key]; seen {
-		if same := equalTokens(first, t); first.Origin != t.Origin || !same {
-			m.twice(path, t.Origin, first.Origin, same)
-		}
+	if !declare(m, m.tokens, t.Key, path, t, func(t desired.Token) desired.Origin { return t.Origin }) {
 		return
 	}
-	m.tokens[t.Key] = t
-	name := ownedName{t.Account, t.Name}
-	if first, taken := m.names[name]; taken {
-		m.problems = append(m.problems, twoPlaces(at(path, "name"), t.Origin,
-			fmt.Sprintf("the name %q is already used by %s", t.Name, first.path), first.origin))
+	fresh := claim(m, m.names, ownedName{t.Account, t.Name}, holder{path, t.Origin}, at(path, "name"), func(first string) string {
+		return fmt.Sprintf("the name %q is already used by %s", t.Name, first)
+	})
+	if t.Sink == nil || !fresh {
 		return
 	}
-	m.names[name] = holder{path, t.Origin}
-	m.sink(path, t)
+	// The second of two tokens would overwrite the secret of the first.
+	claim(m, m.sinks, *t.Sink, holder{path, t.Origin}, at(path, "sink"), func(first string) string {
+		return fmt.Sprintf("the secret of %s already goes to this place", first)
+	})
 }
 
-// sink refuses two tokens with one place for their secrets: the second would
-// overwrite the first.
-func (m *merger) sink(path string, t desired.Token) {
-	if t.Sink == nil {
-		return
+// declare takes what has no declaration yet under its key, and tells of a second one that is
+// not the same from the same place.
+func declare[T any](m *merger, all map[string]T, key, path string, v T, origin func(T) desired.Origin) (fresh bool) {
+	first, seen := all[key]
+	if !seen {
+		all[key] = v
+		return true
 	}
-	if first, taken := m.sinks[*t.Sink]; taken {
-		m.problems = append(m.problems, twoPlaces(at(path, "sink"), t.Origin,
-			fmt.Sprintf("the secret of %s already goes to this place", first.path), first.origin))
-		return
+	if same := alike(first, v); !same || origin(first) != origin(v) {
+		m.twice(path, origin(v), origin(first), same)
 	}
-	m.sinks[*t.Sink] = holder{path, t.Origin}
+	return false
+}
+
+// claim gives an id or a name to who is the first to have it, and tells of a second one.
+func claim[K comparable](m *merger, of map[K]holder, key K, by holder, path string, taken func(first string) string) (fresh bool) {
+	if first, seen := of[key]; seen {
+		m.problems = append(m.problems, twoPlaces(path, by.origin, taken(first.path), first.origin))
+		return false
+	}
+	of[key] = by
+	return true
 }
 
 // twice tells of a key that is declared in two places.
@@ -251,15 +249,11 @@ func (m *merger) checkRulesets() {
 }
 
 func unknownRuleset(account string, zone desired.Zone, d desired.Deployment, known []string) desired.Problem {
-	hint := fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)
-	if near := nearest.Word(d.Ruleset, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
 	return desired.Problem{
 		Origin:  d.Origin,
 		Path:    at(zonePath(at("account", account), zone), "waf", d.Name()),
 		Message: fmt.Sprintf("%q is not a ruleset of account %q", d.Ruleset, account),
-		Hint:    hint,
+		Hint:    nearest.Hint(d.Ruleset, known, fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)),
 	}
 }
 

@@ -88,11 +88,7 @@ func (m *merger) zoneName(account, path string, z desired.Zone) {
 	if z.Name == "" {
 		return
 	}
-	key := zoneName{account, desired.FoldName(z.Name)}
-	if first, taken := m.named[key]; taken {
-		m.problems = append(m.problems, twoPlaces(path, z.Origin,
-			fmt.Sprintf("the name %q is already declared, as %s", z.Name, first.path), first.origin))
-		return
-	}
-	m.named[key] = holder{path, z.Origin}
+	claim(m, m.named, zoneName{account, desired.FoldName(z.Name)}, holder{path, z.Origin}, path, func(first string) string {
+		return fmt.Sprintf("the name %q is already declared, as %s", z.Name, first)
+	})
 }

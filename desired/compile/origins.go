@@ -1,7 +1,8 @@
 package compile
 
 import (
-	"slices"
+	"reflect"
+	"sync"
 
 	"github.com/seawall-dev/seawall/desired"
 )
@@ -10,7 +11,7 @@ import (
 // stays as it is: it may be kept and merged again for the next commit, when its
 // files are the same.
 func (u Unit) restamped(commit string) Unit {
-	return u.mapped(commit, func(o desired.Origin) desired.Origin {
+	return mapped(u, func(o desired.Origin) desired.Origin {
 		if !o.IsZero() {
 			o.Commit = commit
 		}
@@ -18,71 +19,54 @@ func (u Unit) restamped(commit string) Unit {
 	})
 }
 
+// nowhere forgets every origin, so that values alone are compared: a default
+// that two folders each set to the same value is no difference.
+func nowhere(desired.Origin) desired.Origin { return desired.Origin{} }
+
+// mapping is what becomes of an origin.
 type mapping func(desired.Origin) desired.Origin
 
-func (u Unit) mapped(commit string, f mapping) Unit {
-	u.Commit = commit
-	u.Accounts = each(u.Accounts, f.account)
-	u.Tokens = each(u.Tokens, f.token)
-	u.User = pointer(u.User, f)
-	u.Integrations = each(u.Integrations, f.integration)
-	u.Calendar = each(u.Calendar, func(e desired.CalendarEntry) desired.CalendarEntry { e.Origin = f(e.Origin); return e })
-	u.Named = each(u.Named, func(n NamedUser) NamedUser { n.Origin = f(n.Origin); return n })
-	u.Problems = each(u.Problems, func(p desired.Problem) desired.Problem { p.Origin = f(p.Origin); return p })
-	return u
+// mapped returns a value with every origin that is anywhere in it mapped. The value itself
+// stays as it is: what is behind its pointers, lists and maps is copied.
+func mapped[T any](v T, f mapping) T {
+	f.each(reflect.ValueOf(&v).Elem())
+	return v
 }
 
-func (f mapping) account(a desired.Account) desired.Account {
-	a.Origin = f(a.Origin)
-	a.Rulesets = each(a.Rulesets, func(r desired.RulesetRef) desired.RulesetRef { r.Origin = f(r.Origin); return r })
-	a.Zones = each(a.Zones, f.zone)
-	return a
-}
+var originType = reflect.TypeFor[desired.Origin]()
 
-func (f mapping) zone(z desired.Zone) desired.Zone {
-	z.Origin = f(z.Origin)
-	z.Deployments = each(z.Deployments, f.deployment)
-	return z
-}
-
-func (f mapping) deployment(d desired.Deployment) desired.Deployment {
-	d.Origin = f(d.Origin)
-	d.Enabled = value(d.Enabled, f)
-	d.Expression = pointer(d.Expression, f)
-	d.Version = pointer(d.Version, f)
-	d.Paranoia = pointer(d.Paranoia, f)
-	if d.Threshold != nil {
-		d.Threshold = &desired.Threshold{Score: value(d.Threshold.Score, f), Action: value(d.Threshold.Action, f)}
+// each maps the origins in a value whose type has some.
+func (f mapping) each(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == originType {
+			origin := v.Addr().Interface().(*desired.Origin)
+			*origin = f(*origin)
+			return
+		}
+		for _, i := range originFields(v.Type()) {
+			f.each(v.Field(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fresh := reflect.New(v.Type().Elem())
+			fresh.Elem().Set(v.Elem())
+			f.each(fresh.Elem())
+			v.Set(fresh)
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			fresh := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(fresh, v)
+			for i := range fresh.Len() {
+				f.each(fresh.Index(i))
+			}
+			v.Set(fresh)
+		}
+	case reflect.Map:
+		places := v.Addr().Interface().(*map[string]desired.Origin)
+		*places = moved(*places, f)
 	}
-	d.Disable.Rules = each(d.Disable.Rules, func(v desired.Declared[desired.RuleRef]) desired.Declared[desired.RuleRef] { return value(v, f) })
-	d.Disable.Tags = each(d.Disable.Tags, func(v desired.Declared[string]) desired.Declared[string] { return value(v, f) })
-	d.All = f.override(d.All)
-	d.Tags = each(d.Tags, func(o desired.TagOverride) desired.TagOverride {
-		o.Origin, o.Override = f(o.Origin), f.override(o.Override)
-		return o
-	})
-	d.Rules = each(d.Rules, func(o desired.RuleOverride) desired.RuleOverride {
-		o.Origin, o.Override = f(o.Origin), f.override(o.Override)
-		return o
-	})
-	d.Unmanaged = pointer(d.Unmanaged, f)
-	d.ExpressionDrift = pointer(d.ExpressionDrift, f)
-	d.Decisions = each(d.Decisions, func(v desired.Decision) desired.Decision { v.Origin = f(v.Origin); return v })
-	return d
-}
-
-func (f mapping) override(o desired.Override) desired.Override {
-	o.Enabled = pointer(o.Enabled, f)
-	o.Action = pointer(o.Action, f)
-	o.Sensitivity = pointer(o.Sensitivity, f)
-	o.Score = pointer(o.Score, f)
-	return o
-}
-
-func (f mapping) token(t desired.Token) desired.Token {
-	t.Origin, t.Places = f(t.Origin), moved(t.Places, f)
-	t.Policies = each(t.Policies, func(p desired.Policy) desired.Policy { p.Origin = f(p.Origin); return p })
-	return t
 }
 
 // moved are the places that are somewhere still; nil for none.
@@ -99,23 +83,29 @@ func moved(places map[string]desired.Origin, f mapping) map[string]desired.Origi
 	return out
 }
 
-func each[T any](list []T, f func(T) T) []T {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i] = f(list[i])
+var fieldsWithOrigins sync.Map // of []int by reflect.Type
+
+// originFields are the fields of a struct that have origins in them.
+func originFields(of reflect.Type) []int {
+	if known, ok := fieldsWithOrigins.Load(of); ok {
+		return known.([]int)
 	}
-	return list
+	var fields []int
+	for i := range of.NumField() {
+		if hasOrigins(of.Field(i).Type) {
+			fields = append(fields, i)
+		}
+	}
+	fieldsWithOrigins.Store(of, fields)
+	return fields
 }
 
-func value[T any](v desired.Declared[T], f mapping) desired.Declared[T] {
-	v.Origin = f(v.Origin)
-	return v
-}
-
-func pointer[T any](v *desired.Declared[T], f mapping) *desired.Declared[T] {
-	if v == nil {
-		return nil
+func hasOrigins(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return hasOrigins(t.Elem())
+	case reflect.Struct:
+		return t == originType || len(originFields(t)) > 0
 	}
-	out := value(*v, f)
-	return &out
+	return false
 }

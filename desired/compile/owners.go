@@ -27,12 +27,9 @@ func (m *merger) checkOwners() {
 			m.checkReach(t, owner.ID)
 			continue
 		}
-		hint := fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)
-		if near := nearest.Word(t.Account, keys); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
 		m.problems = append(m.problems, desired.Problem{
-			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account), Hint: hint,
+			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account),
+			Hint: nearest.Hint(t.Account, keys, fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)),
 		})
 	}
 }

@@ -47,6 +47,11 @@ func (b both) text() string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
+func (b both) number() int {
+	n, _ := b.value.Int64() // validated: a whole number
+	return int(n)
+}
+
 func (b both) truth() bool {
 	if !b.exists() {
 		return false
@@ -104,10 +109,16 @@ func (b both) elements() []both {
 	return out
 }
 
-// declared returns a text field with its place.
-func declared(b both) desired.Declared[string] {
-	return desired.Declared[string]{Value: b.text(), Origin: b.origin()}
+// declared returns what is read of a field, with its place; nil where there is none.
+func declared[T any](b both, read func(both) T) *desired.Declared[T] {
+	if !b.exists() {
+		return nil
+	}
+	return &desired.Declared[T]{Value: read(b), Origin: b.origin()}
 }
+
+// as is a text of a type of its own.
+func as[T ~string](b both) T { return T(b.text()) }
 
 // reader fills a unit from a value that is known to fit the schema.
 type reader struct{ unit *Unit }
@@ -131,10 +142,7 @@ func (r *reader) read(root both) {
 		r.unit.Calendar = append(r.unit.Calendar, r.calendarEntry(m))
 		n++
 	}
-	if user := root.field("user"); user.exists() {
-		d := declared(user)
-		r.unit.User = &d
-	}
+	r.unit.User = declared(root.field("user"), both.text)
 	r.count(n)
 }
 

@@ -38,18 +38,15 @@ func sorted[T any](set map[string]T, key func(T) string) []T {
 	return out
 }
 
-// nowhere forgets every origin, so that values alone are compared: a default
-// that two folders each set to the same value is no difference.
-var nowhere mapping = func(desired.Origin) desired.Origin { return desired.Origin{} }
-
-func equalTokens(a, b desired.Token) bool {
-	return reflect.DeepEqual(nowhere.token(a), nowhere.token(b))
+// alike reports whether two declarations differ in no value.
+func alike[T any](a, b T) bool {
+	return reflect.DeepEqual(mapped(a, nowhere), mapped(b, nowhere))
 }
 
 // zoneDifference returns the path, below the zone, of the first difference in
 // value; empty when there is none.
 func zoneDifference(a, b desired.Zone) string {
-	a, b = nowhere.zone(a), nowhere.zone(b)
+	a, b = mapped(a, nowhere), mapped(b, nowhere)
 	if reflect.DeepEqual(a, b) {
 		return ""
 	}
@@ -91,11 +88,11 @@ func firstDifferentPlace(a, b desired.Zone) (inB, inA string) {
 
 func places(z desired.Zone) []string {
 	var out []string
-	mapping(func(o desired.Origin) desired.Origin {
+	mapped(z, func(o desired.Origin) desired.Origin {
 		if !o.IsZero() {
 			out = append(out, o.String())
 		}
 		return o
-	}).zone(z)
+	})
 	return out
 }

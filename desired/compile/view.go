@@ -3,7 +3,6 @@ package compile
 import (
 	gobytes "bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -93,43 +92,26 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 }
 
 // Open implements [fs.FS]. Files are read at once, so that no error of reading
-// goes past.
+// goes past; folders are listed with ReadDir.
 func (v *view) Open(name string) (fs.File, error) {
 	info, err := v.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	if info.IsDir() {
-		entries, err := v.ReadDir(name)
-		return &viewed{info: info, Reader: gobytes.NewReader(nil), entries: entries}, err
+	var data []byte
+	if !info.IsDir() {
+		if data, err = v.ReadFile(name); err != nil {
+			return nil, err
+		}
 	}
-	data, err := v.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return &viewed{info: info, Reader: gobytes.NewReader(data)}, nil
+	return &viewed{gobytes.NewReader(data), info}, nil
 }
 
 // viewed is an open file or folder of a view.
 type viewed struct {
 	*gobytes.Reader
-	info    fs.FileInfo
-	entries []fs.DirEntry
+	info fs.FileInfo
 }
 
 func (f *viewed) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *viewed) Close() error               { return nil }
-
-// ReadDir implements [fs.ReadDirFile].
-func (f *viewed) ReadDir(count int) ([]fs.DirEntry, error) {
-	if count > 0 && len(f.entries) == 0 {
-		return nil, io.EOF
-	}
-	n := len(f.entries)
-	if count > 0 {
-		n = min(n, count)
-	}
-	out := f.entries[:n]
-	f.entries = f.entries[n:]
-	return out, nil
-}

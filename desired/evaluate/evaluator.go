@@ -86,7 +86,7 @@ func (e Evaluator) compile(ctx context.Context, t tree) (desired.State, []desire
 	if err != nil {
 		return desired.State{}, nil, err
 	}
-	return e.compileListed(t, &list, e.evaluation(ctx, t))
+	return e.compileListed(t, list, e.evaluation(ctx, t))
 }
 
 // evaluation evaluates folders of a tree.
@@ -97,10 +97,7 @@ func (e Evaluator) evaluation(ctx context.Context, t tree) unitcache.Evaluate {
 }
 
 // compileListed does so for a tree that was listed.
-func (e Evaluator) compileListed(t tree, list *listing, evaluate unitcache.Evaluate) (desired.State, []desired.Problem, error) {
-	if list.Git != nil {
-		return desired.State{}, nil, list.Git
-	}
+func (e Evaluator) compileListed(t tree, list listing, evaluate unitcache.Evaluate) (desired.State, []desired.Problem, error) {
 	if len(list.Problems) > 0 {
 		return desired.State{}, list.Problems, nil
 	}
@@ -120,10 +117,8 @@ func (e Evaluator) compileListed(t tree, list *listing, evaluate unitcache.Evalu
 	return state, problems, nil
 }
 
-func (e Evaluator) list(ctx context.Context, t tree) (list listing, err error) {
-	runner := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Room: e.room()}
-	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
-	return list, err
+func (e Evaluator) list(ctx context.Context, t tree) (listing, error) {
+	return toList.run(ctx, worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Room: e.room()}, t)
 }
 
 func tooMuch(most int64) desired.Problem {

@@ -84,7 +84,7 @@ func benchRepository(b *testing.B, zones, folders int) (state string, commits [2
 	text := string(compiletest.Fleet(zones, folders)[changed].Data)
 	for i := range commits {
 		origin.Commit(changed, strings.ReplaceAll(text, `"wordpress"`, fmt.Sprintf(`"wordpress%d"`, i)))
-		fetched, err := repo.Fetch(b.Context(), gitrepo.Source{URL: "file://" + origin.Dir})
+		fetched, err := repo.Fetch(b.Context(), gitrepo.Source{URL: "file://" + origin.Dir, Ref: "refs/heads/main"})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func newCommits(t *testing.T) *commits {
 	t.Helper()
 	c := &commits{t: t, origin: gittest.New(t)}
 	c.state = t.TempDir()
-	c.source.URL = "file://" + c.origin.Dir
+	c.source.URL, c.source.Ref = "file://"+c.origin.Dir, "refs/heads/main"
 	return c
 }
 
@@ -82,7 +82,7 @@ func (t tree) evaluateHere(folders []string, room int64) ([]unitcache.Result, er
 	}
 	all := gathered{room: room}
 	for _, folder := range folders {
-		out, err := json.Marshal(compile.Folder(files, folder, ""))
+		out, err := json.Marshal(compile.Folder(files, folder))
 		if err == nil {
 			err = all.add(out)
 		}
@@ -108,8 +108,11 @@ func (c *commits) compile(e Evaluator, commit string) evaluated {
 	if got.State, got.Problems, err = e.compile(c.t.Context(), at); err != nil {
 		c.t.Fatal(err)
 	}
-	list := at.list()
-	if want.State, want.Problems, err = (Evaluator{bounds: evaluationBounds}).compileListed(at, &list, at.evaluateHere); err != nil {
+	list, err := at.list(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if want.State, want.Problems, err = (Evaluator{bounds: evaluationBounds}).compileListed(at, list, at.evaluateHere); err != nil {
 		c.t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -230,7 +233,10 @@ func TestFewFoldersOnDiskAndMany(t *testing.T) {
 		if err := os.CopyFS(dir, compiletest.Fleet(40, folders)); err != nil {
 			t.Fatal(err)
 		}
-		list := tree{Dir: dir}.list()
+		list, err := tree{Dir: dir}.list(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		var shown, total int
 		state, problems, err := Folder(t.Context(), dir, func(done, of int) { shown, total = done, of })
 		if n := len(list.Folders); err != nil || len(problems) > 0 || state.Zones() != 40 || shown != n || total != n || n != folders+1 {

@@ -2,20 +2,14 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
-// The steps of a fetch, each with an answer of its own.
-const (
-	stepFetching = "fetching"
-	stepListing  = "listing the folders"
-	stepTrailers = "reading trailers"
-)
+// toFetch is the first step of a fetch. That of toList may follow, and that of toReadTrailers.
+var toFetch = call[fetching, fetched]{"fetching", fetching.fetch}
 
 // fetching asks for a fetch. It carries secrets and only ever goes over the pipe
 // to a worker.
@@ -29,13 +23,10 @@ type fetching struct {
 	Path, Known string
 }
 
-// fetched is what the fetch job answers first: a commit, an error, or a commit with
-// the error that says why it must not be acted on. A listing and a trailersRead may
-// follow.
+// fetched is what a fetch comes to: a commit, beside an error where it must not be acted on.
 type fetched struct {
 	Commit  string
 	Rebuilt bool // the store was damaged, and was fetched anew
-	Git     *gitrepo.Error
 	Moved   moved
 }
 
@@ -47,31 +38,27 @@ type moved struct {
 }
 
 func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
-	var f fetching
-	if err := json.Unmarshal(in, &f); err != nil {
-		return errors.New("reading the order to fetch") // never the data: it holds a credential
-	}
-	var answer fetched
-	err := step(out, stepFetching, func() any { answer = f.fetch(ctx); return answer })
-	if err != nil || answer.Git != nil || answer.Commit == f.Known {
+	f, err := decoded[fetching](in, toFetch.name)
+	if err != nil {
 		return err
 	}
-	return f.readAhead(answer.Commit, out)
-}
-
-// readAhead answers what will be asked next about a new commit.
-func (f fetching) readAhead(commit string, out *worker.Output) error {
-	err := step(out, stepListing, func() any { return tree{Store: f.Store, Commit: commit, Path: f.Path}.list() })
-	if err != nil || f.Policy == nil {
+	got, err := toFetch.step(ctx, out, f)
+	commit := got.Answer.Commit
+	if err != nil || got.Git != nil || commit == f.Known {
 		return err
 	}
-	return step(out, stepTrailers, func() any { return readingTrailers{f.Store, commit, f.Policy.Trust}.read() })
+	// What will be asked next about a new commit.
+	if _, err := toList.step(ctx, out, tree{Store: f.Store, Commit: commit, Path: f.Path}); err != nil || f.Policy == nil {
+		return err
+	}
+	_, err = toReadTrailers.step(ctx, out, readingTrailers{f.Store, commit, f.Policy.Trust})
+	return err
 }
 
-func (f fetching) fetch(ctx context.Context) fetched {
+func (f fetching) fetch(ctx context.Context) (fetched, error) {
 	repo, err := gitrepo.Open(f.Store)
 	if err != nil {
-		return fetched{Git: asGitError("fetching", err)}
+		return fetched{}, err
 	}
 	source := f.Source.Source()
 	if f.Policy != nil {
@@ -81,10 +68,11 @@ func (f fetching) fetch(ctx context.Context) fetched {
 	if err == nil && f.Policy != nil {
 		err = repo.Verify(got.Commit, *f.Policy, time.Now())
 	}
-	if err != nil {
-		return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt, Git: asGitError("fetching", err)}
+	answer := fetched{Commit: got.Commit, Rebuilt: got.Rebuilt}
+	if err == nil {
+		answer.Moved = movedTo(repo, got.Commit)
 	}
-	return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt, Moved: movedTo(repo, got.Commit)}
+	return answer, err
 }
 
 func movedTo(repo *gitrepo.Repo, commit string) (m moved) {
@@ -97,12 +85,4 @@ func movedTo(repo *gitrepo.Repo, commit string) (m moved) {
 		m.Git = asGitError("comparing commits", err)
 	}
 	return m
-}
-
-func asGitError(doing string, err error) *gitrepo.Error {
-	var known *gitrepo.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	return &gitrepo.Error{Kind: gitrepo.ErrFetch, Doing: doing, Reason: err.Error()}
 }

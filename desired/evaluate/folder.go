@@ -27,7 +27,7 @@ func (e Evaluator) folder(ctx context.Context, t tree) (desired.State, []desired
 	if err != nil {
 		return desired.State{}, nil, err
 	}
-	return e.compileListed(t, list, func(folders []string, _ int64) ([]unitcache.Result, error) {
+	return e.compileListed(t, *list, func(folders []string, _ int64) ([]unitcache.Result, error) {
 		rest := slices.DeleteFunc(slices.Clone(folders), first.has)
 		if len(rest) == 0 {
 			return first.results, nil
@@ -46,11 +46,12 @@ func (e Evaluator) listAndEvaluate(ctx context.Context, t tree) (list *listing, 
 		if list != nil {
 			return first.add(out)
 		}
-		err := json.Unmarshal(out, &list)
-		if err == nil {
-			first.total = len(list.Folders)
+		var r reply[listing]
+		if err := json.Unmarshal(out, &r); err != nil {
+			return err
 		}
-		return err
+		list, first.total = &r.Answer, len(r.Answer.Folders)
+		return nil
 	})
 	var bound *worker.BoundError
 	if errors.As(err, &bound) && bound.Bound != worker.BoundTotal && list != nil && slices.Contains(list.Folders, bound.Step) {
@@ -69,15 +70,14 @@ func (g *gathered) has(folder string) bool {
 }
 
 // folderJob lists a tree, and evaluates its folders where one worker does so.
-func folderJob(_ context.Context, in []byte, out *worker.Output) error {
-	var t tree
-	if err := json.Unmarshal(in, &t); err != nil {
+func folderJob(ctx context.Context, in []byte, out *worker.Output) error {
+	t, err := decoded[tree](in, jobFolder)
+	if err != nil {
 		return err
 	}
-	var list listing
-	err := step(out, stepListing, func() any { list = t.list(); return list })
-	if n := len(list.Folders); err != nil || n == 0 || n > worthOneProcess {
+	list, err := toList.step(ctx, out, t)
+	if n := len(list.Answer.Folders); err != nil || n == 0 || n > worthOneProcess {
 		return err
 	}
-	return evaluation{t, list.Folders}.emit(out)
+	return evaluation{t, list.Answer.Folders}.emit(out)
 }

@@ -2,12 +2,10 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -86,7 +84,7 @@ func (h Heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 		return nil, nil, err
 	}
 	source.Limits = h.Limits
-	listed, err := h.list(ctx, fetchingPulls{Store: h.store, Source: source.Wire(), Numbers: numbers, Refs: h.Refs})
+	listed, err := h.list(ctx, source, numbers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,16 +94,16 @@ func (h Heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	return round.found, round.failed, err
 }
 
-func (h Heads) list(ctx context.Context, order fetchingPulls) (answer fetchedPulls, err error) {
+func (h Heads) list(ctx context.Context, source gitrepo.Source, numbers []int) (listedPulls, error) {
 	if _, err := gitrepo.OpenPulls(h.store); err != nil { // a worker may write below it, not beside it
-		return answer, err
+		return listedPulls{}, err
 	}
-	runner := worker.Runner{Limits: headBounds(h.remote.Timeout), Room: h.evaluator.rooms.reviews, Env: fetchEnv, Sandbox: h.evaluator.confine.fetch(h.store, order.Source.Source())}
-	err = runner.Run(ctx, jobPulls, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
-	if err == nil && answer.Git != nil {
-		err = answer.Git
-	}
-	return answer, err
+	return toListPulls.run(ctx, h.runner(h.remote.Timeout, source), listingPulls{h.store, source.Wire(), numbers, h.Refs})
+}
+
+// runner is for jobs that ask the server for heads.
+func (h Heads) runner(timeout time.Duration, source gitrepo.Source) worker.Runner {
+	return worker.Runner{Limits: headBounds(timeout), Room: h.evaluator.rooms.reviews, Env: fetchEnv, Sandbox: h.evaluator.confine.fetch(h.store, source)}
 }
 
 // headsRound brings the heads of one round.
@@ -131,22 +129,18 @@ func (r *headsRound) run(ctx context.Context, listed []listedPull) error {
 	var missing []gitrepo.Pull
 	for _, p := range listed {
 		r.pulls = append(r.pulls, p.Pull)
+		waits := r.refused.still(p.Pull.Commit, time.Now())
 		switch {
 		case p.Here:
 			r.found[p.Pull.Number] = p.Pull.Commit
 		case p.Refused != nil:
 			r.failed[p.Pull.Number] = p.Refused
+		case waits != nil:
+			r.failed[p.Pull.Number] = waits
 		default:
 			missing = append(missing, p.Pull)
 		}
 	}
-	missing = slices.DeleteFunc(missing, func(p gitrepo.Pull) bool {
-		why := r.refused.still(p.Commit, time.Now())
-		if why != nil {
-			r.failed[p.Number] = why
-		}
-		return why != nil
-	})
 	var group errgroup.Group
 	group.SetLimit(headsAtOnce)
 	for _, p := range missing {
@@ -166,15 +160,8 @@ func (r *headsRound) bring(ctx context.Context, pull gitrepo.Pull) error {
 	}
 	source := r.source
 	source.Timeout, source.Limits.RoomBytes = r.Timeout, r.reserve()
-	var answer fetchedPull
-	runner := worker.Runner{Limits: headBounds(r.Timeout), Room: r.evaluator.rooms.reviews, Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, source)}
-	err := runner.Run(ctx, jobPull, fetchingPull{r.store, source.Wire(), pull}, func(_ string, out json.RawMessage) error {
-		return json.Unmarshal(out, &answer)
-	})
+	answer, err := toFetchPull.run(ctx, r.runner(r.Timeout, source), fetchingPull{r.store, source.Wire(), pull})
 	r.release(source.Limits.RoomBytes, answer.UsedBytes)
-	if err == nil && answer.Git != nil {
-		err = answer.Git
-	}
 	if err == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()

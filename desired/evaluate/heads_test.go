@@ -146,18 +146,24 @@ func TestHugeHead(t *testing.T) {
 // counted puts a proxy before the repository that counts what it sends.
 func (p *pulled) counted() *atomic.Int64 {
 	p.t.Helper()
+	var sent atomic.Int64
+	p.behind(func(w http.ResponseWriter, r *http.Request, repository http.Handler) {
+		repository.ServeHTTP(counting{w, &sent}, r)
+	})
+	return &sent
+}
+
+// behind puts a server before the repository.
+func (p *pulled) behind(serve func(w http.ResponseWriter, r *http.Request, repository http.Handler)) {
+	p.t.Helper()
 	at, err := url.Parse(p.source.URL)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	var sent atomic.Int64
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: at.Scheme, Host: at.Host})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		proxy.ServeHTTP(counting{w, &sent}, r)
-	}))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, proxy) }))
 	p.t.Cleanup(server.Close)
 	p.source.URL = server.URL + at.Path
-	return &sent
 }
 
 type counting struct {
@@ -177,16 +183,11 @@ func TestHeadMovesWhileItIsFetched(t *testing.T) {
 	p.push("refs/pull/1/head", "live/a.cue", "package edge\n_a: 1\n")
 	p.push("refs/pull/2/head", "live/a.cue", "package edge\n_a: 2\n")
 	other := p.push("refs/pull/3/head", "live/a.cue", "package edge\n_a: 3\n")
-	at, err := url.Parse(p.source.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: at.Scheme, Host: at.Host})
 	var asked atomic.Int64
 	var forced string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.behind(func(w http.ResponseWriter, r *http.Request, repository http.Handler) {
 		answer := httptest.NewRecorder()
-		proxy.ServeHTTP(answer, r)
+		repository.ServeHTTP(answer, r)
 		if asked.Add(1) == 1 { // the list of refs is old before it is sent
 			forced = p.push("refs/pull/1/head", "live/a.cue", "package edge\n_a: 11\n")
 			p.Git("update-ref", "-d", "refs/pull/2/head")
@@ -194,9 +195,7 @@ func TestHeadMovesWhileItIsFetched(t *testing.T) {
 		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes()) // the client may have gone
-	}))
-	t.Cleanup(server.Close)
-	p.source.URL = server.URL + at.Path
+	})
 	found, failed := p.fetch(1, 2, 3)
 	if found[1] != forced || found[3] != other || found[2] != "" || failed[2] == nil {
 		t.Errorf("heads %v, want %s and %s; failed %v", found, forced, other, failed)

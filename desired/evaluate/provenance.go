@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -15,8 +14,8 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
-// jobProvenance finds where values come from.
-const jobProvenance = "provenance"
+// toTrace finds where values come from.
+var toTrace = call[tracing, Origins]{"finding where values come from", tracing.trace}
 
 // historyTime is for how long a worker looks back in the history.
 const historyTime = 5 * time.Second
@@ -45,25 +44,12 @@ type tracing struct {
 	Places []desired.Origin
 }
 
-func provenanceJob(ctx context.Context, in []byte, out *worker.Output) error {
-	var t tracing
-	if err := json.Unmarshal(in, &t); err != nil {
-		return err
-	}
-	files, _, err := t.Tree.open()
-	if err != nil {
-		return err
-	}
-	return step(out, "finding where values come from", func() any { return t.trace(ctx, files) })
-}
-
 // CommitProvenance finds where values of a commit come from that a state folder has. It
 // opens nothing but the store, and may run beside the daemon.
 func CommitProvenance(ctx context.Context, state string, remote Remote, commit string, places []desired.Origin) (Origins, error) {
 	t := tree{Store: storeIn(state), Commit: commit, Path: remote.Path}
-	return tracing{Tree: t, Places: places}.run(ctx, worker.Runner{
-		Limits: evaluationBounds, Sandbox: confinement{off: remote.Workers.NoSandbox}.tree(t),
-	})
+	runner := worker.Runner{Limits: evaluationBounds, Sandbox: confinement{off: remote.Workers.NoSandbox}.tree(t)}
+	return toTrace.run(ctx, runner, tracing{Tree: t, Places: places})
 }
 
 // FolderProvenance finds where values of a folder on disk come from: by the history of the
@@ -76,20 +62,19 @@ func FolderProvenance(ctx context.Context, dir string, places []desired.Origin) 
 		t.Work = &work
 		policy.Read = append(policy.Read, work.Git, work.Common)
 	}
-	origins, failed := t.run(ctx, worker.Runner{Limits: evaluationBounds, Sandbox: policy})
+	origins, failed := toTrace.run(ctx, worker.Runner{Limits: evaluationBounds, Sandbox: policy}, t)
 	if err != nil && origins.Unread == "" {
 		origins.Unread = err.Error()
 	}
 	return origins, failed
 }
 
-func (t tracing) run(ctx context.Context, runner worker.Runner) (o Origins, err error) {
-	err = runner.Run(ctx, jobProvenance, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &o) })
-	return o, err
-}
-
 // trace looks at the files first, and then at the history.
-func (t tracing) trace(ctx context.Context, files fs.FS) Origins {
+func (t tracing) trace(ctx context.Context) (Origins, error) {
+	files, _, err := t.Tree.open()
+	if err != nil {
+		return Origins{}, err
+	}
 	o := Origins{Places: make([]Provenance, len(t.Places))}
 	texts := map[string][]byte{}
 	var regions []gitrepo.Region
@@ -113,12 +98,12 @@ func (t tracing) trace(ctx context.Context, files fs.FS) Origins {
 	changes, err := t.history(ctx, texts, regions)
 	if err != nil {
 		o.Unread = err.Error()
-		return o
+		return o, nil
 	}
 	for n := range len(changes) / 2 {
 		o.Places[of[n]].Line, o.Places[of[n]].Part = &changes[2*n], &changes[2*n+1]
 	}
-	return o
+	return o, nil
 }
 
 // history finds the last changes of regions; none where there is no history.

@@ -2,35 +2,30 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
-	"github.com/seawall-dev/seawall/desired/worker"
 )
 
-// The jobs about heads of pull requests: which there are, and to fetch one.
-const (
-	jobPulls = "pulls"
-	jobPull  = "pull"
+// toListPulls is about which heads of pull requests there are, toFetchPull fetches one.
+var (
+	toListPulls = call[listingPulls, listedPulls]{"listing pull requests", listingPulls.list}
+	toFetchPull = call[fetchingPull, fetchedPull]{"fetching a pull request", fetchingPull.fetch}
 )
 
-// fetchingPulls asks which heads of pull requests there are, and drops those that are
-// not among them. Like fetching it carries secrets and only ever goes over the pipe to a
-// worker.
-type fetchingPulls struct {
+// listingPulls asks which heads of pull requests there are, and drops those that are
+// not among them.
+type listingPulls struct {
 	Store   string
 	Source  gitrepo.Wire
 	Numbers []int
 	Refs    string // how the names of the refs begin
 }
 
-type fetchedPulls struct {
+type listedPulls struct {
 	Heads     []listedPull
 	UsedBytes int64 // by the heads that are here
-	Git       *gitrepo.Error
 }
 
 // listedPull is a head that the server shows.
@@ -40,29 +35,20 @@ type listedPull struct {
 	Refused *gitrepo.Error // why it was refused before; nil where it was not
 }
 
-func pullsJob(ctx context.Context, in []byte, out *worker.Output) error {
-	var f fetchingPulls
-	if err := json.Unmarshal(in, &f); err != nil {
-		return errors.New("reading the order to list pull requests") // never the data: it holds a credential
-	}
-	return step(out, "listing pull requests", func() any { return f.list(ctx) })
-}
-
-func (f fetchingPulls) list(ctx context.Context) (answer fetchedPulls) {
-	fail := func(err error) fetchedPulls { return fetchedPulls{Git: asGitError("listing pull requests", err)} }
-	pulls, err := gitrepo.OpenPulls(f.Store)
+func (l listingPulls) list(ctx context.Context) (answer listedPulls, err error) {
+	pulls, err := gitrepo.OpenPulls(l.Store)
 	if err != nil {
-		return fail(err)
+		return answer, err
 	}
-	source := f.Source.Source()
+	source := l.Source.Source()
 	// The forge says which are open; a server may keep the refs of many closed ones.
 	listed, err := pulls.List(ctx, source)
 	if err != nil {
-		return fail(err)
+		return answer, err
 	}
 	var commits []string
 	for _, p := range listed {
-		if !strings.HasPrefix(p.Ref, f.Refs) || !slices.Contains(f.Numbers, p.Number) {
+		if !strings.HasPrefix(p.Ref, l.Refs) || !slices.Contains(l.Numbers, p.Number) {
 			continue
 		}
 		commits = append(commits, p.Commit)
@@ -74,10 +60,10 @@ func (f fetchingPulls) list(ctx context.Context) (answer fetchedPulls) {
 		answer.Heads = append(answer.Heads, head)
 	}
 	if err := pulls.KeepOnly(commits); err != nil {
-		return fail(err)
+		return answer, err
 	}
 	answer.UsedBytes = pulls.UsedBytes()
-	return answer
+	return answer, nil
 }
 
 // fetchingPull asks for one head.
@@ -90,26 +76,17 @@ type fetchingPull struct {
 type fetchedPull struct {
 	Pull      gitrepo.Pull // with the commit that it was by then
 	UsedBytes int64
-	Git       *gitrepo.Error
-	Later     bool // with Git: it may do better another time, not soon
+	Later     bool // with an error: it may do better another time, not soon
 }
 
-func pullJob(ctx context.Context, in []byte, out *worker.Output) error {
-	var f fetchingPull
-	if err := json.Unmarshal(in, &f); err != nil {
-		return errors.New("reading the order to fetch a pull request") // never the data: it holds a credential
-	}
-	return step(out, "fetching a pull request", func() any { return f.fetch(ctx) })
-}
-
-func (f fetchingPull) fetch(ctx context.Context) fetchedPull {
+func (f fetchingPull) fetch(ctx context.Context) (fetchedPull, error) {
 	pulls, err := gitrepo.OpenPulls(f.Store)
 	if err != nil {
-		return fetchedPull{Git: asGitError("fetching a pull request", err)}
+		return fetchedPull{}, err
 	}
 	got, err := pulls.Fetch(ctx, f.Source.Source(), f.Pull)
 	if err != nil {
-		return fetchedPull{Git: asGitError("fetching a pull request", err), Later: gitrepo.Later(err)}
+		return fetchedPull{Later: gitrepo.Later(err)}, err
 	}
-	return fetchedPull{Pull: got, UsedBytes: pulls.Used(got.Commit)}
+	return fetchedPull{Pull: got, UsedBytes: pulls.Used(got.Commit)}, nil
 }

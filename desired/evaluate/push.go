@@ -2,8 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -11,33 +9,18 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
-// jobPush sends a commit as a new branch.
-const jobPush = "push"
+// toPush sends a commit as a new branch.
+var toPush = call[pushing, gitrepo.Pushed]{"pushing", pushing.push}
 
-// pushing asks for a push. It carries secrets and only ever goes over the pipe to a worker.
+// pushing asks for a push.
 type pushing struct {
 	Store  string
 	Source gitrepo.Wire
 	Branch gitrepo.Branch
 }
 
-type pushed struct {
-	Pushed gitrepo.Pushed
-	Git    *gitrepo.Error
-}
-
-func pushJob(ctx context.Context, in []byte, out *worker.Output) error {
-	var p pushing
-	if err := json.Unmarshal(in, &p); err != nil {
-		return errors.New("reading the order to push") // never the data: it holds a credential
-	}
-	return step(out, "pushing", func() any {
-		done, err := gitrepo.Reader(p.Store).Push(ctx, p.Source.Source(), p.Branch)
-		if err != nil {
-			return pushed{Git: asGitError("pushing", err)}
-		}
-		return pushed{Pushed: done}
-	})
+func (p pushing) push(ctx context.Context) (gitrepo.Pushed, error) {
+	return gitrepo.Reader(p.Store).Push(ctx, p.Source.Source(), p.Branch)
 }
 
 // Push makes a commit on top of one that was fetched, and sends it to the configured server
@@ -47,16 +30,8 @@ func (r *Repository) Push(ctx context.Context, b gitrepo.Branch) (gitrepo.Pushed
 	if err != nil {
 		return gitrepo.Pushed{}, err
 	}
-	var answer pushed
 	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Sandbox: r.Evaluator.confine.push(r.store, source), Room: r.Evaluator.rooms.branch}
-	err = runner.Run(ctx, jobPush, pushing{r.store, source.Wire(), b}, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
-	switch {
-	case err != nil:
-		return gitrepo.Pushed{}, err
-	case answer.Git != nil:
-		return gitrepo.Pushed{}, answer.Git
-	}
-	return answer.Pushed, nil
+	return toPush.run(ctx, runner, pushing{r.store, source.Wire(), b})
 }
 
 // Export writes the files of desired state of a commit below a folder, by their names in

@@ -46,8 +46,8 @@ type Repository struct {
 // is used once: whoever asks again may have a reason to.
 type ahead struct {
 	commit   string // the newest that was read
-	list     *listing
-	trailers *trailersRead
+	list     *reply[listing]
+	trailers *reply[trailersRead]
 }
 
 // OpenRepository opens the store in a state folder, and creates it if it is missing.
@@ -96,18 +96,16 @@ func (r *Repository) Fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	order := fetching{r.store, source.Wire(), r.remote.Policy, r.remote.Path, r.ahead.commit}
-	answer, err := r.fetch(ctx, order)
+	came, err := r.fetch(ctx, source, order)
 	if err != nil {
 		return "", err
 	}
+	answer, err := came.get()
 	if answer.Rebuilt {
 		r.log.WarnContext(ctx, "the local git store was damaged and has been rebuilt", "store", r.store)
 	}
 	r.move, r.moveTo = answer.Moved, answer.Commit
-	if answer.Git != nil {
-		return answer.Commit, answer.Git
-	}
-	return answer.Commit, nil
+	return answer.Commit, err
 }
 
 // Moved says how the ref came from one commit to another.
@@ -135,7 +133,7 @@ const readAheadFor = 20 * time.Second
 
 // fetch runs the worker. What fails after the fetch itself is read again, and its error
 // returned, when it is needed.
-func (r *Repository) fetch(ctx context.Context, order fetching) (answer fetched, err error) {
+func (r *Repository) fetch(ctx context.Context, source gitrepo.Source, order fetching) (answer reply[fetched], err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if err := os.MkdirAll(r.store, 0o700); err != nil { // a worker may write below it, not beside it
@@ -143,12 +141,12 @@ func (r *Repository) fetch(ctx context.Context, order fetching) (answer fetched,
 	}
 	var read ahead
 	done := false
-	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Sandbox: r.Evaluator.confine.fetch(r.store, order.Source.Source(), r.trust()...), Room: r.Evaluator.rooms.branch, Spare: r.spare}
-	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
+	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Sandbox: r.Evaluator.confine.fetch(r.store, source, r.trust()...), Room: r.Evaluator.rooms.branch, Spare: r.spare}
+	err = runner.Run(ctx, toFetch.name, order, func(step string, out json.RawMessage) error {
 		switch step {
-		case stepListing:
+		case toList.name:
 			return json.Unmarshal(out, &read.list)
-		case stepTrailers:
+		case toReadTrailers.name:
 			return json.Unmarshal(out, &read.trailers)
 		}
 		if err := json.Unmarshal(out, &answer); err != nil {
@@ -158,56 +156,52 @@ func (r *Repository) fetch(ctx context.Context, order fetching) (answer fetched,
 		time.AfterFunc(readAheadFor, func() { cancel(errors.New("reading the commit takes too long")) })
 		return nil
 	})
-	if !done || err == nil && (answer.Git != nil || answer.Commit == order.Known) {
+	commit := answer.Answer.Commit
+	if !done || err == nil && (answer.Git != nil || commit == order.Known) {
 		return answer, err
 	}
 	if err != nil {
-		r.log.DebugContext(ctx, "what was fetched is read again", "commit", answer.Commit, "error", err.Error())
+		r.log.DebugContext(ctx, "what was fetched is read again", "commit", commit, "error", err.Error())
 	}
 	r.ahead = read
-	r.ahead.commit = answer.Commit
+	r.ahead.commit = commit
 	return answer, nil
 }
 
 // Compile evaluates a commit straight from the store.
 func (r *Repository) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
 	t := tree{Store: r.store, Commit: commit, Path: r.remote.Path}
-	if list := r.ahead.list; list != nil && r.ahead.commit == commit {
-		r.ahead.list = nil
-		return r.Evaluator.compileListed(t, list, r.Evaluator.evaluation(ctx, t))
+	read := r.ahead.list
+	if read == nil || r.ahead.commit != commit {
+		return r.Evaluator.compile(ctx, t)
 	}
-	return r.Evaluator.compile(ctx, t)
+	r.ahead.list = nil
+	list, err := read.get()
+	if err != nil {
+		return desired.State{}, nil, err
+	}
+	return r.Evaluator.compileListed(t, list, r.Evaluator.evaluation(ctx, t))
 }
 
 // Trailers returns the digests that a commit's trailers approve of, sorted, and who
 // signed the commit. It returns none where the policy asks for no signature: anybody
 // could write a trailer then.
 func (r *Repository) Trailers(ctx context.Context, commit string) (who string, digests []string, err error) {
-	read := r.ahead.trailers
-	if read == nil || r.ahead.commit != commit {
-		read, err = r.readTrailers(ctx, commit)
-		if err != nil {
-			return "", nil, err
-		}
-	} else {
-		r.ahead.trailers = nil
-	}
-	if read.Git != nil {
-		return "", nil, read.Git
-	}
-	return read.Who, slices.Compact(read.Digests), nil
+	read, err := r.readTrailers(ctx, commit)
+	return read.Who, read.Digests, err
 }
 
-// readTrailers reads the trailers of a commit in a worker.
-func (r *Repository) readTrailers(ctx context.Context, commit string) (*trailersRead, error) {
-	read := &trailersRead{}
+// readTrailers reads the trailers of a commit in a worker, unless one has done so.
+func (r *Repository) readTrailers(ctx context.Context, commit string) (trailersRead, error) {
+	if read := r.ahead.trailers; read != nil && r.ahead.commit == commit {
+		r.ahead.trailers = nil
+		return read.get()
+	}
 	if r.remote.Policy == nil {
-		return read, nil
+		return trailersRead{}, nil
 	}
 	order := readingTrailers{r.store, commit, r.remote.Policy.Trust}
-	runner := worker.Runner{Env: fetchEnv, Sandbox: r.Evaluator.confine.trailers(order), Room: r.Evaluator.rooms.branch}
-	err := runner.Run(ctx, jobTrailers, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, read) })
-	return read, err
+	return toReadTrailers.run(ctx, worker.Runner{Env: fetchEnv, Sandbox: r.Evaluator.confine.trailers(order), Room: r.Evaluator.rooms.branch}, order)
 }
 
 // Author returns who wrote a commit, as the commit says, and the first line of its message.

@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 
@@ -15,22 +14,19 @@ import (
 
 // Jobs are what a worker process of this binary can do.
 var Jobs = map[string]worker.Job{
-	jobFetch:    fetchJob,
-	jobFolders:  foldersJob,
-	jobFolder:   folderJob,
-	jobEvaluate: evaluateJob,
-	jobWarmUp:   warmUpJob,
-	jobPulls:    pullsJob,
-	jobPull:     pullJob,
-	jobTrailers: trailersJob,
-	jobPush:     pushJob,
-
-	jobProvenance: provenanceJob,
+	toFetch.name:        fetchJob,
+	toList.name:         toList.job,
+	jobFolder:           folderJob,
+	jobEvaluate:         evaluateJob,
+	jobWarmUp:           warmUpJob,
+	toListPulls.name:    toListPulls.job,
+	toFetchPull.name:    toFetchPull.job,
+	toReadTrailers.name: toReadTrailers.job,
+	toPush.name:         toPush.job,
+	toTrace.name:        toTrace.job,
 }
 
 const (
-	jobFetch    = "fetch"
-	jobFolders  = "folders"
 	jobFolder   = "folder on disk"
 	jobEvaluate = "evaluate"
 	jobWarmUp   = "warm up"
@@ -58,54 +54,38 @@ func (t tree) open() (fs.FS, string, error) {
 	return files, t.Path, nil
 }
 
-// listing is what the folders job answers.
+// toList lists the folders of a tree.
+var toList = call[tree, listing]{"listing the folders", tree.list}
+
+// listing is what there is to evaluate in a tree.
 type listing struct {
 	Folders  []string
 	Prints   compile.Prints // of a commit's tree; a folder on disk may change at any time
 	Problems []desired.Problem
-	Git      *gitrepo.Error
 }
 
-func foldersJob(_ context.Context, in []byte, out *worker.Output) error {
-	var t tree
-	if err := json.Unmarshal(in, &t); err != nil {
-		return err
-	}
-	return step(out, stepListing, func() any { return t.list() })
-}
-
-// step runs one step of a job and emits its result.
-func step(out *worker.Output, name string, do func() any) error {
-	if err := out.Begin(name); err != nil {
-		return err
-	}
-	return out.Emit(do())
-}
-
-func (t tree) list() listing {
+// list returns only errors of git: others are problems of the tree.
+func (t tree) list(context.Context) (listing, error) {
 	files, root, err := t.open()
 	var refused *gitrepo.TreeError
 	var gitError *gitrepo.Error
 	switch {
 	case errors.As(err, &refused):
-		return listing{Problems: refused.Problems}
+		return listing{Problems: refused.Problems}, nil
 	case errors.As(err, &gitError):
-		return listing{Git: gitError}
-	case err != nil:
-		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+		return listing{}, err
 	}
-	folders, err := compile.Folders(files, root)
+	var list listing
+	if err == nil {
+		list.Folders, err = compile.Folders(files, root)
+	}
+	if err == nil && t.Store != "" {
+		list.Prints, err = compile.PrintsOf(files)
+	}
 	if err != nil {
-		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}, nil
 	}
-	if t.Store == "" {
-		return listing{Folders: folders}
-	}
-	prints, err := compile.PrintsOf(files)
-	if err != nil {
-		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
-	}
-	return listing{Folders: folders, Prints: prints}
+	return list, nil
 }
 
 // evaluation asks for folders of a tree. The units that answer say nothing of the
@@ -116,8 +96,8 @@ type evaluation struct {
 }
 
 func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
-	var e evaluation
-	if err := json.Unmarshal(in, &e); err != nil {
+	e, err := decoded[evaluation](in, jobEvaluate)
+	if err != nil {
 		return err
 	}
 	return e.emit(out)
@@ -132,7 +112,7 @@ func (e evaluation) emit(out *worker.Output) error {
 		if err := out.Begin(folder); err != nil {
 			return err
 		}
-		unit := compile.Folder(files, folder, "")
+		unit := compile.Folder(files, folder)
 		if err := unreadable(files); err != nil {
 			return err // and no mistake of the folder, to be kept as one
 		}
@@ -150,7 +130,7 @@ func warmUpJob(context.Context, []byte, *worker.Output) error {
 	if err != nil {
 		return err
 	}
-	compile.Folder(files, ".", "")
+	compile.Folder(files, ".")
 	return nil
 }
 

@@ -13,7 +13,10 @@
 // It imports the standard library only.
 package failure
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind is what went wrong, as far as a program acts on it. It is an error itself, for
 // errors.Is.
@@ -58,3 +61,19 @@ func (e *Error[K]) Cause() string { return string(e.Kind) }
 
 // Advice is the hint, for those who show errors of all kinds.
 func (e *Error[K]) Advice() string { return e.Hint }
+
+// Bytes is a number of bytes, for texts: "1 MiB", "1.5 MiB", "310 bytes".
+func Bytes(n int64) string {
+	for _, u := range []struct {
+		name  string
+		bytes int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.bytes {
+			if n%u.bytes == 0 {
+				return fmt.Sprintf("%d %s", n/u.bytes, u.name)
+			}
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -63,16 +63,16 @@ func TestSignatureIsCheckedFirst(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			pack := new(gittest.Pack)
 			test.make(pack)
-			url, sent := servePackOf(t, pack.Done(), name)
+			server := servePack(t, pack.Done(), name)
 			r, dir := storeOf(t)
 			for range 2 {
-				got, err := r.Fetch(t.Context(), gitrepo.Source{URL: url, Ref: "refs/heads/main", Accept: policy.Accept(today)})
+				got, err := r.Fetch(t.Context(), gitrepo.Source{URL: server.URL, Ref: "refs/heads/main", Accept: policy.Accept(today)})
 				wantError(t, err, gitrepo.ErrUnsigned, "verifying commit "+name[:12])
 				if got.Commit != name {
 					t.Errorf("the commit is %q, want %q", got.Commit, name)
 				}
 			}
-			if n := sent.Load(); n != 1 {
+			if n := server.Sent("refs/heads/main"); n != 1 {
 				t.Errorf("the pack was sent %d times", n)
 			}
 			if n := packs(t, dir); n != 0 {
@@ -137,14 +137,14 @@ func TestRefusedCommitIsRemembered(t *testing.T) {
 	pack := new(gittest.Pack)
 	pack.Object(gittest.PackCommit, len(raw), nil, []byte(raw))
 	pack.Blob(make([]byte, most))
-	url, sent := servePackOf(t, pack.Done(), name)
+	server := servePack(t, pack.Done(), name)
 	r, _ := storeOf(t)
-	source := gitrepo.Source{URL: url, Ref: "refs/heads/main", Limits: gitrepo.FetchLimits{ObjectBytes: 1 << 20}}
-	try := func(want int64, say string) {
+	source := gitrepo.Source{URL: server.URL, Ref: "refs/heads/main", Limits: gitrepo.FetchLimits{ObjectBytes: 1 << 20}}
+	try := func(want int, say string) {
 		t.Helper()
 		got, err := r.Fetch(t.Context(), source)
 		wantError(t, err, gitrepo.ErrTooLarge, say)
-		if n := sent.Load(); n != want || got.Commit != name {
+		if n := server.Sent("refs/heads/main"); n != want || got.Commit != name {
 			t.Errorf("the pack of %q was sent %d times, want %d", got.Commit, n, want)
 		}
 	}

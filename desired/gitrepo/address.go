@@ -45,7 +45,7 @@ func parseAddress(s Source) (address, error) {
 		if err := a.checkRemote(s, ep); err != nil {
 			return a, err
 		}
-		return a, a.checkCleartext(s)
+		return a, a.checkCleartext()
 	}
 	return a, badSource("the URL's scheme is not supported", "use https, ssh, user@host:path, file or a local path")
 }
@@ -69,12 +69,11 @@ func (a address) checkRemote(s Source, ep *transport.Endpoint) error {
 	return nil
 }
 
-func (a address) checkCleartext(s Source) error {
-	if a.protocol == "https" || s.AllowHTTP || outbound.Loopback(a.host) {
+func (a address) checkCleartext() error {
+	if a.protocol == "https" || outbound.Loopback(a.host) {
 		return nil
 	}
-	return badSource("the URL is plain http, which can be read and changed on the network",
-		"use https, or allow http for this source explicitly")
+	return badSource("the URL is plain http, which can be read and changed on the network", "use https")
 }
 
 // hostPort is the form known_hosts are looked up by.
@@ -112,8 +111,5 @@ func badSource(reason, hint string) error {
 }
 
 func (a address) doing(ref string) string {
-	if ref == "" {
-		ref = "the default branch"
-	}
 	return fmt.Sprintf("fetching %s of %s", ref, a.display)
 }

@@ -1,8 +1,8 @@
 package gitrepo
 
 import (
+	"cmp"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
@@ -28,15 +28,14 @@ func init() { //nolint:gochecknoinits // the setting is a variable of the librar
 }
 
 // method makes go-git's form of the credential. It never returns a nil method
-// for ssh: go-git would then ask an agent. Dir is where it may put a file for a
-// moment.
-func (s Source) method(a address, dir string) (transport.AuthMethod, error) {
+// for ssh: go-git would then ask an agent.
+func (s Source) method(a address) (transport.AuthMethod, error) {
 	if err := s.Auth.check(a.protocol); err != nil {
 		return nil, err
 	}
 	switch {
 	case s.Auth.SSH != nil:
-		return s.Auth.SSH.method(a, dir)
+		return s.Auth.SSH.method(a)
 	case s.Auth.Basic != nil:
 		return &githttp.BasicAuth{Username: s.Auth.Basic.Username, Password: s.Auth.Basic.Password.Reveal()}, nil
 	case !s.Auth.Bearer.IsZero():
@@ -80,19 +79,12 @@ func (k keys) ClientConfig() (*ssh.ClientConfig, error) {
 	return config, err
 }
 
-func (s *SSH) method(a address, dir string) (transport.AuthMethod, error) {
-	user := a.user
-	if user == "" {
-		user = s.User
-	}
-	if user == "" {
-		user = gitssh.DefaultUsername
-	}
-	key, err := gitssh.NewPublicKeys(user, []byte(s.Key.Reveal()), s.Passphrase.Reveal())
+func (s *SSH) method(a address) (transport.AuthMethod, error) {
+	key, err := gitssh.NewPublicKeys(cmp.Or(a.user, s.User, gitssh.DefaultUsername), []byte(s.Key.Reveal()), s.Passphrase.Reveal())
 	if err != nil {
 		return nil, s.explainKey(err)
 	}
-	hosts, err := s.hosts(dir)
+	hosts, err := s.hosts()
 	if err != nil {
 		return nil, err
 	}
@@ -103,26 +95,14 @@ func (s *SSH) method(a address, dir string) (transport.AuthMethod, error) {
 	return keys{key}, nil
 }
 
-func (s *SSH) hosts(dir string) (*knownhosts.HostKeyDB, error) {
-	var files []string
-	if s.KnownHostsFile != "" {
-		if _, err := trusted.Read(s.KnownHostsFile, maxKnownHosts); err != nil {
-			return nil, badSource("known hosts cannot be read: "+err.Error(), adviceOf(err, "source.auth.ssh.known_hosts names the file"))
-		}
-		files = append(files, s.KnownHostsFile)
-	}
-	if s.KnownHosts != "" {
-		name, err := temporary(dir, s.KnownHosts)
-		if err != nil {
-			return nil, storeError("preparing", err)
-		}
-		defer os.Remove(name) // read completely below
-		files = append(files, name)
-	}
-	if len(files) == 0 {
+func (s *SSH) hosts() (*knownhosts.HostKeyDB, error) {
+	if s.KnownHostsFile == "" {
 		return nil, badSource("an ssh source needs known hosts", "add the server's line as ssh-keyscan prints it, after comparing its fingerprint")
 	}
-	hosts, err := knownhosts.NewDB(files...)
+	if _, err := trusted.Read(s.KnownHostsFile, maxKnownHosts); err != nil {
+		return nil, badSource("known hosts cannot be read: "+err.Error(), adviceOf(err, "source.auth.ssh.known_hosts names the file"))
+	}
+	hosts, err := knownhosts.NewDB(s.KnownHostsFile)
 	if err != nil {
 		return nil, badSource("known hosts cannot be read: "+err.Error(), "use the format of OpenSSH's known_hosts")
 	}
@@ -138,14 +118,4 @@ func adviceOf(err error, otherwise string) string {
 		return advised.Advice()
 	}
 	return otherwise
-}
-
-// temporary writes text to a file: the library reads known hosts from files only.
-func temporary(dir, text string) (name string, err error) {
-	f, err := os.CreateTemp(dir, knownHostsGlob)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
 }

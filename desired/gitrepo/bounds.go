@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
+	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
 )
 
@@ -103,16 +104,16 @@ func (l FetchLimits) tooLarge(e *packbound.Error) *Error {
 	hint, setting := "look for a large file in the commits", ""
 	switch e.Bound {
 	case packbound.PackBytes:
-		err.Reason, setting = fmt.Sprintf("the server sent more than the limit of %s", size(e.Limit)), "pack"
+		err.Reason, setting = fmt.Sprintf("the server sent more than the limit of %s", failure.Bytes(e.Limit)), "pack"
 	case packbound.Objects:
 		err.Reason, setting = fmt.Sprintf("it has %d objects, more than the limit of %d", e.Found, e.Limit), "objects"
 		hint = "keep the desired state in a separate repository"
 	case packbound.ObjectBytes:
-		err.Reason, setting = fmt.Sprintf("it has an object of %s, over the limit of %s", size(e.Found), size(e.Limit)), "object"
+		err.Reason, setting = fmt.Sprintf("it has an object of %s, over the limit of %s", failure.Bytes(e.Found), failure.Bytes(e.Limit)), "object"
 	case packbound.InflatedBytes:
-		err.Reason, setting = fmt.Sprintf("the unpacked data is larger than the limit of %s", size(e.Limit)), "unpacked"
+		err.Reason, setting = fmt.Sprintf("the unpacked data is larger than the limit of %s", failure.Bytes(e.Limit)), "unpacked"
 	case packbound.DiskBytes:
-		err.Reason, setting = fmt.Sprintf("the local store would take more than the limit of %s", size(l.StoreBytes)), "store"
+		err.Reason, setting = fmt.Sprintf("the local store would take more than the limit of %s", failure.Bytes(l.StoreBytes)), "store"
 		if l.RoomBytes > 0 {
 			err.From = errNoRoom
 		}

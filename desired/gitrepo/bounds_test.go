@@ -1,16 +1,10 @@
 package gitrepo_test
 
 import (
-	"bytes"
 	"encoding/binary"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -19,38 +13,14 @@ import (
 
 const madeCommit = "0123456789012345678901234567890123456789"
 
-// servePack serves one pack, as that of main and of pull request 1, and counts
-// how often it was sent.
-func servePack(t *testing.T, pack []byte) (url string) {
-	url, _ = servePackOf(t, pack, madeCommit)
-	return url
-}
-
-func servePackOf(t *testing.T, pack []byte, commit string) (url string, sent *atomic.Int64) {
+// servePack serves one pack, as that of main and of pull request 1.
+func servePack(t *testing.T, pack []byte, commit string) *gittest.PackServer {
 	t.Helper()
-	sent = new(atomic.Int64)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/info/refs") {
-			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-			fmt.Fprint(w, pktLine("# service=git-upload-pack\n"), "0000",
-				pktLine(commit+" refs/heads/main\x00ofs-delta shallow\n"), pktLine(commit+" refs/pull/1/head\n"), "0000")
-			return
-		}
-		w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
-		body := new(bytes.Buffer)
-		_, _ = body.ReadFrom(r.Body)
-		if strings.Contains(body.String(), "deepen") {
-			fmt.Fprint(w, pktLine("shallow "+commit), "0000")
-		}
-		sent.Add(1)
-		fmt.Fprint(w, pktLine("NAK\n"))
-		_, _ = w.Write(pack)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL + "/edge.git", sent
+	u := gittest.New(t)
+	u.Commit("a.cue", "a: 1\n")
+	u.Git("branch", "-m", "other")
+	return u.HTTPBeside(gittest.Served{Ref: "refs/heads/main", Commit: commit, Pack: pack}, gittest.Served{Ref: "refs/pull/1/head", Commit: commit, Pack: pack})
 }
-
-func pktLine(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
 // A few bytes that stand for many are refused for what they stand for, and cost
 // no more than they are.
@@ -91,7 +61,7 @@ func TestFetchRefusesBombs(t *testing.T) {
 			if len(pack) > 300<<10 {
 				t.Fatalf("a pack of %d bytes", len(pack))
 			}
-			source := gitrepo.Source{URL: servePack(t, pack), Ref: "refs/heads/main"}
+			source := gitrepo.Source{URL: servePack(t, pack, madeCommit).URL, Ref: "refs/heads/main"}
 			before := allocated()
 			r, dir := storeOf(t)
 			for range 2 {
@@ -137,6 +107,6 @@ func TestLargestPack(t *testing.T) {
 		}
 		last = p.Difference(last, delta)
 	}
-	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: servePack(t, p.Done()), Ref: "refs/heads/main"})
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: servePack(t, p.Done(), madeCommit).URL, Ref: "refs/heads/main"})
 	t.Log(err)
 }

@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,58 +79,4 @@ func (r *Repo) Good() (hash string, ok bool, err error) {
 		return "", false, err
 	}
 	return ref.Hash().String(), true, nil
-}
-
-// IsAncestor reports whether newer contains older in its history, or is it. A
-// ref that moved from older to newer was force-pushed when it does not. Where
-// the history is cut before an answer is found it returns [ErrShallow].
-func (r *Repo) IsAncestor(older, newer string) (bool, error) {
-	st := openStorage(r.dir)
-	start, err := findCommit(st, newer)
-	if err != nil {
-		return false, err
-	}
-	cuts, err := st.Shallow()
-	if err != nil {
-		return false, storeError("reading", err)
-	}
-	found, beyond, err := inHistory(st, start.Hash, plumbing.NewHash(older), cuts)
-	if err == nil && beyond && !found {
-		err = &Error{
-			Kind: ErrShallow, Doing: fmt.Sprintf("looking for %.12s before %.12s", older, newer),
-			Hint: "fetch the full history to detect force pushes",
-		}
-	}
-	return found, err
-}
-
-// inHistory looks for target from start backwards, and reports whether the
-// search went beyond a cut.
-func inHistory(st *filesystem.Storage, start, target plumbing.Hash, cuts []plumbing.Hash) (found, beyond bool, err error) {
-	seen := map[plumbing.Hash]bool{}
-	for todo := []plumbing.Hash{start}; len(todo) > 0; {
-		h := todo[0]
-		todo = todo[1:]
-		if h == target {
-			return true, beyond, nil
-		}
-		if seen[h] {
-			continue
-		}
-		seen[h] = true
-		if slices.Contains(cuts, h) {
-			beyond = true
-			continue
-		}
-		c, err := findCommit(st, h.String())
-		switch {
-		case err == nil:
-			todo = append(todo, c.ParentHashes...)
-		case len(cuts) > 0:
-			beyond = true // a merge may reach around the recorded cuts
-		default:
-			return false, false, err
-		}
-	}
-	return false, beyond, nil
 }

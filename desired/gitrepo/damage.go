@@ -140,29 +140,10 @@ func (r *reach) inspect(ref *plumbing.Reference, cut bool) error {
 	if err != nil {
 		return err
 	}
-	if err := r.tree(commit.TreeHash); err != nil || cut {
+	if err := r.tree(commit.TreeHash); err != nil {
 		return err
 	}
-	return r.commits(commit)
-}
-
-// commits looks for all ancestors of a commit.
-func (r *reach) commits(c *object.Commit) error {
-	for todo := []*object.Commit{c}; len(todo) > 0; {
-		c := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if !r.add(c.Hash) {
-			continue
-		}
-		for _, hash := range c.ParentHashes {
-			parent, err := object.GetCommit(r.st, hash)
-			if err != nil {
-				return fmt.Errorf("reading commit %s: %w", hash, err)
-			}
-			todo = append(todo, parent)
-		}
-	}
-	return nil
+	return r.history(hash, cut, func(*object.Commit) error { return nil })
 }
 
 // complete reports whether every object of a commit's tree is in a store.

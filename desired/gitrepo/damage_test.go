@@ -114,36 +114,9 @@ func copied(t *testing.T, repository, folder string) (*gittest.Repository, strin
 	t.Helper()
 	to := t.TempDir()
 	for _, from := range []string{repository, folder} {
-		if err := copyAll(filepath.Join(to, filepath.Base(from)), from); err != nil {
-			t.Fatal(err)
-		}
+		run(t, "cp", "-a", from, to)
 	}
 	return gittest.Open(t, filepath.Join(to, filepath.Base(repository))), filepath.Join(to, filepath.Base(folder))
-}
-
-// copyAll copies a folder of folders and files with their modes and times.
-func copyAll(to, from string) error {
-	return filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		place := to + strings.TrimPrefix(name, from)
-		if entry.IsDir() {
-			return os.Mkdir(place, info.Mode().Perm())
-		}
-		content, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(place, content, info.Mode().Perm()); err != nil {
-			return err
-		}
-		return os.Chtimes(place, time.Time{}, info.ModTime())
-	})
 }
 
 func (s *store) each(glob string, do func(name string) error) {
@@ -487,7 +460,7 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 	u.Commit("a.cue", "a: 0\n", "b/b.cue", "b: 1\n")
 	one := pull(u, "refs/pull/1/head", "a: 1\n")
 	whole, folder := openPulls(t)
-	bringPull(t, whole, gitrepo.Source{URL: u.Dir}, one, one)
+	bringPull(t, whole, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}, one, one)
 	for i, damage := range damages {
 		if !soak.On && i%2 == 1 && !damage.mild { // they are all healed in one way: fetched anew
 			continue
@@ -498,7 +471,7 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			source := gitrepo.Source{URL: u.Dir}
+			source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
 			s := &store{Repository: u, t: t, dir: p.Store(one.Commit), tip: one.Commit}
 			damage.do(s)
 			for range 3 { // what cannot be read is known to be damaged from then on

@@ -120,17 +120,10 @@ func (f *fetch) classify(err error) *Error {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return &Error{Kind: ErrRefNotFound, Reason: "the repository is empty", Hint: "push a first commit"}
 	}
-	if e := classifyRefusal(err); e != nil {
-		return e
-	}
-	if e := classifySSH(err); e != nil {
-		return e
-	}
-	if e := f.classifyRedirect(err); e != nil {
-		return e
-	}
-	if e := classifyCertificate(err); e != nil {
-		return e
+	for _, classify := range []func(error) *Error{classifyRefusal, classifySSH, f.classifyRedirect, classifyCertificate} {
+		if e := classify(err); e != nil {
+			return e
+		}
 	}
 	return classifyNetwork(err)
 }
@@ -175,11 +168,14 @@ func (f *fetch) classifyRedirect(err error) *Error {
 	if !errors.As(err, &request) {
 		return nil
 	}
-	from, to := parsed(f.source.URL), parsed(request.URL)
-	if from == nil || to == nil {
+	from, err := url.Parse(f.source.URL)
+	if err != nil {
 		return nil
 	}
-	to = from.ResolveReference(to) // a server may send a path alone
+	to, err := from.Parse(request.URL) // a server may send a path alone
+	if err != nil {
+		return nil
+	}
 	refused := strings.HasPrefix(request.Err.Error(), "http redirect: ")
 	if !refused && from.Scheme == to.Scheme && from.Host == to.Host {
 		return nil
@@ -190,15 +186,6 @@ func (f *fetch) classifyRedirect(err error) *Error {
 		Kind: ErrUnreachable, Reason: firstLine(f.scrub("it redirects to " + target + ": " + reason)),
 		Hint: "if the repository has moved, set source.url to its new address",
 	}
-}
-
-// parsed is a URL; nil for a text that is none.
-func parsed(text string) *url.URL {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil
-	}
-	return u
 }
 
 // classifyCertificate is about a server whose certificate is not accepted; nil for anything

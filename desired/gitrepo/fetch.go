@@ -88,7 +88,7 @@ func (r *Repo) newFetch(s Source) (*fetch, error) {
 	if err := checkRef(s.Ref); err != nil {
 		return nil, err
 	}
-	m, err := s.method(a, r.dir)
+	m, err := s.method(a)
 	if err != nil {
 		return nil, err
 	}
@@ -145,19 +145,14 @@ func (f *fetch) refuse(failed error) bool {
 	return why.Kind == ErrTrust
 }
 
-// advertised notes what commit a name of the server stands for, and refuses one that was
+// advertised notes what commit the ref stands for on the server, and refuses one that was
 // refused before.
-func (f *fetch) advertised(name string) func(refs, peeled map[string]plumbing.Hash) error {
-	return func(refs, peeled map[string]plumbing.Hash) error {
-		f.tip = refs[name]
-		if commit, ok := peeled[name]; ok {
-			f.tip = commit
-		}
-		if f.pinned() {
-			f.tip = plumbing.NewHash(f.source.Ref)
-		}
-		return recall(f.memory(f.tip), f.tip, f.limits, f.accept())
+func (f *fetch) advertised(refs, peeled map[string]plumbing.Hash) error {
+	f.tip = refs[f.source.Ref]
+	if commit, ok := peeled[f.source.Ref]; ok {
+		f.tip = commit
 	}
+	return recall(f.memory(f.tip), f.tip, f.limits, f.accept())
 }
 
 // accept judges a tip, and keeps what it was of one that is refused.
@@ -223,9 +218,6 @@ func (f *fetch) bring(ctx context.Context) (plumbing.Hash, error) {
 	if err != nil {
 		return plumbing.ZeroHash, storeError("reading", err)
 	}
-	if f.pinned() && (!cut || f.source.Shallow) && complete(f.storage, plumbing.NewHash(f.source.Ref)) {
-		return plumbing.NewHash(f.source.Ref), nil // a commit never changes
-	}
 	if cut && !f.source.Shallow {
 		return f.refill(ctx, 0)
 	}
@@ -256,91 +248,49 @@ func (f *fetch) depth() int {
 	return 0
 }
 
-func (f *fetch) pinned() bool { return plumbing.IsHash(f.source.Ref) && len(f.source.Ref) == 40 }
-
-// pull fetches into st and returns the commit.
+// pull fetches what the source follows into st, has its commit judged, and returns it.
 func (f *fetch) pull(ctx context.Context, st *filesystem.Storage, depth int) (plumbing.Hash, error) {
-	var err error
-	for _, name := range candidates(f.source.Ref) {
-		if err = f.transferTip(ctx, st, depth, refSpec(name, refFetched)); !errors.Is(err, git.NoMatchingRefSpecError{}) {
-			break
-		}
-	}
-	if errors.Is(err, git.ErrExactSHA1NotSupported) {
-		return f.search(ctx, st)
-	}
-	if err != nil {
+	o := transfer.Options{Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised}
+	if err := f.transferWith(ctx, st, depth, o, f.judged, refSpec(f.source.Ref, refFetched)); err != nil {
 		return plumbing.ZeroHash, err
 	}
 	ref, err := st.Reference(refFetched)
 	if err != nil {
-		return plumbing.ZeroHash, err
+		return plumbing.ZeroHash, storeError("reading", err)
 	}
-	return f.commit(st, ref.Hash())
-}
-
-// search fetches every branch and tag, for a server that does not hand out
-// commits by hash, and looks for the commit among them.
-func (f *fetch) search(ctx context.Context, st *filesystem.Storage) (plumbing.Hash, error) {
-	err := f.transferTip(ctx, st, 0, "+refs/heads/*:refs/seawall/heads/*", "+refs/tags/*:refs/seawall/tags/*")
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return f.commit(st, plumbing.NewHash(f.source.Ref))
-}
-
-// errLeadsNowhere is a ref whose commit is not in the store after it was fetched.
-var errLeadsNowhere = errors.New("the ref does not lead to a commit")
-
-func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Hash, error) {
-	commit, err := peel(st, hash)
+	commit, err := peel(st, ref.Hash())
 	if err != nil {
 		return plumbing.ZeroHash, &Error{
 			Kind: ErrRefNotFound, Doing: f.address.doing(f.source.Ref), Reason: "it does not lead to a commit",
-			Hint: "name a branch, a tag of a commit, or a commit that a branch or tag contains", From: errLeadsNowhere,
+			Hint: "name a branch, or a tag of a commit", From: errLeadsNowhere,
 		}
 	}
 	return commit.Hash, nil
 }
 
+// errLeadsNowhere is a ref whose commit is not in the store after it was fetched.
+var errLeadsNowhere = errors.New("the ref does not lead to a commit")
+
 // transfer fetches refs into st, each from exactly the name it is asked for by.
 func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	return f.transferWith(ctx, st, depth, transfer.Options{}, func() *packbound.Tip { return nil }, specs)
+	return f.transferWith(ctx, st, depth, transfer.Options{}, func() *packbound.Tip { return nil }, specs...)
 }
 
-// transferTip fetches what the source follows, and has its commit judged.
-func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	return f.transferWith(ctx, st, depth, transfer.Options{
-		Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised(specs[0].Src()),
-	}, f.judged, specs)
-}
-
-func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs []config.RefSpec) error {
-	o.Refs = sources(specs)
+func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs ...config.RefSpec) error {
+	o.Refs = []string{}
+	for _, spec := range specs {
+		o.Refs = append(o.Refs, spec.Src())
+	}
 	limits := f.limits.ofPack(f.limits.room(f.repo.dir))
 	return f.talk(ctx, o, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		err := f.remote(&boundedStorage{st, limits, tip, t.Refuse}).FetchContext(t.Context(), &git.FetchOptions{
 			RefSpecs: specs, Depth: depth, Auth: t, Tags: git.NoTags, Force: true,
-			Prune: strings.Contains(string(specs[0]), "*"),
 		})
 		if errors.Is(err, git.NoErrAlreadyUpToDate) {
 			return nil
 		}
 		return err
 	})
-}
-
-// sources are the refs on the server that are asked for; nil where there is a
-// pattern among them.
-func sources(specs []config.RefSpec) (names []string) {
-	names = []string{}
-	for _, spec := range specs {
-		if spec.IsWildcard() {
-			return nil
-		}
-		names = append(names, spec.Src())
-	}
-	return names
 }
 
 // talk speaks with the source's server, and gives up where that falls silent.

@@ -22,7 +22,7 @@ func TestFetchLocal(t *testing.T) {
 	want := u.Commit("a.cue", "a: 1\n")
 	for _, url := range []string{u.Dir, "file://" + u.Dir} {
 		r := open(t)
-		if got := fetch(t, r, gitrepo.Source{URL: url, Ref: "main"}); got != want {
+		if got := fetch(t, r, gitrepo.Source{URL: url, Ref: "refs/heads/main"}); got != want {
 			t.Errorf("%s: commit %s, want %s", url, got, want)
 		}
 		if got := content(t, r, want, "a.cue"); got != "a: 1\n" {
@@ -61,9 +61,9 @@ func TestFetchFollowsTheRef(t *testing.T) {
 
 func ancestry(t *testing.T, r *gitrepo.Repo, older, newer string, want bool) {
 	t.Helper()
-	got, err := r.IsAncestor(older, newer)
-	if err != nil || got != want {
-		t.Errorf("IsAncestor(%.7s, %.7s) = %v, %v, want %v", older, newer, got, err, want)
+	got, err := r.Move(older, newer)
+	if err != nil || got == gitrepo.Forward != want {
+		t.Errorf("Move(%.7s, %.7s) = %v, %v, want forward: %v", older, newer, got, err, want)
 	}
 }
 
@@ -76,18 +76,14 @@ func TestFetchRefs(t *testing.T) {
 	u.Git("tag", "-a", "-m", "twice", "twice", "heavy")
 	u.Git("branch", "both", "main")
 	second := u.Commit("a.cue", "a: 2\n")
-	u.Git("tag", "both") // a branch wins over a tag of its name
+	u.Git("tag", "both")
 	for _, test := range []struct{ ref, want string }{
-		{"", second},
-		{"main", second},
-		{"light", first},
+		{"refs/heads/main", second},
 		{"refs/tags/light", first},
-		{"heavy", first},
+		{"refs/tags/heavy", first},
 		{"refs/tags/twice", first},
-		{"both", first},
+		{"refs/heads/both", first},
 		{"refs/tags/both", second},
-		{first, first},
-		{second, second},
 	} {
 		r := open(t)
 		for range 2 { // the second time from the store
@@ -112,13 +108,7 @@ func TestFetchHTTP(t *testing.T) {
 		{"anonymous", u.HTTP("", ""), gitrepo.Auth{}},
 	}
 	for _, test := range tests {
-		r := open(t)
-		source := gitrepo.Source{URL: test.url, Ref: "main", Auth: test.auth}
-		if got := fetch(t, r, source); got != want {
-			t.Errorf("%s: commit %s, want %s", test.name, got, want)
-		}
-		source.Ref = want // this server does not hand out commits by hash
-		if got := fetch(t, open(t), source); got != want {
+		if got := fetch(t, open(t), gitrepo.Source{URL: test.url, Ref: "refs/heads/main", Auth: test.auth}); got != want {
 			t.Errorf("%s: commit %s, want %s", test.name, got, want)
 		}
 	}
@@ -145,18 +135,17 @@ func TestFetchErrors(t *testing.T) {
 		kind   gitrepo.Kind
 		say    string
 	}{
-		{"missing branch", gitrepo.Source{URL: u.Dir, Ref: "mian"}, gitrepo.ErrRefNotFound, "fetching mian of " + u.Dir},
-		{"missing commit", gitrepo.Source{URL: u.Dir, Ref: strings.Repeat("ab", 20)}, gitrepo.ErrRefNotFound, "abab"},
-		{"tag of a file", gitrepo.Source{URL: u.Dir, Ref: "blob"}, gitrepo.ErrRefNotFound, "does not lead to a commit"},
-		{"empty repository", gitrepo.Source{URL: empty.Dir, Ref: "main"}, gitrepo.ErrRefNotFound, "empty"},
-		{"missing folder", gitrepo.Source{URL: u.Dir + "x", Ref: "main"}, gitrepo.ErrNotFound, "edge.gitx"},
-		{"wrong password", gitrepo.Source{URL: guarded, Auth: basic("ada", "wrong-horse")}, gitrepo.ErrAuth, "edge.git"},
-		{"wrong token", gitrepo.Source{URL: guarded, Auth: gitrepo.Auth{Token: edge.NewSecret("wrong-horse")}}, gitrepo.ErrAuth, "[secret]"},
-		{"no credential", gitrepo.Source{URL: guarded}, gitrepo.ErrAuth, "edge.git"},
-		{"forbidden", gitrepo.Source{URL: status(403)}, gitrepo.ErrAuth, "edge.git"},
-		{"not found", gitrepo.Source{URL: status(404)}, gitrepo.ErrNotFound, "edge.git"},
-		{"server error", gitrepo.Source{URL: status(503)}, gitrepo.ErrUnreachable, "status 503"},
-		{"nobody there", gitrepo.Source{URL: closed.URL + "/edge.git"}, gitrepo.ErrUnreachable, "refused"},
+		{"missing branch", gitrepo.Source{URL: u.Dir, Ref: "refs/heads/mian"}, gitrepo.ErrRefNotFound, "fetching refs/heads/mian of " + u.Dir},
+		{"tag of a file", gitrepo.Source{URL: u.Dir, Ref: "refs/tags/blob"}, gitrepo.ErrRefNotFound, "does not lead to a commit"},
+		{"empty repository", gitrepo.Source{URL: empty.Dir, Ref: "refs/heads/main"}, gitrepo.ErrRefNotFound, "empty"},
+		{"missing folder", gitrepo.Source{URL: u.Dir + "x", Ref: "refs/heads/main"}, gitrepo.ErrNotFound, "edge.gitx"},
+		{"wrong password", gitrepo.Source{URL: guarded, Auth: basic("ada", "wrong-horse"), Ref: "refs/heads/main"}, gitrepo.ErrAuth, "edge.git"},
+		{"wrong token", gitrepo.Source{URL: guarded, Auth: gitrepo.Auth{Token: edge.NewSecret("wrong-horse")}, Ref: "refs/heads/main"}, gitrepo.ErrAuth, "[secret]"},
+		{"no credential", gitrepo.Source{URL: guarded, Ref: "refs/heads/main"}, gitrepo.ErrAuth, "edge.git"},
+		{"forbidden", gitrepo.Source{URL: status(403), Ref: "refs/heads/main"}, gitrepo.ErrAuth, "edge.git"},
+		{"not found", gitrepo.Source{URL: status(404), Ref: "refs/heads/main"}, gitrepo.ErrNotFound, "edge.git"},
+		{"server error", gitrepo.Source{URL: status(503), Ref: "refs/heads/main"}, gitrepo.ErrUnreachable, "status 503"},
+		{"nobody there", gitrepo.Source{URL: closed.URL + "/edge.git", Ref: "refs/heads/main"}, gitrepo.ErrUnreachable, "refused"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := open(t).Fetch(context.Background(), test.source)
@@ -167,31 +156,33 @@ func TestFetchErrors(t *testing.T) {
 }
 
 func TestFetchRefusesSources(t *testing.T) {
-	key := &gitrepo.SSH{Key: edge.NewSecret("s3cret-key"), KnownHosts: "h ssh-ed25519 AAAA"}
+	key := &gitrepo.SSH{Key: edge.NewSecret("s3cret-key"), KnownHostsFile: "/etc/hosts"}
 	for _, test := range []struct {
 		source gitrepo.Source
 		say    string
 	}{
 		{gitrepo.Source{}, "empty"},
-		{gitrepo.Source{URL: "https://ada:s3cret@git.example/edge"}, "user name"},
-		{gitrepo.Source{URL: "https://s3cret@git.example/edge"}, "user name"},
-		{gitrepo.Source{URL: "ssh://ada:s3cret@git.example/edge"}, "password"},
-		{gitrepo.Source{URL: "ada:s3cret@git.example:edge"}, "password"},
-		{gitrepo.Source{URL: "https://git.example/edge?token=s3cret"}, "query"},
-		{gitrepo.Source{URL: "https://git.example/%zz-s3cret"}, "parsed"},
-		{gitrepo.Source{URL: "http://git.example/edge"}, "plain http"},
-		{gitrepo.Source{URL: "git://git.example/edge"}, "not supported"},
-		{gitrepo.Source{URL: "file://host/edge"}, "names a host"},
-		{gitrepo.Source{URL: "/edge", Auth: basic("ada", "s3cret")}, "needs no credential"},
-		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{SSH: key}}, "only with an ssh URL"},
-		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), SSH: key}}, "more than one"},
-		{gitrepo.Source{URL: "git@git.example:edge"}, "needs a key"},
-		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{SSH: key}}, "key cannot be read"},
-		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), Bearer: edge.NewSecret("s3cret")}}, "more than one"},
-		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{Bearer: edge.NewSecret("s3cret")}}, "needs a key"},
-		{gitrepo.Source{URL: "https://git.example/edge", CA: "no certificate"}, "has no certificate"},
+		{gitrepo.Source{URL: "https://ada:s3cret@git.example/edge", Ref: "refs/heads/main"}, "user name"},
+		{gitrepo.Source{URL: "https://s3cret@git.example/edge", Ref: "refs/heads/main"}, "user name"},
+		{gitrepo.Source{URL: "ssh://ada:s3cret@git.example/edge", Ref: "refs/heads/main"}, "password"},
+		{gitrepo.Source{URL: "ada:s3cret@git.example:edge", Ref: "refs/heads/main"}, "password"},
+		{gitrepo.Source{URL: "https://git.example/edge?token=s3cret", Ref: "refs/heads/main"}, "query"},
+		{gitrepo.Source{URL: "https://git.example/%zz-s3cret", Ref: "refs/heads/main"}, "parsed"},
+		{gitrepo.Source{URL: "http://git.example/edge", Ref: "refs/heads/main"}, "plain http"},
+		{gitrepo.Source{URL: "git://git.example/edge", Ref: "refs/heads/main"}, "not supported"},
+		{gitrepo.Source{URL: "file://host/edge", Ref: "refs/heads/main"}, "names a host"},
+		{gitrepo.Source{URL: "/edge", Auth: basic("ada", "s3cret"), Ref: "refs/heads/main"}, "needs no credential"},
+		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{SSH: key}, Ref: "refs/heads/main"}, "only with an ssh URL"},
+		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), SSH: key}, Ref: "refs/heads/main"}, "more than one"},
+		{gitrepo.Source{URL: "git@git.example:edge", Ref: "refs/heads/main"}, "needs a key"},
+		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{SSH: key}, Ref: "refs/heads/main"}, "key cannot be read"},
+		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), Bearer: edge.NewSecret("s3cret")}, Ref: "refs/heads/main"}, "more than one"},
+		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{Bearer: edge.NewSecret("s3cret")}, Ref: "refs/heads/main"}, "needs a key"},
+		{gitrepo.Source{URL: "https://git.example/edge", CA: "no certificate", Ref: "refs/heads/main"}, "has no certificate"},
 		{gitrepo.Source{URL: "/edge", Ref: "refs/heads/*"}, "not a ref"},
-		{gitrepo.Source{URL: "/edge", Ref: "a:b"}, "not a ref"},
+		{gitrepo.Source{URL: "/edge", Ref: "refs/heads/a:b"}, "not a ref"},
+		{gitrepo.Source{URL: "/edge", Ref: "main"}, "not a ref's full name"},
+		{gitrepo.Source{URL: "/edge", Ref: strings.Repeat("ab", 20)}, "not a ref's full name"},
 		{gitrepo.Source{URL: "/edge", Ref: "../HEAD"}, "not a ref"},
 	} {
 		_, err := open(t).Fetch(context.Background(), test.source)
@@ -214,6 +205,7 @@ func TestFetchHeedsItsContext(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
+		source.Ref = "refs/heads/main"
 		_, err := open(t).Fetch(ctx, source)
 		wantError(t, err, gitrepo.ErrUnreachable, "did not answer in time")
 		if !errors.Is(err, context.DeadlineExceeded) {

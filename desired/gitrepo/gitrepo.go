@@ -6,13 +6,13 @@
 // a repository contains is ever written to disk under a name of its choosing:
 //
 //	repo, err := gitrepo.Open("/var/lib/seawall/git")
-//	fetched, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "main"})
+//	fetched, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main"})
 //	files, err := repo.Tree(fetched.Commit, "edge", gitrepo.Limits{})
 //	// … files is an fs.FS of the *.cue files; once they compile:
 //	err = repo.SetGood(fetched.Commit)
 //
 // Fetching keeps the full history unless [Source.Shallow] is set; force pushes
-// are followed, and [Repo.IsAncestor] tells them from ordinary commits. Errors
+// are followed, and [Repo.Move] tells them from ordinary commits. Errors
 // are [*Error] values: what happened, and what a person may try. No error text
 // carries a credential.
 //
@@ -61,11 +61,10 @@ const (
 )
 
 const (
-	lockFile       = "seawall.lock"
-	refillGlob     = "refill-*"
-	knownHostsGlob = "known-hosts-*"
-	damagedGlob    = "damaged-*"
-	cacheSize      = 32 * cache.MiByte
+	lockFile    = "seawall.lock"
+	refillGlob  = "refill-*"
+	damagedGlob = "damaged-*"
+	cacheSize   = 32 * cache.MiByte
 	// Objects above this size are read in pieces: a repository may hold a blob
 	// that is far larger than its compressed form.
 	largeObject = 1 << 20

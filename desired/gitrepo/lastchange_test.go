@@ -31,7 +31,7 @@ func TestLastChanges(t *testing.T) {
 	inside := u.Commit("all.cue", strings.Replace(read(t, filepath.Join(u.Dir, "all.cue")), "\tscore: 40\n", "", 1), "other.cue", "x: 1\n")
 
 	r := open(t)
-	tip := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main"})
+	tip := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	at := func(first, last int) gitrepo.Region { return gitrepo.Region{File: "all.cue", First: first, Last: last} }
 	regions := []gitrepo.Region{at(3, 3), at(1, 1), at(5, 5), at(2, 4), at(4, 5)}
 	found, err := r.LastChanges(t.Context(), tip, nil, regions)
@@ -68,7 +68,7 @@ func TestLastChangesOfShallowHistory(t *testing.T) {
 	u.Commit("zones.cue", shop)
 	tip := u.Commit("other.cue", "x: 1\n")
 	r := open(t)
-	fetch(t, r, gitrepo.Source{URL: "file://" + u.Dir, Ref: "main", Shallow: true})
+	fetch(t, r, gitrepo.Source{URL: "file://" + u.Dir, Ref: "refs/heads/main", Shallow: true})
 	found, err := r.LastChanges(t.Context(), tip, nil, []gitrepo.Region{{File: "zones.cue", First: 1, Last: 1}})
 	if err != nil || !found[0].Cut || found[0].Hash != tip {
 		t.Errorf("%+v, %v", found, err)

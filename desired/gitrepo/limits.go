@@ -1,9 +1,6 @@
 package gitrepo
 
-import (
-	"cmp"
-	"fmt"
-)
+import "cmp"
 
 // Limits bound what [Repo.Tree] hands out. A zero field takes its default.
 type Limits struct {
@@ -31,19 +28,3 @@ const maxListing = 16 << 20
 
 // maxProblems bounds what one look at a tree reports.
 const maxProblems = 500
-
-// size renders a number of bytes: "1 MiB", "1.5 MiB", "310 bytes".
-func size(n int64) string {
-	for _, u := range []struct {
-		name  string
-		bytes int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n >= u.bytes {
-			if n%u.bytes == 0 {
-				return fmt.Sprintf("%d %s", n/u.bytes, u.name)
-			}
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}

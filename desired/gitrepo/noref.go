@@ -23,15 +23,11 @@ func noRef(ref string, offered map[string]plumbing.Hash) *Error {
 	prefix, kind := "refs/heads/", "branch"
 	what := "ref " + visible.Name(ref)
 	switch name, isBranch := strings.CutPrefix(ref, prefix); {
-	case ref == "":
-		what = "its default branch"
 	case isBranch:
 		what = "branch " + visible.Name(name)
 	case strings.HasPrefix(ref, "refs/tags/"):
 		prefix, kind = "refs/tags/", "tag"
 		what = "tag " + visible.Name(strings.TrimPrefix(ref, prefix))
-	case !strings.HasPrefix(ref, "refs/"):
-		what = "a branch or tag " + visible.Name(ref)
 	}
 	there := namesBelow(prefix, offered)
 	e := &Error{Kind: ErrRefNotFound, Reason: what + " does not exist; the repository has" + listed(there, kind)}

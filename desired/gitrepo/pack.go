@@ -142,7 +142,7 @@ func tips(st *filesystem.Storage) ([]plumbing.Hash, error) {
 func reachable(st *filesystem.Storage, tips []plumbing.Hash, cut bool) ([]plumbing.Hash, error) {
 	objects := newReach(st)
 	for _, tip := range tips {
-		if err := objects.history(tip, cut); err != nil {
+		if err := objects.history(tip, cut, func(c *object.Commit) error { return objects.tree(c.TreeHash) }); err != nil {
 			return nil, err
 		}
 	}
@@ -169,9 +169,8 @@ func (r *reach) add(h plumbing.Hash) (first bool) {
 	return true
 }
 
-// history adds a commit and everything below it, with its ancestors unless
-// tipOnly.
-func (r *reach) history(start plumbing.Hash, tipOnly bool) error {
+// history adds a commit, with its ancestors unless tipOnly, and has each looked at.
+func (r *reach) history(start plumbing.Hash, tipOnly bool, look func(*object.Commit) error) error {
 	for todo := []plumbing.Hash{start}; len(todo) > 0; {
 		h := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -182,7 +181,7 @@ func (r *reach) history(start plumbing.Hash, tipOnly bool) error {
 		if err != nil {
 			return fmt.Errorf("reading commit %s: %w", h, err)
 		}
-		if err := r.tree(c.TreeHash); err != nil {
+		if err := look(c); err != nil {
 			return err
 		}
 		if !tipOnly {
@@ -210,20 +209,13 @@ func (r *reach) tree(h plumbing.Hash) error {
 				return err
 			}
 		default:
-			if err := r.blob(e.Hash); err != nil {
-				return err
+			if !r.add(e.Hash) {
+				continue
+			}
+			if err := r.st.HasEncodedObject(e.Hash); err != nil {
+				return fmt.Errorf("reading blob %s: %w", e.Hash, err)
 			}
 		}
-	}
-	return nil
-}
-
-func (r *reach) blob(h plumbing.Hash) error {
-	if !r.add(h) {
-		return nil
-	}
-	if err := r.st.HasEncodedObject(h); err != nil {
-		return fmt.Errorf("reading blob %s: %w", h, err)
 	}
 	return nil
 }

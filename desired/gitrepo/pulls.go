@@ -144,17 +144,10 @@ func (p *Pulls) fetchTo(ctx context.Context, dir string, s Source) (plumbing.Has
 	}
 	job.storage = openStorage(dir)
 	job.memory = func(commit plumbing.Hash) string { return p.Store(commit.String()) }
-	if err := job.transferTip(ctx, job.storage, 1, refSpec(s.Ref, refFetched)); err != nil {
+	commit, err := job.pull(ctx, job.storage, 1)
+	if err != nil {
 		err = job.explain(ctx, err)
 		job.refuse(err)
-		return plumbing.ZeroHash, err
-	}
-	ref, err := job.storage.Reference(refFetched)
-	if err != nil {
-		return plumbing.ZeroHash, storeError("reading", err)
-	}
-	commit, err := job.commit(job.storage, ref.Hash())
-	if err != nil {
 		return plumbing.ZeroHash, err
 	}
 	return commit, repo.stamp()
@@ -192,12 +185,7 @@ func (p *Pulls) KeepOnly(commits []string) error {
 // isHeads reports whether a name in the folder is one that this package gives. Earlier
 // versions kept all heads in one store there.
 func isHeads(name string) bool {
-	match := func(glob string) bool {
-		ok, _ := filepath.Match(glob, name) // the globs are well formed
-		return ok
-	}
-	return plumbing.IsHash(name) || match(freshGlob) || slices.ContainsFunc(leftovers, match) ||
-		slices.Contains(storeFiles, name) || name == lockFile
+	return plumbing.IsHash(name) || like(name, freshGlob) || ofStore(name)
 }
 
 // Used is what the head of one commit takes on disk, in bytes.

@@ -2,11 +2,11 @@ package gitrepo_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,13 +32,7 @@ func pull(u *gittest.Repository, ref, content string) gitrepo.Pull {
 	head := u.Commit("a.cue", content)
 	u.Point(ref, head)
 	u.Git("checkout", "-q", "main")
-	number := 0
-	_, _ = fmt.Sscanf(strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, ref), "%d", &number)
+	number, _ := strconv.Atoi(strings.Split(ref, "/")[2])
 	return gitrepo.Pull{Number: number, Ref: ref, Commit: head}
 }
 
@@ -55,7 +49,7 @@ func TestListPulls(t *testing.T) {
 		u.Git("update-ref", other, "main")
 	}
 	p, _ := openPulls(t)
-	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "main"}
+	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "refs/heads/main"}
 	got, err := p.List(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +57,7 @@ func TestListPulls(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pull requests (-want +got):\n%s", diff)
 	}
-	_, err = p.List(t.Context(), gitrepo.Source{URL: u.Dir + "x"})
+	_, err = p.List(t.Context(), gitrepo.Source{URL: u.Dir + "x", Ref: "refs/heads/main"})
 	wantError(t, err, gitrepo.ErrNotFound, "edge.gitx")
 }
 
@@ -72,7 +66,7 @@ func TestFetchPulls(t *testing.T) {
 	u := gittest.New(t)
 	base := u.Commit("a.cue", "a: 0\n")
 	main := open(t)
-	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "main"}
+	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "refs/heads/main"}
 	fetch(t, main, source)
 	one, two := pull(u, "refs/pull/1/head", "a: 1\n"), pull(u, "refs/merge-requests/2/head", "a: 2\n")
 	p, dir := openPulls(t)
@@ -125,7 +119,7 @@ func TestFetchPullThatMoved(t *testing.T) {
 	old := pull(u, "refs/pull/1/head", "a: 1\n")
 	moved := pull(u, "refs/pull/1/head", "a: 2\n")
 	p, _ := openPulls(t)
-	bringPull(t, p, gitrepo.Source{URL: u.Dir}, old, moved)
+	bringPull(t, p, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}, old, moved)
 }
 
 func bringPull(t *testing.T, p *gitrepo.Pulls, s gitrepo.Source, asked, want gitrepo.Pull) {
@@ -142,11 +136,9 @@ func TestRefusedPull(t *testing.T) {
 	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
-	noise := make([]byte, 300<<10)
-	_, _ = rand.Read(noise)
-	large := pull(u, "refs/pull/1/head", string(noise))
+	large := pull(u, "refs/pull/1/head", noise(t, 300<<10))
 	p, dir := openPulls(t)
-	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{PackBytes: 200 << 10, Setting: "forge.limits"}}
+	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{PackBytes: 200 << 10, Setting: "forge.limits"}, Ref: "refs/heads/main"}
 	const say = "more than the limit of 200 KiB"
 	_, err := p.Fetch(t.Context(), source, large)
 	wantError(t, err, gitrepo.ErrTooLarge, say)
@@ -197,11 +189,9 @@ func TestNoRoomForAPull(t *testing.T) {
 	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
-	noise := make([]byte, 300<<10)
-	_, _ = rand.Read(noise)
-	head := pull(u, "refs/pull/1/head", string(noise))
+	head := pull(u, "refs/pull/1/head", noise(t, 300<<10))
 	p, _ := openPulls(t)
-	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{StoreBytes: 1 << 30, RoomBytes: 100 << 10}}
+	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{StoreBytes: 1 << 30, RoomBytes: 100 << 10}, Ref: "refs/heads/main"}
 	_, err := p.Fetch(t.Context(), source, head)
 	wantError(t, err, gitrepo.ErrTooLarge, "the local store would take more than the limit of 1 GiB")
 	if !gitrepo.Later(err) {
@@ -220,7 +210,7 @@ func TestPullsAreTidied(t *testing.T) {
 	u.Commit("a.cue", "a: 0\n")
 	head := pull(u, "refs/pull/1/head", "a: 1\n")
 	p, dir := openPulls(t)
-	source := gitrepo.Source{URL: u.Dir}
+	source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
 	bringPull(t, p, source, head, head)
 	packs, err := filepath.Glob(filepath.Join(p.Store(head.Commit), "objects", "pack", "*.pack"))
 	if err != nil || len(packs) != 1 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -96,7 +97,6 @@ type receipt struct {
 type newObjects struct {
 	base  *filesystem.Storage
 	fresh *memory.Storage
-	all   []plumbing.Hash
 	tip   plumbing.Hash
 }
 
@@ -165,35 +165,18 @@ func (n *newObjects) tree(hash plumbing.Hash, at string, files map[string][]byte
 }
 
 func (n *newObjects) blob(content []byte) (plumbing.Hash, error) {
-	o := n.fresh.NewEncodedObject()
+	o := new(plumbing.MemoryObject)
 	o.SetType(plumbing.BlobObject)
-	w, err := o.Writer()
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return n.keep(o)
+	_, _ = o.Write(content) // to memory
+	return n.fresh.SetEncodedObject(o)
 }
 
 func (n *newObjects) add(what object.Object) (plumbing.Hash, error) {
-	o := n.fresh.NewEncodedObject()
+	o := new(plumbing.MemoryObject)
 	if err := what.Encode(o); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return n.keep(o)
-}
-
-func (n *newObjects) keep(o plumbing.EncodedObject) (plumbing.Hash, error) {
-	hash, err := n.fresh.SetEncodedObject(o)
-	if !slices.Contains(n.all, hash) {
-		n.all = append(n.all, hash)
-	}
-	return hash, err
+	return n.fresh.SetEncodedObject(o)
 }
 
 // maxSaid bounds what is kept of a server's words, in bytes and lines.
@@ -272,7 +255,7 @@ func (n *newObjects) request(branch string, offered *capability.List, said io.Wr
 	}
 	request.Commands = []*packp.Command{{Name: plumbing.ReferenceName(branch), Old: plumbing.ZeroHash, New: n.tip}}
 	var pack bytes.Buffer
-	if _, err := packfile.NewEncoder(&pack, n.fresh, false).Encode(n.all, 0); err != nil {
+	if _, err := packfile.NewEncoder(&pack, n.fresh, false).Encode(slices.Collect(maps.Keys(n.fresh.Objects)), 0); err != nil {
 		return nil, err
 	}
 	request.Packfile = io.NopCloser(&pack)

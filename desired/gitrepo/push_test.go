@@ -37,10 +37,10 @@ func TestPushMakesABranch(t *testing.T) {
 	key := gittest.NewKey(t)
 	addr, host := u.SSH("git", key.Public)
 	for name, source := range map[string]gitrepo.Source{
-		"http":    {URL: u.HTTP("ada", "hunter2"), Ref: "main", Auth: basic("ada", "hunter2")},
-		"ssh":     {URL: "ssh://git@" + addr + u.Dir, Ref: "main", Auth: sshAuth(t, key, gittest.KnownHosts(addr, host))},
-		"file":    {URL: "file://" + u.Dir, Ref: "main"},
-		"shallow": {URL: u.HTTP("", ""), Ref: "main", Shallow: true},
+		"http":    {URL: u.HTTP("ada", "hunter2"), Ref: "refs/heads/main", Auth: basic("ada", "hunter2")},
+		"ssh":     {URL: "ssh://git@" + addr + u.Dir, Ref: "refs/heads/main", Auth: sshAuth(t, key, gittest.KnownHosts(addr, host))},
+		"file":    {URL: "file://" + u.Dir, Ref: "refs/heads/main"},
+		"shallow": {URL: u.HTTP("", ""), Ref: "refs/heads/main", Shallow: true},
 	} {
 		r := open(t)
 		fetch(t, r, source)
@@ -77,7 +77,7 @@ func TestPushMakesABranch(t *testing.T) {
 func TestPushThatIsRefused(t *testing.T) {
 	t.Parallel()
 	u, base := upstream(t)
-	source := gitrepo.Source{URL: u.HTTP("ada", "hunter2"), Ref: "main", Auth: basic("ada", "hunter2")}
+	source := gitrepo.Source{URL: u.HTTP("ada", "hunter2"), Ref: "refs/heads/main", Auth: basic("ada", "hunter2")}
 	r := open(t)
 	fetch(t, r, source)
 
@@ -114,7 +114,7 @@ func TestPushThatIsRefused(t *testing.T) {
 
 func TestPushOfWhatIsNotThere(t *testing.T) {
 	u, base := upstream(t)
-	source := gitrepo.Source{URL: "file://" + u.Dir, Ref: "main"}
+	source := gitrepo.Source{URL: "file://" + u.Dir, Ref: "refs/heads/main"}
 	r := open(t)
 	fetch(t, r, source)
 	b := change(base, "absorb")

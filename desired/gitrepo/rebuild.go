@@ -19,7 +19,7 @@ import (
 var storeFiles = []string{"HEAD", "config", "objects", "refs", "packed-refs", "shallow", stampFile, refusedFile}
 
 // leftovers are what a process leaves behind in a store that is killed.
-var leftovers = []string{refillGlob, knownHostsGlob, damagedGlob}
+var leftovers = []string{refillGlob, damagedGlob}
 
 // foreign returns the name of something in the folder that no store has; empty
 // for none.
@@ -29,15 +29,22 @@ func foreign(dir string) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		left := slices.ContainsFunc(leftovers, func(glob string) bool {
-			match, _ := filepath.Match(glob, e.Name()) // the globs are well formed
-			return match
-		})
-		if !left && e.Name() != lockFile && !slices.Contains(storeFiles, e.Name()) {
+		if !ofStore(e.Name()) {
 			return e.Name(), nil
 		}
 	}
 	return "", nil
+}
+
+// ofStore reports whether a store may have a file of this name.
+func ofStore(name string) bool {
+	return name == lockFile || slices.Contains(storeFiles, name) || slices.ContainsFunc(leftovers, func(glob string) bool { return like(name, glob) })
+}
+
+// like reports whether a name is as a pattern says, which is well formed.
+func like(name, glob string) bool {
+	is, _ := filepath.Match(glob, name)
+	return is
 }
 
 // rebuild fetches into a new store, and puts it in the place of the damaged one.

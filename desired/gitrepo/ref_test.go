@@ -18,9 +18,6 @@ func TestFetchFollowsExactRefs(t *testing.T) {
 	}{
 		{"refs/heads/main", []string{"refs/tags/refs/heads/main", "refs/refs/heads/main", "refs/heads/refs/heads/main", "refs/remotes/refs/heads/main"}},
 		{"refs/tags/v1", []string{"refs/tags/refs/tags/v1", "refs/heads/refs/tags/v1"}},
-		{"main", []string{"refs/tags/refs/heads/main", "refs/heads/heads/main", "refs/remotes/main", "refs/tags/heads/main"}},
-		{"heads/main", []string{"refs/heads/main"}},
-		{"", []string{"refs/tags/HEAD", "refs/heads/HEAD", "refs/remotes/HEAD/HEAD"}},
 	} {
 		u := gittest.New(t)
 		u.Commit("a.cue", "a: 1\n")
@@ -30,9 +27,7 @@ func TestFetchFollowsExactRefs(t *testing.T) {
 		}
 		u.Git("update-ref", "refs/heads/elsewhere", "HEAD")
 		u.Git("symbolic-ref", "HEAD", "refs/heads/unborn")
-		if test.ref != "heads/main" {
-			u.Git("update-ref", "-d", "refs/heads/main")
-		}
+		u.Git("update-ref", "-d", "refs/heads/main")
 		for _, url := range []string{u.Dir, u.HTTP("", "")} {
 			fetched, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: url, Ref: test.ref})
 			if err == nil {
@@ -41,20 +36,6 @@ func TestFetchFollowsExactRefs(t *testing.T) {
 			}
 			wantError(t, err, gitrepo.ErrRefNotFound, "does not exist; the repository has")
 		}
-	}
-}
-
-// A server's default branch is followed even where it points at no branch.
-func TestFetchDetachedHead(t *testing.T) {
-	u := gittest.New(t)
-	want := u.Commit("a.cue", "a: 1\n")
-	u.Git("checkout", "-q", "--detach")
-	u.Git("checkout", "-q", "-b", "other")
-	u.Commit("a.cue", "a: 2\n")
-	u.Git("checkout", "-q", "--detach", want)
-	u.Git("branch", "-D", "-q", "main")
-	if got := fetch(t, open(t), gitrepo.Source{URL: u.Dir}); got != want {
-		t.Errorf("commit %s, want %s", got, want)
 	}
 }
 

@@ -13,19 +13,15 @@ import (
 // empty. The next fetch must not stumble over it for ever.
 func TestFetchAfterAKilledOne(t *testing.T) {
 	u := gittest.New(t)
-	dir := filepath.Join(t.TempDir(), "store")
-	r, err := gitrepo.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, dir := storeOf(t)
 	first := u.Commit("a.cue", "package a")
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	if err := r.SetGood(first); err != nil {
 		t.Fatal(err)
 	}
 	good := filepath.Join(dir, "refs", "seawall", "good")
 	emptied := 0
-	err = filepath.Walk(filepath.Join(dir, "refs"), func(path string, info os.FileInfo, err error) error {
+	err := filepath.Walk(filepath.Join(dir, "refs"), func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() && path != good {
 			emptied++
 			err = os.Truncate(path, 0)
@@ -36,7 +32,7 @@ func TestFetchAfterAKilledOne(t *testing.T) {
 		t.Fatalf("emptied %d refs: %v", emptied, err)
 	}
 	second := u.Commit("a.cue", "package a // more")
-	if got := fetch(t, r, gitrepo.Source{URL: u.Dir}); got != second {
+	if got := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}); got != second {
 		t.Errorf("fetched %s, want %s", got, second)
 	}
 	if hash, ok, err := r.Good(); err != nil || !ok || hash != first {

@@ -2,7 +2,6 @@ package gitrepo_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -90,9 +89,7 @@ type server struct {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	s := &server{Repository: gittest.New(t)}
-	noise := make([]byte, 15<<10)
-	_, _ = rand.Read(noise)
-	s.head = s.Commit("a.cue", "// "+base64.StdEncoding.EncodeToString(noise)+"\n")
+	s.head = s.Commit("a.cue", "// "+base64.StdEncoding.EncodeToString([]byte(noise(t, 15<<10)))+"\n")
 	at, err := url.Parse(s.HTTP("", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -201,6 +198,6 @@ func TestFetchGivesUpASilentProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
-	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: u.Dir, Idle: idle})
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: u.Dir, Idle: idle, Ref: "refs/heads/main"})
 	wantError(t, err, gitrepo.ErrUnreachable, "no data from "+u.Dir+" for 700ms")
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,7 +19,7 @@ import (
 
 func sshAuth(t testing.TB, key gittest.Key, hosts string) gitrepo.Auth {
 	t.Helper()
-	return gitrepo.Auth{SSH: &gitrepo.SSH{Key: edge.NewSecret(key.PEM), KnownHosts: hosts}}
+	return gitrepo.Auth{SSH: &gitrepo.SSH{Key: edge.NewSecret(key.PEM), KnownHostsFile: file(t, hosts)}}
 }
 
 func TestFetchSSH(t *testing.T) {
@@ -31,23 +30,17 @@ func TestFetchSSH(t *testing.T) {
 	addr, host := u.SSH("git", key.Public)
 	_, port, _ := net.SplitHostPort(addr)
 	hosts := gittest.KnownHosts(addr, host)
-	file := filepath.Join(t.TempDir(), "known_hosts")
-	if err := os.WriteFile(file, []byte(hosts), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	fromFile := sshAuth(t, key, "")
-	fromFile.SSH.KnownHostsFile = file
 	exposed := sshAuth(t, key, "")
 	exposed.SSH.KnownHostsFile = withMode(t, filepath.Join(t.TempDir(), "known_hosts"), 0o666, hosts)
-	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: exposed})
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "refs/heads/main", Auth: exposed})
 	wantError(t, err, gitrepo.ErrSource, "others may write to", "known_hosts")
 	wantHint(t, err, "chmod go-w")
 	for _, source := range []gitrepo.Source{
 		{URL: "ssh://git@" + addr + u.Dir, Auth: sshAuth(t, key, hosts)},
-		{URL: "ssh://" + addr + u.Dir, Auth: fromFile},
+		{URL: "ssh://" + addr + u.Dir, Auth: sshAuth(t, key, hosts)},
 		{URL: "git@127.0.0.1:" + port + ":" + u.Dir, Auth: sshAuth(t, key, hosts)},
 	} {
-		source.Ref = "main"
+		source.Ref = "refs/heads/main"
 		r := open(t)
 		for range 2 {
 			if got := fetch(t, r, source); got != want {
@@ -73,7 +66,7 @@ func TestFetchSSHPicksTheKnownKey(t *testing.T) {
 	key := gittest.NewKey(t)
 	addr, first := u.SSH("git", key.Public, second)
 	for _, host := range []ssh.PublicKey{first, second.PublicKey()} {
-		source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: sshAuth(t, key, gittest.KnownHosts(addr, host))}
+		source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "refs/heads/main", Auth: sshAuth(t, key, gittest.KnownHosts(addr, host))}
 		if got := fetch(t, open(t), source); got != want {
 			t.Errorf("known by %s: commit %s, want %s", host.Type(), got, want)
 		}
@@ -88,7 +81,7 @@ func TestFetchSSHWithPassphrase(t *testing.T) {
 	addr, host := u.SSH("deploy", key.Public)
 	auth := sshAuth(t, key, gittest.KnownHosts(addr, host))
 	auth.SSH.User, auth.SSH.Passphrase = "deploy", edge.NewSecret("open sesame")
-	source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: auth}
+	source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "refs/heads/main", Auth: auth}
 	if got := fetch(t, open(t), source); got != want {
 		t.Errorf("commit %s, want %s", got, want)
 	}
@@ -114,6 +107,8 @@ func TestFetchSSHErrors(t *testing.T) {
 	public.SSH.Key = edge.NewSecret(string(ssh.MarshalAuthorizedKey(key.Public)))
 	pkcs8 := sshAuth(t, key, hosts)
 	pkcs8.SSH.Key = edge.NewSecret("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n")
+	unnamed := sshAuth(t, key, hosts)
+	unnamed.SSH.KnownHostsFile = ""
 	otherType := knownhosts.Normalize(addr) + " ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=\n"
 	for _, test := range []struct {
 		name string
@@ -128,13 +123,13 @@ func TestFetchSSHErrors(t *testing.T) {
 		{"an encrypted key of OpenSSL", u.Dir, pkcs8, gitrepo.ErrSource, "encrypted in the format PKCS #8"},
 		{"another type of host key", u.Dir, sshAuth(t, key, otherType), gitrepo.ErrHostKey, "host key"},
 		{"revoked host key", u.Dir, sshAuth(t, key, "@revoked "+hosts), gitrepo.ErrHostKey, "revoked"},
-		{"no known hosts", u.Dir, sshAuth(t, key, ""), gitrepo.ErrSource, "needs known hosts"},
+		{"no known hosts", u.Dir, unnamed, gitrepo.ErrSource, "needs known hosts"},
 		{"garbage known hosts", u.Dir, sshAuth(t, key, "what is this\n"), gitrepo.ErrSource, "known hosts"},
 		{"unknown key", u.Dir, sshAuth(t, gittest.NewKey(t), hosts), gitrepo.ErrAuth, "does not know the key"},
 		{"missing repository", u.Dir + "x", sshAuth(t, key, hosts), gitrepo.ErrNotFound, "edge.gitx"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			source := gitrepo.Source{URL: "ssh://git@" + addr + test.url, Ref: "main", Auth: test.auth}
+			source := gitrepo.Source{URL: "ssh://git@" + addr + test.url, Ref: "refs/heads/main", Auth: test.auth}
 			_, err := open(t).Fetch(context.Background(), source)
 			wantError(t, err, test.kind, test.say)
 			wantNoSecret(t, err, "PRIVATE KEY")

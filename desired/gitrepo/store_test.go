@@ -58,7 +58,7 @@ func TestCommit(t *testing.T) {
 	u.Git("add", "-A")
 	t.Setenv("GIT_COMMITTER_DATE", "2026-02-03T04:05:06Z")
 	u.Git("commit", "-q", "-m", "zones: raise paranoia", "-m", "It was low.")
-	hash := fetch(t, r, gitrepo.Source{URL: u.Dir})
+	hash := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	got, err := r.Commit(hash)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestGood(t *testing.T) {
 	wantError(t, err, gitrepo.ErrNoCommit, "abab")
 
 	good := u.Commit("a.cue", "a: 1\n")
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	if err := r.SetGood(good); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestGood(t *testing.T) {
 	u.Git("checkout", "-q", "--orphan", "fresh")
 	u.Commit("a.cue", "a: 2\n")
 	u.Git("branch", "-q", "-M", "main")
-	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main"})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	again, err := gitrepo.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestCompaction(t *testing.T) {
 			u.Git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "vendored")
 			first := u.Commit("edge/a.cue", "a: 0\n", "edge/b.cue", "b: 0\n"+strings.Repeat("// long\n", 200))
 			r, dir := storeOf(t)
-			source := gitrepo.Source{URL: u.Dir, Ref: "main", Shallow: shallow}
+			source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main", Shallow: shallow}
 			fetch(t, r, source)
 			if err := r.SetGood(first); err != nil {
 				t.Fatal(err)
@@ -193,7 +193,7 @@ func TestShallowScript(t *testing.T) {
 	second := u.Commit("a.cue", "a: 2\n")
 	third := u.Commit("a.cue", "a: 3\n")
 	r, dir := storeOf(t)
-	source := gitrepo.Source{URL: "file://" + u.Dir, Ref: "main", Shallow: true}
+	source := gitrepo.Source{URL: "file://" + u.Dir, Ref: "refs/heads/main", Shallow: true}
 	step := func(name, hash, want string) {
 		t.Helper()
 		if got := fetch(t, r, source); got != hash {
@@ -207,8 +207,6 @@ func TestShallowScript(t *testing.T) {
 	step("first fetch", third, "a: 3\n")
 	_, err := r.Commit(second)
 	wantError(t, err, gitrepo.ErrNoCommit, "reading commit")
-	_, err = r.IsAncestor(second, third)
-	wantError(t, err, gitrepo.ErrShallow, "before")
 
 	fourth := u.Commit("a.cue", "a: 4\n")
 	step("new commit", fourth, "a: 4\n")
@@ -236,8 +234,6 @@ func TestShallowScript(t *testing.T) {
 	merge := u.Head()
 	step("merge from before the cut", merge, "a: 1\n")
 	ancestry(t, r, reverted, merge, true)
-	_, err = r.IsAncestor(strings.Repeat("ab", 20), merge)
-	wantError(t, err, gitrepo.ErrShallow, "abab")
 
 	u.Git("checkout", "-q", "--orphan", "fresh")
 	u.Commit("a.cue", "a: 9\n")
@@ -254,8 +250,8 @@ func TestFetchCleansUp(t *testing.T) {
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	r, dir := storeOf(t)
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
-	left := []string{"refill-1/objects/x", "known-hosts-1", "objects/pack/tmp_pack_1"}
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
+	left := []string{"refill-1/objects/x", "objects/pack/tmp_pack_1"}
 	for _, name := range left {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -264,7 +260,7 @@ func TestFetchCleansUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	for _, name := range left {
 		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
 			t.Errorf("%s is still there: %v", name, err)
@@ -275,10 +271,10 @@ func TestFetchCleansUp(t *testing.T) {
 func TestWire(t *testing.T) {
 	key := &gitrepo.SSH{
 		User: "deploy", Key: edge.NewSecret("s3cret-key"), Passphrase: edge.NewSecret("s3cret-phrase"),
-		KnownHosts: "h k v", KnownHostsFile: "/etc/hosts",
+		KnownHostsFile: "/etc/hosts",
 	}
 	for _, auth := range []gitrepo.Auth{{}, {Token: edge.NewSecret("s3cret-token")}, {Bearer: edge.NewSecret("s3cret-bearer")}, basic("ada", "s3cret-pass"), {SSH: key}} {
-		source := gitrepo.Source{URL: "https://git.example/e", Ref: "main", CA: "-----BEGIN CERTIFICATE-----", Auth: auth, Shallow: true, AllowHTTP: true}
+		source := gitrepo.Source{URL: "https://git.example/e", Ref: "refs/heads/main", CA: "-----BEGIN CERTIFICATE-----", Auth: auth, Shallow: true}
 		data, err := json.Marshal(source.Wire())
 		if err != nil {
 			t.Fatal(err)
@@ -294,9 +290,6 @@ func TestWire(t *testing.T) {
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "wire", source.Wire())
 		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "source", source)
 		shown := fmt.Sprintf("%v %+v %#v %s %v", back, back, back, back, &back) + log.String()
-		if auth.SSH != nil {
-			shown += fmt.Sprintf("%+v %#v", *back.SSH, *back.SSH)
-		}
 		if strings.Contains(shown, "s3cret") {
 			t.Errorf("a secret shows: %s", shown)
 		}
@@ -304,7 +297,7 @@ func TestWire(t *testing.T) {
 }
 
 func TestErrorSurvivesAPipe(t *testing.T) {
-	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "/nowhere/edge.git"})
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "/nowhere/edge.git", Ref: "refs/heads/main"})
 	data, encodeErr := json.Marshal(err)
 	if encodeErr != nil {
 		t.Fatal(encodeErr)

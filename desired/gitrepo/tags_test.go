@@ -140,7 +140,7 @@ func TestTagsComeAndGo(t *testing.T) {
 	ada := sshKey(t)
 	head := u.Commit("a.cue", "a: 1\n")
 	policy := gitrepo.Policy{Trust: signature.Trust{SSH: file(t, "ada "+authorized(ada))}, Require: gitrepo.RequireTag}
-	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "main", Tags: true}
+	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "refs/heads/main", Tags: true}
 	fetch(t, r, source)
 	wantError(t, r.Verify(head, policy, today), gitrepo.ErrUnsigned, "no annotated tag")
 	tag(t, u, "release/1", "release/1", head, bySSH(t, ada, "git", "sha512"))
@@ -148,7 +148,7 @@ func TestTagsComeAndGo(t *testing.T) {
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the tag was pushed: %v", err)
 	}
-	local := gitrepo.Source{URL: u.Dir, Ref: "main", Limits: crowded}
+	local := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main", Limits: crowded}
 	before := packs(t, dir)
 	for _, commit := range u.Chain("a.cue", make([]string, 9)...) { // each of these fetches adds a pack
 		u.Point("refs/heads/main", commit)
@@ -188,7 +188,7 @@ func TestVerifyRealSignatures(t *testing.T) {
 			u.Git("verify-commit", "HEAD")
 			head := u.Head()
 			r := open(t)
-			fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main", Tags: true})
+			fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main", Tags: true})
 			if err := r.Verify(head, gitrepo.Policy{Trust: trust, Require: gitrepo.RequireBoth}, now.Add(time.Minute)); err != nil {
 				t.Errorf("refused: %v", err)
 			}

@@ -89,7 +89,7 @@ func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWalk(st, top, hash, limits.withDefaults(), newTree(r.dir, st, root))
+	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, st, root)}
 	if err := w.folder(below, root, 0, inModule(root)); err != nil && !errors.Is(err, errOverBound) {
 		return nil, storeError("reading", err)
 	}
@@ -107,12 +107,12 @@ func descend(st *filesystem.Storage, t *object.Tree, hash, root string) (*object
 	}
 	at := "."
 	for name := range strings.SplitSeq(root, "/") {
-		entry, ok := entryOf(t, name)
-		if !ok {
+		entry, err := t.FindEntry(name)
+		if err != nil {
 			return nil, badPath(hash, root, fmt.Sprintf("%s has no folder %q", shown(at), name), foldersHint(at, t))
 		}
 		at = path.Join(at, name)
-		if what := notFolder(entry); what != "" {
+		if what := notFolder(*entry); what != "" {
 			return nil, badPath(hash, root, fmt.Sprintf("%s is %s", at, what), "name a folder")
 		}
 		below, err := object.GetTree(st, entry.Hash)
@@ -185,6 +185,10 @@ func readBlob(st *filesystem.Storage, hash plumbing.Hash) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return contentOf(o)
+}
+
+func contentOf(o plumbing.EncodedObject) ([]byte, error) {
 	in, err := o.Reader()
 	if err != nil {
 		return nil, err
@@ -192,6 +196,6 @@ func readBlob(st *filesystem.Storage, hash plumbing.Hash) ([]byte, error) {
 	defer in.Close()
 	var out bytes.Buffer
 	out.Grow(int(min(o.Size(), largeObject)))
-	_, err = io.Copy(&out, in)
+	_, err = io.Copy(&out, io.LimitReader(in, o.Size()+1))
 	return out.Bytes(), err
 }

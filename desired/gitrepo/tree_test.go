@@ -17,8 +17,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
 
-	git "github.com/go-git/go-git/v5"
-
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 )
@@ -44,7 +42,7 @@ func TestTreeIsAFileSystem(t *testing.T) {
 		"cue.mod/module.cue", `module: "example.com/edge@v0"`, "cue.mod/pkg/x.example/y/data.json", "{}",
 		"teams/a/zones.cue", big, "teams/a/notes.txt", "", "docs/guide.md", "", "teams/b.cue/inner.cue", "b: 1\n",
 	)
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	files := tree(t, r, hash, "")
 	if err := fstest.TestFS(files, "base.cue", "teams/a/zones.cue", "cue.mod/module.cue"); err != nil {
 		t.Error(err)
@@ -74,7 +72,7 @@ func TestTreeBelowAPath(t *testing.T) {
 	u.Commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
 	u.Link("other/link.cue", "x.cue") // not below the path: nobody's business
 	hash := u.Commit()
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	for path, want := range map[string][]string{
 		"edge":    {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
 		"./edge/": {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
@@ -121,7 +119,7 @@ func TestTreeRefusals(t *testing.T) {
 	sub.Commit("s.cue", "s: 1\n")
 	u.Git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "vendored")
 	hash := u.Commit()
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 
 	want := []string{
 		"a/here: is a symlink to the folder a, which is not followed",
@@ -158,7 +156,7 @@ func problems(t *testing.T, r *gitrepo.Repo, hash string, limits gitrepo.Limits)
 func TestTreeBounds(t *testing.T) {
 	u, r := gittest.New(t), open(t)
 	hash := u.Commit("a.cue", "12345", "b.cue", "12345", "c.cue", "12345", "x/y/z.txt", "")
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	for _, test := range []struct {
 		limits gitrepo.Limits
 		want   string
@@ -177,58 +175,28 @@ func TestTreeBounds(t *testing.T) {
 	}
 }
 
-// forge writes tree objects as no git would.
-type forge struct {
-	t    *testing.T
-	repo *git.Repository
-}
-
-func (f forge) store(kind plumbing.ObjectType, data []byte) plumbing.Hash {
-	f.t.Helper()
-	o := f.repo.Storer.NewEncodedObject()
-	o.SetType(kind)
-	w, err := o.Writer()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if _, err := w.Write(data); err != nil {
-		f.t.Fatal(err)
-	}
-	h, err := f.repo.Storer.SetEncodedObject(o)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return h
-}
+// forge writes objects as no git would.
+type forge struct{ *gittest.Repository }
 
 func (f forge) tree(entries ...object.TreeEntry) plumbing.Hash {
 	var b bytes.Buffer
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%o %s\x00%s", e.Mode, e.Name, e.Hash[:])
 	}
-	return f.store(plumbing.TreeObject, b.Bytes())
+	return plumbing.NewHash(f.Object("tree", b.String()))
 }
 
 func (f forge) commit(tree plumbing.Hash) string {
-	return f.store(plumbing.CommitObject, []byte("tree "+tree.String()+
-		"\nauthor A <a@example.com> 0 +0000\ncommitter A <a@example.com> 0 +0000\n\nforged\n")).String()
+	return f.Object("commit", "tree "+tree.String()+"\nauthor A <a@example.com> 0 +0000\ncommitter A <a@example.com> 0 +0000\n\nforged\n")
 }
 
 // TestTreeOfForgedObjects reads trees that git itself would never write but a
 // server can send.
 func TestTreeOfForgedObjects(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir() + "/store"
-	r, err := gitrepo.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := git.PlainOpen(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := forge{t, raw}
-	blob := f.store(plumbing.BlobObject, []byte("a: 1\n"))
+	f := forge{gittest.New(t)}
+	r := gitrepo.Reader(f.Dir + "/.git")
+	blob := plumbing.NewHash(f.Object("blob", "a: 1\n"))
 	file := func(name string) object.TreeEntry {
 		return object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: blob}
 	}
@@ -266,7 +234,7 @@ func TestTreeOfForgedObjects(t *testing.T) {
 		}
 	}
 	missing := f.tree(file("a.cue"), object.TreeEntry{Name: "b.cue", Mode: filemode.Regular, Hash: plumbing.NewHash(strings.Repeat("ab", 20))})
-	_, err = r.Tree(f.commit(missing), ".", gitrepo.Limits{})
+	_, err := r.Tree(f.commit(missing), ".", gitrepo.Limits{})
 	wantError(t, err, gitrepo.ErrStore, "b.cue")
 }
 
@@ -279,7 +247,7 @@ func TestTreeReadByManyAtOnce(t *testing.T) {
 		u.Write(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i), fmt.Sprintf("zone: %d\n%s", i, body))
 	}
 	hash := u.Commit()
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	teams := tree(t, r, hash, "teams")
 	var wait sync.WaitGroup
 	for part := range 4 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
+	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
@@ -143,14 +143,9 @@ func rawObject(st *filesystem.Storage, kind plumbing.ObjectType, hash plumbing.H
 		return nil, err
 	}
 	if o.Size() > maxSigned {
-		return nil, untrusted("", "it is %s, over the bound of %s", size(o.Size()), size(maxSigned))
+		return nil, untrusted("", "it is %s, over the bound of %s", failure.Bytes(o.Size()), failure.Bytes(maxSigned))
 	}
-	in, err := o.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, maxSigned+1))
+	raw, err := contentOf(o)
 	if err != nil {
 		return nil, err
 	}

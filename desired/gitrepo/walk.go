@@ -15,6 +15,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/failure"
 )
 
 // walk fills a [Tree] and notes what is wrong on the way.
@@ -29,10 +30,6 @@ type walk struct {
 	entries int
 	files   int
 	bytes   int64
-}
-
-func newWalk(st *filesystem.Storage, top *object.Tree, commit string, limits Limits, tree *Tree) *walk {
-	return &walk{storage: st, top: top, commit: commit, limits: limits, tree: tree}
 }
 
 // errOverBound ends a walk whose problem is already noted.
@@ -101,7 +98,7 @@ func (w *walk) subfolder(e object.TreeEntry, name string, depth int, module bool
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if n > maxListing {
-		return w.stop(name, fmt.Sprintf("its listing is %s, over the bound of %s", size(n), size(maxListing)), "split the folder")
+		return w.stop(name, fmt.Sprintf("its listing is %s, over the bound of %s", failure.Bytes(n), failure.Bytes(maxListing)), "split the folder")
 	}
 	t, err := object.GetTree(w.storage, e.Hash)
 	if err != nil {
@@ -149,14 +146,14 @@ func (w *walk) file(e object.TreeEntry, name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if n > w.limits.FileBytes {
-		w.note(name, fmt.Sprintf("is %s, over the bound of %s for one file", size(n), size(w.limits.FileBytes)), "split the file")
+		w.note(name, fmt.Sprintf("is %s, over the bound of %s for one file", failure.Bytes(n), failure.Bytes(w.limits.FileBytes)), "split the file")
 		return nil
 	}
 	if w.files++; w.files > w.limits.Files {
 		return w.stop(name, fmt.Sprintf("is one file more than the bound of %d", w.limits.Files), "set path to a folder with fewer files")
 	}
 	if w.bytes += n; w.bytes > w.limits.TreeBytes {
-		return w.stop(name, fmt.Sprintf("takes the files over the bound of %s together", size(w.limits.TreeBytes)), "set path to a folder with fewer files")
+		return w.stop(name, fmt.Sprintf("takes the files over the bound of %s together", failure.Bytes(w.limits.TreeBytes)), "set path to a folder with fewer files")
 	}
 	content, err := w.peek(e.Hash, n, name)
 	if err != nil {
@@ -180,15 +177,6 @@ func (w *walk) peek(hash plumbing.Hash, n int64, name string) ([]byte, error) {
 		w.note(name, "is a pointer of Git LFS, whose content is not fetched", "take *.cue out of .gitattributes and commit the file itself")
 	}
 	return content, err
-}
-
-func entryOf(t *object.Tree, name string) (object.TreeEntry, bool) {
-	for _, e := range t.Entries {
-		if e.Name == name {
-			return e, true
-		}
-	}
-	return object.TreeEntry{}, false
 }
 
 // notFolder says what an entry is that is no folder.

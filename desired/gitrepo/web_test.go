@@ -44,7 +44,7 @@ func TestFetchHTTPS(t *testing.T) {
 	want := u.Commit("a.cue", "a: 1\n")
 	address, ca := private(t, u, "s3cret-bearer")
 	bearer := gitrepo.Auth{Bearer: edge.NewSecret("s3cret-bearer")}
-	source := gitrepo.Source{URL: address, Ref: "main", CA: ca, Auth: bearer}
+	source := gitrepo.Source{URL: address, Ref: "refs/heads/main", CA: ca, Auth: bearer}
 	if got := fetch(t, open(t), source); got != want {
 		t.Errorf("commit %s, want %s", got, want)
 	}
@@ -72,7 +72,7 @@ func TestFetchShowsTheTitleOfAPage(t *testing.T) {
 				_, _ = io.WriteString(w, page)
 			}))
 			t.Cleanup(s.Close)
-			_, err := open(t).Fetch(context.Background(), gitrepo.Source{URL: s.URL + "/edge.git", Ref: "main"})
+			_, err := open(t).Fetch(context.Background(), gitrepo.Source{URL: s.URL + "/edge.git", Ref: "refs/heads/main"})
 			if err == nil || strings.Contains(err.Error(), "<") || !strings.Contains(err.Error(), want) {
 				t.Errorf("%d %q: %v, want %q", code, page, err, want)
 			}
@@ -105,7 +105,7 @@ func TestFetchExplainsAServerSetUpOtherwise(t *testing.T) {
 		{s.URL + "/busy", "", "status 429", "Seawall tries again"},
 		{strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), certificate, "its certificate is not accepted", "use a name in source.url"},
 	} {
-		_, err := open(t).Fetch(context.Background(), gitrepo.Source{URL: test.url + "/edge.git", Ref: "main", CA: test.ca})
+		_, err := open(t).Fetch(context.Background(), gitrepo.Source{URL: test.url + "/edge.git", Ref: "refs/heads/main", CA: test.ca})
 		wantError(t, err, gitrepo.ErrUnreachable, test.says)
 		wantHint(t, err, test.hint)
 		wantNoSecret(t, err, "s3cret")

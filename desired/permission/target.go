@@ -113,10 +113,10 @@ func unknownName(kind, name string, known []string) error {
 	err := fmt.Sprintf("there is no %s %q", kind, name)
 	slices.Sort(known)
 	known = slices.Compact(known)
-	near := nearest.Word(name, known)
+	hint := nearest.Hint(name, known, "")
 	switch {
-	case near != "":
-		return refuse(err, fmt.Sprintf("did you mean %q?", near))
+	case hint != "":
+		return refuse(err, hint)
 	case len(known) == 0:
 		return refuse(err, fmt.Sprintf("the desired state declares no %s", kind))
 	case len(known) <= 8:
@@ -140,8 +140,8 @@ func UnknownGroup(group string, state desired.State) string {
 		}
 	}
 	hint := fmt.Sprintf("no declared token names the group %q", group)
-	if near := nearest.Word(group, known); near != "" {
-		hint += fmt.Sprintf("; did you mean %q?", near)
+	if near := nearest.Hint(group, known, ""); near != "" {
+		hint += "; " + near
 	}
 	return hint
 }

@@ -72,7 +72,7 @@ func unitsOf(t fataler, cache *unitcache.Cache, fsys fs.FS, dirs []string, order
 	if order != nil {
 		o = *order
 	}
-	o.Prints, o.Folders = prints, dirs
+	o.Prints, o.Folders, o.Most = prints, dirs, 1<<30
 	units, count, err := cache.Units(o, func(folders []string, room int64) ([]unitcache.Result, error) {
 		return evaluate(fsys, folders, room)
 	})
@@ -85,7 +85,7 @@ func unitsOf(t fataler, cache *unitcache.Cache, fsys fs.FS, dirs []string, order
 
 func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Result, err error) {
 	for _, dir := range folders {
-		unit := compile.Folder(fsys, dir, "")
+		unit := compile.Folder(fsys, dir)
 		data, err := json.Marshal(unit)
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Res
 
 func fresh(fsys fs.FS, dirs []string) (units []compile.Unit) {
 	for _, dir := range dirs {
-		units = append(units, compile.Folder(fsys, dir, ""))
+		units = append(units, compile.Folder(fsys, dir))
 	}
 	slices.SortFunc(units, func(a, b compile.Unit) int { return cmp.Compare(a.Dir, b.Dir) })
 	return units

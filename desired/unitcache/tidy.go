@@ -23,22 +23,23 @@ const (
 func (s *shelf) tidy(now time.Time, used map[string]record) {
 	files := s.files()
 	var bytes int64
-	for i, f := range files {
-		if _, is := used[f.Name()]; is && now.Sub(f.ModTime()) > usedAgain {
-			_ = s.root.Chtimes(f.Name(), now, now)
-			files[i] = touched{f, now}
+	for i := range files {
+		f := &files[i]
+		if _, is := used[f.name]; is && now.Sub(f.used) > usedAgain {
+			_ = s.root.Chtimes(f.name, now, now)
+			f.used = now
 		}
-		bytes += f.Size()
+		bytes += f.size
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int {
-		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(a.used.Compare(b.used), strings.Compare(a.name, b.name))
 	})
 	for _, f := range files {
-		if age := now.Sub(f.ModTime()); bytes <= mostBytes && age <= lifetime(f.Name()) {
+		if age := now.Sub(f.used); bytes <= mostBytes && age <= lifetime(f.name) {
 			continue
 		}
-		if s.root.Remove(f.Name()) == nil {
-			bytes -= f.Size()
+		if s.root.Remove(f.name) == nil {
+			bytes -= f.size
 		}
 	}
 }
@@ -50,23 +51,21 @@ func lifetime(name string) time.Duration {
 	return unused
 }
 
-type touched struct {
-	fs.FileInfo
-	at time.Time
+type file struct {
+	name string
+	size int64
+	used time.Time
 }
 
-func (t touched) ModTime() time.Time { return t.at }
-
 // files lists what can be listed; the rest waits for the next time.
-func (s *shelf) files() []fs.FileInfo {
+func (s *shelf) files() (files []file) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
 		return nil
 	}
-	var files []fs.FileInfo
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			files = append(files, info)
+			files = append(files, file{e.Name(), info.Size(), info.ModTime()})
 		}
 	}
 	return files

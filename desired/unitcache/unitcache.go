@@ -51,7 +51,7 @@ type Order struct {
 	Prints  compile.Prints // of the commit's tree
 	Folders []string       // the units wanted, as [compile.Folders] lists them
 	Now     time.Time
-	Most    int64 // bound of all units together, in bytes of JSON; 0 for none
+	Most    int64 // bound of all units together, in bytes of JSON
 	// Beside leaves the memory as it is: what is read in passing does not
 	// drive out the units of the branch.
 	Beside bool
@@ -78,7 +78,7 @@ type Count struct{ Evaluated, Memory, Disk int }
 // What it has not is evaluated and then kept. Errors are those of evaluate,
 // and [ErrTooMuch].
 func (c *Cache) Units(o Order, evaluate Evaluate) ([]compile.Unit, Count, error) {
-	w := work{cache: c, order: o, room: roomOf(o.Most), used: map[string]record{}}
+	w := work{cache: c, order: o, room: o.Most, used: map[string]record{}}
 	missing, err := w.recall()
 	if err != nil {
 		return nil, w.count, err

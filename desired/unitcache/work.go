@@ -1,10 +1,6 @@
 package unitcache
 
-import (
-	"math"
-
-	"github.com/seawall-dev/seawall/desired/compile"
-)
+import "github.com/seawall-dev/seawall/desired/compile"
 
 // work is one call of [Cache.Units].
 type work struct {
@@ -14,13 +10,6 @@ type work struct {
 	units []compile.Unit
 	used  map[string]record // what to remember, by address
 	count Count
-}
-
-func roomOf(most int64) int64 {
-	if most == 0 {
-		return math.MaxInt64
-	}
-	return most
 }
 
 // recall takes what the cache has, and returns the folders that are missing.

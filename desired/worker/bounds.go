@@ -82,16 +82,3 @@ type JobError struct {
 }
 
 func (e *JobError) Error() string { return e.Message }
-
-// bytesOf renders a bound in bytes: "1 GiB", "1.5 GiB", "300 bytes".
-func bytesOf(n int64) string {
-	for _, u := range []struct {
-		name string
-		size int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n >= u.size {
-			return fmt.Sprintf("%.3g %s", float64(n)/float64(u.size), u.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}

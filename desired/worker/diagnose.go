@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/seawall-dev/seawall/desired/failure"
 )
 
 // The Go runtime's last words. There is no other way to tell these ends apart:
@@ -22,9 +24,9 @@ func (s *session) diagnose(exit error) *BoundError {
 	words := s.stderr.String()
 	switch {
 	case containsAny(words, stackWords):
-		return s.tripped(BoundStack, bytesOf(s.limits.Stack))
+		return s.tripped(BoundStack, failure.Bytes(s.limits.Stack))
 	case containsAny(words, memoryWords):
-		return s.tripped(BoundMemory, bytesOf(s.limits.Memory))
+		return s.tripped(BoundMemory, failure.Bytes(s.limits.Memory))
 	case s.killedByKernel():
 		return s.tripped(BoundKilled, "the machine or the container has no memory left")
 	case exit == nil:

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/seawall-dev/seawall/desired/failure"
 )
 
 // maxMessage bounds the text of a [JobError].
@@ -62,7 +64,7 @@ func (s *session) listen() (ended bool, err error) {
 		s.heard = s.heard || err == nil
 		switch {
 		case errors.Is(err, errFrameTooBig):
-			return false, s.tripped(BoundOutput, bytesOf(s.limits.Output))
+			return false, s.tripped(BoundOutput, failure.Bytes(s.limits.Output))
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrClosed):
 			return false, nil
 		case err != nil:
@@ -101,7 +103,7 @@ func (s *session) begin(step string) {
 
 func (s *session) result(payload []byte) error {
 	if s.output += int64(len(payload)); s.output > s.limits.Output {
-		return s.tripped(BoundOutput, bytesOf(s.limits.Output))
+		return s.tripped(BoundOutput, failure.Bytes(s.limits.Output))
 	}
 	if !json.Valid(payload) {
 		return s.tripped(BoundCrash, "it answered with something else than JSON")

@@ -23,13 +23,24 @@ func newSpare(t *testing.T, s *worker.Spare) *worker.Spare {
 	return s
 }
 
-func whoRuns(t *testing.T, r worker.Runner) (p int) {
+// answers are the results of a job without input.
+func answers[T any](t *testing.T, r worker.Runner, job string) (all []T) {
 	t.Helper()
-	err := r.Run(t.Context(), "pid", nil, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &p) })
+	err := r.Run(t.Context(), job, nil, func(_ string, out json.RawMessage) error {
+		var one T
+		err := json.Unmarshal(out, &one)
+		all = append(all, one)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return all
+}
+
+func whoRuns(t *testing.T, r worker.Runner) int {
+	t.Helper()
+	return answers[int](t, r, "pid")[0]
 }
 
 func TestSpareTakesTheNextJob(t *testing.T) {
@@ -59,13 +70,7 @@ func TestSpareLearnsNothingAhead(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://before.example")
 	s := newSpare(t, &worker.Spare{})
 	t.Setenv("HTTPS_PROXY", "http://now.example")
-	variables := func(r worker.Runner) (env []string) {
-		err := r.Run(t.Context(), "env", nil, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &env) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return env
-	}
+	variables := func(r worker.Runner) []string { return answers[[]string](t, r, "env")[0] }
 	if env := variables(worker.Runner{Spare: s, Env: []string{"HTTPS_PROXY"}}); !slices.Contains(env, "HTTPS_PROXY=http://now.example") {
 		t.Errorf("the job was handed %q", env)
 	}
@@ -150,18 +155,7 @@ func TestNoSpareOutlivesTheParent(t *testing.T) {
 // emitted is not among the job's results.
 func TestSpareWorksAhead(t *testing.T) {
 	t.Parallel()
-	did := func(r worker.Runner) (all []string) {
-		err := r.Run(t.Context(), "did", nil, func(_ string, out json.RawMessage) error {
-			var name string
-			err := json.Unmarshal(out, &name)
-			all = append(all, name)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
+	did := func(r worker.Runner) []string { return answers[string](t, r, "did") }
 	ahead := newSpare(t, &worker.Spare{Ahead: "did"})
 	if got := did(worker.Runner{Spare: ahead}); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("after a job ahead: %q", got)

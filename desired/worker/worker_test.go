@@ -192,13 +192,8 @@ func TestEnvironmentIsScrubbed(t *testing.T) {
 	t.Setenv("SEAWALL_TOKENS_TOKEN", "s3cret")
 	t.Setenv("SSH_AUTH_SOCK", "/tmp/agent")
 	t.Setenv("HTTPS_PROXY", "http://proxy.example")
-	variables := func(r worker.Runner) []string {
-		var env, names []string
-		err := r.Run(t.Context(), "env", nil, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &env) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, kv := range env {
+	variables := func(r worker.Runner) (names []string) {
+		for _, kv := range answers[[]string](t, r, "env")[0] {
 			name, _, _ := strings.Cut(kv, "=")
 			names = append(names, name)
 		}

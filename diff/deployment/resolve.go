@@ -161,7 +161,7 @@ func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError 
 
 // unknownTag says that a declared tag is not one of the ruleset's.
 func (m *managed) unknownTag(where, tag string, at desired.Origin) resolveError {
-	return resolveError{at, fmt.Sprintf("%s: managed ruleset %q has no tag %q", where, m.Name, tag), nearest.Hint(tag, sortedKeys(m.byTag))}
+	return resolveError{at, fmt.Sprintf("%s: managed ruleset %q has no tag %q", where, m.Name, tag), nearest.Hint(tag, sortedKeys(m.byTag), "")}
 }
 
 func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolveError {

@@ -270,7 +270,7 @@ func TestDidYouMean(t *testing.T) {
 		{"kitten", "mitten kitchen", `did you mean "mitten"?`},
 		{"anything", "", ""},
 	} {
-		if got := nearest.Hint(test.name, strings.Fields(test.candidates)); got != test.want {
+		if got := nearest.Hint(test.name, strings.Fields(test.candidates), ""); got != test.want {
 			t.Errorf("%s among %s: got %q, want %q", test.name, test.candidates, got, test.want)
 		}
 	}

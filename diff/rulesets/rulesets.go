@@ -60,7 +60,7 @@ func hintOf(ref desired.RulesetRef, names []string) string {
 	slices.Sort(names)
 	near := ""
 	if ref.ID == "" {
-		near = nearest.Hint(ref.Name, names)
+		near = nearest.Hint(ref.Name, names, "")
 	}
 	return cmp.Or(near, "it has: "+strings.Join(names, ", "))
 }

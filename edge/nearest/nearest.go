@@ -28,6 +28,14 @@ func Word(word string, candidates []string) string {
 	return best
 }
 
+// Hint asks whether the nearest candidate was meant; where none is close, it says otherwise.
+func Hint(word string, candidates []string, otherwise string) string {
+	if near := Word(word, candidates); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return otherwise
+}
+
 // distance counts insertions, deletions, changes and swaps of neighbours that
 // turn a into b, or returns more than limit once it is sure to be more.
 func distance(a, b string, limit int) int {
@@ -62,13 +70,4 @@ func differ(a, b rune) int {
 		return 0
 	}
 	return 1
-}
-
-// Hint names the nearest word, and is empty where none is near enough to be a slip of the hand.
-func Hint(word string, candidates []string) string {
-	near := Word(word, candidates)
-	if near == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", near)
 }

@@ -228,13 +228,13 @@ func BenchmarkCompile1000(b *testing.B) {
 func compileInWorker(b *testing.B, runner worker.Runner, dir string) desired.State {
 	b.Helper()
 	tree := map[string]string{"dir": dir}
-	var list struct{ Folders []string }
-	err := runner.Run(b.Context(), "folders", tree, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
+	var list struct{ Answer struct{ Folders []string } }
+	err := runner.Run(b.Context(), "listing the folders", tree, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
 	if err != nil {
 		b.Fatal(err)
 	}
 	var units []compile.Unit
-	err = runner.Run(b.Context(), "evaluate", map[string]any{"Tree": tree, "Folders": list.Folders}, func(_ string, out json.RawMessage) error {
+	err = runner.Run(b.Context(), "evaluate", map[string]any{"Tree": tree, "Folders": list.Answer.Folders}, func(_ string, out json.RawMessage) error {
 		var unit compile.Unit
 		err := json.Unmarshal(out, &unit)
 		units = append(units, unit)

@@ -33,10 +33,8 @@ func fleetOf(commit string, rulesets map[string][]string) desired.State {
 
 func printsOf(s desired.State) map[edge.Scope]reconcile.Proof {
 	proofs := map[edge.Scope]reconcile.Proof{}
-	for _, account := range s.Accounts {
-		for _, z := range account.Zones {
-			proofs[z.Scope] = reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account)}
-		}
+	for account, z := range s.EachZone() {
+		proofs[z.Scope] = reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account)}
 	}
 	return proofs
 }

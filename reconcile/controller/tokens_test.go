@@ -156,7 +156,7 @@ func (f *fixture) pushTokens(name string, zones []desired.Zone, keys ...string) 
 	for _, key := range keys {
 		state.Tokens = append(state.Tokens, declareToken(key))
 	}
-	f.repo.commit(name, commit{state: state})
+	f.repo.Commit(name, commit{State: state})
 	if f.source != nil {
 		f.source.Poke()
 		f.pass(soon)
@@ -168,7 +168,6 @@ func TestTokensBesideZones(t *testing.T) {
 		f, w := withTokens(t, 3)
 		f.pushTokens("c1", fleet(3, "xss"), "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.want(3, "xss")
 		if w.count() != 1 || len(w.sunk) != 1 {
 			t.Errorf("%d made, sunk %v", w.count(), w.sunk)
@@ -199,7 +198,6 @@ func TestTokensHoldNoZoneBack(t *testing.T) {
 				w.set(create)
 				f.pushTokens("c1", fleet(3, "xss"), "ci-dns")
 				f.start()
-				defer func() { f.stop() }()
 				f.want(3, "xss")
 				f.pushTokens("c2", fleet(3, "rce"), "ci-dns")
 				f.want(3, "rce")
@@ -231,7 +229,6 @@ func TestASinkThatIsBack(t *testing.T) {
 		refuse(&reconcile.SinkError{Sink: "ci", Err: errDown})
 		f.pushTokens("c1", fleet(1, "xss"), "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(3 * time.Hour)
 		if len(w.sunk) != 0 {
 			t.Fatalf("sunk %v", w.sunk)
@@ -252,7 +249,6 @@ func TestTokensThatWait(t *testing.T) {
 		f.Sweep = nil
 		f.pushTokens("c1", nil, "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		if w.count() != 0 {
 			t.Fatal("made without an approval")
@@ -278,7 +274,6 @@ func TestTokensThatWait(t *testing.T) {
 		f.Sweep = nil
 		f.pushTokens("c1", nil, "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Until(time.Date(2000, 1, 1, 1, 59, 59, 0, time.UTC)))
 		if w.count() != 0 {
 			t.Fatal("made within the freeze")

@@ -49,11 +49,9 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 		p.seen, err = many.Read(ctx, p.scope)
 		return err
 	}
-	for _, a := range p.scope.Accounts {
-		for _, z := range a.Zones {
-			if err := r.names().Check(a, z); err != nil {
-				p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
-			}
+	for a, z := range p.scope.EachZone() {
+		if err := r.names().Check(a, z); err != nil {
+			p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
 		}
 	}
 	return nil

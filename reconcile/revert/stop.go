@@ -56,13 +56,11 @@ func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	if err != nil {
 		return s, fmt.Errorf("reading the history: %w", err)
 	}
-	for _, account := range p.state.Accounts {
-		for _, z := range account.Zones {
-			declared := p.declared(z.Scope)
-			named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
-			if named && p.record.Proofs[z.Scope].Fingerprint != declared && s.gave(p, z.Scope, declared) {
-				s.pending[z.Scope] = true
-			}
+	for _, z := range p.state.EachZone() {
+		declared := p.declared(z.Scope)
+		named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
+		if named && p.record.Proofs[z.Scope].Fingerprint != declared && s.gave(p, z.Scope, declared) {
+			s.pending[z.Scope] = true
 		}
 	}
 	return s, nil
@@ -201,13 +199,11 @@ func (p *Planned) holds() (holds []diff.Hold) {
 		back[z.Changes[0].Scope] = true
 	}
 	before := p.asBefore()
-	for _, account := range p.state.Accounts {
-		for _, z := range account.Zones {
-			if p.pending[z.Scope] || back[z.Scope] || before[z.Scope] {
-				holds = append(holds, diff.Hold{
-					Zone: z.Key, Scope: z.Scope, Declaration: p.declared(z.Scope), Commit: p.state.Commit, Reason: p.Order.because(),
-				})
-			}
+	for _, z := range p.state.EachZone() {
+		if p.pending[z.Scope] || back[z.Scope] || before[z.Scope] {
+			holds = append(holds, diff.Hold{
+				Zone: z.Key, Scope: z.Scope, Declaration: p.declared(z.Scope), Commit: p.state.Commit, Reason: p.Order.because(),
+			})
 		}
 	}
 	return holds

@@ -40,10 +40,8 @@ func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
 // and what the last has written. Zones that are not declared any more are problems.
 func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Restoration, problems []diff.Problem) {
 	accounts := map[edge.Scope]edge.AccountID{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			accounts[z.Scope] = account.ID
-		}
+	for account, z := range state.EachZone() {
+		accounts[z.Scope] = account.ID
 	}
 	at := map[diff.DeploymentID]int{}
 	for _, e := range writes {

@@ -66,11 +66,9 @@ func (k *kept) drop(before time.Time, all bool) {
 
 // missing counts the zones of a state that were not read since a time.
 func (k *kept) missing(state desired.State, since time.Time) (n int) {
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok {
-				n++
-			}
+	for _, z := range state.EachZone() {
+		if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok {
+			n++
 		}
 	}
 	return n

@@ -36,7 +36,7 @@ func TestReviewWithoutTheAccountsList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.platform = platform
+	f.Platform = platform
 	f.converge("base", zones(2, core())...)
 	calls := edge.Record(platform)
 	f.Lanes = reconcile.OneLane(reconcile.Lane{Reader: zonesOnly{calls.Extended(platform)}, Concurrency: 1})

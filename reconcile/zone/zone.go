@@ -80,17 +80,14 @@ type Gate interface {
 	// NotKept records a change that the platform took and did not keep, and reports
 	// whether that is news: the very same change was not told of before.
 	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
+	// Recheck is asked once more, directly before a permitted change leaves, where it has
+	// waited for its turn or for the request budget meanwhile. With an error it is not sent;
+	// [reconcile.ErrSuperseded] is that it may not be any more.
+	Recheck(ctx context.Context, t Task, c diff.Change) error
 	// Ended says that nothing more is sent to the zone on the grounds of what Permit has let
 	// pass. version is that of the entry point as it was read last; empty where it was not
 	// read since.
 	Ended(ctx context.Context, t Task, version string) error
-}
-
-// Rechecker is a [Gate] that is asked once more, directly before a permitted change leaves,
-// where it has waited for its turn or for the request budget meanwhile. With an error it is
-// not sent; [reconcile.ErrSuperseded] is that it may not be any more.
-type Rechecker interface {
-	Recheck(ctx context.Context, t Task, c diff.Change) error
 }
 
 // Worker runs the stages. All fields but Names are required; Writer is not used by Read and

@@ -20,9 +20,7 @@ func noValue(v, schema cue.Value) (message, hint string) {
 		return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
 	}
 	if text, err := dropped.String(); err == nil {
-		if near := nearest.Word(text, texts(allowed)); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		hint = nearest.Hint(text, texts(allowed), "")
 	}
 	return "the default " + shown(dropped) + " is not allowed here, only " + short(fmt.Sprint(allowed)), hint
 }

@@ -125,9 +125,9 @@ func nameHint(name string, known []string, start bool) string {
 		known = slices.DeleteFunc(slices.Clone(known), func(n string) bool { return !strings.HasPrefix(n, "_") && !strings.HasPrefix(n, "#") })
 	}
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return ofSeries(name, c) })
-	switch near := nearest.Word(name, candidates); {
-	case near != "":
-		return fmt.Sprintf("did you mean %q?", near)
+	switch hint := nearest.Hint(name, candidates, ""); {
+	case hint != "":
+		return hint
 	case len(known) > mostNames:
 		return fmt.Sprintf("known here: %s and %d more", strings.Join(known[:mostNames], ", "), len(known)-mostNames)
 	case len(known) > 0:

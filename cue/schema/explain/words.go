@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -132,9 +133,7 @@ func said(words string, v cue.Value) (message, hint string) {
 		return words, ""
 	}
 	if text, err := v.String(); err == nil {
-		if near := nearest.Word(text, strings.Split(list, ", ")); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		hint = nearest.Hint(text, strings.Split(list, ", "), "")
 	}
 	return verdict(v, "is not one of "+list), hint
 }
@@ -143,10 +142,7 @@ func bound(text string, v cue.Value) (message, hint string) {
 	if text == "net.IPCIDR" {
 		return notCIDR(v)
 	}
-	if words, ok := bounds[text]; ok {
-		return words, ""
-	}
-	if words, ok := validators[text]; ok {
+	if words := cmp.Or(bounds[text], validators[text]); words != "" {
 		return words, ""
 	}
 	if words, ok := comparison(text); ok {
@@ -187,11 +183,8 @@ func comparison(text string) (string, bool) {
 // boundWords puts the condition on a key into words.
 func boundWords(v cue.Value) (string, bool) {
 	text := fmt.Sprint(v)
-	if words, ok := bounds[text]; ok {
-		return words, ok
-	}
-	words, ok := validators[text]
-	return words, ok
+	words := cmp.Or(bounds[text], validators[text])
+	return words, words != ""
 }
 
 func otherKind(v cue.Value, kinds ...string) string {

@@ -15,7 +15,7 @@ func Tree(fsys fs.FS, root, commit string) (desired.State, []desired.Problem) {
 	}
 	units := make([]compile.Unit, 0, len(dirs))
 	for _, dir := range dirs {
-		units = append(units, compile.Folder(fsys, dir, commit))
+		units = append(units, compile.Folder(fsys, dir))
 	}
 	return compile.Merge(units, commit)
 }

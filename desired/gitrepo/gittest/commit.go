@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
@@ -53,15 +52,7 @@ func (r *Repository) commit(message string) string {
 // Tree returns the tree of the commit that is checked out.
 func (r *Repository) Tree() string {
 	r.t.Helper()
-	repo, err := git.PlainOpen(r.Dir)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	commit, err := repo.CommitObject(plumbing.NewHash(r.Head()))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return commit.TreeHash.String()
+	return r.Git("rev-parse", "HEAD^{tree}")
 }
 
 // maxIndex is the size of an index, in bytes, above which git itself is quicker: some 200

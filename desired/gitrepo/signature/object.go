@@ -177,16 +177,15 @@ func formOf(signature []byte) Form {
 	return ""
 }
 
-// oneArmor makes sure that a signature is one armored block and nothing else:
-// what stood around it would be unsigned.
-func oneArmor(signature []byte, kind Form) error {
-	text := strings.TrimRight(string(signature), " \t\r\n")
-	name := armors[kind]
-	begin, end := "-----BEGIN "+name+"-----", "-----END "+name+"-----"
-	if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, end) || strings.Count(text, "-----") != 4 {
-		return untrusted(brokenHint, "there is other text beside its signature")
+// oneArmor makes sure that a signature is one armored block and nothing else, and returns
+// what is in it: what stood around it would be unsigned.
+func oneArmor(signature []byte, kind Form) (string, error) {
+	text, begins := strings.CutPrefix(strings.TrimRight(string(signature), " \t\r\n"), "-----BEGIN "+armors[kind]+"-----")
+	text, ends := strings.CutSuffix(text, "-----END "+armors[kind]+"-----")
+	if !begins || !ends || strings.Contains(text, "-----") {
+		return "", untrusted(brokenHint, "there is other text beside its signature")
 	}
-	return nil
+	return text, nil
 }
 
 func broken(err error) error {

@@ -67,7 +67,7 @@ var openPGPConfig *packet.Config
 // library would judge the key at that time instead, by certifications that
 // GnuPG drops when an expiry is put off.
 func (k Keys) verifyOpenPGP(o Object, now time.Time) (Signer, error) {
-	if err := oneArmor(o.signature, OpenPGP); err != nil {
+	if _, err := oneArmor(o.signature, OpenPGP); err != nil {
 		return Signer{}, err
 	}
 	sig, err := openPGPSignature(o.signature)

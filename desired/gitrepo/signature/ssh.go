@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -66,12 +65,10 @@ func parseSSHSignature(armored []byte) (sshSignature, ssh.PublicKey, error) {
 }
 
 func dearmorSSH(armored []byte) ([]byte, error) {
-	if err := oneArmor(armored, SSH); err != nil {
+	text, err := oneArmor(armored, SSH)
+	if err != nil {
 		return nil, err
 	}
-	text := strings.TrimRight(string(armored), " \t\r\n")
-	text = strings.TrimPrefix(text, "-----BEGIN SSH SIGNATURE-----")
-	text = strings.TrimSuffix(text, "-----END SSH SIGNATURE-----")
 	// The decoder passes over line ends of both kinds itself.
 	blob, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {

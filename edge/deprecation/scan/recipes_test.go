@@ -62,10 +62,11 @@ check:
 // just and Docker have recipes of commands, too.
 func TestOtherRecipes(t *testing.T) {
 	got, _ := literalsOf(t, fstest.MapFS{
+		"calls.mk":   {Data: []byte("all:\n\t$(WGET) --method=DELETE https://h.example/zones/1/filters\n")},
 		"justfile":   {Data: []byte("api := env(\"API\")\n\nlist zone:\n    @curl -X DELETE \"{{api}}/zones/{{zone}}/filters\"\n")},
 		"Dockerfile": {Data: []byte("FROM alpine\nRUN apk add curl && curl -X PUT \"$API/zones/$ZONE/filters\"\n")},
 	}, Options{})
-	want := []string{"Dockerfile:2 PUT /zones/{}/filters", "justfile:4 DELETE /zones/{}/filters"}
+	want := []string{"Dockerfile:2 PUT /zones/{}/filters", "calls.mk:2 DELETE https://h.example/zones/1/filters", "justfile:4 DELETE /zones/{}/filters"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,34 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
+
+// AddOutput adds --output, which takes one of some words; the first is the default.
+func AddOutput(cmd *cobra.Command, output *string, words ...string) {
+	*output = words[0]
+	cmd.Flags().VarP(outputValue{output, words}, "output", "o", Either(words))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Either is "text, json or markdown".
+func Either(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// outputValue is the value of --output. It implements [pflag.Value].
+type outputValue struct {
+	word  *string
+	words []string
+}
+
+func (v outputValue) String() string { return *v.word }
+func (v outputValue) Type() string   { return "string" }
+
+// Set refuses other words with a [HintError].
+func (v outputValue) Set(word string) error {
+	*v.word = word
+	return OneOf("--output", word, v.words...)
+}
 
 // usualFlags are what flags are called in other programs, in small letters with hyphens.
 var usualFlags = map[string][]string{
@@ -38,21 +67,15 @@ func UnknownFlag(cmd *cobra.Command, err error) string {
 		}
 	})
 	for _, flag := range known {
-		for _, usual := range append(usualFlags[flag], flag) {
-			if usual == name {
-				return meant(flag, name)
-			}
+		if flag == name || slices.Contains(usualFlags[flag], name) {
+			return meant(flag, name)
 		}
 	}
 	if near := nearest.Word(name, known); near != "" {
 		return "did you mean --" + near + "?"
 	}
-	if cmd.Flags().Lookup("dir") == nil && strings.Contains(cmd.Use, "DIR") {
-		for _, usual := range append(usualFlags["dir"], "dir") {
-			if usual == name {
-				return "the folder has no flag: " + cmd.CommandPath() + " DIR"
-			}
-		}
+	if cmd.Flags().Lookup("dir") == nil && strings.Contains(cmd.Use, "DIR") && (name == "dir" || slices.Contains(usualFlags["dir"], name)) {
+		return "the folder has no flag: " + cmd.CommandPath() + " DIR"
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -27,38 +26,28 @@ func (i interrupted) Is(target error) bool { return target == context.Canceled }
 func (i interrupted) code() int { return 128 + int(i.signal) }
 
 // UntilSignal returns a context that ends with the first SIGINT or SIGTERM, with
-// [interrupted] as its cause. The second signal ends the process at once. until
-// returns what has been received, false for nothing.
-func UntilSignal(parent context.Context, t *Terminal) (ctx context.Context, until func() (interrupted, bool), stop func()) {
+// [interrupted] as its cause. The second signal ends the process at once.
+func UntilSignal(parent context.Context, t *Terminal) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	heard := make(chan os.Signal, 2)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
-	var first atomic.Pointer[interrupted]
 	go func() {
-		for s := range heard {
-			i := interrupted{s.(syscall.Signal)}
-			if !first.CompareAndSwap(nil, &i) {
-				if t.screen != nil {
-					t.screen.show("")
-				}
-				os.Exit(i.code())
-			}
-			cancel(i)
+		first := <-heard
+		cancel(interrupted{first.(syscall.Signal)})
+		second := <-heard
+		if t.screen != nil {
+			t.screen.show("")
 		}
+		os.Exit(interrupted{second.(syscall.Signal)}.code())
 	}()
-	until = func() (interrupted, bool) {
-		if i := first.Load(); i != nil {
-			return *i, true
-		}
-		return interrupted{}, false
-	}
-	return ctx, until, func() { signal.Stop(heard); cancel(nil) }
+	return ctx, func() { signal.Stop(heard); cancel(nil) }
 }
 
-// ExitCodeOf is the exit code of a command that has returned err, where it may have
-// been interrupted. A command that finished its work all the same keeps its code.
-func ExitCodeOf(t *Terminal, err error, by interrupted, was bool) int {
-	if !was || err == nil {
+// ExitCodeOf is the exit code of a command that has returned err, where the end of its context
+// may have interrupted it. A command that finished its work all the same keeps its code.
+func ExitCodeOf(ctx context.Context, t *Terminal, err error) int {
+	var by interrupted
+	if err == nil || !errors.As(context.Cause(ctx), &by) {
 		return t.exitCode(err)
 	}
 	var status ExitError

@@ -18,26 +18,15 @@ func (t *Terminal) Logger(format, level string) (*slog.Logger, error) {
 	if err := lowest.UnmarshalText([]byte(level)); err != nil {
 		return nil, Usage("--log-level %q is not one of debug, info, warn, error", level)
 	}
-	switch format {
-	case "auto", "":
-		if t.errTTY {
-			return slog.New(t.textLog(lowest)), nil
-		}
-		return slog.New(t.jsonLog(lowest)), nil
-	case "text":
-		return slog.New(t.textLog(lowest)), nil
-	case "json":
-		return slog.New(t.jsonLog(lowest)), nil
+	auto := format == "auto" || format == ""
+	switch {
+	case format == "text", auto && t.errTTY:
+		options := tint.Options{Level: lowest, NoColor: !t.ColourErr, TimeFormat: time.DateTime, ReplaceAttr: readableText}
+		return slog.New(tint.NewTextHandler(t.Err, &options)), nil
+	case format == "json", auto:
+		return slog.New(slog.NewJSONHandler(t.Err, &slog.HandlerOptions{Level: lowest, ReplaceAttr: readable})), nil
 	}
 	return nil, Usage("--log-format %q is not one of auto, text, json", format)
-}
-
-func (t *Terminal) textLog(level slog.Level) slog.Handler {
-	return tint.NewTextHandler(t.Err, &tint.Options{Level: level, NoColor: !t.ColourErr, TimeFormat: time.DateTime, ReplaceAttr: readableText})
-}
-
-func (t *Terminal) jsonLog(level slog.Level) slog.Handler {
-	return slog.NewJSONHandler(t.Err, &slog.HandlerOptions{Level: level, ReplaceAttr: readable})
 }
 
 // readable makes an attribute what a person can read in both formats: a duration as text,

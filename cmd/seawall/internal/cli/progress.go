@@ -11,34 +11,14 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 )
 
-// Progress returns a function that shows how far a stage is, on a terminal, and
-// one that wipes the line.
+// Progress returns a function that shows how far a stage is, on a terminal that can wipe a
+// line, and one that wipes it.
 func (t *Terminal) Progress() (show func(stage string, done, total int), wipe func()) {
-	if !t.shows() {
-		return nil, func() {}
-	}
-	var last time.Time
-	show = func(stage string, done, total int) {
-		if now := time.Now(); done == total || now.Sub(last) > redrawAfter {
-			last = now
-			t.screen.show(stageLine(stage, done, total))
-		}
-	}
-	return show, func() { t.screen.show("") }
-}
-
-// shows reports whether standard error is a terminal that can wipe a line.
-func (t *Terminal) shows() bool { return t.screen != nil && os.Getenv("TERM") != "dumb" }
-
-func stageLine(stage string, done, total int) string {
-	if total <= 0 {
-		return stage
-	}
-	return fmt.Sprintf("%s %d/%d", stage, done, total)
+	return t.Follow(Quota{})
 }
 
 // Quota is a budget as a run sees it: how many requests it admits in which time, and
-// what counts them.
+// what counts them. The zero value is that of stages that send none.
 type Quota struct {
 	diff.Budget
 	Meter Meter
@@ -54,7 +34,7 @@ type Meter interface {
 // Follow is [Terminal.Progress] of stages that send requests: it says how long they
 // will last. The line is kept up to date while the budget makes everything wait.
 func (t *Terminal) Follow(q Quota) (show func(stage string, done, total int), wipe func()) {
-	if !t.shows() {
+	if t.screen == nil || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
 	}
 	var mu sync.Mutex
@@ -149,8 +129,11 @@ func (s *phase) line(now time.Time, q Quota) string {
 	}
 	s.pass(now)
 	s.drawn = now
-	text := stageLine(s.name, s.done, s.total)
-	if s.total <= 0 || s.done >= s.total {
+	if s.total <= 0 {
+		return s.name
+	}
+	text := fmt.Sprintf("%s %d/%d", s.name, s.done, s.total)
+	if s.done >= s.total || q.Meter == nil {
 		return text
 	}
 	left := q.Meter.Forecast()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"golang.org/x/term"
 
@@ -166,19 +167,13 @@ func (t *Terminal) paint(code, s string) string {
 // ShowProblems tells mistakes in files, one line each with its hint below.
 func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
 	for _, p := range problems {
-		kind := ""
-		if p.Warning {
-			kind = "warning: "
+		switch {
+		case p.Warning && p.Path != "":
+			p.Path = "warning: " + p.Path
+		case p.Warning:
+			p.Message = "warning: " + p.Message
 		}
-		at := p.Origin.String()
-		if at != "" {
-			at += ": "
-		}
-		rest := p.Message
-		if p.Path != "" {
-			rest = p.Path + ": " + rest
-		}
-		fmt.Fprintln(w, OneLine(at+kind+rest))
+		fmt.Fprintln(w, OneLine(p.String()))
 		if p.Hint != "" {
 			fmt.Fprintln(w, "    hint: "+OneLine(p.Hint))
 		}
@@ -210,6 +205,38 @@ func (t *Terminal) JSON(value any) error {
 	return encoder.Encode(value)
 }
 
+// Show writes a result as --output says: as JSON, or by text.
+func (t *Terminal) Show(output string, value any, text func() error) error {
+	if output == "json" {
+		return t.JSON(value)
+	}
+	return text()
+}
+
+// Table writes rows in columns, each cell on one line.
+func (t *Terminal) Table(rows [][]string) error {
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = OneLine(cell)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// ExitAttention is the exit code where a command has done what it could, and something is left
+// for a person: refused, unknown, or not to be read.
+const ExitAttention = ExitError(4)
+
+// Attention ends a command with [ExitAttention] where that is needed.
+func Attention(needed bool) error {
+	if needed {
+		return ExitAttention
+	}
+	return nil
+}
+
 // ExitWith ends a command that has said everything; 0 is success.
 func ExitWith(code int) error {
 	if code == 0 {
@@ -220,10 +247,8 @@ func ExitWith(code int) error {
 
 // OneOf checks a flag that takes one of a few words.
 func OneOf(flag, value string, words ...string) error {
-	for _, w := range words {
-		if value == w {
-			return nil
-		}
+	if slices.Contains(words, value) {
+		return nil
 	}
 	return Fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
@@ -39,7 +38,10 @@ type demo struct {
 func Run(ctx context.Context, t *cli.Terminal) error {
 	d := demo{Terminal: t}
 	return d.inFolder(func() error {
-		err := inTurn(ctx, d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash)
+		err := inTurn(ctx, d.raiseCurtain, d.plan,
+			d.applying("seawall apply: one PATCH, read back to prove it", 1, "an apply sends one PATCH and converges"),
+			d.applying("Again: nothing to do, so no write is sent", 0, "a second run sends no write"),
+			d.heal, d.holdBack, d.createToken, d.crash)
 		if err != nil {
 			return err
 		}
@@ -143,6 +145,15 @@ func (d *demo) run(ctx context.Context) (reconcile.Report, int, error) {
 	return d.counted(report)
 }
 
+// runInFull is run, with its report shown.
+func (d *demo) runInFull(ctx context.Context) (reconcile.Report, int, error) {
+	report, writes, err := d.run(ctx)
+	if err == nil {
+		err = report.Text(d.Out, d.ColourOut)
+	}
+	return report, writes, err
+}
+
 // counted adds how many writes a report took.
 func (d *demo) counted(report reconcile.Report) (reconcile.Report, int, error) {
 	writes := 0
@@ -174,26 +185,18 @@ func (d *demo) plan(ctx context.Context) error {
 	return expect(writes == 0 && len(report.Plan.Changes) == 1, "a plan has one change and writes nothing")
 }
 
-func (d *demo) apply(ctx context.Context) error {
-	d.title("seawall apply: one PATCH, read back to prove it")
-	report, writes, err := d.run(ctx)
-	if err != nil {
-		return err
+// applying shows a run of apply, and holds it to how many writes it sends.
+func (d *demo) applying(title string, writes int, what string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		d.title("%s", title)
+		report, sent, err := d.run(ctx)
+		if err != nil {
+			return err
+		}
+		d.transcript()
+		d.result(report)
+		return expect(sent == writes && report.Converged(), what)
 	}
-	d.transcript()
-	d.result(report)
-	return expect(writes == 1 && report.Converged(), "an apply sends one PATCH and converges")
-}
-
-func (d *demo) applyAgain(ctx context.Context) error {
-	d.title("Again: nothing to do, so no write is sent")
-	report, writes, err := d.run(ctx)
-	if err != nil {
-		return err
-	}
-	d.transcript()
-	d.result(report)
-	return expect(writes == 0 && report.Converged(), "a second run sends no write")
 }
 
 // demoZone is the zone of the example.
@@ -205,11 +208,8 @@ func (d *demo) heal(ctx context.Context) error {
 		return err
 	}
 	d.say("In the dashboard, the execute rule was disabled and the threshold set to 1000.\n")
-	report, writes, err := d.run(ctx)
+	report, writes, err := d.runInFull(ctx)
 	if err != nil {
-		return err
-	}
-	if err := report.Text(d.Out, d.ColourOut); err != nil {
 		return err
 	}
 	return expect(writes == 1 && report.Converged(), "one PATCH heals the drift")
@@ -246,7 +246,7 @@ func (d *demo) holdBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.problemsOf(held.Problems)
+	d.ShowProblems(d.Out, held.Problems)
 	d.say("\nheld      %.7s: %s", held.Commit, held.Reason)
 	d.say("in force  %.7s: drift in the meantime was corrected with %s", healed.Commit, cli.Plural(len(healed.Results), "PATCH", "PATCHes"))
 	return expect(healed.Commit == good, "the good commit goes on healing")
@@ -283,8 +283,6 @@ type reporting func(reconcile.Report)
 
 // Report implements [reconcile.Reporter].
 func (f reporting) Report(_ context.Context, r reconcile.Report) { f(r) }
-
-func (d *demo) problemsOf(problems []desired.Problem) { d.ShowProblems(d.Out, problems) }
 
 func (d *demo) transcript() {
 	for _, entry := range d.platform.Transcript() {

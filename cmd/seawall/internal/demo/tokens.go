@@ -46,7 +46,7 @@ func (d *demo) createToken(ctx context.Context) error {
 	if err := d.repository.commit(ctx, tokensFile, "package edge\n"+declared, "Declare a token"); err != nil {
 		return err
 	}
-	if err := d.configure(ctx, fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: file: root: %q\n", d.path("tokens-token"), d.path("secrets"))); err != nil {
+	if err := d.configureTokens(ctx); err != nil {
 		return err
 	}
 	d.say("seawall token init: this platform holds no token of this repository yet.\n")
@@ -54,11 +54,8 @@ func (d *demo) createToken(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, writes, err := d.run(ctx)
+	report, writes, err := d.runInFull(ctx)
 	if err != nil {
-		return err
-	}
-	if err := report.Text(d.Out, d.ColourOut); err != nil {
 		return err
 	}
 	info, err := os.Stat(d.path("secrets/ci-dns"))
@@ -67,6 +64,11 @@ func (d *demo) createToken(ctx context.Context) error {
 	}
 	d.say("\nthe secret is in %s, %s, and nowhere else", d.path("secrets/ci-dns"), info.Mode())
 	return expect(writes == 1 && report.Converged() && d.existing("ci-dns") == 1, "one POST creates one token")
+}
+
+// configureTokens is [demo.configure] with a credential for tokens, and a sink.
+func (d *demo) configureTokens(ctx context.Context) error {
+	return d.configure(ctx, fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: file: root: %q\n", d.path("tokens-token"), d.path("secrets")))
 }
 
 // crash kills a run while the platform has created a token and its answer is
@@ -82,14 +84,11 @@ func (d *demo) crash(ctx context.Context) error {
 		return err
 	}
 	d.say("seawall apply was killed (SIGKILL) after its POST for ci-waf was sent.\n")
-	if err := d.configure(ctx, fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: file: root: %q\n", d.path("tokens-token"), d.path("secrets"))); err != nil {
+	if err := d.configureTokens(ctx); err != nil {
 		return err
 	}
-	report, writes, err := d.run(ctx)
+	report, writes, err := d.runInFull(ctx)
 	if err != nil {
-		return err
-	}
-	if err := report.Text(d.Out, d.ColourOut); err != nil {
 		return err
 	}
 	if err := expect(writes == 0 && !report.Converged() && d.existing("ci-waf") == 1, "a creation of unknown outcome is not sent again"); err != nil {

@@ -49,7 +49,7 @@ type Check struct {
 
 // CheckFolder checks the integrations that a folder of desired state declares, as of a day.
 func CheckFolder(ctx context.Context, t *cli.Terminal, dir, day string) error {
-	c := Check{Terminal: t, Flags: Flags{at: day, Dir: dir, Output: "text", Outputs: []string{"text"}}}
+	c := Check{Terminal: t, Flags: Flags{at: day, Dir: dir, Output: "text"}}
 	return c.Run(ctx, nil)
 }
 
@@ -78,9 +78,6 @@ func (c *Check) Run(ctx context.Context, args []string) error {
 }
 
 func (c *Check) checkUsage(args []string) error {
-	if err := cli.OneOf("--output", c.Output, c.Outputs...); err != nil {
-		return err
-	}
 	if c.Format != "" {
 		if _, err := scan.ParseFormat(c.Format); err != nil {
 			return cli.Fail(fmt.Errorf("--format: %w", err))

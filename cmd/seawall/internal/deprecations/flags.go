@@ -17,31 +17,13 @@ import (
 // Flags are the flags that list and check share.
 type Flags struct {
 	at, Dir, Output string
-	Outputs         []string
 }
 
 // AddTo adds the flags to a command; outputs are the forms that --output takes.
 func (a *Flags) AddTo(cmd *cobra.Command, outputs ...string) {
-	a.Outputs = outputs
-	flags := cmd.Flags()
-	flags.StringVar(&a.at, "at", "", "use the state of the calendar at `DATE`, such as 2027-01-01 (default today, in UTC)")
-	flags.StringVarP(&a.Output, "output", "o", "text", WordsOf(outputs))
+	cmd.Flags().StringVar(&a.at, "at", "", "use the state of the calendar at `DATE`, such as 2027-01-01 (default today, in UTC)")
+	cli.AddOutput(cmd, &a.Output, outputs...)
 	_ = cmd.MarkFlagDirname("dir")
-	Complete(cmd, "output", outputs)
-}
-
-// Complete completes a flag with words.
-func Complete(cmd *cobra.Command, flag string, words []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// WordsOf is "text, json or markdown".
-func WordsOf(words []string) string {
-	text := words[0]
-	for _, w := range words[1 : len(words)-1] {
-		text += ", " + w
-	}
-	return text + " or " + words[len(words)-1]
 }
 
 // Day reads --at. A time of day is accepted; only its day in UTC counts.

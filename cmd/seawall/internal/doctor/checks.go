@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -68,15 +68,9 @@ func (d *diagnosis) checks() []check {
 		list = append(list, check{c.Path, func(ctx context.Context, f *findings) { d.tokens(ctx, c, f) }})
 	}
 	list = append(list, check{"clock", d.clock})
-	for name := range d.Sinks {
+	for _, name := range slices.Sorted(maps.Keys(d.Sinks)) {
 		list = append(list, check{"sink " + name, func(ctx context.Context, f *findings) { d.sink(ctx, name, f) }})
 	}
-	slices.SortStableFunc(list, func(a, b check) int {
-		if !strings.HasPrefix(a.name, "sink ") || !strings.HasPrefix(b.name, "sink ") {
-			return 0
-		}
-		return strings.Compare(a.name, b.name)
-	})
 	if d.Forge != nil {
 		list = append(list, check{"forge", d.forge})
 	}

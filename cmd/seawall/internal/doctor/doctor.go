@@ -5,7 +5,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -100,24 +99,17 @@ func timed(ctx context.Context, list []finding) []finding {
 // graceOfCheck is how long a check may take to say why it was ended.
 const graceOfCheck = 2 * time.Second
 
-// doctorVersion is the version of the JSON form.
-const doctorVersion = 1
-
 // doctor runs checks and shows what they have come to.
 type doctor struct {
 	*cli.Terminal
 	options setup.Options
-	timeout time.Duration // of each check
-	width   int           // of the column of checks; a longer name widens it from there on
+	width   int // of the column of checks; a longer name widens it from there on
 }
 
 // Run runs the checks and shows the results, as text while they come or as JSON. The
 // error says that a check failed.
 func Run(ctx context.Context, t *cli.Terminal, o setup.Options, timeout time.Duration) error {
-	return (&doctor{t, o, timeout, 20}).examine(ctx)
-}
-
-func (d *doctor) examine(ctx context.Context) error {
+	d := &doctor{t, o, 20}
 	var all []finding
 	show, wipe := d.Progress()
 	defer wipe()
@@ -137,7 +129,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		if show != nil {
 			show("checking "+c.name, i, len(checks))
 		}
-		tell(c.run(ctx, d.timeout))
+		tell(c.run(ctx, timeout))
 	}
 	wipe()
 	return d.showVerdict(all)
@@ -164,14 +156,11 @@ func (d *doctor) showVerdict(all []finding) error {
 	}
 	var err error
 	if d.options.Output == "json" {
-		encoder := json.NewEncoder(d.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(struct {
+		err = d.JSON(struct {
 			Version int       `json:"version"`
 			Failed  int       `json:"failed"`
 			Checks  []finding `json:"checks"`
-		}{doctorVersion, count[stateFailed], all})
+		}{1, count[stateFailed], all})
 	} else {
 		parts := []string{fmt.Sprintf("%d ok", count[stateOK])}
 		if n := count[stateWarning]; n > 0 {

@@ -134,6 +134,11 @@ func (d *diagnosis) accountsOf(lane setup.Lane) []desired.Account {
 	if state == nil || !d.Platform.Extended() {
 		return nil
 	}
+	return d.accountsIn(*state, lane)
+}
+
+// accountsIn are the accounts of a state that have a credential.
+func (d *diagnosis) accountsIn(state desired.State, lane setup.Lane) []desired.Account {
 	return slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
 		of, ok := d.LaneOf(a.Key)
 		return !ok || of.Path != lane.Path
@@ -143,10 +148,7 @@ func (d *diagnosis) accountsOf(lane setup.Lane) []desired.Account {
 // named finds the ids of the first zone of each of some accounts, and checks that they can
 // be read.
 func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane setup.Lane, state desired.State, f *findings) {
-	state.Accounts = slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
-		of, ok := d.LaneOf(a.Key)
-		return !ok || of.Path != lane.Path || len(a.Zones) == 0
-	})
+	state.Accounts = slices.DeleteFunc(d.accountsIn(state, lane), func(a desired.Account) bool { return len(a.Zones) == 0 })
 	state.Accounts = state.Accounts[:min(len(state.Accounts), mostAccounts)]
 	for i, account := range state.Accounts {
 		state.Accounts[i].Zones = sample(account.Zones)

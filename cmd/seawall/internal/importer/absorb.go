@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/moby/sys/atomicwriter"
 	"github.com/rogpeppe/go-internal/diff"
@@ -49,14 +48,11 @@ func WorkingCopy(t *cli.Terminal, dir string, dry bool) Desired {
 // difference, and delivers it. Before that it evaluates the result: a plan of the zone must
 // be empty, and everything else must be declared as before.
 func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, zone string) error {
-	state, err := loadValid(ctx, d)
+	state, err := loadValid(ctx, d.Dir, d.Shown, "correct them first")
 	if err != nil {
 		return err
 	}
-	a := &absorber{platform: platform, Desired: d, names: platform.Names, before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
-	if a.names == nil {
-		a.names = directory.New(directory.Config{Now: time.Now})
-	}
+	a := &absorber{platform: platform, Desired: d, names: platform.names(), before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
 	if err := a.find(ctx, zone); err != nil {
 		return a.explain(err)
 	}
@@ -84,17 +80,6 @@ func (a *absorber) except(ctx context.Context, changes []cuefile.Change) error {
 		}
 	}
 	return a.check(ctx)
-}
-
-func loadValid(ctx context.Context, d Desired) (desired.State, error) {
-	state, problems, err := setup.NewFolder(d.Dir).Compile(ctx, "")
-	if err != nil {
-		return state, err
-	}
-	if n := len(desired.Errors(problems)); n > 0 {
-		return state, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them first", d.Shown, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
-	}
-	return state, nil
 }
 
 // absorber changes the declaration of one zone.
@@ -131,11 +116,8 @@ func (a *absorber) find(ctx context.Context, zone string) error {
 	}
 	switch found {
 	case 0:
-		hint := "seawall import --zone " + zone + " declares a zone that is not declared yet"
-		if meant := nearest.Word(zone, keys); meant != "" {
-			hint = fmt.Sprintf("did you mean %q?", meant)
-		}
-		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown), hint)
+		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown),
+			nearest.Hint(zone, keys, "seawall import --zone "+zone+" declares a zone that is not declared yet"))
 	case 1:
 		return a.resolve(ctx)
 	}
@@ -183,7 +165,7 @@ func (a *absorber) look(ctx context.Context) error {
 	a.wanted = a.zone
 	a.wanted.Deployments = nil
 	for _, d := range a.zone.Deployments {
-		one, err := in.liveOf(ctx, d, a.at)
+		one, err := in.liveOf(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -278,15 +260,11 @@ func (a *absorber) check(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(stage)
-	if err := copyCUE(a.Dir, stage); err != nil {
-		return err
-	}
+	var files []cuefile.File
 	for name, text := range a.texts {
-		if err := os.WriteFile(filepath.Join(stage, filepath.FromSlash(name)), text, 0o644); err != nil {
-			return err
-		}
+		files = append(files, cuefile.File{Name: name, Content: text})
 	}
-	state, problems, err := setup.NewFolder(stage).Compile(ctx, "")
+	state, problems, err := evaluateWith(ctx, a.Dir, stage, files)
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,18 @@ type listing struct {
 func (l *listing) add(zones []edge.Zone) {
 	l.zones = append(l.zones, zones...)
 	for _, z := range zones {
-		if z.Account.ID != "" && !slices.ContainsFunc(l.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-			l.accounts = append(l.accounts, z.Account)
+		if z.Account.ID != "" {
+			l.accounts = withAccount(l.accounts, z.Account)
 		}
 	}
+}
+
+// withAccount is a list of accounts with another one, each once.
+func withAccount(accounts []edge.Account, another edge.Account) []edge.Account {
+	if slices.ContainsFunc(accounts, func(a edge.Account) bool { return a.ID == another.ID }) {
+		return accounts
+	}
+	return append(accounts, another)
 }
 
 // leftOut is an account that is not imported, and why.

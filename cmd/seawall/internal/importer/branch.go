@@ -10,7 +10,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -40,8 +39,9 @@ func AbsorbToBranch(ctx context.Context, t *cli.Terminal, platform Platform, rep
 		return setup.Explain(err)
 	}
 	from := cmp.Or(strings.TrimPrefix(b.Ref, "refs/heads/"), "the default branch")
-	if n := len(desired.Errors(problems)); n > 0 {
-		return &cli.FileError{Summary: fmt.Sprintf("%s (commit %.7s) has %s; correct them first", from, commit, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+	shown := fmt.Sprintf("%s (commit %.7s)", from, commit)
+	if err := mistakes(problems, shown, "correct them first"); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "seawall-absorb-")
 	if err != nil {
@@ -52,7 +52,7 @@ func AbsorbToBranch(ctx context.Context, t *cli.Terminal, platform Platform, rep
 	if err != nil {
 		return setup.Explain(err)
 	}
-	d := Desired{Dir: begin, Shown: fmt.Sprintf("%s (commit %.7s)", from, commit), Prefix: path.Clean(b.Path)}
+	d := Desired{Dir: begin, Shown: shown, Prefix: path.Clean(b.Path)}
 	if !b.DryRun {
 		d.Deliver = func(ctx context.Context, files []cuefile.File) error {
 			return b.push(ctx, t, repository, commit, zone, files)

@@ -63,12 +63,20 @@ func (p Platform) directory(lane int) edge.Directory {
 	return d
 }
 
+// names finds what is declared by name, or nothing.
+func (p Platform) names() *directory.Names {
+	if p.Names == nil {
+		return directory.New(directory.Config{Now: time.Now})
+	}
+	return p.Names
+}
+
 // tokenLister lists API tokens, without their secrets.
 type tokenLister interface {
 	UserTokens(ctx context.Context) ([]edge.Token, error)
 }
 
-// Import does it. It returns [cli.ExitError] 4 where something could not be read or
+// Import does it. It returns [cli.ExitAttention] where something could not be read or
 // declared.
 func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order, show func(stage string, done, total int)) error {
 	if show == nil {
@@ -79,7 +87,7 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 		return err
 	}
 	show("finding zones", 0, 0)
-	if err := present.resolve(ctx, platform.Names); err != nil {
+	if err := present.resolve(ctx, platform.names()); err != nil {
 		return err
 	}
 	found, err := findTargets(ctx, platform, order, present)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/diff"
@@ -199,6 +201,23 @@ func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Pl
 		t.Fatal(err)
 	}
 	return planner.Make(planner.Input{State: state, Live: seen.Live, Now: time.Now()})
+}
+
+// Files of a new repository that are there already stay as they are.
+func TestStarterLeavesWhatIsThere(t *testing.T) {
+	o := Order{Dir: t.TempDir(), Module: "edge.example/desired"}
+	named := func(name string) bool {
+		return slices.ContainsFunc(starter(o), func(f cuefile.File) bool { return f.Name == name })
+	}
+	if !named(".gitattributes") {
+		t.Error("a new repository gets no .gitattributes")
+	}
+	if err := os.WriteFile(filepath.Join(o.Dir, ".gitattributes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if named(".gitattributes") {
+		t.Error("the .gitattributes that is there would be overwritten")
+	}
 }
 
 // An import that was interrupted goes on where it ended, and writes the same.

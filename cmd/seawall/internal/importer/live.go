@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
 // Live is what one declared deployment is on the platform.
@@ -28,10 +26,7 @@ type Live struct {
 // ReadLive reads what the declared deployments of a zone are on the platform, one for each,
 // and the id of the zone.
 func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
-	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
-	if a.names == nil {
-		a.names = directory.New(directory.Config{Now: time.Now})
-	}
+	a := &absorber{platform: platform, names: platform.names(), account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
 		return nil, edge.Scope{}, a.explain(err)
 	}
@@ -41,7 +36,7 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 	}
 	live := make([]Live, len(zone.Deployments))
 	for i, d := range zone.Deployments {
-		one, err := in.liveOf(ctx, d, a.at)
+		one, err := in.liveOf(ctx, d)
 		if err != nil {
 			live[i].Err = a.explain(err)
 			continue
@@ -53,13 +48,9 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 
 // liveZone is what a zone runs.
 type liveZone struct {
-	reader     versions
-	documented bool
-	account    desired.Account
-	owner      string // zone, or account
-	level      bool   // the account's own entry point
-	listed     []edge.Ruleset
-	rules      map[edge.RulesetID][]edge.Rule
+	*absorber
+	listed []edge.Ruleset // of the account
+	rules  map[edge.RulesetID][]edge.Rule
 }
 
 func (a *absorber) read(ctx context.Context) (*liveZone, error) {
@@ -72,7 +63,7 @@ func (a *absorber) read(ctx context.Context) (*liveZone, error) {
 		return nil, fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
 	}
 	rules, _, _ := executed(entryPoint)
-	return &liveZone{a.reader, a.platform.Documented, a.account, string(a.zone.Scope.Level), a.zone.Scope.Level == edge.LevelAccount, listed, rules}, nil
+	return &liveZone{a, listed, rules}, nil
 }
 
 // liveDeployment is what a declared deployment is on the platform.
@@ -82,24 +73,24 @@ type liveDeployment struct {
 	rule     edge.Rule
 }
 
-// liveOf finds a declared deployment; at is a place as it is shown.
-func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment, at func(desired.Origin) desired.Origin) (one liveDeployment, err error) {
+// liveOf finds a declared deployment.
+func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDeployment, err error) {
 	i := slices.IndexFunc(z.account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset })
 	found, err := rulesets.Find(z.account.Rulesets[i], z.listed)
 	if err != nil {
 		return one, err
 	}
-	rules := z.rules[found.ID]
-	if z.level { // there, several may run one managed ruleset
+	rules, owner := z.rules[found.ID], z.zone.Scope.Level
+	if z.zone.Scope.Level == edge.LevelAccount { // there, several may run one managed ruleset
 		rules = slices.DeleteFunc(slices.Clone(rules), func(r edge.Rule) bool { return r.Ref != d.Ref })
 	}
 	switch n := len(rules); n {
 	case 0:
-		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), z.owner),
-			fmt.Sprintf("deploy it on the platform, or remove waf: %s of the %s: %s", d.Name(), z.owner, at(d.Origin)))
+		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),
+			fmt.Sprintf("deploy it on the platform, or remove waf: %s of the %s: %s", d.Name(), owner, z.at(d.Origin)))
 	case 1:
 	default:
-		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, z.owner, found.Name), "remove all but one of them on the platform")
+		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, owner, found.Name), "remove all but one of them on the platform")
 	}
 	full, err := z.reader.Ruleset(ctx, edge.AccountScope(z.account.ID), found.ID)
 	if err == nil {
@@ -108,7 +99,7 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment, at func(des
 	if err != nil {
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
-	return liveDeployment{d.Ruleset, planner.NewDeclarer(full, z.documented), rules[0]}, nil
+	return liveDeployment{d.Ruleset, planner.NewDeclarer(full, z.platform.Documented), rules[0]}, nil
 }
 
 // declared is a declaration with which the live state agrees.

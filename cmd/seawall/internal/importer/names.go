@@ -25,9 +25,6 @@ func (r onRecord) SaveNames(context.Context, []reconcile.Name) error { return ni
 
 // resolve looks up what is declared by name before the import.
 func (p *present) resolve(ctx context.Context, names *directory.Names) error {
-	if names == nil {
-		names = directory.New(directory.Config{Now: time.Now})
-	}
 	if err := names.Recall(ctx); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // workDir is a folder inside DIR that is there only while an import is not finished. CUE
@@ -66,7 +66,7 @@ func openProgress(o Order) (*progress, error) {
 		return nil, fmt.Errorf("keeping what is read: %w", err)
 	}
 	if !goesOn {
-		err = p.append(now)
+		err = p.add(now)
 	}
 	return p, err
 }
@@ -79,29 +79,26 @@ func (p *progress) load(name string, now header) bool {
 		return false
 	}
 	defer file.Close()
-	lines := bufio.NewReader(file)
+	lines := json.NewDecoder(file)
 	var first header
-	if !readLine(lines, &first) || first.Version != now.Version || first.Program != now.Program || first.Origin != now.Origin ||
+	if lines.Decode(&first) != nil || first.Version != now.Version || first.Program != now.Program || first.Origin != now.Origin ||
 		now.Started.Sub(first.Started).Abs() > keptFor {
 		return false
 	}
 	for {
 		var r record
-		if !readLine(lines, &r) {
+		if lines.Decode(&r) != nil {
 			return true
 		}
 		if r.Failed == "" {
-			p.known[keyOf(r)] = r
+			p.known[keyOf(r.Account, r.Zone)] = r
 		}
 	}
 }
 
-func readLine(lines *bufio.Reader, into any) bool {
-	line, err := lines.ReadBytes('\n')
-	return err == nil && json.Unmarshal(line, into) == nil
+func keyOf(account edge.AccountID, zone edge.ZoneID) string {
+	return string(account) + "/" + string(zone)
 }
-
-func keyOf(r record) string { return string(r.Account) + "/" + string(r.Zone) }
 
 // resumed counts the zones that were read before.
 func (p *progress) resumed(zones []target) (n int) {
@@ -117,15 +114,13 @@ func (p *progress) resumed(zones []target) (n int) {
 func (p *progress) of(z target) (record, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r, ok := p.known[string(z.Account)+"/"+string(z.ID)]
+	r, ok := p.known[keyOf(z.Account, z.ID)]
 	r.Name = z.Name
 	return r, ok
 }
 
-// add keeps what was read of a zone.
-func (p *progress) add(r record) error { return p.append(r) }
-
-func (p *progress) append(line any) error {
+// add keeps a line: what was read of a zone, or the header.
+func (p *progress) add(line any) error {
 	data, err := json.Marshal(line)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
@@ -68,13 +70,13 @@ func (s *survey) recordsOf(account edge.AccountID, found targets) (records []rec
 // fill adds rulesets and zones to an account; byName are those that need no id.
 func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bool) {
 	keys := s.rulesetKeys(one, records)
-	byKey := map[string]*managedSurvey{}
+	byKey := map[string]*planner.Declarer{}
 	for id, key := range keys {
-		byKey[key] = s.account(one.ID).managed[id]
+		byKey[key] = s.had(one.ID, id).declarer
 	}
 	one.Describe = func(ruleset string, ref desired.RuleRef) string {
-		if m := byKey[ruleset]; m != nil && m.declarer != nil {
-			return m.declarer.RuleText(ref)
+		if declarer := byKey[ruleset]; declarer != nil {
+			return declarer.RuleText(ref)
 		}
 		return ""
 	}
@@ -122,7 +124,6 @@ func (s *survey) rulesetKeys(one *imported, records []record) map[edge.RulesetID
 	}
 	slices.Sort(used)
 	keys, taken := map[edge.RulesetID]string{}, map[string]bool{}
-	account := s.account(one.ID)
 	if one.known != nil {
 		for _, ref := range one.known.Rulesets {
 			taken[ref.Key] = true
@@ -130,8 +131,8 @@ func (s *survey) rulesetKeys(one *imported, records []record) map[edge.RulesetID
 	}
 	one.RulesetComment = map[string]string{}
 	for _, id := range used {
-		ruleset := account.managed[id].ruleset
-		alone := !s.platform.ByID && s.alone(account, ruleset.Name)
+		ruleset := s.had(one.ID, id).ruleset
+		alone := !s.platform.ByID && s.alone(one.ID, ruleset.Name)
 		if one.known != nil {
 			if i := slices.IndexFunc(one.known.Rulesets, func(ref desired.RulesetRef) bool {
 				return ref.ID == id || alone && ref.Name == ruleset.Name
@@ -151,10 +152,15 @@ func (s *survey) rulesetKeys(one *imported, records []record) map[edge.RulesetID
 	return keys
 }
 
+// had is a managed ruleset that was read.
+func (s *survey) had(account edge.AccountID, id edge.RulesetID) managed {
+	return s.rulesets.had(managedKey{account, diff.RulesetVersion{Ruleset: id}})
+}
+
 // alone reports whether one managed ruleset of the account has a name.
-func (s *survey) alone(a *accountSurvey, name string) bool {
+func (s *survey) alone(account edge.AccountID, name string) bool {
 	n := 0
-	for _, r := range a.listed {
+	for _, r := range s.listings.had(account) {
 		if r.Kind == edge.KindManaged && r.Phase == edge.PhaseFirewallManaged && r.Name == name {
 			n++
 		}

@@ -10,9 +10,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/cuefile"
 )
 
-// exitAttention is the exit code where something could not be read or declared.
-const exitAttention = 4
-
 // result is what an import has done.
 type result struct {
 	accounts  []imported
@@ -43,7 +40,7 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	if zones+missing == 0 && len(r.tokens.declared) == 0 {
 		fmt.Fprintln(t.Out, "nothing to import")
 	} else {
-		r.reportZones(t, zones)
+		fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
 	}
 	if r.skipped > 0 {
 		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
@@ -54,10 +51,7 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	if len(r.files) > 0 {
 		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
 	}
-	if missing > 0 || len(r.tokens.left) > 0 {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(missing > 0 || len(r.tokens.left) > 0)
 }
 
 // reportMissing names what was not imported.
@@ -84,10 +78,6 @@ func (r *result) reportMissing(t *cli.Terminal, missing int) {
 			}
 		}
 	}
-}
-
-func (r *result) reportZones(t *cli.Terminal, zones int) {
-	fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
 }
 
 // breakdown says how the zones are written.

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,15 +51,23 @@ func inspect(ctx context.Context, o Order) (present, error) {
 		return p, err
 	}
 	p.files = true
-	state, problems, err := setup.NewFolder(o.Dir).Compile(ctx, "")
-	if err != nil {
-		return p, err
+	p.state, err = loadValid(ctx, o.Dir, o.Dir, "correct them before you import")
+	return p, err
+}
+
+// loadValid evaluates a folder, and fails where it has mistakes. It is shown by another name.
+func loadValid(ctx context.Context, dir, shown, hint string) (desired.State, error) {
+	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+	return state, cmp.Or(err, mistakes(problems, shown, hint))
+}
+
+// mistakes is the failure about problems; nil where none is an error.
+func mistakes(problems []desired.Problem, shown, hint string) error {
+	n := len(desired.Errors(problems))
+	if n == 0 {
+		return nil
 	}
-	if n := len(desired.Errors(problems)); n > 0 {
-		return p, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them before you import", o.Dir, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
-	}
-	p.state = state
-	return p, nil
+	return &cli.FileError{Summary: fmt.Sprintf("%s has %s; %s", shown, cli.Plural(n, "mistake", "mistakes"), hint), Problems: problems}
 }
 
 func (p present) account(id edge.AccountID) *desired.Account {
@@ -151,37 +160,16 @@ func decided(accounts []imported, as desired.Unmanaged) []imported {
 
 // layout writes a new repository, or files beside those of an account that is declared.
 func layout(o Order, p present, from *result, simple bool) (files []cuefile.File, sum cuefile.Summary, err error) {
-	accounts, tokens, header := from.accounts, from.tokens, from.header()
-	add := func(r cuefile.Repository) error {
-		r.Simple = simple
-		more, s, err := cuefile.Write(r)
-		files = append(files, more...)
-		sum.Tiers, sum.Exceptions, sum.Own = sum.Tiers+s.Tiers, sum.Exceptions+s.Exceptions, sum.Own+s.Own
-		return err
-	}
-	if !p.files {
-		r := cuefile.Repository{
-			Package: "edge", Base: "edge", Schema: o.Module + "/seawall", TierPrefix: "_tier",
-			Header: append([]string{"Imported by seawall from " + o.Origin + "."}, header...), Tokens: tokens.declared, User: tokens.user,
-		}
-		for _, a := range accounts {
-			r.Accounts = append(r.Accounts, a.Account)
-		}
-		return files, sum, add(r)
-	}
-	byDir := map[string]*cuefile.Repository{}
-	var order []string
+	var all []*cuefile.Repository
 	at := func(dir string) (*cuefile.Repository, error) {
-		if byDir[dir] == nil {
-			r, err := beside(o, dir)
-			if err != nil {
-				return nil, err
-			}
-			byDir[dir], order = &r, append(order, dir)
+		if i := slices.IndexFunc(all, func(r *cuefile.Repository) bool { return r.Dir == dir }); i >= 0 {
+			return all[i], nil
 		}
-		return byDir[dir], nil
+		r, err := p.repository(o, dir)
+		all = append(all, &r)
+		return &r, err
 	}
-	for _, a := range accounts {
+	for _, a := range from.accounts {
 		dir := ""
 		if a.known != nil {
 			dir = strings.TrimPrefix(path.Dir(a.known.Origin.File), ".")
@@ -192,22 +180,36 @@ func layout(o Order, p present, from *result, simple bool) (files []cuefile.File
 		}
 		r.Accounts = append(r.Accounts, a.Account)
 	}
-	if len(tokens.declared) > 0 {
+	if len(from.tokens.declared) > 0 || !p.files {
 		r, err := at("")
 		if err != nil {
 			return nil, sum, err
 		}
-		r.Tokens, r.User = tokens.declared, tokens.user
+		r.Tokens, r.User = from.tokens.declared, from.tokens.user
 	}
-	for i, dir := range order {
-		if i == 0 {
-			byDir[dir].Header = header
+	for i, r := range all {
+		if r.Simple = simple; i == 0 {
+			r.Header = append(r.Header, from.header()...)
 		}
-		if err := add(*byDir[dir]); err != nil {
+		more, s, err := cuefile.Write(*r)
+		if err != nil {
 			return nil, sum, err
 		}
+		files = append(files, more...)
+		sum.Tiers, sum.Exceptions, sum.Own = sum.Tiers+s.Tiers, sum.Exceptions+s.Exceptions, sum.Own+s.Own
 	}
 	return files, sum, nil
+}
+
+// repository is a new one, or files that go into a folder of one with others.
+func (p present) repository(o Order, dir string) (cuefile.Repository, error) {
+	if p.files {
+		return beside(o, dir)
+	}
+	return cuefile.Repository{
+		Package: "edge", Base: "edge", Schema: o.Module + "/seawall", TierPrefix: "_tier",
+		Header: []string{"Imported by seawall from " + o.Origin + "."},
+	}, nil
 }
 
 // header are lines of a comment about accounts that could not be read.
@@ -266,22 +268,10 @@ func stage(ctx context.Context, o Order, p present, r *result) ([]desired.Proble
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	if err := copyCUE(o.Dir, dir); err != nil {
-		return nil, err
-	}
 	if !p.files {
-		r.fixed = starter(o, dir)
+		r.fixed = starter(o)
 	}
-	for _, f := range slices.Concat(r.fixed, r.files) {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(name, f.Content, 0o644); err != nil {
-			return nil, err
-		}
-	}
-	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+	state, problems, err := evaluateWith(ctx, o.Dir, dir, slices.Concat(r.fixed, r.files))
 	if err != nil {
 		return nil, err
 	}
@@ -294,9 +284,9 @@ func stage(ctx context.Context, o Order, p present, r *result) ([]desired.Proble
 
 // starter are the files of a new repository that are not generated, but for those that
 // are there.
-func starter(o Order, dir string) (files []cuefile.File) {
+func starter(o Order) (files []cuefile.File) {
 	for _, f := range examples.Starter(o.Module) {
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f.Name))); err != nil && f.Name != "edge.cue" {
+		if _, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(f.Name))); err != nil && f.Name != "edge.cue" {
 			files = append(files, cuefile.File{Name: f.Name, Content: f.Content})
 		}
 	}
@@ -307,31 +297,36 @@ func starter(o Order, dir string) (files []cuefile.File) {
 	return files
 }
 
-// copyCUE copies what a repository's evaluation reads.
-func copyCUE(from, to string) error {
-	names, err := cueFiles(from)
+// evaluateWith evaluates what is in a folder, with files laid over it, in another folder.
+func evaluateWith(ctx context.Context, dir, stage string, files []cuefile.File) (state desired.State, problems []desired.Problem, err error) {
+	names, err := cueFiles(dir)
 	if err != nil {
-		return err
+		return state, nil, err
 	}
-	module := "cue.mod/module.cue"
-	if _, err := os.Stat(filepath.Join(from, module)); err == nil {
-		names = append(names, module)
-	}
-	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
-		if err != nil {
-			return err
+	var all []cuefile.File
+	for _, name := range append(names, moduleFile) {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil && !(name == moduleFile && errors.Is(err, fs.ErrNotExist)) {
+			return state, nil, err
 		}
-		target := filepath.Join(to, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(target, data, 0o644); err != nil {
-			return err
+		if err == nil {
+			all = append(all, cuefile.File{Name: name, Content: text})
 		}
 	}
-	return os.MkdirAll(to, 0o755)
+	for _, f := range append(all, files...) {
+		name := filepath.Join(stage, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return state, nil, err
+		}
+		if err := os.WriteFile(name, f.Content, 0o644); err != nil {
+			return state, nil, err
+		}
+	}
+	return setup.NewFolder(stage).Compile(ctx, "")
 }
+
+// moduleFile is read beside the files of a repository.
+const moduleFile = "cue.mod/module.cue"
 
 // differences compares what the files declare with what was read, and with what was
 // declared before.

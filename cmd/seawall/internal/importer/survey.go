@@ -25,9 +25,11 @@ type survey struct {
 	lane     map[edge.AccountID]int // whose credential reads an account
 	state    []laneState            // of each lane
 
-	mu       sync.Mutex
-	accounts map[edge.AccountID]*accountSurvey
-	records  map[edge.ZoneID]record
+	listings onceEach[edge.AccountID, []edge.Ruleset]
+	rulesets onceEach[managedKey, managed]
+
+	mu      sync.Mutex
+	records map[edge.ZoneID]record
 }
 
 // laneState is how a lane fares.
@@ -36,26 +38,48 @@ type laneState struct {
 	rejected atomic.Pointer[string] // why the platform rejects the credential; nil: it does not
 }
 
-// accountSurvey is what an account's zones share.
-type accountSurvey struct {
-	once    sync.Once
-	listed  []edge.Ruleset
-	err     error
-	mu      sync.Mutex
-	managed map[edge.RulesetID]*managedSurvey
-	pinned  map[diff.RulesetVersion]*managedSurvey // older versions, which zones run
+// managed is a managed ruleset, and what declares execute rules of it.
+type managed struct {
+	ruleset  edge.Ruleset
+	declarer *planner.Declarer
 }
 
-// managedSurvey is a managed ruleset, or why it could not be read.
-type managedSurvey struct {
-	once     sync.Once
-	declarer *planner.Declarer
-	ruleset  edge.Ruleset
-	err      error
+// managedKey says which one of an account. The version is empty for the newest.
+type managedKey struct {
+	account edge.AccountID
+	diff.RulesetVersion
+}
+
+// onceEach has what was read by its key: each once, by whoever needs it first. The zero value
+// is ready for use.
+type onceEach[K comparable, V any] struct {
+	mu    sync.Mutex
+	reads map[K]func() (V, error)
+}
+
+func (o *onceEach[K, V]) get(key K, read func() (V, error)) (V, error) {
+	o.mu.Lock()
+	if o.reads == nil {
+		o.reads = map[K]func() (V, error){}
+	}
+	if o.reads[key] == nil {
+		o.reads[key] = sync.OnceValues(read)
+	}
+	once := o.reads[key]
+	o.mu.Unlock()
+	return once()
+}
+
+// had is what was read; the zero value where nothing was.
+func (o *onceEach[K, V]) had(key K) (value V) {
+	if once := o.reads[key]; once != nil {
+		value, _ = once()
+	}
+	return value
 }
 
 func newSurvey(p Platform, work *progress, lane map[edge.AccountID]int) *survey {
-	return &survey{platform: p, work: work, lane: lane, state: make([]laneState, len(p.Lanes.All)), accounts: map[edge.AccountID]*accountSurvey{}, records: map[edge.ZoneID]record{}}
+	return &survey{platform: p, work: work, lane: lane, state: make([]laneState, len(p.Lanes.All)), records: map[edge.ZoneID]record{}}
 }
 
 // silence is after how many zones in a row without an answer the platform counts as down.
@@ -137,8 +161,8 @@ func (s *survey) rejection(z target) string {
 // recall reads the managed rulesets that a zone runs which was read before.
 func (s *survey) recall(ctx context.Context, r record) error {
 	for _, d := range r.Deployments {
-		if m := s.managed(ctx, r.Account, edge.RulesetID(d.Ruleset)); m.err != nil {
-			return fmt.Errorf("reading managed ruleset %s: %w", d.Ruleset, m.err)
+		if _, err := s.managed(ctx, r.Account, edge.RulesetID(d.Ruleset)); err != nil {
+			return fmt.Errorf("reading managed ruleset %s: %w", d.Ruleset, err)
 		}
 	}
 	return nil
@@ -175,66 +199,39 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	return r, nil
 }
 
-func (s *survey) account(id edge.AccountID) *accountSurvey {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[id]
-	if a == nil {
-		a = &accountSurvey{managed: map[edge.RulesetID]*managedSurvey{}, pinned: map[diff.RulesetVersion]*managedSurvey{}}
-		s.accounts[id] = a
-	}
-	return a
-}
-
 // listed reads the rulesets of an account, once.
 func (s *survey) listed(ctx context.Context, id edge.AccountID) ([]edge.Ruleset, error) {
-	a := s.account(id)
-	a.once.Do(func() { a.listed, a.err = s.reader(id).Rulesets(ctx, edge.AccountScope(id)) })
-	return a.listed, a.err
+	return s.listings.get(id, func() ([]edge.Ruleset, error) { return s.reader(id).Rulesets(ctx, edge.AccountScope(id)) })
 }
 
 // managed reads a managed ruleset, once.
-func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.RulesetID) *managedSurvey {
-	a := s.account(account)
-	a.mu.Lock()
-	m := a.managed[id]
-	if m == nil {
-		m = &managedSurvey{}
-		a.managed[id] = m
-	}
-	a.mu.Unlock()
-	m.once.Do(func() {
-		if _, m.err = s.listed(ctx, account); m.err != nil {
-			return
+func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.RulesetID) (managed, error) {
+	return s.rulesets.get(managedKey{account, diff.RulesetVersion{Ruleset: id}}, func() (managed, error) {
+		if _, err := s.listed(ctx, account); err != nil {
+			return managed{}, err
 		}
-		if m.ruleset, m.err = s.reader(account).Ruleset(ctx, edge.AccountScope(account), id); m.err == nil {
-			m.declarer = planner.NewDeclarer(m.ruleset, s.platform.Documented)
-		}
+		return s.declaring(s.reader(account).Ruleset(ctx, edge.AccountScope(account), id))
 	})
-	return m
 }
 
 // declarer declares execute rules of a managed ruleset, in the version that the rule runs.
-func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *managedSurvey, rule edge.Rule) (*planner.Declarer, error) {
+func (s *survey) declarer(ctx context.Context, account edge.AccountID, m managed, rule edge.Rule) (*planner.Declarer, error) {
 	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
 	reader := versions{s.reader(account), s.platform.Documented}
 	if !reader.isPinned(m.ruleset, at.Version) {
 		return m.declarer, nil
 	}
-	a := s.account(account)
-	a.mu.Lock()
-	pinned := a.pinned[at]
-	if pinned == nil {
-		pinned = &managedSurvey{}
-		a.pinned[at] = pinned
-	}
-	a.mu.Unlock()
-	pinned.once.Do(func() {
-		if pinned.ruleset, pinned.err = reader.version(ctx, account, m.ruleset, at.Version); pinned.err == nil {
-			pinned.declarer = planner.NewDeclarer(pinned.ruleset, s.platform.Documented)
-		}
+	pinned, err := s.rulesets.get(managedKey{account, at}, func() (managed, error) {
+		return s.declaring(reader.version(ctx, account, m.ruleset, at.Version))
 	})
-	return pinned.declarer, pinned.err
+	return pinned.declarer, err
+}
+
+func (s *survey) declaring(ruleset edge.Ruleset, err error) (managed, error) {
+	if err != nil {
+		return managed{}, err
+	}
+	return managed{ruleset, planner.NewDeclarer(ruleset, s.platform.Documented)}, nil
 }
 
 // versions reads managed rulesets in the versions that execute rules run.
@@ -284,12 +281,12 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 			r.Left = append(r.Left, fmt.Sprintf("%d execute rules run %q; remove all but one of them", len(rules[id]), ruleset.Name))
 			continue
 		}
-		m := s.managed(ctx, r.Account, id)
-		if m.err != nil {
-			return fmt.Errorf("managed ruleset %q: %w", ruleset.Name, m.err)
-		}
 		rule := rules[id][0]
-		declarer, err := s.declarer(ctx, r.Account, m, rule)
+		m, err := s.managed(ctx, r.Account, id)
+		var declarer *planner.Declarer
+		if err == nil {
+			declarer, err = s.declarer(ctx, r.Account, m, rule)
+		}
 		if err != nil {
 			return fmt.Errorf("managed ruleset %q: %w", ruleset.Name, err)
 		}

@@ -46,8 +46,8 @@ func findTargets(ctx context.Context, p Platform, o Order, have present) (target
 	found := targets{}
 	found.keys, found.lanes = wanted.keysBeside(have), map[edge.AccountID]int{}
 	for _, z := range o.Given {
-		if z.Account.Name != "" && !slices.ContainsFunc(found.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-			found.accounts = append(found.accounts, z.Account)
+		if z.Account.Name != "" {
+			found.accounts = withAccount(found.accounts, z.Account)
 		}
 	}
 	if p.Lists && (len(given) == 0 || len(names) > 0) {
@@ -76,9 +76,9 @@ func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names
 	switch {
 	case len(given) > 0:
 		if len(names) > 0 && !p.Lists {
-			return nil, nil, needsID(names[0])
+			return nil, nil, cli.Fail(fmt.Errorf("--zone %q has no id, and this platform does not find zones by name", names[0]), "write --zone "+names[0]+"=ID")
 		}
-		given, err = withAccount(given, wanted)
+		given, err = wanted.fill(given)
 	case !p.Lists:
 		err = cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
 			"name them by id: --account prod=ID --zone NAME=ID, or --zones FILE",
@@ -87,18 +87,13 @@ func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names
 	return given, names, err
 }
 
-func needsID(name string) error {
-	return cli.Fail(fmt.Errorf("--zone %q has no id, and this platform does not find zones by name", name), "write --zone "+name+"=ID")
-}
-
-// accountsWanted are those of --account.
+// accountsWanted are those of --account, by name or id; none is all.
 type accountsWanted struct {
-	ids   []edge.AccountID
-	names []string
-	keys  map[edge.AccountID]string
+	words []string
+	keys  map[edge.AccountID]string // that some ids are given
 }
 
-func (w accountsWanted) all() bool { return len(w.ids)+len(w.names) == 0 }
+func (w accountsWanted) all() bool { return len(w.words) == 0 }
 
 // keysBeside are the keys of the command line, and those of the repository.
 func (w accountsWanted) keysBeside(have present) map[edge.AccountID]string {
@@ -116,15 +111,13 @@ func parseAccounts(flags []string) (accountsWanted, error) {
 	for _, flag := range flags {
 		key, id, both := cutLast(flag, "=")
 		switch {
-		case edge.ValidID(flag):
-			w.ids = append(w.ids, edge.AccountID(flag))
-		case both && edge.ValidID(id) && key != "":
-			w.ids = append(w.ids, edge.AccountID(id))
-			w.keys[edge.AccountID(id)] = key
-		case flag != "":
-			w.names = append(w.names, flag)
-		default:
+		case flag == "":
 			return w, cli.Usage("--account is empty")
+		case both && edge.ValidID(id) && key != "":
+			w.words = append(w.words, id)
+			w.keys[edge.AccountID(id)] = key
+		default:
+			w.words = append(w.words, flag)
 		}
 	}
 	return w, nil
@@ -185,13 +178,14 @@ func zonesOfFile(name string) (zones []target, err error) {
 	return zones, lines.Err()
 }
 
-// withAccount gives zones without one the account of the command line.
-func withAccount(zones []target, wanted accountsWanted) ([]target, error) {
+// fill gives zones without an account that of the command line.
+func (w accountsWanted) fill(zones []target) ([]target, error) {
+	ids := slices.DeleteFunc(slices.Clone(w.words), func(word string) bool { return !edge.ValidID(word) })
 	for i, z := range zones {
 		switch {
 		case z.Account != "":
-		case len(wanted.ids) == 1:
-			zones[i].Account = wanted.ids[0]
+		case len(ids) == 1:
+			zones[i].Account = edge.AccountID(ids[0])
 		default:
 			return nil, cli.Fail(fmt.Errorf("the account of zone %s is not known", z.Name),
 				"name one account by its id, --account prod=ID, or put the account's id behind the zone's id in the file of --zones")
@@ -209,9 +203,7 @@ func (f *targets) list(ctx context.Context, p Platform, wanted accountsWanted, n
 	for _, z := range f.listed {
 		hits[z.Name] = true
 		f.zones = append(f.zones, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
-		if !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-			f.accounts = append(f.accounts, z.Account)
-		}
+		f.accounts = withAccount(f.accounts, z.Account)
 	}
 	for _, name := range names {
 		if !hits[name] {
@@ -257,59 +249,46 @@ func (f *targets) ask(ctx context.Context, p Platform, wanted accountsWanted, na
 
 // keep keeps the zones that were listed with the lane of their account.
 func (f *targets) keep(wanted accountsWanted, listed []listing) error {
-	missing := append(slices.Clone(wanted.names), texts(wanted.ids)...)
 	for i, l := range listed {
 		for _, z := range l.zones {
 			lane, known := f.lanes[z.Account.ID]
 			if known && lane == i && (wanted.all() || wanted.has(z.Account, f.keys[z.Account.ID])) {
 				f.listed = append(f.listed, z)
-				missing = slices.DeleteFunc(missing, func(name string) bool {
-					return name == string(z.Account.ID) || name == z.Account.Name || name == f.keys[z.Account.ID]
-				})
 			}
 		}
 	}
-	if !wanted.all() {
-		f.left = slices.DeleteFunc(f.left, func(l leftOut) bool { return !wanted.has(edge.Account{}, l.account) })
+	if wanted.all() {
+		return nil
 	}
-	missing = slices.DeleteFunc(missing, func(name string) bool {
-		return slices.ContainsFunc(f.left, func(l leftOut) bool { return l.account == name })
-	})
-	if len(missing) > 0 {
-		return cli.Fail(fmt.Errorf("no credential of the configuration can see a zone of account %q", missing[0]), "check the name or id, and that the credential may see the zones (Zone Read)")
+	f.left = slices.DeleteFunc(f.left, func(l leftOut) bool { return !wanted.has(edge.Account{}, l.account) })
+	for _, word := range wanted.words {
+		one := accountsWanted{words: []string{word}}
+		if !slices.ContainsFunc(f.listed, func(z edge.Zone) bool { return one.has(z.Account, f.keys[z.Account.ID]) }) &&
+			!slices.ContainsFunc(f.left, func(l leftOut) bool { return l.account == word }) {
+			return cli.Fail(fmt.Errorf("no credential of the configuration can see a zone of account %q", word), "check the name or id, and that the credential may see the zones (Zone Read)")
+		}
 	}
 	return nil
 }
 
-func texts(ids []edge.AccountID) (all []string) {
-	for _, id := range ids {
-		all = append(all, string(id))
-	}
-	return all
-}
-
 // has reports whether an account with this key is wanted.
 func (w accountsWanted) has(a edge.Account, key string) bool {
-	return slices.Contains(w.ids, a.ID) || a.Name != "" && slices.Contains(w.names, a.Name) || key != "" && slices.Contains(w.names, key)
+	return slices.ContainsFunc([]string{string(a.ID), a.Name, key}, func(word string) bool { return word != "" && slices.Contains(w.words, word) })
 }
 
 // concerns reports whether a lane may be that of an account that is wanted.
 func (w accountsWanted) concerns(all reconcile.Lanes, lane int, keys map[edge.AccountID]string) bool {
-	if w.all() {
-		return true
-	}
-	of := func(key string) bool { return all.Index(key) == lane }
-	for _, id := range w.ids {
-		if key, known := keys[id]; !known || of(key) {
+	for _, word := range w.words {
+		key, known := keys[edge.AccountID(word)]
+		if !known {
+			_, known = all.Of[word]
+			key = word
+		}
+		if !known || all.Index(key) == lane {
 			return true
 		}
 	}
-	for _, name := range w.names {
-		if _, configured := all.Of[name]; !configured || of(name) {
-			return true
-		}
-	}
-	return false
+	return w.all()
 }
 
 // listLane lists zones with one credential.
@@ -319,8 +298,11 @@ func listLane(ctx context.Context, d edge.Directory, ids []edge.AccountID, names
 		l.err = edge.ErrNotOffered
 		return l
 	}
+	if len(names) == 0 {
+		names = []string{""} // all
+	}
 	for _, id := range ids {
-		for _, name := range orOne(names) {
+		for _, name := range names {
 			zones, err := d.Zones(ctx, edge.ZoneFilter{Account: id, Name: name})
 			if err != nil {
 				l.err = err
@@ -339,31 +321,27 @@ func notListed(err error) error {
 	return fmt.Errorf("listing zones: %w", err)
 }
 
-// orOne has one element for "all".
-func orOne(names []string) []string {
-	if len(names) == 0 {
-		return []string{""}
-	}
-	return names
-}
-
 // accountIDs are the accounts to list zones of; one empty id for all.
 func (f *targets) accountIDs(ctx context.Context, d edge.Directory, wanted accountsWanted) ([]edge.AccountID, error) {
 	if wanted.all() {
 		return []edge.AccountID{""}, nil
 	}
-	ids := slices.Clone(wanted.ids)
-	if len(wanted.names) == 0 {
-		return ids, nil
-	}
-	accounts, err := d.Accounts(ctx)
-	if err != nil {
-		return nil, cli.Fail(fmt.Errorf("listing accounts: %w", err), "name the account by its id")
-	}
-	for _, name := range wanted.names {
-		found := slices.DeleteFunc(slices.Clone(accounts), func(a edge.Account) bool { return a.Name != name })
+	var ids []edge.AccountID
+	var accounts []edge.Account
+	for _, word := range wanted.words {
+		if edge.ValidID(word) {
+			ids = append(ids, edge.AccountID(word))
+			continue
+		}
+		if accounts == nil {
+			var err error
+			if accounts, err = d.Accounts(ctx); err != nil {
+				return nil, cli.Fail(fmt.Errorf("listing accounts: %w", err), "name the account by its id")
+			}
+		}
+		found := slices.DeleteFunc(slices.Clone(accounts), func(a edge.Account) bool { return a.Name != word })
 		if len(found) != 1 {
-			return nil, cli.Fail(fmt.Errorf("the platform lists %d accounts named %q", len(found), name), "name the account by its id")
+			return nil, cli.Fail(fmt.Errorf("the platform lists %d accounts named %q", len(found), word), "name the account by its id")
 		}
 		ids, f.accounts = append(ids, found[0].ID), append(f.accounts, found[0])
 	}
@@ -381,13 +359,9 @@ func (f targets) sorted() targets {
 	slices.SortFunc(f.zones, func(a, b target) int {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
-	for _, z := range f.zones {
-		if !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account }) {
-			f.accounts = append(f.accounts, edge.Account{ID: z.Account})
-		}
-	}
 	zones := map[edge.AccountID]int{}
 	for _, z := range f.zones {
+		f.accounts = withAccount(f.accounts, edge.Account{ID: z.Account})
 		zones[z.Account]++
 	}
 	slices.SortFunc(f.accounts, func(a, b edge.Account) int { // of those without a name the largest first: it is called main

@@ -81,7 +81,7 @@ func (i *tokenImport) add(t edge.Token, taken map[string]bool) {
 		return
 	}
 	i.user, taken[t.Name] = cmp.Or(i.user, user), true
-	command := fmt.Sprintf("seawall token adopt %s %s", shellWord(t.Name), t.ID)
+	command := fmt.Sprintf("seawall token adopt %s %s", cli.Quoted(t.Name), t.ID)
 	notes := []string{"It exists already: " + command}
 	if t.Status != "" && t.Status != "active" {
 		notes = append(notes, "The platform says that it is "+t.Status+".")
@@ -98,15 +98,6 @@ func userOf(t desired.Token) string {
 		}
 	}
 	return ""
-}
-
-var plainWord = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
-
-func shellWord(s string) string {
-	if plainWord().MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // declareToken is the declaration of a token, or why there is none.

@@ -56,26 +56,6 @@ func (o *Options) CheckProfile() error {
 	return cli.OneOf("--profile", o.Profile, profiles...)
 }
 
-// AddOutput adds --output.
-func (o *Options) AddOutput(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text, json or markdown")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// AddTextOrJSON adds --output of a command that prints facts.
-func (o *Options) AddTextOrJSON(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// PrintFacts prints what a command has found as --output says: as JSON, or by text.
-func (o Options) PrintFacts(t *cli.Terminal, facts any, text func() error) error {
-	if o.Output != "json" {
-		return text()
-	}
-	return t.JSON(facts)
-}
-
 // AddOnly adds --only.
 func (o *Options) AddOnly(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.only, "only", nil, "limit to `zone=NAME` or token=KEY (repeatable)")

@@ -17,6 +17,7 @@
 package packbound
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -211,44 +212,37 @@ func (t *tally) next(s *packfile.Scanner) error {
 	if err != nil {
 		return err
 	}
+	difference := object.Type == plumbing.OFSDeltaObject || object.Type == plumbing.REFDeltaObject
 	if err := t.one(object.Length); err != nil {
 		return err
 	}
-	if object.Type != plumbing.OFSDeltaObject && object.Type != plumbing.REFDeltaObject {
-		if err := t.add(object.Length); err != nil {
+	whole := object.Length
+	if !difference {
+		if err := t.add(whole); err != nil {
 			return err
 		}
-		return t.inflate(s, object, io.Discard, func() (int64, error) { return object.Length, nil })
 	}
 	var begin start
-	return t.inflate(s, object, &begin, func() (int64, error) {
-		whole, err := begin.target()
-		if err == nil {
+	var content bytes.Buffer
+	to, wanted := io.Writer(&begin), t.tip.wants(object)
+	if wanted {
+		to = io.MultiWriter(&begin, &content)
+	}
+	if _, _, err := s.NextObject(to); err != nil {
+		return err
+	}
+	if difference {
+		if whole, err = begin.target(); err == nil {
 			err = t.add(whole)
 		}
-		return whole, err
-	})
-}
-
-// inflate reads an object's content to w, and shows it to who looks for the tip. Whole
-// is called after it, and returns the object's size when it is whole.
-func (t *tally) inflate(s *packfile.Scanner, object *packfile.ObjectHeader, w io.Writer, whole func() (int64, error)) error {
-	if !t.tip.wants(object) {
-		if _, _, err := s.NextObject(w); err != nil {
+		if err != nil {
 			return err
 		}
-		_, err := whole()
-		return err
 	}
-	text, err := content(s, w)
-	if err != nil {
-		return err
+	if !wanted {
+		return nil
 	}
-	size, err := whole()
-	if err != nil {
-		return err
-	}
-	return t.tip.found(object, text, size)
+	return t.tip.found(object, content.Bytes(), whole)
 }
 
 func (t *tally) one(size int64) error {
@@ -268,8 +262,8 @@ func (t *tally) add(size int64) error {
 	return nil
 }
 
-// start keeps the first bytes of a difference: the size of what it begins with,
-// and that of what it leads to.
+// start keeps the first bytes of an object: those of a difference are the size of what it
+// begins with, and that of what it leads to.
 type start []byte
 
 func (s *start) Write(p []byte) (int, error) {

@@ -1,9 +1,6 @@
 package packbound
 
 import (
-	"bytes"
-	"io"
-
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
@@ -81,11 +78,4 @@ func (f *finder) found(o *packfile.ObjectHeader, content []byte, whole int64) er
 	}
 	f.at[o.Offset], f.as[hash] = content, content
 	return nil
-}
-
-// content reads an object that the finder wants, and also writes it to w.
-func content(s *packfile.Scanner, w io.Writer) ([]byte, error) {
-	var text bytes.Buffer
-	_, _, err := s.NextObject(io.MultiWriter(&text, w))
-	return text.Bytes(), err
 }

@@ -49,11 +49,9 @@ func only(all *packp.AdvRefs, names []string) *packp.AdvRefs {
 	for _, name := range names {
 		if hash, ok := all.References[name]; ok {
 			few.References[name] = hash
-		} else if name == plumbing.HEAD.String() && all.Head != nil {
-			few.References[name] = *all.Head
 		}
 	}
-	// Where HEAD points to does not matter: its commit is known.
+	// HEAD is never asked for.
 	few.Head = nil
 	few.Capabilities.Delete(capability.SymRef)
 	return &few

@@ -40,8 +40,7 @@ type Options struct {
 	// Roots are the authorities to trust for https; nil for the system's.
 	Roots *x509.CertPool
 	Peer  string // who is silent then, for the error: host:port, or a path
-	// Refs are the server's refs that count, by their full names or HEAD. Nil is
-	// all of them.
+	// Refs are the server's refs that count, by their full names. Nil is all of them.
 	Refs []string
 	// Offered is called with all refs of the server; nil calls nothing.
 	Offered func(refs map[string]plumbing.Hash)

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -147,6 +148,9 @@ func (m *makeVars) reference(inner string, args []string) string {
 	return call.Open
 }
 
+// clientVars are variables that people name the clients by and leave to the environment.
+var clientVars = map[string]string{"CURL": "curl", "WGET": "wget"}
+
 // value is what a variable stands for; open where it is not set here or is empty: the
 // command line or the environment may say it.
 func (m *makeVars) value(name string, args []string) string {
@@ -155,7 +159,7 @@ func (m *makeVars) value(name string, args []string) string {
 	}
 	v := m.set[name]
 	if v == nil || v.text == "" || v.busy || m.growth < 0 {
-		return call.Open
+		return cmp.Or(clientVars[name], call.Open)
 	}
 	v.busy, v.used = true, true
 	text := m.expand(v.text, args)
