@@ -206,7 +206,7 @@ var rules = []rule{
 		caught: [2]string{"./diff", "./diff/deployment"},
 	},
 	{
-		from: []string{"./diff/deployment", "./diff/token", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/..."},
+		from: []string{"./diff/deployment", "./diff/token", "./diff/rulesets", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/rulesets", "./diff/internal/..."},
 		reason: "making, guarding and showing a plan are separate: each has the plan alone",
 		caught: [2]string{"./diff/guard", "./diff/deployment"},
 	},
@@ -214,6 +214,11 @@ var rules = []rule{
 		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/token"},
 		reason: "a plan does not depend on what is done with it",
 		caught: [2]string{"./diff/planner", "./diff/guard"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./diff/planner"}, forbid: []string{"./diff/deployment", "./diff/token"},
+		reason: "only the table of kinds knows one of them by name",
+		caught: [2]string{"./reconcile/zone", "./diff/deployment"},
 	},
 	{
 		from: []string{"./diff/planfile"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/...", "./diff/render"},

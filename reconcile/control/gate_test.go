@@ -59,7 +59,7 @@ func TestRecheck(t *testing.T) {
 			gates := map[string]zone.Gate{"daemon": control, "apply": NewRun(terms, nil)}
 			terms.Restores = records.RecordWrite
 			gates["revert"] = NewRun(terms, nil)
-			change := diff.Change{Zone: "a", Scope: a, Operation: diff.DeploymentUpdate{}}
+			change := diff.Change{Zone: "a", Scope: a, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 			if refused, err := gates[writer].Permit(t.Context(), task, change, change); refused != nil || err != nil {
 				t.Fatalf("%s: not permitted: %+v, %v", writer, refused, err)
 			}

@@ -39,11 +39,11 @@ func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan
 
 // GuardTokens passes a plan of tokens through the guards; unkept are updates that the
 // platform took and did not keep.
-func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[edge.TokenID]string) diff.Plan {
+func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[diff.ID]string) diff.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.state.facts(g)
-	f.NonConvergentTokens = unkept
+	f.NonConvergent = unkept
 	return guard.Check(plan, f)
 }
 

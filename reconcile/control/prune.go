@@ -120,5 +120,5 @@ func (z *zoneRecord) whole(declared desired.Zone) bool {
 			return false
 		}
 	}
-	return live == len(declared.Deployments)
+	return live == declared.Count()
 }

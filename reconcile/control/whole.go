@@ -7,8 +7,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -217,23 +217,15 @@ func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []di
 	return slices.SortedFunc(maps.Keys(gone), diff.DeploymentID.Compare)
 }
 
-// declarations names every deployment of a state the way the platform does. A
-// zone is unsure when one of its rulesets was not found, or not looked for.
+// declarations names all that a state declares the way the platform does. A zone is unsure
+// when one of its rulesets was not found, or not looked for.
 func declarations(state desired.State, live diff.Live) (declared map[diff.DeploymentID]bool, unsure map[edge.Scope]bool) {
 	declared, unsure = map[diff.DeploymentID]bool{}, map[edge.Scope]bool{}
 	for _, account := range state.Accounts {
-		ids := map[string]edge.RulesetID{}
-		listed := live.Accounts[account.ID].Listed
-		for _, ref := range account.Rulesets {
-			if found, err := deployment.FindRuleset(ref, listed.Value); listed.Err == nil && err == nil {
-				ids[ref.Key] = found.ID
-			}
-		}
-		for _, zone := range account.Zones {
-			for _, d := range zone.Deployments {
-				id, ok := ids[d.Ruleset]
-				declared[diff.DeploymentID{Scope: zone.Scope, Ruleset: id, Ref: d.Ref}] = true
-				unsure[zone.Scope] = unsure[zone.Scope] || !ok
+		for _, kind := range planner.Kinds {
+			for id, sure := range kind.Declared(account, live.Accounts[account.ID]) {
+				declared[id] = true
+				unsure[id.Scope] = unsure[id.Scope] || !sure
 			}
 		}
 	}

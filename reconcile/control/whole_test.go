@@ -144,7 +144,7 @@ func TestZoneOutcomes(t *testing.T) {
 			plan.Changes = append(plan.Changes, result.Change)
 			results = append(results, result)
 		}
-		plan.Problems = append(plan.Problems, diff.Problem{Token: "ci", State: diff.Unknown}) // is about no zone
+		plan.Problems = append(plan.Problems, diff.Problem{Scope: edge.CredentialScope(""), Token: "ci", State: diff.Unknown}) // is about no zone
 		got := ZoneOutcomes([]edge.Scope{edge.ZoneScope("a"), edge.ZoneScope("b")}, plan, results)
 		if want := map[edge.Scope]reconcile.ZoneOutcome{edge.ZoneScope("a"): c.want, edge.ZoneScope("b"): done}; !cmp.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)

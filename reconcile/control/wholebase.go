@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -46,7 +46,7 @@ func (w Whole) loss() guard.Loss {
 }
 
 func (w Whole) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
-	found, err := deployment.FindRuleset(ref, w.Live.Accounts[of.ID].Listed.Value)
+	found, err := rulesets.Find(ref, w.Live.Accounts[of.ID].Listed.Value)
 	if err != nil {
 		return ""
 	}

@@ -222,7 +222,7 @@ func wider(have []diff.Member, now diff.Change) []diff.Settled {
 // it will.
 func union(have []diff.Member, now diff.Change) []diff.Member {
 	union := slices.Clone(have)
-	for _, member := range now.Target().Owned {
+	for _, member := range now.Do().Owned() {
 		if !slices.Contains(union, member) {
 			union = append(union, member)
 		}

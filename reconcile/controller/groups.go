@@ -137,25 +137,11 @@ func unread(t zone.Task, reason string) found {
 func light(plan diff.Plan, results []reconcile.Result) found {
 	f := found{problems: plan.Problems}
 	for _, c := range plan.Changes {
-		f.changes = append(f.changes, lightChange(c))
+		f.changes = append(f.changes, c.Light())
 	}
 	for _, r := range results {
-		r.Change, r.Left = lightChange(r.Change), nil
+		r.Change, r.Left = r.Change.Light(), nil
 		f.results = append(f.results, r)
 	}
 	return f
-}
-
-func lightChange(c diff.Change) diff.Change {
-	c.Fields = nil
-	target := diff.Target{Ruleset: c.Target().Ruleset, Ref: c.Target().Ref}
-	switch c.Operation.(type) {
-	case diff.DeploymentUpdate:
-		c.Operation = diff.DeploymentUpdate{Target: target}
-	case diff.DeploymentCreation:
-		c.Operation = diff.DeploymentCreation{Target: target}
-	case diff.DeploymentRemoval:
-		c.Operation = diff.DeploymentRemoval{Target: target}
-	}
-	return c
 }

@@ -126,7 +126,7 @@ func (o *guardOracle) approved(commit string, c diff.Change) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.pushes[commit]
-	if c.Kind() == diff.KindToken {
+	if c.Level() == edge.LevelCredential {
 		o.agreedTokens[c.Token] = append(o.agreedTokens[c.Token], p.token)
 		return
 	}

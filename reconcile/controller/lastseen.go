@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -26,27 +25,28 @@ type lastSeen struct {
 
 	mu    sync.Mutex
 	zones map[edge.Scope]zoneSeen
-	plans map[edge.Scope]*deployment.Memory
+	plans map[edge.Scope]*diff.Memory
 }
 
 // accountsSeen is what is known of the accounts of one lane.
 type accountsSeen struct {
 	*zone.Accounts
-	indexes *deployment.Indexes
+	indexes *diff.Indexes
 }
 
 // zoneSeen is what was seen of a zone.
 type zoneSeen struct {
 	entryPoint diff.Observed[edge.Ruleset]
-	at         time.Time // when it was asked for
+	at         time.Time   // when it was asked for
+	others     zone.Places // beside entryPoint
 }
 
 func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
-	s := &lastSeen{of: of, zones: map[edge.Scope]zoneSeen{}, plans: map[edge.Scope]*deployment.Memory{}}
+	s := &lastSeen{of: of, zones: map[edge.Scope]zoneSeen{}, plans: map[edge.Scope]*diff.Memory{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
 		accounts.Documented, accounts.Urgent = documented, true
-		s.accounts = append(s.accounts, accountsSeen{accounts, &deployment.Indexes{}})
+		s.accounts = append(s.accounts, accountsSeen{accounts, &diff.Indexes{}})
 	}
 	return s
 }
@@ -67,7 +67,7 @@ func (s *lastSeen) drop(id edge.Scope) {
 
 // memory spares planning a zone again where nothing differs. Only who works on the zone may
 // use it.
-func (s *lastSeen) memory(id edge.Scope) *deployment.Memory {
+func (s *lastSeen) memory(id edge.Scope) *diff.Memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.plans[id]
@@ -86,7 +86,7 @@ func (s *lastSeen) keep(g *control.Generation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zoneSeen) bool { return !g.Declares(id) })
-	maps.DeleteFunc(s.plans, func(id edge.Scope, _ *deployment.Memory) bool { return !g.Declares(id) })
+	maps.DeleteFunc(s.plans, func(id edge.Scope, _ *diff.Memory) bool { return !g.Declares(id) })
 }
 
 // plan plans a zone from what was last seen of it and of its account; false where that is
@@ -103,7 +103,7 @@ func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	if !known {
 		return diff.Plan{}, false
 	}
-	return zone.Plan(t, zone.Sight{Account: account, EntryPoint: z.entryPoint, At: z.at}, s.accounts[i].indexes), true
+	return zone.Plan(t, zone.Sight{Account: account, EntryPoint: z.entryPoint, Others: z.others, At: z.at}, s.accounts[i].indexes), true
 }
 
 // ruleset is the id of a managed ruleset, as last listed; empty where that is not known.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -25,7 +24,7 @@ const tokensDueEvery = time.Minute
 type TokenWork interface {
 	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
 	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
-	Unkept() map[edge.TokenID]string
+	Unkept() map[diff.ID]string
 	CheckSink(s desired.Sink) error
 }
 

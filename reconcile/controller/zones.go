@@ -156,7 +156,7 @@ func (w *zoneWork) keep(l *look) {
 		w.seen.drop(l.item.Key)
 		return
 	}
-	w.seen.put(l.item.Key, zoneSeen{l.sight.EntryPoint, l.sight.At})
+	w.seen.put(l.item.Key, zoneSeen{l.sight.EntryPoint, l.sight.At, l.sight.Others})
 	w.control.Read(l.item.Key)
 }
 

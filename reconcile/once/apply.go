@@ -204,7 +204,7 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	if r.Tokens == nil || len(p.scope.Tokens) == 0 && !p.tokens {
 		return nil
 	}
-	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, tokensOf(p.plan))
+	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, p.plan.OfCredentials())
 	report.Results = append(report.Results, outcome.Results...)
 	report.Plan.Problems = solved(report.Plan.Problems, outcome.Plan.Problems)
 	if errors.Is(outcome.Err, edge.ErrUnauthenticated) && p.scope.Zones() > 0 {
@@ -213,29 +213,12 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	return outcome.Err
 }
 
-// tokensOf is the part of a plan that is about tokens.
-func tokensOf(p diff.Plan) diff.Plan {
-	part := p
-	part.Changes, part.Problems = nil, nil
-	for _, c := range p.Changes {
-		if c.Kind() == diff.KindToken {
-			part.Changes = append(part.Changes, c)
-		}
-	}
-	for _, problem := range p.Problems {
-		if problem.Scope.IsZero() {
-			part.Problems = append(part.Problems, problem)
-		}
-	}
-	return part
-}
-
 // solved are the problems of a plan without those about tokens that are no longer
 // among left.
 func solved(all, left []diff.Problem) []diff.Problem {
 	kept := make([]diff.Problem, 0, len(all))
 	for _, problem := range all {
-		if !problem.Scope.IsZero() || problem.Token == "" || slices.ContainsFunc(left, func(o diff.Problem) bool {
+		if problem.Level() != edge.LevelCredential || slices.ContainsFunc(left, func(o diff.Problem) bool {
 			return o.Token == problem.Token && o.State == problem.State
 		}) {
 			kept = append(kept, problem)
@@ -255,12 +238,13 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
+	agree := p.plan.OfZones().Settled
 	settled := map[edge.Scope]int{}
 	inSync := map[edge.Scope][]diff.Settled{}
-	for _, s := range p.plan.Settled {
+	for _, s := range agree {
 		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
 	}
-	for _, s := range slices.Concat(p.plan.Settled, gate.Settled()) {
+	for _, s := range slices.Concat(agree, gate.Settled()) {
 		if !s.Removed {
 			settled[s.ID.Scope]++
 		}
@@ -275,7 +259,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 		if known := inSync[z.Scope]; known != nil {
 			results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
 		}
-		if settled[z.Scope] == len(z.Deployments) && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
+		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
 			proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
 			proofs = append(proofs, proof)
 			if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
@@ -283,10 +267,10 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 			}
 		}
 	}
-	if len(proofs)+len(p.plan.Settled) == 0 {
+	if len(proofs)+len(agree) == 0 {
 		return nil
 	}
-	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled, results...); err != nil {
+	if err := r.Records.Prove(ctx, p.state.Commit, proofs, agree, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	return nil
@@ -297,7 +281,7 @@ func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPoi
 
 // unremoved are the deployments that are still to be removed.
 func (p *planned) unremoved(gate *control.Run) map[diff.DeploymentID]bool {
-	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.Settled, gate.Settled())...)
+	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.OfZones().Settled, gate.Settled())...)
 }
 
 // forget drops what is remembered of deployments that the accepted state no longer

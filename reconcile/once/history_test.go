@@ -13,8 +13,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -134,15 +134,15 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 				f.converge(Order{Who: "kim"})
 			}
 		}
-		last := map[diff.DeploymentID]*deployment.Restoration{}
+		last := map[diff.DeploymentID]*diff.Restoration{}
 		for _, e := range written(f, memory) {
 			r := last[e.Subject.ID()]
 			if r == nil {
-				r = &deployment.Restoration{Scope: e.Subject.Scope, Ruleset: e.Subject.Ruleset, AccountID: f.state().Accounts[0].ID}
+				r = &diff.Restoration{ID: e.Subject.ID(), AccountID: f.state().Accounts[0].ID}
 				last[e.Subject.ID()] = r
 			}
 			for _, m := range e.Members {
-				r.Members = append(r.Members, deployment.Restored{Path: m.Path, Before: m.New, Written: m.New})
+				r.Members = append(r.Members, diff.Restored{Path: m.Path, Before: m.New, Written: m.New})
 			}
 			if e.Result == nil || e.Result.Outcome != reconcile.Converged || e.Asked.User != "kim" || e.Asked.Commit == "" {
 				rt.Fatalf("a write is on record as %+v with result %+v", e, e.Result)
@@ -150,11 +150,11 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 		}
 		seen, err := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.Platform), Concurrency: 1}), Now: f.Now}.Read(rt.Context(), f.state())
 		f.must(err)
-		var all []deployment.Restoration
+		var all []diff.Restoration
 		for _, r := range last {
 			all = append(all, *r)
 		}
-		if p := deployment.Restore(all, seen.Live); len(p.Changes)+len(p.Problems) > 0 {
+		if p := planner.Restore(all, seen.Live); len(p.Changes)+len(p.Problems) > 0 {
 			rt.Fatalf("replayed, it is not what is live: changes %+v, problems %+v", p.Changes, p.Problems)
 		}
 	})

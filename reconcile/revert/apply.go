@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -104,10 +104,7 @@ func (r *Run) tasks(p *Planned) map[edge.Scope]zone.Task {
 			tasks[z.Scope] = zone.Task{
 				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.Scope), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
-					return deployment.Restore(restorations, diff.Live{
-						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
-						EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{z.Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
-					})
+					return planner.Restore(restorations, s.Live(account.ID, z.Scope))
 				},
 			}
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/soak"
@@ -101,7 +100,7 @@ func (w *world) start() {
 	w.control, err = control.New(context.Background(), control.Config{Records: w.open(), Guards: w.guards, Now: w.Now})
 	w.must(err)
 	accounts := zone.NewAccounts(w.platform, w.Now)
-	w.worker = &zone.Worker{Reader: w.platform, Writer: daemonWriter{w.platform, w}, Accounts: accounts, Gate: w.control, Indexes: &deployment.Indexes{}, Now: w.Now}
+	w.worker = &zone.Worker{Reader: w.platform, Writer: daemonWriter{w.platform, w}, Accounts: accounts, Gate: w.control, Indexes: &diff.Indexes{}, Now: w.Now}
 }
 
 // daemonWriter is what the daemon writes by.

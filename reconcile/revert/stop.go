@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -24,7 +23,7 @@ type scope struct {
 	last     int64           // the newest entry of the history when the run began
 
 	pending      map[edge.Scope]bool // declared by the commits, and not proved
-	restorations map[edge.Scope][]deployment.Restoration
+	restorations map[edge.Scope][]diff.Restoration
 	written      map[edge.Scope]bool  // by the commits, or on the way
 	held         map[edge.Scope]bool  // by this run; nil: the commit is not stopped yet
 	settled      map[edge.Scope]int64 // the write after whose end the zone was read
@@ -33,7 +32,7 @@ type scope struct {
 // scope finds out what an order is about.
 func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	s = scope{
-		accepted: map[string]bool{}, pending: map[edge.Scope]bool{}, restorations: map[edge.Scope][]deployment.Restoration{},
+		accepted: map[string]bool{}, pending: map[edge.Scope]bool{}, restorations: map[edge.Scope][]diff.Restoration{},
 		written: map[edge.Scope]bool{}, settled: map[edge.Scope]int64{},
 	}
 	standing, err := r.Records.Standing(ctx)

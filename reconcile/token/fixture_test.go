@@ -107,9 +107,9 @@ func (f *fixture) push(tokens ...desired.Token) {
 
 // guard is that of a daemon with the rules of the fixture.
 func (f *fixture) guard(_ context.Context, plan diff.Plan) (diff.Plan, error) {
-	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergentTokens: f.Unkept(), Rules: f.rules}
+	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergent: f.Unkept(), Rules: f.rules}
 	if f.retry {
-		facts.NonConvergentTokens = nil
+		facts.NonConvergent = nil
 	}
 	return guard.Check(plan, facts), nil
 }

@@ -25,7 +25,7 @@ func TestZoneThatAnotherProcessWrote(t *testing.T) {
 			asked := 0
 			f.gate.permit = func(_, now diff.Change) (*diff.Refusal, error) {
 				if asked++; asked > 1 {
-					if got := now.Target().Version; got != f.Entry(1).Version {
+					if got := now.Do().Seen(); got != f.Entry(1).Version {
 						t.Errorf("version %s is about to be written over, and %s was seen", f.Entry(1).Version, got)
 					}
 					return nil, nil

@@ -132,7 +132,7 @@ func TestWorkConverges(t *testing.T) {
 			switch all := slices.ContainsFunc(first.results, func(r reconcile.Result) bool { return r.Outcome != converged }); {
 			case !all && quiet(first.plan) && len(again.plan.Changes) == 0 && quiet(again.plan):
 			case len(first.results) == 1 && first.results[0].Outcome == reconcile.NonConvergent && merging &&
-				unsayable(live, first.results[0].Change.Operation.(diff.DeploymentUpdate).Body) && slices.Equal(refusals(again.plan), []string{"non_convergent"}):
+				unsayable(live, first.results[0].Change.Operation.(diff.RuleOperation).Body) && slices.Equal(refusals(again.plan), []string{"non_convergent"}):
 				return
 			default:
 				rt.Fatalf("under %v: %v, then %v, refused %v, problems %+v", quirks, outcomes(first), again.plan.Changes, refusals(again.plan), again.plan.Problems)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
@@ -75,7 +74,7 @@ func fixtureOn(t testT, c mem.Config) *fixture {
 	f.recorder = edge.Record(f.tamper)
 	f.Worker = &Worker{
 		Reader: f.recorder, Writer: f.recorder, Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
-		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
+		Indexes: &diff.Indexes{}, Now: f.clock.Now,
 	}
 	return f
 }

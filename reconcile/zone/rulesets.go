@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -71,7 +71,7 @@ func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edg
 // complete reports whether a list has all rulesets that an account's zones deploy.
 func complete(of desired.Account, listed []edge.Ruleset) bool {
 	for _, ref := range deployed(of) {
-		if _, err := deployment.FindRuleset(ref, listed); err != nil {
+		if _, err := rulesets.Find(ref, listed); err != nil {
 			return false
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -25,7 +25,7 @@ func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desire
 	if live.Versions == nil {
 		live.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
 	}
-	for _, v := range deployment.Versions(of, zone, *live, entryPoint) {
+	for _, v := range rulesets.Versions(of, zone, *live, entryPoint) {
 		full, err := a.version(ctx, known, of.ID, v)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)

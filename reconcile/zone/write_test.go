@@ -382,8 +382,8 @@ func TestGateIsAskedFirst(t *testing.T) {
 			f := newFixture(t, 1)
 			asked := 0
 			f.gate.permit = func(planned, now diff.Change) (*diff.Refusal, error) {
-				if asked++; planned.Target().Version == now.Target().Version || len(f.calls()) != 1 {
-					t.Errorf("asked about versions %s and %s, after %v", planned.Target().Version, now.Target().Version, f.calls())
+				if asked++; planned.Do().Seen() == now.Do().Seen() || len(f.calls()) != 1 {
+					t.Errorf("asked about versions %s and %s, after %v", planned.Do().Seen(), now.Do().Seen(), f.calls())
 				}
 				return c.refusal, c.err
 			}
