@@ -64,14 +64,11 @@ func (d ID) Compare(o ID) int {
 	)
 }
 
-// DeploymentID is an ID.
-type DeploymentID = ID
-
 // Applied has, for each deployment, the members that the last applied commit
 // declared, and the entries Seawall left in the place of some it removed
 // ([Target.Owned]). It tells what was ours and is no longer declared from what
 // others put there.
-type Applied map[DeploymentID][]Member
+type Applied map[ID][]Member
 
 // Member is the path of one member of a deployment, such as
 // `overrides.categories["paranoia-level-3"].enabled`, or of a whole override

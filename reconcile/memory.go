@@ -38,14 +38,14 @@ func (f *Forgetful) settle(settled []diff.Settled) {
 }
 
 // marked is what is on record of a deployment that may be removed, nil for any other.
-func (f *Forgetful) marked(id diff.DeploymentID) *diff.Prunable {
+func (f *Forgetful) marked(id diff.ID) *diff.Prunable {
 	if p, marked := f.has.Prunable[id]; marked {
 		return &p
 	}
 	return nil
 }
 
-func (f *Forgetful) mark(id diff.DeploymentID, p diff.Prunable) {
+func (f *Forgetful) mark(id diff.ID, p diff.Prunable) {
 	if f.has.Prunable == nil {
 		f.has.Prunable = diff.Pruning{}
 	}
@@ -53,11 +53,11 @@ func (f *Forgetful) mark(id diff.DeploymentID, p diff.Prunable) {
 }
 
 // NonConvergent implements [Records].
-func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, fingerprint string) error {
+func (f *Forgetful) NonConvergent(_ context.Context, id diff.ID, fingerprint string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.has.NonConvergent == nil {
-		f.has.NonConvergent = map[diff.DeploymentID]string{}
+		f.has.NonConvergent = map[diff.ID]string{}
 	}
 	if _, known := f.has.NonConvergent[id]; !known {
 		delete(f.has.Tries, id)
@@ -67,18 +67,18 @@ func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, finge
 }
 
 // Tried implements [Records].
-func (f *Forgetful) Tried(_ context.Context, id diff.DeploymentID, try diff.Try) error {
+func (f *Forgetful) Tried(_ context.Context, id diff.ID, try diff.Try) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.has.Tries == nil {
-		f.has.Tries = map[diff.DeploymentID]diff.Try{}
+		f.has.Tries = map[diff.ID]diff.Try{}
 	}
 	f.has.Tries[id] = try
 	return nil
 }
 
 // Forget implements [Records].
-func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
+func (f *Forgetful) Forget(_ context.Context, ids []diff.ID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, id := range ids {

@@ -23,7 +23,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 	r.Accepted.State = bytes.Clone(r.Accepted.State)
 	r.Applied, r.NonConvergent, r.Proofs = maps.Clone(r.Applied), maps.Clone(r.NonConvergent), maps.Clone(r.Proofs)
 	r.Tries = maps.Clone(r.Tries)
-	maps.DeleteFunc(r.Tries, func(id diff.DeploymentID, _ diff.Try) bool { _, unkept := r.NonConvergent[id]; return !unkept })
+	maps.DeleteFunc(r.Tries, func(id diff.ID, _ diff.Try) bool { _, unkept := r.NonConvergent[id]; return !unkept })
 	r.Prunable, r.Written = maps.Clone(r.Prunable), maps.Clone(r.Written)
 	for id, p := range r.Proofs {
 		p.Labels = maps.Clone(p.Labels)
@@ -75,9 +75,9 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	}
 	for _, zone := range a.Gone {
 		delete(f.has.Proofs, zone)
-		maps.DeleteFunc(f.has.Applied, func(id diff.DeploymentID, _ []diff.Member) bool { return id.Scope == zone })
-		maps.DeleteFunc(f.has.Prunable, func(id diff.DeploymentID, _ diff.Prunable) bool { return id.Scope == zone })
-		maps.DeleteFunc(f.has.NonConvergent, func(id diff.DeploymentID, _ string) bool { return id.Scope == zone })
+		maps.DeleteFunc(f.has.Applied, func(id diff.ID, _ []diff.Member) bool { return id.Scope == zone })
+		maps.DeleteFunc(f.has.Prunable, func(id diff.ID, _ diff.Prunable) bool { return id.Scope == zone })
+		maps.DeleteFunc(f.has.NonConvergent, func(id diff.ID, _ string) bool { return id.Scope == zone })
 	}
 	return nil
 }

@@ -69,13 +69,13 @@ type Records interface {
 	Record(ctx context.Context, entries ...Entry) error
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the
 	// place of any other of this deployment.
-	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
+	NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error
 	// Tried records when the change that NonConvergent has recorded was sent last, and when
 	// it is sent again.
-	Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error
+	Tried(ctx context.Context, id diff.ID, try diff.Try) error
 	// Forget drops everything about deployments that left a zone which stays. An id that
 	// is not on record is no error.
-	Forget(ctx context.Context, ids []diff.DeploymentID) error
+	Forget(ctx context.Context, ids []diff.ID) error
 	// Drifted records drifts, before they are healed, and drops those from before a time.
 	// The same zone at the same time is one drift, so that a call may be repeated.
 	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
@@ -116,7 +116,7 @@ type Acceptance struct {
 	Gone []edge.Scope
 	// Keep are deployments that are declared, and not to be removed once nothing declares
 	// them, even if the declaration is never proved.
-	Keep []diff.DeploymentID
+	Keep []diff.ID
 	// Given are zones that it declares otherwise than the commit before. It counts as the
 	// one that gave them their declaration, unless they had that already.
 	Given []edge.Scope
@@ -157,8 +157,8 @@ type Record struct {
 	Accepted      Accepted
 	Applied       diff.Applied
 	Prunable      diff.Pruning
-	NonConvergent map[diff.DeploymentID]string
-	Tries         map[diff.DeploymentID]diff.Try // of NonConvergent, where they are known
+	NonConvergent map[diff.ID]string
+	Tries         map[diff.ID]diff.Try // of NonConvergent, where they are known
 	Proofs        map[edge.Scope]Proof
 	Holds         []diff.Hold // those that are over too
 	Approvals     []Approval  // those that are not spent

@@ -12,7 +12,7 @@ import (
 // for each deployment.
 type Writes struct {
 	mu   sync.Mutex
-	open map[diff.DeploymentID]Entry
+	open map[diff.ID]Entry
 }
 
 // Sent notes a write with the number that the history gave it. One before it, of the same
@@ -21,7 +21,7 @@ func (w *Writes) Sent(number int64, e Entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open == nil {
-		w.open = map[diff.DeploymentID]Entry{}
+		w.open = map[diff.ID]Entry{}
 	}
 	e.Number = number
 	w.open[e.Subject.ID()] = e
@@ -54,7 +54,7 @@ func (w *Writes) Proved(declaration string, settled []diff.Settled) (results []E
 }
 
 // Ended returns the result of the open write of a deployment, false where there is none.
-func (w *Writes) Ended(id diff.DeploymentID, outcome Outcome, reason string) (Entry, bool) {
+func (w *Writes) Ended(id diff.ID, outcome Outcome, reason string) (Entry, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e, open := w.open[id]

@@ -93,7 +93,7 @@ func membersOf(rule edge.Rule) []diff.Field {
 }
 
 // settle notes a deployment that agrees with its declaration.
-func (p *planner) settle(at place, id diff.DeploymentID, rule edge.Rule, owned []diff.Member) {
+func (p *planner) settle(at place, id diff.ID, rule edge.Rule, owned []diff.Member) {
 	s := diff.Settled{ID: id, Owned: owned}
 	if at.d.Prune {
 		s.Prune = &diff.Prunable{Account: at.account.Key, Zone: at.zone.Key, Deployment: at.d.Name(), Rule: rule.ID}
@@ -102,15 +102,15 @@ func (p *planner) settle(at place, id diff.DeploymentID, rule edge.Rule, owned [
 }
 
 // byZone sorts what may be removed by zone.
-func byZone(all diff.Pruning) map[edge.Scope][]diff.DeploymentID {
-	zones := map[edge.Scope][]diff.DeploymentID{}
+func byZone(all diff.Pruning) map[edge.Scope][]diff.ID {
+	zones := map[edge.Scope][]diff.ID{}
 	for id := range all {
 		if id.Kind == "" { // else it is of another kind
 			zones[id.Scope] = append(zones[id.Scope], id)
 		}
 	}
 	for _, ids := range zones {
-		slices.SortFunc(ids, diff.DeploymentID.Compare)
+		slices.SortFunc(ids, diff.ID.Compare)
 	}
 	return zones
 }
@@ -119,7 +119,7 @@ func byZone(all diff.Pruning) map[edge.Scope][]diff.DeploymentID {
 // does not declare any more. While it is not known which managed ruleset a declaration
 // means, none is removed: it may be the one.
 func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entryPoint diff.Observed[edge.Ruleset]) {
-	declared := map[diff.DeploymentID]bool{}
+	declared := map[diff.ID]bool{}
 	marked := p.prunable[zone.Scope]
 	for _, d := range zone.Deployments {
 		if len(marked) == 0 {
@@ -129,7 +129,7 @@ func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entry
 		if found.problem != nil {
 			return
 		}
-		declared[diff.DeploymentID{Scope: zone.Scope, Ruleset: found.managed.ID, Ref: d.Ref}] = true
+		declared[diff.ID{Scope: zone.Scope, Ruleset: found.managed.ID, Ref: d.Ref}] = true
 	}
 	for _, id := range marked {
 		if !declared[id] {
@@ -138,7 +138,7 @@ func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entry
 	}
 }
 
-func (p *planner) planRemoval(account desired.Account, zone desired.Zone, id diff.DeploymentID, entryPoint diff.Observed[edge.Ruleset]) {
+func (p *planner) planRemoval(account desired.Account, zone desired.Zone, id diff.ID, entryPoint diff.Observed[edge.Ruleset]) {
 	mark := p.in.Prunable[id]
 	at := place{account: account, zone: zone, d: desired.Deployment{Ruleset: mark.Deployment, Ref: id.Ref}}
 	if unreadable(entryPoint.Err) {
@@ -161,7 +161,7 @@ func (p *planner) planRemoval(account desired.Account, zone desired.Zone, id dif
 
 // removal is the change that deletes an execute rule. It weakens, also where the rule is off:
 // with the rule go all overrides that are tuned in it.
-func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.Rule) diff.Change {
+func removal(at place, id diff.ID, entryPoint edge.Ruleset, rule edge.Rule) diff.Change {
 	fields := membersOf(rule)
 	for i := range fields {
 		f := &fields[i]

@@ -17,7 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-var coreID = diff.DeploymentID{Scope: difftest.Zone, Ruleset: difftest.Core}
+var coreID = diff.ID{Scope: difftest.Zone, Ruleset: difftest.Core}
 
 // aMark is on record of the deployment of a scene.
 var aMark = diff.Prunable{Account: "prod", Zone: "shop.example", Deployment: "core", Rule: difftest.Rule}

@@ -60,7 +60,7 @@ func TestWhatCameAfterTheFirstProof(t *testing.T) {
 
 		for path, value := range changed {
 			_, was := before[path]
-			owned := slices.Contains(applied[diff.DeploymentID{Scope: difftest.Zone, Ruleset: difftest.Core}], path)
+			owned := slices.Contains(applied[diff.ID{Scope: difftest.Zone, Ruleset: difftest.Core}], path)
 			if was && !claimed[path] && !owned && decisionOn(d, path) == "" && after[path] != value {
 				t.Fatalf("%s was there at the first proof, was %v, and became %v", path, value, after[path])
 			}
@@ -86,7 +86,7 @@ func TestNothingIsNewWithoutARecord(t *testing.T) {
 		d := genUndecided(t)
 		live := difftest.Execute(difftest.GenOverrides(t))
 		applied := genApplied(t) // of a version that remembered nothing
-		owned := applied[diff.DeploymentID{Scope: difftest.Zone, Ruleset: difftest.Core}]
+		owned := applied[diff.ID{Scope: difftest.Zone, Ruleset: difftest.Core}]
 		before, claimed := liveMembers(live), declaredMembers(d)
 		live, _ = proved(t, d, live, applied, false)
 		after := liveMembers(live)
@@ -162,7 +162,7 @@ func TestACommitMakesNothingNew(t *testing.T) {
 			first.Unmanaged = difftest.Declared(11, desired.Keep)
 		}
 		live, applied := proved(t, first, difftest.Execute(difftest.GenOverrides(t)), nil, false)
-		owned := applied[diff.DeploymentID{Scope: difftest.Zone, Ruleset: difftest.Core}]
+		owned := applied[diff.ID{Scope: difftest.Zone, Ruleset: difftest.Core}]
 		before, claimed := liveMembers(live), declaredMembers(second)
 		live, _ = proved(t, second, live, applied, false)
 		after := liveMembers(live)
@@ -179,7 +179,7 @@ func TestACommitMakesNothingNew(t *testing.T) {
 // A version that someone pins after the first proof goes, in both profiles; one that was
 // there, or of which nothing is remembered, is undecided.
 func TestAPinAfterTheFirstProof(t *testing.T) {
-	id := diff.DeploymentID{Scope: difftest.Zone, Ruleset: difftest.Core}
+	id := diff.ID{Scope: difftest.Zone, Ruleset: difftest.Core}
 	live := difftest.Execute(nil)
 	parameters := *live.ActionParameters
 	parameters.Version = "3"

@@ -87,7 +87,7 @@ type planner struct {
 	out     diff.Part
 	managed map[rulesetKey]lookup
 
-	prunable map[edge.Scope][]diff.DeploymentID
+	prunable map[edge.Scope][]diff.ID
 }
 
 // place is where in the declaration the planner is.
@@ -145,7 +145,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		return
 	}
 	m := pin.managed
-	id := diff.DeploymentID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}
+	id := diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.Recall(id, inputs); known {
 		p.keep(at, s.Kept)
@@ -205,7 +205,7 @@ func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 		errs = append(errs, beyondReference(at.d)...)
 	}
 	decided, undecidable := m.decide(at.d)
-	errs = m.moved(at.d, p.in.Applied[diff.DeploymentID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
+	errs = m.moved(at.d, p.in.Applied[diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}

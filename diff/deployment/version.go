@@ -88,7 +88,7 @@ func (p *planner) unpins(at place, found *managed) bool {
 	if on := decisionOnVersion(at.d); on != "" {
 		return on == desired.Remove
 	}
-	before := p.in.Applied[diff.DeploymentID{Scope: at.zone.Scope, Ruleset: found.ID, Ref: at.d.Ref}]
+	before := p.in.Applied[diff.ID{Scope: at.zone.Scope, Ruleset: found.ID, Ref: at.d.Ref}]
 	return !p.in.Reports && foundIn(before).isNew(versionMember)
 }
 

@@ -155,7 +155,7 @@ func TestLimitCountsZones(t *testing.T) {
 	second.Deployment = "credentials"
 	difftest.AlterUpdate(&second, func(u *diff.RuleOperation) { u.Target.Rule = "other" })
 	unkept := difftest.FleetChange(3, diff.Weakens)
-	not := map[diff.DeploymentID]string{unkept.ID(): unkept.Fingerprint()}
+	not := map[diff.ID]string{unkept.ID(): unkept.Fingerprint()}
 	orphan := diff.Change{Scope: edge.CredentialScope(""), Token: "old", Operation: diff.Orphan{}, Direction: diff.Neutral, Fields: []diff.Field{}}
 	p := difftest.PlanOf(difftest.FleetChange(1, diff.Weakens), second, difftest.FleetChange(2, diff.Weakens), unkept, orphan, difftest.TokenChange("t", diff.ActionCreate, diff.Weakens))
 	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(2)})}), "z3 non_convergent")
@@ -436,7 +436,7 @@ func TestOrderOfGuards(t *testing.T) {
 	c := difftest.FleetChange(1, diff.Weakens)
 	f := Facts{
 		Before: Size{10, 10, 0}, After: Size{1, 1, 0}, Zones: labelled(1),
-		NonConvergent: map[diff.DeploymentID]string{c.ID(): c.Fingerprint()},
+		NonConvergent: map[diff.ID]string{c.ID(): c.Fingerprint()},
 		Holds:         []diff.Hold{{Zone: "z1", Until: difftest.Noon}},
 		Rules:         []Rule{{Name: "a", Approve: ApproveWeakening}, {Name: "b", Changes: &Limit{Count: new(0)}}},
 		Freezes:       []Freeze{{Name: "f"}},

@@ -84,7 +84,7 @@ func TestGuardShrunk(t *testing.T) {
 
 func TestGuardFirstRefusalCounts(t *testing.T) {
 	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R0","enabled":false}]}`))))
-	facts := Facts{Before: Size{10, 10, 0}, After: Size{1, 1, 0}, NonConvergent: map[diff.DeploymentID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
+	facts := Facts{Before: Size{10, 10, 0}, After: Size{1, 1, 0}, NonConvergent: map[diff.ID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
 	for _, want := range []diff.Guard{diff.GuardShrink, diff.GuardNonConvergent} {
 		if got := Check(plan, facts).Changes[0].Refused; got.Guard != want {
 			t.Errorf("got %s, want %s", got.Guard, want)
@@ -96,7 +96,7 @@ func TestGuardFirstRefusalCounts(t *testing.T) {
 func TestGuardNonConvergent(t *testing.T) {
 	live := difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","action":"log"},{"id":"R2","action":"log"}]}`))
 	written := difftest.MustChange(t, planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live)))
-	facts := Facts{NonConvergent: map[diff.DeploymentID]string{written.ID(): written.Fingerprint()}}
+	facts := Facts{NonConvergent: map[diff.ID]string{written.ID(): written.Fingerprint()}}
 	refusal := func(d desired.Deployment, live edge.Rule) *diff.Refusal {
 		return Check(planner.Make(difftest.One(d, live)), facts).Changes[0].Refused
 	}
@@ -127,11 +127,11 @@ func TestGuardNonConvergent(t *testing.T) {
 		t.Error("another live state is refused")
 	}
 	at := time.Date(2026, 3, 1, 2, 22, 0, 0, time.UTC)
-	facts.Tries = map[diff.DeploymentID]diff.Try{written.ID(): {At: at, Next: at.Add(15 * time.Minute)}}
+	facts.Tries = map[diff.ID]diff.Try{written.ID(): {At: at, Next: at.Add(15 * time.Minute)}}
 	if got := refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live).Reason; !strings.HasPrefix(got, "the platform accepted this change at 2026-03-01T02:22:00Z, but did not keep it: ") || !strings.HasSuffix(got, "; next try at 2026-03-01T02:37:00Z") {
 		t.Errorf("reason %q", got)
 	}
-	facts.NonConvergent = map[diff.DeploymentID]string{{Scope: difftest.Zone, Ruleset: "another"}: written.Fingerprint()}
+	facts.NonConvergent = map[diff.ID]string{{Scope: difftest.Zone, Ruleset: "another"}: written.Fingerprint()}
 	if refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live) != nil {
 		t.Error("another deployment's history is held against this one")
 	}
@@ -141,7 +141,7 @@ func TestDigest(t *testing.T) {
 	facts := Facts{}
 	plan := func() diff.Plan {
 		p := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`))))
-		facts.NonConvergent = map[diff.DeploymentID]string{p.Changes[0].ID(): p.Changes[0].Fingerprint()}
+		facts.NonConvergent = map[diff.ID]string{p.Changes[0].ID(): p.Changes[0].Fingerprint()}
 		return Check(p, facts)
 	}
 	first := plan()

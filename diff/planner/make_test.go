@@ -77,8 +77,8 @@ func TestMakeSortsAndCounts(t *testing.T) {
 	if want := (diff.Requests{ToApply: 6}); plan.Requests != want {
 		t.Errorf("got %+v, want %+v", plan.Requests, want)
 	}
-	settled := diff.DeploymentID{Scope: zones[5].Scope, Ruleset: difftest.Core}
-	undecided := diff.DeploymentID{Scope: zones[2].Scope, Ruleset: difftest.Core}
+	settled := diff.ID{Scope: zones[5].Scope, Ruleset: difftest.Core}
+	undecided := diff.ID{Scope: zones[2].Scope, Ruleset: difftest.Core}
 	if len(plan.Settled) != 2 || plan.Settled[0].ID != undecided || plan.Settled[1].ID != settled {
 		t.Errorf("settled: %+v", plan.Settled)
 	}

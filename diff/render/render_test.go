@@ -84,7 +84,7 @@ func deployPlan() diff.Plan {
 	other := edge.ZoneScope("000000000000000000000000000000a2")
 	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "blog.example", Scope: other, Origin: difftest.At(9)})
 	live.EntryPoints[other.At(edge.PhaseFirewallManaged)] = difftest.Live(difftest.Execute(nil)).EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)]
-	id := diff.DeploymentID{Scope: other, Ruleset: difftest.Core}
+	id := diff.ID{Scope: other, Ruleset: difftest.Core}
 	plan := planner.Make(planner.Input{State: state, Live: live, Prunable: diff.Pruning{
 		id: {Account: "prod", Zone: "blog.example", Deployment: "core", Rule: difftest.Rule},
 	}})
@@ -356,7 +356,7 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 			in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
 		}
 		plan := planner.Make(in)
-		facts := guard.Facts{Before: guard.Size{Zones: rapid.IntRange(0, 9).Draw(t, "before"), Deployments: 1}, After: guard.Size{Zones: 1, Deployments: 1}, NonConvergent: map[diff.DeploymentID]string{}}
+		facts := guard.Facts{Before: guard.Size{Zones: rapid.IntRange(0, 9).Draw(t, "before"), Deployments: 1}, After: guard.Size{Zones: 1, Deployments: 1}, NonConvergent: map[diff.ID]string{}}
 		if rapid.Bool().Draw(t, "written before") {
 			for _, c := range plan.Changes {
 				facts.NonConvergent[c.ID()] = c.Fingerprint()

@@ -186,7 +186,7 @@ func judged(t *rapid.T, before, after map[int]guard.Labels, changes []diff.Chang
 			continue
 		}
 		task, _ := c.Task(c.Current(), difftest.FleetZone(i))
-		settled := []diff.Settled{{ID: diff.DeploymentID{Scope: difftest.FleetZone(i), Ruleset: "id-core"}}}
+		settled := []diff.Settled{{ID: diff.ID{Scope: difftest.FleetZone(i), Ruleset: "id-core"}}}
 		if err := c.Proved(t.Context(), task, settled); err != nil {
 			t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func TestReturnIsNotRolledOut(t *testing.T) {
 			task, _ := c.Task(c.Current(), id)
 			var settled []diff.Settled
 			for _, ruleset := range commit.rulesets {
-				settled = append(settled, diff.Settled{ID: diff.DeploymentID{Scope: id, Ruleset: edge.RulesetID(ruleset)}})
+				settled = append(settled, diff.Settled{ID: diff.ID{Scope: id, Ruleset: edge.RulesetID(ruleset)}})
 			}
 			if err := c.Proved(t.Context(), task, settled); err != nil {
 				t.Fatal(err)

@@ -153,7 +153,7 @@ func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settle
 }
 
 // forget drops deployments of a zone that are not declared any more.
-func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.DeploymentID) error {
+func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (c *Control) unkept(ctx context.Context, t zone.Task, left diff.Change) (ne
 
 // Tries says when the changes of a zone were sent that the platform did not keep, and when
 // they are sent again.
-func (c *Control) Tries(id edge.Scope) map[diff.DeploymentID]diff.Try {
+func (c *Control) Tries(id edge.Scope) map[diff.ID]diff.Try {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.zones.of(id).tries()

@@ -78,7 +78,7 @@ func (c *Control) recordFound(ctx context.Context, drift []diff.Change) error {
 	for _, change := range drift {
 		z := c.state.zones.of(change.Scope)
 		if z.found == nil {
-			z.found = map[diff.DeploymentID]string{}
+			z.found = map[diff.ID]string{}
 		}
 		z.found[change.ID()] = change.Fingerprint()
 	}

@@ -13,7 +13,7 @@ import (
 // declares as ones that may not, for [reconcile.Acceptance.Keep]: from then on they stay, even
 // if the declaration is never proved. A deployment is told by its key here; what was renamed
 // as well counts once it is proved.
-func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID) {
+func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.ID) {
 	if len(prunable) == 0 {
 		return nil
 	}
@@ -35,15 +35,15 @@ func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 	return sortIDs(ids)
 }
 
-func sortIDs(ids []diff.DeploymentID) []diff.DeploymentID {
-	slices.SortFunc(ids, diff.DeploymentID.Compare)
+func sortIDs(ids []diff.ID) []diff.ID {
+	slices.SortFunc(ids, diff.ID.Compare)
 	return ids
 }
 
 // Unremoved are the deployments that may be removed and that were found neither as
 // declared nor removed. Their records stay, and their zones are not proved.
-func Unremoved(prunable diff.Pruning, settled ...diff.Settled) map[diff.DeploymentID]bool {
-	left := make(map[diff.DeploymentID]bool, len(prunable))
+func Unremoved(prunable diff.Pruning, settled ...diff.Settled) map[diff.ID]bool {
+	left := make(map[diff.ID]bool, len(prunable))
 	for id := range prunable {
 		left[id] = true
 	}
@@ -75,14 +75,14 @@ func (zs *zones) prunable() diff.Pruning {
 }
 
 // keep notes that deployments stay.
-func (zs *zones) keep(ids []diff.DeploymentID) {
+func (zs *zones) keep(ids []diff.ID) {
 	for _, id := range ids {
 		zs.of(id.Scope).mark(id, nil)
 	}
 }
 
 // mark notes whether a deployment may be removed; nil: not.
-func (z *zoneRecord) mark(id diff.DeploymentID, p *diff.Prunable) {
+func (z *zoneRecord) mark(id diff.ID, p *diff.Prunable) {
 	if _, marked := z.prunable[id]; !marked && p == nil {
 		return
 	}

@@ -200,10 +200,10 @@ func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.Scope) {
 
 // Obsolete returns the deployments on record that a state does not declare, of zones
 // that it does, sorted. Where a zone's rulesets cannot be told, all of the zone stays.
-func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []diff.DeploymentID {
+func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []diff.ID {
 	declared, unsure := declarations(state, live)
-	gone := map[diff.DeploymentID]bool{}
-	note := func(id diff.DeploymentID) {
+	gone := map[diff.ID]bool{}
+	note := func(id diff.ID) {
 		if !declared[id] && !unsure[id.Scope] {
 			gone[id] = true
 		}
@@ -214,13 +214,13 @@ func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []di
 	for id := range record.NonConvergent {
 		note(id)
 	}
-	return slices.SortedFunc(maps.Keys(gone), diff.DeploymentID.Compare)
+	return slices.SortedFunc(maps.Keys(gone), diff.ID.Compare)
 }
 
 // declarations names all that a state declares the way the platform does. A zone is unsure
 // when one of its rulesets was not found, or not looked for.
-func declarations(state desired.State, live diff.Live) (declared map[diff.DeploymentID]bool, unsure map[edge.Scope]bool) {
-	declared, unsure = map[diff.DeploymentID]bool{}, map[edge.Scope]bool{}
+func declarations(state desired.State, live diff.Live) (declared map[diff.ID]bool, unsure map[edge.Scope]bool) {
+	declared, unsure = map[diff.ID]bool{}, map[edge.Scope]bool{}
 	for _, account := range state.Accounts {
 		for _, kind := range planner.Kinds {
 			for id, sure := range kind.Declared(account, live.Accounts[account.ID]) {

@@ -156,7 +156,7 @@ func TestGoneFrom(t *testing.T) {
 	record := reconcile.Record{
 		Proofs:        map[edge.Scope]reconcile.Proof{edge.ZoneScope("a"): {}, edge.ZoneScope("c"): {}},
 		Applied:       diff.Applied{{Scope: edge.ZoneScope("b")}: nil, {Scope: edge.ZoneScope("x")}: nil},
-		NonConvergent: map[diff.DeploymentID]string{{Scope: edge.ZoneScope("w")}: "f"},
+		NonConvergent: map[diff.ID]string{{Scope: edge.ZoneScope("w")}: "f"},
 	}
 	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
 	if got, want := GoneFrom(record, state), []edge.Scope{edge.ZoneScope("c"), edge.ZoneScope("w"), edge.ZoneScope("x")}; !slices.Equal(got, want) {
@@ -167,12 +167,12 @@ func TestGoneFrom(t *testing.T) {
 // What left a zone is obsolete where that can be told: where a ruleset that the zone
 // declares was not found, or not looked for, it might be that one.
 func TestObsolete(t *testing.T) {
-	id := func(zone edge.Scope, ruleset edge.RulesetID) diff.DeploymentID {
-		return diff.DeploymentID{Scope: zone, Ruleset: ruleset}
+	id := func(zone edge.Scope, ruleset edge.RulesetID) diff.ID {
+		return diff.ID{Scope: zone, Ruleset: ruleset}
 	}
 	record := reconcile.Record{
 		Applied:       diff.Applied{id(edge.ZoneScope("a"), "id-core"): nil, id(edge.ZoneScope("a"), "id-other"): nil, id(edge.ZoneScope("b"), "id-core"): nil},
-		NonConvergent: map[diff.DeploymentID]string{id(edge.ZoneScope("b"), "id-gone"): "f", id(edge.ZoneScope("a"), "id-other"): "f"},
+		NonConvergent: map[diff.ID]string{id(edge.ZoneScope("b"), "id-gone"): "f", id(edge.ZoneScope("a"), "id-other"): "f"},
 	}
 	state := fleetOf("c1", map[string][]string{"a": {"core"}, "b": {"core"}})
 	listed := func(rulesets ...edge.RulesetID) diff.Live {
@@ -185,9 +185,9 @@ func TestObsolete(t *testing.T) {
 	failed := diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{"account": {Listed: diff.Observed[[]edge.Ruleset]{Err: errors.New("down")}}}}
 	for name, c := range map[string]struct {
 		live diff.Live
-		want []diff.DeploymentID
+		want []diff.ID
 	}{
-		"all is known":   {listed("id-core", "id-other"), []diff.DeploymentID{id(edge.ZoneScope("a"), "id-other"), id(edge.ZoneScope("b"), "id-gone")}},
+		"all is known":   {listed("id-core", "id-other"), []diff.ID{id(edge.ZoneScope("a"), "id-other"), id(edge.ZoneScope("b"), "id-gone")}},
 		"one is missing": {listed("id-other"), nil},
 		"not listed":     {failed, nil},
 		"not looked for": {diff.Live{}, nil},

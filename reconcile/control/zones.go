@@ -20,12 +20,12 @@ type zoneRecord struct {
 	// prunable are those of its deployments that may be removed; replaced, and never
 	// written to.
 	prunable diff.Pruning
-	unkept   map[diff.DeploymentID]unkept
-	settled  map[diff.DeploymentID]bool   // proved under settling, while others are not yet; false: to be removed
+	unkept   map[diff.ID]unkept
+	settled  map[diff.ID]bool   // proved under settling, while others are not yet; false: to be removed
 	under    string                       // the fingerprint that settled is about
 	sent     bool                         // a write was let pass since the last proof
 	read     bool                         // the platform has answered for it in this process
-	found    map[diff.DeploymentID]string // drift that is not corrected and is in the history, by the fingerprints of the changes that would
+	found    map[diff.ID]string // drift that is not corrected and is in the history, by the fingerprints of the changes that would
 }
 
 // zones is what is on record of each zone.
@@ -132,9 +132,9 @@ type unkept struct {
 
 // noteUnkept notes that a change was not kept, and reports whether that is news: the
 // very same change was not noted before.
-func (z *zoneRecord) noteUnkept(id diff.DeploymentID, fingerprint string, now time.Time) (news bool) {
+func (z *zoneRecord) noteUnkept(id diff.ID, fingerprint string, now time.Time) (news bool) {
 	if z.unkept == nil {
-		z.unkept = map[diff.DeploymentID]unkept{}
+		z.unkept = map[diff.ID]unkept{}
 	}
 	u := z.unkept[id]
 	if news = u.fingerprint != fingerprint; news {
@@ -148,7 +148,7 @@ func (z *zoneRecord) noteUnkept(id diff.DeploymentID, fingerprint string, now ti
 
 // recallUnkept takes in what is on record of a change that was not kept. What is not known
 // of its tries begins anew.
-func (z *zoneRecord) recallUnkept(id diff.DeploymentID, fingerprint string, try diff.Try, now time.Time) {
+func (z *zoneRecord) recallUnkept(id diff.ID, fingerprint string, try diff.Try, now time.Time) {
 	z.noteUnkept(id, fingerprint, now)
 	u := z.unkept[id]
 	u.at = try.At
@@ -162,11 +162,11 @@ func (z *zoneRecord) recallUnkept(id diff.DeploymentID, fingerprint string, try 
 }
 
 // tries are those of the changes that were not kept.
-func (z *zoneRecord) tries() map[diff.DeploymentID]diff.Try {
+func (z *zoneRecord) tries() map[diff.ID]diff.Try {
 	if len(z.unkept) == 0 {
 		return nil
 	}
-	tries := map[diff.DeploymentID]diff.Try{}
+	tries := map[diff.ID]diff.Try{}
 	for id, u := range z.unkept {
 		tries[id] = diff.Try{At: u.at, Next: u.next}
 	}
@@ -174,12 +174,12 @@ func (z *zoneRecord) tries() map[diff.DeploymentID]diff.Try {
 }
 
 // nonConvergent are the changes of a zone that must not be sent at a time.
-func (z *zoneRecord) nonConvergent(now time.Time) map[diff.DeploymentID]string {
-	var not map[diff.DeploymentID]string
+func (z *zoneRecord) nonConvergent(now time.Time) map[diff.ID]string {
+	var not map[diff.ID]string
 	for id, u := range z.unkept {
 		if now.Before(u.next) {
 			if not == nil {
-				not = map[diff.DeploymentID]string{}
+				not = map[diff.ID]string{}
 			}
 			not[id] = u.fingerprint
 		}
@@ -230,7 +230,7 @@ func union(have []diff.Member, now diff.Change) []diff.Member {
 	return union
 }
 
-func (z *zoneRecord) own(id diff.DeploymentID, owned []diff.Member) {
+func (z *zoneRecord) own(id diff.ID, owned []diff.Member) {
 	applied := maps.Clone(z.applied)
 	if applied == nil {
 		applied = diff.Applied{}
@@ -240,7 +240,7 @@ func (z *zoneRecord) own(id diff.DeploymentID, owned []diff.Member) {
 }
 
 // disown drops deployments that are not declared any more.
-func (z *zoneRecord) disown(gone []diff.DeploymentID) {
+func (z *zoneRecord) disown(gone []diff.ID) {
 	applied := maps.Clone(z.applied)
 	for _, id := range gone {
 		delete(applied, id)
@@ -254,7 +254,7 @@ func (z *zoneRecord) disown(gone []diff.DeploymentID) {
 type proof struct {
 	settled []diff.Settled      // that are news
 	proofs  []reconcile.Proof   // of the zone, once all of its deployments agree; at most one
-	gone    []diff.DeploymentID // that the zone no longer declares
+	gone    []diff.ID // that the zone no longer declares
 }
 
 // settle notes that deployments agree with a declaration of the zone, which is in force
@@ -262,7 +262,7 @@ type proof struct {
 func (z *zoneRecord) settle(t zone.Task, commit string, labels guard.Labels, settled []diff.Settled) (p proof) {
 	declared := t.Zone()
 	if z.under != t.Fingerprint {
-		z.under, z.settled = t.Fingerprint, map[diff.DeploymentID]bool{}
+		z.under, z.settled = t.Fingerprint, map[diff.ID]bool{}
 	}
 	for _, s := range settled {
 		if z.settled != nil {
@@ -286,7 +286,7 @@ func (z *zoneRecord) settle(t zone.Task, commit string, labels guard.Labels, set
 // leftOver returns the deployments on record that a zone, proved as a whole, no
 // longer declares: one that comes back later begins anew, since what is live by then
 // may have been changed by hand.
-func (z *zoneRecord) leftOver(whole bool) (gone []diff.DeploymentID) {
+func (z *zoneRecord) leftOver(whole bool) (gone []diff.ID) {
 	if !whole {
 		return nil
 	}
@@ -302,7 +302,7 @@ func (z *zoneRecord) leftOver(whole bool) (gone []diff.DeploymentID) {
 func (z *zoneRecord) take(p proof) {
 	for _, s := range p.settled {
 		if s.Removed {
-			z.disown([]diff.DeploymentID{s.ID})
+			z.disown([]diff.ID{s.ID})
 			continue
 		}
 		z.own(s.ID, s.Owned)

@@ -79,7 +79,7 @@ func TestAccountLevel(t *testing.T) {
 		f.push("c2", accountLevel("us"), other)
 		f.wantRoot([]string{"us"}, "delete")
 		record := f.record()
-		if _, ok := record.Prunable[diff.DeploymentID{Scope: id, Ruleset: mem.CoreRuleset, Ref: "us"}]; len(record.Applied) != 2 || !ok {
+		if _, ok := record.Prunable[diff.ID{Scope: id, Ruleset: mem.CoreRuleset, Ref: "us"}]; len(record.Applied) != 2 || !ok {
 			t.Errorf("on record: %v, %v", record.Applied, record.Prunable)
 		}
 		f.push("c3", accountLevel(), other)

@@ -366,11 +366,11 @@ func (m *mortal) Widen(ctx context.Context, owned []diff.Settled) error {
 	return m.do(func() error { return m.Ledger.Widen(ctx, owned) })
 }
 
-func (m *mortal) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+func (m *mortal) NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error {
 	return m.do(func() error { return m.Ledger.NonConvergent(ctx, id, fingerprint) })
 }
 
-func (m *mortal) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+func (m *mortal) Forget(ctx context.Context, ids []diff.ID) error {
 	return m.do(func() error { return m.Ledger.Forget(ctx, ids) })
 }
 

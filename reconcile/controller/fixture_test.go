@@ -386,7 +386,7 @@ func (f *fixture) record() reconcile.Record {
 
 // owned is what is on record as owned of the core deployment of a zone.
 func (f *fixture) owned(i int) []diff.Member {
-	return f.record().Applied[reconciletest.DeploymentID(i)]
+	return f.record().Applied[reconciletest.ID(i)]
 }
 
 // journal is a reporter that keeps what it was told.

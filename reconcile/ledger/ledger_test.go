@@ -93,11 +93,11 @@ func TestWritesAreWhole(t *testing.T) {
 	wantRecord(t, l, reconcile.Record{})
 }
 
-func deployment(n int) diff.DeploymentID {
-	return diff.DeploymentID{Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("zone-%d", n))), Ruleset: "ruleset"}
+func deployment(n int) diff.ID {
+	return diff.ID{Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("zone-%d", n))), Ruleset: "ruleset"}
 }
 
-func settled(id diff.DeploymentID, owned ...diff.Member) []diff.Settled {
+func settled(id diff.ID, owned ...diff.Member) []diff.Settled {
 	return []diff.Settled{{ID: id, Owned: owned}}
 }
 

@@ -82,7 +82,7 @@ func wantFaults(t *testing.T, l *Ledger) {
 	t.Helper()
 	for _, err := range []error{
 		l.Prove(t.Context(), "c", nil, fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c", Size: guard.Size{}}),
-		l.Forget(t.Context(), []diff.DeploymentID{deployment(1)}), l.AcceptCommit(t.Context(), reconcile.Acceptance{}),
+		l.Forget(t.Context(), []diff.ID{deployment(1)}), l.AcceptCommit(t.Context(), reconcile.Acceptance{}),
 		l.Prove(t.Context(), "c", nil, nil), l.Widen(t.Context(), nil), l.Drifted(t.Context(), nil, noon),
 	} {
 		wantFault(t, err, ErrReadOnly, "")

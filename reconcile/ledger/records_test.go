@@ -64,7 +64,7 @@ var recordLife = []func(context.Context, reconcile.Records) error{
 		return r.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("zone-2"), At: noon.Add(time.Hour)}}, noon.Add(time.Minute))
 	},
 	func(ctx context.Context, r reconcile.Records) error {
-		return r.Forget(ctx, []diff.DeploymentID{deployment(2)})
+		return r.Forget(ctx, []diff.ID{deployment(2)})
 	},
 }
 

@@ -280,7 +280,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPointNotFound) }
 
 // unremoved are the deployments that are still to be removed.
-func (p *planned) unremoved(gate *control.Run) map[diff.DeploymentID]bool {
+func (p *planned) unremoved(gate *control.Run) map[diff.ID]bool {
 	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.OfZones().Settled, gate.Settled())...)
 }
 
@@ -293,7 +293,7 @@ func (r *Run) forget(ctx context.Context, p *planned, gate *control.Run) error {
 	}
 	gone := control.Obsolete(p.record, p.state, p.seen.Live)
 	unremoved := p.unremoved(gate)
-	gone = slices.DeleteFunc(gone, func(id diff.DeploymentID) bool { return unremoved[id] })
+	gone = slices.DeleteFunc(gone, func(id diff.ID) bool { return unremoved[id] })
 	if len(gone) == 0 {
 		return nil
 	}

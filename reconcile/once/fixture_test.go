@@ -45,7 +45,7 @@ type testT interface {
 var (
 	stateOf, zoneKey, declare, declareAll, core = reconciletest.State, reconciletest.ZoneKey, reconciletest.Zone, reconciletest.Zones, reconciletest.Core
 	keeping, removing, switchedOff, writes      = reconciletest.Keeping, reconciletest.Removing, reconciletest.SwitchedOff, reconciletest.Writes
-	failZone, deploymentID                      = reconciletest.FailZone, reconciletest.DeploymentID
+	failZone, deploymentID                      = reconciletest.FailZone, reconciletest.ID
 
 	errUnauthenticated, errForbidden = reconciletest.ErrUnauthenticated, reconciletest.ErrForbidden
 	errDown, errLost                 = reconciletest.ErrDown, reconciletest.ErrLost

@@ -134,7 +134,7 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 				f.converge(Order{Who: "kim"})
 			}
 		}
-		last := map[diff.DeploymentID]*diff.Restoration{}
+		last := map[diff.ID]*diff.Restoration{}
 		for _, e := range written(f, memory) {
 			r := last[e.Subject.ID()]
 			if r == nil {

@@ -143,7 +143,7 @@ func TestDeploymentThatLeftIsForgotten(t *testing.T) {
 			f.deployBoth()
 			f.repo.Push("c1", declare(1, keeping(core("xss", "php"))))
 			f.converge(Order{})
-			gone := diff.DeploymentID{Scope: mem.FleetZone(3), Ruleset: mem.CoreRuleset} // never settled
+			gone := diff.ID{Scope: mem.FleetZone(3), Ruleset: mem.CoreRuleset} // never settled
 			f.must(f.records.NonConvergent(t.Context(), gone, "f"))
 			f.repo.Push("c2", c.without...)
 			c.spoil(f)

@@ -143,11 +143,11 @@ func (d dying) RecordWrite(ctx context.Context, write reconcile.Entry, owned []d
 	return 0, d.do(func() error { number, err = d.Records.RecordWrite(ctx, write, owned); return err })
 }
 
-func (d dying) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+func (d dying) NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error {
 	return d.do(func() error { return d.Records.NonConvergent(ctx, id, fingerprint) })
 }
 
-func (d dying) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+func (d dying) Forget(ctx context.Context, ids []diff.ID) error {
 	return d.do(func() error { return d.Records.Forget(ctx, ids) })
 }
 

@@ -59,7 +59,7 @@ func deciding(d desired.Deployment, u desired.Unmanaged) desired.Deployment {
 	return d
 }
 
-// DeploymentID is the core deployment of a zone of the fleet.
-func DeploymentID(i int) diff.DeploymentID {
-	return diff.DeploymentID{Scope: mem.FleetZone(i), Ruleset: mem.CoreRuleset}
+// ID is the core deployment of a zone of the fleet.
+func ID(i int) diff.ID {
+	return diff.ID{Scope: mem.FleetZone(i), Ruleset: mem.CoreRuleset}
 }

@@ -106,7 +106,7 @@ func (r *Records) RecordWrite(ctx context.Context, write reconcile.Entry, owned 
 }
 
 // NonConvergent implements [reconcile.Records].
-func (r *Records) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+func (r *Records) NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error {
 	if err := r.begin(ctx, "not kept"); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *Records) NonConvergent(ctx context.Context, id diff.DeploymentID, finge
 }
 
 // Forget implements [reconcile.Records].
-func (r *Records) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+func (r *Records) Forget(ctx context.Context, ids []diff.ID) error {
 	if err := r.begin(ctx, "forget"); err != nil {
 		return err
 	}

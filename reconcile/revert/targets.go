@@ -16,7 +16,7 @@ import (
 // person had changed by hand is not to be brought back. Where drift was healed in what the
 // commit had written, that only says once more what was written.
 func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
-	begun := map[diff.DeploymentID]map[diff.Member]bool{}
+	begun := map[diff.ID]map[diff.Member]bool{}
 	var kept []reconcile.Entry
 	for _, e := range writes {
 		id := e.Subject.ID()
@@ -43,7 +43,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 	for account, z := range state.EachZone() {
 		accounts[z.Scope] = account.ID
 	}
-	at := map[diff.DeploymentID]int{}
+	at := map[diff.ID]int{}
 	for _, e := range writes {
 		i, known := at[e.Subject.ID()]
 		if !known {

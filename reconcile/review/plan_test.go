@@ -31,7 +31,7 @@ func TestReviewIsGuarded(t *testing.T) {
 		}, "we are at it"},
 		"what the platform does not keep": {func(f *fixture) {
 			f.round()
-			id := diff.DeploymentID{Scope: mem.FleetZone(1), Ruleset: mem.CoreRuleset}
+			id := diff.ID{Scope: mem.FleetZone(1), Ruleset: mem.CoreRuleset}
 			if err := f.records.NonConvergent(f.t.Context(), id, f.fingerprint()); err != nil {
 				f.t.Fatal(err)
 			}

@@ -225,7 +225,7 @@ func TestNonConvergentDeployments(t *testing.T) {
 	wantMetric(t, s, name, 3)
 	report(true, func(r *reconcile.Report) { // not sent again, and still not as it should be
 		r.Plan = guard.Check(diff.Plan{Changes: []diff.Change{change(2), change(6)}}, guard.Facts{
-			NonConvergent: map[diff.DeploymentID]string{change(2).ID(): change(2).Fingerprint()},
+			NonConvergent: map[diff.ID]string{change(2).ID(): change(2).Fingerprint()},
 		})
 	})
 	wantMetric(t, s, name, 1)

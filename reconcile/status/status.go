@@ -57,7 +57,7 @@ type Status struct {
 	mu        sync.Mutex
 	acted     bool      // a valid commit was acted on: the platform has answered, or nothing is declared
 	lastSweep time.Time // the end of the last full run, zero before
-	stuck     map[diff.DeploymentID]bool
+	stuck     map[diff.ID]bool
 }
 
 var _ reconcile.Reporter = (*Status)(nil)
@@ -67,7 +67,7 @@ func New(config Config) *Status {
 	if config.Look == nil {
 		config.Look = func() inspect.Status { return inspect.Status{} }
 	}
-	s := &Status{config: config, started: config.Now(), stuck: map[diff.DeploymentID]bool{}}
+	s := &Status{config: config, started: config.Now(), stuck: map[diff.ID]bool{}}
 	s.metrics = newMetrics(config.Version, func() bool { return len(s.NotReady(config.Look())) == 0 }, config.Look)
 	return s
 }

@@ -165,7 +165,7 @@ func TestDryRuns(t *testing.T) {
 // not tried.
 func TestDryRunsOfRefusedChanges(t *testing.T) {
 	_, runner, plan, live := dryFixture(t)
-	calm := guard.Facts{Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveAll}}, NonConvergent: map[diff.DeploymentID]string{}}
+	calm := guard.Facts{Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveAll}}, NonConvergent: map[diff.ID]string{}}
 	for _, c := range plan.Changes {
 		if c.Zone == "zone-00001.example" {
 			calm.NonConvergent[c.ID()] = c.Fingerprint()

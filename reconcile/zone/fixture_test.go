@@ -41,7 +41,7 @@ type testT interface {
 // What tests declare, and what a platform answers that does not do what it is asked.
 var (
 	declare, declareAll, core, keeping, removing = reconciletest.Zone, reconciletest.Zones, reconciletest.Core, reconciletest.Keeping, reconciletest.Removing
-	switchedOff, writes, failZone, deploymentID  = reconciletest.SwitchedOff, reconciletest.Writes, reconciletest.FailZone, reconciletest.DeploymentID
+	switchedOff, writes, failZone, deploymentID  = reconciletest.SwitchedOff, reconciletest.Writes, reconciletest.FailZone, reconciletest.ID
 
 	errUnauthenticated, errForbidden = reconciletest.ErrUnauthenticated, reconciletest.ErrForbidden
 	errDown, errLost                 = reconciletest.ErrDown, reconciletest.ErrLost
@@ -203,7 +203,7 @@ func (f *fixture) release() {
 type gate struct {
 	applied  diff.Applied
 	prunable diff.Pruning
-	unkept   map[diff.DeploymentID]string
+	unkept   map[diff.ID]string
 	permit   func(planned, now diff.Change) (*diff.Refusal, error) // nil agrees
 	full     error                                                 // of Proved and NotKept
 	ended    int                                                   // how often a zone was given back
@@ -248,7 +248,7 @@ func (g *gate) NotKept(ctx context.Context, _ Task, left diff.Change) (news bool
 		return true, err
 	}
 	if g.unkept == nil {
-		g.unkept = map[diff.DeploymentID]string{}
+		g.unkept = map[diff.ID]string{}
 	}
 	g.unkept[left.ID()] = left.Fingerprint()
 	return true, nil

@@ -67,12 +67,12 @@ func goneSteps() []step {
 		accept(reconcile.Acceptance{Commit: "c1"}),
 		prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold), proof(edge.ZoneScope("z2"), "f2", "c1", nil)},
 			append(owns(first, "a"), append(owns(sibling, "b"), owns(second, "c")...)...)),
-		nonConvergent(first, "n"), nonConvergent(second, "n"), nonConvergent(diff.DeploymentID{Scope: edge.ZoneScope("z11"), Ruleset: "r"}, "n"),
+		nonConvergent(first, "n"), nonConvergent(second, "n"), nonConvergent(diff.ID{Scope: edge.ZoneScope("z11"), Ruleset: "r"}, "n"),
 		drifted([]reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon),
 	)
 	left := reconcile.Record{
 		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof(edge.ZoneScope("z2"), "f2", "c1", nil)),
-		NonConvergent: map[diff.DeploymentID]string{second: "n", {Scope: edge.ZoneScope("z11"), Ruleset: "r"}: "n"},
+		NonConvergent: map[diff.ID]string{second: "n", {Scope: edge.ZoneScope("z11"), Ruleset: "r"}: "n"},
 		Drifts:        []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}},
 	}
 	again := left

@@ -10,16 +10,16 @@ import (
 var anAccount = edge.AccountScope("a1")
 
 var (
-	eu, us = diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}
+	eu, us = diff.ID{Scope: anAccount, Ruleset: "r", Ref: "eu"}, diff.ID{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}
 
 	severalAtAccountLevel = step{
 		"several deployments of one ruleset at account level", all(
 			prove("c1", nil, append(owns(eu, "a"), owns(us, "b")...)), widen(owns(us, "c")),
-			nonConvergent(eu, "n"), nonConvergent(us, "m"), forget([]diff.DeploymentID{eu}),
+			nonConvergent(eu, "n"), nonConvergent(us, "m"), forget([]diff.ID{eu}),
 		),
 		reconcile.Record{
 			Applied:       diff.Applied{us: {"b", "c"}},
-			NonConvergent: map[diff.DeploymentID]string{us: "m"},
+			NonConvergent: map[diff.ID]string{us: "m"},
 		},
 	}
 )

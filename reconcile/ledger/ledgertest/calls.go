@@ -39,15 +39,15 @@ func widen(owned []diff.Settled) call {
 	return func(ctx context.Context, s Store) error { return s.Widen(ctx, owned) }
 }
 
-func nonConvergent(id diff.DeploymentID, fingerprint string) call {
+func nonConvergent(id diff.ID, fingerprint string) call {
 	return func(ctx context.Context, s Store) error { return s.NonConvergent(ctx, id, fingerprint) }
 }
 
-func try(id diff.DeploymentID, t diff.Try) call {
+func try(id diff.ID, t diff.Try) call {
 	return func(ctx context.Context, s Store) error { return s.Tried(ctx, id, t) }
 }
 
-func forget(ids []diff.DeploymentID) call {
+func forget(ids []diff.ID) call {
 	return func(ctx context.Context, s Store) error { return s.Forget(ctx, ids) }
 }
 

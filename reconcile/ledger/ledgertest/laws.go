@@ -69,7 +69,7 @@ func draw(t *rapid.T, name string) call {
 	case "nonconvergent":
 		return nonConvergent(d.id(), d.of("print", "n1", "n2"))
 	case "forget":
-		return forget([]diff.DeploymentID{d.id(), d.id()})
+		return forget([]diff.ID{d.id(), d.id()})
 	case "drifted":
 		return drifted(d.drifts(), noon.Add(time.Duration(d.number())))
 	case "approve":
@@ -121,8 +121,8 @@ func (d drawing) zones() (all []edge.Scope) {
 	return all
 }
 
-func (d drawing) id() diff.DeploymentID {
-	id := diff.DeploymentID{Scope: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
+func (d drawing) id() diff.ID {
+	id := diff.ID{Scope: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
 	if id.Scope == anAccount {
 		id.Ref = d.of("ref", "eu", "us/2")
 	}
@@ -182,7 +182,7 @@ func (d drawing) rollout() *reconcile.Rollout {
 	return o
 }
 
-func (d drawing) keep() (ids []diff.DeploymentID) {
+func (d drawing) keep() (ids []diff.ID) {
 	for range d.number() / 2 {
 		ids = append(ids, d.id())
 	}

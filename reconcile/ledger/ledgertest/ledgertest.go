@@ -160,8 +160,8 @@ func must(t testing.TB, err error) {
 var (
 	noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-	first, second = diff.DeploymentID{Scope: edge.ZoneScope("z1"), Ruleset: "r"}, diff.DeploymentID{Scope: edge.ZoneScope("z2"), Ruleset: "r"}
-	sibling       = diff.DeploymentID{Scope: edge.ZoneScope("z1"), Ruleset: "another"} // in the zone of first
+	first, second = diff.ID{Scope: edge.ZoneScope("z1"), Ruleset: "r"}, diff.ID{Scope: edge.ZoneScope("z2"), Ruleset: "r"}
+	sibling       = diff.ID{Scope: edge.ZoneScope("z1"), Ruleset: "another"} // in the zone of first
 
 	gold, plain = guard.Labels{"tier": "gold", "": "ü \"<&\u2028"}, guard.Labels{}
 
@@ -178,7 +178,7 @@ var (
 	}
 )
 
-func owns(id diff.DeploymentID, members ...diff.Member) []diff.Settled {
+func owns(id diff.ID, members ...diff.Member) []diff.Settled {
 	return []diff.Settled{{ID: id, Owned: members}}
 }
 

@@ -37,14 +37,14 @@ func memorySteps() []step {
 		},
 		{
 			"the last fingerprint counts", all(nonConvergent(first, "f1"), nonConvergent(first, "f2"), nonConvergent(second, "f1")),
-			reconcile.Record{NonConvergent: map[diff.DeploymentID]string{first: "f2", second: "f1"}},
+			reconcile.Record{NonConvergent: map[diff.ID]string{first: "f2", second: "f1"}},
 		},
 		{
 			"a proof forgives only what is named, changed or not", all(
 				prove("c1", nil, owns(first, "a")), nonConvergent(first, "f1"), nonConvergent(second, "f1"),
 				prove("c1", nil, owns(first, "a")),
 			),
-			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{second: "f1"}},
+			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.ID]string{second: "f1"}},
 		},
 		{
 			"the last size counts", all(
@@ -64,8 +64,8 @@ func trySteps() []step {
 				nonConvergent(second, "f1"), try(sibling, diff.Try{At: tried, Next: tried}),
 			),
 			reconcile.Record{
-				NonConvergent: map[diff.DeploymentID]string{first: "f1", second: "f1"},
-				Tries:         map[diff.DeploymentID]diff.Try{first: {At: tried, Next: tried.Add(time.Hour)}},
+				NonConvergent: map[diff.ID]string{first: "f1", second: "f1"},
+				Tries:         map[diff.ID]diff.Try{first: {At: tried, Next: tried.Add(time.Hour)}},
 			},
 		},
 		{
@@ -73,7 +73,7 @@ func trySteps() []step {
 				nonConvergent(first, "f1"), try(first, diff.Try{At: tried, Next: tried}),
 				prove("c1", nil, owns(first, "a")), nonConvergent(first, "f1"),
 			),
-			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{first: "f1"}},
+			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.ID]string{first: "f1"}},
 		},
 	}
 }
@@ -92,11 +92,11 @@ func forgetSteps() []step {
 				prove("c1", nil, append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
 				nonConvergent(first, "f1"), nonConvergent(sibling, "f1"), accept(reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 3}}),
 				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, nil),
-				forget([]diff.DeploymentID{first, {Scope: edge.ZoneScope("z9"), Ruleset: "r"}, {Scope: edge.ZoneScope("z2"), Ruleset: "other"}}),
+				forget([]diff.ID{first, {Scope: edge.ZoneScope("z9"), Ruleset: "r"}, {Scope: edge.ZoneScope("z2"), Ruleset: "other"}}),
 			),
 			reconcile.Record{
 				Accepted: reconcile.Accepted{Commit: "c1", Size: guard.Size{Zones: 3}},
-				Applied:  diff.Applied{second: {"b"}, sibling: {"c"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "f1"},
+				Applied:  diff.Applied{second: {"b"}, sibling: {"c"}}, NonConvergent: map[diff.ID]string{sibling: "f1"},
 				Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil)),
 			},
 		},

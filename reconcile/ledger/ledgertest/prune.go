@@ -11,7 +11,7 @@ func pruneSteps() []step {
 	mark := diff.Prunable{Account: "prod", Zone: "ü \"<&", Deployment: "core", Rule: "rule"}
 	other := mark
 	other.Rule = "another"
-	prunable := func(id diff.DeploymentID, p diff.Prunable, members ...diff.Member) []diff.Settled {
+	prunable := func(id diff.ID, p diff.Prunable, members ...diff.Member) []diff.Settled {
 		return []diff.Settled{{ID: id, Owned: members, Prune: &p}}
 	}
 	removed := []diff.Settled{{ID: first, Removed: true}}
@@ -38,14 +38,14 @@ func pruneSteps() []step {
 		{
 			"so is what left the zone, and the zone", all(
 				prove("c1", nil, append(prunable(first, mark), prunable(second, mark)...)),
-				forget([]diff.DeploymentID{first}), accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z2")}}),
+				forget([]diff.ID{first}), accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z2")}}),
 			),
 			reconcile.Record{Accepted: accepted("c2")},
 		},
 		{
 			"a commit that keeps it is enough", all(
 				prove("c1", nil, append(prunable(first, mark, "a"), prunable(second, mark)...)),
-				accept(reconcile.Acceptance{Commit: "c2", Keep: []diff.DeploymentID{first, sibling}}),
+				accept(reconcile.Acceptance{Commit: "c2", Keep: []diff.ID{first, sibling}}),
 			),
 			reconcile.Record{Accepted: accepted("c2"), Applied: diff.Applied{first: {"a"}, second: {}}, Prunable: diff.Pruning{second: mark}},
 		},

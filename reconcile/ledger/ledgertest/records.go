@@ -52,7 +52,7 @@ func proveSteps() []step {
 				prove("c1", one("f", "c1", nil), owns(first)),
 			),
 			reconcile.Record{
-				Applied: diff.Applied{first: {}, sibling: {"a"}, second: {"b"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "n"},
+				Applied: diff.Applied{first: {}, sibling: {"a"}, second: {"b"}}, NonConvergent: map[diff.ID]string{sibling: "n"},
 				Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil), proof(edge.ZoneScope("z2"), "f", "c1", nil)),
 			},
 		},
@@ -117,7 +117,7 @@ func widenSteps() []step {
 				prove("c1", nil, append(owns(first, "a", "b"), owns(second, "a")...)), nonConvergent(first, "n"),
 				widen(owns(first, "b", "c", "c")), widen(owns(first, "a")), widen(owns(first)),
 			),
-			reconcile.Record{Applied: diff.Applied{first: {"a", "b", "c"}, second: {"a"}}, NonConvergent: map[diff.DeploymentID]string{first: "n"}},
+			reconcile.Record{Applied: diff.Applied{first: {"a", "b", "c"}, second: {"a"}}, NonConvergent: map[diff.ID]string{first: "n"}},
 		},
 	}
 }

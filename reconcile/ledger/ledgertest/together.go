@@ -73,7 +73,7 @@ func testWhole(t *testing.T, f Fixture) {
 			Approvals: []reconcile.Approval{said(commit, "kim")}, Gone: []edge.Scope{zone(n - 1)},
 		}))
 		// The zone of the number is what only this commit has.
-		must(t, f.Store.Prove(ctx, commit, []reconcile.Proof{proof(zone(n), commit, commit, nil)}, owns(diff.DeploymentID{Scope: zone(n), Ruleset: "r"})))
+		must(t, f.Store.Prove(ctx, commit, []reconcile.Proof{proof(zone(n), commit, commit, nil)}, owns(diff.ID{Scope: zone(n), Ruleset: "r"})))
 	}
 	close(done)
 	readers.Wait()
@@ -103,7 +103,7 @@ func wantWhole(t *testing.T, s Store) {
 func testAtOnce(t *testing.T, f Fixture) {
 	const workers, zones = 16, 20
 	ctx := context.WithoutCancel(t.Context())
-	want := reconcile.Record{Accepted: accepted("c1"), Applied: diff.Applied{}, NonConvergent: map[diff.DeploymentID]string{}, Proofs: proofs()}
+	want := reconcile.Record{Accepted: accepted("c1"), Applied: diff.Applied{}, NonConvergent: map[diff.ID]string{}, Proofs: proofs()}
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))
 	var all sync.WaitGroup
 	for w := range workers {
@@ -111,13 +111,13 @@ func testAtOnce(t *testing.T, f Fixture) {
 		want.Applied[first] = append(want.Applied[first], member)
 		want.Drifts = append(want.Drifts, reconcile.Drift{Scope: edge.ZoneScope("z1"), At: noon.Add(time.Duration(w)), Weakens: w%2 == 0})
 		for i := range zones {
-			id := diff.DeploymentID{Scope: zone(w*zones + i), Ruleset: "r"}
+			id := diff.ID{Scope: zone(w*zones + i), Ruleset: "r"}
 			want.Applied[id], want.NonConvergent[id] = []diff.Member{"b"}, "n"
 			want.Proofs[id.Scope] = proof(id.Scope, "f", "c1", gold)
 		}
 		all.Go(func() {
 			for i := range zones {
-				id := diff.DeploymentID{Scope: zone(w*zones + i), Ruleset: "r"}
+				id := diff.ID{Scope: zone(w*zones + i), Ruleset: "r"}
 				for _, err := range []error{
 					f.Store.Widen(ctx, append(owns(id, "a", "b"), owns(first, member)...)),
 					f.Store.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon.Add(time.Duration(w)), Weakens: w%2 == 0}}, noon),

@@ -11,7 +11,7 @@ import (
 // ruleset and, at account level, a slash and the ref of the execute rule. An id has no
 // slash. Any other rule is named by its kind, a colon, and its ref behind a slash. The column zone_id is "account:" and the account's id there, which no zone has.
 
-func rulesetText(id diff.DeploymentID) string {
+func rulesetText(id diff.ID) string {
 	text := string(id.Ruleset)
 	if id.Kind != "" {
 		text = string(id.Kind) + ":" + text
@@ -22,11 +22,11 @@ func rulesetText(id diff.DeploymentID) string {
 	return text + "/" + id.Ref
 }
 
-func deploymentOf(zone edge.Scope, ruleset string) diff.DeploymentID {
+func deploymentOf(zone edge.Scope, ruleset string) diff.ID {
 	name, ref, _ := strings.Cut(ruleset, "/")
 	kind, id, other := strings.Cut(name, ":")
 	if !other {
 		kind, id = "", name
 	}
-	return diff.DeploymentID{Kind: diff.KindName(kind), Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
+	return diff.ID{Kind: diff.KindName(kind), Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
 }

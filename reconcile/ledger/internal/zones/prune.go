@@ -21,7 +21,7 @@ func pruneText(p *diff.Prunable) (string, error) {
 
 func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
 	prunable := diff.Pruning{}
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> ''`, func(id diff.DeploymentID, text string) error {
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> ''`, func(id diff.ID, text string) error {
 		var p diff.Prunable
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			return store.Fault(store.ErrDamaged, fmt.Sprintf("whether ruleset %s in zone %s may be removed: %v", id.Ruleset, id.Scope, err))
@@ -33,7 +33,7 @@ func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
 }
 
 // KeepDeployments records that deployments are not to be removed.
-func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.DeploymentID) error {
+func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.ID) error {
 	for _, id := range ids {
 		if _, err := tx.ExecContext(ctx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, id.Scope.Text(), rulesetText(id)); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 )
 
 // Tried implements [reconcile.Records].
-func (z *Zones) Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error {
+func (z *Zones) Tried(ctx context.Context, id diff.ID, try diff.Try) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
 			store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope.Text(), rulesetText(id))
@@ -20,7 +20,7 @@ func (z *Zones) Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) e
 }
 
 // recallTries reads those that are known; nil for none.
-func recallTries(ctx context.Context, tx *sql.Tx) (tries map[diff.DeploymentID]diff.Try, err error) {
+func recallTries(ctx context.Context, tx *sql.Tx) (tries map[diff.ID]diff.Try, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT zone_id, ruleset_id, tried, next FROM nonconvergent WHERE next IS NOT NULL`)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func recallTries(ctx context.Context, tx *sql.Tx) (tries map[diff.DeploymentID]d
 			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the tries of ruleset %s in zone %s: %v", ruleset, zone, err))
 		}
 		if tries == nil {
-			tries = map[diff.DeploymentID]diff.Try{}
+			tries = map[diff.ID]diff.Try{}
 		}
 		tries[deploymentOf(zone, ruleset)] = try
 	}

@@ -56,7 +56,7 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
 
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	applied, known := diff.Applied{}, map[string][]diff.Member{} // most zones of a fleet are alike
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) error {
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) error {
 		members, ok := known[text]
 		if !ok {
 			var err error
@@ -71,16 +71,16 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	return applied, err
 }
 
-func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err error) {
+func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Scope, err))
 	}
 	return members, nil
 }
 
-func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.DeploymentID]string, error) {
-	prints := map[diff.DeploymentID]string{}
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(id diff.DeploymentID, fingerprint string) error {
+func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID]string, error) {
+	prints := map[diff.ID]string{}
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(id diff.ID, fingerprint string) error {
 		prints[id] = fingerprint
 		return nil
 	})
@@ -88,7 +88,7 @@ func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.DeploymentID
 }
 
 // each calls take with every row of a query for a deployment and a text.
-func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.DeploymentID, string) error) error {
+func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.ID, string) error) error {
 	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 
 // NonConvergent implements [reconcile.Records]. A fingerprint that is known
 // already keeps its time.
-func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+func (z *Zones) NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
@@ -121,7 +121,7 @@ func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerp
 }
 
 // Forget implements [reconcile.Records].
-func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+func (z *Zones) Forget(ctx context.Context, ids []diff.ID) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, id := range ids {
 			if err := forget(ctx, tx, id); err != nil {
@@ -132,7 +132,7 @@ func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 	})
 }
 
-func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
+func forget(ctx context.Context, tx *sql.Tx, id diff.ID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Scope.Text(), rulesetText(id)); err != nil {
 			return err
