@@ -22,9 +22,9 @@ type zoneRecord struct {
 	prunable diff.Pruning
 	unkept   map[diff.ID]unkept
 	settled  map[diff.ID]bool   // proved under settling, while others are not yet; false: to be removed
-	under    string                       // the fingerprint that settled is about
-	sent     bool                         // a write was let pass since the last proof
-	read     bool                         // the platform has answered for it in this process
+	under    string             // the fingerprint that settled is about
+	sent     bool               // a write was let pass since the last proof
+	read     bool               // the platform has answered for it in this process
 	found    map[diff.ID]string // drift that is not corrected and is in the history, by the fingerprints of the changes that would
 }
 
@@ -252,9 +252,9 @@ func (z *zoneRecord) disown(gone []diff.ID) {
 
 // proof is what is to be recorded of deployments that agree with their declaration.
 type proof struct {
-	settled []diff.Settled      // that are news
-	proofs  []reconcile.Proof   // of the zone, once all of its deployments agree; at most one
-	gone    []diff.ID // that the zone no longer declares
+	settled []diff.Settled    // that are news
+	proofs  []reconcile.Proof // of the zone, once all of its deployments agree; at most one
+	gone    []diff.ID         // that the zone no longer declares
 }
 
 // settle notes that deployments agree with a declaration of the zone, which is in force
