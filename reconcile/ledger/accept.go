@@ -6,13 +6,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
@@ -58,8 +58,8 @@ func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 // enterAccept has the history say that another commit is in force.
 func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 	var have string
-	err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&have)
-	if none := errors.Is(err, sql.ErrNoRows); err != nil && !none || err == nil && have == a.Commit {
+	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&have))
+	if err != nil || found && have == a.Commit {
 		return err
 	}
 	if err := zones.ForgetWritten(ctx, tx); err != nil {
@@ -116,10 +116,8 @@ func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err 
 	var packed []byte
 	var earlier string
 	row := tx.QueryRowContext(ctx, `SELECT "commit", author, zones, deployments, tokens, state, earlier FROM accepted`)
-	switch err := row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed, &earlier); {
-	case errors.Is(err, sql.ErrNoRows):
-		return a, nil
-	case err != nil:
+	found, err := rows.Found(row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed, &earlier))
+	if err != nil || !found {
 		return a, err
 	}
 	if a.State, err = unpack(packed); err != nil {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		generations(os.Args[1])
 	case "rows":
 		first, _ := strconv.Atoi(os.Args[2])
-		if err := rows(os.Args[1], first); err != nil {
+		if err := settleEach(os.Args[1], first); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -77,8 +77,8 @@ func generations(path string) {
 	os.Exit(1)
 }
 
-// rows settles deployments one by one.
-func rows(path string, first int) error {
+// settleEach settles deployments one by one.
+func settleEach(path string, first int) error {
 	l, err := Open(path)
 	if err != nil {
 		return err

@@ -3,12 +3,12 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
@@ -58,8 +58,7 @@ func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 }
 
 func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if _, err = rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)); err != nil {
 		return s, err
 	}
 	if s.Holds, err = decisions.RecallHolds(ctx, tx); err != nil {

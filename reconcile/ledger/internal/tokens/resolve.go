@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -120,11 +121,7 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 		return store.Fault(store.ErrState, "the id of the token is missing")
 	}
 	var key string
-	err := tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
+	if found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)); err != nil || !found {
 		return err
 	}
 	return store.Fault(store.ErrState, fmt.Sprintf("the id %s is that of token %q", id, key))

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -76,26 +77,16 @@ func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any) (diff.Toke
 	return scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
 }
 
-func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, err error) {
-	rows, err := tx.QueryContext(ctx, selectToken+`ORDER BY seq`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		record, err := scanToken(rows)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, record)
-	}
-	return records, rows.Err()
+func recallTokens(ctx context.Context, tx *sql.Tx) ([]diff.TokenRecord, error) {
+	return rows.All(ctx, tx, selectToken+`ORDER BY seq`, func(row *sql.Rows, r *diff.TokenRecord) (err error) {
+		*r, err = scanToken(row)
+		return err
+	})
 }
-
-func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
+func scanToken(row interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
 	var spec string
 	var sinkName, sinkKey, at sql.NullString
-	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at, &r.Owner, &r.Lifetime, &r.Every)
+	err = row.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at, &r.Owner, &r.Lifetime, &r.Every)
 	if err != nil {
 		return r, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -85,10 +86,7 @@ func (t *Memory) Intend(ctx context.Context, record diff.TokenRecord) error {
 func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 	var intent, state string
 	row := tx.QueryRowContext(ctx, `SELECT intent, state FROM token WHERE key = ? AND state <> 'confirmed'`, key)
-	switch err := row.Scan(&intent, &state); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
+	if found, err := rows.Found(row.Scan(&intent, &state)); err != nil || !found {
 		return err
 	}
 	return store.Fault(store.ErrState, fmt.Sprintf("token %q already has an attempt, %s, which is %s", key, intent, state))

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -154,9 +155,7 @@ func (z *Zones) await(ctx context.Context, id edge.Scope) error {
 
 // scanClaim reads a row; the zero claim is none.
 func scanClaim(row *sql.Row) (c claim, err error) {
-	if err = row.Scan(&c.place, &c.pid, &c.until, &c.version); errors.Is(err, sql.ErrNoRows) {
-		return claim{}, nil
-	}
+	_, err = rows.Found(row.Scan(&c.place, &c.pid, &c.until, &c.version))
 	return c, err
 }
 

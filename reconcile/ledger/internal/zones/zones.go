@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -55,22 +56,16 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
 }
 
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
-	applied, known := diff.Applied{}, map[string][]diff.Member{} // most zones of a fleet are alike
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) error {
+	known := map[string][]diff.Member{} // most zones of a fleet are alike
+	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) (members []diff.Member, err error) {
 		members, ok := known[text]
 		if !ok {
-			var err error
-			if members, err = parseMembers(id, text); err != nil {
-				return err
-			}
+			members, err = parseMembers(id, text)
 			known[text] = members
 		}
-		applied[id] = members
-		return nil
+		return members, err
 	})
-	return applied, err
 }
-
 func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Scope, err))
@@ -79,32 +74,23 @@ func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err
 }
 
 func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.DeploymentID]string, error) {
-	prints := map[diff.DeploymentID]string{}
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(id diff.DeploymentID, fingerprint string) error {
-		prints[id] = fingerprint
-		return nil
+	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(_ diff.DeploymentID, fingerprint string) (string, error) {
+		return fingerprint, nil
 	})
-	return prints, err
 }
 
-// each calls take with every row of a query for a deployment and a text.
-func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.DeploymentID, string) error) error {
-	rows, err := tx.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+// byDeployment returns what parse makes of each row of a query for a deployment and a text.
+func byDeployment[V any](ctx context.Context, tx *sql.Tx, query string, parse func(diff.DeploymentID, string) (V, error)) (map[diff.DeploymentID]V, error) {
+	return rows.Map(ctx, tx, query, func(row *sql.Rows, id *diff.DeploymentID, value *V) (err error) {
 		var zone edge.Scope
 		var ruleset, text string
-		if err := rows.Scan(&zone, &ruleset, &text); err != nil {
+		if err := row.Scan(&zone, &ruleset, &text); err != nil {
 			return err
 		}
-		if err := take(deploymentOf(zone, ruleset), text); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		*id = deploymentOf(zone, ruleset)
+		*value, err = parse(*id, text)
+		return err
+	})
 }
 
 // NonConvergent implements [reconcile.Records]. A fingerprint that is known
