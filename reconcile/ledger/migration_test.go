@@ -40,13 +40,24 @@ func TestMigration(t *testing.T) {
 	wantFault(t, err, ErrNewer, fmt.Sprintf("version %d, this program supports up to %d", next, version))
 }
 
+// ofVersion makes an empty ledger as a program of an earlier version does.
+func ofVersion(t *testing.T, version int) (path string) {
+	t.Helper()
+	known, now := store.Migrations, store.SchemaVersion
+	defer func() { store.Migrations, store.SchemaVersion = known, now }()
+	store.Migrations, store.SchemaVersion = known[:version-store.FirstVersion+1], version
+	path = newPath(t)
+	must(t, store.Create(path))
+	return path
+}
+
 // TestDevelopmentVersions: files from before the first release are refused, and whoever
 // has one is told what to do.
 func TestDevelopmentVersions(t *testing.T) {
 	for version := 1; version < store.FirstVersion; version++ {
 		path := newPath(t)
 		fill(t, path)
-		statement(fmt.Sprintf(`PRAGMA user_version = %d`, version))(t, path)
+		tampered(t, path, fmt.Sprintf(`PRAGMA user_version = %d`, version))
 		for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
 			_, err := open(path)
 			wantFault(t, err, ErrOlder, fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has 6", version))

@@ -23,12 +23,8 @@ func BenchmarkOpenHistory100000(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				l, err := open(path)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := l.Close(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
+				must(b, l.Close())
 			}
 		})
 	}

@@ -18,15 +18,7 @@ var _ reconcile.Records = (*Ledger)(nil)
 // Restore implements [reconcile.Records]. A row that cannot be read fails the
 // whole, with [ErrDamaged].
 func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
-	var r reconcile.Record
-	err := l.file.Read(ctx, func(tx *sql.Tx) (err error) {
-		r, err = restore(ctx, tx)
-		return err
-	})
-	if err != nil {
-		return reconcile.Record{}, store.Explain("reading", l.file.Path, err)
-	}
-	return r, nil
+	return store.Read(ctx, l.file, restore)
 }
 
 func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {

@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -131,13 +129,7 @@ func TestWhoGaveADeclaration(t *testing.T) {
 
 // What a revert of an earlier version holds is told as what one of this version does.
 func TestMigrationOfReverts(t *testing.T) {
-	path := newPath(t)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	known, version := store.Migrations, store.SchemaVersion
-	store.Migrations, store.SchemaVersion = known[:5], store.FirstVersion+4
-	err := store.Create(path)
-	store.Migrations, store.SchemaVersion = known, version
-	must(t, err)
+	path := ofVersion(t, store.FirstVersion+4)
 	tampered(t, path, `INSERT INTO reverted VALUES ('z1', 'shop', 'd1', '0123456789abcdef', 'kim@vm reverts commit 1a2b3c4', 'kim@vm', NULL)`,
 		`INSERT INTO proved (zone_id, fingerprint, labels, "commit") VALUES ('z1', 'd1', '{}', 'c1')`)
 	l := mustOpen(t, path)

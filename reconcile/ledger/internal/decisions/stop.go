@@ -83,15 +83,12 @@ func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who str
 }
 
 // Given implements [reconcile.Reverts].
-func (d *Decisions) Given(ctx context.Context) (given map[edge.Scope]reconcile.Given, err error) {
-	given = map[edge.Scope]reconcile.Given{}
-	err = d.file.Read(ctx, func(tx *sql.Tx) error {
-		given, err = rows.Map(ctx, tx, `SELECT zone_id, declaration, "commit" FROM given`, func(row *sql.Rows, id *edge.Scope, g *reconcile.Given) error {
+func (d *Decisions) Given(ctx context.Context) (map[edge.Scope]reconcile.Given, error) {
+	return store.Read(ctx, d.file, func(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Given, error) {
+		return rows.Map(ctx, tx, `SELECT zone_id, declaration, "commit" FROM given`, func(row *sql.Rows, id *edge.Scope, g *reconcile.Given) error {
 			return row.Scan(id, &g.Declaration, &g.Commit)
 		})
-		return err
 	})
-	return given, store.Explain("reading", d.file.Path, err)
 }
 
 // Rename has what is on record of zones whose id was not known go on under the id that was

@@ -240,6 +240,20 @@ func (f *File) Read(ctx context.Context, do func(*sql.Tx) error) error {
 	return f.checks.noted(do(tx))
 }
 
+// Read returns what read reads in a transaction of its own, by [File.Read]; the zero value
+// where there is no ledger, and after an error, which says that it came of reading the file.
+func Read[T any](ctx context.Context, f *File, read func(context.Context, *sql.Tx) (T, error)) (value T, err error) {
+	err = f.Read(ctx, func(tx *sql.Tx) error {
+		value, err = read(ctx, tx)
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, Explain("reading", f.Path, err)
+	}
+	return value, nil
+}
+
 // TruncateLog moves the write-ahead log into the file and empties it. A reader that is in
 // the way is no error.
 func (f *File) TruncateLog() error {

@@ -45,12 +45,8 @@ func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action,
 }
 
 // tokenResult enters what became of an attempt to create a token.
-func (t *Memory) tokenResult(ctx context.Context, tx *sql.Tx, intent string, outcome reconcile.Outcome, reason string) error {
-	record, err := tokenRow(ctx, tx, `intent = ?`, intent)
-	if err != nil {
-		return err
-	}
-	number, err := history.Attempt(ctx, tx, record.Key, intent)
+func (t *Memory) tokenResult(ctx context.Context, tx *sql.Tx, record diff.TokenRecord, outcome reconcile.Outcome, reason string) error {
+	number, err := history.Attempt(ctx, tx, record.Key, record.Intent)
 	if err != nil {
 		return err
 	}

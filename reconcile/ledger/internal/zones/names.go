@@ -12,15 +12,8 @@ import (
 )
 
 // Names implements [reconcile.NameMemory].
-func (z *Zones) Names(ctx context.Context) (names []reconcile.Name, err error) {
-	err = z.file.Read(ctx, func(tx *sql.Tx) error {
-		names, err = recallNames(ctx, tx)
-		return err
-	})
-	if err != nil {
-		return nil, store.Explain("reading", z.file.Path, err)
-	}
-	return names, nil
+func (z *Zones) Names(ctx context.Context) ([]reconcile.Name, error) {
+	return store.Read(ctx, z.file, recallNames)
 }
 
 func recallNames(ctx context.Context, tx *sql.Tx) ([]reconcile.Name, error) {
