@@ -106,10 +106,7 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []byte) err
 	if err != nil {
 		return err
 	}
-	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
-		return err
-	})
+	return l.file.Exec(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
 }
 
 func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {

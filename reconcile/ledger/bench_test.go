@@ -32,9 +32,7 @@ func BenchmarkOpen10000(b *testing.B) {
 	path := newPath(b)
 	must(b, mustOpen(b, path).Prove(b.Context(), "c1", nil, fleet(10_000)))
 	for b.Loop() {
-		l, err := OpenReadOnly(path)
-		must(b, err)
-		must(b, l.Close())
+		must(b, closed(OpenReadOnly(path)))
 	}
 }
 

@@ -91,10 +91,9 @@ func TestPruningIsCounted(t *testing.T) {
 // TestNothingThere: what a plan sees before the first run, and the first run.
 func TestNothingThere(t *testing.T) {
 	path := newPath(t)
-	reader, err := OpenReadOnly(path)
-	must(t, err)
+	reader := mustRead(t, path)
 	wantUnknown(t, reader, "there is no ledger yet")
-	_, err = reader.Sealed(t.Context(), record(1).Intent)
+	_, err := reader.Sealed(t.Context(), record(1).Intent)
 	wantFault(t, err, ErrState, "there is no ledger")
 	wantUnknown(t, mustOpen(t, path), "first use: seawall token init was not run yet")
 }
@@ -124,8 +123,7 @@ func TestKilledBeforeTheMark(t *testing.T) {
 		must(t, l.Intend(t.Context(), record(n)))
 		must(t, l.Close())
 		must(t, os.WriteFile(store.MarkPath(path), old, 0o600))
-		reader, err := OpenReadOnly(path)
-		must(t, err)
+		reader := mustRead(t, path)
 		reader.Binding = binding
 		got, err := reader.Tokens(t.Context())
 		if err := errors.Join(err, reader.Close()); err != nil || got.Unknown != "" || len(got.Records) != n+1 {
@@ -202,8 +200,7 @@ func reopen(t *testing.T, path string, b Binding) *Ledger {
 // nothing begins, what began before goes on, and a person's word ends it.
 func wantDoubt(t *testing.T, path string, b Binding, reason string) {
 	t.Helper()
-	reader, err := OpenReadOnly(path)
-	must(t, err)
+	reader := mustRead(t, path)
 	reader.Binding = b
 	wantUnknown(t, reader, reason)
 	must(t, reader.Close())

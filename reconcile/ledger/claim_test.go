@@ -28,10 +28,14 @@ func writeOf(zone, seen string) reconcile.Entry {
 
 // resultOf is what became of a write.
 func resultOf(number int64, zone, version string) reconcile.Entry {
-	e := writeOf(zone, "")
-	e.Kind, e.Action = reconcile.EntryResult, reconcile.ActionConclude
-	e.Result = &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged, Version: version}
-	return e
+	return concluded(number, wrote(zone).Subject, version)
+}
+
+func concluded(number int64, subject reconcile.Subject, version string) reconcile.Entry {
+	return reconcile.Entry{
+		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: subject,
+		Result: &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged, Version: version},
+	}
 }
 
 // clocked opens a ledger as another process does.

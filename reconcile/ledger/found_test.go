@@ -31,10 +31,7 @@ func TestFoundIsOnRecordOnce(t *testing.T) {
 	must(t, err)
 	again, err := l.RecordWrite(t.Context(), heal, nil)
 	must(t, err)
-	must(t, l.Prove(t.Context(), "c", nil, nil, begin("shop"), begin("new"), reconcile.Entry{
-		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: heal.Subject,
-		Result: &reconcile.WriteResult{Write: again, Outcome: reconcile.Converged, Version: "2"},
-	}))
+	must(t, l.Prove(t.Context(), "c", nil, nil, begin("shop"), begin("new"), resultOf(again, "shop", "2")))
 	third, err := l.RecordWrite(t.Context(), heal, nil)
 	must(t, err)
 	if first != 3 || again != 4 || third != 7 {

@@ -170,9 +170,7 @@ func TestTailCutBelowAWriter(t *testing.T) {
 func TestOpenGapIsNotDropped(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check of rapid
-		must(rt, err)
-		path := filepath.Join(dir, "ledger.db")
+		path := pathOf(rt, folder)
 		lost := history.Head{Number: 28}
 		must(rt, lost.Write(store.HeadPath(path)))
 		l, err := Open(path)

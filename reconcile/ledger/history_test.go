@@ -62,9 +62,7 @@ func entries(t *testing.T, l *Ledger, filter reconcile.HistoryFilter) (all []rec
 
 func findings(t *testing.T, path string, noted ...history.Head) (kinds []string) {
 	t.Helper()
-	l, err := OpenReadOnly(path)
-	must(t, err)
-	defer l.Close()
+	l := mustRead(t, path)
 	report, err := l.VerifyHistory(t.Context(), noted...)
 	must(t, err)
 	for _, f := range report.Findings {
@@ -199,14 +197,19 @@ func TestNotedHead(t *testing.T) {
 	}
 }
 
+// pathOf is where a check of rapid has its ledger.
+func pathOf(rt *rapid.T, folder string) string {
+	dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check
+	must(rt, err)
+	return filepath.Join(dir, "ledger.db")
+}
+
 // Whatever is written, and whenever, a history with bounds is whole, stays within them, and
 // keeps the newest entry.
 func TestBoundedHistoryIsWhole(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check of rapid
-		must(rt, err)
-		l, err := Open(filepath.Join(dir, "ledger.db"))
+		l, err := Open(pathOf(rt, folder))
 		must(rt, err)
 		defer l.Close()
 		clock := noon
@@ -257,10 +260,7 @@ func TestHistoryIsSelected(t *testing.T) {
 	_, err = l.RecordWrite(t.Context(), other, nil)
 	must(t, err)
 	clock = noon.Add(time.Hour)
-	must(t, l.Prove(t.Context(), "c", nil, nil, reconcile.Entry{
-		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: wrote("a").Subject,
-		Result: &reconcile.WriteResult{Write: first, Outcome: reconcile.Converged, Version: "2"},
-	}))
+	must(t, l.Prove(t.Context(), "c", nil, nil, resultOf(first, "a", "2")))
 	must(t, l.Hold(t.Context(), diff.Hold{Zone: "a", Until: noon.Add(time.Hour), Reason: "x"}, "kim@host"))
 	for name, test := range map[string]struct {
 		filter  reconcile.HistoryFilter
@@ -376,9 +376,9 @@ func TestWrittenByCommands(t *testing.T) {
 		write.Trigger = trigger
 		number, err := l.RecordWrite(t.Context(), write, nil)
 		must(t, err)
-		result := reconcile.Entry{Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Trigger: trigger, Subject: write.Subject}
+		result := resultOf(number, zone, "")
+		result.Trigger = trigger
 		for range 2 { // two deployments of one zone
-			result.Result = &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged}
 			must(t, l.Record(t.Context(), result))
 		}
 	}

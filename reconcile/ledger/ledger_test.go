@@ -93,6 +93,14 @@ func mustOpen(t testing.TB, path string) *Ledger {
 	return l
 }
 
+func mustRead(t testing.TB, path string) *Ledger {
+	t.Helper()
+	l, err := OpenReadOnly(path)
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return l
+}
+
 func wantRecord(t *testing.T, m reconcile.Records, want reconcile.Record) {
 	t.Helper()
 	got, err := m.Restore(t.Context())
@@ -139,9 +147,7 @@ func snapshot(t *testing.T, folder string) map[string]string {
 func TestStandingSeesEveryWrite(t *testing.T) {
 	path := newPath(t)
 	one, other := mustOpen(t, path), mustOpen(t, path)
-	beside, err := OpenReadOnly(path)
-	must(t, err)
-	t.Cleanup(func() { _ = beside.Close() })
+	beside := mustRead(t, path)
 	want := reconcile.Standing{}
 	for n := range 20 {
 		writer := one

@@ -169,9 +169,7 @@ func TestProcessesAtOnce(t *testing.T) {
 // look recalls beside the writers; rows only ever come.
 func look(t *testing.T, path string, seen int) int {
 	t.Helper()
-	l, err := OpenReadOnly(path)
-	must(t, err)
-	defer l.Close()
+	l := mustRead(t, path)
 	got, err := l.Restore(t.Context())
 	if err != nil || len(got.Applied) < seen {
 		t.Fatalf("%d rows (%v) where there were %d", len(got.Applied), err, seen)

@@ -15,8 +15,7 @@ import (
 
 func TestReadOnlyOfNothing(t *testing.T) {
 	path := newPath(t)
-	l, err := OpenReadOnly(path)
-	must(t, err)
+	l := mustRead(t, path)
 	wantRecord(t, l, reconcile.Record{})
 	record, restored := l.Restore(t.Context())
 	standing, stands := l.Standing(t.Context())
@@ -47,8 +46,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 				want = 201
 			}
 			before := snapshot(t, filepath.Dir(path))
-			l, err := OpenReadOnly(path)
-			must(t, err)
+			l := mustRead(t, path)
 			got, err := l.Restore(t.Context())
 			if err != nil || len(got.Applied) != want {
 				t.Errorf("%d rows (%v), want %d", len(got.Applied), err, want)

@@ -53,20 +53,15 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 	if _, err = rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)); err != nil {
 		return s, err
 	}
-	if s.Holds, err = decisions.RecallHolds(ctx, tx); err != nil {
-		return s, err
-	}
-	if s.Approvals, err = decisions.RecallApprovals(ctx, tx); err != nil {
-		return s, err
-	}
 	o, _, err := decisions.RecallRolling(ctx, tx)
 	if err != nil {
 		return s, err
 	}
 	s.RolloutCommit, s.RolloutHalted, s.RolloutWave = o.Commit, o.Halted, o.Wave
-	if s.Departures, err = decisions.RecallDepartures(ctx, tx); err != nil {
-		return s, err
-	}
-	s.Newest, err = history.Newest(ctx, tx)
+	err = rows.Parts(ctx, tx,
+		rows.Into(&s.Holds, decisions.RecallHolds),
+		rows.Into(&s.Approvals, decisions.RecallApprovals),
+		rows.Into(&s.Departures, decisions.RecallDepartures),
+		rows.Into(&s.Newest, history.Newest))
 	return s, err
 }

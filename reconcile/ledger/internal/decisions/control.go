@@ -230,19 +230,12 @@ func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
 }
 
 // Recall reads all of it into a record.
-func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
-	if r.Holds, err = RecallHolds(ctx, tx); err != nil {
-		return err
-	}
-	if r.Approvals, err = RecallApprovals(ctx, tx); err != nil {
-		return err
-	}
-	if r.Memory, err = recallMemory(ctx, tx); err != nil {
-		return err
-	}
-	if r.Departures, err = RecallDepartures(ctx, tx); err != nil {
-		return err
-	}
-	r.Rollout, err = recallRollout(ctx, tx)
-	return err
+func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
+	return rows.Parts(ctx, tx,
+		rows.Into(&r.Holds, RecallHolds),
+		rows.Into(&r.Approvals, RecallApprovals),
+		rows.Into(&r.Memory.Kept, recallKept),
+		rows.Into(&r.Memory.Bound, recallBound),
+		rows.Into(&r.Departures, RecallDepartures),
+		rows.Into(&r.Rollout, recallRollout))
 }

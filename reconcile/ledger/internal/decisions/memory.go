@@ -94,14 +94,6 @@ func bind(ctx context.Context, tx *sql.Tx, bound map[edge.AccountID]guard.Bindin
 	return nil
 }
 
-func recallMemory(ctx context.Context, tx *sql.Tx) (m reconcile.Memory, err error) {
-	if m.Kept, err = recallKept(ctx, tx); err != nil {
-		return m, err
-	}
-	m.Bound, err = recallBound(ctx, tx)
-	return m, err
-}
-
 func recallKept(ctx context.Context, tx *sql.Tx) (map[edge.Scope][]guard.Selection, error) {
 	return rows.Map(ctx, tx, `SELECT zone_id, selections FROM remembered`, func(row *sql.Rows, id *edge.Scope, selections *[]guard.Selection) error {
 		var text string

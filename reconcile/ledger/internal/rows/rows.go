@@ -57,6 +57,27 @@ func Map[K comparable, V any](ctx context.Context, tx *sql.Tx, query string, sca
 	return all, nil
 }
 
+// Part reads a part of a record.
+type Part func(context.Context, *sql.Tx) error
+
+// Into is the part that read returns.
+func Into[T any](part *T, read func(context.Context, *sql.Tx) (T, error)) Part {
+	return func(ctx context.Context, tx *sql.Tx) (err error) {
+		*part, err = read(ctx, tx)
+		return err
+	}
+}
+
+// Parts reads one part after the other, until one fails.
+func Parts(ctx context.Context, tx *sql.Tx, parts ...Part) error {
+	for _, read := range parts {
+		if err := read(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Found reports whether a query for one row has found it; err is what its Scan has returned.
 func Found(err error) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {

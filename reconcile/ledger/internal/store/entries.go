@@ -26,7 +26,7 @@ func HeadPath(ledger string) string { return ledger + "-head" }
 
 // openLog prepares the history for writing.
 func (f *File) openLog() error {
-	log, err := history.Prepare(context.Background(), f.DB, history.Bounds{})
+	log, err := history.Prepare(context.Background(), f.DB)
 	if err != nil {
 		return err
 	}

@@ -45,12 +45,8 @@ func recallDrifts(ctx context.Context, tx *sql.Tx) ([]reconcile.Drift, error) {
 
 // Swept implements [reconcile.Records].
 func (z *Zones) Swept(ctx context.Context, until time.Time) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
-			until.UTC().Format(time.RFC3339Nano))
-		return err
-	})
+	return z.file.Exec(ctx, `INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
+		until.UTC().Format(time.RFC3339Nano))
 }
 
 func recallSwept(ctx context.Context, tx *sql.Tx) (until time.Time, err error) {

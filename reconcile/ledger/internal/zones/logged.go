@@ -22,12 +22,8 @@ func (z *Zones) Logged(ctx context.Context) (map[edge.Scope]string, error) {
 
 // NoteLogged implements [reconcile.LogMemory].
 func (z *Zones) NoteLogged(ctx context.Context, zone edge.Scope, digest string) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if digest == "" {
-			_, err := tx.ExecContext(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone)
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone, digest)
-		return err
-	})
+	if digest == "" {
+		return z.file.Exec(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone)
+	}
+	return z.file.Exec(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone, digest)
 }

@@ -13,11 +13,8 @@ import (
 
 // Tried implements [reconcile.Records].
 func (z *Zones) Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
-			store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope, rulesetText(id))
-		return err
-	})
+	return z.file.Exec(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
+		store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope, rulesetText(id))
 }
 
 // recallTries reads those that are known.

@@ -29,32 +29,17 @@ func In(file *store.File) *Zones { return &Zones{file: file} }
 var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, claimOn, takeClaim, endClaim}
 
 // Recall reads all of it into a record.
-func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
-	if r.Applied, err = recallApplied(ctx, tx); err != nil {
-		return err
-	}
-	if r.Prunable, err = recallPrunable(ctx, tx); err != nil {
-		return err
-	}
-	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
-		return err
-	}
-	if r.Tries, err = recallTries(ctx, tx); err != nil {
-		return err
-	}
-	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
-		return err
-	}
-	if r.Drifts, err = recallDrifts(ctx, tx); err != nil {
-		return err
-	}
-	if r.Written, err = recallWritten(ctx, tx); err != nil {
-		return err
-	}
-	r.Swept, err = recallSwept(ctx, tx)
-	return err
+func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
+	return rows.Parts(ctx, tx,
+		rows.Into(&r.Applied, recallApplied),
+		rows.Into(&r.Prunable, recallPrunable),
+		rows.Into(&r.NonConvergent, recallNonConvergent),
+		rows.Into(&r.Tries, recallTries),
+		rows.Into(&r.Proofs, recallProofs),
+		rows.Into(&r.Drifts, recallDrifts),
+		rows.Into(&r.Written, recallWritten),
+		rows.Into(&r.Swept, recallSwept))
 }
-
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	known := map[string][]diff.Member{} // most zones of a fleet are alike
 	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) (members []diff.Member, err error) {
@@ -96,31 +81,24 @@ func byDeployment[V any](ctx context.Context, tx *sql.Tx, query string, parse fu
 // NonConvergent implements [reconcile.Records]. A fingerprint that is known
 // already keeps its time.
 func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
-			WHERE fingerprint <> excluded.fingerprint`,
-			id.Scope, rulesetText(id), fingerprint, z.file.Stamp())
-		return err
-	})
+	return z.file.Exec(ctx, `
+		INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
+		WHERE fingerprint <> excluded.fingerprint`,
+		id.Scope, rulesetText(id), fingerprint, z.file.Stamp())
 }
 
 // Forget implements [reconcile.Records].
 func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, id := range ids {
-			if err := forget(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return forget(ctx, tx, ids...) })
 }
 
-func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
+func forget(ctx context.Context, tx *sql.Tx, ids ...diff.DeploymentID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Scope, rulesetText(id)); err != nil {
+		err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.DeploymentID) []any {
+			return []any{id.Scope, rulesetText(id)}
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -129,11 +107,9 @@ func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 
 // ForgetZones drops all that is on record of zones that no commit declares any more.
 func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.Scope) error {
-	for _, zone := range zones {
-		for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
-				return err
-			}
+	for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
+		if err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone} }); err != nil {
+			return err
 		}
 	}
 	return nil
