@@ -74,8 +74,7 @@ func TestPruningIsCounted(t *testing.T) {
 	must(t, l.Adopt(ctx, adopted(record(1), "id-1")))
 	must(t, l.Prunable(ctx, intent, true))
 	folder := filepath.Dir(l.file.Path)
-	_, err := l.file.DB.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
-	must(t, err)
+	mustExec(t, l, `VACUUM INTO ?`, filepath.Join(folder, "old"))
 	must(t, l.Prunable(ctx, intent, true))
 	must(t, l.Prunable(ctx, nil, false))
 	must(t, l.Prunable(ctx, intent, false))
@@ -155,8 +154,7 @@ func TestMarkFails(t *testing.T) {
 // inTheMidst calls do inside every transaction that adds a token.
 func inTheMidst(t *testing.T, l *Ledger, do func() error) {
 	t.Helper()
-	_, err := l.file.DB.Exec(`CREATE TEMP TRIGGER midst AFTER INSERT ON main.token BEGIN SELECT in_the_midst(); END`)
-	must(t, err)
+	mustExec(t, l, `CREATE TEMP TRIGGER midst AFTER INSERT ON main.token BEGIN SELECT in_the_midst(); END`)
 	inMidst = do
 }
 
@@ -181,8 +179,7 @@ func withHistory(t *testing.T) string {
 	}
 	keep("ledger.db-mark", "older-mark")
 	must(t, l.Intend(t.Context(), record(1)))
-	_, err := l.file.DB.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
-	must(t, err)
+	mustExec(t, l, `VACUUM INTO ?`, filepath.Join(folder, "old"))
 	must(t, l.Intend(t.Context(), record(2)))
 	must(t, l.Close())
 	return l.file.Path

@@ -87,9 +87,7 @@ func TestCopyWithoutLog(t *testing.T) {
 	fill(t, path)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	l := mustOpen(t, path)
-	if _, err := l.file.DB.Exec(`VACUUM INTO ?`, backup); err != nil {
-		t.Fatal(err)
-	}
+	mustExec(t, l, `VACUUM INTO ?`, backup)
 	restored := mustOpen(t, backup)
 	if got := texts(t, restored, `PRAGMA journal_mode`); got[0] != "wal" {
 		t.Errorf("journal mode %s, want wal", got[0])
@@ -202,9 +200,7 @@ func TestDamagedRecords(t *testing.T) {
 			l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: []byte("state of the commit"), Rollout: &rolling}),
 			l.Prove(ctx, "c1", []reconcile.Proof{{Scope: edge.ZoneScope("zone-1")}}, settled(deployment(1), "a")),
 			l.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("zone-1"), At: noon}}, noon)))
-		if _, err := l.file.DB.Exec(spoil); err != nil {
-			t.Fatal(err)
-		}
+		mustExec(t, l, spoil)
 		got, err := l.Restore(ctx)
 		wantFault(t, err, ErrDamaged, reason)
 		if d := cmp.Diff(reconcile.Record{}, got); d != "" {

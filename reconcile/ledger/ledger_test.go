@@ -101,6 +101,12 @@ func mustRead(t testing.TB, path string) *Ledger {
 	return l
 }
 
+func mustExec(t testing.TB, l *Ledger, statement string, args ...any) {
+	t.Helper()
+	_, err := l.file.DB.Exec(statement, args...)
+	must(t, err)
+}
+
 func wantRecord(t *testing.T, m reconcile.Records, want reconcile.Record) {
 	t.Helper()
 	got, err := m.Restore(t.Context())

@@ -89,8 +89,7 @@ func TestReaderKeepsTheLog(t *testing.T) {
 	must(t, l.Close())
 	l = mustOpen(t, l.file.Path)
 	mustLock(t, l)
-	_, err := l.file.DB.Exec(`PRAGMA busy_timeout = 1`)
-	must(t, err)
+	mustExec(t, l, `PRAGMA busy_timeout = 1`)
 	reader := mustRead(t, l.file.Path)
 	rows, err := reader.file.DB.QueryContext(context.Background(), `SELECT 1 FROM token`)
 	must(t, err)
@@ -235,9 +234,8 @@ func TestSecretsThatDoNotOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := sealedTwo(t)
-			_, err := l.file.DB.Exec(test.query)
-			must(t, err)
-			_, err = l.Sealed(t.Context(), first.Intent)
+			mustExec(t, l, test.query)
+			_, err := l.Sealed(t.Context(), first.Intent)
 			wantFault(t, err, test.kind, test.reason)
 		})
 	}

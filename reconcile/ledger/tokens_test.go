@@ -110,8 +110,7 @@ func TestWordsOfAPerson(t *testing.T) {
 			if d := cmp.Diff(want, got.Records, ignore); d != "" {
 				t.Errorf("tokens (-want +got):\n%s", d)
 			}
-			_, err = l.file.DB.Exec(`DELETE FROM token WHERE key = ?`, two.Key)
-			must(t, err)
+			mustExec(t, l, `DELETE FROM token WHERE key = ?`, two.Key)
 		})
 	}
 }

@@ -75,26 +75,15 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 
 // RecordRevert implements [reconcile.Reverts].
 func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	may := func(ctx context.Context, tx *sql.Tx) (refused, err error) {
-		return Permitted(ctx, d.file, tx, write)
-	}
-	err = d.zones.Claiming(ctx, write, may, func(ctx context.Context, tx *sql.Tx) error {
+	return d.Recording(ctx, write, func(ctx context.Context, tx *sql.Tx) error {
 		if err := inForce(ctx, tx, hold.Commit); err != nil {
 			return err
 		}
 		if err := d.revert(ctx, tx, hold, write.Asked.User); err != nil {
 			return err
 		}
-		if err := d.zones.Own(ctx, tx, owned); err != nil {
-			return err
-		}
-		numbers, err := d.file.Enter(ctx, tx, write)
-		if err == nil {
-			number = numbers[0]
-		}
-		return err
+		return d.zones.Own(ctx, tx, owned)
 	})
-	return number, err
 }
 
 // DropRevert implements [reconcile.Reverts].

@@ -42,11 +42,7 @@ func (f *File) beginHead() error {
 	if err != nil || known.Missing == "" {
 		return err
 	}
-	var newest int64
-	err = f.Read(context.Background(), func(tx *sql.Tx) (err error) {
-		newest, err = history.Newest(context.Background(), tx)
-		return err
-	})
+	newest, err := Read(context.Background(), f, history.Newest)
 	if err != nil || newest > 0 {
 		return err
 	}

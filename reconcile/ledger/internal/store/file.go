@@ -131,11 +131,7 @@ func (f *File) Close() error {
 
 // open makes the handle; it looks at nothing yet.
 func open(path, mode string) (*File, error) {
-	name, err := dsn(path, mode)
-	if err != nil {
-		return nil, Explain("opening", path, err)
-	}
-	db, err := sql.Open("sqlite", name)
+	db, err := handle(path, mode)
 	if err != nil {
 		return nil, Explain("opening", path, err)
 	}
@@ -145,13 +141,12 @@ func open(path, mode string) (*File, error) {
 	return &File{Settings: &Settings{}, DB: db, Path: path}, nil
 }
 
-// dsn names a file to the driver. Every connection of the pool gets the same
-// pragmas. Transactions that write say so at their start (immediate): one that
+// handle makes the handle of a file. Every connection of its pool gets the same pragmas. Transactions that write say so at their start (immediate): one that
 // turns from reader to writer fails at once where another process wrote between.
-func dsn(path, mode string) (string, error) {
+func handle(path, mode string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	pragmas := url.Values{
 		"mode":          {mode},
@@ -165,7 +160,7 @@ func dsn(path, mode string) (string, error) {
 		"_pragma":       {"secure_delete(ON)"},
 	}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
-	return file.String(), nil
+	return sql.Open("sqlite", file.String())
 }
 
 // exists reports whether there is a ledger at path that nobody else may write to. A

@@ -142,13 +142,11 @@ func (z *Zones) await(ctx context.Context, id edge.Scope) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		var have claim
-		err := z.file.Read(ctx, func(tx *sql.Tx) (err error) {
-			have, err = scanClaim(tx.QueryRowContext(ctx, claimOn, id))
-			return err
+		have, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (claim, error) {
+			return scanClaim(tx.QueryRowContext(ctx, claimOn, id))
 		})
 		if err != nil || !z.counts(have, sign) {
-			return store.Explain("reading", z.file.Path, err)
+			return err
 		}
 	}
 }
