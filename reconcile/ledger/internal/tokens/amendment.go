@@ -55,7 +55,7 @@ func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (ch
 		var have bool
 		err := tx.QueryRowContext(ctx, `SELECT prune FROM token WHERE intent = ?`, intent).Scan(&have)
 		if errors.Is(err, sql.ErrNoRows) {
-			return false, noAttempt(intent)
+			return false, store.Fault(store.ErrState, noAttempt(intent))
 		}
 		if err != nil {
 			return false, err

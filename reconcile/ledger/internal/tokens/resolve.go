@@ -3,7 +3,6 @@ package tokens
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -40,7 +39,7 @@ const (
 // another attempt has.
 func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error {
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		attempt, err := quarantined(ctx, tx, key)
+		attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = ?`, key, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
 		if err != nil {
 			return err
 		}
@@ -65,14 +64,6 @@ func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error
 		_, err = t.file.Enter(ctx, tx, e)
 		return err
 	})
-}
-
-func quarantined(ctx context.Context, tx *sql.Tx, key string) (diff.TokenRecord, error) {
-	attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = ?`, key)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = store.Fault(store.ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
-	}
-	return attempt, err
 }
 
 // Adopt records a token that was made elsewhere and whose secret a person has
@@ -118,10 +109,7 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 // An id that is not on record is [store.ErrState].
 func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return store.Fault(store.ErrState, fmt.Sprintf("no token with the id %s is on record", id))
-		}
+		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id, fmt.Sprintf("no token with the id %s is on record", id))
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -72,9 +73,14 @@ func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 
 const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner, lifetime, every FROM token `
 
-// tokenRow returns the attempt that a condition selects; sql.ErrNoRows for none.
-func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any) (diff.TokenRecord, error) {
-	return scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
+// tokenRow returns the attempt that a condition selects; [store.ErrState] for none, which says
+// that there is none.
+func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any, none string) (diff.TokenRecord, error) {
+	record, err := scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.Fault(store.ErrState, none)
+	}
+	return record, err
 }
 
 func recallTokens(ctx context.Context, tx *sql.Tx) ([]diff.TokenRecord, error) {

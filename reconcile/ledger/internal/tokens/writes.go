@@ -33,10 +33,7 @@ func (s states) String() string {
 func (t *Memory) advance(ctx context.Context, intent string, from states, do func(context.Context, *sql.Tx, diff.TokenRecord) error) error {
 	ctx = context.WithoutCancel(ctx)
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
-		if errors.Is(err, sql.ErrNoRows) {
-			return noAttempt(intent)
-		}
+		record, err := tokenRow(ctx, tx, `intent = ?`, intent, noAttempt(intent))
 		if err != nil {
 			return err
 		}
@@ -46,9 +43,7 @@ func (t *Memory) advance(ctx context.Context, intent string, from states, do fun
 		return do(ctx, tx, record)
 	})
 }
-func noAttempt(intent string) error {
-	return store.Fault(store.ErrState, "there is no attempt "+intent)
-}
+func noAttempt(intent string) string { return "there is no attempt " + intent }
 
 // mayWrite refuses whoever has not locked the tokens.
 func (t *Memory) mayWrite() error {
