@@ -72,7 +72,20 @@ type Zone struct {
 	Origin      Origin
 	Labels      map[string]string
 	Deployments []Deployment
+	// Others are what other kinds declare, sorted by kind and key.
+	Others []Other `json:",omitempty"`
 }
+
+// Other is what a kind declares in a zone that is no deployment. Only the kind looks into it.
+type Other struct {
+	Kind   string // its name
+	Key    string // in the zone, among those of the kind
+	Origin Origin
+	Value  string // in the kind's own form
+}
+
+// Count is how much a zone declares.
+func (z Zone) Count() int { return len(z.Deployments) + len(z.Others) }
 
 // Deployment is what a person intends for one managed ruleset in one zone.
 // A nil field is not declared and therefore not managed. Paranoia, Threshold and
@@ -262,12 +275,12 @@ func (s State) Zones() int {
 	return n
 }
 
-// Deployments counts the deployments of all zones.
+// Deployments counts the deployments of all zones, and what other kinds declare in them.
 func (s State) Deployments() int {
 	n := 0
 	for _, a := range s.Accounts {
 		for _, z := range a.Zones {
-			n += len(z.Deployments)
+			n += z.Count()
 		}
 	}
 	return n

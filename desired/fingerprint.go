@@ -48,6 +48,9 @@ func (z Zone) Fingerprint(account Account) string {
 	if z.Scope.Level == edge.LevelAccount {
 		all = append(pairs{{"AccountLevel", true}}, all...)
 	}
+	for _, o := range z.Others {
+		all = append(all, pair{o.Kind + " " + o.Key, o.Value})
+	}
 	sum := sha256.Sum256(appendJSON(nil, all))
 	return hex.EncodeToString(sum[:16])
 }

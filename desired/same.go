@@ -18,7 +18,11 @@ func (z Zone) SameAs(o Zone) bool {
 			return false
 		}
 	}
-	return true
+	return slices.EqualFunc(z.Others, o.Others, Other.sameAs)
+}
+
+func (o Other) sameAs(other Other) bool {
+	return o.Kind == other.Kind && o.Key == other.Key && o.Value == other.Value
 }
 
 func (d *Deployment) sameAs(o *Deployment) bool {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -22,16 +22,16 @@ func (p Plan) ApprovalDigest() string {
 	}
 	versions := []seen{}
 	for _, c := range p.Changes {
-		if c.Sends() && c.Kind() == KindDeployment {
-			versions = append(versions, seen{c.Scope, c.Target().Version})
+		if c.Sends() && c.Level() != edge.LevelCredential {
+			versions = append(versions, seen{c.Scope, c.Operation.Seen()})
 		}
 	}
 	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(a.Zone.Compare(b.Zone), cmp.Compare(a.Version, b.Version)) })
-	return "sha256:" + digest.Of(struct {
+	return "sha256:" + words.Digest(struct {
 		Changes string
 		Seen    []seen
 		Leaving []string `json:",omitempty"`
-	}{ApprovalDigest(slices.DeleteFunc(slices.Clone(p.Changes), Change.meanwhile)), slices.Compact(versions), p.departures()})
+	}{ApprovalDigest(slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return c.Do().Standby() })), slices.Compact(versions), p.departures()})
 }
 
 // departures are the digests of what leaves settings of the configuration.
@@ -58,27 +58,16 @@ func ApprovalDigest(changes []Change) string {
 	operations := []operation{}
 	for _, c := range changes {
 		if c.Sends() {
-			o := operation{ID: c.Key(), Print: c.Fingerprint()}
-			if creation, ok := c.Operation.(Creation); ok {
-				o.Sink = creation.Sink
-			}
-			operations = append(operations, o)
+			operations = append(operations, operation{c.Key(), c.Fingerprint(), c.Operation.Agreed(c.Scope).Sink})
 		}
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })
-	return "sha256:" + digest.Of(operations)
-}
-
-// meanwhile reports whether a change is done only while another one is held back: to agree
-// to the other one must not depend on it.
-func (c Change) meanwhile() bool {
-	creation, creates := c.Operation.(Creation)
-	return creates && creation.Meanwhile
+	return "sha256:" + words.Digest(operations)
 }
 
 // ChangeID tells the changes of one plan apart.
 type ChangeID struct {
-	Kind       Kind
+	Kind       KindName
 	Account    string
 	Scope      edge.Scope `json:"ZoneID"` // as approvals have it
 	Deployment string
@@ -93,5 +82,5 @@ func (c Change) Key() ChangeID {
 	if r := c.agreedOrNil(); r != nil {
 		path = r.Path
 	}
-	return ChangeID{c.Kind(), c.Account, c.Scope, c.Deployment, c.Token, c.Action(), path}
+	return ChangeID{c.Kind, c.Account, c.Scope, c.Deployment, c.Token, c.Action(), path}
 }

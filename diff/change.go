@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -24,6 +24,7 @@ type Change struct {
 	ZoneOrigin desired.Origin
 	Deployment string
 	Token      string
+	Kind       KindName
 
 	// Operation is what it does.
 	Operation Operation
@@ -39,21 +40,12 @@ type Change struct {
 	Approved bool
 }
 
-// Kind is what a change is about.
-type Kind string
-
-// The kinds of changes.
-const (
-	KindDeployment Kind = "deployment"
-	KindToken      Kind = "token"
-)
-
-// Kind is that of the operation, empty for none.
-func (c Change) Kind() Kind {
+// Do is the operation; one that does nothing where there is none.
+func (c Change) Do() Operation {
 	if c.Operation == nil {
-		return ""
+		return Orphan{}
 	}
-	return c.Operation.kind()
+	return c.Operation
 }
 
 // Action is that of the operation, empty for none.
@@ -61,48 +53,36 @@ func (c Change) Action() Action {
 	if c.Operation == nil {
 		return ""
 	}
-	return c.Operation.action()
-}
-
-// Target is the execute rule that a change of a deployment is about; zero for others.
-func (c Change) Target() Target {
-	switch o := c.Operation.(type) {
-	case DeploymentUpdate:
-		return o.Target
-	case DeploymentCreation:
-		return o.Target
-	case DeploymentRemoval:
-		return o.Target
-	}
-	return Target{}
+	return c.Operation.Action()
 }
 
 // Request is what the change would send; false where it sends nothing.
 func (c Change) Request() (Request, bool) {
-	if o, sends := c.Operation.(sender); sends {
-		return o.request(c.Scope), true
+	if !c.Sends() {
+		return Request{}, false
 	}
-	return Request{}, false
+	return c.Operation.Request(c.Scope), true
 }
 
 // Sends reports whether the change would send something if nothing refused it.
-func (c Change) Sends() bool {
-	_, sends := c.Operation.(sender)
-	return sends
+func (c Change) Sends() bool { return c.Do().Sends() }
+
+// Creates reports whether the change would create a token.
+func (c Change) Creates() bool {
+	r, sends := c.Request()
+	return sends && c.Level() == edge.LevelCredential && r.Method == "POST"
 }
 
 // Applies reports whether the change would be sent.
 func (c Change) Applies() bool { return c.Refused == nil && c.Sends() }
 
-// Renews reports whether a change, once made, leaves its token with another end
-// than the one on record: a new token, or the same one changed. Deleting one that
-// is superseded does not.
-func (c Change) Renews() bool {
-	switch c.Operation.(type) {
-	case Creation, Amendment:
-		return true
+// Light is the change without what is large, for who keeps many.
+func (c Change) Light() Change {
+	c.Fields = nil
+	if o, large := c.Operation.(interface{ Light() Operation }); large {
+		c.Operation = o.Light()
 	}
-	return false
+	return c
 }
 
 // Name says what a change is about: account, zone and deployment, or a token.
@@ -118,8 +98,8 @@ func (c Change) Field(path Member) *Field {
 	return nil
 }
 
-// ID names the deployment a change is about.
-func (c Change) ID() DeploymentID { return DeploymentID{c.Scope, c.Target().Ruleset, c.Target().Ref} }
+// ID names what the change is about on the platform.
+func (c Change) ID() ID { return c.Do().About(c.Scope) }
 
 // Fingerprint tells whether two changes would do the same to the same live
 // state, whichever commit asks for it.
@@ -128,7 +108,7 @@ func (c Change) Fingerprint() string {
 	for i := range fields {
 		fields[i].Origin = nil
 	}
-	return digest.Of(struct {
+	return words.Digest(struct {
 		Request *Request
 		Fields  []Field
 	}{c.agreedOrNil(), fields})
@@ -140,7 +120,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // that is for the caller's encoder to decide
 	err := e.Encode(struct {
-		Kind       Kind           `json:"kind"`
+		Kind       KindName       `json:"kind"`
 		Account    string         `json:"account"`
 		Zone       string         `json:"zone"`
 		ZoneID     edge.Scope     `json:"zone_id"`
@@ -154,7 +134,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Request    *Request       `json:"request"`
 		Refused    *Refusal       `json:"refused"`
 	}{
-		c.Kind(), c.Account, c.Zone, c.Scope, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
+		c.Kind, c.Account, c.Zone, c.Scope, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
 		c.Fields, c.Rights, c.requestOrNil(), c.Refused,
 	})
 	return b.Bytes(), err
@@ -168,11 +148,11 @@ func (c Change) requestOrNil() *Request {
 }
 
 func (c Change) agreedOrNil() *Request {
-	if o, sends := c.Operation.(sender); sends {
-		r := agreed(o, c.Scope)
-		return &r
+	if !c.Sends() {
+		return nil
 	}
-	return nil
+	r := c.Operation.Agreed(c.Scope).Request
+	return &r
 }
 
 // NameOf names a deployment by the keys of its account, its zone and itself, or a

@@ -12,7 +12,7 @@ import (
 )
 
 func TestChangedZones(t *testing.T) {
-	var second = edge.ZoneScope("000000000000000000000000000000a2")
+	second := edge.ZoneScope("000000000000000000000000000000a2")
 	state := func(change func(*desired.Account)) desired.State {
 		s := difftest.State(difftest.Deployment(difftest.Paranoia(2), difftest.DisabledRule(0)))
 		zone := difftest.State(difftest.Deployment(difftest.Threshold(40, "block"))).Accounts[0].Zones[0]

@@ -5,15 +5,17 @@
 //
 // The work is done by the packages below:
 //
-//	planner     desired and live state → plan         (Make)
+//	planner     desired and live state → plan         (Make, and the table of kinds)
 //	deployment  one deployment → its change           (resolve, merge, compare, direction)
 //	token       declared tokens and records → changes
+//	rulesets    a declared name → managed ruleset
 //	guard       plan → plan with refusals
 //	render      plan → text, JSON, Markdown
 //	planfile    plan → saved plan, and what differs from it
 //
-// A [Change] is one of a few operations ([Operation]): there is no change with a
-// token's creation and a deployment's rule at once.
+// A [Kind] is something that Seawall keeps as git says. A [Change] is one of a few operations
+// ([Operation]), in two families: on the rules of an entry point and on secrets. Whoever stands
+// between asks the operation and the level of the change, and never which kind it is of.
 //
 // The law that holds it together: applying a plan and planning again yields an
 // empty plan, and nothing that was not declared has changed unless the

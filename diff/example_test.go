@@ -6,7 +6,6 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -22,10 +21,10 @@ func ExampleObserved() {
 
 // What a change does is one of a few operations, each with what it needs.
 func ExampleOperation() {
-	plan := plannertest.One(difftest.Deployment(difftest.DisableTag("sqli")), difftest.Execute(nil))
+	plan := planner.Make(difftest.One(difftest.Deployment(difftest.DisableTag("sqli")), difftest.Execute(nil)))
 	for _, change := range plan.Changes {
 		switch o := change.Operation.(type) {
-		case diff.DeploymentUpdate:
+		case diff.RuleOperation:
 			fmt.Println("write rule", o.Body.Ref, "of the entry point at version", o.Target.Version)
 		case diff.Creation:
 			fmt.Println("create token", o.Spec.Name)

@@ -23,11 +23,11 @@ type Followed struct {
 	Stopped bool
 }
 
-// Renews reports whether a creation makes nothing but the next token of a rotation: the
+// Timely implements [Operation]: a creation makes nothing but the next token of a rotation, with the
 // same owner, specification, place of the secret and schedule, and no right that the token
 // before it has not. Such a creation comes with time and not with a decision. The action
 // does not count, nor does anything else that a declaration may choose.
-func (c Creation) Renews() bool {
+func (c Creation) Timely() bool {
 	f := c.Follows
 	return f != nil && !f.Stopped && c.Owner == f.Owner && c.Hash == f.Hash &&
 		c.Lifetime > 0 && c.Lifetime == f.Lifetime && c.Every == f.Every &&

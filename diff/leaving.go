@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -50,7 +50,7 @@ func (l Left) String() string {
 // Sealed is a departure with its digest. It stands for the zone or the account, by its id,
 // and for the settings as they are; account is that of a departure without a zone.
 func (l Leaving) Sealed(account edge.AccountID) Leaving {
-	l.Digest = "sha256:" + digest.Of(struct {
+	l.Digest = "sha256:" + words.Digest(struct {
 		Leaves  edge.Scope
 		Account edge.AccountID `json:",omitempty"`
 		Key     string         `json:",omitempty"`

@@ -42,19 +42,30 @@ type Observed[T any] struct {
 	Err   error
 }
 
-// DeploymentID names a deployment on the platform: a managed ruleset in a zone. An
-// account may deploy one several times: there Ref, which is empty in a zone, is that of
-// the execute rule.
-type DeploymentID struct {
+// ID names on the platform what a declaration, a change and what is remembered of both are
+// about: a rule of a zone, or a token.
+//
+// A deployment is known by its managed ruleset. An account may deploy one several times:
+// there Ref, which is empty in a zone, is that of the execute rule. Kind is empty: that is how
+// everything on record names deployments. Any other rule is known by its kind and its ref.
+type ID struct {
+	Kind    KindName
 	Scope   edge.Scope
 	Ruleset edge.RulesetID
 	Ref     string
+	Token   edge.TokenID
 }
 
-// Compare orders deployments.
-func (d DeploymentID) Compare(o DeploymentID) int {
-	return cmp.Or(d.Scope.Compare(o.Scope), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref))
+// Compare orders them.
+func (d ID) Compare(o ID) int {
+	return cmp.Or(
+		d.Scope.Compare(o.Scope), cmp.Compare(d.Kind, o.Kind), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref),
+		cmp.Compare(d.Token, o.Token),
+	)
 }
+
+// DeploymentID is an ID.
+type DeploymentID = ID
 
 // Applied has, for each deployment, the members that the last applied commit
 // declared, and the entries Seawall left in the place of some it removed

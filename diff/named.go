@@ -116,13 +116,13 @@ type Headings struct {
 
 // Of names a change.
 func (h Headings) Of(c Change) string {
-	if c.Kind() != KindDeployment {
+	if c.Level() == edge.LevelCredential {
 		return c.Name()
 	}
 	return h.With(c, h.Zone(c))
 }
 
-// With names the change of a deployment, with other words for its zone.
+// With names the change of a zone, with other words for its zone.
 func (h Headings) With(c Change, zone string) string {
 	account := c.Account
 	if was := h.accounts[c.Account]; was != "" {

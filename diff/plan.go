@@ -52,23 +52,42 @@ type Plan struct {
 	// it, in order; see diff/guard.
 	Granted []string `json:"-"`
 
-	// Settled are the deployments that agree with what is desired.
+	// Settled is what agrees with what is desired.
 	Settled []Settled `json:"-"`
-	// SettledTokens are the tokens that do.
-	SettledTokens []SettledToken `json:"-"`
 }
 
-// Settled is a deployment that agrees with its declaration, or that is gone as it should
-// be.
+// Settled is something that agrees with its declaration, or that is gone as it should be.
 type Settled struct {
-	ID    DeploymentID
+	ID    ID
 	Owned []Member
 	// Version is that of the entry point that was read to prove it; empty: not known.
 	Version string
-	// Prune is set where the deployment may be removed once nothing declares it.
+	// Prune is set where it may be removed once nothing declares it.
 	Prune *Prunable
 	// Removed says that nothing declares it any more, and that it was removed.
 	Removed bool
+	// Token is what is to be remembered of a token; nil for anything else.
+	Token *SettledToken
+}
+
+// Level is that of what agrees.
+func (s Settled) Level() edge.Level { return s.ID.Scope.Level }
+
+// OfZones is the part of a plan that is about zones and accounts, with its problems as a whole.
+func (p Plan) OfZones() Plan {
+	return p.part(func(l edge.Level) bool { return l != edge.LevelCredential })
+}
+
+// OfCredentials is the part of a plan that is about tokens.
+func (p Plan) OfCredentials() Plan {
+	return p.part(func(l edge.Level) bool { return l == edge.LevelCredential })
+}
+
+func (p Plan) part(is func(edge.Level) bool) Plan {
+	p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return !is(c.Level()) })
+	p.Problems = slices.DeleteFunc(slices.Clone(p.Problems), func(problem Problem) bool { return !is(problem.Level()) })
+	p.Settled = slices.DeleteFunc(slices.Clone(p.Settled), func(s Settled) bool { return !is(s.Level()) })
+	return p
 }
 
 // NewPlan returns an empty plan of a commit. Its lists are empty and not nil, as

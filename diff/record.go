@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -122,6 +123,20 @@ func (l TokensLive) End(r TokenRecord) (time.Time, bool) {
 func (l TokensLive) Over(r TokenRecord, now time.Time) bool {
 	end, ends := l.End(r)
 	return ends && !now.IsZero() && !now.Before(end)
+}
+
+// Place is where the secret of a token is, or is to go: nil for nowhere, and once another was
+// delivered there.
+func (l TokensLive) Place(r TokenRecord) *desired.Sink {
+	for _, later := range slices.Backward(l.Records) {
+		switch {
+		case later.Intent == r.Intent:
+			return r.Sink
+		case later.Delivered && later.Sink != nil && r.Sink != nil && *later.Sink == *r.Sink:
+			return nil
+		}
+	}
+	return r.Sink
 }
 
 // Named reports whether the name that was sent carries the attempt.

@@ -7,6 +7,7 @@ type Guard string
 
 // The guards of a plan; see diff/guard.
 const (
+	GuardUnknown       Guard = "unknown"
 	GuardShrink        Guard = "shrink"
 	GuardName          Guard = "name"
 	GuardExpired       Guard = "expired"

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff/internal/digest"
 	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -72,7 +71,7 @@ func (p Plan) Counted() Plan {
 func (p Plan) RequestsFor(meant func(Change) bool) (n int64) {
 	for _, c := range p.Changes {
 		if c.Applies() && meant(c) {
-			n += requestsOf(c.Operation)
+			n += c.Operation.Requests()
 		}
 	}
 	return n
@@ -88,7 +87,7 @@ func (p Plan) digest() string {
 	changes := p.Changes
 	p.Changes = []Change{}
 	const none = `"changes":[]`
-	head, tail, _ := bytes.Cut(digest.JSON(p), []byte(none))
+	head, tail, _ := bytes.Cut(words.JSON(p), []byte(none))
 	sum := sha256.New()
 	sum.Write(head)
 	sum.Write([]byte(none[:len(none)-1]))
@@ -96,21 +95,11 @@ func (p Plan) digest() string {
 		if i > 0 {
 			sum.Write([]byte(","))
 		}
-		sum.Write(digest.JSON(c))
+		sum.Write(words.JSON(c))
 	}
 	sum.Write([]byte("]"))
 	sum.Write(tail)
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// requestsOf is how many requests an operation takes: the write, and the read that
-// proves it where something can be read back.
-func requestsOf(o Operation) int64 {
-	switch o.(type) {
-	case Creation, Deletion:
-		return 1
-	}
-	return 2
 }
 
 // The rows of a summary that count zones, beside those of [ProblemState].
@@ -138,7 +127,7 @@ func (z zonesByRow) mark(zone edge.Scope, rows ...string) {
 
 func (z zonesByRow) count(row string) int { return len(z[row]) }
 
-// rowsOf are the rows in which a change of a deployment counts.
+// rowsOf are the rows in which a change of a zone counts.
 func rowsOf(c Change) []string {
 	switch {
 	case c.Refused.Observed():
@@ -160,10 +149,10 @@ func (p Plan) summarise() Summary {
 	tokens := map[Action]int{} // to create, update and delete
 	for _, c := range p.Changes {
 		switch {
-		case c.Kind() != KindToken:
+		case c.Level() != edge.LevelCredential:
 			zones.mark(c.Scope, rowsOf(c)...)
 		case c.Applies():
-			tokens[callOf(c.Operation)]++
+			tokens[callOf(c)]++
 		}
 	}
 	for _, problem := range p.Problems {
@@ -191,13 +180,12 @@ func (p Plan) summarise() Summary {
 	}
 }
 
-// callOf is the call that an operation on a token makes: a token that replaces
-// another is created.
-func callOf(o Operation) Action {
-	if _, creates := o.(Creation); creates {
+// callOf is the call that a change of a token makes: a token that replaces another is created.
+func callOf(c Change) Action {
+	if c.Creates() {
 		return ActionCreate
 	}
-	return o.action()
+	return c.Action()
 }
 
 // String is the summary in one line, rows that are zero left out.

@@ -3,7 +3,7 @@ package edge
 import "context"
 
 // BeforeSend returns a context under which the creation of a token, and the writes
-// of [Writer] and [Deployer], call do when nothing is left but to send the request: the call has
+// of [Writer], call do when nothing is left but to send the request: the call has
 // waited for its turn and for the request budget, which can take minutes. What must
 // be on record before a request goes out is recorded in do; a process that is killed
 // while it waits leaves no record of a request that was never sent. A creation calls
@@ -13,7 +13,7 @@ import "context"
 // Where the call fails without do having been called, nothing was sent either.
 //
 // A context that has a function already gets both, the earlier one first.
-// Implementations of [TokenCreator], [Writer] and [Deployer] call them with
+// Implementations of [TokenWriter] and [Writer] call them with
 // [Sending]; other calls ignore them.
 func BeforeSend(ctx context.Context, do func() error) context.Context {
 	return context.WithValue(ctx, beforeSend{}, func() error {
@@ -25,7 +25,7 @@ func BeforeSend(ctx context.Context, do func() error) context.Context {
 }
 
 // Sending calls what [BeforeSend] put into the context; without, it is nil. It is
-// for implementations of [TokenCreator], [Writer] and [Deployer], which call it directly before
+// for implementations of [TokenWriter] and [Writer], which call it directly before
 // a request is sent, and send nothing where it fails.
 func Sending(ctx context.Context) error {
 	if do, ok := ctx.Value(beforeSend{}).(func() error); ok {

@@ -30,8 +30,7 @@ type ZoneFilter struct {
 	Account AccountID
 }
 
-// Directory finds zones and accounts by name. Every call may return
-// [ErrNotOffered] beside the errors of [Reader]. Lists have what the credential
+// Directory is the part of [Reader] that finds zones and accounts by name. Lists have what the credential
 // may see: an empty one says nothing of what exists.
 type Directory interface {
 	// Zones lists the zones that pass the filter, all pages of them, in the

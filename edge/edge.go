@@ -6,9 +6,9 @@
 //
 //   - the nouns ([Ruleset], [Rule], [Overrides], …), which keep every JSON member
 //     they do not know, so that what was read can be sent back unharmed;
-//   - the contract ([Reader], [Writer], [Platform], and [ExtendedPlatform] with what
-//     is known beyond the reference): every call Seawall may make, with the errors
-//     each may return;
+//   - the contract ([Platform], of [Reader] and [Writer], and that of tokens): every
+//     call Seawall may make, with the errors each may return, and which of them a
+//     platform offers;
 //   - two views of a contract: [ReadOnly], a type that has no method that
 //     writes, and [Record], which remembers the calls that went through it.
 //

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,22 +74,6 @@ func TestErrorsAnswerForTheirOutcome(t *testing.T) {
 				t.Errorf("%d with code %d is %q: %v, want %v", c.status, c.code, sentinel, got, want)
 			}
 		}
-	}
-}
-
-// A read-only view offers no way back to writing.
-func TestReadOnlyCannotWrite(t *testing.T) {
-	recorder := Record(nil)
-	view := ReadOnly(recorder)
-	if _, ok := view.(Writer); ok {
-		t.Fatal("a read-only view is a writer")
-	}
-	func() {
-		defer func() { _ = recover() }() // there is no platform behind the recorder
-		_, _ = view.EntryPoint(context.Background(), ZoneScope("z"), PhaseFirewallManaged)
-	}()
-	if calls := recorder.Calls(); len(calls) != 1 || calls[0] != "GET /zones/z/rulesets/phases/http_request_firewall_managed/entrypoint" {
-		t.Errorf("recorded %v", calls)
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 type Recorder struct {
 	platform Platform
 
-	mu     sync.Mutex
-	calls  []string
-	parent *Recorder // that has the list; nil for this one
+	mu    sync.Mutex
+	calls []string
 }
 
 // Record returns a recorder in front of p.
 func Record(p Platform) *Recorder { return &Recorder{platform: p} }
 
-// Calls returns the calls so far, each as method and path of the reference.
+// Calls returns the calls so far, each as method and path. One that is only tried has
+// "?dry_run=true" at its end.
 func (r *Recorder) Calls() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,36 +33,85 @@ func (r *Recorder) Reset() {
 	r.calls = nil
 }
 
-func (r *Recorder) note(call string) {
-	if r.parent != nil {
-		r.parent.note(call)
-		return
-	}
+// noted notes a call, and returns what it is passed on to.
+func (r *Recorder) noted(call string) Platform {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, call)
+	return r.platform
 }
 
-// Rulesets notes the call and passes it on.
+// Offers asks the platform, which is no call.
+func (r *Recorder) Offers(call Call, level Level) bool { return r.platform.Offers(call, level) }
+
+// Rulesets notes the call and passes it on; so do the others.
 func (r *Recorder) Rulesets(ctx context.Context, scope Scope) ([]Ruleset, error) {
-	r.note("GET " + RulesetsPath(scope))
-	return r.platform.Rulesets(ctx, scope)
+	return r.noted("GET "+RulesetsPath(scope)).Rulesets(ctx, scope)
 }
 
-// Ruleset notes the call and passes it on.
+// Ruleset implements [Reader].
 func (r *Recorder) Ruleset(ctx context.Context, scope Scope, id RulesetID) (Ruleset, error) {
-	r.note("GET " + RulesetPath(scope, id))
-	return r.platform.Ruleset(ctx, scope, id)
+	return r.noted("GET "+RulesetPath(scope, id)).Ruleset(ctx, scope, id)
 }
 
-// EntryPoint notes the call and passes it on.
+// RulesetVersion implements [Reader].
+func (r *Recorder) RulesetVersion(ctx context.Context, scope Scope, id RulesetID, version string) (Ruleset, error) {
+	return r.noted("GET "+VersionPath(scope, id, version)).RulesetVersion(ctx, scope, id, version)
+}
+
+// EntryPoint implements [Reader].
 func (r *Recorder) EntryPoint(ctx context.Context, scope Scope, phase Phase) (Ruleset, error) {
-	r.note("GET " + EntryPointPath(scope, phase))
-	return r.platform.EntryPoint(ctx, scope, phase)
+	return r.noted("GET "+EntryPointPath(scope, phase)).EntryPoint(ctx, scope, phase)
 }
 
-// UpdateRule notes the call and passes it on.
+// Zones implements [Directory].
+func (r *Recorder) Zones(ctx context.Context, filter ZoneFilter) ([]Zone, error) {
+	return r.noted("GET "+ZonesPath()).Zones(ctx, filter)
+}
+
+// Zone implements [Directory].
+func (r *Recorder) Zone(ctx context.Context, id ZoneID) (Zone, error) {
+	return r.noted("GET "+ZonePath(id)).Zone(ctx, id)
+}
+
+// Accounts implements [Directory].
+func (r *Recorder) Accounts(ctx context.Context) ([]Account, error) {
+	return r.noted("GET " + AccountsPath()).Accounts(ctx)
+}
+
+// UpdateRule implements [Writer].
 func (r *Recorder) UpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error) {
-	r.note("PATCH " + RulePath(scope, entryPoint, rule))
-	return r.platform.UpdateRule(ctx, scope, entryPoint, rule, body)
+	return r.noted("PATCH "+RulePath(scope, entryPoint, rule)).UpdateRule(ctx, scope, entryPoint, rule, body)
+}
+
+// CreateEntryPoint implements [Writer].
+func (r *Recorder) CreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) (*Ruleset, error) {
+	return r.noted("POST "+RulesetsPath(scope)).CreateEntryPoint(ctx, scope, phase, rules)
+}
+
+// AddRule implements [Writer].
+func (r *Recorder) AddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) (*Ruleset, error) {
+	return r.noted("POST "+RulesPath(scope, entryPoint)).AddRule(ctx, scope, entryPoint, body)
+}
+
+// DeleteRule implements [Writer].
+func (r *Recorder) DeleteRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID) (*Ruleset, error) {
+	return r.noted("DELETE "+RulePath(scope, entryPoint, rule)).DeleteRule(ctx, scope, entryPoint, rule)
+}
+
+const dry = "?dry_run=true"
+
+// TryUpdateRule implements [DryRunner].
+func (r *Recorder) TryUpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) error {
+	return r.noted("PATCH "+RulePath(scope, entryPoint, rule)+dry).TryUpdateRule(ctx, scope, entryPoint, rule, body)
+}
+
+// TryCreateEntryPoint implements [DryRunner].
+func (r *Recorder) TryCreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) error {
+	return r.noted("POST "+RulesetsPath(scope)+dry).TryCreateEntryPoint(ctx, scope, phase, rules)
+}
+
+// TryAddRule implements [DryRunner].
+func (r *Recorder) TryAddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) error {
+	return r.noted("POST "+RulesPath(scope, entryPoint)+dry).TryAddRule(ctx, scope, entryPoint, body)
 }

@@ -177,3 +177,12 @@ func (r RuleOverride) MarshalJSON() ([]byte, error) {
 	type known RuleOverride
 	return encodeOpen(known(r), r.Extra)
 }
+
+// EntryPointBody is the body that creates an entry point.
+func EntryPointBody(scope Scope, phase Phase, rules []Rule) Ruleset {
+	bodies := make([]Rule, len(rules))
+	for i, r := range rules {
+		bodies[i] = r.Update()
+	}
+	return Ruleset{Name: "default", Kind: scope.EntryKind(), Phase: phase, Rules: bodies}
+}

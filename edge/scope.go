@@ -2,7 +2,6 @@ package edge
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,7 +22,7 @@ const (
 // Scope is what a thing belongs to: a zone, an account or a credential, with its id. Scopes
 // are comparable. The zero value is none.
 //
-// On disk and in JSON a scope is a text (see [Scope.MarshalText]): a zone is its id, an
+// On disk and in JSON a scope is a text (see [Scope.Text]): a zone is its id, an
 // account "account:" and its id. Nothing else writes or reads that form.
 type Scope struct {
 	Level Level
@@ -97,15 +96,20 @@ func (s Scope) Compare(o Scope) int {
 // IsZero reports whether the text form is empty.
 func (s Scope) IsZero() bool { return s.ID == "" || s.Level == "" || s.Level == LevelCredential }
 
-// MarshalText returns the text form. It is empty for an id that is not known, and for a
-// credential: what belongs to one is told by its owner. It fails for a level that is not
-// known.
+// Text is the text form, as JSON and the columns of the ledger have it. It is empty for an id
+// that is not known, and for a credential: what belongs to one is told by its owner.
+func (s Scope) Text() string {
+	if s.IsZero() {
+		return ""
+	}
+	return s.String()
+}
+
+// MarshalText returns the text form. It fails for a level that is not known.
 func (s Scope) MarshalText() ([]byte, error) {
 	switch s.Level {
-	case LevelZone, LevelAccount:
-		return []byte(s.String()), nil
-	case LevelCredential, "":
-		return nil, nil
+	case LevelZone, LevelAccount, LevelCredential, "":
+		return []byte(s.Text()), nil
 	}
 	return nil, fmt.Errorf("a scope has the level %q, which has no text", s.Level)
 }
@@ -125,12 +129,6 @@ func ParseScope(text string) Scope {
 		return Scope{}
 	}
 	return ZoneScope(ZoneID(text))
-}
-
-// Value is the text form, as a column of a database.
-func (s Scope) Value() (driver.Value, error) {
-	text, err := s.MarshalText()
-	return string(text), err
 }
 
 // Scan reads a column of a database.

@@ -141,24 +141,11 @@ func (c *Condition) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// TokenCreator is all the reference shows of tokens.
-type TokenCreator interface {
-	// CreateToken creates a token (reference, "Create token"). It is the one act
-	// that cannot be repeated: there is no idempotency key and names are not
-	// unique, so an implementation sends it at most once. Directly before, it
-	// calls what [BeforeSend] put into the context.
-	//
-	// Beside the errors of [Reader] it returns [ErrInvalid] when the platform
-	// refuses the body, and [ErrOutcomeUnknown] when a token may exist whose
-	// secret no one has: a timeout or cut after sending, a 5xx, or an answer that
-	// cannot be read. Any other error means that no token was created.
-	CreateToken(ctx context.Context, spec TokenSpec) (CreatedToken, error)
-}
-
-// TokenReader is what a platform may offer beyond the reference to look at
-// tokens (profile "extended"). Every call may return [ErrNotOffered]: this
-// platform lacks it, which says nothing about tokens.
+// TokenReader is the part of the contract that looks at tokens. The reference shows none of
+// it: every call may return [ErrNotOffered], which says nothing about tokens.
 type TokenReader interface {
+	// Offers is that of [Reader], for the level [LevelCredential].
+	Offers(call Call, level Level) bool
 	// UserTokens lists the calling user's tokens, all pages of them, in the
 	// platform's order. An empty list is a user without tokens, and never a
 	// failure.
@@ -173,9 +160,21 @@ type TokenReader interface {
 	PermissionGroups(ctx context.Context) ([]PermissionGroup, error)
 }
 
-// TokenWriter is what a platform may offer beyond the reference to change
-// tokens (profile "extended"). Every call may return [ErrNotOffered].
+// TokenWriter is the part of the contract that changes tokens. All but CreateToken may
+// return [ErrNotOffered].
 type TokenWriter interface {
+	// Offers is that of [Reader], for the level [LevelCredential].
+	Offers(call Call, level Level) bool
+	// CreateToken creates a token (reference, "Create token"). It is the one act
+	// that cannot be repeated: there is no idempotency key and names are not
+	// unique, so an implementation sends it at most once. Directly before, it
+	// calls what [BeforeSend] put into the context.
+	//
+	// Beside the errors of [Reader] it returns [ErrInvalid] when the platform
+	// refuses the body, and [ErrOutcomeUnknown] when a token may exist whose
+	// secret no one has: a timeout or cut after sending, a 5xx, or an answer that
+	// cannot be read. Any other error means that no token was created.
+	CreateToken(ctx context.Context, spec TokenSpec) (CreatedToken, error)
 	// UpdateToken replaces a token by body, as [Token.Update] makes it; its secret
 	// stays. What the body leaves out is dropped. The result is the token after
 	// the write. Beside the errors of [Reader] it returns [ErrInvalid],
@@ -189,11 +188,9 @@ type TokenWriter interface {
 	RollToken(ctx context.Context, id TokenID) (Secret, error)
 }
 
-// TokenPlatform is everything about tokens that the profile "extended" has: about
-// those of the calling user, or those that an account owns, where "user" is to be
-// read as "account".
-type TokenPlatform interface {
-	TokenCreator
+// Tokens is the whole contract about the tokens of one owner: the calling user, or an
+// account, where "user" is to be read as "account".
+type Tokens interface {
 	TokenReader
 	TokenWriter
 }

@@ -102,8 +102,9 @@ type Asked struct {
 	Message  string `json:"message,omitempty"`  // the first line of the commit's message; in the entry that accepts it
 }
 
-// Subject is what an entry is about: a deployment of a zone, or a token.
+// Subject is what an entry is about: a deployment or another rule of a zone, or a token.
 type Subject struct {
+	Kind       diff.KindName  `json:"kind,omitempty"`    // as in [diff.ID]
 	Account    string         `json:"account,omitempty"` // its key
 	Zone       string         `json:"zone,omitempty"`    // its key
 	Scope      edge.Scope     `json:"zone_id,omitzero"`
@@ -199,7 +200,7 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 	}
 	e := Entry{
 		Kind: EntryWrite, Action: string(c.Action()), Trigger: trigger, Asked: asked, Subject: SubjectOf(c), Direction: c.Direction,
-		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)), Seen: c.Target().Version,
+		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)), Seen: c.Do().Seen(),
 	}
 	for i, f := range c.Fields {
 		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path], Note: f.NoteText()}
@@ -209,14 +210,15 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 
 // SubjectOf is what a change is about.
 func SubjectOf(c diff.Change) Subject {
+	id := c.ID()
 	return Subject{
-		Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, Ruleset: c.Target().Ruleset, Ref: c.Target().Ref, Token: c.Token,
+		Kind: id.Kind, Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, Ruleset: id.Ruleset, Ref: id.Ref, Token: c.Token,
 	}
 }
 
-// ID names the deployment that an entry is about.
-func (s Subject) ID() diff.DeploymentID {
-	return diff.DeploymentID{Scope: s.Scope, Ruleset: s.Ruleset, Ref: s.Ref}
+// ID names the rule that an entry is about.
+func (s Subject) ID() diff.ID {
+	return diff.ID{Kind: s.Kind, Scope: s.Scope, Ruleset: s.Ruleset, Ref: s.Ref}
 }
 
 // SpecChanges are the members in which two forms of a token differ, sorted by path; nil is

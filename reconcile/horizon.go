@@ -17,7 +17,7 @@ import (
 func (r Report) Expiring(within time.Duration) []diff.Expiry {
 	replaced := map[string]bool{}
 	for _, result := range r.Results {
-		if result.Change.Renews() && result.Outcome == Converged {
+		if result.Change.Do().Renews() && result.Outcome == Converged {
 			replaced[result.Change.Token] = true
 		}
 	}

@@ -126,13 +126,13 @@ func TestExpiringLeavesOutWhatWasReplaced(t *testing.T) {
 	w := newWatch(t)
 	r := w.full(w.inUse("replaced", time.Hour), w.inUse("failed", time.Hour), w.inUse("delivered", time.Hour), w.inUse("zone", time.Hour), w.inUse("tidied", time.Hour))
 	call := func(operation diff.Operation, token string) diff.Change {
-		return diff.Change{Token: token, Operation: operation}
+		return diff.Change{Scope: edge.CredentialScope(""), Token: token, Operation: operation}
 	}
 	r.Results = []Result{
 		{Change: call(diff.Creation{}, "replaced"), Outcome: Converged},
 		{Change: call(diff.Creation{}, "failed"), Outcome: Failed},
 		{Change: call(diff.Delivery{}, "delivered"), Outcome: Converged},
-		{Change: call(diff.DeploymentUpdate{}, "zone"), Outcome: Converged},
+		{Change: call(diff.RuleOperation{Do: diff.ActionUpdate}, "zone"), Outcome: Converged},
 		{Change: call(diff.Deletion{}, "tidied"), Outcome: Converged},
 	}
 	var got []string

@@ -159,7 +159,7 @@ func (l Lanes) Cost(p diff.Plan) (worst *diff.Cost) {
 		return l.All[0].Budget.Cost(p.Requests.ToApply)
 	}
 	for i, lane := range l.All {
-		cost := lane.Budget.Cost(p.RequestsFor(func(c diff.Change) bool { return c.Kind() == diff.KindDeployment && l.Index(c.Account) == i }))
+		cost := lane.Budget.Cost(p.RequestsFor(func(c diff.Change) bool { return c.Level() != edge.LevelCredential && l.Index(c.Account) == i }))
 		if cost == nil || worst != nil && cmp.Or(cmp.Compare(cost.Least, worst.Least), cmp.Compare(cost.Share, worst.Share)) <= 0 {
 			continue
 		}

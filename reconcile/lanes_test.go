@@ -69,7 +69,7 @@ func TestOverloadOfLanes(t *testing.T) {
 // TestCostOfLanes: what a plan takes is told of the credential with which it takes longest.
 func TestCostOfLanes(t *testing.T) {
 	change := func(account string) diff.Change {
-		return diff.Change{Account: account, Zone: "shop.example", Deployment: "core", Operation: diff.DeploymentUpdate{}}
+		return diff.Change{Account: account, Zone: "shop.example", Deployment: "core", Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 	}
 	small, large := diff.Budget{Requests: 4, Per: time.Minute}, diff.Budget{Requests: 100, Per: time.Minute}
 	p := diff.Plan{Changes: []diff.Change{change("a"), change("a"), change("a"), change("b"), change("b")}}.Counted()

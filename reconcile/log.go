@@ -275,7 +275,7 @@ func (l *Logger) refused(ctx context.Context, c diff.Change) {
 func (l *Logger) wrote(ctx context.Context, r Report, result Result) {
 	attrs := l.change(r, result)
 	switch {
-	case result.Change.Kind() == diff.KindToken:
+	case result.Change.Level() == edge.LevelCredential:
 		l.Log.InfoContext(ctx, "token written", append(attrs, "done", result.achieved())...)
 	case result.Elsewhere:
 		l.Log.InfoContext(ctx, "change applied by another Seawall process, and proved", attrs...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // change is what a line says of a change: where, why, what, and what proved it.
@@ -17,7 +18,7 @@ func (l *Logger) change(r Report, result Result) []any {
 	}
 	trigger := "drift"
 	switch {
-	case c.Kind() == diff.KindToken:
+	case c.Level() == edge.LevelCredential:
 		trigger = "tokens"
 	case r.Trigger == TriggerSync:
 		trigger = "commit"
@@ -27,12 +28,12 @@ func (l *Logger) change(r Report, result Result) []any {
 		proof = "read back as version " + result.Version
 	}
 	action := string(c.Action())
-	if c.Kind() == diff.KindDeployment && c.Action() == diff.ActionUpdate || c.Kind() == diff.KindToken {
-		action = "" // nearly all are updates, and a token has lines of its own
-	}
 	changes := members(c.Fields)
-	if c.Kind() == diff.KindToken {
-		changes = ofToken(c)
+	if c.Level() == edge.LevelCredential {
+		action, changes = "", ofToken(c) // it has lines of its own
+	}
+	if c.Action() == diff.ActionUpdate {
+		action = "" // nearly all are
 	}
 	attrs := []any{
 		"zone", c.Zone, "account", c.Account, "deployment", c.Deployment, "token", c.Token, "action", action, "commit", commit, "trigger", trigger,

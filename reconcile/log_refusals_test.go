@@ -35,7 +35,7 @@ const refusedLine = "WARN change refused"
 // refusedIn is a look at a zone in which a guard refuses a change.
 func refusedIn(zone edge.Scope, deployment string, guard diff.Guard) Report {
 	c := diff.Change{Zone: zone.String(), Scope: zone, Deployment: deployment, Refused: &diff.Refusal{Guard: guard, Reason: "no one has agreed"}}
-	c.Operation = diff.DeploymentUpdate{Target: diff.Target{Ruleset: edge.RulesetID(deployment)}}
+	c.Operation = diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: edge.RulesetID(deployment)}}
 	return Report{Trigger: TriggerSweep, Scope: Scope{Slice: true, Zone: zone}, Plan: diff.Plan{Changes: []diff.Change{c}}}
 }
 
@@ -67,7 +67,7 @@ func TestARestartRepeatsNoRefusal(t *testing.T) {
 	want(l, other, 1) // another guard
 	want(start(), held, 1)
 	changed := refusedIn(edge.ZoneScope("z1"), "core", diff.GuardApproval)
-	changed.Plan.Changes[0].Operation = diff.DeploymentUpdate{Target: diff.Target{Ruleset: "core"}, Body: edge.Rule{Expression: "false"}}
+	changed.Plan.Changes[0].Operation = diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "core"}, Body: edge.Rule{Expression: "false"}}
 	want(start(), changed, 1) // what would be written is another thing, for the same reason
 	want(start(), held, 1)
 	two := held

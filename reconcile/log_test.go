@@ -174,7 +174,7 @@ func TestLoggerNamesEveryWrite(t *testing.T) {
 		fields = append(fields, diff.Field{Path: diff.Member(fmt.Sprint("m", i)), Old: "on"})
 	}
 	c := diff.Change{
-		Account: "prod", Zone: "shop.example", Deployment: "core", Operation: diff.DeploymentUpdate{}, Direction: diff.Strengthens, Fields: fields,
+		Account: "prod", Zone: "shop.example", Deployment: "core", Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Direction: diff.Strengthens, Fields: fields,
 		Origin: desired.Origin{Commit: "c7", File: "shop.cue", Line: 4, Column: 2},
 	}
 	for i := range 100 {
@@ -197,7 +197,7 @@ func TestLoggerNamesEveryWrite(t *testing.T) {
 func TestLoggerNamesRights(t *testing.T) {
 	l := newLogs(t)
 	c := diff.Change{
-		Token: "ci", Operation: diff.Amendment{}, Direction: diff.Weakens,
+		Scope: edge.CredentialScope(""), Token: "ci", Operation: diff.Amendment{}, Direction: diff.Weakens,
 		Fields: []diff.Field{{Path: "name", Old: "a", New: "b"}, {Path: "policies", Old: "x", New: "y"}},
 		Rights: []diff.Right{{Text: `gains group "DNS Write" (g1) on all zones`, Direction: diff.Weakens}},
 	}
@@ -267,7 +267,7 @@ func TestLoggerTellsOnceOfWaves(t *testing.T) {
 func madeOf(slice bool, result Result) Report {
 	result.Change.Zone, result.Change.Deployment = "shop.example", "core"
 	if result.Change.Operation == nil {
-		result.Change.Operation = diff.DeploymentUpdate{}
+		result.Change.Operation = diff.RuleOperation{Do: diff.ActionUpdate}
 	}
 	return Report{Trigger: TriggerSync, Commit: "c1", Scope: Scope{Slice: slice}, Results: []Result{result}}
 }
@@ -312,7 +312,7 @@ func TestLoggerShowsNoSecret(t *testing.T) {
 	err := fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
 	result := Result{Outcome: Failed, Err: err}
 	result.Change.Fields = []diff.Field{{Path: "expression", Old: "http.host eq 1", New: "http.host eq 2"}}
-	result.Change.Operation = diff.DeploymentUpdate{Body: edge.Rule{Expression: "http.host eq 2"}}
+	result.Change.Operation = diff.RuleOperation{Do: diff.ActionUpdate, Body: edge.Rule{Expression: "http.host eq 2"}}
 	_, text := logged(t, madeOf(true, result))
 	if !strings.Contains(text, "[secret]") || strings.Contains(text, secret) || strings.Contains(text, "http.host") {
 		t.Errorf("log:\n%s", text)

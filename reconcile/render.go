@@ -102,36 +102,10 @@ func (r Result) words() string {
 }
 
 func (r Result) achieved() string {
-	switch o := r.Change.Operation.(type) {
-	case diff.Delivery:
-		return "secret delivered"
-	case diff.Deletion:
-		return "deleted" + left(o.Leaves)
-	case diff.Creation:
-		return r.created(o) + left(o.Leaves)
-	}
 	if r.Elsewhere {
 		return "applied by another Seawall process, and proved"
 	}
-	return "applied and proved"
-}
-
-// left names the secrets that stay in their places.
-func left(secrets []diff.LeftSecret) (text string) {
-	for _, s := range secrets {
-		text += "; " + s.String()
-	}
-	return text
-}
-
-func (r Result) created(c diff.Creation) string {
-	switch {
-	case c.As == diff.ActionCreate, r.Change.Field("id") != nil: // nothing was before it, or nothing is left of that
-		return "created, secret delivered"
-	case c.Lifetime > 0 && r.Change.Field("expires_on").Old != nil:
-		return "created, secret delivered; the old token works until it expires"
-	}
-	return "created, secret delivered; the old token still exists, and seawall plan lists it"
+	return r.Change.Do().Achieved(r.Change).Text
 }
 
 // Verdict is the last line of a run.
@@ -173,32 +147,18 @@ func (r Report) sofar() string {
 
 // achieved counts what converged, by what was done.
 func (r Report) achieved() []string {
-	proved, created, delivered, deleted := 0, 0, 0, 0
+	done := map[diff.Achieved]int{}
 	for _, result := range r.Results {
-		if result.Outcome != Converged {
-			continue
-		}
-		switch result.Change.Operation.(type) {
-		case diff.Deletion:
-			deleted++
-		case diff.Creation:
-			created++
-		case diff.Delivery:
-			delivered++
-		default:
-			proved++
+		if result.Outcome == Converged {
+			done[result.Change.Do().Achieved(result.Change).Counts]++
 		}
 	}
 	var parts []string
-	add := func(n int, what string) {
-		if n > 0 {
+	for _, what := range diff.AllAchieved() {
+		if n := done[what]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	add(proved, "applied and proved")
-	add(created, "created")
-	add(delivered, "delivered")
-	add(deleted, "deleted")
 	if len(parts) == 0 {
 		return []string{"0 applied and proved"}
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Writes are the writes that were recorded in the history and whose result was not: of this
@@ -65,7 +66,7 @@ func (w *Writes) Ended(id diff.DeploymentID, outcome Outcome, reason string) (En
 // One whose outcome is unknown stays open: the next look at its zone may prove it.
 func (w *Writes) Failed(results []Result) (failed []Entry) {
 	for _, r := range results {
-		if r.Outcome != Failed || !r.NoEffect || r.Change.Kind() != diff.KindDeployment {
+		if r.Outcome != Failed || !r.NoEffect || r.Change.Level() == edge.LevelCredential {
 			continue
 		}
 		reason := ""

@@ -14,7 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -157,7 +157,7 @@ func (b *book) readAccount(ctx context.Context, a desired.Account) error {
 	}
 	var failed error
 	for _, ref := range refs {
-		found, err := deployment.FindRuleset(ref, live.Listed.Value)
+		found, err := rulesets.Find(ref, live.Listed.Value)
 		if err == nil {
 			err = live.Managed[found.ID].Err
 		}

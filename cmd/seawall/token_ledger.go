@@ -14,7 +14,6 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	difftoken "github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -302,7 +301,7 @@ func listTokens(t *cli.Terminal, list tokenList, hint string) error {
 // sinkOf is where the secret of a token is, or is to go; empty where it has no place, or a
 // later secret has replaced it there.
 func sinkOf(live diff.TokensLive, r diff.TokenRecord) string {
-	place := difftoken.Place(live.Records, r)
+	place := live.Place(r)
 	if place == nil {
 		return ""
 	}

@@ -137,7 +137,7 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 		return "", err
 	}
 	for _, c := range report.Plan.Changes {
-		if _, creates := c.Operation.(diff.Creation); creates && c.Token == order.Key && c.Applies() {
+		if c.Creates() && c.Token == order.Key && c.Applies() {
 			return c.ApprovalDigest(), cli.Confirm(ctx, t, fmt.Sprintf("Rotate token %s now?", order.Key), false)
 		}
 	}

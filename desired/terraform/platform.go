@@ -81,7 +81,10 @@ func assumed(id edge.RulesetID, all []*edge.Overrides) edge.Ruleset {
 	return out
 }
 
-// AccountRulesets lists the managed rulesets that zones of the state run.
+// Offers is true for what a state has of rulesets: no zone or account is found by it.
+func (p Platform) Offers(call edge.Call, level edge.Level) bool { return edge.InReference(call, level) }
+
+// Rulesets lists the managed rulesets that zones of the state run.
 func (p Platform) Rulesets(context.Context, edge.Scope) ([]edge.Ruleset, error) {
 	listed := slices.Clone(p.rulesets)
 	for i := range listed {
@@ -99,6 +102,24 @@ func (p Platform) Ruleset(_ context.Context, _ edge.Scope, id edge.RulesetID) (e
 	}
 	return edge.Ruleset{}, edge.ErrNotFound
 }
+
+// RulesetVersion fails: a state has one version of each.
+func (p Platform) RulesetVersion(context.Context, edge.Scope, edge.RulesetID, string) (edge.Ruleset, error) {
+	return edge.Ruleset{}, edge.ErrNotOffered
+}
+
+// Zones fails, and so do Zone and Accounts: a state is no directory.
+func (p Platform) Zones(context.Context, edge.ZoneFilter) ([]edge.Zone, error) {
+	return nil, edge.ErrNotOffered
+}
+
+// Zone implements [edge.Directory].
+func (p Platform) Zone(context.Context, edge.ZoneID) (edge.Zone, error) {
+	return edge.Zone{}, edge.ErrNotOffered
+}
+
+// Accounts implements [edge.Directory].
+func (p Platform) Accounts(context.Context) ([]edge.Account, error) { return nil, edge.ErrNotOffered }
 
 // EntryPoint is that of a zone; [edge.ErrEntryPointNotFound] where the state has none.
 func (p Platform) EntryPoint(_ context.Context, scope edge.Scope, _ edge.Phase) (edge.Ruleset, error) {

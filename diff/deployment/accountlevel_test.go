@@ -20,17 +20,17 @@ func TestRestoreByRef(t *testing.T) {
 		entry.Rules = append(entry.Rules, rule)
 	}
 	live.EntryPoints[account.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Value: entry}
-	all := []Restoration{{
-		Account: "prod", AccountID: difftest.Account, Zone: "account:prod", Scope: account, Deployment: "us", Ruleset: difftest.Core, Ref: "us",
-		Members: []Restored{{Path: "enabled", Before: json.RawMessage("true"), Written: json.RawMessage("false")}},
-	}}
-	plan := Restore(all, live)
-	if len(plan.Changes) != 1 || len(plan.Problems) > 0 {
-		t.Fatalf("it is %+v, %+v", plan.Changes, plan.Problems)
+	us := diff.ID{Scope: account, Ruleset: difftest.Core, Ref: "us"}
+	c, problem := Kind{}.Restore(diff.Restoration{
+		ID: us, Account: "prod", AccountID: difftest.Account, Zone: "account:prod", Deployment: "us",
+		Members: []diff.Restored{{Path: "enabled", Before: json.RawMessage("true"), Written: json.RawMessage("false")}},
+	}, diff.Input{Live: live})
+	if c == nil || problem != nil {
+		t.Fatalf("it is %+v, %+v", c, problem)
 	}
-	c := plan.Changes[0]
+	c.Scope = account
 	want := edge.RulePath(account, difftest.EntryPoint, entry.Rules[1].ID)
-	if r, ok := c.Request(); !ok || r.Path != want || c.ID() != (diff.DeploymentID{Scope: account, Ruleset: difftest.Core, Ref: "us"}) {
+	if r, ok := c.Request(); !ok || r.Path != want || c.ID() != us {
 		t.Errorf("it sends %+v for %+v", r, c.ID())
 	}
 }

@@ -16,20 +16,20 @@ const calledNote = "dropped by an update of someone else; the execute rule had i
 // restoreCalled puts a dropped description and ref back into rule, which is to be written
 // over live, and returns what is to be remembered of both.
 func restoreCalled(rule *edge.Rule, live edge.Rule, before []diff.Member) (remembered []diff.Member) {
-	if was := diff.LastName(before, diff.DescriptionMember, live.ID); descriptionOf(live) == "" && was != "" {
+	if was := lastName(before, descriptionMember, live.ID); descriptionOf(live) == "" && was != "" {
 		rule.Description = &was
 	}
-	if was := diff.LastName(before, diff.RefMember, live.ID); ownRef(live) == "" && was != "" {
+	if was := lastName(before, refMember, live.ID); ownRef(live) == "" && was != "" {
 		rule.Ref = was
 	}
 	if live.ID == "" {
 		return nil // it is to be created
 	}
 	if description := descriptionOf(*rule); description != "" && fitToKeep(description) {
-		remembered = append(remembered, diff.LastNamed(diff.DescriptionMember, live.ID, description))
+		remembered = append(remembered, rememberText(ofName(descriptionMember, live.ID), description))
 	}
 	if rule.Ref != "" && rule.Ref != string(live.ID) && fitToKeep(rule.Ref) {
-		remembered = append(remembered, diff.LastNamed(diff.RefMember, live.ID, rule.Ref))
+		remembered = append(remembered, rememberText(ofName(refMember, live.ID), rule.Ref))
 	}
 	return remembered
 }
@@ -54,7 +54,7 @@ func calledFields(live, want edge.Rule) (fields []diff.Field) {
 		}
 		fields = append(fields, diff.Field{Path: path, Old: orNone(before), New: orNone(after), Note: calledNote})
 	}
-	add(diff.DescriptionMember, descriptionOf(live), descriptionOf(want))
-	add(diff.RefMember, live.Ref, want.Ref)
+	add(descriptionMember, descriptionOf(live), descriptionOf(want))
+	add(refMember, live.Ref, want.Ref)
 	return fields
 }

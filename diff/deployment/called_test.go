@@ -28,7 +28,7 @@ func TestDroppedDescriptionAndRef(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rule := live
 			test.change(&rule)
-			out := Plan(Input{Accounts: difftest.State(d).Accounts, Live: difftest.Live(rule), Applied: applied})
+			out := Kind{}.Plan(diff.Input{State: difftest.State(d), Live: difftest.Live(rule), Applied: applied})
 			got := ""
 			for _, c := range out.Changes {
 				if c.Direction != diff.Neutral {
@@ -49,7 +49,7 @@ func TestDroppedDescriptionAndRef(t *testing.T) {
 				return // it has none to lose
 			}
 			after.Description = nil
-			out = Plan(Input{Accounts: difftest.State(d).Accounts, Live: difftest.Live(after), Applied: again})
+			out = Kind{}.Plan(diff.Input{State: difftest.State(d), Live: difftest.Live(after), Applied: again})
 			if len(out.Changes) != 1 {
 				t.Errorf("the next drop is not seen: %+v", out)
 			}

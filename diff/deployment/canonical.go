@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -40,7 +41,7 @@ type canonicalEntry struct {
 
 // canonicalise returns the canonical form of an execute rule.
 func canonicalise(rule edge.Rule) canonical {
-	c := canonical{Enabled: rule.IsEnabled(), Expression: rule.Expression, Version: versionOf(rule)}
+	c := canonical{Enabled: rule.IsEnabled(), Expression: rule.Expression, Version: rulesets.VersionOf(rule)}
 	c.Overrides.Extra = extraText(nil)
 	if rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
 		return c

@@ -52,7 +52,7 @@ func TestConflicts(t *testing.T) {
 			d := difftest.Deployment(test.declares...)
 			live := difftest.Execute(difftest.ParseOverrides(t, test.live))
 			for range 2 { // before what is declared is written, and after
-				p := planWith(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)}, (*Memory)(nil).Renew())
+				p := planWith(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)}, (*diff.Memory)(nil).Renew())
 				var got []string
 				for _, problem := range p.Problems {
 					if problem.State == diff.Undecided {

@@ -11,14 +11,14 @@ import (
 type decisions struct {
 	byDefault *desired.Declared[desired.Unmanaged]                // nil: undecided
 	of        map[diff.Member]desired.Declared[desired.Unmanaged] // by the path of an entry; see entryOf
-	found     diff.Found                                          // what was there before; the zero value remembers nothing
+	found     foundBefore                                         // what was there before; the zero value remembers nothing
 	reports   bool                                                // what is new is undecided as well
 }
 
 // remembering are the decisions on a deployment of which members are on record: what is not
 // declared, not decided on and new goes, unless it is only reported.
 func (d decisions) remembering(before []diff.Member, reports bool) decisions {
-	d.found, d.reports = diff.FoundIn(before), reports
+	d.found, d.reports = foundIn(before), reports
 	return d
 }
 
@@ -27,17 +27,17 @@ func (d decisions) remembering(before []diff.Member, reports bool) decisions {
 func (d decisions) remembered(leftovers []diff.Leftover, quiet []diff.Member) []diff.Member {
 	staying := slices.Clone(quiet)
 	for _, l := range leftovers {
-		if on := d.on(l.Path).Value; on == desired.Keep || on == "" && !d.found.New(l.Path) {
+		if on := d.on(l.Path).Value; on == desired.Keep || on == "" && !d.found.isNew(l.Path) {
 			staying = append(staying, l.Path)
 		}
 	}
-	return diff.Remember(staying)
+	return rememberFound(staying)
 }
 
 // appeared are the members that are undecided and new.
 func (d decisions) appeared(all []diff.Leftover) (appeared []diff.Leftover) {
 	for _, l := range all {
-		if d.on(l.Path).Value == "" && d.found.New(l.Path) {
+		if d.on(l.Path).Value == "" && d.found.isNew(l.Path) {
 			appeared = append(appeared, l)
 		}
 	}
@@ -77,7 +77,7 @@ func (m *managed) decide(d desired.Deployment) (decisions, []resolveError) {
 // decision is about it.
 func (d decisions) heals(path diff.Member) bool {
 	_, decided := d.of[entryOf(path)]
-	return !decided && d.byDefault == nil && !d.reports && d.found.New(path)
+	return !decided && d.byDefault == nil && !d.reports && d.found.isNew(path)
 }
 
 // entryOf is the entry that a member is in, as decisions name it.

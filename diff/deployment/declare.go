@@ -5,6 +5,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -111,7 +112,7 @@ func (v *inverse) frame(rule edge.Rule) desired.Deployment {
 	if rule.Expression != "" && (v.base == nil || v.base.Expression != nil) {
 		d.Expression = &desired.Declared[string]{Value: rule.Expression}
 	}
-	v.sayVersion(&d, versionOf(rule))
+	v.sayVersion(&d, rulesets.VersionOf(rule))
 	return d
 }
 
@@ -121,7 +122,7 @@ func (v *inverse) sayVersion(d *desired.Deployment, runs string) {
 	switch {
 	case d.Version != nil:
 		d.Version = &desired.Declared[string]{Value: runs, Origin: d.Version.Origin}
-	case runs == latest || decisionOnVersion(*d) == desired.Keep:
+	case runs == rulesets.Latest || decisionOnVersion(*d) == desired.Keep:
 	case v.documented:
 		d.Decisions = append(d.Decisions, desired.Decision{Unmanaged: desired.Keep, Version: true})
 	default:
@@ -222,13 +223,13 @@ func (v *inverse) agrees(d desired.Deployment, rule edge.Rule) bool {
 
 // pin is the version that an execute rule runs, whose managed ruleset is at hand.
 func (v *inverse) pin(d desired.Deployment, rule edge.Rule) pin {
-	s := pin{want: versionOf(rule), managed: v.managed, before: v.managed}
+	s := pin{want: rulesets.VersionOf(rule), managed: v.managed, before: v.managed}
 	switch {
 	case d.Version != nil:
 		s.want = d.Version.Value
-	case s.want != latest && decisionOnVersion(d) == desired.Remove:
-		s.want = latest
-	case s.want != latest:
+	case s.want != rulesets.Latest && decisionOnVersion(d) == desired.Remove:
+		s.want = rulesets.Latest
+	case s.want != rulesets.Latest:
 		s.leftover = &diff.Leftover{Path: versionMember, Value: s.want}
 	}
 	return s

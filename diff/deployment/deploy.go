@@ -67,11 +67,11 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	}
 	annotate(fields, intent, m)
 	w.explain(fields, "the latest is "+found.Version)
-	target := diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
+	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
-		Operation: diff.DeploymentCreation{Target: target, Body: w.rule},
+		Operation: diff.RuleOperation{Do: diff.ActionDeploy, Target: target, Body: w.rule},
 	})
 }
 
@@ -105,7 +105,9 @@ func (p *planner) settle(at place, id diff.DeploymentID, rule edge.Rule, owned [
 func byZone(all diff.Pruning) map[edge.Scope][]diff.DeploymentID {
 	zones := map[edge.Scope][]diff.DeploymentID{}
 	for id := range all {
-		zones[id.Scope] = append(zones[id.Scope], id)
+		if id.Kind == "" { // else it is of another kind
+			zones[id.Scope] = append(zones[id.Scope], id)
+		}
 	}
 	for _, ids := range zones {
 		slices.SortFunc(ids, diff.DeploymentID.Compare)
@@ -169,9 +171,9 @@ func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.
 		}
 	}
 	return diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: diff.Weakens, Fields: fields,
-		Operation: diff.DeploymentRemoval{Target: diff.Target{
+		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{Phase: edge.PhaseFirewallManaged,
 			Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		}},
 	}

@@ -66,7 +66,7 @@ func TestDeployingConverges(t *testing.T) {
 			t.Fatalf("changes %+v, problems %+v", first.Changes, first.Problems)
 		}
 		c := first.Changes[0]
-		creation, ok := c.Operation.(diff.DeploymentCreation)
+		creation, ok := c.Operation.(diff.RuleOperation)
 		want := map[bool]diff.Direction{true: diff.Strengthens, false: diff.Neutral}[d.Enabled.Value]
 		if !ok || c.Direction != want || c.Origin != difftest.At(4) || c.ID() != coreID {
 			t.Fatalf("it is %T, %s, of %v", c.Operation, c.Direction, c.Origin)
@@ -83,7 +83,7 @@ func TestDeployingConverges(t *testing.T) {
 		made.ID = difftest.Rule
 		assertIntent(t, d, made)
 		scene.Live = difftest.Live(append(others, made)...)
-		scene.Applied = rapid.SampledFrom([]diff.Applied{nil, {coreID: c.Target().Owned}}).Draw(t, "on record")
+		scene.Applied = rapid.SampledFrom([]diff.Applied{nil, {coreID: c.Do().Owned()}}).Draw(t, "on record")
 		again := planScene(scene)
 		if len(again.Changes) > 0 || !reflect.DeepEqual(again.Problems, first.Problems) || len(again.Settled) != 1 {
 			t.Fatalf("then %+v, problems %+v", again.Changes, again.Problems)
@@ -129,8 +129,8 @@ func TestRemoval(t *testing.T) {
 			return
 		}
 		c := removals[0]
-		if c.Target().Rule != difftest.Rule || c.Direction != diff.Weakens || c.ID() != coreID || len(plan.Settled) > 0 {
-			t.Fatalf("it is %s of %+v", c.Direction, c.Target())
+		if difftest.UpdateOf(c).Target.Rule != difftest.Rule || c.Direction != diff.Weakens || c.ID() != coreID || len(plan.Settled) > 0 {
+			t.Fatalf("it is %s of %+v", c.Direction, difftest.UpdateOf(c).Target)
 		}
 		r, _ := c.Request()
 		if r.Method != "DELETE" || r.Path != edge.RulePath(difftest.Zone, difftest.EntryPoint, difftest.Rule) || r.Body != nil {
@@ -204,7 +204,7 @@ func TestAgreedWhicheverCallDeploys(t *testing.T) {
 		t.Errorf("requests %s %s and %s %s", first.Method, first.Path, second.Method, second.Path)
 	}
 	other := beside
-	creation := other.Operation.(diff.DeploymentCreation)
+	creation := other.Operation.(diff.RuleOperation)
 	creation.Body.Expression = "false"
 	other.Operation = creation
 	if other.ApprovalDigest() == beside.ApprovalDigest() {

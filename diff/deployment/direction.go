@@ -28,7 +28,7 @@ func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
 			}
 		case "expression":
 			f.Direction = scope(want.Expression)
-		case diff.DescriptionMember, diff.RefMember:
+		case descriptionMember, refMember:
 			f.Direction = diff.Neutral
 		default:
 			if pin.unread || len(m.Rules) == 0 {

@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -95,8 +95,8 @@ func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	if live.Listed.Err != nil {
 		return unknown(live.Listed.Err)
 	}
-	listed, err := FindRuleset(ref, live.Listed.Value)
-	if notThere := (*RulesetError)(nil); errors.As(err, &notThere) {
+	listed, err := rulesets.Find(ref, live.Listed.Value)
+	if notThere := (*rulesets.Error)(nil); errors.As(err, &notThere) {
 		return lookup{problem: &diff.Problem{State: diff.Blocked, Reason: notThere.Message, Hint: notThere.Hint, Origin: ref.Origin}}
 	}
 	full, read := live.Managed[listed.ID]
@@ -106,63 +106,8 @@ func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	if full.Err != nil {
 		return unknown(full.Err)
 	}
-	return lookup{managed: p.in.Indexes.of(full.Value)}
+	return lookup{managed: managedOf(p.in.Indexes, full.Value)}
 }
-
-// FindRuleset finds the managed ruleset a reference names among those listed:
-// by kind, phase and name or id, never by its place in the list.
-func FindRuleset(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, error) {
-	var found []edge.Ruleset
-	var names []string
-	for _, r := range listed {
-		if r.Kind != edge.KindManaged || r.Phase != edge.PhaseFirewallManaged {
-			continue
-		}
-		names = append(names, r.Name)
-		if ref.ID != "" && r.ID == ref.ID || ref.ID == "" && r.Name == ref.Name {
-			found = append(found, r)
-		}
-	}
-	if len(found) == 1 {
-		return found[0], nil
-	}
-	what := fmt.Sprintf("named %q", ref.Name)
-	if ref.ID != "" {
-		what = "with id " + string(ref.ID)
-	}
-	switch len(found) {
-	case 0:
-		return edge.Ruleset{}, &RulesetError{fmt.Sprintf("the account has no managed ruleset %s", what), hintOf(ref, names)}
-	default:
-		ids := make([]string, len(found))
-		for i, r := range found {
-			ids[i] = string(r.ID)
-		}
-		slices.Sort(ids)
-		return edge.Ruleset{}, &RulesetError{
-			fmt.Sprintf("the account has %d managed rulesets %s", len(found), what),
-			"declare it by id; candidates: " + strings.Join(ids, ", "),
-		}
-	}
-}
-
-// hintOf says which managed rulesets there are instead.
-func hintOf(ref desired.RulesetRef, names []string) string {
-	if len(names) == 0 {
-		return "the account has no visible managed ruleset of this phase"
-	}
-	slices.Sort(names)
-	near := ""
-	if ref.ID == "" {
-		near = didYouMean(ref.Name, names)
-	}
-	return cmp.Or(near, "it has: "+strings.Join(names, ", "))
-}
-
-// RulesetError says that a declared managed ruleset is not there, or not alone.
-type RulesetError struct{ Message, Hint string }
-
-func (e *RulesetError) Error() string { return e.Message }
 
 // executions are the execute rules of an entry point that run a managed ruleset: at
 // account level, where several may, those with a ref.

@@ -18,7 +18,7 @@ import (
 // record then.
 func proved(t rapid.TB, d desired.Deployment, live edge.Rule, applied diff.Applied, reports bool) (edge.Rule, diff.Applied) {
 	for range 3 {
-		out := Plan(Input{Accounts: difftest.State(d).Accounts, Live: difftest.Live(live), Applied: applied, Reports: reports})
+		out := Kind{}.Plan(diff.Input{State: difftest.State(d), Live: difftest.Live(live), Applied: applied, Reports: reports})
 		for _, s := range out.Settled {
 			return live, diff.Applied{s.ID: s.Owned}
 		}
@@ -33,7 +33,7 @@ func proved(t rapid.TB, d desired.Deployment, live edge.Rule, applied diff.Appli
 
 // undecidedNow are the members that a plan names as undecided.
 func undecidedNow(d desired.Deployment, live edge.Rule, applied diff.Applied, reports bool) (paths []diff.Member) {
-	for _, p := range Plan(Input{Accounts: difftest.State(d).Accounts, Live: difftest.Live(live), Applied: applied, Reports: reports}).Problems {
+	for _, p := range (Kind{}).Plan(diff.Input{State: difftest.State(d), Live: difftest.Live(live), Applied: applied, Reports: reports}).Problems {
 		for _, l := range p.Unmanaged {
 			paths = append(paths, l.Path)
 		}
@@ -194,16 +194,16 @@ func TestAPinAfterTheFirstProof(t *testing.T) {
 			want    string
 		}{
 			{"nothing is remembered", nil, false, "undecided"},
-			{"it was there", diff.Remember([]diff.Member{versionMember}), false, "undecided"},
-			{"it was not there", diff.Remember(nil), false, "3 → latest"},
-			{"and is reported", diff.Remember(nil), true, "undecided"},
+			{"it was there", rememberFound([]diff.Member{versionMember}), false, "undecided"},
+			{"it was not there", rememberFound(nil), false, "3 → latest"},
+			{"and is reported", rememberFound(nil), true, "undecided"},
 		} {
 			seen := difftest.Live(live)
 			account := seen.Accounts[difftest.Account]
 			account.Documented = documented
 			account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: older.ID, Version: "3"}: {Value: older}}
 			seen.Accounts[difftest.Account] = account
-			p := Plan(Input{Accounts: difftest.State(difftest.Deployment()).Accounts, Live: seen, Applied: diff.Applied{id: test.before}, Reports: test.reports})
+			p := Kind{}.Plan(diff.Input{State: difftest.State(difftest.Deployment()), Live: seen, Applied: diff.Applied{id: test.before}, Reports: test.reports})
 			got := ""
 			for _, problem := range p.Problems {
 				got += string(problem.State)

@@ -8,21 +8,11 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// didYouMean returns a hint naming the candidate nearest to name, or nothing
-// when none is near enough to be a slip of the hand.
-func didYouMean(name string, candidates []string) string {
-	near := nearest.Word(name, candidates)
-	if near == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", near)
-}
 
 // What permissions the platform asks for is not in the reference; these are the
 // vendor's names for them.
@@ -74,7 +64,7 @@ func hintAtLatest(errs []resolveError, d desired.Deployment, older, found *manag
 	_, there := resolve(d, found)
 	for i := range errs {
 		if !slices.ContainsFunc(there, func(e resolveError) bool { return e.origin == errs[i].origin }) {
-			errs[i].hint = fmt.Sprintf("version %s, the latest, has it: declare version: %q", found.Version, latest)
+			errs[i].hint = fmt.Sprintf("version %s, the latest, has it: declare version: %q", found.Version, rulesets.Latest)
 		}
 	}
 }

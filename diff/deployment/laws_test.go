@@ -99,7 +99,7 @@ func TestApplyingAPlanConverges(t *testing.T) {
 		after := replaced(live, difftest.UpdateOf(c).Body)
 		assertIntent(t, d, after)
 		for name, before := range map[string]diff.Applied{
-			"told what was applied": {c.ID(): c.Target().Owned},
+			"told what was applied": {c.ID(): c.Do().Owned()},
 			"not documented":        nil,
 			"told what was before":  applied, // as the proof after a write is
 		} {
@@ -254,13 +254,13 @@ func TestAMergingPlatformConverges(t *testing.T) {
 		d, applied := genDecided(t), genApplied(t)
 		live := difftest.Execute(difftest.GenOverrides(t))
 		plan := func(merges bool) diff.Plan {
-			out := Plan(Input{
-				Accounts: difftest.State(d).Accounts, Live: difftest.Live(live), Applied: applied, Merges: merges,
+			out := Kind{}.Plan(diff.Input{
+				State: difftest.State(d), Live: difftest.Live(live), Applied: applied, Merges: merges,
 			})
 			for _, s := range out.Settled {
 				applied = diff.Applied{s.ID: s.Owned}
 			}
-			return diff.Gather("c", out.Zones, 0, out.Changes, out.Problems)
+			return diff.Gather("c", 1, 0, out.Changes, out.Problems)
 		}
 		for _, merges := range []bool{false, true} {
 			if p := plan(merges); len(p.Changes) > 0 {

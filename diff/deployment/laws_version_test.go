@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -58,19 +59,19 @@ func genVersioned(t *rapid.T) versioned {
 		block := edge.ActionBlock
 		o.Rules = append(o.Rules, edge.RuleOverride{ID: goneRule, Action: &block})
 	}
-	v.rule.ActionParameters.Version = rapid.SampledFrom([]string{"", latest, number, number}).Draw(t, "runs")
+	v.rule.ActionParameters.Version = rapid.SampledFrom([]string{"", rulesets.Latest, number, number}).Draw(t, "runs")
 	if rapid.Bool().Draw(t, "version is declared") {
-		v.declared.Version = difftest.Declared(17, rapid.SampledFrom([]string{latest, number}).Draw(t, "version"))
+		v.declared.Version = difftest.Declared(17, rapid.SampledFrom([]string{rulesets.Latest, number}).Draw(t, "version"))
 	} else if rapid.Bool().Draw(t, "version is decided on") {
 		as := rapid.SampledFrom([]desired.Unmanaged{desired.Keep, desired.Remove}).Draw(t, "on the version")
 		v.declared.Decisions = append(v.declared.Decisions, desired.Decision{Version: true, Unmanaged: as})
 	}
-	v.want = versionOf(v.rule)
+	v.want = rulesets.VersionOf(v.rule)
 	switch {
 	case v.declared.Version != nil:
 		v.want = v.declared.Version.Value
 	case decisionOnVersion(v.declared) == desired.Remove:
-		v.want = latest
+		v.want = rulesets.Latest
 	}
 	return v
 }
@@ -125,8 +126,8 @@ func TestPinnedVersionsConverge(t *testing.T) {
 			return
 		}
 		after := replaced(v.rule, difftest.UpdateOf(first.Changes[0]).Body)
-		if versionOf(after) != v.want {
-			t.Fatalf("runs version %s, want %s", versionOf(after), v.want)
+		if rulesets.VersionOf(after) != v.want {
+			t.Fatalf("runs version %s, want %s", rulesets.VersionOf(after), v.want)
 		}
 		assertIntent(t, v.declared, after)
 		if again := v.plan(after); len(again.Changes) > 0 || !reflect.DeepEqual(again.Problems, first.Problems) {
@@ -142,13 +143,13 @@ func TestDirectionIsSoundAcrossVersions(t *testing.T) {
 		v := genVersioned(t)
 		if v.documented = rapid.Bool().Draw(t, "documented"); v.documented && rapid.Bool().Draw(t, "what is not declared goes") {
 			v.declared = difftest.Deployment(difftest.Remove, difftest.Decide(desired.Keep, desired.Decision{Version: true}))
-			v.want = versionOf(v.rule)
+			v.want = rulesets.VersionOf(v.rule)
 		}
 		p := v.plan(v.rule)
 		if len(p.Changes) == 0 || p.Changes[0].Direction == diff.Weakens {
 			return
 		}
-		was, is := index(v.managed(versionOf(v.rule))), index(v.managed(v.want))
+		was, is := index(v.managed(rulesets.VersionOf(v.rule))), index(v.managed(v.want))
 		before, after := was.effects(overridesOf(v.rule)), is.effects(overridesOf(difftest.UpdateOf(p.Changes[0]).Body))
 		for i, rule := range was.Rules {
 			j, there := is.byID[rule.ID]

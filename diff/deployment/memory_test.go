@@ -16,7 +16,7 @@ import (
 // record change from run to run, a plan with it is the plan without.
 func TestMemoryChangesNoPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var memory *Memory
+		var memory *diff.Memory
 		in := difftest.Scene{State: difftest.State(genDecided(t)), Live: difftest.Live(difftest.Execute(difftest.GenOverrides(t)))}
 		for range rapid.IntRange(2, 6).Draw(t, "runs") {
 			memory = memory.Renew()
@@ -37,7 +37,7 @@ func genNext(t *rapid.T, in difftest.Scene, plan diff.Plan) difftest.Scene {
 		if len(plan.Changes) == 1 && plan.Changes[0].Sends() {
 			rule := replaced(in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)].Value.Rules[0], difftest.UpdateOf(plan.Changes[0]).Body)
 			in.Live.EntryPoints = difftest.Live(rule).EntryPoints
-			in.Applied = diff.Applied{plan.Changes[0].ID(): plan.Changes[0].Target().Owned}
+			in.Applied = diff.Applied{plan.Changes[0].ID(): plan.Changes[0].Do().Owned()}
 		}
 	case "declaration":
 		in.State = difftest.State(genDecided(t))
@@ -59,7 +59,7 @@ func genNext(t *rapid.T, in difftest.Scene, plan diff.Plan) difftest.Scene {
 // lets go of what that plan did not meet.
 func TestMemoryIsUsed(t *testing.T) {
 	d := difftest.EnabledDeployment()
-	in, memory := difftest.Scene{State: difftest.State(d), Live: difftest.Live(difftest.Execute(nil))}, (*Memory)(nil).Renew()
+	in, memory := difftest.Scene{State: difftest.State(d), Live: difftest.Live(difftest.Execute(nil))}, (*diff.Memory)(nil).Renew()
 	makes := func(changes int) {
 		t.Helper()
 		if plan := planWith(in, memory); len(plan.Changes) != changes {
@@ -87,7 +87,7 @@ func TestMemoryHeedsTheRecord(t *testing.T) {
 	live := difftest.Execute(&edge.Overrides{Categories: []edge.CategoryOverride{
 		{Category: "sqli", Enabled: new(false)}, {Category: "xss", Enabled: new(false)},
 	}})
-	in, memory := difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)}, (*Memory)(nil).Renew()
+	in, memory := difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)}, (*diff.Memory)(nil).Renew()
 	if plan := planWith(in, memory); len(plan.Settled) != 1 {
 		t.Fatalf("not settled: %+v", plan)
 	}

@@ -416,7 +416,7 @@ func TestNothingOfOursIsLaidAtSomebodyElsesDoor(t *testing.T) {
 			}
 			for _, c := range plan.Changes {
 				live = replaced(live, difftest.UpdateOf(c).Body)
-				applied = diff.Applied{c.ID(): c.Target().Owned}
+				applied = diff.Applied{c.ID(): c.Do().Owned()}
 			}
 			for _, s := range plan.Settled {
 				applied = diff.Applied{s.ID: s.Owned}

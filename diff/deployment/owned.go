@@ -44,7 +44,7 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 // no longer declared.
 func annotate(fields []diff.Field, in intent, m *managed) {
 	d, decided, origins := in.declared, in.decided, in.claims.origins()
-	origins["enabled"], origins[diff.DescriptionMember], origins[diff.RefMember] = d.Enabled.Origin, d.Origin, d.Origin
+	origins["enabled"], origins[descriptionMember], origins[refMember] = d.Enabled.Origin, d.Origin, d.Origin
 	if d.Version != nil {
 		origins[versionMember] = d.Version.Origin
 	}

@@ -1,5 +1,5 @@
 // Package deployment plans the deployments of managed rulesets: declarations and
-// what is live go in ([Input]), changes and problems come out ([Outcome]). One
+// what is live go in, changes and problems come out ([Kind]). One
 // deployment passes through it like this:
 //
 //	find        declared name → managed ruleset       (find.go)
@@ -8,11 +8,11 @@
 //	compare     live and wanted, canonically → fields (canonical.go, compare.go)
 //	direction   effective values before and after     (effective.go, direction.go)
 //
-// [Restore] plans the other way: what was live before a write.
+// [Kind.Restore] plans the other way: what was live before a write.
 //
 // The laws: a rule that was written as planned is planned no more, on a platform
 // that replaces and on one that merges; under "keep", what no declaration owns stays
-// member for member; and a [Memory] changes no plan. It must not import diff/token,
+// member for member; and a [diff.Memory] changes no plan. It must not import diff/token,
 // nor what is done with plans.
 package deployment
 
@@ -20,54 +20,57 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Input is all that the changes of deployments are made from.
-type Input struct {
-	Accounts []desired.Account
-	// Live has the rulesets of the accounts and the entry points of their zones. A
-	// zone without an entry point in it is left out.
-	Live    diff.Live
-	Applied diff.Applied
-	// Merges says that the platform was seen to keep what an update leaves out: what goes
-	// is overwritten with a value that changes nothing, where there is one.
-	Merges bool
-	// Reports says that members which are live and not declared, and which came after the
-	// first proof, are only reported where the declaration does not decide on them. They are
-	// removed otherwise.
-	Reports bool
-	// Prunable are the deployments that are removed where nothing declares them.
-	Prunable diff.Pruning
-	// Memory spares deployments that agreed before; nil spares none.
-	Memory *Memory
-	// Indexes spares the indexing of managed rulesets; nil indexes them anew.
-	Indexes *Indexes
+// Name is that of the kind.
+const Name diff.KindName = "deployment"
+
+// Kind is that of deployments; see [diff.Kind].
+type Kind struct{}
+
+// Name implements [diff.Kind].
+func (Kind) Name() diff.KindName { return Name }
+
+// Phases implements [diff.Kind].
+func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase {
+	return []edge.Phase{edge.PhaseFirewallManaged}
 }
 
-// Outcome is what became of the declared deployments, in the order of their
-// declaration.
-type Outcome struct {
-	Zones    int // how many were read
-	Changes  []diff.Change
-	Problems []diff.Problem
-	Settled  []diff.Settled
-	Kept     []diff.Kept
+// Declared implements [diff.Kind].
+func (Kind) Declared(account desired.Account, live diff.AccountLive) iter.Seq2[diff.ID, bool] {
+	ids := map[string]edge.RulesetID{}
+	for _, ref := range account.Rulesets {
+		if found, err := rulesets.Find(ref, live.Listed.Value); live.Listed.Err == nil && err == nil {
+			ids[ref.Key] = found.ID
+		}
+	}
+	return func(yield func(diff.ID, bool) bool) {
+		for _, zone := range account.Zones {
+			for _, d := range zone.Deployments {
+				id, sure := ids[d.Ruleset]
+				if !yield(diff.ID{Scope: zone.Scope, Ruleset: id, Ref: d.Ref}, sure) {
+					return
+				}
+			}
+		}
+	}
 }
 
-// Plan plans all declared deployments of the zones that were read.
-func Plan(in Input) Outcome {
+// Plan implements [diff.Kind]: it plans all declared deployments of the zones that were read.
+func (Kind) Plan(in diff.Input) diff.Part {
 	p := planner{in: in, managed: map[rulesetKey]lookup{}, prunable: byZone(in.Prunable)}
-	for _, account := range in.Accounts {
+	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; read {
 				problems := len(p.out.Problems)
-				p.out.Zones++
 				p.planZone(account, zone, entryPoint)
 				p.planRemovals(account, zone, entryPoint)
 				if unreadable(entryPoint.Err) && len(p.out.Problems) == problems { // it declares no deployment
@@ -80,8 +83,8 @@ func Plan(in Input) Outcome {
 }
 
 type planner struct {
-	in      Input
-	out     Outcome
+	in      diff.Input
+	out     diff.Part
 	managed map[rulesetKey]lookup
 
 	prunable map[edge.Scope][]diff.DeploymentID
@@ -144,9 +147,9 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	m := pin.managed
 	id := diff.DeploymentID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}
 	inputs := p.inputsOf(at, id, entryPoint, m)
-	if s, known := p.in.Memory.recall(id, inputs); known {
-		p.keep(at, s.kept)
-		p.settle(at, id, rule, s.owned)
+	if s, known := p.in.Memory.Recall(id, inputs); known {
+		p.keep(at, s.Kept)
+		p.settle(at, id, rule, s.Owned)
 		return
 	}
 	intent, ok := p.intentOf(at, m, found)
@@ -164,8 +167,8 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	if len(fields) == 0 {
 		if len(problems) == 0 {
-			inputs.owned, inputs.kept = w.owned, kept
-			p.in.Memory.keep(id, inputs)
+			inputs.Owned, inputs.Kept = w.owned, kept
+			p.in.Memory.Keep(id, inputs)
 		}
 		p.settle(at, id, rule, w.owned)
 		return
@@ -176,10 +179,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
-		Operation: diff.DeploymentUpdate{
-			Target: diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
+		Operation: diff.RuleOperation{
+			Do:     diff.ActionUpdate,
+			Target: diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
 			Body:   w.rule,
 		},
 	})
@@ -241,7 +245,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	}
 	parameters := *live.ActionParameters
 	parameters.Overrides = mg.merge(parameters.Overrides, in.claims)
-	if versionOf(live) != pin.want {
+	if rulesets.VersionOf(live) != pin.want {
 		parameters.Version = pin.want
 	}
 	var remembered []diff.Member
@@ -322,4 +326,16 @@ func (p *planner) problem(at place, problem diff.Problem) {
 	problem.Account, problem.Zone, problem.Scope = at.account.Key, at.zone.Key, at.zone.Scope
 	problem.Deployment = at.d.Name()
 	p.out.Problems = append(p.out.Problems, problem)
+}
+
+// inputsOf names what planning a deployment rests on.
+func (p *planner) inputsOf(at place, id diff.ID, entryPoint edge.Ruleset, m *managed) diff.Settlement {
+	s := diff.Settlement{Declared: at.declared, Count: len(entryPoint.Rules), Applied: p.in.Applied[id]}
+	if len(entryPoint.Rules) > 0 {
+		s.Rules = &entryPoint.Rules[0]
+	}
+	if len(m.Rules) > 0 {
+		s.Managed = &m.Rules[0]
+	}
+	return s
 }

@@ -11,9 +11,9 @@ import (
 func planScene(s difftest.Scene) diff.Plan { return planWith(s, nil) }
 
 // planWith does so with a memory.
-func planWith(s difftest.Scene, memory *Memory) diff.Plan {
-	out := Plan(Input{Accounts: s.State.Accounts, Live: s.Live, Applied: s.Applied, Prunable: s.Prunable, Memory: memory})
-	p := diff.Gather(s.State.Commit, out.Zones, 0, out.Changes, out.Problems)
+func planWith(s difftest.Scene, memory *diff.Memory) diff.Plan {
+	out := Kind{}.Plan(diff.Input{State: s.State, Live: s.Live, Applied: s.Applied, Prunable: s.Prunable, Memory: memory})
+	p := diff.Gather(s.State.Commit, len(s.Live.EntryPoints), 0, out.Changes, out.Problems)
 	p.Settled = out.Settled
 	return p
 }

@@ -39,9 +39,9 @@ func TestMakeWritesTheWholeRule(t *testing.T) {
 	if got := difftest.JSONText(t, request.Body); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	target := diff.Target{Ruleset: difftest.Core, EntryPoint: difftest.EntryPoint, Version: "11", Rule: difftest.Rule, Owned: c.Target().Owned}
-	if !reflect.DeepEqual(c.Target(), target) || len(c.Target().Owned) != 9 {
-		t.Errorf("target is %+v", c.Target())
+	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: difftest.Core, EntryPoint: difftest.EntryPoint, Version: "11", Rule: difftest.Rule, Owned: c.Do().Owned()}
+	if !reflect.DeepEqual(difftest.UpdateOf(c).Target, target) || len(c.Do().Owned()) != 9 {
+		t.Errorf("target is %+v", difftest.UpdateOf(c).Target)
 	}
 }
 

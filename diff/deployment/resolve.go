@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 // managed is a managed ruleset with the look-ups that resolving needs. It is
@@ -47,6 +49,14 @@ func index(r edge.Ruleset) *managed {
 		m.allOn = m.allOn && rule.IsEnabled()
 	}
 	return m
+}
+
+// managedOf is the index of a managed ruleset. What it learns while a plan is made with it
+// (findings) is not shared: each caller gets a copy of its own.
+func managedOf(indexes *diff.Indexes, r edge.Ruleset) *managed {
+	own := *indexes.Of(Name, r, func(r edge.Ruleset) any { return index(r) }).(*managed) //nolint:forcetypeassert // it is made here
+	own.Ruleset, own.found = r, map[desired.RuleRef]finding{}
+	return &own
 }
 
 // claim is what an intent says about one override entry. Members it leaves nil
@@ -151,7 +161,7 @@ func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError 
 
 // unknownTag says that a declared tag is not one of the ruleset's.
 func (m *managed) unknownTag(where, tag string, at desired.Origin) resolveError {
-	return resolveError{at, fmt.Sprintf("%s: managed ruleset %q has no tag %q", where, m.Name, tag), didYouMean(tag, sortedKeys(m.byTag))}
+	return resolveError{at, fmt.Sprintf("%s: managed ruleset %q has no tag %q", where, m.Name, tag), nearest.Hint(tag, sortedKeys(m.byTag), "")}
 }
 
 func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolveError {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 func TestResolveErrors(t *testing.T) {
@@ -245,10 +247,10 @@ func TestFindRuleset(t *testing.T) {
 			message: `the account has no managed ruleset named "Core Ruleset"`, hint: "the account has no visible managed ruleset of this phase",
 		},
 	} {
-		got, err := FindRuleset(test.ref, test.listed)
-		var problem *RulesetError
+		got, err := rulesets.Find(test.ref, test.listed)
+		var problem *rulesets.Error
 		if !errors.As(err, &problem) {
-			problem = &RulesetError{}
+			problem = &rulesets.Error{}
 		}
 		if got.ID != test.want || problem.Message != test.message || problem.Hint != test.hint {
 			t.Errorf("%+v: got %q, %+v", test.ref, got.ID, problem)
@@ -268,7 +270,7 @@ func TestDidYouMean(t *testing.T) {
 		{"kitten", "mitten kitchen", `did you mean "mitten"?`},
 		{"anything", "", ""},
 	} {
-		if got := didYouMean(test.name, strings.Fields(test.candidates)); got != test.want {
+		if got := nearest.Hint(test.name, strings.Fields(test.candidates), ""); got != test.want {
 			t.Errorf("%s among %s: got %q, want %q", test.name, test.candidates, got, test.want)
 		}
 	}

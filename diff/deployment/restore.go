@@ -9,86 +9,33 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/redact"
 )
 
-// Restoration says to what a deployment is to be put back.
-type Restoration struct {
-	Account    string // its key
-	AccountID  edge.AccountID
-	Zone       string // its key
-	Scope      edge.Scope
-	Deployment string         // the key of the managed ruleset
-	Ruleset    edge.RulesetID // the managed ruleset
-	Ref        string         // as in [diff.DeploymentID]
-	Members    []Restored
-}
-
-// Restored is one member that was written: what was there before, and what was written. Nil
-// is a member that is not there.
-type Restored struct {
-	Path            diff.Member
-	Before, Written json.RawMessage
-	Owned           bool // what was there before was Seawall's own
-}
-
-// Restore plans to put deployments back, each zone as a whole or not at all: only where what
-// was written is still live. What is otherwise by now becomes a problem, [diff.ChangedSince], and
-// a zone that is as it was before becomes nothing. The plan has passed no guard yet, and has
-// no digest; see [diff.Gather].
-func Restore(all []Restoration, live diff.Live) diff.Plan {
-	p := diff.Plan{Version: diff.PlanVersion, Changes: []diff.Change{}, Problems: []diff.Problem{}}
-	indexes := &Indexes{}
-	zones := map[edge.Scope]bool{}
-	changed := map[edge.Scope]string{}
-	for _, r := range all {
-		zones[r.Scope] = true
-		change, problem := restore(r, live, indexes)
-		switch {
-		case problem != nil:
-			problem.Account, problem.Zone, problem.Scope, problem.Deployment = r.Account, r.Zone, r.Scope, r.Deployment
-			p.Problems = append(p.Problems, *problem)
-			changed[r.Scope] = r.Deployment
-		case change != nil:
-			p.Changes = append(p.Changes, *change)
-		}
-	}
-	p.Changes = slices.DeleteFunc(p.Changes, func(c diff.Change) bool {
-		why, not := changed[c.Scope]
-		if not {
-			p.Problems = append(p.Problems, diff.Problem{
-				Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, State: diff.ChangedSince,
-				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", why),
-			})
-		}
-		return not
-	})
-	diff.SortChanges(p.Changes)
-	p.Summary.Zones = len(zones)
-	return p.Counted()
-}
-
-func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *diff.Problem) {
-	entryPoint, read := live.EntryPoints[r.Scope.At(edge.PhaseFirewallManaged)]
+// Restore implements [diff.Kind]. What is otherwise by now than it was written becomes a
+// problem, [diff.ChangedSince].
+func (Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
+	entryPoint, read := in.Live.EntryPoints[r.ID.Scope.At(edge.PhaseFirewallManaged)]
 	if !read {
 		entryPoint.Err = errors.New("the zone was not read")
 	}
 	if entryPoint.Err != nil {
 		return nil, &diff.Problem{State: diff.Unknown, Reason: entryPoint.Err.Error(), Err: entryPoint.Err}
 	}
-	full, read := live.Accounts[r.AccountID].Managed[r.Ruleset]
+	full, read := in.Live.Accounts[r.AccountID].Managed[r.ID.Ruleset]
 	if !read {
-		full.Err = fmt.Errorf("managed ruleset %s is not one that the account's declared zones deploy", r.Ruleset)
+		full.Err = fmt.Errorf("managed ruleset %s is not one that the account's declared zones deploy", r.ID.Ruleset)
 	}
 	if full.Err != nil {
 		return nil, &diff.Problem{State: diff.Unknown, Reason: full.Err.Error(), Err: full.Err}
 	}
-	rules := executions(entryPoint.Value, r.Ruleset, r.Ref)
+	rules := executions(entryPoint.Value, r.ID.Ruleset, r.ID.Ref)
 	if len(rules) != 1 {
 		return nil, &diff.Problem{State: diff.ChangedSince, Reason: fmt.Sprintf("%d execute rules of the zone run the managed ruleset, but there was one", len(rules))}
 	}
-	m, rule := indexes.of(full.Value), rules[0]
+	m, rule := managedOf(in.Indexes, full.Value), rules[0]
 	want, owned, err := restored(rule, r.Members, m)
 	if err != nil {
 		return nil, &diff.Problem{State: diff.Blocked, Reason: err.Error()}
@@ -104,25 +51,24 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	for i := range fields {
 		m.describe(&fields[i])
 	}
-	target := diff.Target{Ruleset: m.ID, Ref: r.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
+	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: r.ID.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
 	return &diff.Change{
-		Account: r.Account, Zone: r.Zone, Scope: r.Scope, Deployment: r.Deployment,
-		Direction: directionOf(fields), Fields: fields, Operation: diff.DeploymentUpdate{Target: target, Body: want},
+		Direction: directionOf(fields), Fields: fields, Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: target, Body: want},
 	}, nil
 }
 
 // restoredPin is the version that an execute rule runs and the one that it ran. Only the
 // latest is at hand.
 func restoredPin(rule, want edge.Rule, m *managed) pin {
-	s := pin{want: versionOf(want)}.unknown(m)
-	if m.runs(versionOf(rule)) {
+	s := pin{want: rulesets.VersionOf(want)}.unknown(m)
+	if m.runs(rulesets.VersionOf(rule)) {
 		s.before = m
 	}
 	return s
 }
 
 // otherThanWritten tells which members are not as they were written.
-func otherThanWritten(rule edge.Rule, members []Restored) (others []string) {
+func otherThanWritten(rule edge.Rule, members []diff.Restored) (others []string) {
 	for _, member := range members {
 		if now := jsonOf(valueAt(rule, member.Path)); !bytes.Equal(now, member.Written) {
 			others = append(others, fmt.Sprintf("%s was written as %s and is %s", member.Path, textOf(member.Written), textOf(now)))
@@ -153,7 +99,7 @@ func jsonOf(v any) json.RawMessage {
 // restored returns a rule with members as they were before, and the members that Seawall
 // owns with that: those that it had put there, and entries that stand in for a list that
 // would become empty.
-func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, owned []diff.Member, err error) {
+func restored(live edge.Rule, members []diff.Restored, m *managed) (want edge.Rule, owned []diff.Member, err error) {
 	want = live.Update()
 	parameters := *live.ActionParameters
 	want.ActionParameters = &parameters
@@ -192,7 +138,7 @@ func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, o
 		mg.standIn(&overrides, "rules", e.rules, withRule)
 	}
 	parameters.Overrides = nonEmpty(overrides)
-	return want, append(append(owned, mg.standIns...), diff.LastExpression(want.Expression)), nil
+	return want, append(append(owned, mg.standIns...), rememberText(ofExpression, want.Expression)), nil
 }
 
 // editor sets single members of a rule.
@@ -210,9 +156,9 @@ func (e *editor) set(rule *edge.Rule, path diff.Member, value json.RawMessage) e
 		return json.Unmarshal(value, &rule.Expression)
 	case versionMember:
 		return json.Unmarshal(value, &rule.ActionParameters.Version)
-	case diff.DescriptionMember:
+	case descriptionMember:
 		return setMember(&rule.Description, value)
-	case diff.RefMember:
+	case refMember:
 		if rule.Ref = ""; value == nil {
 			return nil
 		}
@@ -306,10 +252,10 @@ func valueAt(rule edge.Rule, path diff.Member) any {
 	case "expression":
 		return rule.Expression
 	case versionMember:
-		return versionOf(rule)
-	case diff.DescriptionMember:
+		return rulesets.VersionOf(rule)
+	case descriptionMember:
 		return orNone(descriptionOf(rule))
-	case diff.RefMember:
+	case refMember:
 		return orNone(rule.Ref)
 	}
 	o := overridesOf(rule)

@@ -174,7 +174,7 @@ func described(d desired.Deployment) iter.Seq2[desired.RuleRef, desired.Origin] 
 // declaration name.
 func (m *managed) rememberNamed(d desired.Deployment) (members []diff.Member) {
 	for ref := range described(d) {
-		members = append(members, diff.NamedRule(ref.Description, m.find(ref).id))
+		members = append(members, diff.Member(ofNamed(ref.Description)+string(m.find(ref).id)))
 	}
 	slices.Sort(members)
 	return slices.Compact(members)
@@ -185,7 +185,10 @@ func (m *managed) rememberNamed(d desired.Deployment) (members []diff.Member) {
 // none, errs says so already: it says in its hint which rule it was.
 func (m *managed) moved(d desired.Deployment, before []diff.Member, errs []resolveError) []resolveError {
 	for ref, origin := range described(d) {
-		was := diff.NamedRules(before, ref.Description)
+		was := make([]edge.RuleID, 0, 1)
+		for _, id := range recall(before, ofNamed(ref.Description)) {
+			was = append(was, edge.RuleID(id))
+		}
 		f := m.find(ref)
 		switch {
 		case len(was) == 0, f.message == "" && slices.Contains(was, f.id):

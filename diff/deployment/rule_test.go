@@ -75,12 +75,12 @@ func TestNearestRules(t *testing.T) {
 func TestDescriptionThatMoves(t *testing.T) {
 	const text = "WordPress login brute force"
 	by := desired.RuleRef{Description: text}
-	plan := func(d desired.Deployment, managed edge.Ruleset, rule edge.Rule, applied diff.Applied) Outcome {
+	plan := func(d desired.Deployment, managed edge.Ruleset, rule edge.Rule, applied diff.Applied) diff.Part {
 		live := difftest.Live(rule)
 		account := live.Accounts[difftest.Account]
 		account.Managed = map[edge.RulesetID]diff.Observed[edge.Ruleset]{difftest.Core: {Value: managed}}
 		live.Accounts[difftest.Account] = account
-		return Plan(Input{Accounts: difftest.State(d).Accounts, Live: live, Applied: applied})
+		return Kind{}.Plan(diff.Input{State: difftest.State(d), Live: live, Applied: applied})
 	}
 	for name, d := range map[string]desired.Deployment{
 		"disabled":   difftest.Deployment(difftest.DisableRule(by)),
@@ -92,7 +92,7 @@ func TestDescriptionThatMoves(t *testing.T) {
 				t.Fatalf("the first plan has %+v and %+v", first.Changes, first.Problems)
 			}
 			rule := replaced(difftest.Execute(nil), difftest.UpdateOf(first.Changes[0]).Body)
-			settled := plan(d, describedRules(wordPress), rule, diff.Applied{first.Changes[0].ID(): first.Changes[0].Target().Owned})
+			settled := plan(d, describedRules(wordPress), rule, diff.Applied{first.Changes[0].ID(): first.Changes[0].Do().Owned()})
 			if len(settled.Settled) != 1 || len(settled.Problems) > 0 {
 				t.Fatalf("it does not agree: %+v", settled.Problems)
 			}

@@ -79,18 +79,18 @@ func (w wanted) explainNew(fields []diff.Field, in intent) {
 // put back nor accepted; nil for nothing.
 func expressionOf(d desired.Deployment, live string, before []diff.Member) (want string, remembered []diff.Member, drifted *diff.Leftover) {
 	if d.Expression != nil {
-		return d.Expression.Value, []diff.Member{diff.LastExpression(d.Expression.Value)}, nil
+		return d.Expression.Value, []diff.Member{rememberText(ofExpression, d.Expression.Value)}, nil
 	}
-	known := diff.LastExpressions(before)
+	known := recallText(before, ofExpression)
 	mode := desired.ReportDrift
 	if d.ExpressionDrift != nil {
 		mode = d.ExpressionDrift.Value
 	}
 	if len(known) == 0 || slices.Contains(known, live) || mode == desired.IgnoreDrift {
-		return live, []diff.Member{diff.LastExpression(live)}, nil
+		return live, []diff.Member{rememberText(ofExpression, live)}, nil
 	}
 	last := known[len(known)-1]
-	remembered = []diff.Member{diff.LastExpression(last)}
+	remembered = []diff.Member{rememberText(ofExpression, last)}
 	if mode == desired.RestoreDrift {
 		return last, remembered, nil
 	}

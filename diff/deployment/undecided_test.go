@@ -46,7 +46,7 @@ func TestExpressionsThatAreNotDeclared(t *testing.T) {
 			live.Expression = test.live
 			var applied []diff.Member
 			for _, expression := range test.remembered {
-				applied = append(applied, diff.LastExpression(expression))
+				applied = append(applied, rememberText(ofExpression, expression))
 			}
 			p := planScene(difftest.Scene{
 				State: difftest.State(d), Live: difftest.Live(live),
@@ -58,7 +58,7 @@ func TestExpressionsThatAreNotDeclared(t *testing.T) {
 			}
 			for _, c := range p.Changes {
 				f := c.Field("expression")
-				got, owned = fmt.Sprintf("%s %v → %v", c.Direction, f.Old, f.New), c.Target().Owned
+				got, owned = fmt.Sprintf("%s %v → %v", c.Direction, f.Old, f.New), c.Do().Owned()
 				if f.Origin.Line != 5 {
 					t.Errorf("asked for at %v", f.Origin)
 				}
@@ -70,7 +70,7 @@ func TestExpressionsThatAreNotDeclared(t *testing.T) {
 					t.Errorf("got %+v", problem)
 				}
 			}
-			if got += fmt.Sprintf(", remembers %v", diff.LastExpressions(owned)); got != test.want {
+			if got += fmt.Sprintf(", remembers %v", recallText(owned, ofExpression)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -83,7 +83,7 @@ func TestDecidedIsHealedBesideUndecided(t *testing.T) {
 	live.Enabled, live.Expression = new(false), "false"
 	p := planScene(difftest.Scene{
 		State: difftest.State(difftest.Deployment(difftest.Threshold(40, "block"))), Live: difftest.Live(live),
-		Applied: diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: {diff.LastExpression("true")}},
+		Applied: diff.Applied{{Scope: difftest.Zone, Ruleset: difftest.Core}: {rememberText(ofExpression, "true")}},
 	})
 	if len(p.Changes) != 1 || len(p.Problems) != 2 {
 		t.Fatalf("got %+v", p)

@@ -7,56 +7,15 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // An execute rule runs the latest version of a managed ruleset, or one that it names: it
 // is pinned. What a declaration means is resolved against the version that it is to run.
 
-// latest is the version of an execute rule that is not pinned, and of one that says none.
-const latest = "latest"
-
 // versionMember is its path.
 const versionMember diff.Member = "version"
-
-func versionOf(rule edge.Rule) string {
-	if rule.ActionParameters == nil || rule.ActionParameters.Version == "" {
-		return latest
-	}
-	return rule.ActionParameters.Version
-}
-
-// Versions are the versions of managed rulesets, other than the latest, that a plan of a
-// zone needs: what it runs, and what it is declared to run.
-func Versions(account desired.Account, zone desired.Zone, live diff.AccountLive, entryPoint edge.Ruleset) (needed []diff.RulesetVersion) {
-	seen := map[diff.RulesetVersion]bool{}
-	for _, ref := range account.Rulesets {
-		listed, err := FindRuleset(ref, live.Listed.Value)
-		if err != nil {
-			continue
-		}
-		add := func(version string) {
-			v := diff.RulesetVersion{Ruleset: listed.ID, Version: version}
-			if version != latest && version != live.Managed[listed.ID].Value.Version && !seen[v] {
-				seen[v], needed = true, append(needed, v)
-			}
-		}
-		for _, d := range zone.Deployments {
-			if d.Ruleset != ref.Key {
-				continue
-			}
-			if d.Version != nil {
-				add(d.Version.Value)
-			}
-			for _, rule := range entryPoint.Rules {
-				if rule.Executes(listed.ID) {
-					add(versionOf(rule))
-				}
-			}
-		}
-	}
-	return needed
-}
 
 // pin is the version that an execute rule is to run.
 type pin struct {
@@ -74,7 +33,7 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 	if p.documented(at) && at.d.Version == nil {
 		return s.unknown(found), true
 	}
-	if p.documented(at) && s.want != latest {
+	if p.documented(at) && s.want != rulesets.Latest {
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Version.Origin,
 			Reason: fmt.Sprintf("version: the platform's reference has no call that reads version %s of managed ruleset %q", s.want, found.Name),
@@ -108,14 +67,14 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 
 // versionOf settles which version a deployment is to run, and reads the one that it runs.
 func (p *planner) versionOf(at place, live edge.Rule, found *managed) pin {
-	runs := versionOf(live)
+	runs := rulesets.VersionOf(live)
 	s := pin{want: runs}
 	switch {
 	case at.d.Version != nil:
 		s.want = at.d.Version.Value
-	case runs != latest && p.unpins(at, found):
-		s.want = latest
-	case runs != latest:
+	case runs != rulesets.Latest && p.unpins(at, found):
+		s.want = rulesets.Latest
+	case runs != rulesets.Latest:
 		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
 	}
 	if before, err := p.version(at, found, runs); err == nil {
@@ -130,7 +89,7 @@ func (p *planner) unpins(at place, found *managed) bool {
 		return on == desired.Remove
 	}
 	before := p.in.Applied[diff.DeploymentID{Scope: at.zone.Scope, Ruleset: found.ID, Ref: at.d.Ref}]
-	return !p.in.Reports && diff.FoundIn(before).New(versionMember)
+	return !p.in.Reports && foundIn(before).isNew(versionMember)
 }
 
 // unknown is the pin where the latest version is the best that is known of the one that
@@ -141,7 +100,9 @@ func (s pin) unknown(found *managed) pin {
 }
 
 // runs reports whether a managed ruleset, as it was read without a version, is a version.
-func (m *managed) runs(version string) bool { return version == latest || version == m.Version }
+func (m *managed) runs(version string) bool {
+	return version == rulesets.Latest || version == m.Version
+}
 
 // decisionOnVersion is what becomes of a version that is not declared; empty for undecided.
 func decisionOnVersion(d desired.Deployment) desired.Unmanaged {
@@ -170,7 +131,7 @@ func (p *planner) version(at place, found *managed, version string) (*managed, e
 	case read.Err != nil:
 		return nil, read.Err
 	}
-	m := p.in.Indexes.of(read.Value)
+	m := managedOf(p.in.Indexes, read.Value)
 	m.Name = found.Name
 	return m, nil
 }

@@ -69,7 +69,7 @@ func TestPinnedVersions(t *testing.T) {
 				}
 			}
 			live.Accounts[difftest.Account] = account
-			out := Plan(Input{Accounts: difftest.State(difftest.Deployment(test.declares...)).Accounts, Live: live})
+			out := Kind{}.Plan(diff.Input{State: difftest.State(difftest.Deployment(test.declares...)), Live: live})
 			got := "in sync"
 			for _, k := range out.Kept {
 				got = fmt.Sprintf("kept %s = %q", k.Members[0].Path, k.Members[0].Value)
@@ -103,8 +103,8 @@ func TestVersionsAreExplained(t *testing.T) {
 	account := live.Accounts[difftest.Account]
 	account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: difftest.Core, Version: "3"}: {Value: older()}}
 	live.Accounts[difftest.Account] = account
-	plan := func(declares ...difftest.Intent) Outcome {
-		return Plan(Input{Accounts: difftest.State(difftest.Deployment(declares...)).Accounts, Live: live})
+	plan := func(declares ...difftest.Intent) diff.Part {
+		return Kind{}.Plan(diff.Input{State: difftest.State(difftest.Deployment(declares...)), Live: live})
 	}
 	out := plan(difftest.Keep, difftest.DisabledRule(0), difftest.DisableTag("none"))
 	var hints []string

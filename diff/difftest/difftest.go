@@ -260,13 +260,13 @@ func genRules(t *rapid.T) (list []edge.RuleOverride) {
 }
 
 // UpdateOf is what a change of a deployment writes; zero where it writes nothing.
-func UpdateOf(c diff.Change) diff.DeploymentUpdate {
-	u, _ := c.Operation.(diff.DeploymentUpdate)
+func UpdateOf(c diff.Change) diff.RuleOperation {
+	u, _ := c.Operation.(diff.RuleOperation)
 	return u
 }
 
 // AlterUpdate alters what a change of a deployment writes.
-func AlterUpdate(c *diff.Change, alter func(*diff.DeploymentUpdate)) {
+func AlterUpdate(c *diff.Change, alter func(*diff.RuleOperation)) {
 	u := UpdateOf(*c)
 	alter(&u)
 	c.Operation = u

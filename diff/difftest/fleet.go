@@ -18,8 +18,8 @@ func FleetZone(i int) edge.Scope { return edge.ZoneScope(edge.ZoneID(fmt.Sprintf
 // FleetChange is a change to the one deployment of a zone of a fleet.
 func FleetChange(i int, d diff.Direction) diff.Change {
 	return diff.Change{
-		Account: "prod", Zone: fmt.Sprintf("z%d", i), Scope: FleetZone(i), Deployment: "core",
-		Operation: diff.DeploymentUpdate{Target: diff.Target{Version: "7"}},
+		Kind: "deployment", Account: "prod", Zone: fmt.Sprintf("z%d", i), Scope: FleetZone(i), Deployment: "core",
+		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Version: "7"}},
 		Direction: d, Fields: []diff.Field{{Path: "enabled", Old: false, New: true, Direction: d}},
 	}
 }
@@ -31,7 +31,7 @@ func TokenChange(key string, action diff.Action, d diff.Direction) diff.Change {
 		creation.Lifetime, creation.Every = 48*time.Hour, 24*time.Hour
 		creation.Follows = &diff.Followed{Sink: creation.Sink, Spec: creation.Spec, Lifetime: creation.Lifetime, Every: creation.Every}
 	}
-	return diff.Change{Token: key, Direction: d, Fields: []diff.Field{}, Operation: creation}
+	return diff.Change{Kind: "token", Scope: edge.CredentialScope(creation.Owner), Token: key, Direction: d, Fields: []diff.Field{}, Operation: creation}
 }
 
 // PlanOf is a plan that has some changes.

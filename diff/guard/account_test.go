@@ -52,7 +52,7 @@ func TestSettingsStayWithAnAccount(t *testing.T) {
 			accounts := guard.Accounts{Settings: test.settings, Rest: guard.AccountSettings{}}.
 				Declaring(map[string]edge.AccountID{test.key: "a"}, test.bound)
 			facts := guard.Facts{Observe: test.observe, Accounts: accounts}
-			change := diff.Change{Operation: diff.DeploymentUpdate{}, Account: test.key, Zone: "z", Scope: edge.ZoneScope("1"), Deployment: "core"}
+			change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: test.key, Zone: "z", Scope: edge.ZoneScope("1"), Deployment: "core"}
 			leaving := accounts.Leaving(test.observe)
 			plan := diff.Plan{Changes: []diff.Change{change}, Leaving: leaving}
 			got := diff.Guard("")
@@ -93,7 +93,7 @@ func TestAPlanApprovesItsDepartures(t *testing.T) {
 	left := []diff.Left{{Setting: "guards.gold", Labels: gold}}
 	plan := diff.NewPlan("c")
 	for _, id := range []edge.Scope{edge.ZoneScope("1"), edge.ZoneScope("2")} {
-		plan.Changes = append(plan.Changes, diff.Change{Operation: diff.DeploymentUpdate{}, Account: "prod", Zone: id.String(), Scope: id, Deployment: "core"})
+		plan.Changes = append(plan.Changes, diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: "prod", Zone: id.String(), Scope: id, Deployment: "core"})
 		plan.Leaving = append(plan.Leaving, diff.Leaving{Account: "prod", Zone: id.String(), Scope: id, Left: left}.Sealed(""))
 	}
 	without := plan

@@ -9,9 +9,6 @@ import (
 
 func refuseNonConvergent(c diff.Change, f Facts) *diff.Refusal {
 	unkept := f.NonConvergent[c.ID()]
-	if a, ok := c.Operation.(diff.Amendment); ok {
-		unkept = f.NonConvergentTokens[a.ID]
-	}
 	if unkept == "" || unkept != c.Fingerprint() {
 		return nil
 	}

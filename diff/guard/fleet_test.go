@@ -153,10 +153,10 @@ func TestLimit(t *testing.T) {
 func TestLimitCountsZones(t *testing.T) {
 	second := difftest.FleetChange(1, diff.Weakens)
 	second.Deployment = "credentials"
-	difftest.AlterUpdate(&second, func(u *diff.DeploymentUpdate) { u.Target.Rule = "other" })
+	difftest.AlterUpdate(&second, func(u *diff.RuleOperation) { u.Target.Rule = "other" })
 	unkept := difftest.FleetChange(3, diff.Weakens)
 	not := map[diff.DeploymentID]string{unkept.ID(): unkept.Fingerprint()}
-	orphan := diff.Change{Token: "old", Operation: diff.Orphan{}, Direction: diff.Neutral, Fields: []diff.Field{}}
+	orphan := diff.Change{Scope: edge.CredentialScope(""), Token: "old", Operation: diff.Orphan{}, Direction: diff.Neutral, Fields: []diff.Field{}}
 	p := difftest.PlanOf(difftest.FleetChange(1, diff.Weakens), second, difftest.FleetChange(2, diff.Weakens), unkept, orphan, difftest.TokenChange("t", diff.ActionCreate, diff.Weakens))
 	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(2)})}), "z3 non_convergent")
 	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(1)})}), "z1 limit", "z1 limit", "z2 limit", "z3 non_convergent")
@@ -289,11 +289,11 @@ func TestApprovalDigest(t *testing.T) {
 		"another old value": {func(p *diff.Plan) { p.Changes[0].Fields[0].Old = nil }, false},
 		"another new value": {func(p *diff.Plan) { p.Changes[0].Fields[0].New = 3 }, false},
 		"another request": {func(p *diff.Plan) {
-			difftest.AlterUpdate(&p.Changes[0], func(u *diff.DeploymentUpdate) { u.Body.Expression = "x" })
+			difftest.AlterUpdate(&p.Changes[0], func(u *diff.RuleOperation) { u.Body.Expression = "x" })
 		}, false},
 		"another direction": {func(p *diff.Plan) { p.Changes[0].Fields[0].Direction = diff.Neutral }, false},
 		"a version seen": {func(p *diff.Plan) {
-			difftest.AlterUpdate(&p.Changes[2], func(u *diff.DeploymentUpdate) { u.Target.Version = "8" })
+			difftest.AlterUpdate(&p.Changes[2], func(u *diff.RuleOperation) { u.Target.Version = "8" })
 		}, false},
 		"another deployment": {func(p *diff.Plan) { p.Changes[0].Deployment = "x" }, false},
 	} {

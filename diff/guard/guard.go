@@ -23,8 +23,8 @@ import (
 // release it. The first refusal counts. The digest of a plan that has one is taken
 // anew.
 //
-// Their order: what makes a change senseless whoever agrees to it (shrink,
-// tokens, non_convergent); what people withdrew (observe, account, hold);
+// Their order: what no guard knows (unknown); what makes a change senseless whoever agrees to
+// it (shrink, what the operation says itself, non_convergent); what people withdrew (observe, account, hold);
 // what needs somebody's agreement (limit, approval); and what only has to wait
 // (freeze, wave). Limits stand before the guards that wait so that waiting never
 // makes a large commit look small.
@@ -41,8 +41,9 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 			}
 		}
 	}
+	refuse(refuseUnknown)
 	refuse(func(diff.Change) *diff.Refusal { return refuseShrunk(facts) })
-	refuse(func(c diff.Change) *diff.Refusal { return refuseToken(c, facts) })
+	refuse(func(c diff.Change) *diff.Refusal { return refuseSenseless(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseNonConvergent(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseObserved(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseAccount(c, facts) })
@@ -71,13 +72,11 @@ type Facts struct {
 	// CheckSink reports why a sink could not take a secret; nil takes any.
 	CheckSink func(desired.Sink) error
 
-	// NonConvergent holds, for each deployment, the fingerprint of a change that
-	// was written and not kept by the platform.
-	NonConvergent map[diff.DeploymentID]string
+	// NonConvergent holds the fingerprints of changes that were written and not kept by the
+	// platform.
+	NonConvergent map[diff.ID]string
 	// Tries says when such a change was sent and is sent again, where that is known.
-	Tries map[diff.DeploymentID]diff.Try
-	// NonConvergentTokens is the same for updates of tokens.
-	NonConvergentTokens map[edge.TokenID]string
+	Tries map[diff.ID]diff.Try
 
 	// Zones are the labels of every declared zone, whether this plan looks at it or not.
 	Zones map[edge.Scope]Labels
@@ -120,13 +119,16 @@ func (l Labels) Selects(zone Labels) bool {
 	return true
 }
 
-// selects reports whether labels select what a change is about. A token has no
-// labels: only a selector without any selects it.
+// selects reports whether labels select what a change is about. What is of a credential has
+// no labels: only a selector without any selects it. What nobody knows is selected by all.
 func (f Facts) selects(l Labels, c diff.Change) bool {
-	if c.Kind() == diff.KindToken {
+	switch {
+	case c.Level() == edge.LevelCredential:
 		return len(l) == 0
+	case diff.Counts(c.Level()):
+		return f.selectsZone(l, c.Scope)
 	}
-	return f.selectsZone(l, c.Scope)
+	return true
 }
 
 // selectsZone reports whether labels select a zone: as it is declared, or by what it has not

@@ -10,7 +10,6 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -61,7 +60,7 @@ func TestSizeInWords(t *testing.T) {
 }
 
 func TestGuardShrunk(t *testing.T) {
-	plan := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil))
+	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil)))
 	facts := Facts{Before: Size{10, 12, 0}, After: Size{1, 1, 0}}
 	want := &diff.Refusal{
 		Guard: diff.GuardShrink, Reason: "this commit declares 1 zone with 1 deployment, but the last accepted commit declared 10 zones with 12 deployments",
@@ -84,7 +83,7 @@ func TestGuardShrunk(t *testing.T) {
 }
 
 func TestGuardFirstRefusalCounts(t *testing.T) {
-	plan := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R0","enabled":false}]}`)))
+	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R0","enabled":false}]}`))))
 	facts := Facts{Before: Size{10, 10, 0}, After: Size{1, 1, 0}, NonConvergent: map[diff.DeploymentID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
 	for _, want := range []diff.Guard{diff.GuardShrink, diff.GuardNonConvergent} {
 		if got := Check(plan, facts).Changes[0].Refused; got.Guard != want {
@@ -96,10 +95,10 @@ func TestGuardFirstRefusalCounts(t *testing.T) {
 
 func TestGuardNonConvergent(t *testing.T) {
 	live := difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","action":"log"},{"id":"R2","action":"log"}]}`))
-	written := difftest.MustChange(t, plannertest.One(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live))
+	written := difftest.MustChange(t, planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live)))
 	facts := Facts{NonConvergent: map[diff.DeploymentID]string{written.ID(): written.Fingerprint()}}
 	refusal := func(d desired.Deployment, live edge.Rule) *diff.Refusal {
-		return Check(plannertest.One(d, live), facts).Changes[0].Refused
+		return Check(planner.Make(difftest.One(d, live)), facts).Changes[0].Refused
 	}
 	want := &diff.Refusal{
 		Guard: diff.GuardNonConvergent,
@@ -141,7 +140,7 @@ func TestGuardNonConvergent(t *testing.T) {
 func TestDigest(t *testing.T) {
 	facts := Facts{}
 	plan := func() diff.Plan {
-		p := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`)))
+		p := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`))))
 		facts.NonConvergent = map[diff.DeploymentID]string{p.Changes[0].ID(): p.Changes[0].Fingerprint()}
 		return Check(p, facts)
 	}
@@ -176,7 +175,7 @@ func TestDigest(t *testing.T) {
 		"field origin":  func(p *diff.Plan) { p.Changes[0].Fields[0].Origin = nil },
 		"unmanaged":     func(p *diff.Plan) { p.Problems[0].Unmanaged = nil },
 		"body": func(p *diff.Plan) {
-			difftest.AlterUpdate(&p.Changes[0], func(u *diff.DeploymentUpdate) { u.Body.Expression = "false" })
+			difftest.AlterUpdate(&p.Changes[0], func(u *diff.RuleOperation) { u.Body.Expression = "false" })
 		},
 		"refusal":  func(p *diff.Plan) { p.Changes[0].Refused.Reason = "other" },
 		"problem":  func(p *diff.Plan) { p.Problems = append(p.Problems, diff.Problem{}) },
@@ -188,7 +187,7 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%s does not change the digest", name)
 		}
 	}
-	unguarded := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`)))
+	unguarded := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`))))
 	if unguarded.Digest == first.Digest {
 		t.Error("a guard does not change the digest")
 	}
@@ -234,7 +233,7 @@ func TestShrinkAsConfigured(t *testing.T) {
 // What an account deploys itself runs in zones with any labels: guards with labels apply
 // to it, and it counts as one zone with all of them.
 func TestGuardsWithLabelsApplyToAccounts(t *testing.T) {
-	plan := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil))
+	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil)))
 	account, gold, none := edge.AccountScope(difftest.Account), Labels{"tier": "gold"}, 0
 	plan.Changes[0].Scope = account
 	for name, facts := range map[string]Facts{

@@ -4,8 +4,8 @@ import "github.com/seawall-dev/seawall/diff"
 
 // refuseHeld refuses every change to a zone that is held.
 func refuseHeld(c diff.Change, f Facts) *diff.Refusal {
-	if c.Kind() != diff.KindDeployment {
-		return nil
+	if !diff.Counts(c.Level()) {
+		return refuseUnknown(c)
 	}
 	h, held := diff.HoldOn(f.Holds, c.Zone, c.Scope)
 	if !held {

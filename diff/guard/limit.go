@@ -62,7 +62,7 @@ func (f Facts) exceeded(changes []diff.Change) (over []heldBack) {
 	for _, rule := range f.Rules {
 		var all, weakening []diff.Change
 		for _, c := range changes {
-			if c.Kind() != diff.KindDeployment || !f.selects(rule.Labels, c) {
+			if c.Level() == edge.LevelCredential || !f.selects(rule.Labels, c) {
 				continue
 			}
 			all = append(all, c)

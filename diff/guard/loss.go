@@ -74,6 +74,13 @@ func (l *Loss) zone(was declaredZone, have declarations, known Known) {
 			l.name(diff.NameOf(was.account.Key, z.Key, d.Name(), ""))
 		}
 	}
+	for _, o := range z.Others {
+		gone := !declared || !slices.ContainsFunc(now.zone.Others, func(other desired.Other) bool { return other.Kind == o.Kind && other.Key == o.Key })
+		l.count(exists, gone, func(s *Size) { s.Deployments++ })
+		if gone && declared {
+			l.name(diff.NameOf(was.account.Key, z.Key, o.Key, ""))
+		}
+	}
 }
 
 func (l *Loss) count(exists, gone bool, add func(*Size)) {
@@ -161,7 +168,7 @@ func LossOnRecord(deployments map[edge.Scope]int, after desired.State) Loss {
 			l.name(id.String())
 		}
 		for i := range deployments[id] {
-			l.count(true, i >= len(now.zone.Deployments), func(s *Size) { s.Deployments++ })
+			l.count(true, i >= now.zone.Count(), func(s *Size) { s.Deployments++ })
 		}
 	}
 	return l

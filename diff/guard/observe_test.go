@@ -11,8 +11,8 @@ import (
 // TestObserveSelects: an entry selects by account and labels, as declared or as last
 // proved; a token is observed where everything is.
 func TestObserveSelects(t *testing.T) {
-	zone := diff.Change{Operation: diff.DeploymentUpdate{}, Account: "prod", Zone: "a.example", Scope: edge.ZoneScope("1"), Deployment: "core"}
-	token := diff.Change{Operation: diff.Orphan{}, Token: "ci"}
+	zone := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: "prod", Zone: "a.example", Scope: edge.ZoneScope("1"), Deployment: "core"}
+	token := diff.Change{Operation: diff.Orphan{}, Scope: edge.CredentialScope(""), Token: "ci"}
 	facts := guard.Facts{
 		Zones:        map[edge.Scope]guard.Labels{edge.ZoneScope("1"): {"tier": "gold"}},
 		LabelsBefore: map[edge.Scope][]guard.Selection{edge.ZoneScope("1"): {{Labels: guard.Labels{"tier": "silver"}}}},

@@ -1,14 +1,16 @@
 package guard
 
-import "github.com/seawall-dev/seawall/diff"
+import (
+	"cmp"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
 
 // timely reports whether a change comes with time alone: a token that renews the one
 // before it was agreed to with that one, and a rotation that is late ends in a token
 // without successor. What the plan calls the change does not count.
-func timely(c diff.Change) bool {
-	creation, creates := c.Operation.(diff.Creation)
-	return creates && creation.Renews()
-}
+func timely(c diff.Change) bool { return c.Do().Timely() }
 
 // renewed adds the rotations that a plan has ready for tokens of which something is held
 // back: the token on record must not run out while a person decides. Where nothing of the
@@ -31,7 +33,7 @@ func renewed(plan diff.Plan, f Facts) diff.Plan {
 // heldBackOf reports whether something that a plan would send about a token is refused.
 func heldBackOf(plan diff.Plan, token diff.Change) bool {
 	for _, c := range plan.Changes {
-		if c.Kind() == diff.KindToken && c.Token == token.Token && c.Sends() && c.Refused != nil {
+		if c.Level() == edge.LevelCredential && c.Token == token.Token && c.Sends() && c.Refused != nil {
 			return true
 		}
 	}
@@ -40,10 +42,5 @@ func heldBackOf(plan diff.Plan, token diff.Change) bool {
 
 // firstRefusal passes a rotation through the guards that may refuse one.
 func firstRefusal(c diff.Change, f Facts) *diff.Refusal {
-	for _, guard := range []func(diff.Change, Facts) *diff.Refusal{refuseToken, refuseObserved, refuseHeld} {
-		if refusal := guard(c, f); refusal != nil {
-			return refusal
-		}
-	}
-	return refuseShrunk(f)
+	return cmp.Or(refuseUnknown(c), refuseSenseless(c, f), refuseObserved(c, f), refuseHeld(c, f), refuseShrunk(f))
 }

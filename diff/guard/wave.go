@@ -31,7 +31,10 @@ func (r *Rollout) Delays(zone edge.Scope) bool {
 
 // refuseEarly refuses what is of a later wave.
 func refuseEarly(c diff.Change, f Facts) *diff.Refusal {
-	if c.Kind() != diff.KindDeployment || !f.Rollout.Delays(c.Scope) {
+	if !diff.Counts(c.Level()) {
+		return refuseUnknown(c)
+	}
+	if !f.Rollout.Delays(c.Scope) {
 		return nil
 	}
 	r, wave := f.Rollout, f.Rollout.Wave[c.Scope]

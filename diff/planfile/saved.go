@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge/exactjson"
 )
 
@@ -89,7 +89,7 @@ func operationsOf(p diff.Plan) []SavedOperation {
 	operations := []SavedOperation{}
 	for _, c := range p.Changes {
 		if c.Applies() {
-			operations = append(operations, SavedOperation{c.Name(), c.Action(), c.Target().Version, c.ApprovalDigest()})
+			operations = append(operations, SavedOperation{c.Name(), c.Action(), c.Do().Seen(), c.ApprovalDigest()})
 		}
 	}
 	return operations
@@ -103,7 +103,7 @@ func digestOf(operations []SavedOperation) string {
 		digests[i] = o.Digest
 	}
 	slices.Sort(digests)
-	return "sha256:" + digest.Of(digests)
+	return "sha256:" + words.Digest(digests)
 }
 
 // ErrNotSaved: the file is no saved plan.

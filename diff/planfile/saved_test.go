@@ -16,7 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/guard"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/render"
 )
 
@@ -37,7 +37,7 @@ func savedOf(t interface{ Fatal(...any) }, p diff.Plan) Saved {
 }
 
 func TestSavedPlanIsReadBack(t *testing.T) {
-	plan := guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone)), guard.Facts{})
+	plan := guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone))), guard.Facts{})
 	saved := savedOf(t, plan)
 	if len(saved.Operations) != 1 || saved.Operations[0].About != "token ci" || saved.Operations[0].Action != diff.ActionCreate ||
 		!saved.CreatedAt.Equal(difftest.January) || !saved.ExpiresAt.Equal(difftest.January.Add(time.Hour)) {
@@ -49,12 +49,12 @@ func TestSavedPlanIsReadBack(t *testing.T) {
 }
 
 func TestWhatIsNoSavedPlan(t *testing.T) {
-	good, err := json.Marshal(savedOf(t, guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone)), guard.Facts{})))
+	good, err := json.Marshal(savedOf(t, guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone))), guard.Facts{})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var shown bytes.Buffer
-	if err := render.JSON(&shown, plannertest.Tokens(time.Time{}, diff.TokensLive{})); err != nil {
+	if err := render.JSON(&shown, planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}))); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
@@ -70,7 +70,7 @@ func TestWhatIsNoSavedPlan(t *testing.T) {
 
 // What two readers would understand differently is no saved plan, and its place is named.
 func TestSavedPlanHasOneMeaning(t *testing.T) {
-	plan := guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone)), guard.Facts{})
+	plan := guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone))), guard.Facts{})
 	good, err := json.MarshalIndent(savedOf(t, plan), "", " ")
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +106,9 @@ func TestDifferencesOfSavedPlans(t *testing.T) {
 	a, b := difftest.Token("a", difftest.RotatedZone), difftest.Token("b", difftest.RotatedZone)
 	otherA := difftest.Token("a", "000000000000000000000000000000bb")
 	plan := func(tokens ...desired.Token) diff.Plan {
-		return guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, tokens...), guard.Facts{})
+		return guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, tokens...)), guard.Facts{})
 	}
-	noSink := guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, a), guard.Facts{CheckSink: func(desired.Sink) error { return errors.New("there is no such sink") }})
+	noSink := guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, a)), guard.Facts{CheckSink: func(desired.Sink) error { return errors.New("there is no such sink") }})
 	const policies = `policies unset → [{"effect":"allow","permission_groups":[{"id":"4755a26eedb94da69e1066d98aa820be"}],"resources":{"com.vendor.api.account.zone.000000000000000000000000000000aa":"*"}}]`
 	otherPolicies := strings.ReplaceAll(strings.TrimPrefix(policies, "policies "), "aa\":", "bb\":")
 	for name, c := range map[string]struct {
@@ -131,17 +131,17 @@ func TestDifferencesOfSavedPlans(t *testing.T) {
 
 // A change that somebody's write made another one is named with the versions.
 func TestDifferenceOfVersions(t *testing.T) {
-	then := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil))
-	now := plannertest.One(difftest.Deployment(difftest.Paranoia(3)), difftest.Execute(nil))
-	difftest.AlterUpdate(&then.Changes[0], func(u *diff.DeploymentUpdate) { u.Target.Version = "7" })
-	difftest.AlterUpdate(&now.Changes[0], func(u *diff.DeploymentUpdate) { u.Target.Version = "9" })
+	then := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil)))
+	now := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(3)), difftest.Execute(nil)))
+	difftest.AlterUpdate(&then.Changes[0], func(u *diff.RuleOperation) { u.Target.Version = "7" })
+	difftest.AlterUpdate(&now.Changes[0], func(u *diff.RuleOperation) { u.Target.Version = "9" })
 	saved := savedOf(t, then)
 	if got := saved.Differences(now); len(got) != 1 || !strings.Contains(got[0], "the entry point was at version 7 and is now at 9") {
 		t.Errorf("got %q", got)
 	}
 	same := then
 	same.Changes = slices.Clone(then.Changes)
-	difftest.AlterUpdate(&same.Changes[0], func(u *diff.DeploymentUpdate) { u.Target.Version = "8" })
+	difftest.AlterUpdate(&same.Changes[0], func(u *diff.RuleOperation) { u.Target.Version = "8" })
 	if got := saved.Differences(same); len(got) != 0 {
 		t.Errorf("a write that altered nothing is a difference: %q", got)
 	}
@@ -157,7 +157,7 @@ func TestDifferencesLaw(t *testing.T) {
 					tokens = append(tokens, difftest.Token(fmt.Sprint("k", i), fmt.Sprintf("%032x", zone)))
 				}
 			}
-			return guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, tokens...), guard.Facts{})
+			return guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, tokens...)), guard.Facts{})
 		}
 		then, now := draw("then"), draw("now")
 		saved := savedOf(t, then)

@@ -10,9 +10,8 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/guard"
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/diff/planner"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
@@ -63,7 +62,7 @@ func TestMakeSortsAndCounts(t *testing.T) {
 	entryPoint.Value.Rules = append(entryPoint.Value.Rules, rule)
 	in.Live.EntryPoints[zones[4].Scope.At(edge.PhaseFirewallManaged)] = entryPoint
 
-	plan := guard.Check(plannertest.OfScene(in), guard.Facts{})
+	plan := guard.Check(planner.Make(in.Input()), guard.Facts{})
 	var order []string
 	for _, c := range plan.Changes {
 		order = append(order, c.Zone+"/"+c.Deployment+" "+string(c.Direction))
@@ -88,7 +87,7 @@ func TestMakeSortsAndCounts(t *testing.T) {
 // The digest is that of one JSON document, though it is never in memory as a whole.
 func TestDigestIsOfTheWhole(t *testing.T) {
 	for n := range 4 {
-		p := plannertest.OfScene(difftest.Large(n, 60))
+		p := planner.Make(difftest.Large(n, 60).Input())
 		p.Commit = `"changes":[]`
 		p.Problems = append(p.Problems, diff.Problem{Reason: `"changes":[]`, Origin: desired.Origin{File: "a.cue"}})
 		if len(p.Changes) != n {
@@ -98,7 +97,7 @@ func TestDigestIsOfTheWhole(t *testing.T) {
 		whole := p
 		whole.Deprecations = []deprecation.Notice{}
 		whole.Digest, whole.GeneratedAt, whole.Kept, whole.Requests = "", time.Time{}, nil, diff.Requests{ToApply: p.Requests.ToApply}
-		if want := "sha256:" + digest.Of(whole); p.Digest != want {
+		if want := "sha256:" + words.Digest(whole); p.Digest != want {
 			t.Errorf("%d changes: the digest is %s, want %s", n, p.Digest, want)
 		}
 	}

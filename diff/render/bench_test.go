@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff/difftest"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
+	"github.com/seawall-dev/seawall/diff/planner"
 )
 
 func BenchmarkMarkdown1000(b *testing.B) {
-	plan := plannertest.OfScene(difftest.Large(1000, 60))
+	plan := planner.Make(difftest.Large(1000, 60).Input())
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := Markdown(discard{}, plan); err != nil {

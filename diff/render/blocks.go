@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // A block is changes that are shown once, because they are equal but for their zones and for
@@ -48,7 +49,7 @@ func blocksOf(p diff.Plan) (blocks []*block, hidden []int) {
 	return blocks, hidden
 }
 
-// sameness is equal for changes that are shown as one. Only deployments are: each token is
+// sameness is equal for changes that are shown as one. Only those of zones are: each token is
 // one of its own.
 func sameness(c diff.Change, i int) string {
 	fields := slices.Clone(c.Fields)
@@ -56,7 +57,7 @@ func sameness(c diff.Change, i int) string {
 		fields[i].Origin = nil
 	}
 	key, err := json.Marshal([]any{c.Account, c.Deployment, c.Action(), c.Direction, fields, c.Rights, c.Refused})
-	if err != nil || c.Kind() != diff.KindDeployment {
+	if err != nil || c.Level() == edge.LevelCredential {
 		return fmt.Sprint(i)
 	}
 	return string(key)

@@ -47,7 +47,7 @@ func TestABlockHasOneMeaning(t *testing.T) {
 	for name, change := range map[string]func(*diff.Change){
 		"account":    func(c *diff.Change) { c.Account = "other" },
 		"deployment": func(c *diff.Change) { c.Deployment = "other" },
-		"action":     func(c *diff.Change) { c.Operation = diff.DeploymentCreation{} },
+		"action":     func(c *diff.Change) { c.Operation = diff.RuleOperation{Do: diff.ActionDeploy} },
 		"direction":  func(c *diff.Change) { c.Direction = diff.Weakens },
 		"path":       func(c *diff.Change) { c.Fields[0].Path = "expression" },
 		"old value":  func(c *diff.Change) { c.Fields[0].Old = nil },

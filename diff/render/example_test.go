@@ -4,12 +4,12 @@ import (
 	"os"
 
 	"github.com/seawall-dev/seawall/diff/difftest"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/render"
 )
 
 func ExampleText() {
-	plan := plannertest.One(difftest.Deployment(difftest.DisableTag("sqli")), difftest.Execute(nil))
+	plan := planner.Make(difftest.One(difftest.Deployment(difftest.DisableTag("sqli")), difftest.Execute(nil)))
 	if err := render.Text(os.Stdout, plan, false); err != nil {
 		panic(err)
 	}

@@ -65,7 +65,7 @@ func endings(p diff.Plan) remark {
 	r := remark{hint: expiryHint}
 	replaced := map[string]bool{}
 	for _, c := range p.Changes {
-		if c.Renews() && c.Applies() {
+		if c.Do().Renews() && c.Applies() {
 			replaced[c.Token] = true
 		}
 	}

@@ -93,7 +93,7 @@ func TestPlansTellOfTokensThatEndSoon(t *testing.T) {
 	}
 	p.Changes = slices.Clone(p.Changes)
 	p.Changes[0].Refused = &diff.Refusal{Guard: diff.GuardSink}
-	p.Changes = append(p.Changes, diff.Change{Operation: diff.Deletion{}, Token: "ends-2"})
+	p.Changes = append(p.Changes, diff.Change{Operation: diff.Deletion{}, Scope: edge.CredentialScope(""), Token: "ends-2"})
 	if text := render(t, func(b *bytes.Buffer) error { return Text(b, p, false) }); !strings.Contains(text, "! token replaced expires in 43 hours") || !strings.Contains(text, lines[2]) {
 		t.Errorf("a token whose successor is refused, or whose predecessor is deleted, ends without a word:\n%s", text)
 	}

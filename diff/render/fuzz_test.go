@@ -23,7 +23,7 @@ func planWith(text string) diff.Plan {
 					{Path: diff.Member("expression"), Old: text, New: map[string]any{"a" + text: []any{text, 1}}, Note: "note " + text, Origin: &origin, Direction: diff.Weakens},
 					{Path: diff.Member("overrides.categories[" + text + "]"), New: text},
 				},
-				Operation: diff.DeploymentUpdate{Body: edge.Rule{Expression: text}},
+				Operation: diff.RuleOperation{Do: diff.ActionUpdate, Body: edge.Rule{Expression: text}},
 				Refused:   &diff.Refusal{Guard: "hold", Reason: "reason " + text, Release: "release " + text},
 			},
 			{Token: text, Operation: diff.Creation{Sink: &desired.Sink{Name: text, Key: text}}, Rights: []diff.Right{{Direction: diff.Weakens, Text: "gains " + text}}},

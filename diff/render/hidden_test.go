@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Two plans that differ in any value, key or name are never shown the same: neither where
@@ -22,20 +23,22 @@ func TestPlansThatDifferAreShownDifferently(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string { return "x" + strings.Join(rapid.SliceOfN(piece, 0, 4).Draw(t, "pieces"), "") })
 	place := rapid.SampledFrom([]func(string) diff.Change{
 		func(s string) diff.Change {
-			return diff.Change{Fields: []diff.Field{{Path: "expression", Old: "true", New: s}}, Operation: diff.DeploymentUpdate{}}
+			return diff.Change{Fields: []diff.Field{{Path: "expression", Old: "true", New: s}}, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
 		func(s string) diff.Change {
-			return diff.Change{Fields: []diff.Field{{Path: "policies", New: []any{map[string]any{s: s}}}}, Operation: diff.Creation{}, Token: "t"}
+			return diff.Change{Fields: []diff.Field{{Path: "policies", New: []any{map[string]any{s: s}}}}, Operation: diff.Creation{}, Scope: edge.CredentialScope(""), Token: "t"}
 		},
 		func(s string) diff.Change {
-			return diff.Change{Fields: []diff.Field{{Path: diff.Member("overrides." + s)}}, Operation: diff.DeploymentUpdate{}}
+			return diff.Change{Fields: []diff.Field{{Path: diff.Member("overrides." + s)}}, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
 		func(s string) diff.Change {
-			return diff.Change{Account: "prod", Zone: s, Deployment: "core", Operation: diff.DeploymentUpdate{}}
+			return diff.Change{Account: "prod", Zone: s, Deployment: "core", Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
-		func(s string) diff.Change { return diff.Change{Token: s, Operation: diff.Creation{}} },
 		func(s string) diff.Change {
-			return diff.Change{Token: "t", Operation: diff.Creation{}, Rights: []diff.Right{{Text: s, Direction: diff.Weakens}}}
+			return diff.Change{Scope: edge.CredentialScope(""), Token: s, Operation: diff.Creation{}}
+		},
+		func(s string) diff.Change {
+			return diff.Change{Scope: edge.CredentialScope(""), Token: "t", Operation: diff.Creation{}, Rights: []diff.Right{{Text: s, Direction: diff.Weakens}}}
 		},
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -178,7 +178,7 @@ func markdownBlock(b *page, one *block, h diff.Headings) (listed int) {
 	for _, r := range c.Rights {
 		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.name(r.Text))
 	}
-	for _, line := range secretsOf(c) {
+	for _, line := range remarksOf(c) {
 		fmt.Fprintf(b, "- %s\n", b.name(line))
 	}
 	switch {

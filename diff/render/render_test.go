@@ -21,7 +21,6 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/planner"
-	"github.com/seawall-dev/seawall/diff/planner/plannertest"
 	"github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -62,8 +61,8 @@ func goldenPlans(t *testing.T) map[string]diff.Plan {
 
 	plans := map[string]diff.Plan{
 		"empty":   guard.Check(planner.Make(planner.Input{State: desired.State{}}), guard.Facts{}),
-		"in_sync": guard.Check(plannertest.One(difftest.Deployment(), difftest.Execute(nil)), guard.Facts{}),
-		"mixed":   guard.Check(plannertest.OfScene(mixed), guard.Facts{}),
+		"in_sync": guard.Check(planner.Make(difftest.One(difftest.Deployment(), difftest.Execute(nil))), guard.Facts{}),
+		"mixed":   guard.Check(planner.Make(mixed.Input()), guard.Facts{}),
 		"hostile": hostilePlan(),
 		"found":   foundPlan(),
 		"deploy":  deployPlan(),
@@ -82,7 +81,7 @@ func deployPlan() diff.Plan {
 	d.Deploy = true
 	state, live := difftest.State(d), difftest.Live()
 	live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: edge.ErrEntryPointNotFound}
-	var other = edge.ZoneScope("000000000000000000000000000000a2")
+	other := edge.ZoneScope("000000000000000000000000000000a2")
 	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "blog.example", Scope: other, Origin: difftest.At(9)})
 	live.EntryPoints[other.At(edge.PhaseFirewallManaged)] = difftest.Live(difftest.Execute(nil)).EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)]
 	id := diff.DeploymentID{Scope: other, Ruleset: difftest.Core}
@@ -123,7 +122,7 @@ func hostilePlan() diff.Plan {
 	plan := planner.Make(planner.Input{State: state, Live: live})
 	plan.Problems = append(plan.Problems, diff.Problem{
 		Account: hostile, Zone: hostile, Deployment: hostile, State: diff.Blocked, Reason: hostile, Hint: hostile, Origin: desired.Origin{File: hostile},
-	}, diff.Problem{Token: hostile, State: diff.Unknown, Reason: hostile})
+	}, diff.Problem{Scope: edge.CredentialScope(""), Token: hostile, State: diff.Unknown, Reason: hostile})
 	ends := difftest.Ending(desired.Token{
 		Key: hostile, Name: hostile, Origin: desired.Origin{File: hostile}, Policies: []desired.Policy{difftest.Allow(0, edge.ResourceAllZones, hostile)},
 	}, "2026-02-04")
@@ -260,7 +259,7 @@ func barsEndingCells(line string) int {
 func TestMarkdownIsBounded(t *testing.T) {
 	long := strings.Repeat("|`ä", 5000)
 	for name, p := range map[string]diff.Plan{
-		"many changes": plannertest.OfScene(difftest.Zones(2000, func(int) desired.Deployment { return difftest.Deployment(difftest.Paranoia(2)) }, func(int) edge.Rule { return difftest.Execute(nil) })),
+		"many changes": planner.Make(difftest.Zones(2000, func(int) desired.Deployment { return difftest.Deployment(difftest.Paranoia(2)) }, func(int) edge.Rule { return difftest.Execute(nil) }).Input()),
 		"many fields": {Changes: []diff.Change{{
 			Fields: func() (fields []diff.Field) {
 				for i := range 3000 {
@@ -268,7 +267,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 				}
 				return fields
 			}(),
-			Operation: diff.DeploymentUpdate{}, Refused: &diff.Refusal{Guard: diff.Guard(long), Reason: long, Release: long}, Origin: desired.Origin{File: long},
+			Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Refused: &diff.Refusal{Guard: diff.Guard(long), Reason: long, Release: long}, Origin: desired.Origin{File: long},
 		}}},
 		"many leftovers": {Problems: []diff.Problem{{Unmanaged: make([]diff.Leftover, 9000)}}},
 		"much is kept": {Kept: func() (kept []diff.Kept) {
@@ -427,7 +426,7 @@ func validate(schema *jsonschema.Schema, p diff.Plan) error {
 func TestJSONTellsAbsentFromFalse(t *testing.T) {
 	live := difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R0","x_null":null}]}`))
 	out := render(t, func(b *bytes.Buffer) error {
-		return JSON(b, plannertest.One(difftest.Deployment(difftest.Paranoia(3), difftest.Remove), live))
+		return JSON(b, planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(3), difftest.Remove), live)))
 	})
 	var plan struct {
 		Changes []struct{ Fields []map[string]json.RawMessage }
@@ -484,7 +483,7 @@ func TestTokenActionsFitTheSchema(t *testing.T) {
 		diff.ActionDelete:  {difftest.ListedAs([]diff.TokenRecord{old}, difftest.LiveToken(old)), nil},
 		diff.ActionOrphan:  {diff.TokensLive{Records: []diff.TokenRecord{old}}, nil},
 	} {
-		plan := guard.Check(plannertest.Tokens(difftest.January.Add(2*time.Hour), c.live, c.token...), guard.Facts{})
+		plan := guard.Check(planner.Make(difftest.Tokens(difftest.January.Add(2*time.Hour), c.live, c.token...)), guard.Facts{})
 		if len(plan.Changes) != 1 || plan.Changes[0].Action() != action {
 			t.Errorf("plans %+v, want %s", plan.Changes, action)
 		}

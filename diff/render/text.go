@@ -14,7 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -124,7 +124,7 @@ func (t *textWriter) block(b *block, h diff.Headings) {
 	for _, r := range c.Rights {
 		fmt.Fprintf(t, "    > %s  %s\n", visible.Name(r.Text), t.direction(r.Direction))
 	}
-	for _, line := range secretsOf(c) {
+	for _, line := range remarksOf(c) {
 		fmt.Fprintf(t, "    > %s\n", visible.Name(line))
 	}
 	if c.Refused != nil && !c.Refused.Quiet() {
@@ -154,25 +154,12 @@ func (t *textWriter) zones(b *block, h diff.Headings) {
 	}
 }
 
-// secretsOf says where the secret of a token to be created goes, and which secrets
-// stay in their places; nothing for what is refused.
-func secretsOf(c diff.Change) (lines []string) {
+// remarksOf are what the operation of a change has to say; nothing for what is refused.
+func remarksOf(c diff.Change) []string {
 	if c.Refused != nil {
 		return nil
 	}
-	var left []diff.LeftSecret
-	switch o := c.Operation.(type) {
-	case diff.Creation:
-		if left = o.Leaves; o.Sink != nil {
-			lines = append(lines, "the secret goes to "+words.Sink(o.Sink))
-		}
-	case diff.Deletion:
-		left = o.Leaves
-	}
-	for _, l := range left {
-		lines = append(lines, l.String())
-	}
-	return lines
+	return c.Do().Remarks()
 }
 
 // markOf says at a glance whether something comes, goes or changes.
@@ -186,14 +173,14 @@ func markOf(c diff.Change) string {
 	return "~"
 }
 
-// verbOf puts what a change does before its direction, unless it updates a deployment.
+// verbOf puts what a change does before its direction, unless it updates a rule.
 func verbOf(c diff.Change, direction string) string {
 	switch {
 	case c.Action() == diff.ActionDeploy:
 		return "deploys  " + direction
 	case c.Action() == diff.ActionRemove:
 		return "removes  " + direction
-	case c.Kind() != diff.KindToken:
+	case c.Level() != edge.LevelCredential:
 		return direction
 	case c.Action() == diff.ActionOrphan && c.Direction == diff.Neutral:
 		return string(c.Action()) // nothing is sent, so it has no direction of its own

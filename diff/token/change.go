@@ -3,7 +3,6 @@ package token
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -32,7 +31,7 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 	if before.Intent != "" {
 		creation.Follows = p.followed(before, creation)
 	}
-	c := diff.Change{Account: token.Account, Token: token.Key, Origin: token.Origin}
+	c := diff.Change{Kind: Name, Scope: edge.CredentialScope(token.Owner), Account: token.Account, Token: token.Key, Origin: token.Origin}
 	was, shall := p.was(before), creation.Spec
 	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
 		was.Name = shall.Name // told apart by their attempts alone
@@ -52,7 +51,7 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 	if before.ID != "" && before.Owner != creation.Owner {
 		c.Fields = append(c.Fields, p.movedField(token, before))
 	}
-	if before.ID != "" && !p.in.Live.Has(before) {
+	if before.ID != "" && !p.in.Live.Tokens.Has(before) {
 		c.Fields = append(c.Fields, diff.Field{
 			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
@@ -78,7 +77,7 @@ func (p *planner) movedField(token desired.Token, before diff.TokenRecord) diff.
 // was is what a token on record may do: as the platform says, where it lists its
 // tokens, or else as it was created.
 func (p *planner) was(r diff.TokenRecord) edge.TokenSpec {
-	if of := p.in.Live.Of(r.Owner); of.Listed != nil {
+	if of := p.in.Live.Tokens.Of(r.Owner); of.Listed != nil {
 		if live, listed := of.Listed.Tokens[r.ID]; listed {
 			return instants(live.TokenSpec)
 		}
@@ -120,9 +119,9 @@ func (p *planner) withRights(c diff.Change, before, after edge.TokenSpec) diff.C
 
 // groupNames are the names of permission groups by their ids. The platform's
 // word counts more than a comment in the repository.
-func groupNames(in Input) map[string]string {
+func groupNames(in diff.Input) map[string]string {
 	names := map[string]string{}
-	for _, token := range in.Tokens {
+	for _, token := range in.State.Tokens {
 		for _, policy := range token.Policies {
 			for _, g := range policy.PermissionGroups {
 				if g.ID != "" && g.Name != "" {
@@ -131,8 +130,8 @@ func groupNames(in Input) map[string]string {
 			}
 		}
 	}
-	for owner := range in.Live.Owners {
-		if of := in.Live.Of(owner); of.Listed != nil {
+	for owner := range in.Live.Tokens.Owners {
+		if of := in.Live.Tokens.Of(owner); of.Listed != nil {
 			for _, g := range of.Listed.Groups.Value {
 				names[g.ID] = g.Name
 			}
@@ -150,36 +149,20 @@ func (p *planner) orphan(r diff.TokenRecord, origin desired.Origin, direction di
 		note += "; its secret is still in " + left.Place()
 	}
 	note += "; revoke it in the dashboard"
-	if p.in.Live.Of(r.Owner).Listed == nil {
+	if p.in.Live.Tokens.Of(r.Owner).Listed == nil {
 		note += ", then: seawall token revoked " + string(r.ID)
 	}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: p.account(r.Owner), Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
+		Kind: Name, Scope: edge.CredentialScope(r.Owner), Account: p.account(r.Owner), Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: note}},
 	})
 }
 
 func (p *planner) deleteToken(r diff.TokenRecord, origin desired.Origin, why string) {
 	p.out.Changes = append(p.out.Changes, p.withRights(diff.Change{
-		Account: p.account(r.Owner), Token: r.Key, Operation: diff.Deletion{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Sink: p.place(r), Leaves: p.leaves(r)}, Origin: origin,
+		Kind: Name, Scope: edge.CredentialScope(r.Owner), Account: p.account(r.Owner), Token: r.Key, Operation: diff.Deletion{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Sink: p.in.Live.Tokens.Place(r), Leaves: p.leaves(r)}, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: why + ", and prune is declared"}},
 	}, p.was(r), edge.TokenSpec{}))
-}
-
-func (p *planner) place(r diff.TokenRecord) *desired.Sink { return Place(p.in.Live.Records, r) }
-
-// Place is where the secret of a token is, or is to go: nil for nowhere, and once
-// another was delivered there. records are all attempts, oldest first.
-func Place(records []diff.TokenRecord, r diff.TokenRecord) *desired.Sink {
-	for _, later := range slices.Backward(records) {
-		switch {
-		case later.Intent == r.Intent:
-			return r.Sink
-		case later.Delivered && sameSink(later.Sink, r.Sink):
-			return nil
-		}
-	}
-	return r.Sink
 }
 
 // memberOfRight says which member of a token a difference in rights comes from.

@@ -13,9 +13,9 @@ import (
 // keepToken holds a token that is to stay against its declaration: it agrees, or
 // is updated in place.
 func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.TokenRecord) {
-	listed := p.in.Live.Of(r.Owner).Listed
+	listed := p.in.Live.Tokens.Of(r.Owner).Listed
 	if listed == nil {
-		p.settleToken(token, want, r.Intent, r.Spec)
+		p.settle(r, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: want.Hash, Prune: token.Prune})
 		return
 	}
 	live := listed.Tokens[r.ID]
@@ -26,11 +26,12 @@ func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.Toke
 		p.meanwhile(token, want, r)
 		return
 	}
-	p.settleToken(token, want, r.Intent, shall)
+	p.settle(r, diff.SettledToken{Intent: r.Intent, Spec: shall, Hash: want.Hash, Prune: token.Prune})
 }
 
-func (p *planner) settleToken(token desired.Token, want diff.Creation, intent string, spec edge.TokenSpec) {
-	p.out.Settled = append(p.out.Settled, diff.SettledToken{Intent: intent, Spec: spec, Hash: want.Hash, Prune: token.Prune})
+// settle notes a token on record that is as declared.
+func (p *planner) settle(r diff.TokenRecord, is diff.SettledToken) {
+	p.out.Settled = append(p.out.Settled, diff.Settled{ID: diff.ID{Scope: edge.CredentialScope(r.Owner), Token: r.ID}, Token: &is})
 }
 
 // wantedSpec is what a token shall be that exists already: as declared, but under
@@ -53,7 +54,7 @@ func wantedSpec(want diff.Creation, r diff.TokenRecord, live edge.Token) edge.To
 func (p *planner) amend(token desired.Token, want diff.Creation, r diff.TokenRecord, live edge.Token, shall edge.TokenSpec) diff.Change {
 	have := instants(live.TokenSpec)
 	return p.withRights(diff.Change{
-		Account: token.Account, Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
+		Kind: Name, Scope: edge.CredentialScope(r.Owner), Account: token.Account, Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
 		Operation: diff.Amendment{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Spec: shall, Hash: want.Hash, Prune: token.Prune, Body: live.Update(shall)},
 	}, have, shall)
 }

@@ -16,7 +16,7 @@ import (
 func (p *planner) besides(c diff.Change, want diff.Creation, records []diff.TokenRecord) diff.Change {
 	for _, r := range records {
 		want.Leaves = append(want.Leaves, p.leaves(r)...)
-		if !p.wider(r, want) || want.Prune && p.in.Live.Of(r.Owner).Listed != nil { // Seawall deletes it once the new one is delivered
+		if !p.wider(r, want) || want.Prune && p.in.Live.Tokens.Of(r.Owner).Listed != nil { // Seawall deletes it once the new one is delivered
 			continue
 		}
 		c.Rights = append(c.Rights, diff.Right{
@@ -31,7 +31,7 @@ func (p *planner) besides(c diff.Change, want diff.Creation, records []diff.Toke
 // wider reports whether an earlier token is valid and may do something that its
 // declaration, by now, does not allow.
 func (p *planner) wider(r diff.TokenRecord, want diff.Creation) bool {
-	if r.State != diff.TokenConfirmed || !p.in.Live.Has(r) || p.in.Live.Over(r, p.in.Now) {
+	if r.State != diff.TokenConfirmed || !p.in.Live.Tokens.Has(r) || p.in.Live.Tokens.Over(r, p.in.Now) {
 		return false
 	}
 	was, shall := p.was(r), want.Spec
@@ -54,7 +54,7 @@ func (p *planner) past(begin string) bool {
 
 // staysValid says until when an earlier token is valid.
 func (p *planner) staysValid(r diff.TokenRecord) string {
-	if end, ends := p.in.Live.End(r); ends {
+	if end, ends := p.in.Live.Tokens.End(r); ends {
 		return "stays valid until " + end.UTC().Format(time.RFC3339)
 	}
 	return "stays valid until it is revoked"
@@ -63,9 +63,9 @@ func (p *planner) staysValid(r diff.TokenRecord) string {
 // leaves is the place in which the secret of a token stays; none where it was never
 // delivered, or where another secret has replaced it or is to.
 func (p *planner) leaves(r diff.TokenRecord) []diff.LeftSecret {
-	place := p.place(r)
+	place := p.in.Live.Tokens.Place(r)
 	wanted := func(t desired.Token) bool { return sameSink(t.Sink, place) }
-	if place == nil || !r.Delivered || slices.ContainsFunc(p.in.Tokens, wanted) {
+	if place == nil || !r.Delivered || slices.ContainsFunc(p.in.State.Tokens, wanted) {
 		return nil
 	}
 	return []diff.LeftSecret{{Token: r.ID, Sink: *place}}

@@ -137,7 +137,7 @@ func TestCreatesTokens(t *testing.T) {
 
 func TestPlansTellFindings(t *testing.T) {
 	token := difftest.Token("k", "000000000000000000000000000000aa")
-	in := Input{Tokens: []desired.Token{token}, Live: diff.TokensLive{Unknown: "no ledger"}}
+	in := diff.Input{State: desired.State{Tokens: []desired.Token{token}}, Live: diff.Live{Tokens: diff.TokensLive{Unknown: "no ledger"}}}
 	if got := kindsOf(planOfTokens(in).Findings); !slices.Equal(got, []string{"no_expiry 30"}) {
 		t.Errorf("by default: %v", got)
 	}
@@ -149,7 +149,7 @@ func TestPlansTellFindings(t *testing.T) {
 	if without := tokenPlan(diff.TokensLive{}); without.Findings != nil || without.Expiries != nil {
 		t.Errorf("without tokens: %+v %+v", without.Findings, without.Expiries)
 	}
-	in.Tokens[0].ExpiresOn = "2027-01-01T00:00:00Z"
+	in.State.Tokens[0].ExpiresOn = "2027-01-01T00:00:00Z"
 	if bounded := guard.Check(planOfTokens(in), guard.Facts{}); bounded.Digest == plan.Digest {
 		t.Error("findings are not in the digest")
 	}

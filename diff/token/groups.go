@@ -22,7 +22,7 @@ func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []diff.Pro
 		for j, group := range policy.PermissionGroups {
 			id, problem := p.resolveGroup(token.Owner, group, policy)
 			if problem != nil {
-				problem.Account, problem.Token = token.Account, token.Key
+				problem.Scope, problem.Account, problem.Token = edge.CredentialScope(token.Owner), token.Account, token.Key
 				problems = append(problems, *problem)
 				continue
 			}
@@ -33,7 +33,7 @@ func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []diff.Pro
 }
 
 func (p *planner) resolveGroup(owner edge.AccountID, g desired.PermissionGroup, policy desired.Policy) (string, *diff.Problem) {
-	platform := p.in.Live.Of(owner).Listed
+	platform := p.in.Live.Tokens.Of(owner).Listed
 	if g.ID != "" && (platform == nil || platform.Groups.Err != nil) {
 		return g.ID, nil // nothing to compare it with
 	}

@@ -113,8 +113,8 @@ func TestListedTokenIsBlindToDress(t *testing.T) {
 				p.PermissionGroups[j].Name = "DNS Write"
 			}
 		}
-		in := Input{Tokens: []desired.Token{token}, Live: difftest.ListedAs([]diff.TokenRecord{record}, live), Now: difftest.January, NameSuffix: suffix}
-		if plan := planOfTokens(in); !plan.IsEmpty() || len(plan.SettledTokens) != 1 {
+		in := diff.Input{State: desired.State{Tokens: []desired.Token{token}}, Live: diff.Live{Tokens: difftest.ListedAs([]diff.TokenRecord{record}, live)}, Now: difftest.January, NameSuffix: suffix}
+		if plan := planOfTokens(in); !plan.IsEmpty() || len(plan.Settled) != 1 {
 			t.Fatalf("plans %+v", plan.Changes)
 		}
 	})
@@ -201,11 +201,11 @@ func TestUpdateThatIsNotKeptIsNotSentAgain(t *testing.T) {
 	a, b := difftest.Token("ci-dns", difftest.RotatedZone), difftest.Token("ci-dns", "000000000000000000000000000000bb")
 	record := difftest.RecordOf(1, a, diff.TokenConfirmed)
 	plan := planAt(difftest.January, difftest.ListedAs([]diff.TokenRecord{record}, difftest.LiveToken(record)), b)
-	facts := guard.Facts{NonConvergentTokens: map[edge.TokenID]string{"t1": plan.Changes[0].Fingerprint()}}
+	facts := guard.Facts{NonConvergent: map[diff.ID]string{{Scope: edge.CredentialScope(""), Token: "t1"}: plan.Changes[0].Fingerprint()}}
 	if r := guard.Check(plan, facts).Changes[0].Refused; r == nil || r.Guard != "non_convergent" {
 		t.Errorf("refused %+v", r)
 	}
-	facts.NonConvergentTokens["t1"] = "another"
+	facts.NonConvergent[diff.ID{Scope: edge.CredentialScope(""), Token: "t1"}] = "another"
 	if r := guard.Check(plan, facts).Changes[0].Refused; r != nil {
 		t.Errorf("refused %+v", r)
 	}
@@ -267,8 +267,8 @@ func TestAdoptedTokenKeepsItsEnd(t *testing.T) {
 	record.At, record.Lifetime, record.Every = difftest.January, token.Rotate.Lifetime(), token.Rotate.Every
 	live := difftest.LiveToken(record)
 	live.ExpiresOn = "2026-01-20T00:00:00Z"
-	if plan := planAt(difftest.January, difftest.ListedAs([]diff.TokenRecord{record}, live), token); len(plan.Changes) != 0 || plan.SettledTokens[0].Spec.ExpiresOn != live.ExpiresOn {
-		t.Errorf("changes %+v, settled %+v", plan.Changes, plan.SettledTokens)
+	if plan := planAt(difftest.January, difftest.ListedAs([]diff.TokenRecord{record}, live), token); len(plan.Changes) != 0 || plan.Settled[0].Token.Spec.ExpiresOn != live.ExpiresOn {
+		t.Errorf("changes %+v, settled %+v", plan.Changes, plan.Settled)
 	}
 	at := time.Date(2026, 1, 18, 0, 0, 0, 0, time.UTC)
 	if got := actions(planAt(at, difftest.ListedAs([]diff.TokenRecord{record}, live), token)); !slices.Equal(got, []string{"rotate"}) {

@@ -90,7 +90,7 @@ func TestOwnersLaw(t *testing.T) {
 	})
 }
 
-func ownerOf(c diff.Change) edge.AccountID { return c.Operation.(diff.TokenOperation).OwnedBy() }
+func ownerOf(c diff.Change) edge.AccountID { return c.Operation.(diff.SecretOperation).OwnedBy() }
 
 // renumbered gives records ids of their own after one was deleted.
 func renumbered(records []diff.TokenRecord) []diff.TokenRecord {

@@ -20,10 +20,10 @@ package token
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -31,63 +31,52 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Input is all that the changes of tokens are made from.
-type Input struct {
-	Tokens []desired.Token
-	Live   diff.TokensLive
-	// Part says that Tokens are only a part of those that are declared: none is an
-	// orphan for not being in it.
-	Part bool
-	// Now decides which tokens are due for a successor, and which are over. With
-	// the zero time none is.
-	Now time.Time
-	// Rotate is the newest token of a declaration whose successor a person asks for now, as if
-	// it were due; empty is none. It has no effect where there is a newer one, or where the
-	// declaration does not rotate.
-	Rotate edge.TokenID
-	// NameSuffix goes behind the names of tokens that are created.
-	NameSuffix diff.NameSuffix
-	// Creates says which permission groups have the right to create tokens; nil is
-	// CreatesTokens(nil).
-	Creates func(desired.PermissionGroup) bool
+// Name is that of the kind.
+const Name diff.KindName = "token"
+
+// Kind is that of tokens; see [diff.Kind].
+type Kind struct{}
+
+// Name implements [diff.Kind].
+func (Kind) Name() diff.KindName { return Name }
+
+// Phases implements [diff.Kind]: tokens are in no entry point.
+func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase { return nil }
+
+// Declared implements [diff.Kind]: it declares nothing in zones.
+func (Kind) Declared(desired.Account, diff.AccountLive) iter.Seq2[diff.ID, bool] {
+	return func(func(diff.ID, bool) bool) {}
 }
 
-// Outcome is what became of the declared tokens and of those on record.
-type Outcome struct {
-	Changes []diff.Change
-	// Meanwhile are rotations for the case that changes are held back; see
-	// [diff.Plan.Meanwhile].
-	Meanwhile []diff.Change
-	Problems  []diff.Problem
-	Settled   []diff.SettledToken
-	Findings  []diff.Finding
-	Expiries  []diff.Expiry
+// Restore implements [diff.Kind]: no revert gives a secret back.
+func (Kind) Restore(diff.Restoration, diff.Input) (*diff.Change, *diff.Problem) {
+	return nil, &diff.Problem{State: diff.Blocked, Reason: "a token is not put back"}
 }
 
-// Plan compares declared tokens with the attempts on record and, where the
+// Plan implements [diff.Kind]: it compares declared tokens with the attempts on record and, where the
 // platform lists its tokens, with those.
-func Plan(in Input) Outcome {
-	p := planner{in: in, groups: groupNames(in), takers: takersOf(in.Live)}
+func (Kind) Plan(in diff.Input) diff.Part {
+	p := planner{in: in, groups: groupNames(in), takers: takersOf(in.Live.Tokens)}
 	p.planAll()
-	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.Tokens, p.groups), in.Creates)...))
-	p.out.Expiries = Expiries(in.Live, in.Tokens)
+	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
+	p.out.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	return p.out
 }
 
 type planner struct {
-	in     Input
-	out    Outcome
+	in     diff.Input
+	out    diff.Part
 	groups map[string]string       // names of permission groups, by id
 	takers map[desired.Sink]string // see takersOf
 }
 
 func (p *planner) planAll() {
 	byKey := map[string][]diff.TokenRecord{}
-	for _, r := range p.in.Live.Records {
+	for _, r := range p.in.Live.Tokens.Records {
 		byKey[r.Key] = append(byKey[r.Key], r)
 	}
 	declared := map[string]bool{}
-	for _, token := range p.in.Tokens {
+	for _, token := range p.in.State.Tokens {
 		declared[token.Key] = true
 		p.planToken(token, byKey[token.Key])
 	}
@@ -104,13 +93,13 @@ func (p *planner) planAll() {
 }
 
 func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
-	live := p.in.Live.Of(token.Owner)
+	live := p.in.Live.Tokens.Of(token.Owner)
 	switch {
 	case live.LeftOut:
 		return
 	case live.Unknown != "":
 		p.tokenProblem(token, diff.Unknown, live.Unknown, live.Hint)
-		p.out.Problems[len(p.out.Problems)-1].Lasts = p.in.Live.Unknown != "" // a doubt about the ledger
+		p.out.Problems[len(p.out.Problems)-1].Lasts = p.in.Live.Tokens.Unknown != "" // a doubt about the ledger
 		return
 	}
 	if i := slices.IndexFunc(records, func(r diff.TokenRecord) bool { return r.State != diff.TokenConfirmed }); i >= 0 {
@@ -123,18 +112,18 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 		return
 	}
 	want := creationOf(token, spec, p.in.NameSuffix)
-	newest := current(p.in.Live, records, want, p.takers)
+	newest := current(p.in.Live.Tokens, records, want, p.takers)
 	switch {
 	case newest == nil:
 		p.createToken(token, want, records)
 		return
-	case !newest.Delivered && !p.in.Live.Over(*newest, p.in.Now):
+	case !newest.Delivered && !p.in.Live.Tokens.Over(*newest, p.in.Now):
 		p.tokenProblem(token, diff.Undelivered, "the token exists; its sealed secret waits for delivery to "+words.Sink(newest.Sink),
 			"the next run tries again; seawall apply shows why the sink did not accept it")
 		if live.Listed != nil {
 			p.keepToken(token, want, *newest) // a token that is to be narrowed does not wait for a sink
 		}
-	case token.Rotate != nil && p.asked(*newest), due(p.in.Live, token.Rotate, *newest, p.in.Now), token.Rotate != nil && p.dueOnRecord(*newest, want):
+	case token.Rotate != nil && p.asked(*newest), due(p.in.Live.Tokens, token.Rotate, *newest, p.in.Now), token.Rotate != nil && p.dueOnRecord(*newest, want):
 		p.succeed(token, want, *newest)
 	default:
 		p.keepToken(token, want, *newest)
@@ -147,14 +136,14 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 // of them; nor of one that ends by itself, unless it may do more than is declared.
 func (p *planner) planOthers(token desired.Token, want diff.Creation, records []diff.TokenRecord, current diff.TokenRecord) {
 	for _, r := range records {
-		if r.Intent == current.Intent || !p.in.Live.Has(r) {
+		if r.Intent == current.Intent || !p.in.Live.Tokens.Has(r) {
 			continue
 		}
 		// By itself, after the overlap; one without an end is left alone for as long.
-		runsOut := token.Rotate != nil && !p.in.Live.Over(r, p.in.Now) &&
+		runsOut := token.Rotate != nil && !p.in.Live.Tokens.Over(r, p.in.Now) &&
 			(p.runsOut(r) || p.in.Now.Before(current.At.Add(token.Rotate.Overlap)))
 		if r.Prune != token.Prune && (runsOut || r.Prune) {
-			p.out.Settled = append(p.out.Settled, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: r.Hash, Prune: token.Prune})
+			p.settle(r, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: r.Hash, Prune: token.Prune})
 		}
 		why, direction := "superseded by "+string(current.ID), diff.Neutral
 		if p.wider(r, want) {
@@ -174,7 +163,7 @@ func (p *planner) planOthers(token desired.Token, want diff.Creation, records []
 // runsOut reports whether a token of a rotation ends when it was to end. One whose
 // end somebody moved does not.
 func (p *planner) runsOut(r diff.TokenRecord) bool {
-	end, ends := p.in.Live.End(r)
+	end, ends := p.in.Live.Tokens.End(r)
 	meant, said := expiry(r)
 	return ends && said && !end.After(meant)
 }
@@ -182,7 +171,7 @@ func (p *planner) runsOut(r diff.TokenRecord) bool {
 func (p *planner) quarantined(token desired.Token, r diff.TokenRecord) {
 	reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was interrupted"))
 	hint := fmt.Sprintf("search for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key)
-	if p.in.Live.Of(r.Owner).Listed != nil && r.Named() {
+	if p.in.Live.Tokens.Of(r.Owner).Listed != nil && r.Named() {
 		hint = "the next run searches for it by the attempt in its name; or " + hint
 	}
 	p.tokenProblem(token, diff.Quarantined, reason, hint)
@@ -212,7 +201,7 @@ func current(live diff.TokensLive, records []diff.TokenRecord, want diff.Creatio
 // leave says what becomes of a token that nothing declares any more. Where the
 // reference's calls are all there is, a person has to revoke it.
 func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, direction diff.Direction, why string) {
-	live, of := p.in.Live, p.in.Live.Of(r.Owner)
+	live, of := p.in.Live.Tokens, p.in.Live.Tokens.Of(r.Owner)
 	switch {
 	case live.Unknown != "":
 	case of.Unknown != "":
@@ -235,11 +224,11 @@ func (p *planner) declared(r diff.TokenRecord, origin desired.Origin) desired.To
 
 // account is the key of the account that owns a token; empty for the user, and for an
 // account that is not declared.
-func (p *planner) account(owner edge.AccountID) string { return p.in.Live.Of(owner).Account }
+func (p *planner) account(owner edge.AccountID) string { return p.in.Live.Tokens.Of(owner).Account }
 
 func (p *planner) tokenProblem(token desired.Token, state diff.ProblemState, reason, hint string) {
 	p.out.Problems = append(p.out.Problems, diff.Problem{
-		Account: token.Account, Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
+		Scope: edge.CredentialScope(token.Owner), Account: token.Account, Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
 	})
 }
 

@@ -144,7 +144,7 @@ func TestNameSuffixCarriesTheAttempt(t *testing.T) {
 		t.Errorf("the attempt in the name is a difference: %+v", fields)
 	}
 	token.Name = strings.Repeat("é", 102) // and 19 more
-	plan := guard.Check(planOfTokens(Input{Tokens: []desired.Token{token}, NameSuffix: " [{intent}]"}), guard.Facts{})
+	plan := guard.Check(planOfTokens(diff.Input{State: desired.State{Tokens: []desired.Token{token}}, NameSuffix: " [{intent}]"}), guard.Facts{})
 	if r := plan.Changes[0].Refused; r == nil || r.Guard != "name" || !strings.Contains(r.Reason, "121 characters") {
 		t.Errorf("refused %+v", r)
 	}

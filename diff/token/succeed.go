@@ -20,7 +20,7 @@ func (p *planner) succeed(token desired.Token, want diff.Creation, r diff.TokenR
 	earlier := []diff.TokenRecord{r}
 	want.Follows = p.followed(r, want)
 	switch {
-	case want.Renews():
+	case want.Timely():
 		p.add(p.newToken(token, want, diff.ActionRotate, r, earlier))
 	case p.amends(token, want, r):
 		p.keepToken(token, want, r)
@@ -32,7 +32,7 @@ func (p *planner) succeed(token desired.Token, want diff.Creation, r diff.TokenR
 
 // amends reports whether a token can be made as declared by an update.
 func (p *planner) amends(token desired.Token, want diff.Creation, r diff.TokenRecord) bool {
-	listed := p.in.Live.Of(r.Owner).Listed
+	listed := p.in.Live.Tokens.Of(r.Owner).Listed
 	if listed == nil {
 		return false
 	}
@@ -44,9 +44,9 @@ func (p *planner) amends(token desired.Token, want diff.Creation, r diff.TokenRe
 // may hold that back, and until a person agrees the token on record must not run out. The
 // successor may do no more than the token on record may by now.
 func (p *planner) meanwhile(token desired.Token, want diff.Creation, r diff.TokenRecord) {
-	of := p.in.Live.Of(r.Owner)
-	_, asked := p.in.Live.Owners[r.Owner]
-	if r.State != diff.TokenConfirmed || !r.Delivered || r.Sink == nil || p.takers[*r.Sink] != r.Intent || !p.in.Live.Has(r) ||
+	of := p.in.Live.Tokens.Of(r.Owner)
+	_, asked := p.in.Live.Tokens.Owners[r.Owner]
+	if r.State != diff.TokenConfirmed || !r.Delivered || r.Sink == nil || p.takers[*r.Sink] != r.Intent || !p.in.Live.Tokens.Has(r) ||
 		of.LeftOut || of.Unknown != "" || r.Owner != want.Owner && !asked || !p.dueOnRecord(r, want) {
 		return
 	}
@@ -75,7 +75,7 @@ func (p *planner) again(want diff.Creation, r diff.TokenRecord) (diff.Creation, 
 		if i == 0 && access.Hash(spec) != r.Hash {
 			return c, false // the record is of a declaration with a window of its own
 		}
-		if c.Spec = spec; c.Renews() {
+		if c.Spec = spec; c.Timely() {
 			return c, true
 		}
 	}
@@ -93,14 +93,14 @@ func declaredName(r diff.TokenRecord, want diff.Creation) string {
 // dueOnRecord reports whether a token's successor is due by the rotation that made it.
 func (p *planner) dueOnRecord(r diff.TokenRecord, want diff.Creation) bool {
 	lifetime, every := p.rotationOf(r, want)
-	return lifetime > 0 && p.asked(r) || dueOnRecord(p.in.Live, r, lifetime, every, p.in.Now)
+	return lifetime > 0 && p.asked(r) || dueOnRecord(p.in.Live.Tokens, r, lifetime, every, p.in.Now)
 }
 
 // asked reports whether a person asks for the successor of a token: by the newest one of its
 // declaration, so that nothing is asked for any more once there is a successor.
 func (p *planner) asked(r diff.TokenRecord) bool {
 	newest := edge.TokenID("")
-	for _, other := range p.in.Live.Records {
+	for _, other := range p.in.Live.Tokens.Records {
 		if other.Key == r.Key && other.State == diff.TokenConfirmed {
 			newest = other.ID
 		}
@@ -112,8 +112,8 @@ func (p *planner) asked(r diff.TokenRecord) bool {
 func (p *planner) followed(r diff.TokenRecord, want diff.Creation) *diff.Followed {
 	f := &diff.Followed{Owner: r.Owner, Sink: r.Sink, Hash: r.Hash, Spec: p.was(r)}
 	f.Lifetime, f.Every = p.rotationOf(r, want)
-	if of := p.in.Live.Of(r.Owner); of.Listed != nil {
-		end, ends := p.in.Live.End(r)
+	if of := p.in.Live.Tokens.Of(r.Owner); of.Listed != nil {
+		end, ends := p.in.Live.Tokens.End(r)
 		meant, said := expiry(r)
 		works := slices.Contains([]string{"", "active", "expired"}, of.Listed.Tokens[r.ID].Status)
 		f.Stopped = !works || ends && said && end.Before(meant)
@@ -129,7 +129,7 @@ const unrecorded = time.Hour
 // Seawall did not record it: where tokens are never updated, one that has the hash of a
 // declaration without an end and has an end itself was made by a rotation.
 func (p *planner) rotationOf(r diff.TokenRecord, want diff.Creation) (lifetime, every time.Duration) {
-	if r.Lifetime > 0 || p.in.Live.Of(r.Owner).Listed != nil || r.Hash != want.Hash || want.Lifetime == 0 {
+	if r.Lifetime > 0 || p.in.Live.Tokens.Of(r.Owner).Listed != nil || r.Hash != want.Hash || want.Lifetime == 0 {
 		return r.Lifetime, r.Every
 	}
 	if end, ends := expiry(r); ends && want.Lifetime <= end.Sub(r.At)+unrecorded {

@@ -86,15 +86,19 @@ type Config struct {
 	// once.
 	Failed func(error)
 
+	// Documented says that the platform has no call that the reference does not show: none of
+	// the others is sent.
+	Documented bool
+
 	UserAgent string            // empty is "seawall"
 	Transport http.RoundTripper // nil is one made for one host and Concurrency
 	Log       *slog.Logger      // nil is silent
 }
 
-// Client is an [edge.ExtendedPlatform] and an [edge.TokenPlatform] over HTTP, safe
+// Client is an [edge.Platform] and an [edge.Tokens] over HTTP, safe
 // for concurrent use. Make one with [New].
 type Client struct {
-	beyondCalls
+	rulesetCalls
 	tokenCalls // of the calling user
 
 	config   Config
@@ -150,8 +154,14 @@ func New(config Config) (*Client, error) {
 		slots:   make(chan struct{}, config.Concurrency),
 		retries: newRetryPolicy(config),
 	}
-	c.beyondCalls, c.tokenCalls = beyondCalls{c}, tokenCalls{c, edge.TokensPath()}
+	c.rulesetCalls, c.tokenCalls = rulesetCalls{c}, tokenCalls{c, edge.TokensPath()}
 	return c, nil
+}
+
+// Offers is false for a call that the reference does not show, where the platform is
+// configured to have no other.
+func (c *Client) Offers(call edge.Call, level edge.Level) bool {
+	return !c.config.Documented || edge.InReference(call, level)
 }
 
 // Requests counts the HTTP requests sent so far, repetitions included. An

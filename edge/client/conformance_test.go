@@ -116,13 +116,8 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 		greeting.RulesetsToken = "sim-administrator-token-0000000000000000000001" // which may write in the account, too
 	}
 	tokens, platform := running.client(t, greeting.TokensToken), running.client(t, greeting.RulesetsToken)
-	var all edge.TokenPlatform
-	var beyond edge.ExtendedPlatform
-	if profile != mem.Documented {
-		all, beyond = tokens, platform
-	}
 	return edgetest.Fixture{
-		Extended: all, Beyond: beyond, Strict: profile == mem.Vendor,
+		Extended: profile != mem.Documented, Strict: profile == mem.Vendor,
 		Platform: platform,
 		Denied:   running.client(t, "not-a-token"),
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
@@ -132,7 +127,7 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 			others := slices.DeleteFunc(slices.Clone(quirks), func(q string) bool { return strings.HasPrefix(q, sim.QuirkZoneForbidden) })
 			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, zone.String())))
 		},
-		SignIn: func(secret edge.Secret) edge.Platform { return running.client(t, secret.Reveal()) }, User: seed.User,
+		SignIn: func(secret edge.Secret) edgetest.Client { return running.client(t, secret.Reveal()) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}
 }
@@ -197,9 +192,9 @@ func TestConformanceOfAccountTokens(t *testing.T) {
 		}
 		own := signIn("of-the-account")
 		return edgetest.Fixture{
-			Platform: own.ExtendedPlatform, Beyond: own.ExtendedPlatform, Extended: own.TokenPlatform, Tokens: own.TokenPlatform,
+			Platform: own, Extended: true, Tokens: own.tokens,
 			TokenCount: func() int { return len(running.Platform.Tokens()) - userTokens(running.Platform) },
-			SignIn:     func(secret edge.Secret) edge.Platform { return signIn(secret.Reveal()) },
+			SignIn:     func(secret edge.Secret) edgetest.Client { return signIn(secret.Reveal()) },
 			Denied:     signIn("not-a-token"),
 			Account:    mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		}
@@ -208,6 +203,12 @@ func TestConformanceOfAccountTokens(t *testing.T) {
 
 // accountClient is a client whose tokens are those of an account.
 type accountClient struct {
-	edge.ExtendedPlatform
-	edge.TokenPlatform
+	edge.Platform
+	tokens
+}
+
+type tokens = edge.Tokens
+
+func (a accountClient) Offers(call edge.Call, level edge.Level) bool {
+	return a.Platform.Offers(call, level)
 }

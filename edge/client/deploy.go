@@ -13,127 +13,122 @@ import (
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
-var _ edge.ExtendedPlatform = (*Client)(nil)
+// UpdateRule sends one PATCH. The reference does not show the answer: what is
+// not the entry point with its new version is nil, and the caller reads. The
+// answer must not be written to, as that of EntryPoint.
+func (r rulesetCalls) UpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	return r.updateRule(scope, entryPoint, rule, body).send(ctx)
+}
 
-// beyondCalls are the calls on rulesets and zones that are known beyond the
-// reference, which a [Client] has itself.
-type beyondCalls struct{ client *Client }
+// TryUpdateRule sends it as a dry run.
+func (r rulesetCalls) TryUpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+	return r.updateRule(scope, entryPoint, rule, body).try(ctx)
+}
 
-// RulesetVersion returns a ruleset as it was at a version.
-func (b beyondCalls) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if err := checkIDs(scope, id); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return b.client.ruleset(ctx, edge.VersionPath(scope, id, version))
+func (r rulesetCalls) updateRule(scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) change {
+	patch := call{class: update, method: http.MethodPatch, path: edge.RulePath(scope, entryPoint, rule)}
+	err := r.check(edge.CallUpdateRule, scope, string(entryPoint), string(rule))
+	return r.change(err, scope, patch, body, is(entryPoint))
 }
 
 // CreateEntryPoint sends one POST of a ruleset, which the platform refuses where
-// the zone has an entry point.
-func (b beyondCalls) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	post, err := createEntryPoint(scope, phase, rules)
-	if err != nil {
-		return nil, err
-	}
-	return b.client.write(ctx, scope, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == scope.EntryKind() })
+// there is an entry point.
+func (r rulesetCalls) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
+	return r.createEntryPoint(scope, phase, rules).send(ctx)
 }
 
 // TryCreateEntryPoint sends it as a dry run.
-func (b beyondCalls) TryCreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) error {
-	post, err := createEntryPoint(scope, phase, rules)
-	if err != nil {
-		return err
-	}
-	return b.client.dryRun(ctx, post)
+func (r rulesetCalls) TryCreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) error {
+	return r.createEntryPoint(scope, phase, rules).try(ctx)
 }
 
-func createEntryPoint(scope edge.Scope, phase edge.Phase, rules []edge.Rule) (call, error) {
-	if err := checkIDs(scope); err != nil {
-		return call{}, err
-	}
-	return call{class: update, method: http.MethodPost, path: edge.RulesetsPath(scope), tells: true}.with(edge.EntryPointBody(scope, phase, rules))
+func (r rulesetCalls) createEntryPoint(scope edge.Scope, phase edge.Phase, rules []edge.Rule) change {
+	post := call{class: update, method: http.MethodPost, path: edge.RulesetsPath(scope)}
+	expected := func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == scope.EntryKind() }
+	return r.change(r.check(edge.CallCreateEntryPoint, scope), scope, post, edge.EntryPointBody(scope, phase, rules), expected)
 }
 
 // AddRule sends one POST of a rule.
-func (b beyondCalls) AddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	post, err := addRule(scope, entryPoint, body)
-	if err != nil {
-		return nil, err
-	}
-	return b.client.write(ctx, scope, post, is(entryPoint))
+func (r rulesetCalls) AddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+	return r.addRule(scope, entryPoint, body).send(ctx)
 }
 
 // TryAddRule sends it as a dry run.
-func (b beyondCalls) TryAddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
-	post, err := addRule(scope, entryPoint, body)
-	if err != nil {
-		return err
-	}
-	return b.client.dryRun(ctx, post)
+func (r rulesetCalls) TryAddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
+	return r.addRule(scope, entryPoint, body).try(ctx)
 }
 
-func addRule(scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
-	if err := checkIDs(scope, entryPoint); err != nil {
-		return call{}, err
-	}
-	return call{class: update, method: http.MethodPost, path: edge.RulesPath(scope, entryPoint), tells: true}.with(body.Update())
-}
-
-// TryUpdateRule sends the PATCH of UpdateRule as a dry run.
-func (b beyondCalls) TryUpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	patch, err := updateRule(scope, entryPoint, rule, body)
-	if err != nil {
-		return err
-	}
-	return b.client.dryRun(ctx, patch)
+func (r rulesetCalls) addRule(scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) change {
+	post := call{class: update, method: http.MethodPost, path: edge.RulesPath(scope, entryPoint)}
+	return r.change(r.check(edge.CallAddRule, scope, string(entryPoint)), scope, post, body.Update(), is(entryPoint))
 }
 
 // DeleteRule sends one DELETE of a rule.
-func (b beyondCalls) DeleteRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	if err := checkIDs(scope, entryPoint, rule); err != nil {
-		return nil, err
-	}
-	return b.client.write(ctx, scope, call{class: remove, method: http.MethodDelete, path: edge.RulePath(scope, entryPoint, rule), tells: true}, is(entryPoint))
-}
-
-// with gives a call a body.
-func (c call) with(body any) (call, error) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return c, fmt.Errorf("%s: encoding the body: %w", c, err)
-	}
-	c.body = json.RawMessage(data)
-	return c, nil
+func (r rulesetCalls) DeleteRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+	gone := call{class: remove, method: http.MethodDelete, path: edge.RulePath(scope, entryPoint, rule)}
+	err := r.check(edge.CallDeleteRule, scope, string(entryPoint), string(rule))
+	return r.change(err, scope, gone, nil, is(entryPoint)).send(ctx)
 }
 
 func is(id edge.RulesetID) func(edge.Ruleset) bool {
 	return func(answer edge.Ruleset) bool { return answer.ID == id }
 }
 
-// write sends a write of a zone's entry point. An answer that is not the entry point after
+// change is a write of an entry point, to be sent or tried.
+type change struct {
+	c        *Client
+	scope    edge.Scope
+	write    call
+	expected func(edge.Ruleset) bool // whether an answer is the entry point after the write
+	err      error                   // why it cannot be sent
+}
+
+// change makes a write with a body, nil for none; err is what is against it.
+func (r rulesetCalls) change(err error, scope edge.Scope, write call, body any, expected func(edge.Ruleset) bool) change {
+	x := change{c: r.c, scope: scope, write: write, expected: expected, err: err}
+	if err != nil || body == nil {
+		return x
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		x.err = fmt.Errorf("%s: encoding the body: %w", write, err)
+	}
+	x.write.body = json.RawMessage(data)
+	return x
+}
+
+// send sends the write. An answer that is not the entry point after
 // the write is nil, and the caller reads. Mostly the read that proves a write is answered
 // as the write was, so its answer is not decoded twice.
-func (c *Client) write(ctx context.Context, scope edge.Scope, write call, expected func(edge.Ruleset) bool) (*edge.Ruleset, error) {
+func (x change) send(ctx context.Context) (*edge.Ruleset, error) {
+	if x.err != nil {
+		return nil, x.err
+	}
+	x.write.tells = true
 	var answer knownAnswer
-	err := c.do(ctx, write, func(r wire.Response) error {
+	err := x.c.do(ctx, x.write, func(r wire.Response) error {
 		answer = knownAnswer{status: r.Status, sum: sha256.Sum256(r.Body)}
 		return r.DecodeOptional(&answer.ruleset)
 	})
-	if err != nil || !expected(answer.ruleset) {
+	if err != nil || !x.expected(answer.ruleset) {
 		return nil, err
 	}
-	c.known.keep(edge.EntryPointPath(scope, answer.ruleset.Phase), answer)
+	x.c.known.keep(edge.EntryPointPath(x.scope, answer.ruleset.Phase), answer)
 	return &answer.ruleset, nil
 }
 
-// dryRun sends a write that the platform validates and does not make: it then
+// try has the platform validate the write and not make it: it then
 // answers without a result. It counts for the budget like any other request.
-func (c *Client) dryRun(ctx context.Context, write call) error {
-	write.class, write.tells, write.query = trial, false, url.Values{"dry_run": {"true"}}
-	return c.do(ctx, write, func(r wire.Response) error {
+func (x change) try(ctx context.Context) error {
+	if x.err != nil {
+		return x.err
+	}
+	x.write.class, x.write.query = trial, url.Values{"dry_run": {"true"}}
+	return x.c.do(ctx, x.write, func(r wire.Response) error {
 		var result json.RawMessage
 		err := r.DecodeOptional(&result)
 		if err == nil && (len(result) > 0 || len(bytes.TrimSpace(r.Body)) == 0) {
-			err = fmt.Errorf("%s: %w", write, edge.ErrNotDry)
+			err = fmt.Errorf("%s: %w", x.write, edge.ErrNotDry)
 		}
 		return err
 	})

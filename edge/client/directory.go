@@ -10,19 +10,22 @@ import (
 )
 
 // Zones lists the zones that pass the filter, page by page.
-func (b beyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
+func (r rulesetCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
+	if err := r.checkOffered(edge.CallZones, edge.LevelCredential); err != nil {
+		return nil, err
+	}
 	query := url.Values{}
 	if filter.Name != "" {
 		query.Set("name", filter.Name)
 	}
 	if filter.Account != "" {
-		if err := checkIDs(filter.Account); err != nil {
+		if err := checkID("account", string(filter.Account)); err != nil {
 			return nil, err
 		}
 		query.Set("account.id", string(filter.Account))
 	}
 	list := listing[edge.Zone]{
-		client: b.client, call: call{class: read, method: http.MethodGet, path: edge.ZonesPath(), query: query}, pageSize: pageSize,
+		client: r.c, call: call{class: read, method: http.MethodGet, path: edge.ZonesPath(), query: query}, pageSize: pageSize,
 		decode: wholePage(func(z edge.Zone) bool { return edge.ValidID(string(z.ID)) && z.Name != "" }),
 		id:     func(z edge.Zone) string { return string(z.ID) },
 	}
@@ -30,12 +33,12 @@ func (b beyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.
 }
 
 // Zone returns one zone.
-func (b beyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
-	if err := checkIDs(id); err != nil {
+func (r rulesetCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
+	if err := r.check(edge.CallZone, edge.ZoneScope(id)); err != nil {
 		return edge.Zone{}, err
 	}
 	get := call{class: read, method: http.MethodGet, path: edge.ZonePath(id)}
-	return ask(ctx, b.client, get, func(r wire.Response) (found edge.Zone, err error) {
+	return ask(ctx, r.c, get, func(r wire.Response) (found edge.Zone, err error) {
 		if _, err = r.Decode(&found); err == nil && found.ID != id {
 			err = get.unreadable("the answer is about another zone")
 		}
@@ -44,9 +47,12 @@ func (b beyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error
 }
 
 // Accounts lists the accounts, page by page.
-func (b beyondCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
+func (r rulesetCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
+	if err := r.checkOffered(edge.CallAccounts, edge.LevelCredential); err != nil {
+		return nil, err
+	}
 	list := listing[edge.Account]{
-		client: b.client, call: call{class: read, method: http.MethodGet, path: edge.AccountsPath()}, pageSize: pageSize,
+		client: r.c, call: call{class: read, method: http.MethodGet, path: edge.AccountsPath()}, pageSize: pageSize,
 		decode: wholePage(func(a edge.Account) bool { return edge.ValidID(string(a.ID)) }),
 		id:     func(a edge.Account) string { return string(a.ID) },
 	}

@@ -15,12 +15,15 @@ const (
 	maxPages = 1000
 )
 
+// rulesetCalls are the calls on zones, accounts and rulesets, which a [Client] has itself.
+type rulesetCalls struct{ c *Client }
+
 // Rulesets lists rulesets, following the cursor through all pages.
-func (c *Client) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
-	if err := checkIDs(scope); err != nil {
+func (r rulesetCalls) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if err := r.check(edge.CallRulesets, scope); err != nil {
 		return nil, err
 	}
-	return c.rulesets(ctx, edge.RulesetsPath(scope))
+	return r.c.rulesets(ctx, edge.RulesetsPath(scope))
 }
 
 // rulesets lists the rulesets at a path.
@@ -62,43 +65,33 @@ func (c *Client) rulesetPage(ctx context.Context, list call, cursor string) (pag
 }
 
 // Ruleset returns one ruleset with its rules.
-func (c *Client) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
-	if err := checkIDs(scope, id); err != nil {
+func (r rulesetCalls) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	if err := r.check(edge.CallRuleset, scope, string(id)); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.RulesetPath(scope, id))
+	return r.c.ruleset(ctx, edge.RulesetPath(scope, id))
+}
+
+// RulesetVersion returns a ruleset as it was at a version.
+func (r rulesetCalls) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	if err := r.check(edge.CallRulesetVersion, scope, string(id)); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return r.c.ruleset(ctx, edge.VersionPath(scope, id, version))
 }
 
 // EntryPoint returns the entry point of a phase. As long as the platform answers the
 // same it is the same value, which must not be written to.
-func (c *Client) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if err := checkIDs(scope); err != nil {
+func (r rulesetCalls) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	if err := r.check(edge.CallEntryPoint, scope); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.EntryPointPath(scope, phase))
+	return r.c.ruleset(ctx, edge.EntryPointPath(scope, phase))
 }
 
 func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
 	get := call{class: read, method: http.MethodGet, path: path}
 	return ask(ctx, c, get, func(r wire.Response) (edge.Ruleset, error) { return c.decodeRuleset(get, r) })
-}
-
-// UpdateRule sends one PATCH. The reference does not show the answer: what is
-// not the entry point with its new version is nil, and the caller reads. The
-// answer must not be written to, as that of EntryPoint.
-func (c *Client) UpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	patch, err := updateRule(scope, entryPoint, rule, body)
-	if err != nil {
-		return nil, err
-	}
-	return c.write(ctx, scope, patch, is(entryPoint))
-}
-
-func updateRule(scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (call, error) {
-	if err := checkIDs(scope, entryPoint, rule); err != nil {
-		return call{}, err
-	}
-	return call{class: update, method: http.MethodPatch, path: edge.RulePath(scope, entryPoint, rule), tells: true}.with(body)
 }
 
 // checkRuleset refuses what cannot be a ruleset: an object of something else
@@ -110,28 +103,36 @@ func (c call) checkRuleset(r edge.Ruleset) error {
 	return nil
 }
 
-// checkIDs refuses an id of another form than the platform's: it cannot exist, and must not
+// check refuses a call in a scope that is not offered, and ids that cannot exist: that of a
+// ruleset, and that of a rule.
+func (r rulesetCalls) check(call edge.Call, scope edge.Scope, ids ...string) error {
+	if scope.Level != edge.LevelZone && scope.Level != edge.LevelAccount {
+		return fmt.Errorf("%s of %q: %w", call, scope, edge.ErrNotFound)
+	}
+	err := r.checkOffered(call, scope.Level)
+	if err == nil {
+		err = checkID(string(scope.Level), scope.ID)
+	}
+	for i, id := range ids {
+		if err == nil {
+			err = checkID([]string{"ruleset", "rule"}[i], id)
+		}
+	}
+	return err
+}
+
+func (r rulesetCalls) checkOffered(call edge.Call, level edge.Level) error {
+	if !r.c.Offers(call, level) {
+		return fmt.Errorf("%s of a %s: %w", call, level, edge.ErrNotOffered)
+	}
+	return nil
+}
+
+// checkID refuses an id of another form than the platform's: it cannot exist, and must not
 // become a part of a path.
-func checkIDs(ids ...any) error {
-	for _, id := range ids {
-		what, text := "", fmt.Sprint(id)
-		switch id := id.(type) {
-		case edge.Scope:
-			if what, text = string(id.Level), id.ID; id.Level != edge.LevelZone && id.Level != edge.LevelAccount {
-				return fmt.Errorf("rulesets of %s: %w", id, edge.ErrNotFound)
-			}
-		case edge.ZoneID:
-			what = "zone"
-		case edge.AccountID:
-			what = "account"
-		case edge.RulesetID:
-			what = "ruleset"
-		case edge.RuleID:
-			what = "rule"
-		}
-		if !edge.ValidID(text) {
-			return fmt.Errorf("%s %q: %w: an id is 32 hexadecimal digits", what, text, edge.ErrNotFound)
-		}
+func checkID(what, id string) error {
+	if !edge.ValidID(id) {
+		return fmt.Errorf("%s %q: %w: an id is 32 hexadecimal digits", what, id, edge.ErrNotFound)
 	}
 	return nil
 }

@@ -17,8 +17,13 @@ type tokenCalls struct {
 }
 
 // AccountTokens returns the calls on the tokens that an account owns.
-func (c *Client) AccountTokens(account edge.AccountID) edge.TokenPlatform {
+func (c *Client) AccountTokens(account edge.AccountID) edge.Tokens {
 	return tokenCalls{c, edge.AccountTokensPath(account)}
+}
+
+// Offers implements [edge.TokenReader].
+func (t tokenCalls) Offers(call edge.Call, level edge.Level) bool {
+	return t.c.Offers(call, level)
 }
 
 // holdsID reports whether the addresses name an account.

@@ -12,12 +12,15 @@ import (
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
-var _ edge.TokenPlatform = (*Client)(nil)
+var _ edge.Tokens = (*Client)(nil)
 
 func (t tokenCalls) path(id edge.TokenID) string { return t.base + "/" + url.PathEscape(string(id)) }
 
 // UserToken returns one token.
 func (t tokenCalls) UserToken(ctx context.Context, id edge.TokenID) (edge.Token, error) {
+	if err := t.c.checkOffered(edge.CallUserToken, edge.LevelCredential); err != nil {
+		return edge.Token{}, err
+	}
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
@@ -26,6 +29,9 @@ func (t tokenCalls) UserToken(ctx context.Context, id edge.TokenID) (edge.Token,
 
 // VerifyToken asks what the platform says of the credential.
 func (t tokenCalls) VerifyToken(ctx context.Context) (edge.Token, error) {
+	if err := t.c.checkOffered(edge.CallVerifyToken, edge.LevelCredential); err != nil {
+		return edge.Token{}, err
+	}
 	verified, err := t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.base + "/verify"}, "")
 	if !t.holdsID() {
 		err = withoutID(err)
@@ -36,6 +42,9 @@ func (t tokenCalls) VerifyToken(ctx context.Context) (edge.Token, error) {
 // UpdateToken sends one PUT with the whole of body, but for what the platform
 // writes itself.
 func (t tokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
+	if err := t.c.checkOffered(edge.CallUpdateToken, edge.LevelCredential); err != nil {
+		return edge.Token{}, err
+	}
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
@@ -62,6 +71,9 @@ func (c *Client) token(ctx context.Context, call call, id edge.TokenID) (edge.To
 
 // DeleteToken sends one DELETE. An answer without a body is fine.
 func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
+	if err := t.c.checkOffered(edge.CallDeleteToken, edge.LevelCredential); err != nil {
+		return err
+	}
 	if err := checkTokenID(id); err != nil {
 		return err
 	}
@@ -75,6 +87,9 @@ func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
 // RollToken sends one PUT, on a connection of its own. No error quotes the
 // answer: the secret may be in it.
 func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
+	if err := t.c.checkOffered(edge.CallRollToken, edge.LevelCredential); err != nil {
+		return edge.Secret{}, err
+	}
 	if err := checkTokenID(id); err != nil {
 		return edge.Secret{}, err
 	}

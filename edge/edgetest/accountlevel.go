@@ -31,9 +31,7 @@ func accountDeploys(t tester) {
 
 	tuned := entry.Rules[0].Update()
 	tuned.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
-	_, err = t.change(account, func() (*edge.Ruleset, error) {
-		return t.Platform.UpdateRule(t.Context(), account, entry.ID, entry.Rules[0].ID, tuned)
-	})
+	_, err = t.tryUpdate(account, entry, entry.Rules[0].ID, tuned)
 	t.must(err)
 	after := t.entryPoint(account)
 	wantRefs(t, after, "eu", "us")

@@ -12,21 +12,14 @@ import (
 // it, and nothing else.
 func beyond(run func(tester)) func(tester) {
 	return func(t tester) {
-		if t.Beyond != nil {
+		if t.Extended {
 			run(t)
 			return
 		}
-		offers, ok := t.Platform.(edge.ExtendedPlatform)
-		if !ok {
-			t.Log("this platform has no such methods")
-			return
-		}
-		t.Beyond = offers
 		entry := t.entryPoint(t.Zone)
 		for name, call := range beyondCalls(t, entry) {
-			err := patient(call)
 			t.Logf("%s", name)
-			t.wantIs(err, edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
+			t.wantIs(patient(call), edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
 		}
 		t.same("the entry point", entry, t.entryPoint(t.Zone))
 	}
@@ -45,7 +38,7 @@ func patient(call func() error) (err error) {
 // beyondCalls are all calls beyond the reference, about Zone, whose entry point
 // this is.
 func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
-	p, rule := t.Beyond, t.body(entry)
+	p, rule := t.Platform, t.body(entry)
 	id := t.deployment(entry).ID
 	return map[string]func() error{
 		"rulesets of a zone": func() error { _, err := p.Rulesets(t.Context(), t.Zone); return err },
@@ -84,44 +77,22 @@ func execute(id edge.RulesetID) edge.Rule {
 	}
 }
 
-// change makes a write in a zone as a caller has to: where the outcome is unknown
-// it reads, and tries again only where nothing changed.
-func (t tester) change(zone edge.Scope, write func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
-	t.Helper()
-	before, beforeErr := t.patiently(zone)
-	for range maxUpdates {
-		answer, err := write()
-		switch {
-		case errors.Is(err, edge.ErrThrottled):
-			continue
-		case !errors.Is(err, edge.ErrOutcomeUnknown):
-			return answer, err
-		}
-		now, err := t.patiently(zone)
-		if (err == nil) != (beforeErr == nil) || err == nil && now.Version != before.Version {
-			return nil, nil
-		}
-	}
-	t.Fatalf("no write in zone %s came through in %d attempts", zone, maxUpdates)
-	return nil, nil
-}
-
 func (t tester) createEntryPoint(zone edge.Scope, rules ...edge.Rule) error {
 	t.Helper()
 	_, err := t.change(zone, func() (*edge.Ruleset, error) {
-		return t.Beyond.CreateEntryPoint(t.Context(), zone, edge.PhaseFirewallManaged, rules)
+		return t.Platform.CreateEntryPoint(t.Context(), zone, edge.PhaseFirewallManaged, rules)
 	})
 	return err
 }
 
 func (t tester) addRule(zone edge.Scope, entry edge.Ruleset, rule edge.Rule) (*edge.Ruleset, error) {
 	t.Helper()
-	return t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.AddRule(t.Context(), zone, entry.ID, rule) })
+	return t.change(zone, func() (*edge.Ruleset, error) { return t.Platform.AddRule(t.Context(), zone, entry.ID, rule) })
 }
 
 func (t tester) deleteRule(zone edge.Scope, entry edge.Ruleset, id edge.RuleID) error {
 	t.Helper()
-	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.DeleteRule(t.Context(), zone, entry.ID, id) })
+	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Platform.DeleteRule(t.Context(), zone, entry.ID, id) })
 	return err
 }
 
@@ -215,7 +186,7 @@ func invalidRules(t tester) {
 		s.spoil(&rule)
 		_, addErr := t.addRule(t.Zone, before, rule)
 		createErr := t.createEntryPoint(t.Bare, rule)
-		tryErr := patient(func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, rule) })
+		tryErr := patient(func() error { return t.Platform.TryAddRule(t.Context(), t.Zone, before.ID, rule) })
 		for _, err := range []error{addErr, createErr, tryErr} {
 			t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrEntryPointExists)
 		}
@@ -242,11 +213,11 @@ func dryRunWritesNothing(t tester) {
 	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
 	for name, call := range map[string]func() error{
 		"update": func() error {
-			return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, t.deployment(before).ID, body)
+			return t.Platform.TryUpdateRule(t.Context(), t.Zone, before.ID, t.deployment(before).ID, body)
 		},
-		"add": func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, execute(another(t))) },
+		"add": func() error { return t.Platform.TryAddRule(t.Context(), t.Zone, before.ID, execute(another(t))) },
 		"create": func() error {
-			return t.Beyond.TryCreateEntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged, []edge.Rule{execute(t.Core)})
+			return t.Platform.TryCreateEntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged, []edge.Rule{execute(t.Core)})
 		},
 	} {
 		if err := patient(call); err != nil && !passes(err) {
@@ -262,11 +233,13 @@ func dryRunRefuses(t tester) {
 	blank := t.body(before)
 	blank.Expression = " "
 	id := t.deployment(before).ID
-	t.wantIs(patient(func() error { return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, id, blank) }), edge.ErrInvalid, edge.ErrNotDry)
-	t.wantIs(patient(func() error { return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, nowhere, t.body(before)) }), edge.ErrNotFound)
-	t.wantIs(patient(func() error { return t.Beyond.TryCreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, nil) }), edge.ErrEntryPointExists, edge.ErrInvalid)
+	t.wantIs(patient(func() error { return t.Platform.TryUpdateRule(t.Context(), t.Zone, before.ID, id, blank) }), edge.ErrInvalid, edge.ErrNotDry)
+	t.wantIs(patient(func() error { return t.Platform.TryUpdateRule(t.Context(), t.Zone, before.ID, nowhere, t.body(before)) }), edge.ErrNotFound)
 	t.wantIs(patient(func() error {
-		return t.Beyond.TryCreateEntryPoint(t.Context(), edge.ZoneScope(nowhere), edge.PhaseFirewallManaged, nil)
+		return t.Platform.TryCreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, nil)
+	}), edge.ErrEntryPointExists, edge.ErrInvalid)
+	t.wantIs(patient(func() error {
+		return t.Platform.TryCreateEntryPoint(t.Context(), edge.ZoneScope(nowhere), edge.PhaseFirewallManaged, nil)
 	}), edge.ErrNotFound)
 	t.same("the entry point", before, t.entryPoint(t.Zone))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func zoneListsRulesets(t tester) {
-	list, err := t.Beyond.Rulesets(t.Context(), t.Zone)
+	list, err := t.Platform.Rulesets(t.Context(), t.Zone)
 	t.must(err)
 	entry := t.entryPoint(t.Zone)
 	found := map[edge.RulesetID]edge.Kind{}
@@ -27,15 +27,15 @@ func zoneListsRulesets(t tester) {
 		t.Error("the list has the entry point of another zone")
 	}
 	for id, want := range map[edge.RulesetID][]edge.Rule{t.Core: t.core().Rules, entry.ID: entry.Rules} {
-		got, err := t.Beyond.Ruleset(t.Context(), t.Zone, id)
+		got, err := t.Platform.Ruleset(t.Context(), t.Zone, id)
 		t.must(err)
 		t.same("the rules", want, got.Rules)
 	}
 	for _, id := range []edge.RulesetID{nowhere, other.ID} {
-		_, err = t.Beyond.Ruleset(t.Context(), t.Zone, id)
+		_, err = t.Platform.Ruleset(t.Context(), t.Zone, id)
 		t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 	}
-	_, err = t.Beyond.Rulesets(t.Context(), edge.ZoneScope(nowhere))
+	_, err = t.Platform.Rulesets(t.Context(), edge.ZoneScope(nowhere))
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 }
 
@@ -44,10 +44,10 @@ func pastVersionsAreReadable(t tester) {
 	core := t.core()
 	for name, read := range map[string]func() (edge.Ruleset, error){
 		"by account": func() (edge.Ruleset, error) {
-			return t.Beyond.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, core.Version)
+			return t.Platform.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, core.Version)
 		},
 		"by zone": func() (edge.Ruleset, error) {
-			return t.Beyond.RulesetVersion(t.Context(), t.Zone, t.Core, core.Version)
+			return t.Platform.RulesetVersion(t.Context(), t.Zone, t.Core, core.Version)
 		},
 	} {
 		got, err := read()
@@ -58,17 +58,17 @@ func pastVersionsAreReadable(t tester) {
 	body := t.body(before)
 	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
 	t.update(before, body)
-	got, err := t.Beyond.RulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
+	got, err := t.Platform.RulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
 	t.must(err)
 	t.same("the version before", before, got)
-	_, err = t.Beyond.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, "4096")
+	_, err = t.Platform.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, "4096")
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
-	_, err = t.Beyond.RulesetVersion(t.Context(), edge.AccountScope(t.Account), nowhere, "1")
+	_, err = t.Platform.RulesetVersion(t.Context(), edge.AccountScope(t.Account), nowhere, "1")
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 }
 
 func zonesAreFound(t tester) {
-	all, err := t.Beyond.Zones(t.Context(), edge.ZoneFilter{})
+	all, err := t.Platform.Zones(t.Context(), edge.ZoneFilter{})
 	t.must(err)
 	for _, id := range []edge.Scope{t.Zone, t.Other, t.Bare} {
 		i := slices.IndexFunc(all, func(z edge.Zone) bool { return edge.ZoneScope(z.ID) == id })
@@ -79,26 +79,26 @@ func zonesAreFound(t tester) {
 		if z.Name == "" || z.Status == "" || z.Account.ID != t.Account {
 			t.Errorf("got %+v", z)
 		}
-		one, err := t.Beyond.Zone(t.Context(), edge.ZoneID(id.ID))
+		one, err := t.Platform.Zone(t.Context(), edge.ZoneID(id.ID))
 		t.must(err)
 		t.same("the zone", z, one)
-		named, err := t.Beyond.Zones(t.Context(), edge.ZoneFilter{Name: z.Name, Account: t.Account})
+		named, err := t.Platform.Zones(t.Context(), edge.ZoneFilter{Name: z.Name, Account: t.Account})
 		t.must(err)
 		t.same("the zones of that name", []edge.Zone{z}, named)
 	}
 	for _, filter := range []edge.ZoneFilter{{Name: "nothing.example"}, {Account: nowhere}, {Name: all[0].Name, Account: nowhere}} {
-		none, err := t.Beyond.Zones(t.Context(), filter)
+		none, err := t.Platform.Zones(t.Context(), filter)
 		t.must(err)
 		if none == nil || len(none) > 0 {
 			t.Errorf("%+v: got %v", filter, none)
 		}
 	}
-	_, err = t.Beyond.Zone(t.Context(), nowhere)
+	_, err = t.Platform.Zone(t.Context(), nowhere)
 	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
 }
 
 func accountsAreFound(t tester) {
-	all, err := t.Beyond.Accounts(t.Context())
+	all, err := t.Platform.Accounts(t.Context())
 	t.must(err)
 	if !slices.ContainsFunc(all, func(a edge.Account) bool { return a.ID == t.Account }) {
 		t.Errorf("the list has no account %s: %v", t.Account, all)
@@ -106,9 +106,8 @@ func accountsAreFound(t tester) {
 }
 
 func beyondCallsEndWithContext(t tester) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	p, before := t.Beyond, t.entryPoint(t.Zone)
+	ctx := t.ended()
+	p, before := t.Platform, t.entryPoint(t.Zone)
 	rule, id := t.body(before), t.deployment(before).ID
 	_, list := p.Rulesets(ctx, t.Zone)
 	_, read := p.Ruleset(ctx, t.Zone, t.Core)
@@ -132,9 +131,9 @@ func deploymentHeldBack(t tester) {
 	before, mine := t.entryPoint(t.Zone), errors.New("the record could not be written")
 	rule, id := execute(another(t)), t.deployment(before).ID
 	ctx := edge.BeforeSend(t.Context(), func() error { return mine })
-	_, create := t.Beyond.CreateEntryPoint(ctx, t.Bare, edge.PhaseFirewallManaged, []edge.Rule{rule})
-	_, add := t.Beyond.AddRule(ctx, t.Zone, before.ID, rule)
-	_, remove := t.Beyond.DeleteRule(ctx, t.Zone, before.ID, id)
+	_, create := t.Platform.CreateEntryPoint(ctx, t.Bare, edge.PhaseFirewallManaged, []edge.Rule{rule})
+	_, add := t.Platform.AddRule(ctx, t.Zone, before.ID, rule)
+	_, remove := t.Platform.DeleteRule(ctx, t.Zone, before.ID, id)
 	for _, err := range []error{create, add, remove} {
 		t.wantIs(err, mine, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrThrottled)
 	}
@@ -143,14 +142,13 @@ func deploymentHeldBack(t tester) {
 }
 
 func wrongCredentialDeploysNothing(t tester) {
-	denied, ok := t.Denied.(edge.ExtendedPlatform)
-	if !ok {
+	if t.Denied == nil {
 		t.Log("this platform has no credentials")
 		return
 	}
 	before := t.entryPoint(t.Zone)
 	refused := t
-	refused.Beyond = denied
+	refused.Platform = t.Denied
 	for name, call := range beyondCalls(refused, before) {
 		t.Logf("%s", name)
 		t.wantIs(patient(call), edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown)

@@ -37,24 +37,25 @@ type Fixture struct {
 	Other    edge.Scope     // has an entry point of its own
 	Bare     edge.Scope     // exists, without an entry point
 	Merges   bool           // an update keeps what its body leaves out
-	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
+	Denied   Client         // the same platform with a wrong credential; nil where there are none
 
-	Forbid     func(edge.Scope) error          // takes the credential's permissions for one zone away; nil where there are none
-	Tokens     edge.TokenCreator               // creates tokens on the same platform
-	TokenCount func() int                      // how many there are; nil where no one can look
-	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
-	User       string                          // tag of the user of Tokens; empty where it is not known
-	Mute       bool                            // no write is ever answered, though it takes effect
+	Forbid     func(edge.Scope) error   // takes the credential's permissions for one zone away; nil where there are none
+	Tokens     edge.Tokens              // those of the same platform
+	TokenCount func() int               // how many there are; nil where no one can look
+	SignIn     func(edge.Secret) Client // the same platform with another credential; nil where there are none
+	User       string                   // tag of the user of Tokens; empty where it is not known
+	Mute       bool                     // no write is ever answered, though it takes effect
 
-	// Extended is what Tokens is where the platform offers the calls that are known
-	// beyond the reference. Nil where it does not: then Tokens has to say so.
-	Extended edge.TokenPlatform
+	// Extended says that the platform offers the calls that are known beyond the
+	// reference. Where it does not, it has to say so of each of them.
+	Extended bool
+	Strict   bool // it refuses members that it does not know, and tokens that are over
+}
 
-	// Beyond is what Platform is where the platform offers the calls on rulesets and
-	// zones that are known beyond the reference. Nil where it does not: then Platform
-	// has to say so, if it has these methods.
-	Beyond edge.ExtendedPlatform
-	Strict bool // it refuses members that it does not know, and tokens that are over
+// Client is a platform with its tokens.
+type Client interface {
+	edge.Platform
+	edge.Tokens
 }
 
 // tester is what most cases want: the fixture, and the deployment in Zone.

@@ -10,17 +10,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// The suite holds over the memory twin, replacing and merging.
-func TestOverMemory(t *testing.T) {
-	for _, quirk := range []string{"patch=replace", "patch=merge"} {
-		t.Run(quirk, func(t *testing.T) {
-			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
-				return fixture(&guarded{Platform: newMem(t, quirk), refusal: forbidden}, quirk == "patch=merge")
-			})
-		})
-	}
-}
-
 func newMem(t testing.TB, quirks ...string) *mem.Platform {
 	platform, err := mem.New(mem.Config{Quirks: quirks, Profile: mem.Extended})
 	if err != nil {
@@ -31,8 +20,7 @@ func newMem(t testing.TB, quirks ...string) *mem.Platform {
 
 // both is what a platform in memory is.
 type both interface {
-	edge.ExtendedPlatform
-	edge.TokenPlatform
+	edgetest.Client
 	Tokens() []mem.SeedToken
 }
 
@@ -43,7 +31,7 @@ func fixture(platform both, merges bool) edgetest.Fixture {
 	}
 	return edgetest.Fixture{
 		Forbid: forbid,
-		Tokens: platform, Extended: platform, Beyond: platform, TokenCount: func() int { return len(platform.Tokens()) },
+		Tokens: platform, Extended: true, TokenCount: func() int { return len(platform.Tokens()) },
 		Platform: platform, Merges: merges,
 		Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 	}

@@ -109,11 +109,11 @@ func answersAreCopies(t tester) {
 }
 
 func canceledContext(t tester) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := t.ended()
 	_, listErr := t.Platform.Rulesets(ctx, edge.AccountScope(t.Account))
+	_, rulesetErr := t.Platform.Ruleset(ctx, edge.AccountScope(t.Account), t.Core)
 	_, entryErr := t.Platform.EntryPoint(ctx, t.Zone, edge.PhaseFirewallManaged)
-	for _, err := range []error{listErr, entryErr} {
+	for _, err := range []error{listErr, rulesetErr, entryErr} {
 		t.wantIs(err, context.Canceled, edge.ErrUnavailable)
 	}
 	entry := t.entryPoint(t.Zone)

@@ -21,6 +21,10 @@ var spoiled = []struct {
 	{"no action", true, func(r *edge.Rule) { r.Action = "" }},
 	{"no action parameters", true, func(r *edge.Rule) { r.ActionParameters = nil }},
 	{"no ruleset to execute", true, func(r *edge.Rule) { r.ActionParameters.ID = "" }},
+	{"an empty id of a ruleset to execute", false, func(r *edge.Rule) {
+		r.ActionParameters.ID = ""
+		setRaw(&r.ActionParameters.Extra, "id", `""`)
+	}},
 	{"an unknown ruleset to execute", false, func(r *edge.Rule) { r.ActionParameters.ID = nowhere }},
 	{"empty overrides", false, func(r *edge.Rule) { r.ActionParameters.Overrides = &edge.Overrides{} }},
 	{"empty categories", false, overridesWith("categories", `[]`)},
@@ -95,8 +99,10 @@ func updateUnknown(t tester) {
 	t.wantIs(err, edge.ErrNotFound)
 	_, err = t.tryUpdate(edge.ZoneScope(nowhere), entry, rule.ID, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
-	_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: nowhere, Version: entry.Version}, rule.ID, rule.Update())
-	t.wantIs(err, edge.ErrNotFound)
+	for _, id := range []edge.RulesetID{nowhere, t.Core} {
+		_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: id}, rule.ID, rule.Update())
+		t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
+	}
 	t.same("the entry point", entry, t.entryPoint(t.Zone))
 }
 
@@ -113,7 +119,7 @@ func wrongCredential(t tester) {
 	_, getErr := t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), t.Core)
 	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged)
 	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged)
-	t.Platform = deniedWriter{granted, t.Denied}
+	t.Platform = deniedWriter{granted, t.Denied, t.Denied}
 	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
 	for _, err := range []error{listErr, getErr, entryErr, bareErr, writeErr} {
 		t.wantIs(err, edge.ErrUnauthenticated, edge.ErrForbidden, edge.ErrNotFound, edge.ErrEntryPointNotFound)
@@ -144,4 +150,5 @@ func forbiddenZone(t tester) {
 type deniedWriter struct {
 	edge.Reader
 	edge.Writer
+	edge.DryRunner
 }

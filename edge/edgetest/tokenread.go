@@ -52,13 +52,9 @@ func tokenReadsAsListed(t tester) {
 
 // What was created is what is read, in every form that a token can have.
 func tokenHasItsSpec(t tester) {
-	spec := aSpec("everything")
-	spec.Policies[0].Resources = map[string]edge.Breadth{
-		edge.ResourceAllAccounts: {}, edge.ResourceAllZones: {}, edge.ResourceAccount + string(t.Account): {AllZones: true},
-		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + t.Zone.String(): {},
-	}
+	spec := everything(t)
 	for i, filter := range []*edge.AddressFilter{
-		{In: []string{"192.0.2.0/24", "2001:db8::/32"}, NotIn: []string{"192.0.2.7/32"}}, {NotIn: []string{"192.0.2.7/32"}}, {In: []string{}}, {}, nil,
+		bothFilters, {NotIn: []string{"192.0.2.7/32"}}, {In: []string{}}, {}, nil,
 	} {
 		spec.Name = "everything " + strings.Repeat("i", i+1)
 		spec.Condition = &edge.Condition{RequestIP: filter}
@@ -75,7 +71,7 @@ func tokenHasItsSpec(t tester) {
 
 func (t tester) groups() []edge.PermissionGroup {
 	t.Helper()
-	groups, err := t.Extended.PermissionGroups(t.Context())
+	groups, err := t.Tokens.PermissionGroups(t.Context())
 	t.must(err)
 	if len(groups) == 0 {
 		t.Fatal("there is no permission group")
@@ -118,7 +114,7 @@ func groupsHaveNames(t tester) {
 }
 
 func credentialKnowsItself(t tester) {
-	own, err := t.Extended.VerifyToken(t.Context())
+	own, err := t.Tokens.VerifyToken(t.Context())
 	t.must(err)
 	if own.Status != "active" || t.read(own.ID).ID != own.ID {
 		t.Errorf("got %+v", own)
@@ -127,11 +123,7 @@ func credentialKnowsItself(t tester) {
 	if t.SignIn == nil || secret.IsZero() {
 		return
 	}
-	other, ok := t.SignIn(secret).(edge.TokenReader)
-	if !ok {
-		t.Fatal("who signs in cannot read tokens")
-	}
-	known, err := other.VerifyToken(t.Context())
+	known, err := t.SignIn(secret).VerifyToken(t.Context())
 	t.must(err)
 	if known.ID != made.ID || known.Status != "active" || known.NotBefore != made.NotBefore || known.ExpiresOn != made.ExpiresOn {
 		t.Errorf("got %+v, want %+v", known, made)

@@ -127,17 +127,25 @@ func creationKeepsPolicies(t tester) {
 	}
 }
 
-func creationTakesAllForms(t tester) {
+// everything is a token for every form of resource but the calling user.
+func everything(t tester) edge.TokenSpec {
 	spec := aSpec("everything")
 	spec.Policies[0].Resources = map[string]edge.Breadth{
 		edge.ResourceAllAccounts: {}, edge.ResourceAllZones: {}, edge.ResourceAccount + string(t.Account): {AllZones: true},
 		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + t.Zone.String(): {},
 	}
+	return spec
+}
+
+var bothFilters = &edge.AddressFilter{In: []string{"192.0.2.0/24", "2001:db8::/32"}, NotIn: []string{"192.0.2.7/32"}}
+
+func creationTakesAllForms(t tester) {
+	spec := everything(t)
 	if t.User != "" {
 		spec.Policies[0].Resources[edge.ResourceUser+t.User] = edge.Breadth{}
 	}
 	want := maps.Clone(spec.Policies[0].Resources)
-	spec.Condition = &edge.Condition{RequestIP: &edge.AddressFilter{In: []string{"192.0.2.0/24", "2001:db8::/32"}, NotIn: []string{"192.0.2.7/32"}}}
+	spec.Condition = &edge.Condition{RequestIP: bothFilters}
 	created, ok := t.create(spec)
 	if !ok {
 		return
@@ -175,8 +183,7 @@ func createdSecretWorks(t tester) {
 }
 
 func creationEndsWithContext(t tester) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := t.ended()
 	before := t.tokenCount()
 	created, err := t.Tokens.CreateToken(ctx, aSpec("late"))
 	t.wantIs(err, context.Canceled, edge.ErrOutcomeUnknown)
@@ -190,9 +197,8 @@ func creationTellsBeforeItIsSent(t tester) {
 	tells := telling{t.Tokens, t}
 	t.Tokens = tells
 	t.create(aSpec("ci"))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := tells.TokenCreator.CreateToken(edge.BeforeSend(ctx, func() error {
+	ctx := t.ended()
+	_, err := tells.Tokens.CreateToken(edge.BeforeSend(ctx, func() error {
 		t.Error("told of a creation whose context had ended")
 		return nil
 	}), aSpec("late"))
@@ -201,13 +207,13 @@ func creationTellsBeforeItIsSent(t tester) {
 
 // telling holds each creation to what it tells.
 type telling struct {
-	edge.TokenCreator
+	edge.Tokens
 	t tester
 }
 
 func (c telling) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	before, told := c.t.tokenCount(), 0
-	created, err := c.TokenCreator.CreateToken(edge.BeforeSend(ctx, func() error {
+	created, err := c.Tokens.CreateToken(edge.BeforeSend(ctx, func() error {
 		if told++; c.t.tokenCount() != before {
 			c.t.Error("a token exists before the creation is sent")
 		}
@@ -229,12 +235,11 @@ func creationHeldBack(t tester) {
 }
 
 func wrongCredentialCreatesNothing(t tester) {
-	denied, ok := t.Denied.(edge.TokenCreator)
-	if !ok {
+	if t.Denied == nil {
 		t.Log("this platform has no credentials")
 		return
 	}
-	t.Tokens = denied
+	t.Tokens = t.Denied
 	_, err := t.tryCreate(aSpec("mine"))
 	t.wantIs(err, edge.ErrUnauthenticated, edge.ErrOutcomeUnknown, edge.ErrInvalid)
 }

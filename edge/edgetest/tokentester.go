@@ -28,14 +28,14 @@ func (t tester) make(spec edge.TokenSpec) (edge.Token, edge.Secret) {
 
 func (t tester) list() []edge.Token {
 	t.Helper()
-	list, err := t.Extended.UserTokens(t.Context())
+	list, err := t.Tokens.UserTokens(t.Context())
 	t.must(err)
 	return list
 }
 
 func (t tester) read(id edge.TokenID) edge.Token {
 	t.Helper()
-	token, err := t.Extended.UserToken(t.Context(), id)
+	token, err := t.Tokens.UserToken(t.Context(), id)
 	t.must(err)
 	return token
 }
@@ -46,7 +46,7 @@ func (t tester) read(id edge.TokenID) edge.Token {
 func (t tester) tryUpdateToken(before edge.Token, body edge.Token) (edge.Token, error) {
 	t.Helper()
 	for range maxUpdates {
-		answer, err := t.Extended.UpdateToken(t.Context(), before.ID, body)
+		answer, err := t.Tokens.UpdateToken(t.Context(), before.ID, body)
 		switch {
 		case errors.Is(err, edge.ErrOutcomeUnknown):
 			if now := t.read(before.ID); !slices.Equal(policyIDs(now), policyIDs(before)) {
@@ -75,7 +75,7 @@ func (t tester) updateToken(before edge.Token, spec edge.TokenSpec) edge.Token {
 func (t tester) deleteToken(id edge.TokenID) {
 	t.Helper()
 	for i := range maxUpdates {
-		err := t.Extended.DeleteToken(t.Context(), id)
+		err := t.Tokens.DeleteToken(t.Context(), id)
 		switch {
 		case err == nil, i > 0 && errors.Is(err, edge.ErrNotFound):
 			return
@@ -91,7 +91,7 @@ func (t tester) deleteToken(id edge.TokenID) {
 func (t tester) roll(id edge.TokenID) edge.Secret {
 	t.Helper()
 	for range maxUpdates {
-		secret, err := t.Extended.RollToken(t.Context(), id)
+		secret, err := t.Tokens.RollToken(t.Context(), id)
 		if err == nil {
 			return secret
 		}

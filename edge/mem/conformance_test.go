@@ -34,12 +34,9 @@ func TestConformance(t *testing.T) {
 		t.Run(strings.Join(quirks, ","), func(t *testing.T) {
 			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 				p := extended(t, quirks...)
-				return edgetest.Fixture{
-					Extended: p, Beyond: p,
-					Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
-					Platform: p, Account: mem.Account, Core: mem.CoreRuleset,
-					Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone, Merges: slices.Contains(quirks, "patch=merge"),
-				}
+				f := fixture(p)
+				f.Extended, f.Merges = true, slices.Contains(quirks, "patch=merge")
+				return f
 			})
 		})
 	}
@@ -47,29 +44,26 @@ func TestConformance(t *testing.T) {
 
 // A platform that is documented says of every other call that it lacks it.
 func TestConformanceOfTheDocumentedProfile(t *testing.T) {
-	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
-		p := withUser(t)
-		return edgetest.Fixture{
-			Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
-			Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
-		}
-	})
+	edgetest.Run(t, func(t testing.TB) edgetest.Fixture { return fixture(withUser(t)) })
 }
 
 // A platform that is as strict as the vendor is one all the same.
 func TestConformanceOfTheVendorProfile(t *testing.T) {
 	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 		seed := withGroups(mem.VendorSeed())
-		p, err := mem.New(mem.Config{Seed: seed, Profile: mem.Vendor})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return edgetest.Fixture{
-			Extended: p, Beyond: p, Strict: true,
-			Tokens: p, TokenCount: func() int { return userTokens(p) }, User: p.User(),
-			Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
-		}
+		p := start(t, mem.Config{Seed: seed, Profile: mem.Vendor})
+		f := fixture(p)
+		f.Extended, f.Strict = true, true
+		return f
 	})
+}
+
+// fixture is a platform with the calls of the reference.
+func fixture(p *mem.Platform) edgetest.Fixture {
+	return edgetest.Fixture{
+		Tokens: p, TokenCount: func() int { return userTokens(p) }, User: p.User(),
+		Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
+	}
 }
 
 // withGroups adds the permission groups that the suite names.

@@ -8,55 +8,55 @@ import (
 )
 
 // Zones lists the zones that pass the filter, in the order of the seed.
-func (b BeyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
-	if err := b.p.enter(ctx, "GET "+edge.ZonesPath()); err != nil {
+func (c RulesetCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
+	if err := c.p.enter(ctx, "GET "+edge.ZonesPath()); err != nil {
 		return nil, err
 	}
-	defer b.p.mu.Unlock()
+	defer c.p.mu.Unlock()
 	list := []edge.Zone{}
-	for _, z := range b.p.state.Zones {
+	for _, z := range c.p.state.Zones {
 		if (filter.Name == "" || filter.Name == z.Name) && (filter.Account == "" || filter.Account == z.AccountID) {
-			list = append(list, b.p.describeZone(z))
+			list = append(list, c.p.describeZone(z))
 		}
 	}
 	return list, nil
 }
 
 // Zone returns one zone.
-func (b BeyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
+func (c RulesetCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
 	call := "GET " + edge.ZonePath(id)
-	if err := b.p.enter(ctx, call); err != nil {
+	if err := c.p.enter(ctx, call); err != nil {
 		return edge.Zone{}, err
 	}
-	defer b.p.mu.Unlock()
-	z := b.p.zone(id)
+	defer c.p.mu.Unlock()
+	z := c.p.zone(id)
 	if z == nil {
 		return edge.Zone{}, notFound(call, "zone", string(id))
 	}
-	return b.p.describeZone(*z), nil
+	return c.p.describeZone(*z), nil
 }
 
 // Accounts lists all accounts, in the order of the seed.
-func (b BeyondCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
-	if err := b.p.enter(ctx, "GET "+edge.AccountsPath()); err != nil {
+func (c RulesetCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
+	if err := c.p.enter(ctx, "GET "+edge.AccountsPath()); err != nil {
 		return nil, err
 	}
-	defer b.p.mu.Unlock()
+	defer c.p.mu.Unlock()
 	list := []edge.Account{}
-	for _, a := range b.p.state.Accounts {
+	for _, a := range c.p.state.Accounts {
 		list = append(list, describeAccount(a))
 	}
 	return list, nil
 }
 
 // ZoneSummaries lists all zones, in the order of the seed, without what only
-// [BeyondCalls.Zone] has.
-func (b BeyondCalls) ZoneSummaries() []edge.Zone {
-	b.p.mu.Lock()
-	defer b.p.mu.Unlock()
-	list := make([]edge.Zone, len(b.p.state.Zones))
-	for i, z := range b.p.state.Zones {
-		list[i] = b.p.summariseZone(z)
+// [RulesetCalls.Zone] has.
+func (c RulesetCalls) ZoneSummaries() []edge.Zone {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	list := make([]edge.Zone, len(c.p.state.Zones))
+	for i, z := range c.p.state.Zones {
+		list[i] = c.p.summariseZone(z)
 	}
 	return list
 }

@@ -31,32 +31,18 @@ func TestPlantedDriftIsANewVersion(t *testing.T) {
 	if diff := cmp.Diff(got.Rules, again.Rules); again.Version != "3" || diff != "" {
 		t.Errorf("version %s; rules that are the same were touched:\n%s", again.Version, diff)
 	}
-}
-
-func TestEntryPointComesAndGoes(t *testing.T) {
-	p := newPlatform(t)
-	shop := entryPoint(t, p, mem.ShopZone)
-	if err := p.SetEntryPoint(mem.NewZone, edge.Ruleset{Rules: shop.Rules}); err != nil {
+	if err := p.SetEntryPoint(mem.NewZone, edge.Ruleset{Rules: got.Rules}); err != nil {
 		t.Fatal(err)
 	}
 	entry := entryPoint(t, p, mem.NewZone)
 	if entry.Version != "1" || entry.Kind != edge.KindZone || entry.Phase != edge.PhaseFirewallManaged || !edge.ValidID(string(entry.ID)) {
-		t.Errorf("%+v", entry)
-	}
-	if err := p.RemoveEntryPoint(mem.NewZone); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.EntryPoint(t.Context(), mem.NewZone, edge.PhaseFirewallManaged); !errors.Is(err, edge.ErrEntryPointNotFound) {
-		t.Error(err)
+		t.Errorf("in a zone that had none: %+v", entry)
 	}
 }
 
 func TestPublishedRulesetIsANewVersion(t *testing.T) {
 	p := newPlatform(t)
-	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	core := coreRuleset(t, p)
 	core.Rules = core.Rules[1:]
 	core.Rules[0].Action = edge.ActionLog
 	added := edge.Ruleset{ID: "c04e0000000000000000000000000009", Name: "Bots"}
@@ -65,10 +51,7 @@ func TestPublishedRulesetIsANewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := coreRuleset(t, p)
 	if got.Version != "2" || len(got.Rules) != 23 || got.Rules[0].Version != "2" || got.Rules[1].Version != "1" {
 		t.Errorf("version %s, rules %d, their versions %s, %s", got.Version, len(got.Rules), got.Rules[0].Version, got.Rules[1].Version)
 	}

@@ -1,7 +1,6 @@
 package mem
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -20,52 +19,41 @@ const (
 	codeSecondDeployment = 20238 // two rules of a zone execute one ruleset
 )
 
+func refusal(call string, status int, details ...edge.ErrorDetail) error {
+	return &edge.Error{Call: call, Status: status, Details: details}
+}
+
 func notFound(call, what, id string) error {
-	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
-		Code: edge.CodeRulesetNotFound, Message: fmt.Sprintf("could not find %s %s", what, id),
-	}}}
+	return refusal(call, http.StatusNotFound, problem(edge.CodeRulesetNotFound, "", "could not find %s %s", what, id))
 }
 
 func entryPointNotFound(call string, phase edge.Phase) error {
-	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
-		Code:    edge.CodeEntryPointNotFound,
-		Message: fmt.Sprintf("could not find entrypoint ruleset in the %q phase", phase),
-	}}}
+	return refusal(call, http.StatusNotFound, problem(edge.CodeEntryPointNotFound, "", "could not find entrypoint ruleset in the %q phase", phase))
 }
 
 func entryPointExists(call string, phase edge.Phase) error {
-	return &edge.Error{Call: call, Status: http.StatusBadRequest, Details: []edge.ErrorDetail{{
-		Code: edge.CodeEntryPointExists, Message: fmt.Sprintf("there is an entrypoint ruleset in the %q phase already", phase), Pointer: "/phase",
-	}}}
+	return invalid(call, []edge.ErrorDetail{problem(edge.CodeEntryPointExists, "/phase", "there is an entrypoint ruleset in the %q phase already", phase)})
 }
 
 // ruleNotFound has no code: on rulesets the service leaves it out at times, and
 // a client must live with that.
 func ruleNotFound(call string, rule edge.RuleID) error {
-	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
-		Message: fmt.Sprintf("could not find rule %s", rule),
-	}}}
+	return refusal(call, http.StatusNotFound, problem(0, "", "could not find rule %s", rule))
 }
 
 func invalid(call string, details []edge.ErrorDetail) error {
-	return &edge.Error{Call: call, Status: http.StatusBadRequest, Details: details}
+	return refusal(call, http.StatusBadRequest, details...)
 }
 
 func tokenNotFound(call string, id edge.TokenID) error {
-	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
-		Message: fmt.Sprintf("could not find token %s", id),
-	}}}
+	return refusal(call, http.StatusNotFound, problem(0, "", "could not find token %s", id))
 }
 
 // notOffered is how a platform answers that has no such address.
 func notOffered(call string) error {
-	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
-		Code: edge.CodeNoRoute, Message: "could not route to this path",
-	}}}
+	return refusal(call, http.StatusNotFound, problem(edge.CodeNoRoute, "", "could not route to this path"))
 }
 
 func rejected(call string) error {
-	return &edge.Error{Call: call, Status: http.StatusUnauthorized, Details: []edge.ErrorDetail{{
-		Code: edge.CodeInvalidToken, Message: "invalid API token",
-	}}}
+	return refusal(call, http.StatusUnauthorized, problem(edge.CodeInvalidToken, "", "invalid API token"))
 }

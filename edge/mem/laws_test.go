@@ -78,17 +78,11 @@ var aBody = rapid.Custom(func(t *rapid.T) edge.Rule {
 // store sends a body to the shop's execute rule and returns the rule as it is
 // then read, having checked that both versions grew by exactly 1.
 func store(t *rapid.T, p *mem.Platform, body edge.Rule) edge.Rule {
-	before, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := entryPoint(t, p, mem.ShopZone)
 	if _, err := p.UpdateRule(t.Context(), mem.ShopZone, before.ID, before.Rules[0].ID, body); err != nil {
 		t.Fatal(err)
 	}
-	after, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := entryPoint(t, p, mem.ShopZone)
 	if !follows(before.Version, after.Version) || !follows(before.Rules[0].Version, after.Rules[0].Version) {
 		t.Fatalf("versions %s, %s became %s, %s", before.Version, before.Rules[0].Version, after.Version, after.Rules[0].Version)
 	}
@@ -107,10 +101,7 @@ func follows(before, after string) bool {
 // Law: what a replacing server is sent is what is read, whatever was there.
 func TestLawReplaceThenRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := mem.New(mem.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := start(t, mem.Config{})
 		for _, body := range rapid.SliceOfN(aBody, 1, 4).Draw(t, "bodies") {
 			if diff := cmp.Diff(body, store(t, p, body).Update()); diff != "" {
 				t.Fatalf("sent and read differ:\n%s", diff)
@@ -123,14 +114,8 @@ func TestLawReplaceThenRead(t *testing.T) {
 // taken whole.
 func TestLawMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := mem.New(mem.Config{Quirks: []string{"patch=merge"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		entry, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := start(t, mem.Config{Quirks: []string{"patch=merge"}})
+		entry := entryPoint(t, p, mem.ShopZone)
 		want := entry.Rules[0].Update()
 		for _, body := range rapid.SliceOfN(aBody, 1, 4).Draw(t, "bodies") {
 			want = mergedRule(want, body)
@@ -146,10 +131,7 @@ func TestLawMerge(t *testing.T) {
 func TestLawUpdateIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		quirk := rapid.SampledFrom([]string{"patch=replace", "patch=merge"}).Draw(t, "quirk")
-		p, err := mem.New(mem.Config{Quirks: []string{quirk}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := start(t, mem.Config{Quirks: []string{quirk}})
 		body := aBody.Draw(t, "body")
 		once := store(t, p, body)
 		if diff := cmp.Diff(once.Update(), store(t, p, body).Update()); diff != "" {

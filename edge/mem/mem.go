@@ -1,14 +1,13 @@
 // Package mem is the platform in memory: its rules as a state machine, without
 // a network. It is the twin of edge/client: both are an [edge.Platform] and an
-// [edge.TokenCreator], and edge/edgetest holds them to the same behaviour.
+// [edge.Tokens], and edge/edgetest holds them to the same behaviour.
 // edge/sim puts HTTP in front, and there what a token may do counts.
 //
 //	platform, err := mem.New(mem.Config{}) // the seed of DefaultSeed
-//	entry, err := platform.EntryPoint(ctx, mem.ShopZone)
+//	entry, err := platform.EntryPoint(ctx, mem.ShopZone, edge.PhaseFirewallManaged)
 //
-// With the profile "extended" it is an [edge.ExtendedPlatform] and an
-// [edge.TokenPlatform] as well; without, it says of every such call that the
-// platform does not offer it. With the profile "vendor" it refuses what the real
+// With the profile "documented" it says of every call that the reference does not show
+// that the platform does not offer it. With the profile "vendor" it refuses what the real
 // service has been seen to refuse.
 //
 // A platform begins as a [Seed], which is plain data with a JSON form, and can
@@ -58,7 +57,7 @@ func Profiles() []string { return []string{Documented, Extended, Vendor} }
 
 // Platform is the platform in memory. Make one with [New].
 type Platform struct {
-	BeyondCalls
+	RulesetCalls
 	TokenCalls // of the calling user
 
 	now      func() time.Time
@@ -95,7 +94,7 @@ func New(config Config) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{now: config.Now, profile: profile, extended: profile != Documented, behaviour: b}
-	p.checks, p.BeyondCalls, p.TokenCalls = checks{p}, BeyondCalls{p}, TokenCalls{p: p}
+	p.checks, p.RulesetCalls, p.TokenCalls = checks{p}, RulesetCalls{p}, TokenCalls{p: p}
 	if p.now == nil {
 		p.now = steps()
 	}
@@ -126,6 +125,11 @@ func (p *Platform) load(seed Seed) {
 			complete(&zone.Rulesets[j], edge.KindZone, now)
 		}
 	}
+}
+
+// Offers is true for the calls of the profile.
+func (p *Platform) Offers(call edge.Call, level edge.Level) bool {
+	return p.extended || edge.InReference(call, level)
 }
 
 // State returns the whole state as a seed: a platform made from it is equal to

@@ -2,7 +2,6 @@ package mem_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -12,22 +11,43 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-func newPlatform(t testing.TB, quirks ...string) *mem.Platform {
+// tester is a test, or one of many cases of a law.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Context() context.Context
+}
+
+func start(t tester, config mem.Config) *mem.Platform {
 	t.Helper()
-	p, err := mem.New(mem.Config{Quirks: quirks})
+	p, err := mem.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func entryPoint(t testing.TB, p edge.Reader, zone edge.Scope) edge.Ruleset {
+func newPlatform(t tester, quirks ...string) *mem.Platform {
+	t.Helper()
+	return start(t, mem.Config{Quirks: quirks})
+}
+
+func entryPoint(t tester, p edge.Reader, zone edge.Scope) edge.Ruleset {
 	t.Helper()
 	entry, err := p.EntryPoint(t.Context(), zone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return entry
+}
+
+func coreRuleset(t tester, p edge.Reader) edge.Ruleset {
+	t.Helper()
+	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return core
 }
 
 func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
@@ -78,62 +98,6 @@ func TestCoreRuleset(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThere(t *testing.T) {
-	p := newPlatform(t)
-	shop := entryPoint(t, p, mem.ShopZone)
-	nowhere := "ffffffffffffffffffffffffffffffff"
-	body := shop.Rules[0].Update()
-	first := func(_ any, err error) error { return err }
-	ctx := t.Context()
-	for name, test := range map[string]struct {
-		err  error
-		want error
-		code int
-	}{
-		"account":                  {first(p.Rulesets(ctx, edge.AccountScope(edge.AccountID(nowhere)))), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"ruleset":                  {first(p.Ruleset(ctx, edge.AccountScope(mem.Account), edge.RulesetID(nowhere))), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"account of a ruleset":     {first(p.Ruleset(ctx, edge.AccountScope(edge.AccountID(nowhere)), mem.CoreRuleset)), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"zone":                     {first(p.EntryPoint(ctx, edge.ZoneScope(edge.ZoneID(nowhere)), edge.PhaseFirewallManaged)), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"entry point":              {first(p.EntryPoint(ctx, mem.NewZone, edge.PhaseFirewallManaged)), edge.ErrEntryPointNotFound, edge.CodeEntryPointNotFound},
-		"zone of an update":        {first(p.UpdateRule(ctx, edge.ZoneScope(edge.ZoneID(nowhere)), shop.ID, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"ruleset of an update":     {first(p.UpdateRule(ctx, mem.ShopZone, mem.CoreRuleset, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"entry point of an update": {first(p.UpdateRule(ctx, mem.NewZone, shop.ID, shop.Rules[0].ID, body)), edge.ErrNotFound, edge.CodeRulesetNotFound},
-		"rule of an update":        {first(p.UpdateRule(ctx, mem.ShopZone, shop.ID, edge.RuleID(nowhere), body)), edge.ErrNotFound, 0},
-	} {
-		var e *edge.Error
-		if !errors.As(test.err, &e) || !errors.Is(test.err, test.want) || e.Code() != test.code || e.Status != 404 {
-			t.Errorf("%s: %v", name, test.err)
-		}
-		if test.want == edge.ErrNotFound && errors.Is(test.err, edge.ErrEntryPointNotFound) {
-			t.Errorf("%s: %v reads as nothing deployed", name, test.err)
-		}
-	}
-	if diff := cmp.Diff(newPlatform(t).State(), p.State()); diff != "" {
-		t.Errorf("a failed call changed the state:\n%s", diff)
-	}
-}
-
-func TestCancelledCallDoesNothing(t *testing.T) {
-	p := newPlatform(t)
-	shop := entryPoint(t, p, mem.ShopZone)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := p.UpdateRule(ctx, mem.ShopZone, shop.ID, shop.Rules[0].ID, shop.Rules[0].Update()); !errors.Is(err, context.Canceled) {
-		t.Errorf("update: %v", err)
-	}
-	if got := entryPoint(t, p, mem.ShopZone); got.Version != shop.Version {
-		t.Errorf("version %s became %s", shop.Version, got.Version)
-	}
-	_, listErr := p.Rulesets(ctx, edge.AccountScope(mem.Account))
-	_, getErr := p.Ruleset(ctx, edge.AccountScope(mem.Account), mem.CoreRuleset)
-	_, entryErr := p.EntryPoint(ctx, mem.ShopZone, edge.PhaseFirewallManaged)
-	for _, err := range []error{listErr, getErr, entryErr} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("read: %v", err)
-		}
-	}
-}
-
 func TestAnswersAreCopies(t *testing.T) {
 	p := newPlatform(t)
 	before := p.State()
@@ -141,10 +105,7 @@ func TestAnswersAreCopies(t *testing.T) {
 	*entry.Rules[0].Enabled = false
 	entry.Rules[0].ActionParameters.Overrides.Rules[0].ID = "changed"
 	copy(entry.Rules[0].Extra["logging"], "changed")
-	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	core := coreRuleset(t, p)
 	core.Rules[0].Categories[0] = "changed"
 	state := p.State()
 	state.Zones[0].EntryPoint.Rules[0].Expression = "changed"

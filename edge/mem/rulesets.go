@@ -8,62 +8,58 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// The calls of the contract, which encode their bodies and hand them to
-// [Rulesets].
+// RulesetCalls are the calls of the contract on zones, accounts and rulesets, which a
+// [Platform] has itself. They encode their bodies and hand them to [Rulesets].
+type RulesetCalls struct{ p *Platform }
+
+// in returns the rulesets of a scope for a call, where that is offered.
+func (c RulesetCalls) in(ctx context.Context, call edge.Call, scope edge.Scope, request string, dry bool) (Rulesets, error) {
+	if err := ctx.Err(); err != nil {
+		return Rulesets{}, err
+	}
+	if !c.p.Offers(call, scope.Level) || dry && !c.p.extended {
+		return Rulesets{}, notOffered(request)
+	}
+	return c.p.In(scope, dry), nil
+}
 
 // Rulesets lists rulesets in the order of the seed, without their rules: a zone's
 // with the managed ones of its account.
-func (p *Platform) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
-	if err := p.offers(scope, edge.LevelAccount, "GET "+edge.RulesetsPath(scope)); err != nil {
+func (c RulesetCalls) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	r, err := c.in(ctx, edge.CallRulesets, scope, "GET "+edge.RulesetsPath(scope), false)
+	if err != nil {
 		return nil, err
 	}
-	return p.In(scope, false).List(ctx)
+	return r.List(ctx)
 }
 
 // Ruleset returns one of them with its rules. Under the quirk ruleset-bump a read
 // may find a newer version.
-func (p *Platform) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
-	if err := p.offers(scope, edge.LevelAccount, "GET "+edge.RulesetPath(scope, id)); err != nil {
+func (c RulesetCalls) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	r, err := c.in(ctx, edge.CallRuleset, scope, "GET "+edge.RulesetPath(scope, id), false)
+	if err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.In(scope, false).Get(ctx, id)
+	return r.Get(ctx, id)
+}
+
+// RulesetVersion returns a ruleset as it was at a version.
+func (c RulesetCalls) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	r, err := c.in(ctx, edge.CallRulesetVersion, scope, "GET "+edge.VersionPath(scope, id, version), false)
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	return r.Version(ctx, id, version)
 }
 
 // EntryPoint returns the entry point of a phase. A zone without one and a zone that
 // does not exist are different errors.
-func (p *Platform) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if err := p.offers(scope, edge.LevelZone, "GET "+edge.EntryPointPath(scope, phase)); err != nil {
+func (c RulesetCalls) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	r, err := c.in(ctx, edge.CallEntryPoint, scope, "GET "+edge.EntryPointPath(scope, phase), false)
+	if err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.In(scope, false).EntryPoint(ctx, phase)
-}
-
-// UpdateRule is [Rulesets.UpdateRule] with the encoding of body.
-func (p *Platform) UpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	data, err := encode(ctx, body)
-	if err == nil {
-		err = edge.Sending(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.UpdateRuleJSON(ctx, scope, entryPoint, rule, data)
-}
-
-// UpdateRuleJSON is [Rulesets.UpdateRule] of a scope.
-func (p *Platform) UpdateRuleJSON(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
-	if err := p.offers(scope, edge.LevelZone, "PATCH "+edge.RulePath(scope, entryPoint, rule)); err != nil {
-		return nil, err
-	}
-	return p.In(scope, false).UpdateRule(ctx, entryPoint, rule, body)
-}
-
-// offers: the reference shows each call at one level only.
-func (p *Platform) offers(scope edge.Scope, shown edge.Level, call string) error {
-	if scope.Level != shown && !p.extended {
-		return notOffered(call)
-	}
-	return nil
+	return r.EntryPoint(ctx, phase)
 }
 
 // encode encodes a body, unless the call has ended.

@@ -41,20 +41,14 @@ func TestStateIsASeed(t *testing.T) {
 	if err := p.SetEntryPoint(mem.NewZone, edge.Ruleset{}); err != nil {
 		t.Fatal(err)
 	}
-	q, err := mem.New(mem.Config{Seed: p.State()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := start(t, mem.Config{Seed: p.State()})
 	if diff := cmp.Diff(p.State(), q.State()); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestFleet(t *testing.T) {
-	p, err := mem.New(mem.Config{Seed: mem.Fleet(12)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, mem.Config{Seed: mem.Fleet(12)})
 	state := p.State()
 	last := state.Zones[11]
 	if len(state.Zones) != 12 || last.Name != "zone-00012.example" || edge.ZoneScope(last.ID) != mem.FleetZone(12) {
@@ -72,10 +66,7 @@ func TestSeedFillsInWhatThePlatformWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := mem.New(mem.Config{Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, mem.Config{Seed: seed})
 	entry := entryPoint(t, p, mem.ShopZone)
 	rule := entry.Rules[0]
 	if entry.Kind != edge.KindZone || entry.Phase != edge.PhaseFirewallManaged || entry.Version != "1" || entry.LastUpdated == "" ||

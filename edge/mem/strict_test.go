@@ -13,14 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-func vendor(t *testing.T) *mem.Platform {
-	t.Helper()
-	p, err := mem.New(mem.Config{Profile: mem.Vendor})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
+func vendor(t *testing.T) *mem.Platform { return start(t, mem.Config{Profile: mem.Vendor}) }
 
 // pointers are where an error points to.
 func pointers(t *testing.T, err error) []string {
@@ -34,7 +27,6 @@ func pointers(t *testing.T, err error) []string {
 	for _, d := range e.Details {
 		at = append(at, d.Pointer)
 	}
-	slices.Sort(at)
 	return at
 }
 
@@ -60,11 +52,8 @@ func TestVendorRefusesRules(t *testing.T) {
 		`{` + executeCore + `,"overrides":{"action":"drop"}}}`:                                                          {"/action_parameters/overrides/action"},
 	} {
 		p := vendor(t)
-		shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := p.UpdateRuleJSON(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, []byte(body))
+		shop := entryPoint(t, p, mem.ShopZone)
+		answer, err := p.In(mem.ShopZone, false).UpdateRule(t.Context(), shop.ID, shop.Rules[0].ID, []byte(body))
 		if want == nil {
 			if err != nil || answer == nil {
 				t.Errorf("%s: %v", body, err)
@@ -92,11 +81,8 @@ func TestVendorRefusesRulesets(t *testing.T) {
 			t.Errorf("%s: %v\n%s", body, err, diff)
 		}
 	}
-	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.AddRule(t.Context(), mem.ShopZone, shop.ID, edge.Rule{
+	shop := entryPoint(t, p, mem.ShopZone)
+	_, err := p.AddRule(t.Context(), mem.ShopZone, shop.ID, edge.Rule{
 		Action: edge.ActionExecute, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset},
 	})
 	if at := pointers(t, err); !slices.Equal(at, []string{"/rules/1/action_parameters/id"}) {
@@ -175,16 +161,10 @@ func TestVendorRefusesTokens(t *testing.T) {
 
 // In the profile documented overrides have the five actions of the reference.
 func TestDocumentedActions(t *testing.T) {
-	p, err := mem.New(mem.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, mem.Config{})
+	shop := entryPoint(t, p, mem.ShopZone)
 	for _, overrides := range []string{`"action":"skip"`, `"categories":[{"category":"xss","action":"allow"}]`, `"rules":[{"id":"x","action":"log"},{"id":"y","action":"simulate"}]`} {
-		_, err := p.UpdateRuleJSON(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, []byte(`{`+executeCore+`,"overrides":{`+overrides+`}}}`))
+		_, err := p.In(mem.ShopZone, false).UpdateRule(t.Context(), shop.ID, shop.Rules[0].ID, []byte(`{`+executeCore+`,"overrides":{`+overrides+`}}}`))
 		if at := pointers(t, err); len(at) != 1 || !strings.HasSuffix(at[0], "/action") {
 			t.Errorf("%s: %v", overrides, err)
 		}
@@ -276,10 +256,7 @@ func TestVersionsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied, err := mem.New(mem.Config{Seed: p.State(), Profile: mem.Vendor})
-	if err != nil {
-		t.Fatal(err)
-	}
+	copied := start(t, mem.Config{Seed: p.State(), Profile: mem.Vendor})
 	for _, platform := range []*mem.Platform{p, copied} {
 		all, err := platform.In(mem.ShopZone, false).Versions(t.Context(), shop.ID)
 		if err != nil || len(all) != 21 || all[0].Version != "21" || all[20].Version != "41" {

@@ -24,7 +24,7 @@ const SecretPrefix = "sim-token-"
 
 // TokenCalls are the calls on the tokens of the calling user, which a [Platform]
 // has itself, or on those of an account; see [Platform.AccountTokens]. They are an
-// [edge.TokenPlatform].
+// [edge.Tokens].
 type TokenCalls struct {
 	p       *Platform
 	account edge.AccountID // empty: the user
@@ -32,6 +32,10 @@ type TokenCalls struct {
 
 // AccountTokens returns the calls on the tokens of an account.
 func (p *Platform) AccountTokens(account edge.AccountID) TokenCalls { return TokenCalls{p, account} }
+
+// Offers is true for the calls of the profile; the reference shows none for accounts but
+// that of a creation.
+func (t TokenCalls) Offers(call edge.Call, level edge.Level) bool { return t.p.Offers(call, level) }
 
 // path is the path of the list of tokens.
 func (t TokenCalls) path() string {

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	_ edge.TokenPlatform = (*Platform)(nil)
-	_ edge.TokenPlatform = TokenCalls{}
+	_ edge.Tokens = (*Platform)(nil)
+	_ edge.Tokens = TokenCalls{}
 )
 
 // UserTokens lists all tokens, oldest first.

@@ -31,20 +31,6 @@ func TestProfileIsChecked(t *testing.T) {
 	}
 }
 
-// Names and metadata come from the seed, groups in the order of their ids.
-func TestGroupsOfATokenAreFilledIn(t *testing.T) {
-	p := extended(t)
-	made := create(t, p, groupsBody(`[{"id":"z"},{"id":"`+mem.TokensGroup+`"},{"id":"`+mem.ZoneLogsGroup+`"}]`))
-	want := []edge.PermissionGroup{
-		{ID: mem.TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}, Meta: json.RawMessage(`{"key":"tokens","value":"write"}`)},
-		{ID: mem.ZoneLogsGroup, Name: "Logs Read", Scopes: []string{"com.vendor.api.account.zone"}},
-		{ID: "z"},
-	}
-	if diff := cmp.Diff(want, must[edge.Token](t)(p.UserToken(t.Context(), made.ID)).Policies[0].PermissionGroups); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Everything that has an order comes the other way round, and is the same.
 func TestReorderTurnsListsPoliciesAndGroups(t *testing.T) {
 	body := `{"name":"ci","policies":[` + strings.Replace(aPolicy, `{"id":"g"}`, `{"id":"g"},{"id":"h"}`, 1) + `,` + aDeny + `]}`
@@ -80,10 +66,7 @@ func TestUpdateAndMembersNobodyKnows(t *testing.T) {
 		ID: "t", Name: "ci", Value: "the-secret", IssuedOn: "2025-01-01T00:00:00Z", LastUsedOn: "2025-02-01T00:00:00Z",
 		Policies: json.RawMessage(`[` + aPolicy + `]`), Extra: map[string]json.RawMessage{"provisioner_id": json.RawMessage(`null`), "number": json.RawMessage(`12345678901234567890`)},
 	})
-	p, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, mem.Config{Seed: seed, Profile: mem.Extended})
 	live := must[edge.Token](t)(p.UserToken(t.Context(), "t"))
 	if diff := cmp.Diff(seed.Tokens[2].Extra, live.Extra); diff != "" || live.LastUsedOn == "" {
 		t.Errorf("%s %+v", diff, live)
@@ -117,10 +100,7 @@ func TestStatusAndTheClock(t *testing.T) {
 	for _, status := range []string{"", "active", "disabled", "revoked"} {
 		seed.Tokens = append(seed.Tokens, mem.SeedToken{ID: "t" + status, Status: status, ExpiresOn: "2026-01-01T00:00:01Z"})
 	}
-	p, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, mem.Config{Seed: seed, Profile: mem.Extended, Now: func() time.Time { return now }})
 	want := map[edge.TokenID][2]string{"t": {"active", "expired"}, "tactive": {"active", "expired"}, "tdisabled": {"disabled", "disabled"}, "trevoked": {"revoked", "revoked"}}
 	for i := range 2 {
 		for id, statuses := range want {
@@ -136,7 +116,7 @@ func TestStatusAndTheClock(t *testing.T) {
 			t.Errorf("%s: %q, want %q", id, got.Status, statuses[0])
 		}
 	}
-	_, err = p.UpdateTokenJSON(t.Context(), "t", []byte(tokenBody(`,"status":"revoked"`)))
+	_, err := p.UpdateTokenJSON(t.Context(), "t", []byte(tokenBody(`,"status":"revoked"`)))
 	_, typeErr := p.UpdateTokenJSON(t.Context(), "t", []byte(tokenBody(`,"status":7`)))
 	for _, err := range []error{err, typeErr} {
 		var e *edge.Error
@@ -162,10 +142,7 @@ func TestVerifyWithoutATokenToAsk(t *testing.T) {
 // and a secret is known to the platform exactly while it is the token's last.
 func TestLawNothingOfATokenComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := mem.New(mem.Config{Profile: mem.Extended})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := start(t, mem.Config{Profile: mem.Extended})
 		seen := map[string]bool{}
 		secrets := map[edge.TokenID]edge.Secret{}
 		var dead []edge.Secret
@@ -217,9 +194,7 @@ func TestLawNothingOfATokenComesBack(t *testing.T) {
 				dead = append(dead, secrets[id])
 				delete(secrets, id)
 			case "restart":
-				if p, err = mem.New(mem.Config{Seed: p.State(), Profile: mem.Extended}); err != nil {
-					t.Fatal(err)
-				}
+				p = start(t, mem.Config{Seed: p.State(), Profile: mem.Extended})
 			}
 		}
 		for id, secret := range secrets {

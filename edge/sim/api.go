@@ -195,15 +195,15 @@ func (s *Server) call(r request) answer {
 
 func (s *Server) otherCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
 	switch r.route.Call {
-	case wire.CreateToken:
+	case edge.CallCreateToken:
 		result, err = tokenServer{s}.createToken(ctx, r)
 	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
 		return s.dnsCall(r)
-	case wire.Zones:
+	case edge.CallZones:
 		return directory{s}.zones(ctx, r)
-	case wire.Zone:
+	case edge.CallZone:
 		result, err = s.Platform.Zone(ctx, r.route.Zone)
-	case wire.Accounts:
+	case edge.CallAccounts:
 		return directory{s}.accounts(ctx, r)
 	case callGetAccount:
 		result, err = directory{s}.account(ctx, r.route.Account)

@@ -109,14 +109,6 @@ func TestReadsAreTheState(t *testing.T) {
 	}
 }
 
-func TestUpdateAnswersWithTheWholeRuleset(t *testing.T) {
-	r := start(t, sim.Config{})
-	got := result[edge.Ruleset](t, call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate))
-	if diff := cmp.Diff(*r.Platform.State().Zones[0].EntryPoint, got); diff != "" || got.Version != "2" {
-		t.Errorf("version %s\n%s", got.Version, diff)
-	}
-}
-
 func TestUpdateRefused(t *testing.T) {
 	r := start(t, sim.Config{})
 	path := rulePath(t, r, mem.ShopZone)

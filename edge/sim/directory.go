@@ -14,7 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-const callGetAccount wire.Call = "GetAccount"
+const callGetAccount edge.Call = "GetAccount"
 
 // vendorPatterns are the calls of the profile vendor: the vendor's calls on
 // rulesets, then those of the profile extended.

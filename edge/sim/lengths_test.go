@@ -211,47 +211,6 @@ func TestStrayLineEnds(t *testing.T) {
 	c.wantStatus("the read after it", 200)
 }
 
-func TestMalformedRequestsAreRefusedByTheServer(t *testing.T) {
-	r := start(t, sim.Config{})
-	q := newRequests(t, r)
-	for name, test := range map[string]struct {
-		request string
-		status  int
-	}{
-		"other coding":        {q.patch("HTTP/1.1", "Transfer-Encoding: gzip"), 501},
-		"coding twice":        {q.patch("HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"), 501},
-		"length of no digit":  {q.patch("HTTP/1.1", "Content-Length: five"), 400},
-		"lengths disagree":    {q.patch("HTTP/1.1", "Content-Length: 5", "Content-Length: 6"), 400},
-		"no request":          {"nonsense\r\n\r\n", 400},
-		"head too large":      {q.patch("HTTP/1.1", "X: "+strings.Repeat("x", 2<<20)), 431},
-		"chunk of no size":    {q.chunked("zz\r\n"), 400},
-		"chunk size too long": {q.chunked(strings.Repeat("0", 8<<10)), 400},
-	} {
-		c := dial(t, r)
-		io.WriteString(c.conn, test.request)          // the server may stop reading before the end
-		resp, err := http.ReadResponse(c.reader, nil) // its body may be lost: the server does not read on
-		if err != nil || resp.StatusCode != test.status {
-			t.Errorf("%s: %v %v, want %d", name, resp, err, test.status)
-		}
-	}
-}
-
-// A head that never ends holds nobody up: the server sees what there was.
-func TestConnectionThatEndsInTheMiddle(t *testing.T) {
-	r := start(t, sim.Config{})
-	q := newRequests(t, r)
-	c := dial(t, r)
-	c.write(q.get() + "GET / HTT")
-	c.wantStatus("the whole request", 200)
-	if err := c.conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	c.wantStatus("the half one", 400)
-	if n := len(r.Transcript()); n != 1 {
-		t.Errorf("%d requests recorded", n)
-	}
-}
-
 // The day before, a request with both is answered as net/http and HTTP itself
 // have it: by its chunks, or as HTTP/1.0 by its length.
 func TestBothLengthsWereAcceptedBefore(t *testing.T) {

@@ -21,13 +21,13 @@ import (
 // has, a write answers the record that its body describes, and no filter
 // selects.
 const (
-	callRecords       wire.Call = "DNSRecords"
-	callCreateRecord  wire.Call = "CreateDNSRecord"
-	callRecord        wire.Call = "DNSRecord"
-	callUpdateRecord  wire.Call = "UpdateDNSRecord"
-	callReplaceRecord wire.Call = "ReplaceDNSRecord"
-	callFlattening    wire.Call = "CNAMEFlattening"
-	callSetFlattening wire.Call = "SetCNAMEFlattening"
+	callRecords       edge.Call = "DNSRecords"
+	callCreateRecord  edge.Call = "CreateDNSRecord"
+	callRecord        edge.Call = "DNSRecord"
+	callUpdateRecord  edge.Call = "UpdateDNSRecord"
+	callReplaceRecord edge.Call = "ReplaceDNSRecord"
+	callFlattening    edge.Call = "CNAMEFlattening"
+	callSetFlattening edge.Call = "SetCNAMEFlattening"
 )
 
 const (
@@ -60,7 +60,7 @@ func isDNS(path string) bool {
 	})
 }
 
-func isFlattening(call wire.Call) bool { return call == callFlattening || call == callSetFlattening }
+func isFlattening(call edge.Call) bool { return call == callFlattening || call == callSetFlattening }
 
 // dnsCall answers one of them as on the day that the clock shows.
 func (s *Server) dnsCall(r request) (result any, info *wire.Info, err error) {

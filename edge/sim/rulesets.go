@@ -10,24 +10,16 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// The calls on rulesets that the vendor has in zones and in accounts. In the
-// profile vendor they stand before those of the contract, which are some of them.
+// The calls on rulesets that the vendor has in zones and in accounts beside those of the
+// contract. In the profile vendor they stand before these: an entry point is one of any phase.
 const (
-	callListRulesets       wire.Call = "ListRulesets"
-	callGetRuleset         wire.Call = "GetRuleset"
-	callCreateRuleset      wire.Call = "CreateRuleset"
-	callReplaceRuleset     wire.Call = "ReplaceRuleset"
-	callDeleteRuleset      wire.Call = "DeleteRuleset"
-	callGetEntryPoint      wire.Call = "GetEntryPoint"
-	callReplaceEntryPoint  wire.Call = "ReplaceEntryPoint"
-	callEntryPointVersions wire.Call = "EntryPointVersions"
-	callEntryPointVersion  wire.Call = "EntryPointVersion"
-	callVersions           wire.Call = "Versions"
-	callVersion            wire.Call = "Version"
-	callDeleteVersion      wire.Call = "DeleteVersion"
-	callAddRule            wire.Call = "AddRuleAnywhere"
-	callUpdateRule         wire.Call = "UpdateRuleAnywhere"
-	callDeleteRule         wire.Call = "DeleteRuleAnywhere"
+	callReplaceRuleset     edge.Call = "ReplaceRuleset"
+	callDeleteRuleset      edge.Call = "DeleteRuleset"
+	callReplaceEntryPoint  edge.Call = "ReplaceEntryPoint"
+	callEntryPointVersions edge.Call = "EntryPointVersions"
+	callEntryPointVersion  edge.Call = "EntryPointVersion"
+	callVersions           edge.Call = "Versions"
+	callDeleteVersion      edge.Call = "DeleteVersion"
 )
 
 func vendorRulesets(base string) []wire.Pattern {
@@ -35,44 +27,29 @@ func vendorRulesets(base string) []wire.Pattern {
 	entry := list + "/phases/{phase}/entrypoint"
 	one := list + "/{ruleset_id}"
 	return []wire.Pattern{
-		{Call: callListRulesets, Method: http.MethodGet, Path: list},
-		{Call: callCreateRuleset, Method: http.MethodPost, Path: list},
-		{Call: callGetEntryPoint, Method: http.MethodGet, Path: entry},
+		{Call: edge.CallEntryPoint, Method: http.MethodGet, Path: entry},
 		{Call: callReplaceEntryPoint, Method: http.MethodPut, Path: entry},
 		{Call: callEntryPointVersions, Method: http.MethodGet, Path: entry + "/versions"},
 		{Call: callEntryPointVersion, Method: http.MethodGet, Path: entry + "/versions/{version}"},
-		{Call: callGetRuleset, Method: http.MethodGet, Path: one},
 		{Call: callReplaceRuleset, Method: http.MethodPut, Path: one},
 		{Call: callDeleteRuleset, Method: http.MethodDelete, Path: one},
 		{Call: callVersions, Method: http.MethodGet, Path: one + "/versions"},
-		{Call: callVersion, Method: http.MethodGet, Path: one + "/versions/{version}"},
 		{Call: callDeleteVersion, Method: http.MethodDelete, Path: one + "/versions/{version}"},
-		{Call: callAddRule, Method: http.MethodPost, Path: one + "/rules"},
-		{Call: callUpdateRule, Method: http.MethodPatch, Path: one + "/rules/{rule_id}"},
-		{Call: callDeleteRule, Method: http.MethodDelete, Path: one + "/rules/{rule_id}"},
 	}
 }
 
 // noContent is the result of a call that answers 204 without a body.
 type noContent struct{}
 
-// rulesetCalls make the platform do a call on rulesets. Those of the contract do
-// the same as those of the vendor.
-var rulesetCalls = map[wire.Call]func(context.Context, mem.Rulesets, request) (any, error){
-	callGetRuleset:        getRuleset,
-	wire.Ruleset:          getRuleset,
-	callGetEntryPoint:     getEntryPoint,
-	wire.EntryPoint:       getEntryPoint,
-	callCreateRuleset:     createRuleset,
-	wire.CreateEntryPoint: createRuleset,
-	callAddRule:           addRule,
-	wire.AddRule:          addRule,
-	callUpdateRule:        updateRule,
-	wire.UpdateRule:       updateRule,
-	callDeleteRule:        deleteRule,
-	wire.DeleteRule:       deleteRule,
-	callVersion:           getVersion,
-	wire.RulesetVersion:   getVersion,
+// rulesetCalls make the platform do a call on rulesets.
+var rulesetCalls = map[edge.Call]func(context.Context, mem.Rulesets, request) (any, error){
+	edge.CallRuleset:          getRuleset,
+	edge.CallEntryPoint:       getEntryPoint,
+	edge.CallCreateEntryPoint: createRuleset,
+	edge.CallAddRule:          addRule,
+	edge.CallUpdateRule:       updateRule,
+	edge.CallDeleteRule:       deleteRule,
+	edge.CallRulesetVersion:   getVersion,
 	callReplaceRuleset: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
 		return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.Replace(ctx, r.route.Ruleset, body) })
 	},
@@ -146,7 +123,7 @@ func withBody(r request, do func([]byte) (*edge.Ruleset, error)) (any, error) {
 
 // rulesetCall answers a call on rulesets. It is false for another.
 func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *wire.Info, err error, ok bool) {
-	isList := r.route.Call == callListRulesets || r.route.Call == wire.Rulesets
+	isList := r.route.Call == edge.CallRulesets
 	do := rulesetCalls[r.route.Call]
 	if do == nil && !isList {
 		return nil, nil, nil, false

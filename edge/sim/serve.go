@@ -22,7 +22,8 @@ const stopGrace = 5 * time.Second
 // under way end, and returns nil. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
-		Handler:           s.handler,
+		Handler:           markLengths(s.handler),
+		ConnContext:       withConn,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug),

@@ -107,11 +107,12 @@ func result[T any](t testing.TB, got reply) T {
 }
 
 var (
-	shopPath = edge.EntryPointPath(mem.ShopZone, edge.PhaseFirewallManaged)
-	blogPath = edge.EntryPointPath(mem.BlogZone, edge.PhaseFirewallManaged)
-	newPath  = edge.EntryPointPath(mem.NewZone, edge.PhaseFirewallManaged)
-	corePath = edge.RulesetPath(edge.AccountScope(mem.Account), mem.CoreRuleset)
-	listPath = edge.RulesetsPath(edge.AccountScope(mem.Account))
+	shopPath   = edge.EntryPointPath(mem.ShopZone, edge.PhaseFirewallManaged)
+	blogPath   = edge.EntryPointPath(mem.BlogZone, edge.PhaseFirewallManaged)
+	newPath    = edge.EntryPointPath(mem.NewZone, edge.PhaseFirewallManaged)
+	corePath   = edge.RulesetPath(edge.AccountScope(mem.Account), mem.CoreRuleset)
+	customPath = edge.RulesetPath(edge.AccountScope(mem.Account), mem.CustomRuleset)
+	listPath   = edge.RulesetsPath(edge.AccountScope(mem.Account))
 )
 
 // rulePath is the path of the execute rule of a zone.

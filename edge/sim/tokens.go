@@ -64,7 +64,7 @@ func (s *Server) permitted(c caller, route wire.Route, path string) error {
 	if c.token.Account != "" && strings.HasPrefix(path, edge.TokensPath()) {
 		return notPermitted("valid user-level authentication not found")
 	}
-	if route.Call == wire.Zones || route.Call == wire.Accounts {
+	if route.Call == edge.CallZones || route.Call == edge.CallAccounts {
 		return nil
 	}
 	if a := s.allows(c, route.Pattern, s.target(route)); !a.Allowed {

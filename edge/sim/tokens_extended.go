@@ -20,19 +20,19 @@ type tokenServer struct{ *Server }
 // reference.
 func (s tokenServer) tokenCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
 	switch r.route.Call {
-	case wire.UserTokens:
+	case edge.CallUserTokens:
 		return s.userTokens(ctx, r)
-	case wire.UserToken:
+	case edge.CallUserToken:
 		result, err = s.answerToken(s.tokensOf(r.route).UserToken(ctx, r.route.Token))
-	case wire.VerifyToken:
+	case edge.CallVerifyToken:
 		result, err = s.verifyToken(ctx, r)
-	case wire.PermissionGroups:
+	case edge.CallPermissionGroups:
 		result, err = s.permissionGroups(ctx, r)
-	case wire.UpdateToken:
+	case edge.CallUpdateToken:
 		result, err = s.updateToken(ctx, r)
-	case wire.DeleteToken:
+	case edge.CallDeleteToken:
 		result, err = map[string]edge.TokenID{"id": r.route.Token}, s.tokensOf(r.route).DeleteToken(ctx, r.route.Token)
-	case wire.RollToken:
+	case edge.CallRollToken:
 		result, err = s.rollToken(ctx, r)
 	default:
 		err = failed(http.StatusNotFound, edge.CodeNoRoute, "this simulator does not offer "+string(r.route.Call))

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seawall-dev/seawall/integration/program"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // The whole measurement, on a fleet of three: each row is there, and the
 // requests are those that docs/performance.md promises.
 func TestRequestsOfEachRow(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := program.Build(binary); err != nil {
+	if err := harness.Build(binary); err != nil {
 		t.Fatal(err)
 	}
 	o := options{binary: binary, concurrency: 2, repeat: 1}

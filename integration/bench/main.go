@@ -6,8 +6,7 @@
 //	go run ./integration/bench -binary ./seawall -record integration/bench/record.json
 //	go run ./integration/bench -binary ./seawall -compare integration/bench/record.json
 //
-// For each size and latency it starts a simulated platform in a process of its
-// own, and lets the real binary plan, heal, sweep and prove a push. The floor is
+// For each size and latency it starts a simulated platform, in its own process, and lets the real binary plan, heal, sweep and prove a push. The floor is
 // a bare keep-alive HTTP client that asks for the same entry points, as many at a
 // time, and decodes them. Everything of one table is measured in one run, on one
 // machine: the ratios count, not the seconds.
@@ -144,15 +143,15 @@ func (o options) measure(ctx context.Context, zones int, latency time.Duration) 
 	}
 	defer os.RemoveAll(dir)
 	o.progress("%d zones at %s: generating the fleet", zones, latency)
-	f := fleet{dir: dir, zones: zones}
-	if err := f.write(ctx, o.binary); err != nil {
+	f, err := newFleet(ctx, dir, zones)
+	if err != nil {
 		return table{}, fmt.Errorf("generating the fleet: %w", err)
 	}
-	p, err := startPlatform(ctx, o.binary, f.seed(), latency)
+	p, err := startPlatform(zones, latency)
 	if err != nil {
 		return table{}, fmt.Errorf("starting the platform: %w", err)
 	}
-	defer p.stop()
+	defer p.Close()
 	s := scene{options: o, fleet: f, platform: p}
 	t := table{zones: zones, latency: latency, concurrency: o.concurrency, out: o.out}
 	for _, step := range []struct {

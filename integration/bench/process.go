@@ -47,12 +47,10 @@ func medians(costs []cost) cost {
 
 // run runs a program to its end and says what it cost and what it printed.
 func (s scene) run(ctx context.Context, program string, args ...string) (cost, string, error) {
-	if err := s.platform.forget(ctx); err != nil {
-		return cost{}, "", err
-	}
+	s.platform.ClearTranscript()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), tokenVariable+"="+s.platform.RulesetsToken)
+	cmd.Env = append(os.Environ(), tokenVariable+"="+s.platform.RulesetsToken.Reveal())
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begin := time.Now()
 	err := cmd.Run()
@@ -60,24 +58,28 @@ func (s scene) run(ctx context.Context, program string, args ...string) (cost, s
 	if err != nil {
 		return cost{}, "", fmt.Errorf("%s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	seen, err := s.platform.transcript(ctx)
-	if err != nil {
-		return cost{}, "", err
-	}
 	state := cmd.ProcessState
 	peak := state.SysUsage().(*syscall.Rusage).Maxrss << 10
-	return cost{wall, state.UserTime() + state.SystemTime(), peak, len(seen)}, strings.TrimSpace(stdout.String()), nil
+	return cost{wall, state.UserTime() + state.SystemTime(), peak, s.platform.requests()}, strings.TrimSpace(stdout.String()), nil
 }
 
 // repeated runs a program as often as asked and returns the medians.
 func (s scene) repeated(ctx context.Context, program string, args ...string) (cost, error) {
-	var costs []cost
-	for range s.repeat {
+	costs, err := times(s.repeat, func(int) (cost, error) {
 		c, _, err := s.run(ctx, program, args...)
-		if err != nil {
-			return cost{}, err
+		return c, err
+	})
+	return medians(costs), err
+}
+
+// times measures something so often.
+func times(n int, measure func(i int) (cost, error)) ([]cost, error) {
+	costs := make([]cost, n)
+	for i := range costs {
+		var err error
+		if costs[i], err = measure(i); err != nil {
+			return costs, err
 		}
-		costs = append(costs, c)
 	}
-	return medians(costs), nil
+	return costs, nil
 }

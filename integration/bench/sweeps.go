@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +13,7 @@ import (
 // them asked for: wall time from its log, CPU time as a mean, since the system
 // counts it coarsely.
 func (s scene) sweeps(ctx context.Context, t *table) error {
-	d, err := s.daemon(ctx)
+	d, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -26,118 +25,76 @@ func (s scene) sweeps(ctx context.Context, t *table) error {
 
 // healAll measures a sweep that finds every zone as it was before Seawall had it.
 func (s scene) healAll(ctx context.Context, t *table) error {
-	d, err := s.daemon(ctx)
+	d, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
-	var costs []cost
-	for range s.repeat {
-		c, err := s.healed(ctx, d)
-		if err != nil {
-			d.stop()
-			return err
+	costs, err := times(s.repeat, func(int) (cost, error) {
+		if err := s.platform.drift(); err != nil {
+			return cost{}, err
 		}
-		costs = append(costs, c)
+		return s.counted(d, func() (line, error) { return d.sweep(ctx) })
+	})
+	peak := d.stop()
+	if err != nil {
+		return err
 	}
 	c := medians(costs)
-	c.peak = d.stop()
+	c.peak = peak
 	t.add("heal all, in the daemon", c)
 	return nil
-}
-
-func (s scene) healed(ctx context.Context, d *daemon) (cost, error) {
-	if err := errors.Join(s.platform.drift(ctx, s.fleet.seed()), s.platform.forget(ctx)); err != nil {
-		return cost{}, err
-	}
-	c, err := spent(d, func() (line, error) { return d.sweep(ctx) })
-	if err != nil {
-		return c, err
-	}
-	seen, err := s.platform.transcript(ctx)
-	c.requests = len(seen)
-	return c, err
-}
-
-// daemon starts a daemon that has nothing to do by itself for an hour, and lets it
-// come to rest.
-func (s scene) daemon(ctx context.Context) (*daemon, error) {
-	if err := s.configure("@every 100h"); err != nil {
-		return nil, err
-	}
-	d, err := s.start(ctx)
-	if err == nil {
-		_, err = d.finished(ctx, "")
-	}
-	if err != nil && d != nil {
-		d.stop()
-	}
-	return d, err
 }
 
 func (s scene) watch(ctx context.Context, d *daemon) (cost, error) {
 	if _, err := d.sweep(ctx); err != nil {
 		return cost{}, err
 	}
-	before, err := cpu(d.cmd.Process.Pid)
+	before, err := cpu(d.Process.Pid)
 	if err != nil {
 		return cost{}, err
 	}
-	count := s.repeat + 2
-	sweeps := make([]cost, count)
-	for i := range sweeps {
-		if err := s.platform.forget(ctx); err != nil {
-			return cost{}, err
-		}
+	sweeps, err := times(s.repeat+2, func(int) (c cost, err error) {
+		s.platform.ClearTranscript()
 		l, err := d.sweep(ctx)
 		if err != nil {
-			return cost{}, err
+			return c, err
 		}
 		if l.InSync != s.fleet.zones {
-			return cost{}, fmt.Errorf("a sweep found %d of %d zones in sync", l.InSync, s.fleet.zones)
+			return c, fmt.Errorf("a sweep found %d of %d zones in sync", l.InSync, s.fleet.zones)
 		}
-		if sweeps[i].wall, err = time.ParseDuration(l.Took); err != nil {
-			return cost{}, err
-		}
-		seen, err := s.platform.transcript(ctx)
-		if err != nil {
-			return cost{}, err
-		}
-		sweeps[i].requests = len(seen)
+		c.requests = s.platform.requests()
+		c.wall, err = time.ParseDuration(l.Took)
+		return c, err
+	})
+	if err != nil {
+		return cost{}, err
 	}
-	after, err := cpu(d.cmd.Process.Pid)
+	after, err := cpu(d.Process.Pid)
 	if err != nil {
 		return cost{}, err
 	}
 	c := medians(sweeps)
-	c.cpu = (after - before) / time.Duration(count)
+	c.cpu = (after - before) / time.Duration(len(sweeps))
 	return c, nil
 }
 
 // pushesAtRest measures from a webhook about a new commit to the proof that its
 // one change is live, in a daemon that does nothing else.
 func (s scene) pushesAtRest(ctx context.Context, t *table) error {
-	d, err := s.daemon(ctx)
+	d, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.stop()
-	if err := s.platform.forget(ctx); err != nil {
-		return err
-	}
-	var costs []cost
-	for i := range s.repeat {
-		c, err := s.prove(ctx, d, 100+i, func() error { return nil })
-		if err != nil {
-			return err
-		}
-		costs = append(costs, c)
-	}
-	seen, err := s.platform.transcript(ctx)
+	s.platform.ClearTranscript()
+	costs, err := times(s.repeat, func(i int) (cost, error) {
+		return s.prove(ctx, d, 100+i, func() error { return nil })
+	})
 	if err != nil {
 		return err
 	}
 	c := medians(costs)
-	c.requests = len(seen) / s.repeat
+	c.requests = s.platform.requests() / s.repeat
 	t.add("push to proof of one zone", c)
 	return nil
 }
@@ -145,27 +102,17 @@ func (s scene) pushesAtRest(ctx context.Context, t *table) error {
 // pushToAll measures the same for a commit that changes every zone. It leaves a fleet
 // that is declared otherwise than the other measurements expect.
 func (s scene) pushToAll(ctx context.Context, t *table) error {
-	d, err := s.daemon(ctx)
+	d, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := s.proveAll(ctx, d)
+	var c cost
+	if err = s.fleet.pushAll(ctx); err == nil {
+		c, err = s.counted(d, func() (line, error) { return s.proved(ctx, d, s.fleet.zones) })
+	}
 	c.peak = d.stop()
 	t.add("push to proof of all zones", c)
 	return err
-}
-
-func (s scene) proveAll(ctx context.Context, d *daemon) (cost, error) {
-	if err := errors.Join(s.fleet.pushAll(ctx), s.platform.forget(ctx)); err != nil {
-		return cost{}, err
-	}
-	c, err := s.proved(ctx, d, s.fleet.zones)
-	if err != nil {
-		return c, err
-	}
-	seen, err := s.platform.transcript(ctx)
-	c.requests = len(seen)
-	return c, err
 }
 
 // into is how long a sweep has been under way when someone pushes.
@@ -174,21 +121,19 @@ const into = 20 * time.Millisecond
 // pushesBesideSweeps measures the same while the daemon sweeps as fast as it can;
 // the slowest counts.
 func (s scene) pushesBesideSweeps(ctx context.Context, t *table) error {
-	d, err := s.daemon(ctx)
+	d, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.stop()
-	var costs []cost
-	for i := range s.repeat {
-		c, err := s.prove(ctx, d, 200+i, func() error {
+	costs, err := times(s.repeat, func(i int) (cost, error) {
+		return s.prove(ctx, d, 200+i, func() error {
 			defer time.Sleep(into)
 			return d.look()
 		})
-		if err != nil {
-			return err
-		}
-		costs = append(costs, c)
+	})
+	if err != nil {
+		return err
 	}
 	m := medians(costs)
 	m.wall = slices.MaxFunc(costs, func(a, b cost) int { return int(a.wall - b.wall) }).wall
@@ -209,22 +154,29 @@ func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() er
 	if err := pushed(); err != nil {
 		return cost{}, err
 	}
-	return s.proved(ctx, d, 1)
+	return spent(d, func() (line, error) { return s.proved(ctx, d, 1) })
 }
 
-// proved measures from a webhook to the proof of a commit that changes so many zones.
-func (s scene) proved(ctx context.Context, d *daemon, zones int) (cost, error) {
-	return spent(d, func() (line, error) {
-		if err := d.poke(ctx); err != nil {
-			return line{}, err
-		}
-		return d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == zones })
-	})
+// proved waits from a webhook to the proof of a commit that changes so many zones.
+func (s scene) proved(ctx context.Context, d *daemon, zones int) (line, error) {
+	d.poked = time.Now()
+	if err := d.Poke(ctx); err != nil {
+		return line{}, err
+	}
+	return d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == zones })
+}
+
+// counted measures the daemon until the end of a run, with the requests that the platform saw.
+func (s scene) counted(d *daemon, run func() (line, error)) (cost, error) {
+	s.platform.ClearTranscript()
+	c, err := spent(d, run)
+	c.requests = s.platform.requests()
+	return c, err
 }
 
 // spent measures the daemon until the end of a run.
 func spent(d *daemon, run func() (line, error)) (cost, error) {
-	before, err := cpu(d.cmd.Process.Pid)
+	before, err := cpu(d.Process.Pid)
 	if err != nil {
 		return cost{}, err
 	}
@@ -233,6 +185,6 @@ func spent(d *daemon, run func() (line, error)) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	after, err := cpu(d.cmd.Process.Pid)
+	after, err := cpu(d.Process.Pid)
 	return cost{wall: end.at.Sub(begin), cpu: after - before, requests: end.Requests}, err
 }

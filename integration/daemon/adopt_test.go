@@ -211,11 +211,7 @@ func TestAdoptedFleetHeals(t *testing.T) {
 
 	// Without a decision in git, what is new is healed by what the ledger remembers.
 	for _, name := range []string{"tiers.cue", "zones.cue"} {
-		text, err := os.ReadFile(filepath.Join(a.Repo.Dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(string(text), "\n")
+		lines := strings.Split(harness.ReadText(t, filepath.Join(a.Repo.Dir, name)), "\n")
 		for i, line := range lines {
 			if strings.HasPrefix(strings.TrimSpace(line), "unmanaged:") {
 				lines[i] = ""

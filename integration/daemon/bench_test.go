@@ -3,11 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
 	"os"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -18,7 +14,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
-	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
@@ -36,19 +31,9 @@ const (
 
 // benchTree declares the zones of a mem.Fleet, spread over folders.
 func benchTree() fstest.MapFS {
-	tree := fstest.MapFS{
-		"cue.mod/module.cue": {Data: []byte("module: \"edge.example/fleet\"\nlanguage: version: \"v0.16.0\"\n")},
-		"base.cue": {Data: fmt.Appendf(nil,
-			"package edge\n\naccount: prod: {\n\tid: %q\n\truleset: core: name: \"Core Ruleset\"\n}\n", mem.Account)},
-	}
-	for folder := range benchFolders {
-		text := []byte("package edge\n\naccount: prod: zone: {\n")
-		for i := folder*benchZones/benchFolders + 1; i <= (folder+1)*benchZones/benchFolders; i++ {
-			text = fmt.Appendf(text, "\t\"zone-%05d.example\": {\n\t\tid: %q\n\t\twaf: core: {\n\t\t\tparanoia: %d\n"+
-				"\t\t\tthreshold: {score: %d, action: \"block\"}\n\t\t\tdisable: tags: [\"wordpress\"]\n\t\t}\n\t}\n",
-				i, mem.FleetZone(i), i%4+1, 25+i%40)
-		}
-		tree[fmt.Sprintf("team-%02d/zones.cue", folder)] = &fstest.MapFile{Data: append(text, "}\n"...)}
+	tree := fstest.MapFS{}
+	for name, text := range harness.TunedTree(benchZones, benchZones/benchFolders, 25).Files() {
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return tree
 }
@@ -133,68 +118,14 @@ func apply(b *testing.B, p *harness.Platform, state desired.State) {
 }
 
 func benchFloor(b *testing.B, p *harness.Platform) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost, transport.MaxConnsPerHost = benchConcurrency, benchConcurrency
-	defer transport.CloseIdleConnections()
-	bare := &http.Client{Transport: transport}
+	bare := harness.NewBareClient(p.BaseURL, p.RulesetsToken.Reveal(), benchConcurrency)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := readFleet(bare, p); err != nil {
+		if err := bare.ReadFleet(benchZones); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(benchZones, "requests/op")
-}
-
-// readFleet reads and decodes every entry point.
-func readFleet(bare *http.Client, p *harness.Platform) error {
-	zones := make(chan edge.Scope)
-	failures := make(chan error, benchConcurrency)
-	var group sync.WaitGroup
-	for range benchConcurrency {
-		group.Go(func() {
-			for zone := range zones {
-				if err := readZone(bare, p, zone); err != nil {
-					select {
-					case failures <- err:
-					default:
-					}
-				}
-			}
-		})
-	}
-	for i := 1; i <= benchZones; i++ {
-		zones <- mem.FleetZone(i)
-	}
-	close(zones)
-	group.Wait()
-	close(failures)
-	return <-failures
-}
-
-func readZone(bare *http.Client, p *harness.Platform, zone edge.Scope) error {
-	req, err := http.NewRequest(http.MethodGet, p.BaseURL+edge.EntryPointPath(zone, edge.PhaseFirewallManaged), nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+p.RulesetsToken.Reveal())
-	res, err := bare.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	var answer struct{ Result edge.Ruleset }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return err
-	}
-	if len(answer.Result.Rules) == 0 {
-		return fmt.Errorf("zone %s: %s without rules", zone, res.Status)
-	}
-	return nil
 }
 
 // BenchmarkCompile1000 evaluates a thousand zones in twenty folders: in this

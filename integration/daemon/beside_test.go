@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -19,15 +18,8 @@ func TestApplyBesideTheDaemonWritesOnce(t *testing.T) {
 	s := harness.NewService(t, p, harness.ServiceConfig{})
 	s.Repo.Commit("edge.cue", harness.Declare(zones, 20))
 	s.Start()
-	all := func(threshold int) bool {
-		for i := 1; i <= zones; i++ {
-			if p.Threshold(mem.FleetZone(i)) != threshold {
-				return false
-			}
-		}
-		return true
-	}
-	s.PollLong(t, "the first commit is live", func() bool { return all(20) && len(s.Logged("run finished")) > 0 })
+	all := func(threshold int) bool { return p.At(1, zones, threshold) == zones }
+	s.PollLong(t, "the first commit is live", func() bool { return all(20) && s.Runs() > 0 })
 	for round := 1; round <= rounds; round++ {
 		p.ClearTranscript()
 		s.Repo.Commit("edge.cue", harness.Declare(zones, 20+round))

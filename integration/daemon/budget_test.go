@@ -23,11 +23,10 @@ func TestPlansBesideTheDaemonShareItsBudget(t *testing.T) {
 	config := harness.Fleet(12)
 	config.RateLimit = sim.RateLimit{Requests: quota, Per: 2 * time.Second}
 	p := harness.StartPlatform(t, config)
-	s := harness.NewService(t, p, harness.ServiceConfig{Sync: "@every 1h", Sweep: "@every 2s"})
-	s.Configure(strings.Replace(s.Config.Text(s), "requests: 100_000", `requests: 30, per: "2s"`, 1))
+	s := harness.NewService(t, p, harness.ServiceConfig{Sync: "@every 1h", Sweep: "@every 2s", Requests: quota, Per: 2 * time.Second})
 	s.Repo.Commit("edge.cue", harness.Declare(12, 25))
 	s.Start()
-	s.Poll("all zones are as declared", func() bool { return len(s.Logged("run finished")) > 0 })
+	s.Poll("all zones are as declared", func() bool { return s.Runs() > 0 })
 	plan := func() {
 		harness.Run(t, nil, "plan", "--config", s.ConfigFile()).Want(t, 0, "12 in sync")
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -33,7 +32,7 @@ func newForge(t *testing.T) *forge {
 // file writes a file that only its owner may read, and returns its quoted path.
 func (f *forge) file(name, content string) string {
 	f.t.Helper()
-	fixture.Write(f.t, f.dir, name, content)
+	harness.Write(f.t, f.dir, name, content)
 	return fmt.Sprintf("%q", filepath.Join(f.dir, name))
 }
 
@@ -41,7 +40,7 @@ func (f *forge) file(name, content string) string {
 // repository.
 func (f *forge) plan(source string, env ...string) harness.Outcome {
 	f.t.Helper()
-	fixture.Write(f.t, f.dir, "config.cue", fmt.Sprintf("source: {%s}\nplatform: base_url: %q\ncredentials: rulesets: env: \"PLATFORM_TOKEN\"\nstate: dir: %q\n",
+	harness.Write(f.t, f.dir, "config.cue", fmt.Sprintf("source: {%s}\nplatform: base_url: %q\ncredentials: rulesets: env: \"PLATFORM_TOKEN\"\nstate: dir: %q\n",
 		source, f.platform.BaseURL, f.t.TempDir()))
 	env = append(env, "PLATFORM_TOKEN="+f.platform.RulesetsToken.Reveal())
 	return harness.Run(f.t, env, "plan", "--config", filepath.Join(f.dir, "config.cue"))
@@ -54,7 +53,7 @@ const wantPlan = "2 zones: 2 to change"
 func TestPlanOverHTTP(t *testing.T) {
 	t.Parallel()
 	f := newForge(t)
-	private, token, public := f.HTTP("ada", "s3cret-lock"), f.HTTP("x-access-token", "t0ken-lock"), f.HTTP("", "")
+	private, token := f.HTTP("ada", "s3cret-lock"), f.HTTP("x-access-token", "t0ken-lock")
 	password := func(value string) string {
 		return fmt.Sprintf(`auth: basic: {username: "ada", password: file: %s}`, f.file(fmt.Sprint("password-", len(value)), value+"\n"))
 	}
@@ -63,20 +62,13 @@ func TestPlanOverHTTP(t *testing.T) {
 		code            int
 		says            []string
 	}{
-		{"anybody", public, "", 0, []string{wantPlan}},
 		{"password", private, password("s3cret-lock"), 0, []string{wantPlan}},
 		{"token", token, `auth: token: env: "GIT_TOKEN"`, 0, []string{wantPlan}},
 		{"wrong password", private, password("s3cret-guess"), 1, []string{"fetching refs/heads/main of http://127.0.0.1", "hint: check source.auth: the credential must be set"}},
-		{"no password", private, "", 1, []string{"authentication required", "hint: check source.auth: the credential must be set"}},
-		{"wrong user", token, password("t0ken-lock"), 1, []string{"hint: check source.auth: the credential must be set"}},
 		{"missing password", private, `auth: basic: {username: "ada", password: env: "NOT_SET"}`, 1, []string{"source.auth: environment variable NOT_SET is not set"}},
-		{"missing repository", public + "x", "", 1, []string{"edge.gitx", "hint: check the path"}},
 		{"password in the address", strings.Replace(private, "//", "//ada:s3cret-lock@", 1), "", 1, []string{"config.cue:1:", "source.url: the address contains a password"}},
 	}
 	for _, test := range tests {
-		if !soak.On && slices.Contains([]string{"anybody", "no password", "wrong user", "missing repository"}, test.name) {
-			continue // desired/gitrepo has them
-		}
 		t.Run(test.name, func(t *testing.T) {
 			f := &forge{f.Repository, t, f.dir, f.platform}
 			o := f.plan(fmt.Sprintf("url: %q, %s", test.url, test.auth), "GIT_TOKEN=t0ken-lock")

@@ -30,19 +30,11 @@ func TestRevertOfALargeCommit(t *testing.T) {
 	s := harness.NewService(t, p, harness.ServiceConfig{})
 	s.Repo.Commit("edge.cue", harness.Declare(zones, 25))
 	s.Start()
-	runs := func() int { return len(s.Logged("run finished")) }
-	all := func(threshold int) bool {
-		for i := 1; i <= zones; i++ {
-			if p.Threshold(mem.FleetZone(i)) != threshold {
-				return false
-			}
-		}
-		return true
-	}
-	s.PollLong(t, "the first commit is live", func() bool { return all(25) && runs() >= 1 })
-	before := runs()
+	all := func(threshold int) bool { return p.At(1, zones, threshold) == zones }
+	s.PollLong(t, "the first commit is live", func() bool { return all(25) && s.Runs() >= 1 })
+	before := s.Runs()
 	mistake := s.Repo.Commit("edge.cue", harness.Declare(zones, 900))
-	s.PollLong(t, "the mistake is live", func() bool { return all(900) && runs() > before })
+	s.PollLong(t, "the mistake is live", func() bool { return all(900) && s.Runs() > before })
 	for i := 1; i <= touched; i++ {
 		p.Weaken(mem.FleetZone(i)) // to 1000, by hand
 	}
@@ -83,21 +75,21 @@ func TestRevertOfALargeCommit(t *testing.T) {
 	// A look at every zone heals those that were changed by hand, and writes none that is
 	// held; nor does a daemon that begins anew.
 	p.ClearTranscript()
-	before = runs()
+	before = s.Runs()
 	s.Signal(syscall.SIGUSR1)
-	s.PollLong(t, "drift is healed", func() bool { return len(p.Writes()) == touched && runs() > before })
+	s.PollLong(t, "drift is healed", func() bool { return len(p.Writes()) == touched && s.Runs() > before })
 	thresholds(func(i int) int { return map[bool]int{true: 900, false: 25}[i <= touched] })
 	s.Kill()
 	s.Start()
 	s.PollReady()
-	s.PollLong(t, "all was looked at", func() bool { return runs() >= 1 })
+	s.PollLong(t, "all was looked at", func() bool { return s.Runs() >= 1 })
 	if w := p.Writes(); len(w) != touched {
 		t.Errorf("%d zones were written", len(w))
 	}
 
-	before = runs()
+	before = s.Runs()
 	s.Repo.Commit("edge.cue", harness.Declare(zones, 30))
-	s.PollLong(t, "the next commit is live", func() bool { return all(30) && runs() > before })
+	s.PollLong(t, "the next commit is live", func() bool { return all(30) && s.Runs() > before })
 	if n := held(); n != 0 {
 		t.Errorf("%d zones are held still", n)
 	}

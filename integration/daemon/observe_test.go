@@ -48,8 +48,8 @@ func TestObserveWritesNothing(t *testing.T) {
 	s.PollReady()
 	s.Repo.Commit("edge.cue", harness.Declare(3, 30)+observedToken)
 	s.Poll("a commit is accepted", func() bool { return len(s.Logged("commit accepted")) >= 2 })
-	sweeps := len(s.Logged("run finished"))
-	s.Poll("two more sweeps", func() bool { return len(s.Logged("run finished")) >= sweeps+2 })
+	sweeps := s.Runs()
+	s.Poll("two more sweeps", func() bool { return s.Runs() >= sweeps+2 })
 	for _, call := range p.Calls() {
 		if !strings.HasPrefix(call, http.MethodGet+" ") {
 			t.Errorf("it sent %s", call)

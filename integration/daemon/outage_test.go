@@ -10,7 +10,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -69,11 +68,11 @@ func TestRejectedCredential(t *testing.T) {
 	t.Parallel()
 	p := harness.StartPlatform(t, harness.Fleet(50))
 	dir := t.TempDir()
-	fixture.Write(t, dir, "edge.cue", harness.Declare(50, 25))
+	harness.Write(t, dir, "edge.cue", harness.Declare(50, 25))
 	o := harness.Run(t, []string{"SEAWALL_RULESETS_TOKEN=not-a-token-of-anybody"}, "apply", "--dir", dir, "--base-url", p.BaseURL)
 	o.Want(t, 1, "credentials.rulesets")
 	o.WantNo(t, "not-a-token-of-anybody")
-	if lines := fixture.CountLines(o.Stdout + o.Stderr); lines > 2 {
+	if lines := harness.CountLines(o.Stdout + o.Stderr); lines > 2 {
 		t.Errorf("%d lines, want one message and at most a hint:\n%s%s", lines, o.Stdout, o.Stderr)
 	}
 	if calls := p.Calls(); len(calls) != 1 {
@@ -114,11 +113,11 @@ func TestRevokedCredential(t *testing.T) {
 	}))
 	t.Cleanup(front.Close)
 	dir := t.TempDir()
-	fixture.Write(t, dir, "edge.cue", harness.Declare(zones, 25))
+	harness.Write(t, dir, "edge.cue", harness.Declare(zones, 25))
 	token := server.Greeting(front.Listener.Addr()).RulesetsToken
 	o := harness.Run(t, []string{"SEAWALL_RULESETS_TOKEN=" + token}, "apply", "--dir", dir, "--base-url", front.URL+sim.DefaultBasePath)
 	o.Want(t, 1, "credentials.rulesets")
-	if lines := fixture.CountLines(o.Stdout + o.Stderr); lines > 2 {
+	if lines := harness.CountLines(o.Stdout + o.Stderr); lines > 2 {
 		t.Errorf("%d lines, want one message and at most a hint:\n%s%s", lines, o.Stdout, o.Stderr)
 	}
 	if n := requests.Load(); n > good+inFlight {

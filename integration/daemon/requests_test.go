@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +12,27 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
+var aZone, anAccount = edge.ZoneScope("2123456789abcdef0123456789abcdef"), edge.AccountScope("0123456789abcdef0123456789abcdef")
+
 // everyRequest is each call of the contract, as it is sent.
 var everyRequest = map[string]string{
-	"AccountRulesets":  "GET " + edge.RulesetsPath(edge.AccountScope("0123456789abcdef0123456789abcdef")) + "?cursor=x",
-	"AccountRuleset":   "GET " + edge.RulesetPath(edge.AccountScope("0123456789abcdef0123456789abcdef"), "1123456789abcdef0123456789abcdef"),
-	"EntryPoint":       "GET " + edge.EntryPointPath(edge.ZoneScope("2123456789abcdef0123456789abcdef"), edge.PhaseFirewallManaged),
-	"UpdateRule":       "PATCH " + edge.RulePath(edge.ZoneScope("2123456789abcdef0123456789abcdef"), "3123456789abcdef0123456789abcdef", "4123456789abcdef0123456789abcdef"),
+	"Rulesets":       "GET " + edge.RulesetsPath(anAccount) + "?cursor=x",
+	"Ruleset":        "GET " + edge.RulesetPath(anAccount, "1123456789abcdef0123456789abcdef"),
+	"RulesetVersion": "GET " + edge.VersionPath(anAccount, "1123456789abcdef0123456789abcdef", "7"),
+	"EntryPoint":     "GET " + edge.EntryPointPath(aZone, edge.PhaseFirewallManaged),
+	"Zones":          "GET " + edge.ZonesPath() + "?page=1&per_page=50",
+	"Zone":           "GET " + edge.ZonePath("2123456789abcdef0123456789abcdef"),
+	"Accounts":       "GET " + edge.AccountsPath() + "?page=1&per_page=50",
+
+	"UpdateRule":       "PATCH " + edge.RulePath(aZone, "3123456789abcdef0123456789abcdef", "4123456789abcdef0123456789abcdef"),
+	"CreateEntryPoint": "POST " + edge.RulesetsPath(aZone),
+	"AddRule":          "POST " + edge.RulesPath(aZone, "3123456789abcdef0123456789abcdef"),
+	"DeleteRule":       "DELETE " + edge.RulePath(aZone, "3123456789abcdef0123456789abcdef", "4123456789abcdef0123456789abcdef"),
+
+	"TryUpdateRule":       "PATCH " + edge.RulePath(aZone, "3123456789abcdef0123456789abcdef", "4123456789abcdef0123456789abcdef") + "?dry_run=true",
+	"TryCreateEntryPoint": "POST " + edge.RulesetsPath(aZone) + "?dry_run=true",
+	"TryAddRule":          "POST " + edge.RulesPath(aZone, "3123456789abcdef0123456789abcdef") + "?dry_run=true",
+
 	"CreateToken":      "POST " + edge.TokensPath(),
 	"UserTokens":       "GET " + edge.TokensPath() + "?page=1&per_page=50",
 	"UserToken":        "GET " + edge.TokenPath("5123456789abcdef0123456789abcdef"),
@@ -37,8 +53,11 @@ func TestOwnRequestsAreNotDeprecated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, contract := range []reflect.Type{reflect.TypeFor[edge.Platform](), reflect.TypeFor[edge.TokenPlatform]()} {
+	for _, contract := range []reflect.Type{reflect.TypeFor[edge.Platform](), reflect.TypeFor[edge.Tokens]()} {
 		for method := range contract.Methods() {
+			if method.Name == "Offers" { // it sends nothing
+				continue
+			}
 			request := everyRequest[method.Name]
 			verb, path, known := strings.Cut(request, " ")
 			if !known {
@@ -46,7 +65,10 @@ func TestOwnRequestsAreNotDeprecated(t *testing.T) {
 				continue
 			}
 			for _, day := range []time.Time{time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)} {
-				if notices := matcher.Match(deprecation.Request{Method: verb, URL: path}, day); len(notices) > 0 {
+				notices := matcher.Match(deprecation.Request{Method: verb, URL: path}, day)
+				// What only informs is about members of an answer that Seawall does not read.
+				notices = slices.DeleteFunc(notices, func(n deprecation.Notice) bool { return n.Info })
+				if len(notices) > 0 {
 					t.Errorf("%s: %+v", request, notices)
 				}
 			}

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -23,28 +22,21 @@ func bulk(t *testing.T, waves string) *harness.Service {
 	s := harness.NewService(t, p, harness.ServiceConfig{Concurrency: 4})
 	s.Repo.Commit("edge.cue", harness.Declare(revertedZones, 25))
 	s.Start()
-	s.PollLong(t, "the first commit is live", func() bool { return weakened(s, 25) == revertedZones && finished(s) >= 1 })
+	s.PollLong(t, "the first commit is live", func() bool { return weakened(s, 25) == revertedZones && s.Runs() >= 1 })
 	if waves != "" {
 		s.Signal(syscall.SIGTERM)
 		s.WantEnd(0)
 		s.Configure(s.Config.Text(s) + waves)
 		s.Start()
-		s.PollLong(t, "all was read", func() bool { return finished(s) >= 1 })
+		s.PollLong(t, "all was read", func() bool { return s.Runs() >= 1 })
 	}
 	p.ClearTranscript()
 	return s
 }
 
-func finished(s *harness.Service) int { return len(s.Logged("run finished")) }
-
 // weakened counts the zones with a threshold.
-func weakened(s *harness.Service, threshold int) (n int) {
-	for i := 1; i <= revertedZones; i++ {
-		if s.Platform.Threshold(mem.FleetZone(i)) == threshold {
-			n++
-		}
-	}
-	return n
+func weakened(s *harness.Service, threshold int) int {
+	return s.Platform.At(1, revertedZones, threshold)
 }
 
 // wantBack checks that no zone is weakened, and that none is after a look at all of them:
@@ -55,12 +47,12 @@ func wantBack(t *testing.T, s *harness.Service) {
 		t.Fatalf("after the revert, %d of %d zones are as before the commit", n, revertedZones)
 	}
 	s.Platform.ClearTranscript()
-	before := finished(s)
+	before := s.Runs()
 	s.Signal(syscall.SIGUSR1)
-	s.PollLong(t, "all was looked at", func() bool { return finished(s) > before })
+	s.PollLong(t, "all was looked at", func() bool { return s.Runs() > before })
 	s.Kill()
 	s.Start()
-	s.PollLong(t, "all was looked at by another process", func() bool { return finished(s) >= 1 })
+	s.PollLong(t, "all was looked at by another process", func() bool { return s.Runs() >= 1 })
 	if w := s.Platform.Writes(); len(w) > 0 {
 		t.Errorf("%d zones are written after the revert", len(w))
 	}
@@ -99,9 +91,9 @@ func wantSaid(t *testing.T, s *harness.Service, commit string) {
 func wantUnderGit(t *testing.T, s *harness.Service) {
 	t.Helper()
 	s.Platform.ClearTranscript()
-	before := finished(s)
+	before := s.Runs()
 	s.Repo.Commit("edge.cue", harness.Declare(revertedZones, 25))
-	s.PollLong(t, "the commit is in force", func() bool { return finished(s) > before && command(s, "status").Code == 0 })
+	s.PollLong(t, "the commit is in force", func() bool { return s.Runs() > before && command(s, "status").Code == 0 })
 	if w := s.Platform.Writes(); len(w) > 0 {
 		t.Errorf("%d zones are written, and all were so before", len(w))
 	}
@@ -137,9 +129,9 @@ func TestRevertOfACommitThatAnotherHasTakenOver(t *testing.T) {
 	s.PollLong(t, "the second commit is in force", func() bool { return weakened(s, 30) == 1 })
 	command(s, "revert", "--commit", bad, "--yes").Want(t, 0, "zones put back; the commit is stopped in ")
 	s.Platform.ClearTranscript()
-	before := finished(s)
+	before := s.Runs()
 	s.Signal(syscall.SIGUSR1)
-	s.PollLong(t, "all was looked at", func() bool { return finished(s) > before })
+	s.PollLong(t, "all was looked at", func() bool { return s.Runs() > before })
 	if back, own := weakened(s, 25), weakened(s, 30); back != revertedZones-1 || own != 1 || len(s.Platform.Writes()) > 0 {
 		t.Errorf("%d zones are back, %d as the second commit declares; written since: %v", back, own, s.Platform.Writes())
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -31,9 +30,9 @@ func TestTranscript(t *testing.T) {
 			p.ClearTranscript()
 			return harness.Run(t, p.Env(), "apply", "--dir", dir, "--base-url", p.BaseURL)
 		}
-		fixture.Write(t, dir, "edge.cue", harness.Declare(transcriptZones, 25))
+		harness.Write(t, dir, "edge.cue", harness.Declare(transcriptZones, 25))
 		apply().Want(t, 0)
-		fixture.Write(t, dir, "edge.cue", harness.DeclareEach(transcriptZones, func(i int) int {
+		harness.Write(t, dir, "edge.cue", harness.DeclareEach(transcriptZones, func(i int) int {
 			if i <= k {
 				return 26
 			}
@@ -112,7 +111,7 @@ func TestTranscriptUnderQuirks(t *testing.T) {
 			p := harness.StartPlatform(t, config)
 			dir := t.TempDir()
 			for _, threshold := range []int{25, 60} { // the second change is made to what the first one left
-				fixture.Write(t, dir, "edge.cue", tuned(threshold))
+				harness.Write(t, dir, "edge.cue", tuned(threshold))
 				p.ClearTranscript()
 				converge(p, dir)
 				for i := 1; i <= transcriptZones; i++ {
@@ -175,7 +174,7 @@ func TestTranscriptOfSweeps(t *testing.T) {
 	s.Repo.Commit("edge.cue", harness.Declare(transcriptZones, 25))
 	begun := time.Now()
 	s.Start()
-	s.Poll("a third sweep ended", func() bool { return len(s.Logged("run finished")) >= 3 })
+	s.Poll("a third sweep ended", func() bool { return s.Runs() >= 3 })
 	count := map[string]int{}
 	for _, call := range p.Calls() {
 		count[call]++
@@ -205,15 +204,15 @@ func TestTranscriptOfCommits(t *testing.T) {
 	s := harness.NewService(t, p, harness.ServiceConfig{})
 	s.Repo.Commit("edge.cue", harness.Declare(transcriptZones, 25))
 	s.Start()
-	s.Poll("the first commit is reconciled", func() bool { return len(s.Logged("run finished")) >= 1 })
+	s.Poll("the first commit is reconciled", func() bool { return s.Runs() >= 1 })
 	looks := len(s.Logged("nothing new"))
 	s.Poll("looks at git found nothing", func() bool { return len(s.Logged("nothing new")) >= looks+2 })
 	wantCalls(t, p.Calls(), append(reads(p), changes(p, transcriptZones)...))
 
 	p.ClearTranscript()
-	runs := len(s.Logged("run finished"))
+	runs := s.Runs()
 	s.Repo.Commit("edge.cue", harness.DeclareEach(transcriptZones, func(i int) int { return 25 + 1/i })) // zone 1 alone
-	s.Poll("the commit is reconciled", func() bool { return len(s.Logged("run finished")) > runs })
+	s.Poll("the commit is reconciled", func() bool { return s.Runs() > runs })
 	list, zone := reads(p)[0], reads(p)[2]
 	calls := slices.DeleteFunc(p.Calls(), func(call string) bool { return call == list })
 	wantCalls(t, calls, append([]string{zone}, changes(p, 1)...))

@@ -2,7 +2,7 @@ package documents
 
 import (
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 const (
@@ -100,7 +100,7 @@ var commandPages = map[string]commandPage{
 		},
 	}},
 	"docs/webhooks.md": {before: "systemctl start seawall"},
-	"docs/cli.md": {long: true, before: calls + " && apply_two", other: append(answered, "examples/fleet", mustAbs(fixture.Root)+"/examples/fleet", "Example Ltd", string(mem.Account)), commands: map[string]shown{
+	"docs/cli.md": {long: true, before: calls + " && apply_two", other: append(answered, "examples/fleet", mustAbs(harness.Root)+"/examples/fleet", "Example Ltd", string(mem.Account)), commands: map[string]shown{
 		"seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4":                                             {code: partial},
 		"seawall deprecations check access.log":                                                                        {code: someEnded},
 		"zstdcat access.log.zst | seawall deprecations check -":                                                        {code: someEnded},

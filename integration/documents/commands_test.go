@@ -18,7 +18,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"mvdan.cc/sh/v3/syntax"
@@ -99,7 +98,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 	t.Parallel()
 	var documents []string
 	for _, pattern := range []string{"README.md", "docs/*.md", "deploy/README.md"} {
-		found, err := filepath.Glob(filepath.Join(fixture.Root, pattern))
+		found, err := filepath.Glob(filepath.Join(harness.Root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(found), err)
 		}
@@ -107,12 +106,12 @@ func TestCommandsOfDocuments(t *testing.T) {
 	}
 	ran := 0
 	for _, document := range documents {
-		name, err := filepath.Rel(fixture.Root, document)
+		name, err := filepath.Rel(harness.Root, document)
 		if err != nil {
 			t.Fatal(err)
 		}
 		page := commandPages[name]
-		commands := shownCommands(t, fixture.ReadText(t, document), page.spans)
+		commands := shownCommands(t, harness.ReadText(t, document), page.spans)
 		for command := range page.commands {
 			if !slices.Contains(commands, command) {
 				t.Errorf("%s has no command %q", name, command)
@@ -181,10 +180,10 @@ func newSession(t *testing.T, page commandPage) *commandSession {
 		}
 	}
 	listen := "127.0.0.1:" + freePort(t)
-	fixture.Write(t, s.dir, "etc/rulesets.token", s.platform.RulesetsToken.Reveal())
-	fixture.Write(t, s.dir, "etc/tokens.token", s.platform.TokensToken.Reveal())
-	fixture.Write(t, s.dir, "etc/hook-secret", "the-secret-of-a-webhook-0123456789")
-	fixture.Write(t, s.dir, "etc/config.cue", fmt.Sprintf(`source: url: "file://%[2]s"
+	harness.Write(t, s.dir, "etc/rulesets.token", s.platform.RulesetsToken.Reveal())
+	harness.Write(t, s.dir, "etc/tokens.token", s.platform.TokensToken.Reveal())
+	harness.Write(t, s.dir, "etc/hook-secret", "the-secret-of-a-webhook-0123456789")
+	harness.Write(t, s.dir, "etc/config.cue", fmt.Sprintf(`source: url: "file://%[2]s"
 platform: base_url: %[3]q
 credentials: {rulesets: file: "%[1]s/etc/rulesets.token", tokens: file: "%[1]s/etc/tokens.token"}
 sinks: ci: file: root: "%[1]s/secrets"
@@ -234,14 +233,14 @@ esac`,
 	"terraform": `[ "$*" = "show -json plan.out" ] && cat plan.out`,
 	"zstdcat":   `exec cat "$@"`,
 	"jq":        `for jq in /usr/bin/jq /opt/homebrew/bin/jq; do [ -x $jq ] && exec $jq "$@"; done; exec cat`,
-	"make":      fmt.Sprintf(`PATH="${PATH#*:}" exec make -C %q --dry-run "$@" >/dev/null`, mustAbs(fixture.Root)),
+	"make":      fmt.Sprintf(`PATH="${PATH#*:}" exec make -C %q --dry-run "$@" >/dev/null`, mustAbs(harness.Root)),
 	// What the pages run by go takes minutes, or is the reader's own.
 	"go": fmt.Sprintf(`case "$*" in
 "test ./...") curl --silent --output /dev/null --write-out '%%{http_code}' "$EDGE_URL/zones/00000000000000000000000000000a01/firewall/rules" --header "Authorization: Bearer $SEAWALL_RULESETS_TOKEN" ;;
 "test ./"* | "run ./"*) ls %q/"$2"/*.go >/dev/null ;;
 "tool pprof "*) ;;
 *) exit 1 ;;
-esac`, mustAbs(fixture.Root)),
+esac`, mustAbs(harness.Root)),
 }
 
 func mustAbs(path string) string {
@@ -306,7 +305,7 @@ func (s *commandSession) run(commands []string, details map[string]shown) {
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Minute)
 	defer cancel()
-	fixture.Write(s.t, s.dir, "script", s.script(commands, details))
+	harness.Write(s.t, s.dir, "script", s.script(commands, details))
 	shell := exec.CommandContext(ctx, "bash", filepath.Join(s.dir, "script"))
 	shell.Dir, shell.WaitDelay = work, 5*time.Second
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -11,7 +11,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/examples"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -63,7 +62,7 @@ func TestExamples(t *testing.T) {
 		t.Run(name+"/folder", func(t *testing.T) {
 			t.Parallel()
 			p := harness.StartPlatform(t, sim.Config{})
-			dir, err := filepath.Abs(filepath.Join(fixture.Root, "examples", name, filepath.FromSlash(want.path)))
+			dir, err := filepath.Abs(filepath.Join(harness.Root, "examples", name, filepath.FromSlash(want.path)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +126,7 @@ func commitExample(t *testing.T, repo *gittest.Repository, name string) {
 // TestExampleOfIntegrations checks the example the way its README tells.
 func TestExampleOfIntegrations(t *testing.T) {
 	t.Parallel()
-	dir, err := filepath.Abs(filepath.Join(fixture.Root, "examples", "integrations"))
+	dir, err := filepath.Abs(filepath.Join(harness.Root, "examples", "integrations"))
 	if err != nil {
 		t.Fatal(err)
 	}

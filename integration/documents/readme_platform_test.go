@@ -12,7 +12,6 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -27,7 +26,7 @@ var permissionsOfReadme = regexp.MustCompile("Create an API token with the permi
 // has exactly the permissions that the README names: it may read nothing of accounts.
 func TestReadmeOnTheRealPlatform(t *testing.T) {
 	t.Parallel()
-	_, steps, _ := strings.Cut(fixture.ReadText(t, filepath.Join(fixture.Root, "README.md")), "## On the real platform\n")
+	_, steps, _ := strings.Cut(harness.ReadText(t, filepath.Join(harness.Root, "README.md")), "## On the real platform\n")
 	steps, _, _ = strings.Cut(steps, "\n## ")
 	names := permissionsOfReadme.FindStringSubmatch(steps)
 	_, config, _ := strings.Cut(steps, "```cue\n")

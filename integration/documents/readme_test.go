@@ -19,7 +19,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -69,7 +68,7 @@ var afterwards = map[string]string{
 // terminal runs in the background here, and ends as Ctrl-C ends it.
 func TestReadmeTutorial(t *testing.T) {
 	t.Parallel()
-	blocks := readTutorial(t, fixture.ReadText(t, filepath.Join(fixture.Root, "README.md")))
+	blocks := readTutorial(t, harness.ReadText(t, filepath.Join(harness.Root, "README.md")))
 	if len(blocks) < 4 {
 		t.Fatalf("the README has %d blocks for a tutorial", len(blocks))
 	}
@@ -110,7 +109,7 @@ func TestReadmeTutorial(t *testing.T) {
 // and says how each ended.
 func session(t *testing.T, blocks []block) string {
 	t.Helper()
-	repository, err := filepath.Abs(fixture.Root)
+	repository, err := filepath.Abs(harness.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +146,12 @@ func session(t *testing.T, blocks []block) string {
 // that declaration.
 func TestReadmePlan(t *testing.T) {
 	t.Parallel()
-	readme := fixture.ReadText(t, filepath.Join(fixture.Root, "README.md"))
+	readme := harness.ReadText(t, filepath.Join(harness.Root, "README.md"))
 	_, rest, _ := strings.Cut(readme, "```cue\n")
 	declared, rest, _ := strings.Cut(rest, "```")
 	_, rest, _ = strings.Cut(rest, "```\n")
 	plan, _, found := strings.Cut(rest, "```")
-	if served := fixture.ReadText(t, filepath.Join(fixture.Root, "cmd/seawall/internal/demo/served.cue")); !found || declared != served {
+	if served := harness.ReadText(t, filepath.Join(harness.Root, "cmd/seawall/internal/demo/served.cue")); !found || declared != served {
 		t.Fatalf("the README declares\n%s\nand seawall demo --serve\n%s", declared, served)
 	}
 	seed := mem.VendorSeed()
@@ -163,7 +162,7 @@ func TestReadmePlan(t *testing.T) {
 	}
 	p := harness.StartPlatform(t, sim.Config{Seed: seed, Profile: mem.Vendor, Vendor: "cloudflare"})
 	dir := t.TempDir()
-	fixture.Write(t, dir, "edge.cue", declared)
+	harness.Write(t, dir, "edge.cue", declared)
 	out := harness.Run(t, []string{"SEAWALL_RULESETS_TOKEN=" + p.RulesetsToken.Reveal()}, "plan", "--dir", dir, "--profile", "extended", "--base-url", p.BaseURL)
 	if out.Code != 0 || !strings.HasPrefix(out.Stdout, plan) {
 		t.Errorf("%d\n%s\nis not what the README shows:\n%s\n%s", out.Code, out.Stdout, plan, out.Stderr)
@@ -188,7 +187,7 @@ func freePort(t *testing.T) string {
 // TestReadmeBeginsWithTheDemo: the first two commands of the README are those
 // that need nothing.
 func TestReadmeBeginsWithTheDemo(t *testing.T) {
-	_, after, _ := strings.Cut(fixture.ReadText(t, filepath.Join(fixture.Root, "README.md")), shellFence+"\n")
+	_, after, _ := strings.Cut(harness.ReadText(t, filepath.Join(harness.Root, "README.md")), shellFence+"\n")
 	first, _, _ := strings.Cut(after, "```")
 	var commands []string
 	for line := range strings.Lines(first) {

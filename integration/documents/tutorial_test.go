@@ -18,7 +18,6 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -38,11 +37,8 @@ var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // other ones.
 func tutorial(t *testing.T, p *harness.Platform, document string, steps []step, replace ...string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(fixture.Root, "docs", document))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := shellBlocks.FindAllStringSubmatch(string(text), -1)
+	text := harness.ReadText(t, filepath.Join(harness.Root, "docs", document))
+	blocks := shellBlocks.FindAllStringSubmatch(text, -1)
 	if len(blocks) != len(steps) {
 		t.Fatalf("%s has %d blocks of shell, and %d are expected", document, len(blocks), len(steps))
 	}
@@ -138,7 +134,7 @@ func TestTutorialAdoptAFleet(t *testing.T) {
 	const runs = "seawall run --config config.cue"
 	tutorial(t, p, "adopt-a-fleet.md", steps, runs, "sed -i.bak 's/127.0.0.1:8710/127.0.0.1:0/' config.cue\n"+runs)
 
-	text := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "adopt-a-fleet.md"))
+	text := harness.ReadText(t, filepath.Join(harness.Root, "docs", "adopt-a-fleet.md"))
 	commands := 0
 	for i, block := range shellBlocks.FindAllStringSubmatch(text, 6) {
 		if i != 1 { // the second one is another way to import

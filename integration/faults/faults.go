@@ -12,9 +12,7 @@ import (
 var quiet = log.New(io.Discard, "", 0)
 
 // silent accepts requests and never answers.
-func silent(http.Handler) http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hang(r) })
-}
+func silent(_ http.Handler, _ http.ResponseWriter, r *http.Request) { hang(r) }
 
 // hang keeps a request without an answer until the client gives up.
 func hang(r *http.Request) {
@@ -24,20 +22,16 @@ func hang(r *http.Request) {
 }
 
 // headersOnly answers with a header and is silent after it.
-func headersOnly(http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusOK)
-		_ = http.NewResponseController(w).Flush()
-		hang(r)
-	})
+func headersOnly(_ http.Handler, w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush()
+	hang(r)
 }
 
 // stalled answers with the first bytes and is silent after them.
 func stalled(bytes int) fault {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&stallingWriter{w, r, bytes}, r)
-		})
+	return func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&stallingWriter{w, r, bytes}, r)
 	}
 }
 
@@ -60,15 +54,13 @@ func (w *stallingWriter) Write(data []byte) (int, error) {
 
 // delayed holds each request back for a random time between two bounds.
 func delayed(least, most time.Duration) fault {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			wait := least
-			if most > least {
-				wait += rand.N(most - least)
-			}
-			pause(r, wait)
-			next.ServeHTTP(w, r)
-		})
+	return func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		wait := least
+		if most > least {
+			wait += rand.N(most - least)
+		}
+		pause(r, wait)
+		next.ServeHTTP(w, r)
 	}
 }
 
@@ -85,42 +77,35 @@ func pause(r *http.Request, wait time.Duration) {
 // answers 502 in turns.
 func flapping(up, down time.Duration) fault {
 	begin := time.Now()
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch at := time.Since(begin) % (up + down); {
-			case at >= down:
-				next.ServeHTTP(w, r)
-			case at < down/2:
-				panic(http.ErrAbortHandler)
-			default:
-				http.Error(w, "bad gateway", http.StatusBadGateway)
-			}
-		})
+	return func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		switch at := time.Since(begin) % (up + down); {
+		case at >= down:
+			next.ServeHTTP(w, r)
+		case at < down/2:
+			panic(http.ErrAbortHandler)
+		default:
+			http.Error(w, "bad gateway", http.StatusBadGateway)
+		}
 	}
 }
 
 // answering answers everything alike.
 func answering(status int, body string) fault {
-	return func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, body)
-		})
+	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
 	}
 }
 
 // within applies a fault to the requests of one zone alone.
 func within(zone zone, by fault) fault {
-	return func(next http.Handler) http.Handler {
-		disturbed := by(next)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if zoneOf(r) == zone {
-				disturbed.ServeHTTP(w, r)
-			} else {
-				next.ServeHTTP(w, r)
-			}
-		})
+	return func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if zoneOf(r) == zone {
+			by(next, w, r)
+		} else {
+			next.ServeHTTP(w, r)
+		}
 	}
 }
 

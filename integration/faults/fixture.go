@@ -57,7 +57,7 @@ func (f *fixture) start(ctx context.Context, binary string) (err error) {
 	if f.platform, err = startPlatform(f.shape, f.fleet); err != nil {
 		return fmt.Errorf("starting the platform: %w", err)
 	}
-	if f.repo, err = startRepository(ctx, f.dir, f.fleet.files()); err != nil {
+	if f.repo, err = startRepository(ctx, f.dir, f.fleet.tree().Files()); err != nil {
 		return fmt.Errorf("starting the repository: %w", err)
 	}
 	config, err := configure(f.dir, f.shape, f.platform, f.repo)
@@ -81,12 +81,12 @@ func (f *fixture) state() string { return filepath.Join(f.dir, "state") }
 
 func (f *fixture) stop() {
 	if f.daemon != nil {
-		f.daemon.stop()
+		f.daemon.Stop()
 	}
 	if f.platform != nil {
 		_ = f.platform.refuse()
 	}
-	if f.repo != nil && f.repo.front != nil {
+	if f.repo != nil {
 		_ = f.repo.refuse()
 	}
 }
@@ -99,10 +99,10 @@ func (f *fixture) plant(z zone) error {
 
 // change commits other thresholds for some zones, and tells the daemon.
 func (f *fixture) change(ctx context.Context, message string, changes map[zone]int) error {
-	if err := f.repo.commit(ctx, message, f.fleet.declare(changes)); err != nil {
+	if err := f.repo.Commit(ctx, message, f.fleet.declare(changes)); err != nil {
 		return err
 	}
-	return f.daemon.poke(ctx)
+	return f.daemon.Poke(ctx)
 }
 
 // push commits a new threshold for one of the zones that are for it.
@@ -129,7 +129,7 @@ func (f *fixture) agrees() bool {
 func (f *fixture) await(ctx context.Context, patience time.Duration, ok func() bool) (time.Duration, bool) {
 	begin := time.Now()
 	for !ok() {
-		if time.Since(begin) > patience || ctx.Err() != nil || !f.daemon.running() {
+		if time.Since(begin) > patience || ctx.Err() != nil || !f.daemon.Running() {
 			return time.Since(begin), false
 		}
 		time.Sleep(glance)

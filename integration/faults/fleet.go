@@ -1,11 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"sync"
 
-	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // zone is the number of a zone of a [mem.Fleet], counted from 1.
@@ -60,7 +59,7 @@ func (f *fleet) declare(changes map[zone]int) map[string]string {
 		f.reasons[z]++
 	}
 	for z := range changes {
-		name, text := f.folder(int(z-1) / zonesPerFolder)
+		name, text := f.tree().Folder(int(z))
 		files[name] = text
 	}
 	return files
@@ -79,27 +78,9 @@ func (f *fleet) reasonsToWrite() map[zone]int {
 	return maps.Clone(f.reasons)
 }
 
-// files are the whole repository.
-func (f *fleet) files() map[string]string {
-	files := map[string]string{
-		"cue.mod/module.cue": "module: \"edge.example/fleet\"\nlanguage: version: \"v0.16.0\"\n",
-		"base.cue":           fmt.Sprintf("package edge\n\naccount: prod: {\n\tid: %q\n\truleset: core: name: \"Core Ruleset\"\n}\n", mem.Account),
-	}
-	for n := range (f.size() + zonesPerFolder - 1) / zonesPerFolder {
-		name, text := f.folder(n)
-		files[name] = text
-	}
-	return files
-}
-
-// folder writes the declarations of one folder.
-func (f *fleet) folder(n int) (name, text string) {
-	text = "package edge\n\naccount: prod: zone: {\n"
-	for i := n*zonesPerFolder + 1; i <= min((n+1)*zonesPerFolder, f.size()); i++ {
-		text += fmt.Sprintf("\t%q: {id: %q, waf: core: threshold: {score: %d, action: \"block\"}}\n",
-			fmt.Sprintf("zone-%05d.example", i), mem.FleetZone(i), f.scores[i])
-	}
-	return fmt.Sprintf("team-%03d/zones.cue", n), text + "}\n"
+// tree is the repository as it is to be. Whoever asks for its text holds the lock, or is alone.
+func (f *fleet) tree() harness.Tree {
+	return harness.Tree{Zones: f.size(), PerFolder: zonesPerFolder, Deployment: func(z int) string { return harness.Block(f.scores[z]) }}
 }
 
 // span is the zones from first to last.

@@ -8,8 +8,13 @@ import (
 	"sync"
 )
 
-// fault is what is done to requests on their way to a server.
-type fault func(next http.Handler) http.Handler
+// fault is what is done to a request on its way to a server.
+type fault func(next http.Handler, w http.ResponseWriter, r *http.Request)
+
+// on is a server behind a fault.
+func (by fault) on(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { by(next, w, r) })
+}
 
 // front is an HTTP server on a port of its own. What it serves can be disturbed,
 // and it can refuse connections for a while.
@@ -75,7 +80,7 @@ func (f *front) refuse() error {
 }
 
 // disturb lets requests that arrive from now on pass through the fault.
-func (f *front) disturb(by fault) { f.set(by(f.base)) }
+func (f *front) disturb(by fault) { f.set(by.on(f.base)) }
 
 // calm ends a fault. Requests that hang in it go on hanging, as they do when a
 // server comes back behind connections that it has forgotten.
@@ -92,7 +97,7 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request) {
 	now := f.now
 	f.mu.Unlock()
 	if f.outer != nil {
-		now = f.outer(now)
+		now = f.outer.on(now)
 	}
 	now.ServeHTTP(w, r)
 }

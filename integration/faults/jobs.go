@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,7 +16,9 @@ func (o options) measureAll(ctx context.Context, list []scenario, dir string) []
 	var telling sync.Mutex
 	done := 0
 	one := func(i int) {
-		say(&telling, os.Stderr, "%s: begins\n", list[i].name)
+		telling.Lock()
+		fmt.Fprintf(os.Stderr, "%s: begins\n", list[i].name)
+		telling.Unlock()
 		rows[i] = o.measureIn(ctx, list[i], dir)
 		telling.Lock()
 		defer telling.Unlock()
@@ -42,13 +43,6 @@ func (o options) measureAll(ctx context.Context, list []scenario, dir string) []
 		}
 	}
 	return rows
-}
-
-// say writes a line of progress.
-func say(one *sync.Mutex, w io.Writer, format string, args ...any) {
-	one.Lock()
-	defer one.Unlock()
-	fmt.Fprintf(w, format, args...)
 }
 
 // measureIn measures a row in a folder of its own.

@@ -38,14 +38,14 @@ func (o options) measure(ctx context.Context, s scenario, dir string) (r row) {
 		return r
 	}
 	read := f.daemon.log.count()
-	if r.calm, r.err = f.signs(ctx, o.binary); r.err != nil {
+	if r.calm, r.err = f.signs(ctx); r.err != nil {
 		return r
 	}
 	if r.err = r.during(ctx, f); r.err != nil {
 		return r
 	}
-	if f.daemon.running() {
-		if r.sign, r.err = f.signs(ctx, o.binary); r.err != nil {
+	if f.daemon.Running() {
+		if r.sign, r.err = f.signs(ctx); r.err != nil {
 			return r
 		}
 	}
@@ -57,7 +57,7 @@ func (o options) measure(ctx context.Context, s scenario, dir string) (r row) {
 	}
 	r.unended = r.err == nil && !f.awaitEnds(ctx)
 	r.lines = f.daemon.log.since(read)
-	r.writes, r.restarted = r.tooMany(f), !f.daemon.running()
+	r.writes, r.restarted = r.tooMany(f), !f.daemon.Running()
 	return r
 }
 
@@ -106,7 +106,7 @@ func (r *row) after(ctx context.Context, f *fixture) error {
 
 // recover pushes another commit and waits until every zone is as it says.
 func (r *row) recover(ctx context.Context, f *fixture) error {
-	if !f.daemon.running() {
+	if !f.daemon.Running() {
 		return nil
 	}
 	if _, err := f.push(ctx); err != nil {

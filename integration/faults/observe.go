@@ -52,7 +52,7 @@ func (f *fixture) observeDrift(ctx context.Context, l look) (sample, error) {
 			}
 			n++
 		}
-		if time.Since(begin) > time.Duration(l.drifts)*l.every+l.patience || !f.daemon.running() || ctx.Err() != nil {
+		if time.Since(begin) > time.Duration(l.drifts)*l.every+l.patience || !f.daemon.Running() || ctx.Err() != nil {
 			break
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // platform is the simulator behind a front. It records every write that arrives,
@@ -46,7 +47,7 @@ func startPlatform(s shape, f *fleet) (*platform, error) {
 	p := &platform{sim: server}
 	base := server.Handler()
 	if s.latency > 0 {
-		base = delayed(s.latency, s.latency)(base)
+		base = delayed(s.latency, s.latency).on(base)
 	}
 	if p.front, err = newFront(base); err != nil {
 		return nil, err
@@ -87,37 +88,30 @@ func (p *platform) set(z zone, score int) error {
 // live is the threshold that a zone has; 0 when none is overridden.
 func (p *platform) live(z zone) int {
 	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(int(z)), edge.PhaseFirewallManaged)
-	if err != nil || entryPoint.Rules[0].ActionParameters.Overrides == nil {
+	if err != nil {
 		return 0
 	}
-	for _, override := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {
-		if override.ScoreThreshold != nil {
-			return *override.ScoreThreshold
-		}
-	}
-	return 0
+	return harness.Threshold(entryPoint.Rules[0])
 }
 
 // recorded notes what passes.
-func (p *platform) recorded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPatch {
-			p.count(nil)
-			next.ServeHTTP(w, r)
-			return
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		n := p.count(&write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
-		seen := &statusWriter{ResponseWriter: w}
-		next.ServeHTTP(seen, r)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
-	})
+func (p *platform) recorded(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPatch {
+		p.count(nil)
+		next.ServeHTTP(w, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	n := p.count(&write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
+	seen := &statusWriter{ResponseWriter: w}
+	next.ServeHTTP(seen, r)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
 }
 
 func (p *platform) count(w *write) int {
@@ -139,19 +133,17 @@ func (p *platform) writes() []write {
 
 // ignoredPatch answers an update with the entry point as it is, and changes
 // nothing.
-func (p *platform) ignoredPatch(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPatch {
-			next.ServeHTTP(w, r)
-			return
-		}
-		entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))), edge.PhaseFirewallManaged)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"result": entryPoint, "success": true, "errors": []any{}, "messages": []any{}})
-	})
+func (p *platform) ignoredPatch(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPatch {
+		next.ServeHTTP(w, r)
+		return
+	}
+	entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))), edge.PhaseFirewallManaged)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"result": entryPoint, "success": true, "errors": []any{}, "messages": []any{}})
 }
 
 type statusWriter struct {
@@ -190,15 +182,10 @@ func zoneOf(r *http.Request) zone {
 // scoreOf finds the threshold in the body of an update.
 func scoreOf(body []byte) int {
 	var rule edge.Rule
-	if json.Unmarshal(body, &rule) != nil || rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
+	if json.Unmarshal(body, &rule) != nil {
 		return 0
 	}
-	for _, override := range rule.ActionParameters.Overrides.Rules {
-		if override.ScoreThreshold != nil {
-			return *override.ScoreThreshold
-		}
-	}
-	return 0
+	return harness.Threshold(rule)
 }
 
 // address is a net.Addr of which the text is known.

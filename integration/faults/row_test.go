@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seawall-dev/seawall/integration/program"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestOneRow measures a row over a fault that the program hardly feels, with the
@@ -13,7 +13,7 @@ import (
 func TestOneRow(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := program.Build(binary); err != nil {
+	if err := harness.Build(binary); err != nil {
 		t.Fatal(err)
 	}
 	s := quirkScenario("reorder")

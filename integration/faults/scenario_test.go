@@ -1,12 +1,13 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge/sim"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestEveryQuirkHasARow: a quirk that is added is looked at, too.
@@ -32,22 +33,19 @@ func TestEveryQuirkHasARow(t *testing.T) {
 
 // TestRows: rows can be told apart, and the page has them all.
 func TestRows(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reliability.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := harness.ReadText(t, "../../docs/reliability.md")
 	seen := map[string]bool{}
 	for _, s := range scenarios() {
 		if seen[s.name] || strings.ContainsAny(s.name, "/, ") || s.fault == "" {
 			t.Errorf("the row %q cannot be told apart", s.name)
 		}
 		seen[s.name] = true
-		if !strings.HasPrefix(s.name, "quirk-") && !strings.Contains(string(page), "| "+s.fault+" |") {
+		if !strings.HasPrefix(s.name, "quirk-") && !strings.Contains(page, "| "+s.fault+" |") {
 			t.Errorf("docs/reliability.md says nothing of %q", s.fault)
 		}
 	}
 	for mark := range map[string]bool{markFaults: true, markSoak: true} {
-		if _, err := rewrite(page, mark, ""); err != nil {
+		if _, err := rewrite([]byte(page), mark, ""); err != nil {
 			t.Error(err)
 		}
 	}

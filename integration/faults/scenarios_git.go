@@ -56,10 +56,10 @@ const bombSize = 2 << 30
 // pushBomb commits a file of zeros. It is a hole on the disk, and some megabytes
 // in a pack.
 func pushBomb(ctx context.Context, f *fixture) error {
-	if err := f.repo.each(ctx, []string{"config", "core.bigFileThreshold", "1m"}, []string{"config", "core.compression", "1"}); err != nil {
+	if err := f.repo.Each(ctx, "config core.bigFileThreshold 1m", "config core.compression 1"); err != nil {
 		return err
 	}
-	file, err := os.Create(filepath.Join(f.repo.dir, "zeros.bin"))
+	file, err := os.Create(filepath.Join(f.repo.Dir, "zeros.bin"))
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func pushBomb(ctx context.Context, f *fixture) error {
 	if err := file.Truncate(bombSize); err != nil {
 		return err
 	}
-	if err := f.repo.commit(ctx, "add a file of zeros", nil); err != nil {
+	if err := f.repo.Commit(ctx, "add a file of zeros", nil); err != nil {
 		return err
 	}
-	return f.daemon.poke(ctx)
+	return f.daemon.Poke(ctx)
 }
 
 func takeBombBack(ctx context.Context, f *fixture) error {
-	return f.repo.each(ctx, []string{"reset", "-q", "--hard", "HEAD~1"})
+	return f.repo.Git(ctx, "reset", "-q", "--hard", "HEAD~1")
 }
 
 // tagScore is what the commit asks for that only the tag points at.
@@ -82,30 +82,30 @@ const tagScore = 777
 
 func replaceBranchByTag(ctx context.Context, f *fixture) error {
 	const name = "team-000/zones.cue"
-	good, err := os.ReadFile(filepath.Join(f.repo.dir, name))
+	good, err := os.ReadFile(filepath.Join(f.repo.Dir, name))
 	if err != nil {
 		return err
 	}
 	other := newFleet(f.fleet.size())
-	if err := f.repo.each(ctx, []string{"checkout", "-q", "--detach"}); err != nil {
+	if err := f.repo.Git(ctx, "checkout", "-q", "--detach"); err != nil {
 		return err
 	}
-	if err := f.repo.commit(ctx, "what the tag says", other.declare(all(span(pushed, pushed+pushZones), tagScore))); err != nil {
+	if err := f.repo.Commit(ctx, "what the tag says", other.declare(all(span(pushed, pushed+pushZones), tagScore))); err != nil {
 		return err
 	}
-	if err := f.repo.each(ctx, []string{"update-ref", "refs/tags/refs/heads/main", "HEAD"}, []string{"branch", "-q", "-D", "main"}); err != nil {
+	if err := f.repo.Each(ctx, "update-ref refs/tags/refs/heads/main HEAD", "branch -q -D main"); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(f.repo.dir, name), good, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(f.repo.Dir, name), good, 0o644); err != nil {
 		return err
 	}
-	return f.daemon.poke(ctx)
+	return f.daemon.Poke(ctx)
 }
 
 // bringBranchBack makes a branch again whose files are those that were last
 // declared.
 func bringBranchBack(ctx context.Context, f *fixture) error {
-	return f.repo.each(ctx, []string{"checkout", "-q", "-b", "main"}, []string{"commit", "-q", "-a", "-m", "the branch again"})
+	return f.repo.Each(ctx, "checkout -q -b main", "commit -q -a -m again")
 }
 
 func writesOfTheTag(f *fixture) int { return f.writesOf(tagScore, time.Time{}) }

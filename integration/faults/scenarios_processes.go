@@ -91,7 +91,7 @@ func applyAndRevert(ctx context.Context, f *fixture) (time.Time, error) {
 		old[z] = f.fleet.want(z)
 	}
 	f.platform.disturb(slowPatches(time.Second))
-	if err := f.repo.commit(ctx, "a bad idea", f.fleet.declare(all(zones, appliedBad))); err != nil {
+	if err := f.repo.Commit(ctx, "a bad idea", f.fleet.declare(all(zones, appliedBad))); err != nil {
 		return begin, err
 	}
 	ended := make(chan error, 1)
@@ -103,7 +103,7 @@ func applyAndRevert(ctx context.Context, f *fixture) (time.Time, error) {
 	if err := f.change(ctx, "back again", old); err != nil {
 		return begin, err
 	}
-	head, err := f.repo.git(ctx, "rev-parse", "HEAD")
+	head, err := f.repo.Ask(ctx, "rev-parse", "HEAD")
 	if err != nil {
 		return begin, err
 	}
@@ -133,13 +133,11 @@ func (f *fixture) accepted(commit string) bool {
 
 // slowPatches holds writes back, so that many are still to be sent when something happens.
 func slowPatches(by time.Duration) fault {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPatch {
-				pause(r, by)
-			}
-			next.ServeHTTP(w, r)
-		})
+	return func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			pause(r, by)
+		}
+		next.ServeHTTP(w, r)
 	}
 }
 
@@ -169,14 +167,14 @@ func applyBesideScenario() scenario {
 
 func (f *fixture) applyBeside(ctx context.Context, score int) error {
 	zones := span(pushed+pushZones, pushed+pushZones+7)
-	if err := f.repo.commit(ctx, "change some zones", f.fleet.declare(all(zones, score))); err != nil {
+	if err := f.repo.Commit(ctx, "change some zones", f.fleet.declare(all(zones, score))); err != nil {
 		return err
 	}
 	apply := f.command(ctx, "apply", "--yes")
 	if err := apply.Start(); err != nil {
 		return err
 	}
-	if err := f.daemon.poke(ctx); err != nil {
+	if err := f.daemon.Poke(ctx); err != nil {
 		return err
 	}
 	if err := apply.Wait(); err != nil {

@@ -5,11 +5,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,7 +15,7 @@ import (
 
 // signs are what an operator sees of a daemon at one time, beside its log.
 type signs struct {
-	metrics map[string]float64 // by name and labels, of signMetrics
+	metrics map[string]float64 // by name and labels
 	ready   string             // status and first line of /readyz
 	status  []string           // `seawall status`: its verdict with the reasons, and its exit code
 }
@@ -32,46 +29,35 @@ var signMetrics = []string{
 }
 
 // signs asks the daemon, as an operator would.
-func (f *fixture) signs(ctx context.Context, binary string) (s signs, err error) {
-	code, page, err := f.daemon.get(ctx, "/metrics")
-	if err != nil || code != http.StatusOK {
-		return s, fmt.Errorf("/metrics answered %d: %w", code, err)
+func (f *fixture) signs(ctx context.Context) (s signs, err error) {
+	if s.metrics, err = f.daemon.metrics(ctx); err != nil {
+		return s, err
 	}
-	s.metrics = signsIn(page)
-	code, page, err = f.daemon.get(ctx, "/readyz")
+	code, page, err := f.daemon.Get(ctx, "/readyz")
 	if err != nil {
 		return s, err
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(page)), "\n")
 	s.ready = fmt.Sprintf("%d %s", code, first)
-	cmd := exec.CommandContext(ctx, binary, "status", "--config", filepath.Join(f.dir, "config.cue"))
+	cmd := f.command(ctx, "status")
 	text, _ := cmd.Output() // the exit code is shown
 	s.status = append(verdictOf(string(text)), fmt.Sprintf("exit code %d", cmd.ProcessState.ExitCode()))
 	return s, nil
 }
 
-func (d *daemon) get(ctx context.Context, path string) (code int, body []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.address+path, http.NoBody)
-	if err != nil {
-		return 0, nil, err
+func (d *daemon) metrics(ctx context.Context) (map[string]float64, error) {
+	code, page, err := d.Get(ctx, "/metrics")
+	if err == nil && code != http.StatusOK {
+		err = fmt.Errorf("/metrics answered %d", code)
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer res.Body.Close()
-	body, err = io.ReadAll(res.Body)
-	return res.StatusCode, body, err
+	return metricsIn(page), err
 }
 
-// signsIn are the values of signMetrics on a page of metrics.
-func signsIn(page []byte) map[string]float64 {
+// metricsIn are the values on a page of metrics.
+func metricsIn(page []byte) map[string]float64 {
 	values := map[string]float64{}
 	for lines := bufio.NewScanner(bytes.NewReader(page)); lines.Scan(); {
-		name, text, ok := strings.Cut(lines.Text(), " ")
-		if !ok || !slices.ContainsFunc(signMetrics, func(sign string) bool { return strings.HasPrefix(name, sign) }) {
-			continue
-		}
+		name, text, _ := strings.Cut(lines.Text(), " ")
 		if value, err := strconv.ParseFloat(text, 64); err == nil {
 			values[name] = value
 		}
@@ -97,10 +83,11 @@ func verdictOf(text string) (lines []string) {
 	return lines
 }
 
-// moved are the metrics that differ from what they were before.
+// moved are the metrics of signMetrics that differ from what they were before.
 func (s signs) moved(before signs) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.metrics)) {
-		if before.metrics[name] != s.metrics[name] {
+		isSign := slices.ContainsFunc(signMetrics, func(sign string) bool { return strings.HasPrefix(name, sign) })
+		if isSign && before.metrics[name] != s.metrics[name] {
 			names = append(names, name)
 		}
 	}

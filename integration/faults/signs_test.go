@@ -14,7 +14,7 @@ seawall_requests_total 900
 
 func TestSigns(t *testing.T) {
 	before := signs{metrics: map[string]float64{`seawall_outages{subject="git"}`: 0, "seawall_ready": 1, `seawall_platform_errors_total{code="http_5xx"}`: 3}}
-	got := signs{metrics: signsIn([]byte(metricsPage))}.moved(before)
+	got := signs{metrics: metricsIn([]byte(metricsPage))}.moved(before)
 	want := []string{`seawall_outages{subject="git"}`, `seawall_platform_errors_total{code="http_5xx"}`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -137,7 +137,7 @@ func (s *soak) run(ctx context.Context, f *fixture) error {
 		})
 	}
 	group.Wait()
-	s.ended = !f.daemon.running()
+	s.ended = !f.daemon.Running()
 	for _, err := range errs {
 		if err != nil {
 			return err

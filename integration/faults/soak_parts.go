@@ -14,7 +14,7 @@ func (s *soak) plantAndWatch(ctx, during context.Context, f *fixture) error {
 	ticks := time.NewTicker(glance)
 	defer ticks.Stop()
 	begin := time.Now()
-	for n := 0; ctx.Err() == nil && f.daemon.running(); <-ticks.C {
+	for n := 0; ctx.Err() == nil && f.daemon.Running(); <-ticks.C {
 		for z, took := range p.harvest() {
 			s.note(&s.drift[worst[z]], took, true)
 		}
@@ -41,7 +41,7 @@ func (s *soak) plantAndWatch(ctx, during context.Context, f *fixture) error {
 
 // push pushes commits one after the other, each once the one before is live.
 func (s *soak) push(ctx context.Context, f *fixture) error {
-	for ctx.Err() == nil && f.daemon.running() {
+	for ctx.Err() == nil && f.daemon.Running() {
 		pause := time.After(soakPush)
 		begin, now := time.Now(), s.phase()
 		z, err := f.push(ctx)
@@ -66,15 +66,13 @@ func (s *soak) push(ctx context.Context, f *fixture) error {
 
 // watchUse looks at the daemon now and then.
 func (s *soak) watchUse(ctx context.Context, f *fixture) error {
-	begin := time.Now()
-	for ctx.Err() == nil && f.daemon.running() {
+	for ctx.Err() == nil && f.daemon.Running() {
 		u, err := f.daemon.use(ctx)
 		switch {
-		case ctx.Err() != nil || !f.daemon.running():
+		case ctx.Err() != nil || !f.daemon.Running():
 		case err != nil:
 			return fmt.Errorf("looking at the daemon: %w", err)
 		default:
-			u.at = time.Since(begin)
 			s.use = append(s.use, u)
 		}
 		sleep(ctx, soakUsage)

@@ -1,63 +1,30 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 )
 
 // usage is what a daemon holds at one time.
 type usage struct {
-	at         time.Duration // since the soak began
-	memory     int64         // resident, bytes
-	files      int           // open
+	memory     int64 // resident, bytes
+	files      int   // open
 	goroutines int
 }
 
-// use looks at the daemon, as Linux and its own metrics tell.
+// use looks at the daemon, as its own metrics tell.
 func (d *daemon) use(ctx context.Context) (usage, error) {
-	var u usage
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid))
-	if err != nil {
-		return u, err
+	values, err := d.metrics(ctx)
+	u := usage{
+		memory:     int64(values["process_resident_memory_bytes"]),
+		files:      int(values["process_open_fds"]),
+		goroutines: int(values["go_goroutines"]),
 	}
-	u.files = len(entries)
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", d.cmd.Process.Pid))
-	if err != nil {
-		return u, err
+	if err == nil && (u.memory == 0 || u.files == 0 || u.goroutines == 0) {
+		err = fmt.Errorf("/metrics says of the process %+v alone", u)
 	}
-	members := strings.Fields(string(data))
-	if len(members) < 2 {
-		return u, fmt.Errorf("/proc/%d/statm is %q", d.cmd.Process.Pid, data)
-	}
-	pages, err := strconv.ParseInt(members[1], 10, 64)
-	if err != nil {
-		return u, err
-	}
-	u.memory = pages * int64(os.Getpagesize())
-	goroutines, err := d.metric(ctx, "go_goroutines")
-	u.goroutines = int(goroutines)
 	return u, err
-}
-
-// metric reads one value that has no labels.
-func (d *daemon) metric(ctx context.Context, name string) (float64, error) {
-	_, page, err := d.get(ctx, "/metrics")
-	if err != nil {
-		return 0, err
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(page)); lines.Scan(); {
-		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
-			return strconv.ParseFloat(value, 64)
-		}
-	}
-	return 0, fmt.Errorf("there is no metric %s", name)
 }
 
 // growth compares a member's median in the second quarter of a list with that in

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -67,8 +66,12 @@ func (p *Platform) EntryPoint(zone edge.Scope) edge.Ruleset {
 // overridden.
 func (p *Platform) Threshold(zone edge.Scope) int {
 	p.T.Helper()
-	rule := p.EntryPoint(zone).Rules[0]
-	if rule.ActionParameters.Overrides == nil {
+	return Threshold(p.EntryPoint(zone).Rules[0])
+}
+
+// Threshold is the score at which a deployment acts; zero when it is not overridden.
+func Threshold(rule edge.Rule) int {
+	if rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
 		return 0
 	}
 	for _, override := range rule.ActionParameters.Overrides.Rules {
@@ -77,6 +80,17 @@ func (p *Platform) Threshold(zone edge.Scope) int {
 		}
 	}
 	return 0
+}
+
+// At counts those of the zones first to last of a fleet that have a threshold.
+func (p *Platform) At(first, last, threshold int) (n int) {
+	p.T.Helper()
+	for i := first; i <= last; i++ {
+		if p.Threshold(mem.FleetZone(i)) == threshold {
+			n++
+		}
+	}
+	return n
 }
 
 // Weaken plants drift: every threshold of a zone's deployment becomes 1000.
@@ -89,37 +103,4 @@ func (p *Platform) Weaken(zone edge.Scope) {
 	if err := p.Platform.SetEntryPoint(zone, entryPoint); err != nil {
 		p.T.Fatal(err)
 	}
-}
-
-// Declare writes desired state for zones 1 to n of a mem.Fleet, all with one
-// threshold. The file is to stand at the top of a tree.
-func Declare(n, threshold int) string {
-	return DeclareEach(n, func(int) int { return threshold })
-}
-
-// DeclareEach is declare with a threshold for each zone.
-func DeclareEach(n int, threshold func(i int) int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "package edge\n\naccount: prod: {\n\tid: %q\n\truleset: core: name: \"Core Ruleset\"\n", mem.Account)
-	for i := 1; i <= n; i++ {
-		fmt.Fprintf(&b, "\tzone: %q: {id: %q, waf: core: threshold: {score: %d, action: \"block\"}}\n",
-			fmt.Sprintf("zone-%05d.example", i), mem.FleetZone(i), threshold(i))
-	}
-	return b.String() + "}\n"
-}
-
-// DeclareTokens writes desired state with a token for each key, which goes to the sink ci.
-func DeclareTokens(keys ...string) string {
-	var b strings.Builder
-	b.WriteString("package edge\n\n")
-	for _, key := range keys {
-		fmt.Fprintf(&b, "token: %q: {policies: [{effect: \"allow\", resources: %q: \"*\", permission_groups: [{id: %q}]}], sink: {name: \"ci\", key: %q}}\n",
-			key, edge.ResourceAllZones, mem.RulesGroup, key)
-	}
-	return b.String()
-}
-
-// Fleet is a platform with n zones, all alike, and no rate limit.
-func Fleet(n int) sim.Config {
-	return sim.Config{Seed: mem.Fleet(n), RateLimit: sim.RateLimit{Off: true}}
 }

@@ -1,14 +1,12 @@
 package harness
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,66 +26,25 @@ type Service struct {
 	Platform *Platform
 	Config   ServiceConfig
 
-	cmd     *exec.Cmd
-	done    chan struct{} // closed once the process has ended and all is read
-	Address string        // of health and metrics
+	daemon *Daemon
 
 	mu      sync.Mutex
 	told    bytes.Buffer     // everything on standard error since the last start
 	entries []map[string]any // of it what is JSON
 }
 
-// ServiceConfig is what tests vary; the zero value is for most of them.
-type ServiceConfig struct {
-	Sync, Sweep string // empty: every second, every hour
-	BaseURL     string // empty: the platform's
-	Source      string // of the configuration; empty: the repository over its path
-	Token       string // the credential; empty: the platform's
-	Concurrency int    // zero: 16
-	// DefaultGuard leaves guards.default as it is; else it is off, since most tests weaken a
-	// whole fleet at once.
-	DefaultGuard bool
-}
-
 // Text is the file of this configuration for a service.
 func (c ServiceConfig) Text(s *Service) string {
-	fallback := func(value, other string) string {
-		if value == "" {
-			return other
-		}
-		return value
-	}
-	return fmt.Sprintf(`source: {%s}
-platform: base_url: %q
-credentials: rulesets: file: %q
-schedule: {sync: %q, sweep: %q}
-budget: {requests: 100_000, concurrency: %d}
-state: dir: %q
-listen: "127.0.0.1:0"
-%s`, fallback(c.Source, fmt.Sprintf("url: %q", "file://"+s.Repo.Dir)), fallback(c.BaseURL, s.Platform.BaseURL),
-		filepath.Join(s.Dir, "token"), fallback(c.Sync, "@every 1s"), fallback(c.Sweep, "@every 1h"),
-		max(c.Concurrency, 1), filepath.Join(s.Dir, "state"), c.guards())
-}
-
-func (c ServiceConfig) guards() string {
-	if c.DefaultGuard {
-		return ""
-	}
-	return "guards: default: off: true\n"
+	c.Source = cmp.Or(c.Source, fmt.Sprintf("url: %q", "file://"+s.Repo.Dir))
+	c.BaseURL = cmp.Or(c.BaseURL, s.Platform.BaseURL)
+	return c.in(s.Dir)
 }
 
 // NewService puts everything in place and does not start the process.
 func NewService(t testing.TB, p *Platform, config ServiceConfig) *Service {
 	t.Helper()
 	s := &Service{T: t, Dir: t.TempDir(), Repo: gittest.New(t), Platform: p, Config: config}
-	if s.Config.Concurrency == 0 {
-		s.Config.Concurrency = 16
-	}
-	token := config.Token
-	if token == "" {
-		token = p.RulesetsToken.Reveal()
-	}
-	s.Write("token", token+"\n")
+	s.Write("token", cmp.Or(config.Token, p.RulesetsToken.Reveal())+"\n")
 	s.Configure(s.Config.Text(s))
 	return s
 }
@@ -109,23 +66,17 @@ func (s *Service) Configure(text string) { s.T.Helper(); s.Write("config.cue", t
 // Start starts the process and waits until it serves.
 func (s *Service) Start() {
 	s.T.Helper()
-	s.cmd = exec.Command(Seawall(s.T), "run", "--config", s.ConfigFile(), "--log-format", "json", "--log-level", "debug")
-	stderr, err := s.cmd.StderrPipe()
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		s.T.Fatal(err)
-	}
 	s.mu.Lock()
 	s.told.Reset()
 	s.entries = nil
 	s.mu.Unlock()
-	s.done = make(chan struct{})
-	go s.listen(stderr)
+	var err error
+	if s.daemon, err = StartDaemon(Seawall(s.T), s.ConfigFile(), s.hear, "--log-level", "debug"); err != nil {
+		s.T.Fatal(err)
+	}
 	s.T.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		<-s.done
+		_ = s.daemon.Process.Kill()
+		<-s.daemon.Ended
 		if s.T.Failed() {
 			s.T.Logf("the daemon said:\n%s", s.Output())
 		}
@@ -133,22 +84,17 @@ func (s *Service) Start() {
 	s.WantAddress()
 }
 
-// listen keeps what the process tells until it ends.
-func (s *Service) listen(stderr io.Reader) {
-	defer close(s.done)
-	lines := bufio.NewScanner(stderr)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var entry map[string]any
-		isJSON := json.Unmarshal(lines.Bytes(), &entry) == nil
-		s.mu.Lock()
-		s.told.Write(append(lines.Bytes(), '\n'))
-		if isJSON {
-			s.entries = append(s.entries, entry)
-		}
-		s.mu.Unlock()
+// hear keeps what the process tells.
+func (s *Service) hear(line []byte) {
+	var entry map[string]any
+	isJSON := json.Unmarshal(line, &entry) == nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told.Write(line)
+	s.told.WriteByte('\n')
+	if isJSON {
+		s.entries = append(s.entries, entry)
 	}
-	_ = s.cmd.Wait()
 }
 
 // Output is everything on standard error since the last start.
@@ -171,6 +117,9 @@ func (s *Service) Logged(message string) []map[string]any {
 	return found
 }
 
+// Runs is how many runs have ended since the last start.
+func (s *Service) Runs() int { return len(s.Logged("run finished")) }
+
 // WantAddress waits for a word of where the daemon serves. After a reload it is
 // the newest such word.
 func (s *Service) WantAddress() {
@@ -178,7 +127,7 @@ func (s *Service) WantAddress() {
 	s.Poll("the daemon serves", func() bool {
 		lines := s.Logged("serving")
 		if len(lines) > 0 {
-			s.Address, _ = lines[len(lines)-1]["address"].(string)
+			s.daemon.Address, _ = lines[len(lines)-1]["address"].(string)
 		}
 		return len(lines) > 0
 	})
@@ -213,7 +162,7 @@ func (s *Service) pollUntil(deadline time.Time, what string, ok func() bool) {
 			s.T.Fatalf("never: %s", what)
 		}
 		select {
-		case <-s.done:
+		case <-s.daemon.Ended:
 			if !ok() {
 				s.T.Fatalf("the daemon ended before: %s", what)
 			}
@@ -229,24 +178,22 @@ func (s *Service) PollReady() {
 	s.Poll("/readyz is 200", func() bool { code, _ := s.Get("/readyz"); return code == http.StatusOK })
 }
 
+// Address is where the daemon serves health, metrics and webhooks.
+func (s *Service) Address() string { return s.daemon.Address }
+
 // Get asks the daemon; a code of zero is no answer.
 func (s *Service) Get(path string) (int, string) {
-	res, err := http.Get("http://" + s.Address + path)
+	code, body, err := s.daemon.Get(s.T.Context(), path)
 	if err != nil {
 		return 0, ""
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return 0, ""
-	}
-	return res.StatusCode, string(body)
+	return code, string(body)
 }
 
 // Signal sends a signal to the process.
 func (s *Service) Signal(sig syscall.Signal) {
 	s.T.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
+	if err := s.daemon.Process.Signal(sig); err != nil {
 		s.T.Fatal(err)
 	}
 }
@@ -256,11 +203,11 @@ func (s *Service) Signal(sig syscall.Signal) {
 func (s *Service) WantEnd(code int) {
 	s.T.Helper()
 	select {
-	case <-s.done:
+	case <-s.daemon.Ended:
 	case <-time.After(Patience):
 		s.T.Fatal("the daemon does not end")
 	}
-	if got := s.cmd.ProcessState.ExitCode(); got != code {
+	if got := s.daemon.ProcessState.ExitCode(); got != code {
 		s.T.Errorf("exit code %d, want %d", got, code)
 	}
 }

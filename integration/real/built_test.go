@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // module is a program that is built from a Go module as others publish it.
@@ -63,7 +65,7 @@ func (m module) build(t testing.TB) (folder string) {
 	if err != nil {
 		t.Skipf("%s %s cannot be had: %v", m.path, m.version, err)
 	}
-	writeFile(t, filepath.Join(scratch, "go.mod"), m.goMod(readFile(t, own.GoMod)))
+	writeFile(t, filepath.Join(scratch, "go.mod"), m.goMod(harness.ReadText(t, own.GoMod)))
 	if sums, err := os.ReadFile(filepath.Join(own.Dir, "go.sum")); err == nil {
 		writeFile(t, filepath.Join(scratch, "go.sum"), string(sums))
 	}
@@ -98,7 +100,7 @@ func (m module) place(t testing.TB, scratch string) {
 	copyFolder(t, own.Dir, to)
 	for _, l := range m.edit.lines {
 		file := filepath.Join(to, l.file)
-		before, after, found := strings.Cut(readFile(t, file), l.old)
+		before, after, found := strings.Cut(harness.ReadText(t, file), l.old)
 		if !found || strings.Contains(after, l.old) {
 			t.Fatalf("%s of %s %s does not contain %q once", l.file, m.edit.path, m.edit.version, l.old)
 		}

@@ -1,9 +1,7 @@
 package real_test
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,17 +45,7 @@ func (d *daemon) start() {
 	command := exec.Command(seawall(d.t), "run", "--config", d.config())
 	command.Env = append(os.Environ(), "NO_COLOR=1")
 	d.part = start(d.t, command)
-	d.until("it is alive", func() error {
-		answer, err := http.Get("http://" + d.listen + "/healthz")
-		if err != nil {
-			return err
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return errors.New(answer.Status)
-		}
-		return nil
-	})
+	d.until("it is alive", answers("http://"+d.listen+"/healthz"))
 }
 
 // command runs a command beside the daemon and returns what it printed, whatever it thinks

@@ -7,10 +7,8 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
-
-// root is the top of the repository.
-const root = "../.."
 
 func TestMain(m *testing.M) {
 	gittest.Isolate()
@@ -29,7 +27,7 @@ func only(t testing.TB) {
 // built is a file of `make release-snapshot`.
 func built(t testing.TB, pattern string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(root, "dist", pattern))
+	found, err := filepath.Glob(filepath.Join(harness.Root, "dist", pattern))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("dist/ has %d files %s; run make release-snapshot", len(found), pattern)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // found is what a plan of the fetched repository says.
@@ -94,7 +95,7 @@ func startGateway(t *testing.T, repo *gittest.Repository, ca *authority) gates {
 	writeFile(t, filepath.Join(dir, "git"), params)
 	start(t, exec.Command("fcgiwrap", "-c", "2", "-s", "unix:"+socket)).listens("unix", socket)
 
-	as := "" // as root, the workers would be of another user, who may not read the repository
+	as := "" // as harness.Root, the workers would be of another user, who may not read the repository
 	if os.Geteuid() == 0 {
 		as = "user root;"
 	}
@@ -154,12 +155,9 @@ func TestGitOverHTTPS(t *testing.T) {
 			check(t, code, out, test.code, test.says...)
 		})
 	}
-	log, err := os.ReadFile(filepath.Join(server.dir, "access.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := harness.ReadText(t, filepath.Join(server.dir, "access.log"))
 	port := address[strings.LastIndex(address, ":")+1:]
-	for line := range strings.Lines(string(log)) {
+	for line := range strings.Lines(log) {
 		if !strings.HasPrefix(line, port) && strings.Contains(line, "Basic") {
 			t.Errorf("a redirect took the password to another server: %s", line)
 		}
@@ -250,11 +248,7 @@ func TestGitOverSSH(t *testing.T) {
 	for name, args := range keyKinds {
 		for file, phrase := range map[string]string{name: "", name + "-locked": "s3cret-phrase"} {
 			run(t, exec.Command("ssh-keygen", append(args, "-q", "-N", phrase, "-f", filepath.Join(dir, file))...))
-			public, err := os.ReadFile(filepath.Join(dir, file+".pub"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			authorized += string(public)
+			authorized += harness.ReadText(t, filepath.Join(dir, file+".pub"))
 		}
 	}
 	run(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, "stranger")))
@@ -272,7 +266,7 @@ func TestGitOverSSH(t *testing.T) {
 		return writeFile(t, filepath.Join(dir, name), string(out))
 	}
 	all, hashed := scan("known"), scan("hashed", "-H")
-	impostor := strings.ReplaceAll(readFile(t, scan("impostor", "-t", "ed25519")), keyOf(t, filepath.Join(dir, "host_ed25519.pub")), keyOf(t, filepath.Join(dir, "stranger.pub")))
+	impostor := strings.ReplaceAll(harness.ReadText(t, scan("impostor", "-t", "ed25519")), keyOf(t, filepath.Join(dir, "host_ed25519.pub")), keyOf(t, filepath.Join(dir, "stranger.pub")))
 
 	p := newPlanner(t)
 	url := fmt.Sprintf("ssh://%s@%s%s", me.Username, address, repo.Dir)
@@ -313,7 +307,7 @@ func TestGitOverSSH(t *testing.T) {
 	}{
 		{"unknown host", url, "ed25519", writeFile(t, filepath.Join(dir, "none"), ""), []string{"known hosts do not list the server", "SHA256:", "hint: compare this with the fingerprint"}},
 		{"another host key", url, "ed25519", writeFile(t, filepath.Join(dir, "impostor"), impostor), []string{"the server's host key differs from known hosts", "SHA256:", "hint: this may be an attack"}},
-		{"revoked host key", url, "ed25519", writeFile(t, filepath.Join(dir, "revoked"), revoked(readFile(t, all))), []string{"revoked", "hint: "}},
+		{"revoked host key", url, "ed25519", writeFile(t, filepath.Join(dir, "revoked"), revoked(harness.ReadText(t, all))), []string{"revoked", "hint: "}},
 		{"unknown key", url, "stranger", all, []string{"does not know the key", "hint: add the public key"}},
 		{"unknown user", strings.Replace(url, me.Username+"@", "nobody-of-this-name@", 1), "ed25519", all, []string{"does not know the key", "hint: "}},
 		{"missing repository", url + "x", "ed25519", all, []string{"edge.gitx", "hint: "}},
@@ -338,14 +332,5 @@ func revoked(hosts string) (marked string) {
 // keyOf is the key itself in a public key's file.
 func keyOf(t testing.TB, name string) string {
 	t.Helper()
-	return strings.Fields(readFile(t, name))[1]
-}
-
-func readFile(t testing.TB, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return strings.Fields(harness.ReadText(t, name))[1]
 }

@@ -2,9 +2,7 @@ package real_test
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,7 +59,7 @@ type forge struct {
 
 const project, repository = "acme", "edge"
 
-// startGitea runs it as a user that is not root, which it asks for, in a folder of its own.
+// startGitea runs it as a user that is not harness.Root, which it asks for, in a folder of its own.
 func startGitea(t *testing.T) *forge {
 	t.Helper()
 	m := giteaModule
@@ -88,17 +86,7 @@ func startGitea(t *testing.T) *forge {
 	}
 	run(t, f.program("migrate"))
 	f.part = start(t, f.program("web"))
-	f.until("it answers", func() error {
-		answer, err := http.Get(f.url + "/api/v1/version")
-		if err != nil {
-			return err
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return errors.New(answer.Status)
-		}
-		return nil
-	})
+	f.until("it answers", answers(f.url+"/api/v1/version"))
 	return f
 }
 

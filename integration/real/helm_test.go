@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var helmModule = module{path: "helm.sh/helm/v3", version: "v3.22.0", program: "helm.sh/helm/v3/cmd/helm", cgo: "0"}
@@ -27,10 +29,10 @@ func helm(t testing.TB, command string, args ...string) *exec.Cmd {
 		m.goMod = m.asOwn
 		program = filepath.Join(m.build(t), "helm")
 	}
-	return exec.Command(program, append([]string{command, "--set-file", "config=" + filepath.Join(root, "deploy", "kubernetes", "config.cue")}, args...)...)
+	return exec.Command(program, append([]string{command, "--set-file", "config=" + filepath.Join(harness.Root, "deploy", "kubernetes", "config.cue")}, args...)...)
 }
 
-var chart = filepath.Join(root, "deploy", "helm", "seawall")
+var chart = filepath.Join(harness.Root, "deploy", "helm", "seawall")
 
 // TestHelmChart compares what the chart renders with the manifests of deploy/kubernetes.
 func TestHelmChart(t *testing.T) {
@@ -38,7 +40,7 @@ func TestHelmChart(t *testing.T) {
 	check(t, 0, run(t, helm(t, "lint", "--strict", chart)), 0, "0 chart(s) failed")
 	rendered := objects(t, run(t, helm(t, "template", "--namespace=seawall", "seawall", chart)))
 	for _, name := range []string{"serviceaccount", "storage", "deployment", "networkpolicy"} {
-		for key, want := range objects(t, readFile(t, filepath.Join(root, "deploy", "kubernetes", name+".yaml"))) {
+		for key, want := range objects(t, harness.ReadText(t, filepath.Join(harness.Root, "deploy", "kubernetes", name+".yaml"))) {
 			got, ok := rendered[key]
 			if !ok {
 				t.Errorf("the chart has no %s", key)
@@ -52,7 +54,7 @@ func TestHelmChart(t *testing.T) {
 		t.Errorf("beside the manifests, the chart has %q", left)
 	}
 	config := rendered["ConfigMap seawall-config"]["data"].(map[string]any)["config.cue"]
-	if config != readFile(t, filepath.Join(root, "deploy", "kubernetes", "config.cue")) {
+	if config != harness.ReadText(t, filepath.Join(harness.Root, "deploy", "kubernetes", "config.cue")) {
 		t.Errorf("the configuration is %q", config)
 	}
 

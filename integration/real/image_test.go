@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // podman runs commands of podman with a store of the test's own. It has control groups of
@@ -49,7 +49,7 @@ var hardened = []string{
 // in place of the stage that builds it. Where its base cannot be had, it begins with nothing.
 func lastStage(t *testing.T, p podman) string {
 	t.Helper()
-	text := readFile(t, filepath.Join(root, "deploy", "container", "Dockerfile"))
+	text := harness.ReadText(t, filepath.Join(harness.Root, "deploy", "container", "Dockerfile"))
 	text = text[strings.LastIndex(text, "\nFROM ")+1:]
 	base := regexp.MustCompile(`^FROM (\S+)`).FindStringSubmatch(text)[1]
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -64,7 +64,7 @@ func lastStage(t *testing.T, p podman) string {
 	return text
 }
 
-// TestImage builds the image and runs it as deploy/README.md does: not root, read-only, with
+// TestImage builds the image and runs it as deploy/README.md does: not harness.Root, read-only, with
 // no capability.
 func TestImage(t *testing.T) {
 	only(t)
@@ -98,17 +98,7 @@ listen: %q
 `, repo.HTTP("", ""), platform.BaseURL, listen), platform.Rulesets)
 	mounted := []string{"--name=seawall", "--volume=" + config + ":/etc/seawall:ro", "--volume=seawall-state:/var/lib/seawall"}
 	daemon := start(t, seawall(mounted, "run", "--log-format=json"))
-	daemon.until("it is ready", func() error {
-		answer, err := http.Get("http://" + listen + "/readyz")
-		if err != nil {
-			return err
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return errors.New(answer.Status)
-		}
-		return nil
-	})
+	daemon.until("it is ready", answers("http://"+listen+"/readyz"))
 	daemon.until("the commit is applied", func() error {
 		if !strings.Contains(daemon.String(), `"msg":"run finished"`) {
 			return errors.New("no run has finished")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var kubernetesModule = module{
@@ -130,7 +131,7 @@ func (c *cluster) apply(text string, args ...string) string {
 func TestKubernetesManifests(t *testing.T) {
 	only(t)
 	c := startCluster(t)
-	folder := filepath.Join(root, "deploy", "kubernetes")
+	folder := filepath.Join(harness.Root, "deploy", "kubernetes")
 	run(t, c.kubectl("apply", "-f", filepath.Join(folder, "namespace.yaml")))
 	run(t, c.kubectl("-n", "seawall", "create", "secret", "generic", "seawall-credentials", "--from-literal=rulesets-token=x", "--from-literal=git-token=x"))
 	run(t, c.kubectl("-n", "seawall", "create", "serviceaccount", "default")) // a controller's work
@@ -197,7 +198,7 @@ func TestKubernetesSink(t *testing.T) {
 		run(t, c.kubectl("create", "namespace", namespace))
 	}
 	run(t, c.kubectl("-n", "seawall", "create", "serviceaccount", "seawall"))
-	role := regexp.MustCompile("(?s)```yaml\n(apiVersion: rbac.authorization.k8s.io/v1\n.*?)```").FindStringSubmatch(readFile(t, filepath.Join(root, "docs", "sinks.md")))
+	role := regexp.MustCompile("(?s)```yaml\n(apiVersion: rbac.authorization.k8s.io/v1\n.*?)```").FindStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "docs", "sinks.md")))
 	if role == nil {
 		t.Fatal("docs/sinks.md has no Role")
 	}

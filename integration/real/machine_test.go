@@ -58,7 +58,7 @@ exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 func newMachine(t testing.TB) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("a machine with systemd needs root, for namespaces and mounts")
+		t.Skip("a machine with systemd needs harness.Root, for namespaces and mounts")
 	}
 	for _, program := range []string{"/lib/systemd/systemd", "systemd-run", "dpkg", "unshare", "nsenter"} {
 		if _, err := exec.LookPath(program); err != nil {

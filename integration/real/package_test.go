@@ -2,7 +2,6 @@ package real_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 const declared = `package edge
@@ -40,15 +40,11 @@ listen: "127.0.0.1:0"
 // deploy/README.md, without sudo, which the machine has no need of.
 func asService(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := regexp.MustCompile("(?s)```sh\n(seawall-as-service\\(\\) .*?)```").FindSubmatch(text)
+	block := regexp.MustCompile("(?s)```sh\n(seawall-as-service\\(\\) .*?)```").FindStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "deploy", "README.md")))
 	if block == nil {
 		t.Fatal("deploy/README.md has no block that defines seawall-as-service")
 	}
-	return strings.ReplaceAll(string(block[1]), "sudo ", "") + "\n"
+	return strings.ReplaceAll(block[1], "sudo ", "") + "\n"
 }
 
 // TestPackage installs the package on a machine with systemd, runs the service, makes a
@@ -93,7 +89,7 @@ func TestPackage(t *testing.T) {
 	if owner := m.run("find /var/lib/private/seawall -uid 0"); owner != "" {
 		t.Errorf("files of root in the state folder:\n%s", owner)
 	}
-	// As root, too, the ledger stays the daemon's.
+	// As harness.Root, too, the ledger stays the daemon's.
 	m.run("systemctl stop seawall; seawall token list --config /etc/seawall/config.cue; seawall token init --config /etc/seawall/config.cue; systemctl start seawall")
 	m.poll("it serves again", "systemctl is-active seawall && { seawall status --config /etc/seawall/config.cue || [ $? != 1 ]; }")
 
@@ -118,11 +114,7 @@ func TestPackage(t *testing.T) {
 
 func (m *machine) install(deb string) {
 	m.t.Helper()
-	data, err := os.ReadFile(deb)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	m.write("/tmp/seawall.deb", string(data), 0o644)
+	m.write("/tmp/seawall.deb", harness.ReadText(m.t, deb), 0o644)
 	m.run("dpkg --install /tmp/seawall.deb")
 }
 

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // needs skips a test where programs are missing that a package of Debian has.
@@ -36,7 +39,7 @@ func needs(t testing.TB, debian string, programs ...string) {
 // seawall is the program of `make build`.
 func seawall(t testing.TB) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(root, "seawall"))
+	path, err := filepath.Abs(filepath.Join(harness.Root, "seawall"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +152,21 @@ func (p *part) listens(network, address string) {
 		}
 		return conn.Close()
 	})
+}
+
+// answers is a probe of whether a page is there.
+func answers(url string) func() error {
+	return func() error {
+		answer, err := http.Get(url)
+		if err != nil {
+			return err
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return errors.New(answer.Status)
+		}
+		return nil
+	}
 }
 
 // run runs a program to its end, which must be a success, and returns what it printed.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/vault/api"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // vaultModule: Vault is developed with the folders api and sdk of its repository, which the
@@ -105,7 +106,7 @@ func (v *vaultServer) setUp() {
 	v.admin.SetToken(answer.RootToken)
 	v.key = answer.Keys[0]
 	v.unseal()
-	policy := regexp.MustCompile("(?s)```hcl\n(.*?)```").FindStringSubmatch(readFile(v.t, filepath.Join(root, "docs", "sinks.md")))
+	policy := regexp.MustCompile("(?s)```hcl\n(.*?)```").FindStringSubmatch(harness.ReadText(v.t, filepath.Join(harness.Root, "docs", "sinks.md")))
 	if policy == nil {
 		v.t.Fatal("docs/sinks.md has no policy")
 	}

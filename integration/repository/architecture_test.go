@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var (
@@ -29,11 +29,11 @@ var (
 // TestArchitectureNamesFilesThatExist: a file is named by its path, or, further on in
 // the same section, without the folder of one that was named before.
 func TestArchitectureNamesFilesThatExist(t *testing.T) {
-	for _, name := range missingFiles(fixture.ReadText(t, filepath.Join(fixture.Root, "ARCHITECTURE.md")), repositoryHas) {
+	for _, name := range missingFiles(harness.ReadText(t, filepath.Join(harness.Root, "ARCHITECTURE.md")), repositoryHas) {
 		t.Errorf("ARCHITECTURE.md names %s, which is not there", name)
 	}
-	for _, file := range filesUnder(t, filepath.Join(fixture.Root, "docs", "adr"), ".md") {
-		for _, name := range missingFiles(fixture.ReadText(t, file), repositoryHas) {
+	for _, file := range filesUnder(t, filepath.Join(harness.Root, "docs", "adr"), ".md") {
+		for _, name := range missingFiles(harness.ReadText(t, file), repositoryHas) {
 			t.Errorf("%s names %s, which is not there", file, name)
 		}
 	}
@@ -72,20 +72,20 @@ func missingFiles(text string, exists func(pattern string) bool) (missing []stri
 }
 
 func repositoryHas(pattern string) bool {
-	names, err := filepath.Glob(filepath.Join(fixture.Root, filepath.FromSlash(pattern)))
+	names, err := filepath.Glob(filepath.Join(harness.Root, filepath.FromSlash(pattern)))
 	return err == nil && len(names) > 0
 }
 
 // TestArchitectureLinksFunctionsThatExist: a linked function is declared in the file
 // that the link names, on the type that it names.
 func TestArchitectureLinksFunctionsThatExist(t *testing.T) {
-	links := goFunction.FindAllStringSubmatch(fixture.ReadText(t, filepath.Join(fixture.Root, "ARCHITECTURE.md")), -1)
+	links := goFunction.FindAllStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "ARCHITECTURE.md")), -1)
 	if len(links) < 20 {
 		t.Fatalf("found %d links to functions", len(links))
 	}
 	for _, link := range links {
 		receiver, name, file := link[1], link[2], link[3]
-		if !declares(t, filepath.Join(fixture.Root, filepath.FromSlash(file)), receiver, name) {
+		if !declares(t, filepath.Join(harness.Root, filepath.FromSlash(file)), receiver, name) {
 			t.Errorf("%s has no function %s, or it has another receiver than %q", file, name, receiver)
 		}
 	}
@@ -132,7 +132,7 @@ func receiverOf(function *ast.FuncDecl) string {
 // foldersOfTests are the packages below integration, also those that have tests alone.
 func foldersOfTests(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(fixture.Root, "integration", "*", "*_test.go"))
+	files, err := filepath.Glob(filepath.Join(harness.Root, "integration", "*", "*_test.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -147,7 +147,7 @@ func foldersOfTests(t *testing.T) map[string]bool {
 
 // TestArchitectureIsShort: a map that is long is not read.
 func TestArchitectureIsShort(t *testing.T) {
-	if size := len(fixture.ReadText(t, filepath.Join(fixture.Root, "ARCHITECTURE.md"))); size > 15_000 {
+	if size := len(harness.ReadText(t, filepath.Join(harness.Root, "ARCHITECTURE.md"))); size > 15_000 {
 		t.Errorf("ARCHITECTURE.md has %d bytes, want at most 15,000: decisions belong to docs/adr", size)
 	}
 }
@@ -156,7 +156,7 @@ func TestArchitectureIsShort(t *testing.T) {
 // name in it is a package.
 func TestArchitectureMapHasEachPackage(t *testing.T) {
 	lines := map[string]int{}
-	for _, row := range mapRow.FindAllStringSubmatch(fixture.ReadText(t, filepath.Join(fixture.Root, "ARCHITECTURE.md")), -1) {
+	for _, row := range mapRow.FindAllStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "ARCHITECTURE.md")), -1) {
 		if row[1] != row[2] && !strings.HasSuffix(row[2], "/"+row[1]) {
 			t.Errorf("the line of %s links to %s", row[1], row[2])
 		}
@@ -183,25 +183,25 @@ func TestArchitectureMapHasEachPackage(t *testing.T) {
 // TestDecisionRecords: numbered without gaps, short, of one form, and linked from the
 // index.
 func TestDecisionRecords(t *testing.T) {
-	folder := filepath.Join(fixture.Root, "docs", "adr")
+	folder := filepath.Join(harness.Root, "docs", "adr")
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := fixture.ReadText(t, filepath.Join(folder, "README.md"))
+	index := harness.ReadText(t, filepath.Join(folder, "README.md"))
 	number := 0
 	for _, entry := range entries {
 		if entry.Name() == "README.md" {
 			continue
 		}
 		number++
-		text := fixture.ReadText(t, filepath.Join(folder, entry.Name()))
+		text := harness.ReadText(t, filepath.Join(folder, entry.Name()))
 		title, _, _ := strings.Cut(strings.TrimPrefix(text, fmt.Sprintf("# %d. ", number)), "\n")
 		switch {
 		case !strings.HasPrefix(entry.Name(), fmt.Sprintf("%04d-", number)), strings.HasPrefix(title, "#"):
 			t.Errorf("%s is not number %d, or its title does not begin with that", entry.Name(), number)
-		case fixture.CountLines(text) >= 40:
-			t.Errorf("%s has %d lines, want fewer than 40", entry.Name(), fixture.CountLines(text))
+		case harness.CountLines(text) >= 40:
+			t.Errorf("%s has %d lines, want fewer than 40", entry.Name(), harness.CountLines(text))
 		case !strings.Contains(index, fmt.Sprintf("| [%04d](%s) | %s |\n", number, entry.Name(), title)):
 			t.Errorf("the index has no line for %s with the title %q", entry.Name(), title)
 		}

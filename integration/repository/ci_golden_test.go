@@ -1,13 +1,14 @@
 package repository
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestCIGoldenSeesWhatAnUpdateChanges runs .ci/golden in a repository of its
@@ -41,15 +42,9 @@ func TestCIGoldenSeesWhatAnUpdateChanges(t *testing.T) {
 // changed since and fresh.golden is not added yet.
 func runGolden(t *testing.T, update string) (string, error) {
 	t.Helper()
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "golden"))
-	bin, repository := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\n"+update+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	environment := []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@edge.test", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@edge.test",
-	}
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "golden"))
+	bin, repository := programs(t, map[string]string{"make": "#!/bin/sh\n" + update + "\n"}), t.TempDir()
+	environment := append(slices.Clone(gittest.Env), pathOf(bin), "HOME="+bin)
 	run := func(name string, args ...string) (string, error) {
 		command := exec.Command(name, args...)
 		command.Dir, command.Env = repository, environment

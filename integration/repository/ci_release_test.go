@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // fakeGo stands in for the go command: it builds empty files, and says that it has
@@ -58,22 +58,16 @@ type ciFolder struct {
 
 func newCIFolder(t *testing.T, env ...string) ciFolder {
 	t.Helper()
-	f := ciFolder{folder: t.TempDir()}
-	bin := t.TempDir()
-	f.calls = filepath.Join(bin, "calls")
-	for name, text := range map[string]string{"go": fakeGo, "gh": fakeGh, "podman": fakePodman} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "COSIGN=cosign", "CALLS=" + f.calls}, env...)
+	bin := programs(t, map[string]string{"go": fakeGo, "gh": fakeGh, "podman": fakePodman})
+	f := ciFolder{folder: t.TempDir(), calls: filepath.Join(bin, "calls")}
+	f.env = append([]string{pathOf(bin), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "COSIGN=cosign", "CALLS=" + f.calls}, env...)
 	return f
 }
 
 // run runs a script and returns what it wrote and what it called.
 func (f ciFolder) run(t *testing.T, script string, args ...string) (out, calls string, err error) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(fixture.Root, ".ci", script))
+	path, err := filepath.Abs(filepath.Join(harness.Root, ".ci", script))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,11 +87,11 @@ func TestCIReleaseChecksTheVersion(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	sums := fixture.ReadText(t, filepath.Join(f.folder, "dist", "SHA256SUMS"))
-	if !strings.Contains(sums, "  seawall-linux-amd64\n") || !strings.Contains(sums, "  seawall-darwin-arm64\n") || !strings.Contains(sums, "  seawall-darwin-arm64.cdx.json\n") || fixture.CountLines(sums) != 4 {
+	sums := harness.ReadText(t, filepath.Join(f.folder, "dist", "SHA256SUMS"))
+	if !strings.Contains(sums, "  seawall-linux-amd64\n") || !strings.Contains(sums, "  seawall-darwin-arm64\n") || !strings.Contains(sums, "  seawall-darwin-arm64.cdx.json\n") || harness.CountLines(sums) != 4 {
 		t.Errorf("checksums:\n%s", sums)
 	}
-	if got := fixture.ReadText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64")); got != "darwin arm64\n" {
+	if got := harness.ReadText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64")); got != "darwin arm64\n" {
 		t.Errorf("built for %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(f.folder, "dist", ".stage")); !os.IsNotExist(err) {
@@ -108,7 +102,7 @@ func TestCIReleaseChecksTheVersion(t *testing.T) {
 			t.Errorf("%d packages of kind %s, want one, for Linux:\n%s", n, kind, calls)
 		}
 	}
-	if got := fixture.ReadText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64.cdx.json")); !strings.Contains(got, `"of": "dist/seawall-darwin-arm64"`) {
+	if got := harness.ReadText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64.cdx.json")); !strings.Contains(got, `"of": "dist/seawall-darwin-arm64"`) {
 		t.Errorf("the bill of materials: %s", got)
 	}
 	for _, recorded := range []string{"v1.2.3+dirty", "(devel)", "v1.2.4"} {
@@ -137,7 +131,7 @@ func TestCIPublish(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newCIFolder(t, "RECORDED=v1.2.3", "RELEASED="+test.released)
-			fixture.Write(t, f.folder, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Not yet.\n\n## [1.3.0-rc.1]\n\n- Soon.\n\n## [1.2.3] - 2026-01-01\n\n- One.\n\n- Two.\n\n## [1.2.2]\n\n- Old.\n")
+			harness.Write(t, f.folder, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Not yet.\n\n## [1.3.0-rc.1]\n\n- Soon.\n\n## [1.2.3] - 2026-01-01\n\n- One.\n\n- Two.\n\n## [1.2.2]\n\n- Old.\n")
 			if out, _, err := f.run(t, "release", "", "linux/amd64"); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -197,14 +191,14 @@ func releasedFolder(t *testing.T, changed string, env ...string) (f ciFolder) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, file := range []string{"seawall-linux-amd64", "seawall-linux-arm64", "SHA256SUMS"} {
-		fixture.Write(t, released, file, fixture.ReadText(t, filepath.Join(f.folder, "dist", file)))
+		harness.Write(t, released, file, harness.ReadText(t, filepath.Join(f.folder, "dist", file)))
 	}
 	if changed != "" {
-		fixture.Write(t, released, changed, "another one")
+		harness.Write(t, released, changed, "another one")
 	}
-	fixture.Write(t, f.folder, "deploy/kubernetes/kustomization.yaml", "images:\n  - name: seawall\n    newTag: \"1.2.3\"\n")
-	fixture.Write(t, f.folder, "deploy/helm/seawall/Chart.yaml", "appVersion: \"1.2.3\"\n")
-	fixture.Write(t, f.folder, "deploy/container/Dockerfile", "FROM golang AS build\nRUN go build\nFROM static\nCOPY --from=build /out/seawall /\n")
+	harness.Write(t, f.folder, "deploy/kubernetes/kustomization.yaml", "images:\n  - name: seawall\n    newTag: \"1.2.3\"\n")
+	harness.Write(t, f.folder, "deploy/helm/seawall/Chart.yaml", "appVersion: \"1.2.3\"\n")
+	harness.Write(t, f.folder, "deploy/container/Dockerfile", "FROM golang AS build\nRUN go build\nFROM static\nCOPY --from=build /out/seawall /\n")
 	for _, args := range [][]string{{"init", "--quiet"}, {"commit", "--quiet", "--allow-empty", "--message", "Release"}} {
 		command := exec.Command("git", args...)
 		command.Dir, command.Env = f.folder, append(os.Environ(), gittest.Env...)
@@ -219,7 +213,7 @@ func releasedFolder(t *testing.T, changed string, env ...string) (f ciFolder) {
 func (f ciFolder) wantImage(t *testing.T, version, out, calls string) {
 	t.Helper()
 	for arch, line := range map[string]string{"amd64": "linux amd64\n", "arm64": "linux arm64\n"} {
-		if got := fixture.ReadText(t, f.calls+"."+arch); got != line {
+		if got := harness.ReadText(t, f.calls+"."+arch); got != line {
 			t.Errorf("the image for %s has %q", arch, got)
 		}
 	}
@@ -250,8 +244,8 @@ func TestCIFuzzRunsEachTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newCIFolder(t, "FAILS="+test.fails)
-			fixture.Write(t, f.folder, "a/a_test.go", "package a\n\nfunc FuzzA(f *testing.F) {}\n\nfunc FuzzAll(f *testing.F) {}\n")
-			fixture.Write(t, f.folder, "b/b_test.go", "package b\n\nfunc FuzzB(f *testing.F) {}\n\n// func FuzzNot(f)\n")
+			harness.Write(t, f.folder, "a/a_test.go", "package a\n\nfunc FuzzA(f *testing.F) {}\n\nfunc FuzzAll(f *testing.F) {}\n")
+			harness.Write(t, f.folder, "b/b_test.go", "package b\n\nfunc FuzzB(f *testing.F) {}\n\n// func FuzzNot(f)\n")
 			if out, err := exec.Command("git", "init", "-q", f.folder).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}

@@ -8,13 +8,40 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
+
+// programs is a folder with programs, by their names: scripts that stand in for those of the
+// machine.
+func programs(t *testing.T, scripts map[string]string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// pathOf is the variable by which the programs of a folder are found before others.
+func pathOf(folder string) string { return "PATH=" + folder + ":" + os.Getenv("PATH") }
+
+// vulncheck runs .ci/vulncheck with a program named go that says what it was called with
+// and what govulncheck says, and ends as it ends.
+func vulncheck(t *testing.T, says, ends string, env ...string) (out string, err error) {
+	t.Helper()
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "vulncheck"))
+	folder := programs(t, map[string]string{"go": "#!/bin/sh\necho \"$*\"\ncat <<'END'\n" + says + "\nEND\nexit " + ends + "\n"})
+	command := exec.Command("bash", "-c", script, "vulncheck", "./...")
+	command.Env = append(env, pathOf(folder), "GOVULNCHECK=tool@v1")
+	told, err := command.CombinedOutput()
+	return string(told), err
+}
 
 // TestCIVulncheckHidesNothing runs .ci/vulncheck with a program named go that
 // says what govulncheck says, and ends as it ends.
 func TestCIVulncheckHidesNothing(t *testing.T) {
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "vulncheck"))
 	for name, test := range map[string]struct {
 		says string
 		ends string
@@ -30,19 +57,33 @@ func TestCIVulncheckHidesNothing(t *testing.T) {
 		"bad message": {"a finding that mentions dial tcp: no such host", "1", false, "a finding"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			fake := "#!/bin/sh\ncat <<'END'\n" + test.says + "\nEND\nexit " + test.ends + "\n"
-			if err := os.WriteFile(filepath.Join(folder, "go"), []byte(fake), 0o755); err != nil {
-				t.Fatal(err)
+			out, err := vulncheck(t, test.says, test.ends)
+			if (err == nil) != test.ok || !strings.Contains(out, test.out) {
+				t.Errorf("ended with %v and said %q, want %q in it", err, out, test.out)
 			}
-			command := exec.Command("bash", "-c", script, "vulncheck", "./...")
-			command.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH"), "GOVULNCHECK=tool@v1"}
-			out, err := command.CombinedOutput()
-			if (err == nil) != test.ok {
-				t.Errorf("ended with %v", err)
-			}
-			if !strings.Contains(string(out), test.out) {
-				t.Errorf("said %q, want %q in it", out, test.out)
+		})
+	}
+}
+
+// TestCIVulncheckUsesAGivenDatabase: govulncheck gets the database that GOVULNDB names, and
+// one that cannot be reached is a failure then.
+func TestCIVulncheckUsesAGivenDatabase(t *testing.T) {
+	database := "file://" + t.TempDir()
+	for name, test := range map[string]struct {
+		database, says, ends string
+		ok                   bool
+		out                  string
+	}{
+		"a folder":       {database, "fine", "0", true, "run tool@v1 -db " + database + " ./..."},
+		"none":           {"", "fine", "0", true, "run tool@v1 ./..."},
+		"no folder":      {database + "/missing", "fine", "0", false, "is not a folder"},
+		"another scheme": {"/srv/vulndb", "fine", "0", false, "must begin with file:// or https://"},
+		"unreachable":    {"https://vuln.test", `govulncheck: fetching vulnerabilities: Get "https://vuln.test/index": dial tcp: lookup vuln.test: no such host`, "1", false, "no such host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := vulncheck(t, test.says, test.ends, "GOVULNDB="+test.database)
+			if (err == nil) != test.ok || !strings.Contains(out, test.out) {
+				t.Errorf("ended with %v and said %q, want %q in it", err, out, test.out)
 			}
 		})
 	}
@@ -52,7 +93,7 @@ func TestCIVulncheckHidesNothing(t *testing.T) {
 // with the race detector or without. None of it may fail unseen.
 func TestCIRunsWhatIsPromised(t *testing.T) {
 	t.Parallel()
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "run"))
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "run"))
 	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake tools check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
 		if strings.Count(script, want) != 1 {
 			t.Errorf(".ci/run does not say %q once", want)
@@ -85,31 +126,24 @@ func TestCIRunsWhatIsPromised(t *testing.T) {
 // so with a program in place of the go command that writes them down.
 func testedBy(t *testing.T, target string) []string {
 	t.Helper()
-	folder := t.TempDir()
-	list := filepath.Join(folder, "packages")
-	fixture.Write(t, folder, "go", `#!/bin/sh
+	folder := programs(t, map[string]string{"golangci-lint": "#!/bin/sh\n", "go": `#!/bin/sh
 case "$1 $2" in list*) exec "$REAL_GO" "$@" ;; test*|*gotestsum*) ;; *) exit ;; esac
 case " $* " in *' -run '*) exit ;; esac # some tests of a package, not the package
 for arg; do case $arg in
-./*|`+module+`*) packages="$packages $arg" ;;
+./*|` + module + `*) packages="$packages $arg" ;;
 --packages=*) packages="$packages ${arg#*=}" ;;
 esac; done
 "$REAL_GO" list $packages >>"$LIST"
-`)
-	fixture.Write(t, folder, "golangci-lint", "#!/bin/sh\n")
-	for _, name := range []string{"go", "golangci-lint"} {
-		if err := os.Chmod(filepath.Join(folder, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+`})
+	list := filepath.Join(folder, "packages")
 	realGo, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	command := exec.Command("make", "--no-print-directory", target,
 		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
-	command.Dir = fixture.Root
-	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+realGo, "LIST="+list)
+	command.Dir = harness.Root
+	command.Env = append(os.Environ(), pathOf(folder), "REAL_GO="+realGo, "LIST="+list)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("make %s: %v\n%s", target, err, out)
 	}
@@ -120,7 +154,7 @@ esac; done
 func packageNames(t *testing.T, pattern string) []string {
 	t.Helper()
 	command := exec.Command("go", "list", pattern)
-	command.Dir = fixture.Root
+	command.Dir = harness.Root
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -133,7 +167,6 @@ func packageNames(t *testing.T, pattern string) []string {
 var withoutRace = map[string]string{
 	"./desired/evaluate":    "its tests start processes over CUE: make soak has the detector in all",
 	"./desired/gitrepo":     "its tests unpack gigabytes: make soak has the detector in all",
-	"./integration/bench":   "it measures, which the detector would falsify",
 	"./integration/faults":  "it measures, which the detector would falsify",
 	"./integration/harness": "it has no tests; under the detector the program that it starts has it too",
 }

@@ -14,6 +14,7 @@ var mayReadClock = map[string]string{
 	"./reconcile":                 "the loop waits for the next tick and stamps its reports",
 	"./reconcile/controller":      "it says when each zone is due, and stamps reports",
 	"./reconcile/queue":           "it waits until something is due",
+	"./reconcile/reconciletest":   "its repository says when it was fetched from",
 	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",
 	"./edge/edgetest":             "its cases begin at a time of their own, in bubbles of synctest",
 	"./edge/client":               "the budget counts requests in a window of time",

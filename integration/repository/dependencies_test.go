@@ -3,14 +3,13 @@ package repository
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestDependenciesAreExplained compares docs/dependencies.md with go.mod.
@@ -38,7 +37,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 func directRequirements(t *testing.T) map[string]string {
 	t.Helper()
 	command := exec.Command("go", "mod", "edit", "-json")
-	command.Dir = fixture.Root
+	command.Dir = harness.Root
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("reading go.mod: %v", err)
@@ -67,12 +66,9 @@ var dependencyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (v[^ ]+) \\| \\d{
 // versions they speak of.
 func explainedDependencies(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(fixture.Root, "docs", "dependencies.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := harness.ReadText(t, filepath.Join(harness.Root, "docs", "dependencies.md"))
 	explained := map[string]string{}
-	for _, row := range dependencyRow.FindAllStringSubmatch(string(page), -1) {
+	for _, row := range dependencyRow.FindAllStringSubmatch(page, -1) {
 		if explained[row[1]] != "" {
 			t.Errorf("docs/dependencies.md explains %s twice", row[1])
 		}

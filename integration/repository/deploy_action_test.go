@@ -14,13 +14,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestActionUsesItsScripts: the action gives its inputs to scripts by the environment, where
 // no text of theirs becomes a command.
 func TestActionUsesItsScripts(t *testing.T) {
-	action := fixture.ReadText(t, filepath.Join(planAction(t), "action.yml"))
+	action := harness.ReadText(t, filepath.Join(planAction(t), "action.yml"))
 	for _, name := range []string{"install.sh", "plan.sh", "comment.sh"} {
 		if !strings.Contains(action, "$GITHUB_ACTION_PATH/"+name) {
 			t.Errorf("the action does not run %s", name)
@@ -108,21 +108,18 @@ func TestActionEditsItsOwnComment(t *testing.T) {
 		"a person":         {"[" + comment(3, `{"login":"mallory"}`, own) + "]", "--method POST repos/acme/edge/issues/7/comments"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			fixture.Write(t, folder, "plan.md", "# the plan\n")
-			if err := os.WriteFile(filepath.Join(folder, "gh"), []byte(fakeGhAPI), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			folder := programs(t, map[string]string{"gh": fakeGhAPI})
+			harness.Write(t, folder, "plan.md", "# the plan\n")
 			command := exec.Command(filepath.Join(planAction(t), "comment.sh"), "plan.md")
 			command.Dir = folder
 			command.Env = []string{
-				"PATH=" + folder + ":" + os.Getenv("PATH"), "GITHUB_REPOSITORY=acme/edge", "PULL_REQUEST=7",
+				pathOf(folder), "GITHUB_REPOSITORY=acme/edge", "PULL_REQUEST=7",
 				"CALLS=" + filepath.Join(folder, "calls"), "COMMENTS=" + test.comments,
 			}
 			if out, err := command.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			if calls := fixture.ReadText(t, filepath.Join(folder, "calls")); !strings.Contains(calls, test.want) || strings.Count(calls, "\n") != 1 {
+			if calls := harness.ReadText(t, filepath.Join(folder, "calls")); !strings.Contains(calls, test.want) || strings.Count(calls, "\n") != 1 {
 				t.Errorf("calls %q, want %q", calls, test.want)
 			}
 		})
@@ -155,7 +152,7 @@ func TestForgejoRecipeEditsItsOwnComment(t *testing.T) {
 			_, _ = io.WriteString(w, "{}")
 		}))
 		folder := t.TempDir()
-		fixture.Write(t, folder, "plan.md", "# the plan\n")
+		harness.Write(t, folder, "plan.md", "# the plan\n")
 		command := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
 		command.Dir = folder
 		command.Env = []string{"PATH=" + os.Getenv("PATH"), "GITHUB_SERVER_URL=" + forge.URL, "GITHUB_REPOSITORY=acme/edge", "PULL_REQUEST=7", "TOKEN=t"}

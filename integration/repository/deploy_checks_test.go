@@ -1,13 +1,12 @@
 package repository
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // recipe is a check on pull requests as deploy/ci has it: what its two jobs
@@ -57,7 +56,7 @@ func readRecipes(t *testing.T) []recipe {
 // planAction is the folder of the action that the recipe for GitHub uses.
 func planAction(t *testing.T) string {
 	t.Helper()
-	folder, err := filepath.Abs(filepath.Join(fixture.Root, ".github", "actions", "seawall-plan"))
+	folder, err := filepath.Abs(filepath.Join(harness.Root, ".github", "actions", "seawall-plan"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func readGitLab(t *testing.T) recipe {
 
 func cutJobs(t *testing.T, file, validate, plan string) (string, string) {
 	t.Helper()
-	_, rest, ok := strings.Cut(fixture.ReadText(t, file), validate)
+	_, rest, ok := strings.Cut(harness.ReadText(t, file), validate)
 	first, second, found := strings.Cut(rest, plan)
 	if !ok || !found {
 		t.Fatalf("%s: want a job %q and then %q", file, validate, plan)
@@ -152,15 +151,11 @@ func TestDeployChecksEndAsPromised(t *testing.T) {
 // and what was left in plan.md.
 func runPlanStep(t *testing.T, script, exit string) (code int, args, plan string) {
 	t.Helper()
-	folder := t.TempDir()
-	fake := "#!/bin/sh\necho \"$*\" >args\necho '# the plan'\nexit " + exit + "\n"
-	if err := os.WriteFile(filepath.Join(folder, "seawall"), []byte(fake), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	folder := programs(t, map[string]string{"seawall": "#!/bin/sh\necho \"$*\" >args\necho '# the plan'\nexit " + exit + "\n"})
 	command := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
 	command.Dir = folder
 	command.Env = []string{
-		"PATH=" + folder + ":" + os.Getenv("PATH"),
+		pathOf(folder),
 		"SEAWALL_DIR=states", "SEAWALL_BASE_URL=https://edge.test", "GITHUB_STEP_SUMMARY=" + filepath.Join(folder, "summary.md"),
 	}
 	out, err := command.CombinedOutput()
@@ -168,5 +163,5 @@ func runPlanStep(t *testing.T, script, exit string) (code int, args, plan string
 		t.Fatal(err)
 	}
 	t.Logf("%s", out)
-	return command.ProcessState.ExitCode(), fixture.ReadText(t, filepath.Join(folder, "args")), fixture.ReadText(t, filepath.Join(folder, "plan.md"))
+	return command.ProcessState.ExitCode(), harness.ReadText(t, filepath.Join(folder, "args")), harness.ReadText(t, filepath.Join(folder, "plan.md"))
 }

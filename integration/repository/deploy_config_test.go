@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // readConfig reads a sample configuration as the daemon would.
 func readConfig(t *testing.T, folder string) schema.Config {
 	t.Helper()
 	name := filepath.Join(deploy, folder, "config.cue")
-	config, problems := schema.LoadConfig(name, []byte(fixture.ReadText(t, name)))
+	config, problems := schema.LoadConfig(name, []byte(harness.ReadText(t, name)))
 	for _, p := range problems {
 		t.Error(p)
 	}

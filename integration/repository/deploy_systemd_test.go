@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // hardening is what the unit must say, whatever else it says.
@@ -57,11 +57,11 @@ func TestDeployMemoryIsTheSame(t *testing.T) {
 		"deploy/README.md":                  " --memory " + gib + "g ",
 		"docs/configuration.md":             "| " + gib + " GiB (as in `deploy/`) |",
 	} {
-		if !strings.Contains(fixture.ReadText(t, filepath.Join(fixture.Root, file)), want) {
+		if !strings.Contains(harness.ReadText(t, filepath.Join(harness.Root, file)), want) {
 			t.Errorf("%s does not have %q, as the unit has MemoryMax=%sG", file, want, gib)
 		}
 	}
-	if text := fixture.ReadText(t, filepath.Join(deploy, "README.md")); !strings.Contains(text, "to "+gib+" GiB") {
+	if text := harness.ReadText(t, filepath.Join(deploy, "README.md")); !strings.Contains(text, "to "+gib+" GiB") {
 		t.Errorf("deploy/README.md does not say %s GiB", gib)
 	}
 }
@@ -82,7 +82,7 @@ func loadedCredentials(t *testing.T) []string {
 // be given more than once.
 func readUnit(t *testing.T) map[string][]string {
 	t.Helper()
-	_, section, ok := strings.Cut(fixture.ReadText(t, filepath.Join(deploy, "systemd", "seawall.service")), "\n[Service]\n")
+	_, section, ok := strings.Cut(harness.ReadText(t, filepath.Join(deploy, "systemd", "seawall.service")), "\n[Service]\n")
 	if !ok {
 		t.Fatal("seawall.service has no [Service] section")
 	}

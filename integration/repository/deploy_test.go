@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
-var deploy = filepath.Join(fixture.Root, "deploy")
+var deploy = filepath.Join(harness.Root, "deploy")
 
 // TestDeployYAMLParses reads every document of every YAML file under deploy/.
 func TestDeployYAMLParses(t *testing.T) {
@@ -37,11 +37,11 @@ func TestDeployYAMLParses(t *testing.T) {
 // TestDeployBuildsWithTheGoOfTheModule keeps the image and the recipes at the
 // version go.mod asks for.
 func TestDeployBuildsWithTheGoOfTheModule(t *testing.T) {
-	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(fixture.ReadText(t, filepath.Join(fixture.Root, "go.mod")))[1]
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "go.mod")))[1]
 	for name, want := range map[string]string{
 		"container/Dockerfile": "FROM docker.io/library/golang:" + version + "@sha256:",
 	} {
-		if !strings.Contains(fixture.ReadText(t, filepath.Join(deploy, name)), want) {
+		if !strings.Contains(harness.ReadText(t, filepath.Join(deploy, name)), want) {
 			t.Errorf("deploy/%s does not say %q", name, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestDeployBuildsWithTheGoOfTheModule(t *testing.T) {
 // TestDeployImagesArePinned: a tag can be moved to another image, a digest cannot.
 func TestDeployImagesArePinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^FROM [a-z.]+/[a-z/0-9-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}( AS [a-z]+)?$`)
-	for line := range strings.Lines(fixture.ReadText(t, filepath.Join(deploy, "container", "Dockerfile"))) {
+	for line := range strings.Lines(harness.ReadText(t, filepath.Join(deploy, "container", "Dockerfile"))) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "FROM ") && !pinned.MatchString(line) {
 			t.Errorf("no full name with a digest: %s", line)
 		}
@@ -59,7 +59,7 @@ func TestDeployImagesArePinned(t *testing.T) {
 
 // TestDeployImageIsNotRoot looks at the last stage of the image.
 func TestDeployImageIsNotRoot(t *testing.T) {
-	text := fixture.ReadText(t, filepath.Join(deploy, "container", "Dockerfile"))
+	text := harness.ReadText(t, filepath.Join(deploy, "container", "Dockerfile"))
 	last := text[strings.LastIndex(text, "\nFROM "):]
 	for _, want := range []string{"FROM gcr.io/distroless/static-", "\nUSER 65532:65532\n", "\nSTOPSIGNAL SIGTERM\n", "\nEXPOSE 8710\n"} {
 		if !strings.Contains(last, want) {
@@ -68,25 +68,10 @@ func TestDeployImageIsNotRoot(t *testing.T) {
 	}
 }
 
-func filesUnder(t *testing.T, folder, extension string) []string {
-	t.Helper()
-	var files []string
-	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && filepath.Ext(name) == extension {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // readYAML decodes every document of a file.
 func readYAML[T any](t *testing.T, name string) []T {
 	t.Helper()
-	decoder := yaml.NewDecoder(bytes.NewReader([]byte(fixture.ReadText(t, name))))
+	decoder := yaml.NewDecoder(bytes.NewReader([]byte(harness.ReadText(t, name))))
 	var documents []T
 	for {
 		var document T

@@ -81,7 +81,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "./cmd/seawall"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults", "./integration/harness"}, forbid: leaves,
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./reconcile/reconciletest", "./integration/bench", "./integration/faults", "./integration/harness"}, forbid: leaves,
 		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
 		caught: [2]string{"./reconcile", "./edge/client"},
 	},
@@ -206,7 +206,7 @@ var rules = []rule{
 		caught: [2]string{"./diff", "./diff/deployment"},
 	},
 	{
-		from: []string{"./diff/deployment", "./diff/token", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/..."},
+		from: []string{"./diff/deployment", "./diff/token", "./diff/rulesets", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/rulesets", "./diff/internal/..."},
 		reason: "making, guarding and showing a plan are separate: each has the plan alone",
 		caught: [2]string{"./diff/guard", "./diff/deployment"},
 	},
@@ -214,6 +214,11 @@ var rules = []rule{
 		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/token"},
 		reason: "a plan does not depend on what is done with it",
 		caught: [2]string{"./diff/planner", "./diff/guard"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./diff/planner"}, forbid: []string{"./diff/deployment", "./diff/token"},
+		reason: "only the table of kinds knows one of them by name",
+		caught: [2]string{"./reconcile/zone", "./diff/deployment"},
 	},
 	{
 		from: []string{"./diff/planfile"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/...", "./diff/render"},
@@ -261,7 +266,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./integration/fixture", "./integration/harness"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./integration/harness"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var (
@@ -21,7 +20,11 @@ var (
 // TestLinks follows every relative link of every Markdown file to its file and,
 // where it names one, to its heading.
 func TestLinks(t *testing.T) {
-	for _, file := range markdownFiles(t) {
+	files := filesUnder(t, harness.Root, ".md")
+	if len(files) < 5 {
+		t.Fatalf("only %v", files)
+	}
+	for _, file := range files {
 		for _, link := range markdownLink.FindAllStringSubmatch(prose(t, file), -1) {
 			target := link[1]
 			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
@@ -52,37 +55,10 @@ func TestLinksAreFound(t *testing.T) {
 	}
 }
 
-func markdownFiles(t *testing.T) []string {
-	t.Helper()
-	var files []string
-	err := filepath.WalkDir(fixture.Root, func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != fixture.Root && hiddenFromGo(entry.Name()) && entry.Name() != ".github":
-			return fs.SkipDir
-		case strings.HasSuffix(name, ".md"):
-			files = append(files, name)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 5 {
-		t.Fatalf("only %v", files)
-	}
-	return files
-}
-
 // prose is a Markdown file without its blocks of code.
 func prose(t *testing.T, file string) string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return codeFence.ReplaceAllString(string(data), "")
+	return codeFence.ReplaceAllString(harness.ReadText(t, file), "")
 }
 
 // anchors returns the names under which the common forges offer the headings of

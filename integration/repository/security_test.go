@@ -1,14 +1,12 @@
 package repository
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var (
@@ -20,20 +18,15 @@ var (
 // cannot do is held by a test that is there.
 func TestThreatModelNamesTestsThatExist(t *testing.T) {
 	declared := map[string]bool{}
-	err := filepath.WalkDir(fixture.Root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
-			return err
+	for _, file := range filesUnder(t, harness.Root, ".go") {
+		if !strings.HasSuffix(file, "_test.go") {
+			continue
 		}
-		text, err := os.ReadFile(path)
-		for _, found := range testDeclared.FindAllStringSubmatch(string(text), -1) {
+		for _, found := range testDeclared.FindAllStringSubmatch(harness.ReadText(t, file), -1) {
 			declared[found[1]] = true
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	page := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "threat-model.md"))
+	page := harness.ReadText(t, filepath.Join(harness.Root, "docs", "threat-model.md"))
 	for _, found := range testNamed.FindAllStringSubmatch(page, -1) {
 		if !declared[found[1]] {
 			t.Errorf("docs/threat-model.md names %s, which does not exist", found[1])

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 const module = "github.com/seawall-dev/seawall"
@@ -32,23 +32,37 @@ type goPackage struct {
 func readSource(t *testing.T) map[string]*goPackage {
 	t.Helper()
 	packages := map[string]*goPackage{}
-	err := filepath.WalkDir(fixture.Root, func(name string, entry fs.DirEntry, err error) error {
+	for _, name := range filesUnder(t, harness.Root, ".go") {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if err := addFile(packages, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return packages
+}
+
+// filesUnder are the files of a folder that are the project's own: those that the go command
+// sees, and what is for the forge.
+func filesUnder(t *testing.T, folder, extension string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir():
-			if name != fixture.Root && hiddenFromGo(entry.Name()) {
-				return fs.SkipDir
-			}
-		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
-			return addFile(packages, name)
+		case entry.IsDir() && name != folder && hiddenFromGo(entry.Name()) && entry.Name() != ".github":
+			return fs.SkipDir
+		case !entry.IsDir() && filepath.Ext(name) == extension:
+			files = append(files, name)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return packages
+	return files
 }
 
 // hiddenFromGo reports whether the go command passes over a folder.
@@ -61,7 +75,7 @@ func addFile(packages map[string]*goPackage, name string) error {
 	if err != nil {
 		return err
 	}
-	relative, err := filepath.Rel(fixture.Root, name)
+	relative, err := filepath.Rel(harness.Root, name)
 	if err != nil {
 		return err
 	}

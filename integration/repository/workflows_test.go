@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // githubWorkflow is what the tests look at in a file of .github/workflows.
@@ -120,7 +121,7 @@ func TestWorkflowsAreBounded(t *testing.T) {
 // it, and a checkout leaves no credential in the work tree.
 func TestWorkflowsPinActions(t *testing.T) {
 	for name, workflow := range githubWorkflows(t) {
-		for line := range strings.SplitSeq(fixture.ReadText(t, filepath.Join(fixture.Root, ".github", "workflows", name)), "\n") {
+		for line := range strings.SplitSeq(harness.ReadText(t, filepath.Join(harness.Root, ".github", "workflows", name)), "\n") {
 			if strings.Contains(line, "uses:") && !pinnedAction.MatchString(line) {
 				t.Errorf("%s: %q names no commit with its version", name, strings.TrimSpace(line))
 			}
@@ -138,7 +139,7 @@ func TestWorkflowsPinActions(t *testing.T) {
 // TestWorkflowsUseTheGoOfTheModule keeps CI and the development container at the
 // version that go.mod names.
 func TestWorkflowsUseTheGoOfTheModule(t *testing.T) {
-	version := moduleVersion.FindStringSubmatch(fixture.ReadText(t, filepath.Join(fixture.Root, "go.mod")))[1]
+	version := moduleVersion.FindStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "go.mod")))[1]
 	for name, workflow := range githubWorkflows(t) {
 		if workflow.Env["GO_VERSION"] != version {
 			t.Errorf("%s: GO_VERSION is %q, go.mod says %s", name, workflow.Env["GO_VERSION"], version)
@@ -148,7 +149,7 @@ func TestWorkflowsUseTheGoOfTheModule(t *testing.T) {
 		".gitlab-ci.yml":                  "image: golang:" + version + "\n",
 		".devcontainer/devcontainer.json": "/go:" + version + "-",
 	} {
-		if !strings.Contains(fixture.ReadText(t, filepath.Join(fixture.Root, name)), want) {
+		if !strings.Contains(harness.ReadText(t, filepath.Join(harness.Root, name)), want) {
 			t.Errorf("%s does not say %q", name, want)
 		}
 	}
@@ -172,7 +173,7 @@ func checkMakeCall(t *testing.T, where, call string, targets map[string]bool) {
 func makeTargets(t *testing.T) map[string]bool {
 	t.Helper()
 	targets := map[string]bool{}
-	for _, match := range makeTarget.FindAllStringSubmatch(fixture.ReadText(t, filepath.Join(fixture.Root, "Makefile")), -1) {
+	for _, match := range makeTarget.FindAllStringSubmatch(harness.ReadText(t, filepath.Join(harness.Root, "Makefile")), -1) {
 		targets[match[1]] = true
 	}
 	return targets
@@ -182,7 +183,7 @@ func makeTargets(t *testing.T) map[string]bool {
 func githubWorkflows(t *testing.T) map[string]githubWorkflow {
 	t.Helper()
 	workflows := map[string]githubWorkflow{}
-	for _, file := range filesUnder(t, filepath.Join(fixture.Root, ".github", "workflows"), ".yaml") {
+	for _, file := range filesUnder(t, filepath.Join(harness.Root, ".github", "workflows"), ".yaml") {
 		workflows[filepath.Base(file)] = readYAML[githubWorkflow](t, file)[0]
 	}
 	if len(workflows) < 3 {
@@ -195,7 +196,7 @@ func githubWorkflows(t *testing.T) map[string]githubWorkflow {
 func gitlabJobs(t *testing.T) map[string]gitlabJob {
 	t.Helper()
 	jobs := map[string]gitlabJob{}
-	for id, node := range readYAML[map[string]yaml.Node](t, filepath.Join(fixture.Root, ".gitlab-ci.yml"))[0] {
+	for id, node := range readYAML[map[string]yaml.Node](t, filepath.Join(harness.Root, ".gitlab-ci.yml"))[0] {
 		var job gitlabJob
 		if node.Kind != yaml.MappingNode {
 			continue

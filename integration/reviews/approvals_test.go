@@ -92,7 +92,7 @@ func (g *guarded) wantRefused(commit string) {
 // settle waits until the daemon has looked at the forge and at git twice.
 func (g *guarded) settle() {
 	g.T.Helper()
-	looked := func() int { return len(g.Logged("nothing new")) + len(g.Logged("run finished")) }
+	looked := func() int { return len(g.Logged("nothing new")) + g.Runs() }
 	before, asked := looked(), 0
 	g.forge.Requests()
 	g.Poll("both are looked at again", func() bool {

@@ -293,11 +293,8 @@ func TestHostilePullRequests(t *testing.T) {
 
 func (r *reviewed) text() string {
 	r.T.Helper()
-	content, err := os.ReadFile(r.ConfigFile())
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	return string(content)
+	content := harness.ReadText(r.T, r.ConfigFile())
+	return content
 }
 
 // wantOnlyOwnCalls: the platform was asked about what the branch declares, and

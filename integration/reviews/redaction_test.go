@@ -19,7 +19,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 
@@ -126,7 +125,7 @@ func TestRedactionEverywhere(t *testing.T) {
 		return true
 	})
 	r.Start()
-	r.Poll("a run has ended", func() bool { return len(r.Logged("run finished")) > 0 })
+	r.Poll("a run has ended", func() bool { return r.Runs() > 0 })
 	r.head("edge.cue", strings.Replace(changed, "score: 25", "score: 26", 1))
 	r.forge.Open(forgetest.Pull{Number: 1, Author: "dev", Title: "Zone 1 is stricter"})
 	r.Poll("the plan is told", func() bool { return strings.HasPrefix(r.comment(), "<!--") })
@@ -164,7 +163,7 @@ func TestRedactionEverywhere(t *testing.T) {
 	}
 	saved := filepath.Join(r.Dir, "saved.plan")
 	clean("plan --out", said(harness.Run(t, nil, "plan", "--out", saved, "--config", r.ConfigFile())))
-	clean("the saved plan", []byte(fixture.ReadText(t, saved)))
+	clean("the saved plan", []byte(harness.ReadText(t, saved)))
 	clean("the daemon", []byte(r.Output()))
 	search = redacttest.For(append(secrets, r.created()...)...)
 	if searched := r.eachFile(clean); searched < 8 {

@@ -82,7 +82,7 @@ func (r *reviewed) hook(secret string) int {
 	body := `{"ref":"refs/heads/main"}`
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
-	req, err := http.NewRequest(http.MethodPost, "http://"+r.Address+"/hook/git", strings.NewReader(body))
+	req, err := http.NewRequest(http.MethodPost, "http://"+r.Address()+"/hook/git", strings.NewReader(body))
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func (s *scene) run(reads bool) *once.Run {
 	s.sim.ClearTranscript()
 	lane := reconcile.Lane{Writer: s.client, Reader: edge.ReadOnly(s.client), Concurrency: 1, Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}}
 	if s.extended {
-		lane.Reader, lane.DryRunner = edge.ReadOnlyExtended(s.client), edge.DryRunOnly(s.client)
+		lane.DryRunner = edge.DryRunOnly(s.client)
 	}
 	if reads {
 		lane.Writer = edge.NoWriter{}

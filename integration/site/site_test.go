@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestSiteLinks builds the site and follows each of its links to a page and to a heading.
@@ -22,12 +24,9 @@ func TestSiteLinks(t *testing.T) {
 	}
 	links, names := map[string][]string{}, map[string]map[string]bool{}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := harness.ReadText(t, file)
 		page := filepath.Base(file)
-		links[page], names[page] = read(t, data)
+		links[page], names[page] = read(t, []byte(data))
 	}
 	for page, list := range links {
 		for _, link := range list {
@@ -78,15 +77,12 @@ func read(t *testing.T, data []byte) (links []string, names map[string]bool) {
 // TestEachFaultHasItsPage: each fault of the tables of docs/reliability.md is on the page,
 // with what Seawall does, and what was measured of it.
 func TestEachFaultHasItsPage(t *testing.T) {
-	data, err := os.ReadFile("../../docs/reliability.md")
+	data := harness.ReadText(t, "../../docs/reliability.md")
+	page, err := faults(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := faults(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables, measured, _ := strings.Cut(string(data), "## What is measured")
+	tables, measured, _ := strings.Cut(data, "## What is measured")
 	shown := 0
 	for _, row := range faultRow.FindAllStringSubmatch(tables, -1) {
 		if row[1] == "fault" || row[1] == "---" {

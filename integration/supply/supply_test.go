@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/program"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // The page lists the licence of every module of the program, and each is one that is
@@ -19,11 +19,8 @@ func TestLicencesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("docs/licences.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(page, have) {
+	have := harness.ReadText(t, "docs/licences.md")
+	if string(page) != have {
 		t.Error("docs/licences.md is not up to date; write it with: go run ./integration/supply licences")
 	}
 }
@@ -49,7 +46,7 @@ func TestLicencesThatAreNotAllowed(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Chdir("../..")
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := program.Build(binary); err != nil {
+	if err := harness.Build(binary); err != nil {
 		t.Fatal(err)
 	}
 	var first, second bytes.Buffer

@@ -16,7 +16,6 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -43,8 +42,8 @@ func newTokenForgeIn(w *tokenWorld, dir string, repo *gittest.Repository, sink s
 	if sink == "" {
 		sink = fmt.Sprintf("file: root: %q", f.Sink)
 	}
-	fixture.Write(t, dir, "rulesets", f.Rulesets)
-	fixture.Write(t, dir, "tokens", f.Tokens)
+	harness.Write(t, dir, "rulesets", f.Rulesets)
+	harness.Write(t, dir, "tokens", f.Tokens)
 	f.configure("config.cue", f.BaseURL, f.Repository, sink)
 	repo.Commit("edge.cue", harness.DeclareTokens(tokenKeys...))
 	f.seawall("token", "init").Want(t, 0)
@@ -57,7 +56,7 @@ func (f *tokenForge) configure(name, baseURL, repository, sink string) {
 	if f.Extended {
 		profile = mem.Extended
 	}
-	fixture.Write(f.T, f.dir, name, fmt.Sprintf(`source: url: %q
+	harness.Write(f.T, f.dir, name, fmt.Sprintf(`source: url: %q
 platform: {base_url: %q, profile: %q}
 credentials: {rulesets: file: %q, tokens: file: %q}
 state: dir: %q

@@ -96,9 +96,9 @@ func (w *chanceWorld) run(dieAt int) (report reconcile.Report) {
 	w.ledger(func(l *ledger.Ledger) {
 		tokens := slices.Collect(maps.Values(w.declared))
 		slices.SortFunc(tokens, func(a, b desired.Token) int { return strings.Compare(a.Key, b.Key) })
-		config := token.Config{Calls: token.Calls{Creator: w}, Sinks: w, Now: func() time.Time { return w.now }, NameSuffix: " [{intent}]"}
+		config := token.Config{Calls: token.Calls{Writer: w}, Sinks: w, Now: func() time.Time { return w.now }, NameSuffix: " [{intent}]"}
 		if w.extended {
-			config.Reader, config.Writer = w.platform, w
+			config.Reader = w.platform
 		}
 		r := tokenRunOf(tokenCommit(tokens), l, w.platform, config)
 		m := &mortal{at: dieAt, die: func() { panic(errDied) }}
@@ -146,6 +146,10 @@ func (w *chanceWorld) passes(d time.Duration) {
 		w.late()
 	}
 	w.late, w.now = nil, w.now.Add(d)
+}
+
+func (w *chanceWorld) Offers(call edge.Call, level edge.Level) bool {
+	return w.platform.Offers(call, level)
 }
 
 func (w *chanceWorld) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {

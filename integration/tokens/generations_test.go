@@ -11,7 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -88,7 +88,7 @@ func (w *sceneWorld) personResolves() (n int) {
 				known := slices.ContainsFunc(live.Records, func(other diff.TokenRecord) bool { return string(other.ID) == token.ID })
 				if declaration(token.Name) == r.Key && !known {
 					word = ledger.Resolution{How: ledger.ByAdopting, ID: edge.TokenID(token.ID)}
-					fixture.Write(w.T, w.Sink, r.Sink.Key, token.Value)
+					harness.Write(w.T, w.Sink, r.Sink.Key, token.Value)
 				}
 			}
 			if err := l.Resolve(w.T.Context(), r.Key, word); err != nil {

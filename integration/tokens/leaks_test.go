@@ -178,7 +178,7 @@ func (f *tokenForge) serve() {
 	f.T.Helper()
 	s := &harness.Service{T: f.T, Dir: f.dir, Repo: f.repo, Platform: f.Platform}
 	s.Start()
-	s.Poll("a run ended", func() bool { return len(s.Logged("run finished")) > 0 })
+	s.Poll("a run ended", func() bool { return s.Runs() > 0 })
 	for _, page := range []string{"/", "/healthz", "/readyz", "/metrics"} {
 		code, text := s.Get(page)
 		if code == 0 || text == "" {

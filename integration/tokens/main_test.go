@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -30,7 +29,7 @@ func TestSoakNamesTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range files {
-		text.WriteString(fixture.ReadText(t, name))
+		text.WriteString(harness.ReadText(t, name))
 	}
 	for name, before := range soakOnly {
 		for _, name := range []string{name, before} {

@@ -16,18 +16,14 @@ type mortal struct {
 	after      string // the step to die after
 	die        func()
 	memory     reconcile.TokenMemory
-	creator    edge.TokenCreator
 	writer     edge.TokenWriter
 	sinks      reconcile.Sinks
 }
 
 // takes puts m between token work and what it acts on.
 func (m *mortal) takes(c *token.Config) {
-	m.memory, m.creator, m.writer, m.sinks = c.Memory, c.Creator, c.Writer, c.Sinks
-	c.Memory, c.Creator, c.Sinks = m, m, m
-	if c.Writer != nil {
-		c.Writer = m
-	}
+	m.memory, m.writer, m.sinks = c.Memory, c.Writer, c.Sinks
+	c.Memory, c.Writer, c.Sinks = m, m, m
 }
 
 func (m *mortal) step(name string, do func() error) error {
@@ -85,8 +81,10 @@ func (m *mortal) Gone(ctx context.Context, intent string) error {
 	return m.step("Gone", func() error { return m.memory.Gone(ctx, intent) })
 }
 
+func (m *mortal) Offers(call edge.Call, level edge.Level) bool { return m.writer.Offers(call, level) }
+
 func (m *mortal) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
-	err = m.step("CreateToken", func() error { created, err = m.creator.CreateToken(ctx, spec); return err })
+	err = m.step("CreateToken", func() error { created, err = m.writer.CreateToken(ctx, spec); return err })
 	return created, err
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 
@@ -63,7 +62,7 @@ func (w *sceneWorld) adopt(token desired.Token) {
 	if err := os.MkdirAll(w.Sink, 0o700); err != nil {
 		w.T.Fatal(err)
 	}
-	fixture.Write(w.T, w.Sink, token.Sink.Key, created.Value.Reveal())
+	harness.Write(w.T, w.Sink, token.Sink.Key, created.Value.Reveal())
 	w.locked(func(l *ledger.Ledger) error {
 		return l.Adopt(w.T.Context(), diff.TokenRecord{
 			Intent: tokens.NewIntent(), Key: token.Key, ID: created.ID, Spec: token.Spec(), Hash: access.Hash(token.Spec()),

@@ -96,9 +96,9 @@ func (p tokenPlace) run(l *ledger.Ledger) (*tokenRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := token.Config{Calls: token.Calls{Creator: clients[1]}, Sinks: sinks, Now: p.now}
+	config := token.Config{Calls: token.Calls{Writer: clients[1]}, Sinks: sinks, Now: p.now}
 	if p.Extended {
-		config.Reader, config.Writer, config.NameSuffix = clients[1], clients[1], " [{intent}]"
+		config.Reader, config.NameSuffix = clients[1], " [{intent}]"
 	}
 	r := tokenRunOf(tokenCommit(scenes[p.Scene]()), l, clients[0], config)
 	if r.order.Rotate = p.Rotate; p.Rotate != "" {

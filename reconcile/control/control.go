@@ -61,8 +61,8 @@ type Records interface {
 // Control decides. It is safe for concurrent use. Make it with [New].
 type Control struct {
 	Config
+	Gate                // of the daemon, which decides by state
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
-	history  writeHistory
 
 	mu    sync.Mutex // guards state; never held while records are read or written
 	state state
@@ -83,12 +83,15 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	if config.DriftFor == 0 {
 		config.DriftFor = 2 * time.Hour
 	}
-	c := &Control{Config: config, history: writeHistory{records: config.Records}}
+	c := &Control{Config: config}
+	c.Gate.rules, c.Gate.records, c.Gate.now = c, config.Records, config.Now
 	c.state.init(config)
-	if err := c.history.resume(ctx); err != nil {
-		return c, err
+	unfinished, err := c.Records.Unfinished(ctx)
+	if err != nil {
+		return c, fmt.Errorf("loading writes without a result: %w", err)
 	}
-	_, err := c.restore(ctx)
+	c.writes.Resume(unfinished) // a read of their zones that finds them as declared proves them
+	_, err = c.restore(ctx)
 	return c, err
 }
 
@@ -112,7 +115,7 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	declared, err := decodeState(record.Accepted.State)
+	declared, err := DecodeState(record.Accepted.State)
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
 	}

@@ -49,11 +49,9 @@ func (g *Generation) zonesOf(l diff.Leaving) (ids []edge.Scope) {
 	if !l.Scope.IsZero() {
 		return []edge.Scope{l.Scope}
 	}
-	for _, account := range g.State.Accounts {
-		for _, z := range account.Zones {
-			if account.Key == l.Account {
-				ids = append(ids, z.Scope)
-			}
+	for account, z := range g.State.EachZone() {
+		if account.Key == l.Account {
+			ids = append(ids, z.Scope)
 		}
 	}
 	return ids

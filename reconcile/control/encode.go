@@ -57,8 +57,8 @@ func writeState(to *json.Encoder, state desired.State) error {
 	return nil
 }
 
-// decodeState is what [EncodeState] was made from; nothing is the empty state.
-func decodeState(data []byte) (state desired.State, err error) {
+// DecodeState is what [EncodeState] was made from; nothing is the empty state.
+func DecodeState(data []byte) (state desired.State, err error) {
 	if len(data) == 0 {
 		return state, nil
 	}

@@ -37,7 +37,7 @@ func TestEncodedStateIsDecoded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got, err := decodeState(data); err != nil || !reflect.DeepEqual(got, state) {
+		if got, err := DecodeState(data); err != nil || !reflect.DeepEqual(got, state) {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, state)
 		}
 	}
@@ -51,7 +51,7 @@ func TestCutStateIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := 1; n < len(data); n++ {
-			if got, err := decodeState(data[:n]); err == nil || !reflect.DeepEqual(got, desired.State{}) {
+			if got, err := DecodeState(data[:n]); err == nil || !reflect.DeepEqual(got, desired.State{}) {
 				t.Fatalf("%s, %d of %d bytes: %+v, %v", name, n, len(data), got, err)
 			}
 		}

@@ -57,7 +57,7 @@ func TestApprovalsExpire(t *testing.T) {
 
 // An approval counts as used from when a change that it approves of passes the guards.
 func TestApprovalIsUsed(t *testing.T) {
-	change := diff.Change{Zone: "a", Approved: true, Operation: diff.DeploymentUpdate{Body: edge.Rule{Expression: "true"}}}
+	change := diff.Change{Zone: "a", Approved: true, Operation: diff.RuleOperation{Do: diff.ActionUpdate, Body: edge.Rule{Expression: "true"}}}
 	digest := change.ApprovalDigest()
 	a := approvals{digests: map[string]bool{digest: true}, list: []reconcile.Approval{{Digest: digest}}}
 	a.divide(diff.Plan{Changes: []diff.Change{change}}, time.Time{})

@@ -76,11 +76,9 @@ func (g *Generation) declaration(id edge.Scope) string { return g.prints[id] }
 // Zones ranges over the declared zones.
 func (g *Generation) Zones() iter.Seq[edge.Scope] {
 	return func(yield func(edge.Scope) bool) {
-		for _, account := range g.State.Accounts {
-			for _, z := range account.Zones {
-				if !yield(z.Scope) {
-					return
-				}
+		for _, z := range g.State.EachZone() {
+			if !yield(z.Scope) {
+				return
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
@@ -40,69 +39,57 @@ func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan
 
 // GuardTokens passes a plan of tokens through the guards; unkept are updates that the
 // platform took and did not keep.
-func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[edge.TokenID]string) diff.Plan {
+func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[diff.ID]string) diff.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.state.facts(g)
-	f.NonConvergentTokens = unkept
+	f.NonConvergent = unkept
 	return guard.Check(plan, f)
 }
 
-// Permit implements [zone.Gate]: the change passes the guards as they are at this
-// moment, it counts for limits, and who owns what is on record for the case that the
-// process ends between the write and its proof.
-func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (*diff.Refusal, error) {
-	if err := errors.Join(c.readStanding(ctx), c.recordDivided(ctx)); err != nil {
-		return nil, fmt.Errorf("asking whether the zone may be written: %w", err)
-	}
+// listen implements [rules]: approvals that were divided are on record before anything is
+// written on the grounds of them.
+func (c *Control) listen(ctx context.Context) error {
+	return errors.Join(c.readStanding(ctx), c.recordDivided(ctx))
+}
+
+// permit implements [rules]: the change passes the guards as they are at this moment, and
+// counts for limits.
+func (c *Control) permit(t zone.Task, _, now diff.Change) (permit, error) {
 	c.mu.Lock()
-	p, err := c.state.permit(t, now)
-	c.mu.Unlock()
-	if err != nil || p.refused != nil {
-		return p.refused, err
+	defer c.mu.Unlock()
+	return c.state.permit(t, now)
+}
+
+// withdrawn implements [rules].
+func (c *Control) withdrawn(t zone.Task, now diff.Change) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.state
+	g := s.current.Load()
+	if g.prints[now.Scope] != t.Fingerprint || s.overtaken != "" {
+		return anotherCommit
 	}
+	return withdrawn(s.holds.active(g, s.now()), now)
+}
+
+// record implements [rules]: who owns what is on record for the case that the process ends
+// between the write and its proof.
+func (c *Control) record(ctx context.Context, p permit) (number int64, err error) {
 	if p.drift != nil {
 		if err := c.Records.Drifted(ctx, []reconcile.Drift{*p.drift}, p.drift.At.Add(-c.DriftFor)); err != nil {
-			return nil, fmt.Errorf("remembering that the zone had drifted: %w", err)
+			return 0, fmt.Errorf("remembering that the zone had drifted: %w", err)
 		}
 	}
-	if err := c.history.sent(ctx, p.entry, p.widened); err != nil {
-		if refusal := Withheld(err, now, c.Now()); refusal != nil {
-			return refusal, nil
-		}
-		return nil, err
+	if number, err = c.Records.RecordWrite(ctx, p.entry, p.widened); err != nil {
+		return 0, fmt.Errorf("recording the change before it is sent: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range p.widened {
 		p.zone.own(w.ID, w.Owned)
 	}
-	return nil, nil
-}
-
-// Withheld is the refusal of a change whose zone is held since the guards were asked, as
-// [reconcile.Records.RecordWrite] says; nil where an error is another.
-func Withheld(err error, now diff.Change, at time.Time) *diff.Refusal {
-	var held *reconcile.HeldError
-	if !errors.As(err, &held) {
-		return nil
-	}
-	facts := guard.Facts{Now: at, Holds: []diff.Hold{held.Hold}}
-	return guard.Check(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused
-}
-
-// Ended implements [zone.Gate].
-func (c *Control) Ended(ctx context.Context, t zone.Task, version string) error {
-	return c.Records.Unclaim(ctx, t.Zone().Scope, version)
-}
-
-// permit is what was decided about a change that is about to be sent.
-type permit struct {
-	refused *diff.Refusal // nil: it may be sent; the rest is what to record before that
-	zone    *zoneRecord
-	drift   *reconcile.Drift // nil: none that counts for limits
-	entry   reconcile.Entry
-	widened []diff.Settled // what its deployment owns from then on
+	return number, nil
 }
 
 // permit decides about a change, and counts it for limits. The error is
@@ -135,9 +122,9 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	return p, nil
 }
 
-// Proved implements [zone.Gate]: deployments of a zone agree with their declaration.
-// Once all of them do, the declaration is proved there.
-func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
+// proved implements [rules]. Once all deployments of a zone agree with their declaration, it
+// is proved there.
+func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settled, agreed func() []reconcile.Entry) error {
 	id := t.Zone().Scope
 	c.mu.Lock()
 	z, g := c.state.zones.of(id), c.Current()
@@ -148,7 +135,7 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	p := z.settle(t, g.State.Commit, g.labels[id], settled)
 	begins := z.begins(t, p)
 	c.mu.Unlock()
-	results := c.history.writes.Proved(t.Fingerprint, settled)
+	results := agreed()
 	if len(results) == 0 {
 		results = begins
 	}
@@ -187,16 +174,14 @@ func (c *Control) TryUnkept() {
 	c.state.zones.tryUnkept(c.Now())
 }
 
-// NotKept implements [zone.Gate].
-func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
+// unkept implements [rules].
+func (c *Control) unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
 	z := c.state.zones.of(t.Zone().Scope)
 	news = z.noteUnkept(left.ID(), left.Fingerprint(), c.Now())
 	try := z.tries()[left.ID()]
 	c.mu.Unlock()
-	return news, errors.Join(
-		c.history.notKept(ctx, left), c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()), c.Records.Tried(ctx, left.ID(), try),
-	)
+	return news, errors.Join(c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()), c.Records.Tried(ctx, left.ID(), try))
 }
 
 // Tries says when the changes of a zone were sent that the platform did not keep, and when

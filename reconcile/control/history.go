@@ -4,63 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
-
-// writeHistory puts the writes of this process, and their results, on record. It is safe
-// for concurrent use.
-type writeHistory struct {
-	records Records
-	writes  reconcile.Writes
-}
-
-// resume takes the writes of which an earlier process recorded no result. A read of their
-// zones that finds them as declared proves them.
-func (h *writeHistory) resume(ctx context.Context) error {
-	unfinished, err := h.records.Unfinished(ctx)
-	if err != nil {
-		return fmt.Errorf("loading writes without a result: %w", err)
-	}
-	h.writes.Resume(unfinished)
-	return nil
-}
-
-// sent records a write that is about to be sent, and what its deployment owns from then
-// on.
-func (h *writeHistory) sent(ctx context.Context, entry reconcile.Entry, widened []diff.Settled) error {
-	number, err := h.records.RecordWrite(ctx, entry, widened)
-	if err != nil {
-		return fmt.Errorf("recording the change before it is sent: %w", err)
-	}
-	h.writes.Sent(number, entry)
-	return nil
-}
-
-// failed records which writes have changed nothing.
-func (h *writeHistory) failed(ctx context.Context, results []reconcile.Result) error {
-	failed := h.writes.Failed(results)
-	if len(failed) == 0 {
-		return nil
-	}
-	if err := h.records.Record(ctx, failed...); err != nil {
-		return fmt.Errorf("recording what failed: %w", err)
-	}
-	return nil
-}
-
-// notKept records that the platform has not kept a write of this process, if there was
-// one.
-func (h *writeHistory) notKept(ctx context.Context, left diff.Change) error {
-	result, open := h.writes.Ended(left.ID(), reconcile.NonConvergent, LeftText(left.Fields))
-	if !open {
-		return nil
-	}
-	return h.records.Record(ctx, result)
-}
 
 // entry is the entry in the history of a change that is about to be sent.
 func (s *state) entry(t zone.Task, guarded diff.Change, commitWork bool) reconcile.Entry {
@@ -73,28 +21,19 @@ func (s *state) entry(t zone.Task, guarded diff.Change, commitWork bool) reconci
 		asked.Author = ""
 	}
 	if guarded.Approved {
-		asked.Approver = Approver(guarded, s.approvals.list)
+		asked.Approver = approver(guarded, s.approvals.list)
 	}
 	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, s.zones.of(t.Zone().Scope).applied[guarded.ID()])
 }
 
-// Approver says who agreed to a change; empty where that is not on record.
-func Approver(change diff.Change, approvals []reconcile.Approval) string {
+// approver says who agreed to a change; empty where that is not on record.
+func approver(change diff.Change, approvals []reconcile.Approval) string {
 	digest := change.ApprovalDigest()
 	i := slices.IndexFunc(approvals, func(a reconcile.Approval) bool { return a.Digest == digest })
 	if i < 0 {
 		return ""
 	}
 	return approvals[i].Who
-}
-
-// LeftText names members that still differ after a write.
-func LeftText(fields []diff.Field) string {
-	paths := make([]string, len(fields))
-	for i, f := range fields {
-		paths[i] = string(f.Path)
-	}
-	return "still differs: " + strings.Join(paths, ", ")
 }
 
 // begins is the entry of a zone that agrees with its declaration for the first time; none

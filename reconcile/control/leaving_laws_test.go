@@ -209,7 +209,7 @@ func (h *history) check() {
 	h.must(err)
 	g := h.control.Current()
 	for id, z := range h.declared {
-		change := diff.Change{Operation: diff.DeploymentUpdate{}, Account: h.keys[z.account], Zone: z.key, Scope: id, Deployment: "core", Direction: diff.Weakens}
+		change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: h.keys[z.account], Zone: z.key, Scope: id, Deployment: "core", Direction: diff.Weakens}
 		by, _ := h.control.Guard(g, id, diff.Plan{Changes: []diff.Change{change}})
 		beside := guard.Check(diff.Plan{Changes: []diff.Change{change}}, WholeFacts(Whole{Record: record, Guards: guarded, Before: &g.State, State: g.State, Now: time.Now()}))
 		observed, maybe := h.observes(z.account), false

@@ -44,12 +44,10 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 		return proved, proved
 	}
 	here := map[edge.Scope]bool{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if here[z.Scope] = true; !desired.Sought(z.Scope.ID) {
-				kept, proved := before(z.Scope)
-				m.add(account, z, kept, proved)
-			}
+	for account, z := range state.EachZone() {
+		if here[z.Scope] = true; !desired.Sought(z.Scope.ID) {
+			kept, proved := before(z.Scope)
+			m.add(account, z, kept, proved)
 		}
 	}
 	for _, account := range state.LeftOut {

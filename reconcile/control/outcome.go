@@ -33,7 +33,7 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	c.mu.Lock()
 	next, drift := c.state.note(o), c.state.drift(o)
 	c.mu.Unlock()
-	return next, errors.Join(c.history.failed(ctx, o.Results), c.recordFound(ctx, drift), c.spend(ctx, spentBy(o)))
+	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.spend(ctx, spentBy(o)))
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a

@@ -117,16 +117,14 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 		touched[id] = true
 	}
 	var rolled []desired.Zone
-	for _, account := range next.State.Accounts {
-		for _, z := range account.Zones {
-			if s.zones.unproved(next, z.Scope) && !s.zones.returns(next, z.Scope) && (touched[z.Scope] || waits(s.rollout.have, z.Scope)) {
-				rolled = append(rolled, z)
-			}
+	for _, z := range next.State.EachZone() {
+		if s.zones.unproved(next, z.Scope) && !s.zones.returns(next, z.Scope) && (touched[z.Scope] || waits(s.rollout.have, z.Scope)) {
+			rolled = append(rolled, z)
 		}
 	}
 	m := s.remember(next)
 	a.Memory = &m.record
-	a.Gone, a.Keep = s.zones.undeclared(next), keeps(s.zones.prunable(), next.State)
+	a.Gone, a.Keep = s.zones.undeclared(next), Keeps(s.zones.prunable(), next.State)
 	d.Gone = gone(before, next)
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
 		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled, s.zones.proved)

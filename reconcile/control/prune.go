@@ -9,11 +9,11 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// keeps are the deployments on record as ones that may be removed, and that a state
-// declares as ones that may not: from then on they stay, even if the declaration is never
-// proved. A deployment is told by its key here; what was renamed as well counts once it is
-// proved.
-func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID) {
+// Keeps are the deployments on record as ones that may be removed, and that a state
+// declares as ones that may not, for [reconcile.Acceptance.Keep]: from then on they stay, even
+// if the declaration is never proved. A deployment is told by its key here; what was renamed
+// as well counts once it is proved.
+func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID) {
 	if len(prunable) == 0 {
 		return nil
 	}
@@ -22,11 +22,9 @@ func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 		deployment string
 	}
 	stay := map[key]bool{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			for _, d := range z.Deployments {
-				stay[key{z.Scope, d.Name()}] = !d.Prune
-			}
+	for _, z := range state.EachZone() {
+		for _, d := range z.Deployments {
+			stay[key{z.Scope, d.Name()}] = !d.Prune
 		}
 	}
 	for id, p := range prunable {
@@ -40,11 +38,6 @@ func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 func sortIDs(ids []diff.DeploymentID) []diff.DeploymentID {
 	slices.SortFunc(ids, diff.DeploymentID.Compare)
 	return ids
-}
-
-// Keeps are the deployments that an acceptance of a state records in [reconcile.Acceptance.Keep].
-func Keeps(prunable diff.Pruning, state desired.State) []diff.DeploymentID {
-	return keeps(prunable, state)
 }
 
 // Unremoved are the deployments that may be removed and that were found neither as
@@ -127,5 +120,5 @@ func (z *zoneRecord) whole(declared desired.Zone) bool {
 			return false
 		}
 	}
-	return live == len(declared.Deployments)
+	return live == declared.Count()
 }

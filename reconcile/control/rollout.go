@@ -170,7 +170,7 @@ func (c *Control) recordOutcomes(ctx context.Context) (opened []edge.Scope, err 
 		next = have
 		if have.Commit == before.Commit {
 			upTo, _ := open(have, waves, now)
-			next = noted(have, waves, upTo, outcomes, now)
+			next = Noted(have, waves, upTo, outcomes, now)
 		}
 		return next
 	})
@@ -256,8 +256,8 @@ func settled(o reconcile.Rollout) bool {
 	return pending == 0
 }
 
-// noted is the rollout after outcomes, while the waves up to open may be written.
-func noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.Scope]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
+// Noted is the rollout after outcomes, while the waves up to open may be written.
+func Noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.Scope]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
 	if o.Halted == "" && after(o, o.Wave) == open && open != 0 {
 		o.Wave, o.Since = open, time.Time{}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -40,10 +40,8 @@ func WholeFacts(w Whole) guard.Facts {
 	}
 	m := wholeMemory(record, w.Guards, w.State)
 	f.LabelsBefore, f.Accounts = m.under, m.accounts
-	for _, account := range w.State.Accounts {
-		for _, z := range account.Zones {
-			f.Zones[z.Scope] = z.Labels
-		}
+	for _, z := range w.State.EachZone() {
+		f.Zones[z.Scope] = z.Labels
 	}
 	f.Base = w.base(f)
 	f.Freezes, _ = reconcile.FreezesAt(w.Guards.Freezes, w.Now, false)
@@ -69,7 +67,7 @@ func Departed(record reconcile.Record, guards reconcile.Guards, state desired.St
 func wholeMemory(record reconcile.Record, guards reconcile.Guards, state desired.State) memory {
 	have := record.Memory
 	if len(have.Bound) == 0 && len(guards.Accounts.Settings) > 0 {
-		if accepted, err := decodeState(record.Accepted.State); err == nil {
+		if accepted, err := DecodeState(record.Accepted.State); err == nil {
 			have.Bound = guards.Accounts.Declaring(idsOf(accepted), nil).Bindings(guards.Selectors())
 		}
 	}
@@ -95,9 +93,6 @@ func Declarations(state desired.State) func(edge.Scope) string {
 	}
 }
 
-// DecodeState is a state that was put on record; the zero state for none.
-func DecodeState(data []byte) (desired.State, error) { return decodeState(data) }
-
 // RolloutOf is the rollout that a state is in: the one on record, or a new one for a
 // commit that is not on record yet.
 func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.State) reconcile.Rollout {
@@ -112,12 +107,10 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 		}
 	}
 	var zones []desired.Zone
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			proof, fingerprint := record.Proofs[z.Scope], z.Fingerprint(account)
-			if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.Scope] != fingerprint {
-				zones = append(zones, z)
-			}
+	for account, z := range state.EachZone() {
+		proof, fingerprint := record.Proofs[z.Scope], z.Fingerprint(account)
+		if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.Scope] != fingerprint {
+			zones = append(zones, z)
 		}
 	}
 	return newRollout(waves, have, state.Commit, zones, record.Proved)
@@ -126,17 +119,15 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 // Given are the zones that a state declares otherwise than the one on record; all that are
 // not proved where that is not at hand.
 func Given(record reconcile.Record, state desired.State) (ids []edge.Scope) {
-	before, err := decodeState(record.Accepted.State)
+	before, err := DecodeState(record.Accepted.State)
 	known := err == nil && len(record.Accepted.State) > 0
 	changed := map[edge.Scope]bool{}
 	if known {
 		changed = diff.ChangedZones(before, state)
 	}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if changed[z.Scope] || !known && record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
-				ids = append(ids, z.Scope)
-			}
+	for account, z := range state.EachZone() {
+		if changed[z.Scope] || !known && record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
+			ids = append(ids, z.Scope)
 		}
 	}
 	return ids
@@ -155,11 +146,6 @@ func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *g
 	}
 	f.Open, f.Next = open(o, waves, now)
 	return f
-}
-
-// Noted is a rollout after outcomes, while the waves up to open may be written.
-func Noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.Scope]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
-	return noted(o, waves, open, seen, now)
 }
 
 // ZoneOutcomes is what a run over zones has made of each of them.
@@ -206,10 +192,8 @@ func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.Scope) {
 	for id := range record.NonConvergent {
 		known[id.Scope] = true
 	}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			delete(known, z.Scope)
-		}
+	for _, z := range state.EachZone() {
+		delete(known, z.Scope)
 	}
 	return slices.SortedFunc(maps.Keys(known), edge.Scope.Compare)
 }
@@ -233,23 +217,15 @@ func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []di
 	return slices.SortedFunc(maps.Keys(gone), diff.DeploymentID.Compare)
 }
 
-// declarations names every deployment of a state the way the platform does. A
-// zone is unsure when one of its rulesets was not found, or not looked for.
+// declarations names all that a state declares the way the platform does. A zone is unsure
+// when one of its rulesets was not found, or not looked for.
 func declarations(state desired.State, live diff.Live) (declared map[diff.DeploymentID]bool, unsure map[edge.Scope]bool) {
 	declared, unsure = map[diff.DeploymentID]bool{}, map[edge.Scope]bool{}
 	for _, account := range state.Accounts {
-		ids := map[string]edge.RulesetID{}
-		listed := live.Accounts[account.ID].Listed
-		for _, ref := range account.Rulesets {
-			if found, err := deployment.FindRuleset(ref, listed.Value); listed.Err == nil && err == nil {
-				ids[ref.Key] = found.ID
-			}
-		}
-		for _, zone := range account.Zones {
-			for _, d := range zone.Deployments {
-				id, ok := ids[d.Ruleset]
-				declared[diff.DeploymentID{Scope: zone.Scope, Ruleset: id, Ref: d.Ref}] = true
-				unsure[zone.Scope] = unsure[zone.Scope] || !ok
+		for _, kind := range planner.Kinds {
+			for id, sure := range kind.Declared(account, live.Accounts[account.ID]) {
+				declared[id] = true
+				unsure[id.Scope] = unsure[id.Scope] || !sure
 			}
 		}
 	}

@@ -33,10 +33,8 @@ func fleetOf(commit string, rulesets map[string][]string) desired.State {
 
 func printsOf(s desired.State) map[edge.Scope]reconcile.Proof {
 	proofs := map[edge.Scope]reconcile.Proof{}
-	for _, account := range s.Accounts {
-		for _, z := range account.Zones {
-			proofs[z.Scope] = reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account)}
-		}
+	for account, z := range s.EachZone() {
+		proofs[z.Scope] = reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account)}
 	}
 	return proofs
 }
@@ -146,7 +144,7 @@ func TestZoneOutcomes(t *testing.T) {
 			plan.Changes = append(plan.Changes, result.Change)
 			results = append(results, result)
 		}
-		plan.Problems = append(plan.Problems, diff.Problem{Token: "ci", State: diff.Unknown}) // is about no zone
+		plan.Problems = append(plan.Problems, diff.Problem{Scope: edge.CredentialScope(""), Token: "ci", State: diff.Unknown}) // is about no zone
 		got := ZoneOutcomes([]edge.Scope{edge.ZoneScope("a"), edge.ZoneScope("b")}, plan, results)
 		if want := map[edge.Scope]reconcile.ZoneOutcome{edge.ZoneScope("a"): c.want, edge.ZoneScope("b"): done}; !cmp.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -46,7 +46,7 @@ func (w Whole) loss() guard.Loss {
 }
 
 func (w Whole) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
-	found, err := deployment.FindRuleset(ref, w.Live.Accounts[of.ID].Listed.Value)
+	found, err := rulesets.Find(ref, w.Live.Accounts[of.ID].Listed.Value)
 	if err != nil {
 		return ""
 	}
@@ -93,11 +93,9 @@ func (w Whole) settled() bool {
 	if len(w.Record.Accepted.Earlier) == 0 {
 		return true
 	}
-	for _, account := range w.State.Accounts {
-		for _, z := range account.Zones {
-			if w.Record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
-				return false
-			}
+	for account, z := range w.State.EachZone() {
+		if w.Record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
+			return false
 		}
 	}
 	return true
@@ -107,11 +105,9 @@ func (w Whole) settled() bool {
 // before is not at hand.
 func notOnRecord(state desired.State, known func(edge.Scope) bool) guard.Earlier {
 	earlier := guard.Earlier{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if !known(z.Scope) {
-				earlier[z.Scope] = nil
-			}
+	for _, z := range state.EachZone() {
+		if !known(z.Scope) {
+			earlier[z.Scope] = nil
 		}
 	}
 	return earlier
@@ -122,7 +118,7 @@ func Accepted(record reconcile.Record, within func(desired.State) desired.State)
 	if len(record.Accepted.State) == 0 {
 		return nil
 	}
-	state, err := decodeState(record.Accepted.State)
+	state, err := DecodeState(record.Accepted.State)
 	if err != nil {
 		return nil
 	}

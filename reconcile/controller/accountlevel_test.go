@@ -12,7 +12,7 @@ import (
 
 // root is the account's entry point; the zero value where it has none.
 func (f *fixture) root() edge.Ruleset {
-	for _, a := range f.platform.State().Accounts {
+	for _, a := range f.Platform.State().Accounts {
 		for _, r := range a.Rulesets {
 			if r.Kind == edge.KindRoot {
 				return r
@@ -55,9 +55,8 @@ func (f *fixture) wantRoot(refs []string, verbs ...string) {
 func TestAccountLevel(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", accountLevel("eu", "us"), other)
+		f.repo.Push("c1", accountLevel("eu", "us"), other)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantRoot([]string{"eu", "us"}, "create", "add")
 		id := edge.AccountScope(mem.Account)
 		if record := f.record(); len(record.Applied) != 3 || record.Proofs[id].Commit != "c1" {
@@ -68,7 +67,7 @@ func TestAccountLevel(t *testing.T) {
 
 		root := f.root()
 		root.Rules[1].ActionParameters.Overrides = nil
-		if err := f.platform.SetRuleset(mem.Account, root); err != nil {
+		if err := f.Platform.SetRuleset(mem.Account, root); err != nil {
 			t.Fatal(err)
 		}
 		f.pass(interval + soon)

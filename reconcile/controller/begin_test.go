@@ -7,16 +7,14 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // What a process does when it begins, and over restarts.
 
 func TestAFirstCommitIsApplied(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 5)
-		f.repo.push("c1", fleet(5, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 5)
 		f.want(5, "xss")
 		if n := len(only(f.calls.take(), "write")); n != 5 {
 			t.Errorf("%d writes", n)
@@ -40,9 +38,8 @@ func TestAPushLooksAtWhatItTouches(t *testing.T) {
 			const n = 50
 			f := newFixture(t, n)
 			f.Lanes.All[0].Budget = diff.Budget{Requests: 200, Per: time.Minute} // not all at the start
-			f.repo.push("c1", fleet(n, "xss")...)
+			f.repo.Push("c1", fleet(n, "xss")...)
 			f.start()
-			defer func() { f.stop() }()
 			f.want(n, "xss")
 			f.stop()
 			if !restarted {
@@ -50,7 +47,7 @@ func TestAPushLooksAtWhatItTouches(t *testing.T) {
 				f.pass(soon)
 			}
 			f.calls.take()
-			f.repo.push("c2", but(fleet(n, "xss"), 7, "rce")...)
+			f.repo.Push("c2", but(fleet(n, "xss"), 7, "rce")...)
 			if restarted {
 				f.start()
 			} else {
@@ -74,7 +71,7 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 		const n = 100
 		f := newFixture(t, n)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 400, Per: time.Minute}
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		f.want(n, "xss")
 		f.calls.answerBy(refuseWrites)
@@ -84,7 +81,6 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 		f.pass(time.Minute)
 		f.calls.take()
 		f.start()
-		defer func() { f.stop() }()
 		if got := f.count(n, "rce"); got != 9 {
 			t.Errorf("%d zones are as the commit says", got)
 		}
@@ -100,9 +96,9 @@ func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 20
 		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		f.records.set(func(op string) error {
+		f.records.FailBy(func(op string) error {
 			if op == "save" {
 				return errDisk
 			}
@@ -110,10 +106,9 @@ func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
 		})
 		f.push("c2", but(fleet(n, "xss"), 1, "rce")...)
 		f.stop()
-		f.records.set(nil)
+		f.records.FailBy(nil)
 		f.drift(n)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(interval)
 		if got := f.count(n, "xss"); got != n-1 || f.off(1) != "rce" {
 			t.Errorf("%d of %d zones are healed", got, n-1)
@@ -125,13 +120,12 @@ func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
 func TestHealingWithoutGit(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 3)
-		f.repo.push("c1", fleet(3, "xss")...)
+		f.repo.Push("c1", fleet(3, "xss")...)
 		f.start()
 		f.stop()
-		f.repo = newRepo()
+		f.repo = reconciletest.NewRepo()
 		f.drift(3)
 		f.start()
-		defer func() { f.stop() }()
 		f.want(3, "xss")
 	})
 }
@@ -139,10 +133,7 @@ func TestHealingWithoutGit(t *testing.T) {
 // Zones that leave the repository are forgotten, and their hands are off.
 func TestZonesThatLeave(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 3)
-		f.repo.push("c1", fleet(3, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 3)
 		f.push("c2", fleet(2, "xss")...)
 		if record := f.record(); len(record.Proofs) != 2 || len(record.Applied) != 2 {
 			t.Errorf("on record are %v, %v", record.Proofs, record.Applied)
@@ -162,11 +153,8 @@ func TestZonesThatLeave(t *testing.T) {
 // A commit that cannot be put on record is not in force, and is tried again.
 func TestACommitThatCannotBeRemembered(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 2)
-		f.repo.push("c1", fleet(2, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
-		f.records.set(func(op string) error {
+		f := running(t, 2)
+		f.records.FailBy(func(op string) error {
 			if op == "accept" {
 				return errDisk
 			}
@@ -178,11 +166,11 @@ func TestACommitThatCannotBeRemembered(t *testing.T) {
 		if errs := failures(f.journal.take()); len(errs) == 0 || !errors.Is(errs[0], errDisk) {
 			t.Errorf("errors %v", errs)
 		}
-		f.records.set(nil)
+		f.records.FailBy(nil)
 		f.pass(time.Minute)
 		f.want(2, "rce")
-		if f.repo.compiled["c2"] != 1 {
-			t.Errorf("compiled %v", f.repo.compiled)
+		if f.repo.Compiled["c2"] != 1 {
+			t.Errorf("compiled %v", f.repo.Compiled)
 		}
 	})
 }
@@ -195,20 +183,17 @@ func mistake(message string) desired.Problem {
 // before goes on, and what is mended is taken.
 func TestHeldCommits(t *testing.T) {
 	for name, held := range map[string]commit{
-		"invalid":         {problems: []desired.Problem{mistake("blok is no action")}},
-		"shrunk":          {state: stateOf("c2", fleet(2, "rce")...)},
-		"empty":           {state: desired.State{Commit: "c2"}},
-		"not evaluated":   {err: errors.New("the evaluator was killed")},
-		"a warning apart": {problems: []desired.Problem{{Message: "odd", Warning: true}, mistake("no")}},
+		"invalid":         {Problems: []desired.Problem{mistake("blok is no action")}},
+		"shrunk":          {State: stateOf("c2", fleet(2, "rce")...)},
+		"empty":           {State: desired.State{Commit: "c2"}},
+		"not evaluated":   {Err: errors.New("the evaluator was killed")},
+		"a warning apart": {Problems: []desired.Problem{{Message: "odd", Warning: true}, mistake("no")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
-				f := newFixture(t, 6)
-				f.repo.push("c1", fleet(6, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, 6)
 				f.journal.take()
-				f.repo.commit("c2", held)
+				f.repo.Commit("c2", held)
 				f.source.Poke()
 				f.drift(3)
 				f.pass(interval)
@@ -226,7 +211,7 @@ func TestHeldCommits(t *testing.T) {
 				if told != 1 {
 					t.Errorf("told %d times", told)
 				}
-				if n := f.repo.compiled["c2"]; name != "not evaluated" && n > 3 {
+				if n := f.repo.Compiled["c2"]; name != "not evaluated" && n > 3 {
 					t.Errorf("evaluated %d times in two hours", n)
 				}
 				f.restart()
@@ -241,14 +226,11 @@ func TestHeldCommits(t *testing.T) {
 // A commit that was held because the machine was busy is evaluated again.
 func TestHeldCommitsAreEvaluatedAgain(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
-		f.repo.commit("c2", commit{problems: []desired.Problem{mistake("evaluating this folder exceeded the time bound of 30s")}})
+		f := running(t, 1)
+		f.repo.Commit("c2", commit{Problems: []desired.Problem{mistake("evaluating this folder exceeded the time bound of 30s")}})
 		f.source.Poke()
 		f.pass(time.Minute)
-		f.repo.commit("c2", commit{state: stateOf("c2", fleet(1, "rce")...)})
+		f.repo.Commit("c2", commit{State: stateOf("c2", fleet(1, "rce")...)})
 		f.pass(2 * time.Hour)
 		f.want(1, "rce")
 	})

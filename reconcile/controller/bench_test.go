@@ -16,7 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/seen"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -52,17 +52,17 @@ func BenchmarkPlanCommit5000Of10000(b *testing.B) {
 func BenchmarkLastSeen10000(b *testing.B) {
 	f := newBenchFleet(b)
 	f.open(b)
-	var cache *seen.Cache
+	var cache *lastSeen
 	before, taken := liveHeap(), uint64(0)
 	for b.Loop() {
-		cache = &seen.Cache{}
+		cache = newLastSeen(f.Lanes, false)
 		for id, sight := range f.sights(b) {
 			task, _ := f.heart.control.Task(f.heart.control.Current(), id)
-			task.Memory = cache.Plans(id)
-			if plan := f.heart.lanes.all[0].work.worker.Plan(task, sight); len(plan.Changes) > 0 {
+			task.Memory = cache.memory(id)
+			if plan := f.heart.zones[0].worker.Plan(task, sight); len(plan.Changes) > 0 {
 				b.Fatalf("zone %s is not in sync: %+v", id, plan.Changes)
 			}
-			cache.Put(id, seen.Entry{EntryPoint: sight.EntryPoint, At: sight.At})
+			cache.put(id, zoneSeen{entryPoint: sight.EntryPoint, at: sight.At})
 		}
 		b.StopTimer()
 		taken = liveHeap() - before
@@ -85,7 +85,7 @@ func newBenchFleet(b *testing.B) *benchFleet {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &records{}}}
+	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &reconciletest.Records{}}}
 	for i := 1; i <= benchZones; i++ {
 		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i), edge.PhaseFirewallManaged)
 		if err != nil {
@@ -119,9 +119,9 @@ func (f *benchFleet) open(b *testing.B) {
 func (f *benchFleet) prove(b *testing.B) {
 	b.Helper()
 	for id, sight := range f.sights(b) {
-		f.heart.lanes.all[0].work.seen.Put(id, seen.Entry{EntryPoint: sight.EntryPoint, At: sight.At})
+		f.heart.seen.put(id, zoneSeen{entryPoint: sight.EntryPoint, at: sight.At})
 		task, _ := f.heart.control.Task(f.heart.control.Current(), id)
-		plan := f.heart.lanes.all[0].work.worker.Plan(task, sight)
+		plan := f.heart.zones[0].worker.Plan(task, sight)
 		if _, err := f.heart.control.Looked(b.Context(), id); err != nil {
 			b.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func (f *benchFleet) sights(b *testing.B) func(func(edge.Scope, zone.Sight) bool
 		for id := range g.Zones() {
 			task, _ := f.heart.control.Task(g, id)
 			task.ListedSince = time.Now().Add(-time.Hour)
-			sight, err := f.heart.lanes.all[0].work.worker.Read(b.Context(), task)
+			sight, err := f.heart.zones[0].worker.Read(b.Context(), task)
 			if err != nil || sight.EntryPoint.Err != nil {
 				b.Fatal(err, sight.EntryPoint.Err)
 			}

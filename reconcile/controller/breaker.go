@@ -13,6 +13,10 @@ import (
 // to be away.
 const few = 3
 
+// awayAfter is since when a platform must be down, or a credential be rejected, for its lane
+// to count as away: what is reported together does not wait for it then.
+const awayAfter = 30 * time.Second
+
 // breaker tells a platform that is down from a zone that fails: after so many
 // unavailable answers in a row, whatever the zones, only a probe is let through now
 // and then. Each other zone would cost all its retries. A credential that is not taken

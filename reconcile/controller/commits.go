@@ -2,30 +2,42 @@ package controller
 
 import (
 	"context"
+	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
+	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
-func urgency(zones int, revert bool) queue.Priority {
-	if zones <= reconcile.SmallPush || revert {
-		return queue.Push
-	}
-	return queue.Bulk
-}
+// commits is the way of a commit: proposed by the source, decided about by control, and
+// then in the queues of all lanes.
+type commits struct {
+	source   *source.Source
+	good     reconcile.GoodCommit // nil: nothing keeps the accepted commit in the store of git
+	accepted func(commit string)
+	control  *control.Control
+	names    *directory.Names
+	lanes    *lanes
+	tokens   *queue.Queue[struct{}]
+	seen     *lastSeen
+	sweep    *turns
+	retries  *retries
+	reports  *reports
+	outcomes *outcomes
+	outages  *outage.Tracker
+	log      *slog.Logger
 
-// itemsOf are zones to be read now.
-func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edge.Scope] {
-	items := make([]queue.Item[edge.Scope], len(ids))
-	for i, id := range ids {
-		items[i] = queue.Item[edge.Scope]{Key: id, Priority: p, Reason: reason}
-	}
-	return items
+	// publishing is held while a commit comes into force, until the queues have all of it.
+	publishing sync.Mutex
+	save       chan *control.Generation // declarations to be put on record; the newest counts
 }
 
 // startWhole is the part of the budget up to which a fleet is read as a whole at
@@ -35,27 +47,27 @@ const startWhole = 4
 // begin puts everything into the queue that is in force from an earlier process: what
 // was not proved yet at once, and the rest by its turn; or all at once, where that
 // costs little.
-func (c *Controller) begin(ctx context.Context) {
+func (c *commits) begin(ctx context.Context) {
 	g := c.control.Current()
 	if g == nil {
 		return
 	}
-	c.lanes.noteDeclared(c.Outages, g)
+	c.lanes.noteDeclared(c.outages, g)
 	c.lanes.place(g, nil)
 	work := c.fill(g)
 	c.lanes.set(g, itemsOf(withID(work), urgency(len(work), false), "not proved by an earlier process")...)
-	c.reports.inForce(ctx, g, nil)
+	c.reports.inForce(g, nil)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
 
 // fill puts the zones of the first generation of a process into the queue that were
 // proved by an earlier one, and returns the others.
-func (c *Controller) fill(g *control.Generation) (work []edge.Scope) {
+func (c *commits) fill(g *control.Generation) (work []edge.Scope) {
 	now := time.Now()
 	whole := map[*lane]bool{}
-	for i, part := range c.Lanes.Part(g.State) {
-		requests := int64(c.Lanes.All[i].Budget.Requests)
-		whole[c.lanes.all[i]] = c.Sweep == nil || requests == 0 || reconcile.SweepRequests(part)*startWhole <= requests
+	for i, part := range c.lanes.of.Part(g.State) {
+		requests := int64(c.lanes.all[i].Budget.Requests)
+		whole[c.lanes.all[i]] = c.sweep.schedule == nil || requests == 0 || reconcile.SweepRequests(part)*startWhole <= requests
 	}
 	swept := c.control.Swept()
 	if swept.IsZero() || swept.After(now) {
@@ -79,19 +91,19 @@ func (c *Controller) fill(g *control.Generation) (work []edge.Scope) {
 }
 
 // follow has the source look, and decides about what it proposes, until ctx ends.
-func (c *Controller) follow(ctx context.Context) {
+func (c *commits) follow(ctx context.Context) {
 	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
 		// An earlier process accepted it and could not put its declarations on record.
-		if p := c.Source.Evaluate(ctx, accepted); p.Err == nil {
+		if p := c.source.Evaluate(ctx, accepted); p.Err == nil {
 			c.propose(ctx, p)
 		}
 	}
-	c.Source.Run(ctx, c.known, c.propose)
+	c.source.Run(ctx, c.known, c.propose)
 }
 
 // known is the commit that need not be evaluated again: the one in force, unless
 // another process has accepted one that nothing is known of.
-func (c *Controller) known() string {
+func (c *commits) known() string {
 	state, _ := c.control.InForce()
 	if c.control.Accepted() != state.Commit {
 		return ""
@@ -100,11 +112,11 @@ func (c *Controller) known() string {
 }
 
 // propose decides about a commit, and has done what the decision asks for.
-func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
+func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	noteGit(c.Outages, p)
-	p.State = c.Names.Resolve(p.State)
+	noteGit(c.outages, p)
+	p.State = c.names.Resolve(p.State)
 	d, err := c.control.Propose(ctx, p)
 	if c.reports.state(ctx, "accept", err); err != nil {
 		return
@@ -114,18 +126,18 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 		c.reports.looked(ctx, d.Held)
 		return
 	}
-	c.Begin(d.Accepted.State.Commit)
+	c.accepted(d.Accepted.State.Commit)
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
-	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nothing waits for it
-		c.reports.state(ctx, "good", c.Good.SetGood(ctx, commit))
+	if commit := d.Accepted.State.Commit; commit != "" && c.good != nil { // nothing waits for it
+		c.reports.state(ctx, "good", c.good.SetGood(ctx, commit))
 	}
 }
 
 // accept has the zones of a new generation read, and forgets those that left.
-func (c *Controller) accept(d control.Decision) {
+func (c *commits) accept(d control.Decision) {
 	g := d.Accepted
-	c.lanes.noteDeclared(c.Outages, g)
+	c.lanes.noteDeclared(c.outages, g)
 	c.lanes.place(g, d.Gone)
 	if d.First {
 		c.fill(g)
@@ -133,8 +145,7 @@ func (c *Controller) accept(d control.Decision) {
 	for _, id := range d.Gone {
 		c.retries.worked(id)
 	}
-	c.seen.Keep(g.Declares)
-	c.lanes.forget(g)
+	c.seen.keep(g)
 	c.outcomes.keep(g.Declares)
 	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
@@ -145,7 +156,7 @@ func (c *Controller) accept(d control.Decision) {
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
-	c.names.poke()
+	c.names.Poke()
 	for offered := false; !offered; {
 		select {
 		case c.save <- g:
@@ -156,7 +167,7 @@ func (c *Controller) accept(d control.Decision) {
 }
 
 // keepStates puts declarations on record, the newest at a time.
-func (c *Controller) keepStates(ctx context.Context) {
+func (c *commits) keepStates(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -167,158 +178,47 @@ func (c *Controller) keepStates(ctx context.Context) {
 	}
 }
 
-// tickEvery is how often control is asked what time and people have brought.
-const tickEvery = time.Second
-
-// sweptEvery is how often it is recorded how far the sweep has come.
-const sweptEvery = time.Minute
-
-// atWorkFor is for how long a look that was begun may go on: a process that ends may
-// not have come to its end.
-const atWorkFor = 30 * time.Second
-
-// recordSwept records how far the sweep has come: to the oldest turn that is due, or
-// may be at work.
-func (c *Controller) recordSwept(ctx context.Context) {
-	c.reports.state(ctx, "swept", c.Records.Swept(ctx, c.sweptUntil(time.Now())))
-}
-
-func (c *Controller) sweptUntil(now time.Time) time.Time {
-	until := now.Add(-atWorkFor)
-	if oldest := c.lanes.stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
-		until = oldest
-	}
-	return until
-}
-
-// tick asks for that until ctx ends.
-func (c *Controller) tick(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	last, swept := "", time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if now := time.Now(); now.Sub(swept) >= sweptEvery {
-			swept = now
-			c.recordSwept(ctx)
-		}
-		for _, lane := range c.lanes.all {
-			lane.admission.turnsWaiting.Store(int64(lane.queue.Stats()[queue.Sweep].Waiting))
-		}
-		ticked, err := c.control.Tick(ctx)
-		switch {
-		case err == nil:
-			last = ""
-			c.Outages.Worked(reconcile.OutageState, "", "tick")
-		case ctx.Err() == nil && outage.Cause(err) != last:
-			last = outage.Cause(err)
-			c.reports.state(ctx, "tick", err)
-		case ctx.Err() == nil:
-			c.Outages.Failed(reconcile.OutageState, "", "tick", err)
-		}
-		c.tryState(ctx, time.Now())
-		c.Outages.Tick()
-		c.countAway(ctx, time.Now())
-		c.reports.soFar(ctx, time.Now())
-		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
-			c.lanes.sooner(c.control.Current(), itemsOf(ticked.Released, queue.Released, "the wait is over")...)
-		}
-		if ticked.Tokens {
-			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
-		}
-		if ticked.Overtaken != "" {
-			c.reload(ctx)
-		}
-	}
-}
-
-// stateTries is how the state folder was found by the last tick.
-type stateTries struct {
-	next  time.Time // when it is tried again
-	tries int       // in a row that found it to work, while something fails all the same
-	lasts bool      // its outage
-}
-
-// tryState writes to the ledger while the state folder fails. Once its outage has ended, all
-// that has failed is due at once. Where the ledger can be written and something fails all the
-// same, it is tried ever more slowly: not every zone is to be asked again and again.
-func (c *Controller) tryState(ctx context.Context, now time.Time) {
-	s := &c.stateTries
-	lasts, fails := c.Outages.State()
-	if fails && !now.Before(s.next) {
-		s.next = now.Add(retry.Ledger.First)
-		if err := c.Records.Swept(ctx, c.sweptUntil(now)); err != nil {
-			c.Outages.Failed(reconcile.OutageState, "", "swept", err)
-		} else {
-			c.Outages.Worked(reconcile.OutageState, "", "swept")
-			if full := c.Outages.StateWorks(); full {
-				c.Source.Poke() // git may have found no space
-			} else {
-				s.tries++
-				s.next = now.Add(retry.Ledger.Delay(s.tries))
-				c.stateAgain()
-			}
-			lasts, _ = c.Outages.State()
-		}
-	}
-	if s.lasts && !lasts {
-		s.tries = 0
-		c.stateAgain()
-	}
-	s.lasts = lasts
-}
-
-// stateAgain has everything tried that may have failed of the state folder.
-func (c *Controller) stateAgain() {
-	const reason = "the state folder may work again"
-	c.tokens.Sooner(queue.Item[struct{}]{Priority: queue.Retry, Reason: reason})
-	c.lanes.sooner(c.control.Current(), itemsOf(c.retries.failing(), queue.Retry, reason)...)
-}
-
 // reload takes over a commit that another process has accepted.
-func (c *Controller) reload(ctx context.Context) {
+func (c *commits) reload(ctx context.Context) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	c.reports.state(ctx, "names", c.Names.Recall(ctx)) // it has looked them up, too
+	c.reports.state(ctx, "names", c.names.Recall(ctx)) // it has looked them up, too
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
 		return
 	}
 	if d.Accepted == nil {
-		c.Source.Poke() // its declarations are not on record: the source proposes it
+		c.source.Poke() // its declarations are not on record: the source proposes it
 		return
 	}
-	c.reports.inForce(ctx, d.Accepted, d.Due)
+	c.reports.inForce(d.Accepted, d.Due)
 	c.accept(d)
 }
 
-// lookNow has every zone read when that is asked for.
-func (c *Controller) lookNow(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.Look:
-		}
-		c.Source.Poke()
-		g := c.control.Current()
-		if g == nil {
-			continue
-		}
-		c.lanes.ask(time.Now())
-		c.control.TryUnkept()
-		for _, lane := range c.lanes.all {
-			lane.admission.breaker.hurry()
-			lane.work.worker.Accounts.Hurry()
-		}
-		ids := allOf(g)
-		c.reports.round(ids)
-		c.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
-		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
-		c.names.poke()
+// rename brings ids into force that were found since, and returns what is in force then.
+func (c *commits) rename(ctx context.Context, g *control.Generation) *control.Generation {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	if c.control.Current() != g {
+		c.names.Poke()
+		return c.control.Current()
 	}
+	state := c.names.Resolve(g.State)
+	if directory.SameIDs(g.State, state) {
+		return g
+	}
+	d, err := c.control.Rename(ctx, g, state)
+	if c.reports.state(ctx, "names", err); err != nil || d.Accepted == nil {
+		return g
+	}
+	c.reports.renamed(d.Accepted, d.Renamed)
+	c.accept(d)
+	c.log.InfoContext(ctx, "zones were found by their names", "zones", len(d.Renamed))
+	return d.Accepted
+}
+
+// withID are those of some zones whose id is known. The others are put into the queue when
+// their names were looked up.
+func withID(ids []edge.Scope) []edge.Scope {
+	return slices.DeleteFunc(slices.Clone(ids), func(id edge.Scope) bool { return desired.Sought(id.ID) })
 }

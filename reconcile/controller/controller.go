@@ -10,12 +10,12 @@
 // hangs, a zone that never answers or a commit of ten thousand zones costs the rest
 // nothing.
 //
-// A zone's way is in zones.go, the tokens' in tokens.go, a commit's in commits.go; what
-// is reported of them in reports.go.
+// A commit's way is in commits.go, a zone's in zones.go, the tokens' in tokens.go; what is
+// reported of them in reports.go, and what they say when they are asked in status.go and
+// why.go. A file knows only what stands below it: no part knows the controller.
 package controller
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -25,17 +25,15 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/directory"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
-	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/source"
-	"github.com/seawall-dev/seawall/reconcile/token"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -69,96 +67,70 @@ type Telling struct {
 	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
 }
 
-// TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
-// [token.Observer] that writes nothing.
-type TokenWork interface {
-	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
-	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
-	Unkept() map[edge.TokenID]string
-	CheckSink(s desired.Sink) error
-}
-
 // Controller runs the parts. Make it with [New].
 type Controller struct {
-	Config
-	control   *control.Control
-	lanes     *lanes
-	tokens    *queue.Queue[struct{}]
-	names     *names
-	sweep     *turns
-	retries   *retries
-	seen      *seen.Cache
+	parts
+	commits   *commits
+	ticks     *ticks
+	nameLoop  *nameLoop
+	zones     []*zoneWork // of each lane
 	tokenLoop *tokenLoop
-	reports   *reports
-	outcomes  *outcomes
-	// publishing is held while a commit comes into force, until the queue has all of it.
-	publishing sync.Mutex
-	save       chan *control.Generation // declarations to be put on record; the newest counts
-	stateTries stateTries               // of tick alone
 }
 
-// New puts the parts together. It reads what is on record.
+// New puts the parts together, each from those that it stands on. It reads what is on record.
 func New(ctx context.Context, config Config) (*Controller, error) {
 	config = config.withDefaults()
-	c := &Controller{
-		Config: config, sweep: &turns{schedule: config.Sweep}, outcomes: newOutcomes(time.Now()), save: make(chan *control.Generation, 1),
+	if err := config.Names.Recall(ctx); err != nil {
+		return nil, err
 	}
-	c.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
-	c.reports = newReports(c)
-	c.names = &names{Names: config.Names, c: c, poked: make(chan struct{}, 1)}
-	c.retries, c.seen = newRetries(), &seen.Cache{}
-	c.lanes = &lanes{of: config.Lanes}
-	for _, of := range config.Lanes.All {
-		c.lanes.all = append(c.lanes.all, c.newLane(of))
-	}
-	c.tokenLoop = &tokenLoop{
-		work: config.Tokens, queue: c.tokens, sweep: c.sweep, reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
-		deprecations: config.Deprecations,
-	}
-	err := c.Names.Recall(ctx)
-	if err != nil {
-		return c, err
-	}
-	c.control, err = control.New(ctx, control.Config{
-		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.lanes.foresee,
-		Ruleset:   c.lanes.ruleset,
+	seen, sweep, retries, outcomes := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), newOutcomes(time.Now())
+	decisions, err := control.New(ctx, control.Config{
+		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
 	})
-	c.tokenLoop.control = c.control
-	for _, lane := range c.lanes.all {
-		lane.work.control, lane.work.worker.Gate = c.control, c.control
+	if err != nil {
+		return nil, err
 	}
-	if state, ok := c.control.InForce(); ok && err == nil {
-		err = config.Lanes.Check(state)
+	if state, ok := decisions.InForce(); ok {
+		if err := config.Lanes.Check(state); err != nil {
+			return nil, err
+		}
 	}
-	return c, err
-}
-
-// newLane makes the work with one credential. What is known of zones is shared with the
-// others, and what is known of the platform is not.
-func (c *Controller) newLane(of reconcile.Lane) *lane {
-	if of.Room == nil {
-		of.Room = func(edge.Class, int) int { return 1 << 20 }
+	lanes := newLanes(config.Lanes, sweep, seen, config.Outages)
+	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
+	reports := &reports{
+		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval,
+		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
 	}
-	if of.Pause == nil {
-		of.Pause = func() time.Duration { return 0 }
+	c := &Controller{
+		parts: parts{
+			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
+		},
+		commits: &commits{
+			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
+			seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, outages: config.Outages, log: config.Log,
+			save: make(chan *control.Generation, 1),
+		},
+		tokenLoop: &tokenLoop{
+			work: config.Tokens, control: decisions, queue: tokens, sweep: sweep, reports: reports, outcomes: outcomes, outages: config.Outages,
+			deprecations: config.Deprecations, requests: config.Requests,
+		},
 	}
-	of.Credential = cmp.Or(of.Credential, outage.CredentialZones)
-	l := &lane{Lane: of, outages: c.Outages}
-	if len(c.Lanes.All) > 1 {
-		l.outages = c.Outages.Lane(of.Name, of.Credential)
+	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
+	c.ticks = &ticks{
+		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
+		outages: config.Outages, asked: config.Look, began: outcomes.began,
 	}
-	l.admission = &admission{
-		budget: of.Budget, room: of.Room, sweep: c.sweep, shares: &shares{budget: of.Budget}, breaker: newBreaker(2 * of.AtOnce()),
+	for _, lane := range lanes.all {
+		c.zones = append(c.zones, &zoneWork{
+			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes,
+			worker: &zone.Worker{
+				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names,
+				Gate: decisions, Now: time.Now,
+			},
+		})
 	}
-	l.queue = queue.New(queue.Config[edge.Scope]{Workers: of.AtOnce(), Admit: l.admission.admit})
-	accounts := zone.NewAccounts(of.Reader, time.Now)
-	accounts.Documented, accounts.Urgent = c.Guards.Documented, true
-	l.work = &zoneWork{
-		lane: l, lanes: c.lanes, sweep: c.sweep, retries: c.retries, seen: c.seen, reports: c.reports, outcomes: c.outcomes,
-		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Names: c.Names, Now: time.Now},
-	}
-	return l
+	return c, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -173,6 +145,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
+	}
+	if c.Requests == nil {
+		c.Requests = func() int64 { return 0 }
 	}
 	if c.Deprecations == nil {
 		c.Deprecations = func(desired.State, time.Time) []deprecation.Notice { return nil }
@@ -191,20 +166,52 @@ func (c Config) checkSink() func(desired.Sink) error {
 // changed.
 func (c *Controller) InForce() (desired.State, bool) { return c.control.InForce() }
 
-// Run works until ctx ends. A write that was sent is finished and proved first.
+// Status says how the daemon is, as far as the controller knows: the caller adds the mode, what is
+// left of the budget, and what /readyz says. It sends nothing, and costs a look
+// at each zone in memory.
+func (c *Controller) Status() inspect.Status { return c.view().status() }
+
+// Zones says what is known of the zones that a word means: those declared by this name, or
+// the one with this id. Where there are none, near is a name that may have been meant,
+// empty for none.
+func (c *Controller) Zones(word string) (list inspect.ZoneList, near string) {
+	return c.view().named(word)
+}
+
+// OrderTokens has something done about tokens while no other work on them goes on; the tokens
+// are looked at directly afterwards. do gets a context that ends with the controller, not with
+// ctx. It returns when do has. Where that was not begun the error is [ErrNotBegun], or that of
+// ctx.
+func (c *Controller) OrderTokens(ctx context.Context, do func(ctx context.Context) error) error {
+	return c.tokenLoop.order(ctx, do)
+}
+
+// RotateToken makes the successor of a token now, through the guards that one which is due
+// passes, and returns what became of this token. begin has the first word: nothing is done
+// where it fails, and the work has the context that it returns.
+func (c *Controller) RotateToken(ctx context.Context, r Rotation, begin func(context.Context) (context.Context, error)) (reconcile.Report, error) {
+	return c.tokenLoop.rotate(ctx, r, begin)
+}
+
+// Run works until ctx ends: on SIGTERM, and before a reload. No look is begun from then on. A
+// write that was sent is finished and proved first (visit.change in reconcile/zone/write.go),
+// what became of it is put on record (zoneWork.conclude), and how far the sweep has come is
+// the last thing that is written. Each of these has [reconcile.Grace] to end.
 func (c *Controller) Run(ctx context.Context) {
-	c.begin(ctx)
+	c.commits.begin(ctx)
 	var all sync.WaitGroup
-	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run, c.names.run} {
+	for _, part := range []func(context.Context){
+		c.commits.follow, c.commits.keepStates, c.ticks.run, c.ticks.lookNow, c.tokenLoop.run, c.nameLoop.run,
+	} {
 		all.Go(func() { part(ctx) })
 	}
-	for _, lane := range c.lanes.all {
-		for range lane.AtOnce() {
-			all.Go(func() { lane.work.run(ctx) })
+	for _, work := range c.zones {
+		for range work.AtOnce() {
+			all.Go(func() { work.run(ctx) })
 		}
 	}
 	all.Wait()
 	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
-	c.recordSwept(lingering)
+	c.ticks.recordSwept(lingering)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // laws is what the crash model knows of the truth, and what was seen to be against it.
@@ -317,7 +318,7 @@ func (w *crashes) off(id edge.Scope) string {
 	if err != nil {
 		panic(err)
 	}
-	return tagsOff(entry.Rules[0])
+	return strings.Join(reconciletest.TagsOff(entry.Rules[0]), ",")
 }
 
 // differ says what is not as git says, after everything that was in the way has ended.
@@ -328,9 +329,9 @@ func (w *crashes) differ() (all []string) {
 	}
 	w.laws.mu.Lock()
 	defer w.laws.mu.Unlock()
-	state := w.laws.commits[w.repo.head]
-	if record.Accepted.Commit != w.repo.head {
-		return []string{fmt.Sprintf("commit %s is in force, not %s", record.Accepted.Commit, w.repo.head)}
+	state := w.laws.commits[w.repo.Head]
+	if record.Accepted.Commit != w.repo.Head {
+		return []string{fmt.Sprintf("commit %s is in force, not %s", record.Accepted.Commit, w.repo.Head)}
 	}
 	for _, z := range state.Accounts[0].Zones {
 		want := declaredTags(z)

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
@@ -134,7 +135,7 @@ func (w *crashes) newLife() *life {
 		l.left, l.after = w.doomed[0]/2, w.doomed[0]%2 == 1
 		w.doomed = w.doomed[1:]
 	}
-	l.source = source.New(source.Config{Source: w.repo, Compiler: w.repo, Agreed: w.repo.agreed, Schedule: cron.Every(time.Minute), Now: time.Now})
+	l.source = source.New(source.Config{Source: w.repo, Compiler: w.repo, Agreed: w.repo.Agreed, Schedule: cron.Every(time.Minute), Now: time.Now})
 	return l
 }
 
@@ -162,7 +163,7 @@ func (p *watchedWriter) UpdateRule(ctx context.Context, zone edge.Scope, entryPo
 	if p.life.isDead() {
 		return nil, errDead
 	}
-	p.checkWrite(zone, tagsOff(body))
+	p.checkWrite(zone, strings.Join(reconciletest.TagsOff(body), ","))
 	return p.Writer.UpdateRule(ctx, zone, entryPoint, rule, body)
 }
 
@@ -247,7 +248,7 @@ func (w *crashes) serve(recorder *httptest.ResponseRecorder, r *http.Request, id
 		if err := json.Unmarshal(body, &rule); err != nil {
 			return err
 		}
-		w.laws.written(id, tagsOff(rule))
+		w.laws.written(id, strings.Join(reconciletest.TagsOff(rule), ","))
 	default:
 		w.laws.read(id)
 	}

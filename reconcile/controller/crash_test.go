@@ -27,6 +27,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 func TestMain(m *testing.M) {
@@ -132,7 +133,7 @@ func drawScript(t *rapid.T) crashScript {
 type crashes struct {
 	server   *sim.Server
 	budget   *client.Budget
-	repo     *repo
+	repo     *reconciletest.Repo
 	path     string
 	people   *ledger.Ledger // what people do beside the daemon
 	config   Config
@@ -183,7 +184,7 @@ func TestCrashes(t *testing.T) {
 }
 
 func newCrashes(s crashScript, path string) *crashes {
-	w := &crashes{repo: newRepo(), path: path, budget: client.NewBudget(crashRequests, crashPer), limit: s.Limit, approves: s.Approv, faults: &faults{}}
+	w := &crashes{repo: reconciletest.NewRepo(), path: path, budget: client.NewBudget(crashRequests, crashPer), limit: s.Limit, approves: s.Approv, faults: &faults{}}
 	happenings := 0
 	w.laws = &laws{commits: map[string]desired.State{}, zones: map[edge.Scope]*zoneTruth{}, changed: map[string]map[edge.Scope]bool{}, healed: map[edge.Scope]time.Time{}}
 	var err, opened error
@@ -344,7 +345,7 @@ func (w *crashes) commit(e crashEvent) {
 	case "revert":
 		next = slices.Clone(w.history[e.N%len(w.history)])
 	case "bad":
-		w.repo.commit(fmt.Sprint("bad", len(w.log)), commit{problems: []desired.Problem{{Message: "a mistake"}}})
+		w.repo.Commit(fmt.Sprint("bad", len(w.log)), commit{Problems: []desired.Problem{{Message: "a mistake"}}})
 		w.life.source.Poke()
 		return
 	case "fewer":
@@ -372,7 +373,7 @@ func (w *crashes) push(name string, zones []zoneT) {
 	w.laws.mu.Lock()
 	w.laws.commits[name] = stateOf(name, zones...)
 	w.laws.mu.Unlock()
-	w.repo.push(name, zones...)
+	w.repo.Push(name, zones...)
 }
 
 // click is what a person does in a dashboard: some of what git says is undone, and the
@@ -388,7 +389,7 @@ func (w *crashes) click(i int, e crashEvent) {
 		return
 	}
 	o := edge.Overrides{}
-	for tag := range strings.SplitSeq(tagsOff(entry.Rules[0]), ",") {
+	for tag := range strings.SplitSeq(strings.Join(reconciletest.TagsOff(entry.Rules[0]), ","), ",") {
 		if slices.Contains(gitTags, tag) && !slices.Contains(e.Git, tag) {
 			o.Categories = append(o.Categories, edge.CategoryOverride{Category: tag, Enabled: new(false)})
 		}

@@ -56,7 +56,7 @@ func newDeployFixture(t testT, n int) *fixture {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	f.platform, f.calls.Platform = platform, platform
+	f.Platform, f.calls.Platform = platform, platform
 	return f
 }
 
@@ -72,7 +72,7 @@ var other = zoneOf(2, deployedAs(true, true))
 // wantRules is how many rules zone 1 has, and of which writes the last ones were.
 func (f *fixture) wantRules(want int, verbs ...string) {
 	f.t.Helper()
-	if n := len(f.entry(1).Rules); n != want {
+	if n := len(f.Entry(1).Rules); n != want {
 		f.t.Errorf("%d rules, want %d", n, want)
 	}
 	var got []string
@@ -95,9 +95,8 @@ func (f *fixture) wantRules(want int, verbs ...string) {
 func TestDeployedAndRemoved(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+		f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantRules(1, "create", "create")
 		f.restart()
 		f.wantRules(1)
@@ -123,9 +122,8 @@ func TestDeployedAndRemoved(t *testing.T) {
 func TestRemovalOutlives(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+		f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 		f.start()
-		defer func() { f.stop() }()
 		f.calls.take()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(3 * time.Hour), Reason: "INC-1"})
 		f.push("c2", zoneOf(1), other)
@@ -154,9 +152,8 @@ func TestRemovalOutlives(t *testing.T) {
 func TestDeclaredWithoutPruneIsKept(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+		f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 		f.start()
-		defer func() { f.stop() }()
 		f.calls.take()
 		f.calls.set(func(context.Context, call) error { return errDown })
 		f.push("c2", zoneOf(1, deployedAs(true, false)), other)
@@ -193,19 +190,18 @@ func TestEndBetweenDeployAndProof(t *testing.T) {
 				f.start()
 			}
 			ends()
-			f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+			f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 			f.start()
 			begins()
-			defer func() { f.stop() }()
 			f.pass(4 * time.Hour)
-			if n := len(f.entry(1).Rules); n != 1 || len(f.record().Prunable) != 2 {
+			if n := len(f.Entry(1).Rules); n != 1 || len(f.record().Prunable) != 2 {
 				t.Errorf("effect %v: %d rules, on record %v", effect, n, f.record().Prunable)
 			}
 			ends()
 			f.push("c2", zoneOf(1), other)
 			begins()
 			f.pass(4 * time.Hour)
-			if n := len(f.entry(1).Rules); n != 0 || len(f.record().Prunable) != 1 {
+			if n := len(f.Entry(1).Rules); n != 0 || len(f.record().Prunable) != 1 {
 				t.Errorf("effect %v: %d rules, on record %v", effect, n, f.record().Prunable)
 			}
 		})

@@ -47,10 +47,9 @@ func TestASilentGitServerDelaysNoHealing(t *testing.T) {
 		const n = 30
 		f := newFixture(t, n)
 		f.Sweep, f.Interval = cron.Every(20*time.Second), 20*time.Second
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
-		f.repo.set(func(ctx context.Context) error {
+		f.repo.FetchBy(func(ctx context.Context) error {
 			select {
 			case <-time.After(5 * time.Minute):
 				return errors.New("no answer")
@@ -63,7 +62,7 @@ func TestASilentGitServerDelaysNoHealing(t *testing.T) {
 		f.drift(n)
 		f.pass(30 * time.Second) // an interval and a half
 		f.want(n, "xss")
-		f.repo.set(nil)
+		f.repo.FetchBy(nil)
 		f.push("c2", fleet(n, "rce")...)
 		f.pass(10 * time.Minute)
 		f.want(n, "rce")
@@ -74,8 +73,8 @@ func TestASilentGitServerDelaysNoHealing(t *testing.T) {
 func TestStoppingWhileGitIsSilent(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.repo.set(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		f.repo.Push("c1", fleet(1, "xss")...)
+		f.repo.FetchBy(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		f.start()
 		began := time.Now()
 		f.stop()
@@ -93,18 +92,17 @@ func TestARevertStopsWhatWasNotSent(t *testing.T) {
 		f := newFixture(t, n)
 		f.Lanes.All[0].Concurrency = concurrency
 		f.calls.latency = 100 * time.Millisecond
-		f.repo.push("good", fleet(n, "xss")...)
+		f.repo.Push("good", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		f.want(n, "xss")
 		f.calls.take()
-		f.repo.push("bad", fleet(n, "rce")...)
+		f.repo.Push("bad", fleet(n, "rce")...)
 		f.source.Poke()
 		for f.count(n, "rce") < 17 {
 			time.Sleep(10 * time.Millisecond)
 		}
-		f.repo.push("good again", fleet(n, "xss")...)
+		f.repo.Push("good again", fleet(n, "xss")...)
 		f.source.Poke()
 		for {
 			if state, _ := f.InForce(); state.Commit == "good again" {
@@ -137,20 +135,19 @@ func TestARevertIsUrgent(t *testing.T) {
 		const n, done = 400, 15
 		f := newFixture(t, n)
 		f.Lanes.All[0].Concurrency = 8
-		f.repo.push("good", fleet(n, "xss")...)
+		f.repo.Push("good", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		f.want(n, "xss")
 		// From now on only what is urgent gets anything of the budget.
 		f.calls.latency = 100 * time.Millisecond
-		f.repo.push("bad", fleet(n, "rce")...)
+		f.repo.Push("bad", fleet(n, "rce")...)
 		f.source.Poke()
 		for f.count(n, "rce") < done {
 			time.Sleep(10 * time.Millisecond)
 		}
 		f.room.Store(0)
-		f.repo.push("good again", fleet(n, "xss")...)
+		f.repo.Push("good again", fleet(n, "xss")...)
 		f.source.Poke()
 		f.pass(10 * time.Second)
 		f.want(n, "xss")
@@ -173,9 +170,8 @@ func TestSlowZonesKeepToTheirShare(t *testing.T) {
 				f := newFixture(t, n)
 				f.Lanes.All[0].Concurrency = concurrency
 				f.Sweep, f.Interval = cron.Every(time.Minute), time.Minute
-				f.repo.push("c1", fleet(n, "xss")...)
+				f.repo.Push("c1", fleet(n, "xss")...)
 				f.start()
-				defer func() { f.stop() }()
 				var mu sync.Mutex
 				waiting, most := 0, 0
 				f.calls.set(func(ctx context.Context, c call) error {
@@ -204,7 +200,7 @@ func TestSlowZonesKeepToTheirShare(t *testing.T) {
 						t.Errorf("zone %d is not healed within one and a half intervals", i)
 					}
 				}
-				f.repo.push("c2", but(fleet(n, "xss"), n, "rce")...)
+				f.repo.Push("c2", but(fleet(n, "xss"), n, "rce")...)
 				f.source.Poke()
 				f.pass(time.Second)
 				if got := f.off(n); got != "rce" {
@@ -227,9 +223,8 @@ func TestAForbiddenZone(t *testing.T) {
 		const n = 20
 		f := newFixture(t, n)
 		f.calls.set(failing(errForbidden, 3))
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		if got := f.count(n, "xss"); got != n-1 {
 			t.Errorf("%d zones are as declared", got)
 		}
@@ -263,10 +258,7 @@ func TestAForbiddenZone(t *testing.T) {
 func TestARejectedCredential(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 100
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.calls.set(func(context.Context, call) error { return errUnauthenticated })
 		f.journal.take()
 		f.calls.take()
@@ -289,10 +281,7 @@ func TestARejectedCredential(t *testing.T) {
 func TestAPlatformThatIsDown(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 300
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.calls.set(func(context.Context, call) error { return errDown })
 		f.calls.take()
 		f.push("c2", fleet(n, "rce")...)
@@ -313,10 +302,7 @@ func TestAPlatformThatIsBack(t *testing.T) {
 		for _, lasts := range []time.Duration{20 * time.Second, 4 * time.Minute, time.Hour} {
 			t.Run(fmt.Sprint(n, " zones, ", lasts), func(t *testing.T) {
 				run(t, func(t *testing.T) {
-					f := newFixture(t, n)
-					f.repo.push("c1", fleet(n, "xss")...)
-					f.start()
-					defer func() { f.stop() }()
+					f := running(t, n)
 					f.drift(n)
 					f.calls.set(func(context.Context, call) error { return errDown })
 					f.lookNow()
@@ -335,10 +321,7 @@ func TestAPlatformThatIsBack(t *testing.T) {
 func TestALookThatDoesNotWait(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 3
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.calls.set(rejectAll)
 		f.drift(n)
 		f.lookNow()
@@ -351,13 +334,13 @@ func TestALookThatDoesNotWait(t *testing.T) {
 		f.lookNow()
 		f.want(n, "xss")
 
-		if err := f.platform.SetQuirks([]string{"patch=ignored"}); err != nil {
+		if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
 			t.Fatal(err)
 		}
 		f.push("c2", fleet(n, "rce")...)
 		f.pass(time.Hour)
 		f.want(n, "xss")
-		if err := f.platform.SetQuirks(nil); err != nil {
+		if err := f.Platform.SetQuirks(nil); err != nil {
 			t.Fatal(err)
 		}
 		f.lookNow()
@@ -370,19 +353,16 @@ func TestALookThatDoesNotWait(t *testing.T) {
 func TestAChangeThatIsNotKept(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 3
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		ignored := func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 			if c.who != "2" {
 				return send()
 			}
-			entry := f.entry(2)
-			if err := f.platform.SetEntryPoint(mem.FleetZone(2), entry); err != nil {
+			entry := f.Entry(2)
+			if err := f.Platform.SetEntryPoint(mem.FleetZone(2), entry); err != nil {
 				return nil, err
 			}
-			after := f.entry(2)
+			after := f.Entry(2)
 			return &after, nil
 		}
 		f.calls.answerBy(ignored)
@@ -431,9 +411,8 @@ func TestAChangeThatIsNotKept(t *testing.T) {
 func TestWhenAChangeThatIsNotKeptIsTriedAgain(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1, "patch=ignored")
-		f.repo.push("c1", fleet(1, "xss")...)
+		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		says := func(words ...string) {
 			t.Helper()
 			list, _ := f.Zones(zoneKey(1))
@@ -483,16 +462,15 @@ func TestWhenAChangeThatIsNotKeptIsTriedAgain(t *testing.T) {
 func TestAChangeThatIsNotKeptAndHeld(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1, "patch=ignored")
-		f.repo.push("c1", fleet(1, "xss")...)
+		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(3 * time.Hour)})
 		f.calls.take()
 		f.pass(2 * time.Hour)
 		if got := len(f.calls.take()); got > 10 {
 			t.Errorf("%d calls while it is held", got)
 		}
-		if err := f.platform.SetQuirks(nil); err != nil {
+		if err := f.Platform.SetQuirks(nil); err != nil {
 			t.Fatal(err)
 		}
 		f.pass(2 * time.Hour)
@@ -537,9 +515,8 @@ func TestAnAccountThatFails(t *testing.T) {
 				f := twoAccounts(t, n)
 				f.Sweep, f.Interval = cron.Every(2*time.Minute), 2*time.Minute
 				f.Lanes.All[0].Concurrency = 4
-				f.repo.commit("c1", commit{state: inTwoAccounts("c1", n, "xss")})
+				f.repo.Commit("c1", commit{State: inTwoAccounts("c1", n, "xss")})
 				f.start()
-				defer func() { f.stop() }()
 				f.want(n, "xss")
 				f.calls.set(func(ctx context.Context, c call) error {
 					if c.verb != "list" || c.who != string(mem.Account) {
@@ -585,18 +562,15 @@ func TestRecordsThatFail(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 4
-				f := newFixture(t, n)
-				f.repo.push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
-				f.records.set(func(o string) error {
+				f := running(t, n)
+				f.records.FailBy(func(o string) error {
 					if o == op {
 						return fmt.Errorf("%s: %w", o, errDisk)
 					}
 					return nil
 				})
 				f.push("c2", fleet(n, "rce")...)
-				f.records.set(nil)
+				f.records.FailBy(nil)
 				f.pass(30 * time.Minute)
 				f.want(n, "rce")
 				record := f.record()
@@ -616,9 +590,8 @@ func TestAPushBesideASilentAccount(t *testing.T) {
 		const n = 100
 		f := twoAccounts(t, n)
 		f.Lanes.All[0].Concurrency = 4
-		f.repo.commit("c1", commit{state: inTwoAccounts("c1", n, "xss")})
+		f.repo.Commit("c1", commit{State: inTwoAccounts("c1", n, "xss")})
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(2 * time.Minute)
 		f.calls.set(func(ctx context.Context, c call) error {
 			if c.verb == "list" && c.who == string(mem.Account) {
@@ -626,10 +599,10 @@ func TestAPushBesideASilentAccount(t *testing.T) {
 			}
 			return nil
 		})
-		f.repo.commit("c2", commit{state: inTwoAccounts("c2", n, "rce")})
+		f.repo.Commit("c2", commit{State: inTwoAccounts("c2", n, "rce")})
 		f.source.Poke()
 		f.pass(4 * time.Second)
-		f.repo.commit("c3", commit{state: inTwoAccounts("c3", n, "php")})
+		f.repo.Commit("c3", commit{State: inTwoAccounts("c3", n, "php")})
 		f.source.Poke()
 		f.pass(3 * time.Second)
 		for i := 2; i <= n; i += 2 {

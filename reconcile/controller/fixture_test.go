@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -29,15 +30,15 @@ import (
 // fixture is a platform, a repository and records in memory, and a controller over
 // them, in the time of a bubble.
 type fixture struct {
-	t        testT
-	platform *mem.Platform
-	calls    *calls
-	repo     *repo
-	records  *records
-	journal  *journal
-	look     chan os.Signal
-	room     atomic.Int64 // what is left of the budget; negative is much
-	sync     cron.Schedule
+	reconciletest.Fleet
+	t       testT
+	calls   *calls
+	repo    *reconciletest.Repo
+	records *reconciletest.Records
+	journal *journal
+	look    chan os.Signal
+	room    atomic.Int64 // what is left of the budget; negative is much
+	sync    cron.Schedule
 
 	newTokens func() *token.Worker   // nil: no tokens
 	keep      func() control.Records // opens what the next process has on record; nil: records
@@ -50,11 +51,40 @@ type fixture struct {
 
 // testT is what *testing.T and *rapid.T have in common.
 type testT interface {
-	Helper()
+	reconciletest.T
 	Context() context.Context
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
+	Cleanup(stop func())
 	Logf(format string, args ...any)
+}
+
+type (
+	zoneT  = desired.Zone
+	commit = reconciletest.Commit
+)
+
+// What tests declare.
+var (
+	stateOf, zoneKey, zoneOf = reconciletest.State, reconciletest.ZoneKey, reconciletest.Zone
+	keeping                  = reconciletest.Keeping
+)
+
+// core declares a deployment of the core ruleset that switches tags off, and nothing
+// else.
+func core(tags ...string) desired.Deployment {
+	return reconciletest.Removing(reconciletest.Core(tags...))
+}
+
+// off returns the tags that are off in a zone, with commas between them.
+func (f *fixture) off(i int) string { return strings.Join(f.Off(i), ",") }
+
+// click has these tags off in a zone, and nothing else overridden, as a person in a dashboard
+// does.
+func (f *fixture) click(i int, off ...string) {
+	f.t.Helper()
+	f.Click(i, func(o *edge.Overrides) {
+		*o = edge.Overrides{}
+		reconciletest.SwitchedOff(off...)(o)
+	})
 }
 
 const (
@@ -73,12 +103,9 @@ func newFixture(t testT, n int, quirks ...string) *fixture {
 
 func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 	t.Helper()
-	platform, err := mem.New(mem.Config{Seed: seed, Quirks: quirks})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	fleet := reconciletest.NewFleet(t, mem.Config{Seed: seed, Quirks: quirks})
 	f := &fixture{
-		t: t, platform: platform, calls: &calls{Platform: platform, latency: latency}, repo: newRepo(), records: &records{},
+		Fleet: fleet, t: t, calls: &calls{Platform: fleet.Platform, latency: latency}, repo: reconciletest.NewRepo(), records: &reconciletest.Records{},
 		journal: &journal{}, look: make(chan os.Signal, 1), sync: cron.Every(time.Minute),
 	}
 	f.Config = Config{
@@ -93,6 +120,16 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		return 1 << 20
 	}
 	f.stop = func() {}
+	t.Cleanup(func() { f.stop() })
+	return f
+}
+
+// running is a process over n zones that is done with a first commit.
+func running(t testT, n int) *fixture {
+	t.Helper()
+	f := newFixture(t, n)
+	f.repo.Push("c1", fleet(n, "xss")...)
+	f.start()
 	return f
 }
 
@@ -112,7 +149,7 @@ func (f *fixture) begin() {
 		config.Records = f.keep()
 	}
 	f.source = source.New(source.Config{
-		Source: f.repo, Compiler: f.repo, Agreed: f.repo.agreed, Schedule: f.sync, Now: time.Now,
+		Source: f.repo, Compiler: f.repo, Agreed: f.repo.Agreed, Schedule: f.sync, Now: time.Now,
 	})
 	config.Source = f.source
 	if f.newTokens != nil {
@@ -142,7 +179,7 @@ func (f *fixture) restart() {
 
 // push makes a commit the head and has it looked at.
 func (f *fixture) push(name string, zones ...desired.Zone) {
-	f.repo.push(name, zones...)
+	f.repo.Push(name, zones...)
 	f.source.Poke()
 	f.pass(soon)
 }
@@ -151,32 +188,6 @@ func (f *fixture) push(name string, zones ...desired.Zone) {
 func (f *fixture) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
-}
-
-// entry is the truth about a zone, whatever the platform answers.
-func (f *fixture) entry(i int) edge.Ruleset {
-	f.t.Helper()
-	entry, err := f.platform.EntryPoint(context.Background(), mem.FleetZone(i), edge.PhaseFirewallManaged)
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
-	return entry
-}
-
-// off returns the tags that are off in a zone, with commas between them.
-func (f *fixture) off(i int) string { return tagsOff(f.entry(i).Rules[0]) }
-
-func tagsOff(rule edge.Rule) string {
-	var tags []string
-	if rule.ActionParameters != nil && rule.ActionParameters.Overrides != nil {
-		for _, c := range rule.ActionParameters.Overrides.Categories {
-			if c.Enabled != nil && !*c.Enabled {
-				tags = append(tags, c.Category)
-			}
-		}
-	}
-	slices.Sort(tags)
-	return strings.Join(tags, ",")
 }
 
 // count returns how many of the first n zones have these tags off.
@@ -194,20 +205,6 @@ func (f *fixture) want(n int, tags string) {
 	f.t.Helper()
 	if have := f.count(n, tags); have != n {
 		f.t.Errorf("%d of %d zones have %q off", have, n, tags)
-	}
-}
-
-// click changes the tags that are off in a zone as a person in a dashboard does.
-func (f *fixture) click(i int, off ...string) {
-	f.t.Helper()
-	entry := f.entry(i)
-	o := edge.Overrides{}
-	for _, tag := range off {
-		o.Categories = append(o.Categories, edge.CategoryOverride{Category: tag, Enabled: new(false)})
-	}
-	entry.Rules[0].ActionParameters.Overrides = &o
-	if err := f.platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
-		f.t.Fatalf("%v", err)
 	}
 }
 
@@ -313,7 +310,7 @@ func (p *calls) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phas
 }
 
 func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	if err := p.note(ctx, "write", zoneName(zone), tagsOff(body)); err != nil {
+	if err := p.note(ctx, "write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ",")); err != nil {
 		return nil, err
 	}
 	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
@@ -326,7 +323,7 @@ func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
-	return answer(call{"write", zoneName(zone), tagsOff(body), time.Now()}, send)
+	return answer(call{"write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ","), time.Now()}, send)
 }
 
 // only keeps the calls of a verb.
@@ -365,105 +362,8 @@ var (
 	errDisk            = errors.New("the disk is full")
 )
 
-// repo is git and the compiler in one: a head and what each commit says.
-type repo struct {
-	mu       sync.Mutex
-	head     string
-	commits  map[string]commit
-	compiled map[string]int // how often
-	fetches  []time.Time
-	fetch    func(context.Context) error // before each fetch; nil does nothing
-}
-
-type commit struct {
-	state     desired.State
-	problems  []desired.Problem
-	approvals []reconcile.Approval
-	err       error
-}
-
-func newRepo() *repo { return &repo{commits: map[string]commit{}, compiled: map[string]int{}} }
-
-// push makes a commit the head, which declares these zones.
-func (r *repo) push(name string, zones ...desired.Zone) {
-	r.commit(name, commit{state: stateOf(name, zones...)})
-}
-
-func (r *repo) commit(name string, c commit) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.head, r.commits[name] = name, c
-}
-
-// set changes what a fetch comes to.
-func (r *repo) set(fetch func(context.Context) error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fetch = fetch
-}
-
-// Fetch implements [reconcile.Source].
-func (r *repo) Fetch(ctx context.Context) (string, error) {
-	r.mu.Lock()
-	fetch := r.fetch
-	r.fetches = append(r.fetches, time.Now())
-	r.mu.Unlock()
-	if fetch != nil {
-		if err := fetch(ctx); err != nil {
-			return "", err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.head == "" {
-		return "", errors.New("there is no branch")
-	}
-	return r.head, nil
-}
-
-// Compile implements [reconcile.Compiler].
-func (r *repo) Compile(_ context.Context, name string) (desired.State, []desired.Problem, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.compiled[name]++
-	c, ok := r.commits[name]
-	if !ok {
-		return desired.State{}, nil, errors.New("object not found")
-	}
-	return c.state, c.problems, c.err
-}
-
-func (r *repo) agreed(_ context.Context, name string) ([]reconcile.Approval, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.commits[name].approvals, nil
-}
-
-// stateOf declares zones of the fleet's account.
-func stateOf(commit string, zones ...desired.Zone) desired.State {
-	return desired.State{Commit: commit, Accounts: []desired.Account{{
-		Key: "prod", ID: mem.Account, Zones: zones,
-		Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}, {Key: "credentials", ID: mem.CredentialsRuleset}},
-	}}}
-}
-
-type zoneT = desired.Zone
-
-// zoneOf declares a zone of the fleet.
-func zoneOf(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: zoneKey(i), Scope: mem.FleetZone(i), Deployments: deployments}
-}
-
-func zoneKey(i int) string { return fmt.Sprintf("zone-%05d.example", i) }
-
 // fleet declares zones 1 to n alike: with these tags off.
-func fleet(n int, tags ...string) []desired.Zone {
-	all := make([]desired.Zone, n)
-	for i := range all {
-		all[i] = zoneOf(i+1, core(tags...))
-	}
-	return all
-}
+func fleet(n int, tags ...string) []desired.Zone { return reconciletest.Zones(n, core(tags...)) }
 
 // but is a fleet in which one zone has other tags off.
 func but(zones []desired.Zone, i int, tags ...string) []desired.Zone {
@@ -472,152 +372,6 @@ func but(zones []desired.Zone, i int, tags ...string) []desired.Zone {
 	zones[i-1] = zoneOf(i, core(tags...))
 	zones[i-1].Labels = labels
 	return zones
-}
-
-// core declares a deployment of the core ruleset that switches tags off, and nothing
-// else.
-func core(tags ...string) desired.Deployment {
-	d := desired.Deployment{
-		Ruleset: "core", Enabled: desired.Declared[bool]{Value: true},
-		Unmanaged: &desired.Declared[desired.Unmanaged]{Value: desired.Remove},
-	}
-	for _, tag := range tags {
-		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: tag})
-	}
-	return d
-}
-
-func keeping(d desired.Deployment) desired.Deployment {
-	d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Keep}
-	return d
-}
-
-// records are in memory, and may fail.
-type records struct {
-	reconcile.Forgetful
-	mu   sync.Mutex
-	hook func(op string) error
-}
-
-var _ control.Records = (*records)(nil)
-
-func (r *records) set(hook func(op string) error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.hook = hook
-}
-
-func (r *records) note(ctx context.Context, op string) error {
-	r.mu.Lock()
-	hook := r.hook
-	r.mu.Unlock()
-	if hook != nil {
-		if err := hook(op); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-func (r *records) Restore(ctx context.Context) (reconcile.Record, error) {
-	if err := r.note(ctx, "restore"); err != nil {
-		return reconcile.Record{}, err
-	}
-	return r.Forgetful.Restore(ctx)
-}
-
-func (r *records) Standing(ctx context.Context) (reconcile.Standing, error) {
-	if err := r.note(ctx, "standing"); err != nil {
-		return reconcile.Standing{}, err
-	}
-	return r.Forgetful.Standing(ctx)
-}
-
-func (r *records) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	if err := r.note(ctx, "accept"); err != nil {
-		return err
-	}
-	return r.Forgetful.AcceptCommit(ctx, a)
-}
-
-func (r *records) SaveState(ctx context.Context, commit string, state []byte) error {
-	if err := r.note(ctx, "save"); err != nil {
-		return err
-	}
-	return r.Forgetful.SaveState(ctx, commit, state)
-}
-
-func (r *records) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
-	if err := r.note(ctx, "prove"); err != nil {
-		return err
-	}
-	return r.Forgetful.Prove(ctx, commit, proofs, settled, results...)
-}
-
-func (r *records) Widen(ctx context.Context, owned []diff.Settled) error {
-	if err := r.note(ctx, "widen"); err != nil {
-		return err
-	}
-	return r.Forgetful.Widen(ctx, owned)
-}
-
-// RecordWrite counts as widening where that is to be done: the history costs nothing here.
-func (r *records) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (int64, error) {
-	if len(owned) > 0 {
-		if err := r.note(ctx, "widen"); err != nil {
-			return 0, err
-		}
-	}
-	return r.Forgetful.RecordWrite(ctx, write, owned)
-}
-
-func (r *records) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
-	if err := r.note(ctx, "nonconvergent"); err != nil {
-		return err
-	}
-	return r.Forgetful.NonConvergent(ctx, id, fingerprint)
-}
-
-func (r *records) Forget(ctx context.Context, ids []diff.DeploymentID) error {
-	if err := r.note(ctx, "forget"); err != nil {
-		return err
-	}
-	return r.Forgetful.Forget(ctx, ids)
-}
-
-func (r *records) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
-	if err := r.note(ctx, "drifted"); err != nil {
-		return err
-	}
-	return r.Forgetful.Drifted(ctx, drifts, before)
-}
-
-func (r *records) Approve(ctx context.Context, approvals []reconcile.Approval) error {
-	if err := r.note(ctx, "approve"); err != nil {
-		return err
-	}
-	return r.Forgetful.Approve(ctx, approvals)
-}
-
-func (r *records) Swept(ctx context.Context, until time.Time) error {
-	if err := r.note(ctx, "swept"); err != nil {
-		return err
-	}
-	return r.Forgetful.Swept(ctx, until)
-}
-
-func (r *records) Spend(ctx context.Context, digests []string) error {
-	if err := r.note(ctx, "spend"); err != nil {
-		return err
-	}
-	return r.Forgetful.Spend(ctx, digests)
-}
-
-func (r *records) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
-	if err := r.note(ctx, "roll"); err != nil {
-		return err
-	}
-	return r.Forgetful.Roll(ctx, change)
 }
 
 // record is all that is on record.
@@ -632,7 +386,7 @@ func (f *fixture) record() reconcile.Record {
 
 // owned is what is on record as owned of the core deployment of a zone.
 func (f *fixture) owned(i int) []diff.Member {
-	return f.record().Applied[diff.DeploymentID{Scope: mem.FleetZone(i), Ruleset: mem.CoreRuleset}]
+	return f.record().Applied[reconciletest.DeploymentID(i)]
 }
 
 // journal is a reporter that keeps what it was told.

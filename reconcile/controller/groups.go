@@ -19,7 +19,7 @@ type group struct {
 	all     []edge.Scope
 	whole   bool // all zones that are declared
 	tokens  bool // the tokens are still to be read
-	told    bool
+	open    bool // it is still to be told of
 	early   bool // it was told of without the zones of lanes that are away
 	began   time.Time
 	busy    time.Duration
@@ -31,19 +31,28 @@ func newGroup(commit string, ids []edge.Scope, whole, tokens bool) group {
 	for _, id := range ids {
 		left[id] = true
 	}
-	return group{commit: commit, left: left, all: ids, whole: whole, tokens: tokens, began: time.Now()}
+	return group{commit: commit, left: left, all: ids, whole: whole, tokens: tokens, open: true, began: time.Now()}
 }
+
+// trigger is what the report of a group says to have caused it.
+func (g *group) trigger() reconcile.Trigger {
+	if g.whole {
+		return reconcile.TriggerSweep
+	}
+	return reconcile.TriggerSync
+}
+
+func (g *group) done() bool { return g.open && len(g.left) == 0 && !g.tokens }
 
 // missing returns the lanes whose zones of a group are all that is left, and why nothing is
 // to be expected of each; nil while something is, or where no lane has done its part.
-func (r *reports) missing(g *group, now time.Time) map[*lane]string {
-	if g.told || g.early || g.tokens || len(g.left) == 0 {
+func (g *group) missing(lanes *lanes, in *control.Generation, now time.Time) map[*lane]string {
+	if !g.open || g.early || g.tokens || len(g.left) == 0 {
 		return nil
 	}
-	in := r.c.control.Current()
 	left, whole := map[*lane]string{}, map[*lane]bool{}
 	for _, id := range g.all {
-		lane := r.c.lanes.at(in, id)
+		lane := lanes.at(in, id)
 		switch {
 		case lane == nil:
 		case g.left[id]:
@@ -53,7 +62,7 @@ func (r *reports) missing(g *group, now time.Time) map[*lane]string {
 		}
 	}
 	for lane := range left {
-		progress := lane.work.lastProgress(g.began)
+		progress := lane.lastProgress(g.began)
 		if progress.Before(g.began) {
 			progress = g.began
 		}
@@ -66,71 +75,6 @@ func (r *reports) missing(g *group, now time.Time) map[*lane]string {
 		return nil
 	}
 	return left
-}
-
-func (g *group) done() bool { return !g.told && len(g.left) == 0 && !g.tokens }
-
-// newTurn is the sweep from its beginning.
-func (r *reports) newTurn() group {
-	g := r.c.control.Current()
-	if g == nil {
-		return group{told: true}
-	}
-	return newGroup(g.State.Commit, allOf(g), true, r.c.Tokens != nil)
-}
-
-func allOf(g *control.Generation) (ids []edge.Scope) {
-	for id := range g.Zones() {
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-// sum is the report of a group: what the latest look at each of its zones has found.
-func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
-	return r.sumWithout(g, trigger, nil)
-}
-
-// unread is what is found of a zone that was not read, and why.
-func unread(t zone.Task, reason string) found {
-	return found{problems: []diff.Problem{{
-		Account: t.Account().Key, Zone: t.Zone().Key, Scope: t.Zone().Scope, State: diff.Unknown, Reason: reason,
-		Hint: "the zone is read as soon as the credential works", Origin: t.Zone().Origin,
-	}}}
-}
-
-// sumWithout is that report where zones of some lanes were not read.
-func (r *reports) sumWithout(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
-	var all found
-	in := r.c.control.Current()
-	for _, id := range g.all {
-		f := r.zones[id]
-		if reason := missing[r.c.lanes.at(in, id)]; reason != "" && g.left[id] {
-			t, _ := in.Task(id)
-			f = unread(t, reason)
-		}
-		all.changes, all.problems, all.results = append(all.changes, f.changes...), append(all.problems, f.problems...), append(all.results, f.results...)
-	}
-	tokens := 0
-	if g.whole {
-		t := r.tokens
-		all.changes, all.problems, all.results = append(all.changes, t.changes...), append(all.problems, t.problems...), append(all.results, t.results...)
-		tokens = len(r.inForceState().Tokens)
-	}
-	plan := diff.Gather(g.commit, len(g.all), tokens, all.changes, all.problems)
-	if g.whole {
-		plan.Deprecations, plan.Findings, plan.Expiries = r.tokens.plan.Deprecations, r.tokens.plan.Findings, r.tokens.plan.Expiries
-	}
-	report := reconcile.Report{
-		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
-	}
-	if r.held != nil {
-		held := *r.held
-		held.Again = true
-		report.Held = &held
-	}
-	return report
 }
 
 // renamed is a group in which zones have other ids.
@@ -157,7 +101,7 @@ func (g group) over(next *control.Generation) group {
 	for _, id := range g.all {
 		known[id] = true
 	}
-	all := allOf(next)
+	all := slices.Collect(next.Zones())
 	for _, id := range all {
 		if g.left[id] || !known[id] {
 			left[id] = true
@@ -165,4 +109,39 @@ func (g group) over(next *control.Generation) group {
 	}
 	g.commit, g.all, g.left = next.State.Commit, all, left
 	return g
+}
+
+// found is what the latest look at a zone has found, and what came of it.
+type found struct {
+	changes  []diff.Change
+	problems []diff.Problem
+	results  []reconcile.Result
+}
+
+func (f *found) add(other found) {
+	f.changes = append(f.changes, other.changes...)
+	f.problems = append(f.problems, other.problems...)
+	f.results = append(f.results, other.results...)
+}
+
+// unread is what is found of a zone that was not read, and why.
+func unread(t zone.Task, reason string) found {
+	return found{problems: []diff.Problem{{
+		Account: t.Account().Key, Zone: t.Zone().Key, Scope: t.Zone().Scope, State: diff.Unknown, Reason: reason,
+		Hint: "the zone is read as soon as the credential works", Origin: t.Zone().Origin,
+	}}}
+}
+
+// light is what a look has found without what is large: bodies of requests, and fields.
+// A commit may change ten thousand zones.
+func light(plan diff.Plan, results []reconcile.Result) found {
+	f := found{problems: plan.Problems}
+	for _, c := range plan.Changes {
+		f.changes = append(f.changes, c.Light())
+	}
+	for _, r := range results {
+		r.Change, r.Left = r.Change.Light(), nil
+		f.results = append(f.results, r)
+	}
+	return f
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // guardOracle knows what is so on the platform, and what people have agreed to.
@@ -125,7 +126,7 @@ func (o *guardOracle) approved(commit string, c diff.Change) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.pushes[commit]
-	if c.Kind() == diff.KindToken {
+	if c.Level() == edge.LevelCredential {
 		o.agreedTokens[c.Token] = append(o.agreedTokens[c.Token], p.token)
 		return
 	}
@@ -137,10 +138,8 @@ func weakOf(rule edge.Rule) weak {
 	if rule.Enabled != nil && !*rule.Enabled {
 		w = weakest.beyond(weak{"absent": true})
 	}
-	if off := tagsOff(rule); off != "" {
-		for tag := range strings.SplitSeq(off, ",") {
-			w[tag] = true
-		}
+	for _, tag := range reconciletest.TagsOff(rule) {
+		w[tag] = true
 	}
 	return w
 }

@@ -266,13 +266,13 @@ func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	f.platform, f.calls.Platform, f.Guards = platform, platform, guards
+	f.Platform, f.calls.Platform, f.Guards = platform, platform, guards
 	l := &lawRun{fixture: f, path: path, author: newAuthor(), oracle: newGuardOracle(h.Guard, platform)}
 	l.oracle.commit = func() string { return f.control.Accepted() }
 	l.tokens = &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}
-	calls := token.Calls{Creator: &watchedTokens{platform, l.oracle}}
+	calls := token.Calls{Writer: &watchedTokens{platform, l.oracle}}
 	if h.Extended {
-		calls.Reader, calls.Writer = platform, &watchedTokens{platform, l.oracle}
+		calls.Reader = platform
 	}
 	l.newTokens = func() *token.Worker {
 		return token.New(token.Config{Memory: l.tokens, Calls: calls, Sinks: l.tokens, Now: time.Now})
@@ -317,7 +317,7 @@ func (l *lawRun) take(s lawStep) {
 	case "click":
 		for _, i := range s.Zones[:min(len(s.Zones), 2)] {
 			l.note("a person sets %v off in zone %d", s.Tags, i)
-			if len(l.entry(i).Rules) > 0 {
+			if len(l.Entry(i).Rules) > 0 {
 				l.click(i, s.Tags...)
 			}
 		}
@@ -338,7 +338,7 @@ func (l *lawRun) push() {
 	name := fmt.Sprintf("c%d", l.pushes)
 	state := l.author.state(name)
 	l.oracle.pushed(name, l.author)
-	l.repo.commit(name, commit{state: state})
+	l.repo.Commit(name, commit{State: state})
 	l.note("push %s", name)
 	if l.source != nil {
 		l.source.Poke()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // What people said and the clock hold back, and how it goes on.
@@ -47,18 +49,16 @@ func (f *fixture) planned() diff.Plan {
 	var changes []diff.Change
 	for id := range g.Zones() {
 		task, _ := f.control.Task(g, id)
-		sight, err := f.lanes.all[0].work.worker.Read(context.Background(), task)
+		sight, err := f.Controller.zones[0].worker.Read(context.Background(), task)
 		if err != nil {
 			f.t.Fatalf("%v", err)
 		}
-		changes = append(changes, f.lanes.all[0].work.worker.Plan(task, sight).Changes...)
+		changes = append(changes, f.Controller.zones[0].worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
 	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.Scope]guard.Labels{}}
-	for _, account := range g.State.Accounts {
-		for _, z := range account.Zones {
-			facts.Zones[z.Scope] = z.Labels
-		}
+	for _, z := range g.State.EachZone() {
+		facts.Zones[z.Scope] = z.Labels
 	}
 	return guard.Check(plan, facts)
 }
@@ -67,9 +67,8 @@ func TestAHeldZone(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		f.Sweep, f.Interval = cron.Every(10*time.Minute), 10*time.Minute
-		f.repo.push("c1", fleet(2, "xss")...)
+		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(2 * time.Hour), Reason: "INC-1"})
 		f.pass(soon)
 		f.click(1, "php")
@@ -94,10 +93,7 @@ func TestAHeldZone(t *testing.T) {
 // Who ends a hold waits for no sweep.
 func TestAHoldThatEndsEarly(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(9 * time.Hour)})
 		f.push("c2", fleet(1, "rce")...)
 		f.want(1, "xss")
@@ -110,10 +106,7 @@ func TestAHoldThatEndsEarly(t *testing.T) {
 // A hold that is taken while the zone is being looked at keeps it from being written.
 func TestAHoldTakenRightBeforeAWrite(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" { // it has been planned as soon as this is answered
 				f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
@@ -149,11 +142,8 @@ func refusedBy(reports []reconcile.Report, guard diff.Guard) (n int) {
 // Words that cannot be read let nothing pass.
 func TestWordsThatCannotBeRead(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
-		f.records.set(func(op string) error {
+		f := running(t, 1)
+		f.records.FailBy(func(op string) error {
 			if op == "standing" {
 				return errDisk
 			}
@@ -163,7 +153,7 @@ func TestWordsThatCannotBeRead(t *testing.T) {
 		f.push("c2", fleet(1, "rce")...)
 		f.pass(time.Minute)
 		f.want(1, "xss")
-		f.records.set(nil)
+		f.records.FailBy(nil)
 		f.pass(5 * time.Minute)
 		f.want(1, "rce")
 	})
@@ -181,10 +171,7 @@ func window(t *testing.T, expression string, length time.Duration) reconcile.Fre
 // A freeze holds back drift and commits, over a restart too; at its end all is done.
 func TestAFreeze(t *testing.T) {
 	run(t, func(t *testing.T) { // begins at midnight
-		f := newFixture(t, 3)
-		f.repo.push("c1", fleet(3, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 3)
 		f.stop()
 		f.Guards = reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}}
 		f.start()
@@ -209,10 +196,9 @@ func TestAFreeze(t *testing.T) {
 func TestAZoneThatWaitsForTwoThings(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1)
-		f.repo.commit("c1", commit{state: twoDeployments("c1", "xss")})
+		f.repo.Commit("c1", commit{State: twoDeployments("c1", "xss")})
 		f.deployTwice(1)
 		f.start()
-		defer func() { f.stop() }()
 		if got := f.offOf(1); got != "xss xss" {
 			t.Fatalf("off are %q", got)
 		}
@@ -228,7 +214,7 @@ func TestAZoneThatWaitsForTwoThings(t *testing.T) {
 		d := &state.Accounts[0].Zones[0].Deployments[0]
 		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: "rce"})
 		state.Accounts[0].Zones[0].Deployments[1].Disable.Tags = nil
-		f.repo.commit("c2", commit{state: state})
+		f.repo.Commit("c2", commit{State: state})
 		f.source.Poke()
 		f.pass(soon)
 		if got := f.offOf(1); got != "xss xss" {
@@ -259,18 +245,18 @@ func twoDeployments(commit string, tags ...string) desired.State {
 // deployTwice has a zone run a second managed ruleset, which has the same rules.
 func (f *fixture) deployTwice(i int) {
 	f.t.Helper()
-	rulesets := f.platform.State().Accounts[0].Rulesets
+	rulesets := f.Platform.State().Accounts[0].Rulesets
 	second := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 	second.ID, second.Name = mem.CredentialsRuleset, "Second"
-	if err := f.platform.SetRuleset(mem.Account, second); err != nil {
+	if err := f.Platform.SetRuleset(mem.Account, second); err != nil {
 		f.t.Fatalf("%v", err)
 	}
-	entry := f.entry(i)
+	entry := f.Entry(i)
 	rule := entry.Rules[0]
 	rule.ID, rule.Ref = "22222222222222222222222222222222", "second"
 	rule.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(slices.Clone(entry.Rules), rule)
-	if err := f.platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
+	if err := f.Platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
 		f.t.Fatalf("%v", err)
 	}
 }
@@ -278,11 +264,11 @@ func (f *fixture) deployTwice(i int) {
 // offOf are the tags that are off in each deployment of a zone.
 func (f *fixture) offOf(i int) string {
 	text := ""
-	for k, rule := range f.entry(i).Rules {
+	for k, rule := range f.Entry(i).Rules {
 		if k > 0 {
 			text += " "
 		}
-		text += tagsOff(rule)
+		text += strings.Join(reconciletest.TagsOff(rule), ",")
 	}
 	return text
 }
@@ -304,10 +290,7 @@ func TestACommitOverALimit(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
 				run(t, func(t *testing.T) {
 					const n = 12
-					f := newFixture(t, n)
-					f.repo.push("c1", fleet(n, "xss")...)
-					f.start()
-					defer func() { f.stop() }()
+					f := running(t, n)
 					f.stop()
 					f.Guards = atMost(10)
 					f.start()
@@ -342,10 +325,7 @@ func TestACommitOverALimit(t *testing.T) {
 func TestWhatIsApprovedDoesNotCount(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 20
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.stop()
 		f.Guards = atMost(5)
 		f.start()
@@ -381,23 +361,20 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 			f.lookNow()
 		},
 		"crashes": func(f *fixture, _ int) { // nothing is proved or reported, ever
-			f.records.set(func(op string) error {
+			f.records.FailBy(func(op string) error {
 				if op == "prove" {
 					return errDisk
 				}
 				return nil
 			})
 			f.restart()
-			f.records.set(nil)
+			f.records.FailBy(nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n, most = 40, 10
-				f := newFixture(t, n)
-				f.repo.push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.stop()
 				f.Guards = atMost(most)
 				f.Sweep = cron.Every(24 * time.Hour)
@@ -434,10 +411,7 @@ func TestAnApprovalOfAllDrift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 20
-				f := newFixture(t, n)
-				f.repo.push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.stop()
 				f.Guards = guards
 				f.start()
@@ -463,26 +437,25 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 	for _, drift := range []bool{false, true} {
 		run(t, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.commit("c1", commit{state: twoDeployments("c1", "xss")})
+			f.repo.Commit("c1", commit{State: twoDeployments("c1", "xss")})
 			f.deployTwice(1)
 			f.start()
-			defer func() { f.stop() }()
 			f.stop()
 			f.Guards = approving(guard.ApproveAll)
 			f.start()
 			want := "xss xss"
 			if drift {
-				entry := f.entry(1)
+				entry := f.Entry(1)
 				for i := range entry.Rules {
 					entry.Rules[i].ActionParameters.Overrides = nil
 				}
-				if err := f.platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
+				if err := f.Platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
 					t.Fatal(err)
 				}
 				f.lookNow()
 			} else {
 				want = "rce rce"
-				f.repo.commit("c2", commit{state: twoDeployments("c2", "rce")})
+				f.repo.Commit("c2", commit{State: twoDeployments("c2", "rce")})
 				f.source.Poke()
 				f.pass(soon)
 			}
@@ -507,10 +480,7 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 4
-				f := newFixture(t, n)
-				f.repo.push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.stop()
 				f.Guards = approving(guard.ApproveAll)
 				f.start()
@@ -518,19 +488,19 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 				f.push("c2", fleet(n, "rce")...)
 				digest := f.planned().ApprovalDigest()
 				f.push("c3", fleet(n, "xss")...)
-				f.records.set(func(o string) error {
+				f.records.FailBy(func(o string) error {
 					if o == op {
 						return errDisk
 					}
 					return nil
 				})
-				f.repo.commit("c4", commit{
-					state:     stateOf("c4", fleet(n, "rce")...),
-					approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
+				f.repo.Commit("c4", commit{
+					State:     stateOf("c4", fleet(n, "rce")...),
+					Approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
 				})
 				f.source.Poke()
 				f.pass(soon)
-				f.records.set(nil)
+				f.records.FailBy(nil)
 				f.pass(time.Minute)
 				f.want(n, "rce")
 			})
@@ -542,18 +512,15 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 func TestACommitThatCarriesItsApproval(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 4
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.stop()
 		f.Guards = approving(guard.ApproveAll)
 		f.start()
 		f.push("c2", fleet(n, "rce")...)
 		plan := f.planned()
-		f.repo.commit("c3", commit{
-			state:     stateOf("c3", fleet(n, "rce")...),
-			approvals: []reconcile.Approval{{Digest: plan.ApprovalDigest(), Kind: reconcile.Approved, Who: "kim"}},
+		f.repo.Commit("c3", commit{
+			State:     stateOf("c3", fleet(n, "rce")...),
+			Approvals: []reconcile.Approval{{Digest: plan.ApprovalDigest(), Kind: reconcile.Approved, Who: "kim"}},
 		})
 		f.source.Poke()
 		f.pass(soon)
@@ -571,9 +538,8 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 			gold[i].Labels = map[string]string{"tier": "gold"}
 		}
 		f := newFixture(t, n)
-		f.repo.push("c1", gold...)
+		f.repo.Push("c1", gold...)
 		f.start()
-		defer func() { f.stop() }()
 		f.stop()
 		f.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}}
 		f.start()
@@ -620,17 +586,14 @@ func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
 			f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
 		},
 		"reverted": func(f *fixture) {
-			f.repo.push("c3", fleet(1, "xss")...)
+			f.repo.Push("c3", fleet(1, "xss")...)
 			f.source.Poke()
 			time.Sleep(time.Second)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
-				f := newFixture(t, 1)
-				f.repo.push("c1", fleet(1, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, 1)
 				f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 					meanwhile(f)
 					return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
@@ -654,15 +617,14 @@ func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		f.Sweep, f.Interval, f.Guards = cron.Every(10*time.Minute), 10*time.Minute, atMost(1)
-		f.records.set(func(op string) error {
+		f.records.FailBy(func(op string) error {
 			if op == "save" {
 				return errDisk
 			}
 			return nil
 		})
-		f.repo.push("c1", fleet(2)...)
+		f.repo.Push("c1", fleet(2)...)
 		f.start()
-		defer func() { f.stop() }()
 		for i := 1; i <= 2; i++ {
 			f.click(i, "php")
 			f.lookNow()
@@ -685,15 +647,14 @@ func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
 			run(t, func(t *testing.T) {
 				f := newFixture(t, 3)
 				f.Guards = atMost(1)
-				f.records.set(func(op string) error {
+				f.records.FailBy(func(op string) error {
 					if op == "prove" {
 						return errDisk
 					}
 					return nil
 				})
-				f.repo.push("c1", but(fleet(3), 1, "xss")...)
+				f.repo.Push("c1", but(fleet(3), 1, "xss")...)
 				f.start()
-				defer func() { f.stop() }()
 				f.pass(soon)
 				f.want(1, "xss")
 				between(f)
@@ -703,7 +664,7 @@ func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
 				if off := f.off(2); off != "php" {
 					t.Errorf("off is %q: a second zone is written", off)
 				}
-				f.records.set(nil)
+				f.records.FailBy(nil)
 				f.push("c2", but(fleet(3), 1, "xss")...) // another commit counts from nothing
 				f.lookNow()
 				f.pass(soon)

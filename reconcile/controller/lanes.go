@@ -1,30 +1,40 @@
 package controller
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"sync/atomic"
 	"time"
 
-	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
-	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// lane is the work with one credential: the queue of its zones, what may be sent, and the
-// stages of a zone. Its workers take zones from this queue alone, and have no other client:
-// a credential that is rejected, throttled or slow stops its own zones and no others.
+// lane is one credential: the queue of its zones, what may be sent, and what is known of its
+// accounts. Its workers (zones.go) take zones from this queue alone, and have no other
+// client: a credential that is rejected, throttled or slow stops its own zones and no others.
+//
+// Where the platform answers 429, the client of the lane waits for as long as Retry-After
+// says (edge/client/budget.go): Pause says for how long, and the workers that have a request
+// to send wait in the client. No other lane has this client.
 type lane struct {
 	reconcile.Lane
 	queue     *queue.Queue[edge.Scope]
 	admission *admission
-	work      *zoneWork
 	outages   *outage.Tracker
+	accounts  accountsSeen
+	progress  atomic.Int64 // Unix nanoseconds at which a zone was read last; zero for never
+}
+
+// lastProgress is when a zone was read last, or else a time.
+func (l *lane) lastProgress(otherwise time.Time) time.Time {
+	if at := l.progress.Load(); at > 0 {
+		return time.Unix(0, at)
+	}
+	return otherwise
 }
 
 // lanes are those of all credentials. An account is in one of them, so a zone's item is in
@@ -33,9 +43,33 @@ type lanes struct {
 	of    reconcile.Lanes
 	all   []*lane
 	asked atomic.Pointer[time.Time] // when a look at every zone was asked for last; nil for never
-	// placed is the generation by which items were put into the queues; guarded by the
-	// controller's publishing.
+	// placed is the generation by which items were put into the queues; guarded by the lock
+	// of commits.
 	placed *control.Generation
+}
+
+// newLanes makes a lane for each credential. What is known of zones is shared by all, and
+// what is known of the platform is not.
+func newLanes(of reconcile.Lanes, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
+	l := &lanes{of: of}
+	for i, one := range of.All {
+		if one.Room == nil {
+			one.Room = func(edge.Class, int) int { return 1 << 20 }
+		}
+		if one.Pause == nil {
+			one.Pause = func() time.Duration { return 0 }
+		}
+		one.Credential = cmp.Or(one.Credential, outage.CredentialZones)
+		lane := &lane{Lane: one, outages: outages, accounts: seen.accounts[i], admission: &admission{
+			budget: one.Budget, room: one.Room, sweep: sweep, shares: &shares{budget: one.Budget}, breaker: newBreaker(2 * one.AtOnce()),
+		}}
+		if len(of.All) > 1 {
+			lane.outages = outages.Lane(one.Name, one.Credential)
+		}
+		lane.queue = queue.New(queue.Config[edge.Scope]{Workers: one.AtOnce(), Admit: lane.admission.admit})
+		l.all = append(l.all, lane)
+	}
+	return l
 }
 
 // ask notes that a look at every zone is asked for. The time keeps its monotonic reading:
@@ -64,13 +98,13 @@ func (l *lanes) account(key string) *lane {
 
 // part parts items by lane. What has no lane is in none.
 func (l *lanes) part(g *control.Generation, items []queue.Item[edge.Scope]) map[*lane][]queue.Item[edge.Scope] {
-	parts := map[*lane][]queue.Item[edge.Scope]{}
+	byLane := map[*lane][]queue.Item[edge.Scope]{}
 	for _, item := range items {
 		if lane := l.at(g, item.Key); lane != nil {
-			parts[lane] = append(parts[lane], item)
+			byLane[lane] = append(byLane[lane], item)
 		}
 	}
-	return parts
+	return byLane
 }
 
 // set puts items into the queues; see [queue.Queue.Set].
@@ -112,13 +146,6 @@ func (l *lanes) place(g *control.Generation, gone []edge.Scope) {
 	}
 }
 
-// forget drops what is known of accounts that a generation does not declare.
-func (l *lanes) forget(g *control.Generation) {
-	for _, lane := range l.all {
-		lane.work.worker.Accounts.Keep(g.State)
-	}
-}
-
 // stats counts the items of all lanes.
 func (l *lanes) stats() (all queue.Stats) {
 	for _, lane := range l.all {
@@ -155,24 +182,6 @@ func (l *lanes) longest() (longest queue.Work[edge.Scope], ok bool) {
 	return longest, ok
 }
 
-// foresee plans a zone from what was last seen of it and of its account.
-func (l *lanes) foresee(t zone.Task) (diff.Plan, bool) {
-	lane := l.account(t.Account().Key)
-	if lane == nil {
-		return diff.Plan{}, false
-	}
-	return lane.work.foresee(t)
-}
-
-// ruleset is the id of a managed ruleset, as last listed; empty where that is not known.
-func (l *lanes) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
-	lane := l.account(of.Key)
-	if lane == nil {
-		return ""
-	}
-	return lane.work.worker.Accounts.Named(of, ref)
-}
-
 // noteDeclared says which zones are declared from now on.
 func (l *lanes) noteDeclared(all *outage.Tracker, g *control.Generation) {
 	all.Declare(g.State.Zones(), g.Declares)
@@ -185,13 +194,9 @@ func (l *lanes) noteDeclared(all *outage.Tracker, g *control.Generation) {
 	}
 }
 
-// The times after which a lane counts as away, while others have done their part of what is
-// reported together: since its platform is down or its credential is rejected; and without
-// progress, beside a whole window of its budget.
-const (
-	awayAfter  = 30 * time.Second
-	stuckAfter = time.Minute
-)
+// stuckAfter is after which time without progress, beside a whole window of its budget, a
+// lane counts as away.
+const stuckAfter = time.Minute
 
 // away says why nothing is to be expected of a lane in which the last zone was read at a
 // time; empty where something is.
@@ -205,20 +210,45 @@ func (l *lane) away(now, progress time.Time) string {
 	return ""
 }
 
-// countAway has a commit counted without the zones of lanes that are away: they count when
-// they are about to be written.
-func (c *Controller) countAway(ctx context.Context, now time.Time) {
-	g := c.control.Current()
-	if g == nil || len(c.lanes.all) == 1 {
-		return
+// nextTry is when a zone is read next with a credential that fails, or that is throttled.
+func (l *lane) nextTry(now time.Time) time.Time {
+	_, next := l.admission.breaker.state()
+	if paused := now.Add(l.Pause()); paused.After(next) {
+		return paused
 	}
-	for _, id := range control.Uncounted(c.control) {
-		lane := c.lanes.at(g, id)
-		if lane == nil || lane.away(now, lane.work.lastProgress(c.outcomes.began)) == "" {
-			continue
-		}
-		due, err := c.control.Looked(ctx, id)
-		c.reports.state(ctx, "looked", err)
-		c.lanes.set(g, itemsOf(due, urgency(len(due), false), "the commit is counted")...)
+	return next
+}
+
+// concerns reports whether an outage of the platform or of a credential is one of a lane.
+func (l *lanes) concerns(of *lane, o reconcile.Outage) bool {
+	switch o.Subject {
+	case reconcile.OutagePlatform:
+		return len(l.all) == 1 || o.Name == of.Name
+	case reconcile.OutageCredential:
+		return o.Name == of.Credential || len(l.all) == 1 && o.Name == outage.CredentialZones
+	default:
+		return false
 	}
+}
+
+// urgency is how urgent the work on so many zones of a commit is.
+func urgency(zones int, revert bool) queue.Priority {
+	if zones <= reconcile.SmallPush || revert {
+		return queue.Push
+	}
+	return queue.Bulk
+}
+
+// itemsOf are zones to be read now.
+func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edge.Scope] {
+	items := make([]queue.Item[edge.Scope], len(ids))
+	for i, id := range ids {
+		items[i] = queue.Item[edge.Scope]{Key: id, Priority: p, Reason: reason}
+	}
+	return items
+}
+
+// counted puts the zones of a commit that is counted into the queues.
+func (l *lanes) counted(g *control.Generation, due []edge.Scope) {
+	l.set(g, itemsOf(due, urgency(len(due), false), "the commit is counted")...)
 }

@@ -97,7 +97,7 @@ func newSplit(t testT, n int) *split {
 	}
 	s.Lanes = reconcile.Lanes{Of: map[string]int{"a": 0, "b": 1}, Rest: -1}
 	for _, name := range []string{"a", "b"} {
-		own := owned{&calls{Platform: s.platform, latency: latency}, name, s.owner, func(text string) { t.Errorf("%s", text) }}
+		own := owned{&calls{Platform: s.Platform, latency: latency}, name, s.owner, func(text string) { t.Errorf("%s", text) }}
 		own.set(func(ctx context.Context, c call) error {
 			s.mu.Lock()
 			hook := s.hooks[name]
@@ -133,7 +133,7 @@ func (s *split) state(name string, tags ...string) desired.State {
 }
 
 func (s *split) commit(name string, tags ...string) {
-	s.repo.commit(name, commit{state: s.state(name, tags...)})
+	s.repo.Commit(name, commit{State: s.state(name, tags...)})
 	if s.source != nil {
 		s.source.Poke()
 		s.pass(soon)
@@ -162,7 +162,6 @@ func TestRejectedCredentialStopsItsAccountAlone(t *testing.T) {
 		s.hook("b", rejectAll)
 		s.commit("c1", "xss")
 		s.start()
-		defer func() { s.stop() }()
 		if a, b := s.have("a", "xss"), s.have("b", "xss"); a != 10 || b != 0 {
 			t.Errorf("%d zones of a and %d of b converged", a, b)
 		}
@@ -232,7 +231,6 @@ func TestLimitWithoutARejectedCredential(t *testing.T) {
 		s.hook("b", rejectAll)
 		s.commit("c1", "xss")
 		s.start()
-		defer func() { s.stop() }()
 		s.pass(2 * time.Minute)
 		if a := s.have("a", "xss"); a != 5 {
 			t.Errorf("%d zones of a converged", a)
@@ -275,7 +273,6 @@ func TestItemsStayInTheirLane(t *testing.T) {
 			s := newSplit(t, 3)
 			s.commit("c0", "xss")
 			s.start()
-			defer func() { s.stop() }()
 			last := "xss"
 			for i, step := range script {
 				name, tags := fmt.Sprintf("c%d", i+1), []string{[]string{"xss", "sqli", "php"}[step%3]}

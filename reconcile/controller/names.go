@@ -7,41 +7,29 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
-// names looks up the ids of zones, in a goroutine of its own. Nothing waits for it: a
+// nameLoop looks up the ids of zones, in a goroutine of its own. Nothing waits for it: a
 // zone whose id is not known has an item like any other, and comes to nothing until it is.
-type names struct {
+type nameLoop struct {
 	*directory.Names
-	c     *Controller
-	poked chan struct{}
-}
-
-// poke asks for a look at the names of the generation in force.
-func (n *names) poke() {
-	select {
-	case n.poked <- struct{}{}:
-	default: // one is enough
-	}
+	commits  *commits
+	lanes    *lanes
+	outcomes *outcomes
 }
 
 // run looks names up when it is time, until ctx ends.
-func (n *names) run(ctx context.Context) {
+func (n *nameLoop) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		next := n.look(ctx)
 		var due <-chan time.Time
-		if !next.IsZero() {
-			timer := time.NewTimer(max(time.Until(next), lookPause))
-			defer timer.Stop()
-			due = timer.C
+		if next := n.look(ctx); !next.IsZero() {
+			due = time.After(max(time.Until(next), lookPause))
 		}
 		select {
 		case <-ctx.Done():
 		case <-due:
-		case <-n.poked:
-		case <-n.Wakes():
+		case <-n.Poked():
 		}
 	}
 }
@@ -51,8 +39,8 @@ const lookPause = time.Second
 
 // look looks up what is due, and has zones worked on about which something else is known
 // now.
-func (n *names) look(ctx context.Context) (next time.Time) {
-	g := n.c.control.Current()
+func (n *nameLoop) look(ctx context.Context) (next time.Time) {
+	g := n.commits.control.Current()
 	if g == nil {
 		return time.Time{}
 	}
@@ -61,59 +49,29 @@ func (n *names) look(ctx context.Context) (next time.Time) {
 	if ctx.Err() != nil {
 		return next
 	}
-	g = n.rename(ctx, g)
+	g = n.commits.rename(ctx, g)
 	var due []edge.Scope
 	for id, verdict := range n.verdicts(g.State) {
-		if last, known := before[id]; desired.Sought(id.ID) && !n.c.outcomes.knows(id) || known && last != verdict {
+		if last, known := before[id]; desired.Sought(id.ID) && !n.outcomes.knows(id) || known && last != verdict {
 			due = append(due, id)
 		}
 	}
 	slices.SortFunc(due, edge.Scope.Compare)
-	n.c.lanes.set(g, itemsOf(due, urgency(len(due), false), "its name was looked up")...)
+	n.lanes.set(g, itemsOf(due, urgency(len(due), false), "its name was looked up")...)
 	return next
 }
 
 // verdicts are what is against each zone of a state that has a name.
-func (n *names) verdicts(state desired.State) map[edge.Scope]string {
+func (n *nameLoop) verdicts(state desired.State) map[edge.Scope]string {
 	verdicts := map[edge.Scope]string{}
-	for _, a := range state.Accounts {
-		for _, z := range a.Zones {
-			if z.Name == "" && a.Name == "" {
-				continue
-			}
-			verdicts[z.Scope] = ""
-			if err := n.Check(a, z); err != nil {
-				verdicts[z.Scope] = err.Error()
-			}
+	for a, z := range state.EachZone() {
+		if z.Name == "" && a.Name == "" {
+			continue
+		}
+		verdicts[z.Scope] = ""
+		if err := n.Check(a, z); err != nil {
+			verdicts[z.Scope] = err.Error()
 		}
 	}
 	return verdicts
-}
-
-// rename brings ids into force that were found since, and returns what is in force then.
-func (n *names) rename(ctx context.Context, g *control.Generation) *control.Generation {
-	n.c.publishing.Lock()
-	defer n.c.publishing.Unlock()
-	if n.c.control.Current() != g {
-		n.poke()
-		return n.c.control.Current()
-	}
-	state := n.Resolve(g.State)
-	if directory.SameIDs(g.State, state) {
-		return g
-	}
-	d, err := n.c.control.Rename(ctx, g, state)
-	if n.c.reports.state(ctx, "names", err); err != nil || d.Accepted == nil {
-		return g
-	}
-	n.c.reports.renamed(d.Accepted, d.Renamed)
-	n.c.accept(d)
-	n.c.Log.InfoContext(ctx, "zones were found by their names", "zones", len(d.Renamed))
-	return d.Accepted
-}
-
-// withID are those of some zones whose id is known. The others are put into the queue when
-// their names were looked up.
-func withID(ids []edge.Scope) []edge.Scope {
-	return slices.DeleteFunc(slices.Clone(ids), func(id edge.Scope) bool { return desired.Sought(id.ID) })
 }

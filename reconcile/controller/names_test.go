@@ -176,7 +176,6 @@ func TestZonesAreFoundByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newNamed(t, 30)
 		f.start()
-		defer func() { f.stop() }()
 		var all []int
 		for i := 1; i <= 30; i++ {
 			all = append(all, i)
@@ -208,7 +207,6 @@ func TestAnUnknownNameIsAskedForAgain(t *testing.T) {
 		f := newNamed(t, 3)
 		delete(f.registry.names, mem.FleetZone(3))
 		f.start()
-		defer f.stop()
 		f.push("one", byName(1, 2, 3)...)
 		f.wants(1, tagFor(zoneKey(1)))
 		f.wants(2, tagFor(zoneKey(2)))
@@ -228,7 +226,6 @@ func TestAHangingLookUpCostsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newNamed(t, 3)
 		f.start()
-		defer f.stop()
 		f.push("one", byName(1, 2)...)
 		f.registry.mu.Lock()
 		f.registry.hook = func(ctx context.Context) error {
@@ -256,7 +253,6 @@ func TestAZoneIsCreatedAgain(t *testing.T) {
 		f := newNamed(t, 3)
 		delete(f.registry.names, mem.FleetZone(3))
 		f.start()
-		defer f.stop()
 		f.push("one", byName(1, 2)...)
 		f.wants(2, tagFor(zoneKey(2)))
 		f.registry.change(func(names map[edge.Scope]string) {
@@ -285,7 +281,6 @@ func TestZonesThatSwapNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newNamed(t, 2)
 		f.start()
-		defer f.stop()
 		f.push("one", byName(1, 2)...)
 		f.pass(5 * time.Minute)
 		f.registry.change(func(names map[edge.Scope]string) {
@@ -306,7 +301,6 @@ func TestLimitsCountZonesThatAreFound(t *testing.T) {
 		f := newNamed(t, 4)
 		f.Config.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "few", Changes: &guard.Limit{Count: new(2)}}}}
 		f.start()
-		defer f.stop()
 		f.push("one", byName(1, 2, 3)...)
 		if writes := only(f.calls.take(), "write"); len(writes) > 0 {
 			t.Errorf("over the limit: %v", writes)
@@ -329,7 +323,6 @@ func TestNamesThatCannotBeRecorded(t *testing.T) {
 		f := newNamed(t, 1)
 		f.Config.Names.Memory = brokenNames{}
 		f.start()
-		defer f.stop()
 		f.push("one", byName(1)...)
 		f.wants(1, tagFor(zoneKey(1)))
 	})

@@ -10,8 +10,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
 // ErrNotBegun: an order was not begun, since the controller does not work yet, or not any
@@ -28,50 +26,6 @@ type Rotation struct {
 
 // errOther: what would be done is not what a person has agreed to.
 var errOther = errors.New("the plan is another one by now")
-
-// OrderTokens has something done about tokens while no other work on them goes on; the tokens
-// are looked at directly afterwards. do gets a context that ends with the controller, not with
-// ctx. It returns when do has. Where that was not begun the error is [ErrNotBegun], or that of
-// ctx.
-func (c *Controller) OrderTokens(ctx context.Context, do func(ctx context.Context) error) error {
-	return c.tokenLoop.orders.wait(ctx, do, func() { c.tokens.Set(queue.Item[struct{}]{Reason: "ordered"}) })
-}
-
-// RotateToken makes the successor of a token now, through the guards that one which is due
-// passes, and returns what became of this token. begin has the first word: nothing is done
-// where it fails, and the work has the context that it returns.
-func (c *Controller) RotateToken(ctx context.Context, r Rotation, begin func(context.Context) (context.Context, error)) (report reconcile.Report, err error) {
-	err = c.OrderTokens(ctx, func(ctx context.Context) error {
-		ctx, err := begin(ctx)
-		if err != nil {
-			return err
-		}
-		g := c.control.Current()
-		if g == nil {
-			return errors.New("no commit is in force yet")
-		}
-		if err := rotates(g.State.Tokens, r.Key); err != nil {
-			return err
-		}
-		before := c.requests()
-		o, _ := c.tokenLoop.look(ctx, g, r)
-		if errors.Is(o.Err, errOther) {
-			return o.Err
-		}
-		report = o.About(r.Key)
-		report.Plan.Requests.Used = c.requests() - before // and those of work that went on beside it
-		return nil
-	})
-	return report, err
-}
-
-// requests are those that were sent so far.
-func (c *Controller) requests() int64 {
-	if c.Requests == nil {
-		return 0
-	}
-	return c.Requests()
-}
 
 // rotates reports why a token cannot be rotated by its declaration.
 func rotates(tokens []desired.Token, key string) error {

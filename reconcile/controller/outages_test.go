@@ -23,7 +23,7 @@ func TestOutages(t *testing.T) {
 		"the credential": {func(f *fixture) { f.calls.set(func(context.Context, call) error { return errUnauthenticated }) }, "credential credentials.rulesets"},
 		"a zone":         {func(f *fixture) { f.calls.set(failing(errForbidden, 3)) }, "zone zone-00003.example"},
 		"the state folder": {func(f *fixture) {
-			f.records.set(func(o string) error { return fmt.Errorf("%s: %w", o, errDisk) })
+			f.records.FailBy(func(o string) error { return fmt.Errorf("%s: %w", o, errDisk) })
 		}, "state "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,18 +35,17 @@ func TestOutages(t *testing.T) {
 						told = append(told, fmt.Sprint(e.Kind, " ", e.Outage.Subject, " ", e.Outage.Name))
 					}
 				}})
-				f.repo.push("c1", fleet(n, "xss")...)
+				f.repo.Push("c1", fleet(n, "xss")...)
 				f.start()
-				defer func() { f.stop() }()
 				test.begin(f)
-				f.repo.push("c2", fleet(n, "rce")...)
+				f.repo.Push("c2", fleet(n, "rce")...)
 				f.source.Poke()
 				f.pass(20 * time.Minute)
 				if list := f.Outages.Outages(); len(list) != 1 {
 					t.Errorf("outages %+v", list)
 				}
 				f.calls.set(nil)
-				f.records.set(nil)
+				f.records.FailBy(nil)
 				f.pass(time.Hour)
 				f.want(n, "rce")
 				if want := []string{"began " + test.want, "ended " + test.want}; !slices.Equal(told, want) {
@@ -64,10 +63,9 @@ func TestAFullDiskThatHasSpaceAgain(t *testing.T) {
 		const n = 40
 		f := newFixture(t, n)
 		f.Outages = outage.New(outage.Config{Now: time.Now})
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
-		f.records.set(func(o string) error {
+		f.records.FailBy(func(o string) error {
 			if o == "standing" || o == "accept" {
 				return nil // the disk was full just after the commit was accepted
 			}
@@ -79,7 +77,7 @@ func TestAFullDiskThatHasSpaceAgain(t *testing.T) {
 		if lasts, fails := f.Outages.State(); !lasts || !fails {
 			t.Errorf("outages %+v", f.Outages.Outages())
 		}
-		f.records.set(nil)
+		f.records.FailBy(nil)
 		f.pass(soon)
 		if list := f.Outages.Outages(); len(list) != 0 {
 			t.Errorf("outages %+v", list)
@@ -95,10 +93,9 @@ func TestALedgerThatFailsInPart(t *testing.T) {
 		const n = 40
 		f := newFixture(t, n)
 		f.Outages = outage.New(outage.Config{Now: time.Now})
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
-		f.records.set(func(o string) error {
+		f.records.FailBy(func(o string) error {
 			if o != "widen" {
 				return nil
 			}

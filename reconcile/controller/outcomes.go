@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -25,7 +24,7 @@ type outcomes struct {
 	zones    map[edge.Scope]lastLook
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
-	changes  changes
+	changes  commitChanges
 	tokens   inspect.Tokens
 }
 
@@ -43,12 +42,8 @@ type notable struct {
 	drift     bool
 }
 
-// mostDecisions bounds what is kept of one zone, and mostText how long a reason may be,
-// in characters: errors may hold what a server has answered.
-const (
-	mostDecisions = 8
-	mostText      = 1000
-)
+// mostDecisions bounds what is kept of one zone.
+const mostDecisions = 8
 
 func newOutcomes(now time.Time) *outcomes {
 	return &outcomes{began: now, zones: map[edge.Scope]lastLook{}}
@@ -79,12 +74,6 @@ func (o *outcomes) note(l *look, now time.Time) {
 	if l.commit {
 		o.changes.note(l.generation.State.Commit, l.item.Key, l.plan.Changes)
 	}
-}
-
-// observed reports whether the zone itself could be read.
-func (l *look) observed() bool {
-	err := l.sight.EntryPoint.Err
-	return !l.sight.At.IsZero() && (err == nil || errors.Is(err, edge.ErrEntryPointNotFound))
 }
 
 // then is what is kept after decisions: one that was taken before keeps its time.
@@ -121,117 +110,6 @@ func (n *notable) differed() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return n.differs, n.drift
-}
-
-// decide says what was decided in a look: nothing where the zone is as declared now.
-// differs says that something is known not to be.
-func decide(l *look) (decisions []inspect.Decision, differs bool) {
-	if l.counting {
-		return []inspect.Decision{{
-			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: diff.GuardLimit,
-			Reason: "Seawall reads and counts all zones of the commit before it writes any",
-		}}, len(l.plan.Changes) > 0
-	}
-	if err := l.sight.EntryPoint.Err; errors.Is(err, edge.ErrUnauthenticated) {
-		return []inspect.Decision{{Stage: inspect.StageRead, Outcome: inspect.Unknown, Reason: bounded(err.Error())}}, false
-	}
-	for _, p := range l.plan.Problems {
-		decisions = append(decisions, ofProblem(p))
-	}
-	results := map[string]reconcile.Result{}
-	for _, r := range l.results {
-		results[r.Change.Deployment] = r
-	}
-	for _, c := range l.plan.Changes {
-		result, sent := results[c.Deployment]
-		if sent && result.Outcome == reconcile.Converged {
-			continue
-		}
-		differs = true
-		decisions = append(decisions, ofChange(c, result, sent))
-	}
-	if l.unrecorded != nil {
-		decisions = append(decisions, inspect.Decision{
-			Stage: inspect.StageProve, Outcome: inspect.Failed, Reason: bounded("the result could not be recorded: " + l.unrecorded.Error()),
-		})
-	}
-	return decisions, differs
-}
-
-// ofProblem is what was decided where no change could be planned.
-func ofProblem(p diff.Problem) inspect.Decision {
-	d := inspect.Decision{
-		Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Line()), Release: bounded(p.Hint),
-	}
-	switch p.State {
-	case diff.Unknown:
-		d.Stage, d.Outcome = inspect.StageRead, inspect.Unknown
-	case diff.Forbidden:
-		d.Stage, d.Outcome = inspect.StageRead, inspect.Forbidden
-	case diff.NotDeployed:
-		d.Outcome = inspect.NotDeployed
-	case diff.Undecided:
-		d.Outcome = inspect.Undecided
-	case diff.Refused:
-		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
-	default: // blocked
-	}
-	return d
-}
-
-// ofChange is what was decided about a change that was not made, or not proved.
-func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decision {
-	d := inspect.Decision{Deployment: c.Deployment, Stage: inspect.StageWrite, Outcome: inspect.Pending}
-	switch {
-	case c.Refused != nil:
-		return ofRefusal(d, *c.Refused)
-	case !sent:
-		d.Reason = "the change was planned but not sent"
-	case result.Outcome == reconcile.NonConvergent:
-		d.Stage, d.Outcome = inspect.StageProve, inspect.NonConvergent
-		d.Reason, d.Release = diff.NotKept(result.Left)
-		d.Reason, d.Release = bounded(d.Reason), bounded(d.Release)
-		if !result.Next.IsZero() {
-			d.Reason += "; next try at " + result.Next.UTC().Format(time.RFC3339)
-		}
-	case errors.Is(result.Err, reconcile.ErrSuperseded):
-		d.Reason = "a newer commit changes it; nothing was sent"
-	case result.Outcome == reconcile.NotStarted && result.Err != nil:
-		d.Reason = bounded(result.Err.Error())
-	case result.Outcome == reconcile.NotStarted:
-		d.Reason = "the daemon was stopped before the change was sent"
-	default:
-		d.Outcome, d.Reason = inspect.Failed, "the change failed or could not be proved"
-	}
-	if result.Err != nil && d.Outcome == inspect.Failed {
-		d.Reason = bounded(result.Err.Error())
-	}
-	return d
-}
-
-// ofRefusal is what a guard has decided.
-func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
-	d.Stage, d.Guard, d.Reason, d.Release = inspect.StageGuard, r.Guard, bounded(r.Reason), bounded(r.Release)
-	d.Approve, d.Until, d.Outcome = r.Digest, r.Until, inspect.Refused
-	switch {
-	case r.Guard == diff.GuardNonConvergent:
-		d.Outcome = inspect.NonConvergent
-	case r.Observed():
-		d.Outcome = inspect.Observed
-	case r.PutBack():
-		d.Outcome = inspect.PutBack
-	case r.Guard == diff.GuardOvertaken, r.WaitsForTime():
-		d.Outcome = inspect.Waiting
-	}
-	return d
-}
-
-func bounded(text string) string {
-	runes := []rune(text)
-	if len(runes) <= mostText {
-		return text
-	}
-	return string(runes[:mostText]) + "…"
 }
 
 // of returns what is kept of a zone, with its times; false where it was not read.
@@ -284,6 +162,41 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	}
 }
 
+// commitChanges keep what the newest commit that zones were looked at for does to each of them.
+type commitChanges struct {
+	commit string
+	zones  map[edge.Scope]diff.Direction
+}
+
+// note keeps what a look because of a commit has planned for a zone; a look that found it
+// as declared leaves what was planned before.
+func (c *commitChanges) note(commit string, zone edge.Scope, planned []diff.Change) {
+	if c.commit != commit {
+		*c = commitChanges{commit, map[edge.Scope]diff.Direction{}}
+	}
+	for _, change := range planned {
+		c.zones[zone] = diff.Combine(c.zones[zone], change.Direction)
+	}
+}
+
+// count counts the zones of a commit; nil where none is known.
+func (c *commitChanges) count(commit string) *inspect.Changes {
+	if commit != c.commit || len(c.zones) == 0 {
+		return nil
+	}
+	n := &inspect.Changes{Zones: len(c.zones)}
+	for _, direction := range c.zones {
+		switch direction {
+		case diff.Weakens:
+			n.Weakened++
+		case diff.Strengthens:
+			n.Strengthened++
+		default: // neither
+		}
+	}
+	return n
+}
+
 // expiringWithin is how long before its end a token without a successor is reported.
 const expiringWithin = 30 * 24 * time.Hour
 
@@ -330,15 +243,4 @@ func dated(findings, before []inspect.Token, now time.Time) []inspect.Token {
 		}
 	}
 	return findings
-}
-
-// ofToken is the outcome of a token about which nothing can be planned: the word that a plan
-// has for it.
-func ofToken(s diff.ProblemState) inspect.Outcome {
-	switch s {
-	case diff.Unknown, diff.Forbidden, diff.Undelivered, diff.Blocked, diff.Quarantined:
-		return inspect.Outcome(s)
-	default: // a person decides
-		return inspect.Refused
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +22,14 @@ import (
 // come to every zone. What it keeps of a zone is what stands out, and nothing of one
 // that agrees.
 type reports struct {
-	c *Controller
+	to         []reconcile.Reporter
+	control    *control.Control
+	lanes      *lanes
+	retries    *retries
+	outages    *outage.Tracker
+	interval   time.Duration
+	requests   func() int64
+	withTokens bool // tokens are read, too
 
 	mu      sync.Mutex
 	zones   map[edge.Scope]found
@@ -33,41 +41,6 @@ type reports struct {
 	asked   time.Time // whether groups wait for lanes that are away; of one goroutine
 }
 
-// found is what the latest look at a zone has found, and what came of it.
-type found struct {
-	changes  []diff.Change
-	problems []diff.Problem
-	results  []reconcile.Result
-}
-
-// light is what a look has found without what is large: bodies of requests, and fields.
-// A commit may change ten thousand zones.
-func light(plan diff.Plan, results []reconcile.Result) found {
-	f := found{problems: plan.Problems}
-	for _, c := range plan.Changes {
-		f.changes = append(f.changes, lightChange(c))
-	}
-	for _, r := range results {
-		r.Change, r.Left = lightChange(r.Change), nil
-		f.results = append(f.results, r)
-	}
-	return f
-}
-
-func lightChange(c diff.Change) diff.Change {
-	c.Fields = nil
-	target := diff.Target{Ruleset: c.Target().Ruleset, Ref: c.Target().Ref}
-	switch c.Operation.(type) {
-	case diff.DeploymentUpdate:
-		c.Operation = diff.DeploymentUpdate{Target: target}
-	case diff.DeploymentCreation:
-		c.Operation = diff.DeploymentCreation{Target: target}
-	case diff.DeploymentRemoval:
-		c.Operation = diff.DeploymentRemoval{Target: target}
-	}
-	return c
-}
-
 // tokensFound is the same of all tokens.
 type tokensFound struct {
 	found
@@ -75,8 +48,58 @@ type tokensFound struct {
 	unfinished int
 }
 
-func newReports(c *Controller) *reports {
-	return &reports{c: c, zones: map[edge.Scope]found{}, commit: group{told: true}, turn: group{told: true}}
+// state notes how something that needs the state folder has ended, and reports a failure.
+// part is what was done.
+func (r *reports) state(ctx context.Context, part string, err error) {
+	if err == nil {
+		r.outages.Worked(reconcile.OutageState, "", part)
+		return
+	}
+	r.outages.Failed(reconcile.OutageState, "", part, err)
+	r.failure(ctx, err)
+}
+
+// newTurn is the sweep from its beginning.
+func (r *reports) newTurn() group {
+	g := r.control.Current()
+	if g == nil {
+		return group{}
+	}
+	return newGroup(g.State.Commit, slices.Collect(g.Zones()), true, r.withTokens)
+}
+
+// sum is the report of a group: what the latest look at each of its zones has found. Zones of
+// the lanes that are missing were not read.
+func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
+	var all found
+	in := r.control.Current()
+	for _, id := range g.all {
+		f := r.zones[id]
+		if reason := missing[r.lanes.at(in, id)]; reason != "" && g.left[id] {
+			t, _ := in.Task(id)
+			f = unread(t, reason)
+		}
+		all.add(f)
+	}
+	tokens := 0
+	if g.whole {
+		all.add(r.tokens.found)
+		tokens = len(r.inForceState().Tokens)
+	}
+	plan := diff.Gather(g.commit, len(g.all), tokens, all.changes, all.problems)
+	if g.whole {
+		plan.Deprecations, plan.Findings, plan.Expiries = r.tokens.plan.Deprecations, r.tokens.plan.Findings, r.tokens.plan.Expiries
+	}
+	report := reconcile.Report{
+		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
+		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
+	}
+	if r.held != nil {
+		held := *r.held
+		held.Again = true
+		report.Held = &held
+	}
+	return report
 }
 
 // askEvery is how often it is asked whether groups wait for lanes that are away.
@@ -86,26 +109,37 @@ const askEvery = 5 * time.Second
 // rejected must not keep what has become of the others from being told. Each zone that was
 // not read is unknown there. A commit is told of once more when all its zones were read.
 func (r *reports) soFar(ctx context.Context, now time.Time) {
-	if len(r.c.lanes.all) == 1 || now.Sub(r.asked) < askEvery {
+	if len(r.lanes.all) == 1 || now.Sub(r.asked) < askEvery {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = now
-	if missing := r.missing(&r.commit, now); missing != nil {
+	in := r.control.Current()
+	if missing := r.commit.missing(r.lanes, in, now); missing != nil {
 		r.commit.early = true
-		trigger := reconcile.TriggerSync
-		if r.commit.whole {
-			trigger = reconcile.TriggerSweep
-			r.turn = r.newTurn()
-		}
-		r.send(ctx, r.sumWithout(r.commit, trigger, missing))
+		r.tellCommit(ctx, missing)
 	}
-	if missing := r.missing(&r.turn, now); missing != nil {
-		g := r.turn
+	if missing := r.turn.missing(r.lanes, in, now); missing != nil {
+		r.tellTurn(ctx, missing)
+	}
+}
+
+// tellCommit tells of the zones of a commit; if they are all that there are, the sweep has
+// come to every zone with them. The caller holds the lock.
+func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
+	g := r.commit
+	if g.whole {
 		r.turn = r.newTurn()
-		r.send(ctx, r.sumWithout(g, reconcile.TriggerSweep, missing))
 	}
+	r.send(ctx, r.sum(g, g.trigger(), missing))
+}
+
+// tellTurn tells of a sweep, and begins the next; the caller holds the lock.
+func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
+	g := r.turn
+	r.turn = r.newTurn()
+	r.send(ctx, r.sum(g, reconcile.TriggerSweep, missing))
 }
 
 // send fills in what every report says and hands it to the reporters; the caller holds
@@ -114,7 +148,7 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 	state := r.inForceState()
 	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), reconcile.SweepRequests(state)
 	report.Unfinished = r.unfinished()
-	report.Rollout = r.c.control.Rollout()
+	report.Rollout = r.control.Rollout()
 	if report.Finished.IsZero() {
 		report.Finished = time.Now()
 	}
@@ -123,19 +157,17 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 	}
 	report.Plan.Version, report.Plan.Commit = diff.PlanVersion, state.Commit
 	report.Plan.GeneratedAt = report.Finished.UTC()
-	report.Plan.Holds = r.c.control.Holds()
+	report.Plan.Holds = r.control.Holds()
 	if !report.Sum {
-		if r.c.Requests != nil {
-			now := r.c.Requests()
-			report.Requests, r.counted = now-r.counted, now
-		}
+		now := r.requests()
+		report.Requests, r.counted = now-r.counted, now
 		r.turn.request += report.Requests
 		r.commit.request += report.Requests
 	}
 	report.Plan.Requests.Used = report.Requests
-	report.Overload = r.c.Lanes.Overload(state, r.c.Interval)
+	report.Overload = r.lanes.of.Overload(state, r.interval)
 	report.Plan.Requests.Overload = report.Overload
-	for _, reporter := range r.c.Reporters {
+	for _, reporter := range r.to {
 		reporter.Report(context.WithoutCancel(ctx), report)
 	}
 }
@@ -143,9 +175,9 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 // unfinished counts what is not done yet, or is tried again; not what waits for
 // someone's word. The caller holds the lock.
 func (r *reports) unfinished() int {
-	_, timely := r.c.control.Waiting()
-	n := timely + r.c.retries.len() + r.tokens.unfinished
-	if !r.commit.told {
+	_, timely := r.control.Waiting()
+	n := timely + r.retries.len() + r.tokens.unfinished
+	if r.commit.open {
 		n += max(1, len(r.commit.left))
 	}
 	return n
@@ -159,7 +191,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 	f := light(l.plan, l.results)
 	if len(f.changes)+len(f.problems)+len(f.results) == 0 {
 		delete(r.zones, id)
-	} else if g := r.c.control.Current(); g != nil && g.Declares(id) {
+	} else if g := r.control.Current(); g != nil && g.Declares(id) {
 		r.zones[id] = f
 	}
 	trigger := reconcile.TriggerSweep
@@ -188,19 +220,11 @@ func (r *reports) note(ctx context.Context, id edge.Scope, took time.Duration) {
 // complete tells of groups that are; the caller holds the lock.
 func (r *reports) complete(ctx context.Context) {
 	if r.commit.done() {
-		g := r.commit
-		r.commit.told = true
-		trigger := reconcile.TriggerSync
-		if g.whole {
-			trigger = reconcile.TriggerSweep
-			r.turn = r.newTurn()
-		}
-		r.send(ctx, r.sum(g, trigger))
+		r.commit.open = false
+		r.tellCommit(ctx, nil)
 	}
 	if r.turn.done() {
-		g := r.turn
-		r.turn = r.newTurn()
-		r.send(ctx, r.sum(g, reconcile.TriggerSweep))
+		r.tellTurn(ctx, nil)
 	}
 }
 
@@ -218,7 +242,7 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 
 // inForce notes what is in force without a proposal: from an earlier process, or by
 // another one. due are the zones that it declares otherwise; nil is all.
-func (r *reports) inForce(_ context.Context, g *control.Generation, due []edge.Scope) {
+func (r *reports) inForce(g *control.Generation, due []edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begin(g, due, false)
@@ -239,8 +263,8 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens bool) {
 			delete(r.zones, id)
 		}
 	}
-	first := r.turn.told
-	tokens = tokens && r.c.Tokens != nil
+	first := !r.turn.open
+	tokens = tokens && r.withTokens
 	if first {
 		r.turn = r.newTurn()
 	} else {
@@ -248,10 +272,10 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens bool) {
 	}
 	switch {
 	case due == nil && len(g.State.Accounts) > 0:
-		r.commit.told = true // nothing is new: the turn tells of it
+		r.commit.open = false // nothing is new: the turn tells of it
 	default:
 		whole := first && len(due) == g.State.Zones()
-		r.commit = newGroup(g.State.Commit, due, whole, tokens || whole && r.c.Tokens != nil)
+		r.commit = newGroup(g.State.Commit, due, whole, tokens || whole && r.withTokens)
 	}
 }
 
@@ -259,7 +283,7 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens bool) {
 func (r *reports) round(ids []edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turn = newGroup(r.inForceState().Commit, ids, true, r.c.Tokens != nil)
+	r.turn = newGroup(r.inForceState().Commit, ids, true, r.withTokens)
 }
 
 // looked tells of a look at the source that has changed nothing.
@@ -271,7 +295,7 @@ func (r *reports) looked(ctx context.Context, held *reconcile.Held) {
 		held.Again = before != nil && before.Commit == held.Commit && outage.Scrub(before.Reason) == outage.Scrub(held.Reason)
 	}
 	report := reconcile.Report{Trigger: reconcile.TriggerSync, Held: held}
-	if r.c.control.Current() == nil && held != nil {
+	if r.control.Current() == nil && held != nil {
 		report.Err, report.Problems, report.Held = errors.New(held.Reason), held.Problems, nil
 		report.Told = held.Again || held.Commit == ""
 	}
@@ -302,6 +326,6 @@ func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time, to
 
 // inForceState is what is in force, the zero state for nothing.
 func (r *reports) inForceState() desired.State {
-	state, _ := r.c.control.InForce()
+	state, _ := r.control.InForce()
 	return state
 }

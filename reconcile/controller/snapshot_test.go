@@ -67,10 +67,7 @@ func (f *fixture) wantDecision(i int, stage inspect.Stage, outcome inspect.Outco
 
 func TestStatusOfAFleet(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 3)
-		f.repo.push("c1", fleet(3, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 3)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 3})
 		s := f.Status()
 		if s.Commit.InForce != "c1" || s.Commit.Wanted != "c1" || s.Commit.Held != nil || s.Source.LastSuccess.IsZero() || s.Source.Error != "" {
@@ -114,9 +111,8 @@ func TestStatusOfAHeldZone(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		f.Sweep, f.Interval = cron.Every(10*time.Minute), 10*time.Minute
-		f.repo.push("c1", fleet(2, "xss")...)
+		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(2 * time.Hour), Reason: "INC-1"})
 		f.pass(soon)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 2}) // held, and as declared
@@ -152,9 +148,8 @@ func TestStatusOfRefusedChanges(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 4)
 		f.Guards = atMost(2)
-		f.repo.push("c1", fleet(2, "xss")...)
+		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.push("c2", fleet(4, "rce")...)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Refused: 4})
 		f.wantDecision(3, inspect.StageGuard, inspect.Refused, "limit", time.Time{})
@@ -169,10 +164,7 @@ func TestStatusOfRefusedChanges(t *testing.T) {
 
 func TestStatusOfFailingReads(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 2)
-		f.repo.push("c1", fleet(2, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 2)
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(9 * time.Hour), Reason: "INC-1"})
 		f.pass(soon)
 		f.click(1, "php")
@@ -208,9 +200,8 @@ func TestStatusOfAPlatformThatIsDown(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 40)
 		f.Lanes.All[0].Concurrency = 4
-		f.repo.push("c1", fleet(40, "xss")...)
+		f.repo.Push("c1", fleet(40, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" {
 				return errDown
@@ -246,9 +237,8 @@ func TestStatusOfFailingWrites(t *testing.T) {
 		f.calls.answerBy(func(call, func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 			return nil, &edge.Error{Status: 400, Details: []edge.ErrorDetail{{Code: 20106, Message: "no such parameter"}}}
 		})
-		f.repo.push("c1", fleet(1, "xss")...)
+		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Failed: 1})
 		f.wantDecision(1, inspect.StageWrite, inspect.Failed, "", time.Time{})
 		if z := f.seenAs(1); !strings.Contains(z.Decisions[0].Reason, "20106") || z.Drift || z.Differs.IsZero() || !z.WrittenAt.IsZero() {
@@ -257,9 +247,9 @@ func TestStatusOfFailingWrites(t *testing.T) {
 		// Answers, and keeps nothing.
 		f.calls.answerBy(func(_ call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 			answer, err := send()
-			entry := f.entry(1)
+			entry := f.Entry(1)
 			entry.Rules[0].ActionParameters.Overrides = nil
-			return answer, errors.Join(err, f.platform.SetEntryPoint(mem.FleetZone(1), entry))
+			return answer, errors.Join(err, f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 		})
 		f.pass(time.Minute)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Failed: 1}) // somebody else may have written
@@ -268,18 +258,15 @@ func TestStatusOfFailingWrites(t *testing.T) {
 
 func TestStatusOfAHeldCommit(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 2)
-		f.repo.push("c1", fleet(2, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
-		f.repo.commit("c2", commit{state: stateOf("c2"), problems: []desired.Problem{{Message: "unknown field", Origin: desired.Origin{File: "a.cue", Line: 3}}}})
+		f := running(t, 2)
+		f.repo.Commit("c2", commit{State: stateOf("c2"), Problems: []desired.Problem{{Message: "unknown field", Origin: desired.Origin{File: "a.cue", Line: 3}}}})
 		f.source.Poke()
 		f.pass(soon)
 		first := f.Status().Commit
 		if first.InForce != "c1" || first.Wanted != "c2" || first.Held == nil || !strings.Contains(first.Held.Problems[0], "unknown field") {
 			t.Fatalf("%+v", first)
 		}
-		f.repo.set(func(context.Context) error { return errors.New("no route to host") })
+		f.repo.FetchBy(func(context.Context) error { return errors.New("no route to host") })
 		f.pass(10 * time.Minute)
 		s := f.Status().Judged()
 		if held := s.Commit.Held; held == nil || !held.Since.Equal(first.Held.Since) { // it is so still
@@ -288,8 +275,8 @@ func TestStatusOfAHeldCommit(t *testing.T) {
 		if s.Source.Failures < 2 || !strings.Contains(s.Source.Error, "no route to host") || s.Source.AgeSeconds < 500 || s.Verdict != inspect.Attention {
 			t.Errorf("%+v: %s", s.Source, s.Verdict)
 		}
-		f.repo.set(nil)
-		f.repo.push("c3", fleet(2, "xss")...)
+		f.repo.FetchBy(nil)
+		f.repo.Push("c3", fleet(2, "xss")...)
 		f.pass(10 * time.Minute)
 		if s := f.Status().Judged(); s.Commit.Held != nil || s.Source.Error != "" || s.Source.Failures != 0 || s.Verdict != inspect.Healthy {
 			t.Errorf("%+v %+v: %s %v", s.Commit, s.Source, s.Verdict, s.Reasons)
@@ -301,9 +288,8 @@ func TestStatusWithoutABudget(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 30)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 600, Per: 5 * time.Minute}
-		f.repo.push("c1", fleet(30, "xss")...)
+		f.repo.Push("c1", fleet(30, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		if waited := f.Status().Budget.WaitedSeconds; waited > 1 {
 			t.Errorf("zones have waited for %v s", waited)
 		}
@@ -330,9 +316,8 @@ func TestStatusAfterARestart(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 8)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 20, Per: 5 * time.Minute} // too small to look at all at once
-		f.repo.push("c1", fleet(8, "xss")...)
+		f.repo.Push("c1", fleet(8, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Hour)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 8})
 		f.restart()
@@ -350,9 +335,8 @@ func TestStatusOfFreezesAndWaves(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 4)
 		f.Guards = reconcile.Guards{Waves: []reconcile.Wave{{Count: 1, Soak: time.Hour}}}
-		f.repo.push("c1", fleet(4, "xss")...)
+		f.repo.Push("c1", fleet(4, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		s := f.Status().Judged()
 		if s.Rollout == nil || s.Rollout.Open != 1 || s.Rollout.Waves != 2 || s.Rollout.Next.IsZero() || s.Verdict != inspect.Working {
 			t.Fatalf("%+v: %s %v", s.Rollout, s.Verdict, s.Reasons)
@@ -372,9 +356,8 @@ func TestStatusOfFreezesAndWaves(t *testing.T) {
 func TestStatusWhileMuchHappens(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 20)
-		f.repo.push("c0", fleet(20, "xss")...)
+		f.repo.Push("c0", fleet(20, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for range 4 {
@@ -430,9 +413,8 @@ func TestStatusOfAnObservedZone(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		f.Guards = reconcile.Guards{Observe: []guard.Observe{{}}}
-		f.repo.push("c1", fleet(2, "xss")...)
+		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Observed: 2})
 		f.wantDecision(1, inspect.StageGuard, inspect.Observed, "observe", time.Time{})
 		if s := f.Status().Judged(); s.Verdict != inspect.Working {

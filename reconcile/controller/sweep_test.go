@@ -57,10 +57,7 @@ func (f *fixture) watch(n int, longest time.Duration) (check func()) {
 func TestTheSweepComesToEachZoneOnceATurn(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 200
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.pass(interval)
 		check := f.watch(n, interval)
 		for range 4 {
@@ -92,9 +89,8 @@ func TestTheSweepGoesOnAfterARestart(t *testing.T) {
 		const n = 100
 		f := newFixture(t, n)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 400, Per: time.Minute} // not all at the start
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(interval)
 		check := f.watch(n, interval)
 		f.pass(54 * time.Minute)
@@ -116,9 +112,8 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 		const n = 60
 		f := newFixture(t, n)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 240, Per: time.Minute}
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		check := f.watch(n, interval)
 		for range 60 {
@@ -134,10 +129,7 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 // Whoever wakes the source without end keeps nothing from being looked at.
 func TestTheSweepHoweverOftenTheSourceIsWoken(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 5)
-		f.repo.push("c1", fleet(5, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 5)
 		check := f.watch(5, interval)
 		f.drift(5)
 		for range int(interval / (10 * time.Second)) {
@@ -153,10 +145,7 @@ func TestTheSweepHoweverOftenTheSourceIsWoken(t *testing.T) {
 func TestALookThatIsAskedFor(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 50
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.pass(20 * time.Minute)
 		f.drift(n)
 		f.calls.take()
@@ -174,12 +163,9 @@ func TestALookThatIsAskedFor(t *testing.T) {
 	})
 	run(t, func(t *testing.T) {
 		const n = 50
-		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.room.Store(0) // only what is urgent gets anything of the budget
-		f.repo.push("c2", but(fleet(n, "xss"), 7, "rce")...)
+		f.repo.Push("c2", but(fleet(n, "xss"), 7, "rce")...)
 		f.calls.set(func(_ context.Context, c call) error { // while it is looked at, and after
 			if number(c) == 7 {
 				f.look <- os.Interrupt
@@ -190,7 +176,7 @@ func TestALookThatIsAskedFor(t *testing.T) {
 		})
 		f.source.Poke()
 		f.pass(time.Second)
-		f.repo.push("c3", but(fleet(n, "xss"), 7, "php")...)
+		f.repo.Push("c3", but(fleet(n, "xss"), 7, "php")...)
 		f.source.Poke()
 		f.look <- os.Interrupt
 		f.pass(time.Second)
@@ -212,22 +198,21 @@ func TestTheRulesetsAreListedAgainBeforeAWrite(t *testing.T) {
 		for i := range all {
 			all[i] = zoneOf(i+1, d)
 		}
-		f.repo.push("c1", all...)
+		f.repo.Push("c1", all...)
 		f.start()
-		defer func() { f.stop() }()
 		f.lookNow()
 		f.pass(50 * time.Minute)
-		rulesets := f.platform.State().Accounts[0].Rulesets
+		rulesets := f.Platform.State().Accounts[0].Rulesets
 		managed := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 		last := &managed.Rules[len(managed.Rules)-1]
 		last.ID = "11111111111111111111111111111111"
-		if err := f.platform.SetRuleset(mem.Account, managed); err != nil {
+		if err := f.Platform.SetRuleset(mem.Account, managed); err != nil {
 			t.Fatal(err)
 		}
 		f.drift(n)
 		f.pass(interval)
 		for i := 1; i <= n; i++ {
-			if rules := f.entry(i).Rules[0].ActionParameters.Overrides.Rules; len(rules) != 1 || rules[0].ID != last.ID {
+			if rules := f.Entry(i).Rules[0].ActionParameters.Overrides.Rules; len(rules) != 1 || rules[0].ID != last.ID {
 				t.Errorf("zone %d: overrides of rules %+v", i, rules)
 			}
 		}
@@ -241,9 +226,8 @@ func TestWithoutASweep(t *testing.T) {
 		const n = 60
 		f := newFixture(t, n)
 		f.Sweep = nil
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.want(n, "xss")
 		if lists := len(only(f.calls.take(), "list")); lists > 2 {
 			t.Errorf("%d lists", lists)
@@ -262,9 +246,8 @@ func TestWithoutASweep(t *testing.T) {
 func TestASweepOfNothing(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1)
-		f.repo.commit("c1", commit{state: desired.State{Commit: "c1"}})
+		f.repo.Commit("c1", commit{State: desired.State{Commit: "c1"}})
 		f.start()
-		defer func() { f.stop() }()
 		f.journal.take()
 		f.pass(2 * interval)
 		f.lookNow()
@@ -286,15 +269,14 @@ func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 		f.Guards = atMost(n) // so that drift is counted, too
 		f.Interval = 10 * time.Second
 		f.Sweep = cron.Every(f.Interval)
-		f.repo.push("c0", fleet(n, "xss")...)
+		f.repo.Push("c0", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		heap := func() uint64 {
 			f.journal.take()
 			f.calls.take()
-			f.repo.mu.Lock()
-			f.repo.fetches, f.repo.compiled = nil, map[string]int{}
-			f.repo.mu.Unlock()
+			f.repo.Lock()
+			f.repo.Fetches, f.repo.Compiled = nil, map[string]int{}
+			f.repo.Unlock()
 			runtime.GC()
 			runtime.GC()
 			var m runtime.MemStats
@@ -307,9 +289,9 @@ func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 				early = heap()
 			}
 			if sweep%10 == 0 {
-				delete(f.repo.commits, fmt.Sprint("c", sweep-10))
+				delete(f.repo.Commits, fmt.Sprint("c", sweep-10))
 				tags := []string{"xss", "rce"}[sweep/10%2]
-				f.repo.push(fmt.Sprint("c", sweep), fleet(n-sweep/10%3, tags)...)
+				f.repo.Push(fmt.Sprint("c", sweep), fleet(n-sweep/10%3, tags)...)
 				f.source.Poke()
 				f.drift(sweep % n)
 			}

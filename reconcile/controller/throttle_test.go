@@ -12,10 +12,7 @@ import (
 // may be untouched.
 func TestAZoneThatWaitsForTheThrottle(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.room.Store(0)
 		f.Controller.lanes.all[0].Pause = func() time.Duration { return 20 * time.Second }
 		f.lookNow()

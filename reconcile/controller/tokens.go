@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -18,6 +19,15 @@ import (
 // tokensDueEvery is how often the ledger is asked whether a token's time has come.
 const tokensDueEvery = time.Minute
 
+// TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
+// [token.Observer] that writes nothing.
+type TokenWork interface {
+	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
+	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
+	Unkept() map[diff.ID]string
+	CheckSink(s desired.Sink) error
+}
+
 // tokenLoop does the token work of the credential.
 type tokenLoop struct {
 	work         TokenWork // nil: there is none
@@ -28,6 +38,7 @@ type tokenLoop struct {
 	outcomes     *outcomes
 	outages      *outage.Tracker
 	deprecations reconcile.Deprecations
+	requests     func() int64
 
 	orders   orders
 	last     time.Time // when the tokens were read; zero for never
@@ -113,4 +124,36 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation)
 // undelivered reports whether a sink did not take a secret.
 func undelivered(o token.Outcome) bool {
 	return slices.ContainsFunc(o.Results, func(r reconcile.Result) bool { _, sink := errors.AsType[*reconcile.SinkError](r.Err); return sink })
+}
+
+// order has something done about tokens while no other work on them goes on; see
+// [Controller.OrderTokens].
+func (l *tokenLoop) order(ctx context.Context, do func(ctx context.Context) error) error {
+	return l.orders.wait(ctx, do, func() { l.queue.Set(queue.Item[struct{}]{Reason: "ordered"}) })
+}
+
+// rotate makes the successor of a token now; see [Controller.RotateToken].
+func (l *tokenLoop) rotate(ctx context.Context, r Rotation, begin func(context.Context) (context.Context, error)) (report reconcile.Report, err error) {
+	err = l.order(ctx, func(ctx context.Context) error {
+		ctx, err := begin(ctx)
+		if err != nil {
+			return err
+		}
+		g := l.control.Current()
+		if g == nil {
+			return errors.New("no commit is in force yet")
+		}
+		if err := rotates(g.State.Tokens, r.Key); err != nil {
+			return err
+		}
+		before := l.requests()
+		o, _ := l.look(ctx, g, r)
+		if errors.Is(o.Err, errOther) {
+			return o.Err
+		}
+		report = o.About(r.Key)
+		report.Plan.Requests.Used = l.requests() - before // and those of work that went on beside it
+		return nil
+	})
+	return report, err
 }

@@ -22,6 +22,8 @@ import (
 
 // tokenWorld is a ledger of tokens, a sink, and a platform that creates them.
 type tokenWorld struct {
+	edge.TokenWriter // nil: it offers nothing but CreateToken
+
 	mu      sync.Mutex
 	records []diff.TokenRecord
 	sealed  map[string]edge.Secret
@@ -99,6 +101,8 @@ func (w *tokenWorld) Deliver(_ context.Context, sink desired.Sink, _ edge.Secret
 	return nil
 }
 
+func (w *tokenWorld) Offers(call edge.Call, _ edge.Level) bool { return call == edge.CallCreateToken }
+
 func (w *tokenWorld) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	w.mu.Lock()
 	create := w.create
@@ -134,7 +138,7 @@ func withTokens(t *testing.T, n int) (*fixture, *tokenWorld) {
 	f := newFixture(t, n)
 	w := &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}
 	f.newTokens = func() *token.Worker {
-		return token.New(token.Config{Memory: w, Calls: token.Calls{Creator: w}, Sinks: w, Now: time.Now})
+		return token.New(token.Config{Memory: w, Calls: token.Calls{Writer: w}, Sinks: w, Now: time.Now})
 	}
 	return f, w
 }
@@ -156,7 +160,7 @@ func (f *fixture) pushTokens(name string, zones []desired.Zone, keys ...string) 
 	for _, key := range keys {
 		state.Tokens = append(state.Tokens, declareToken(key))
 	}
-	f.repo.commit(name, commit{state: state})
+	f.repo.Commit(name, commit{State: state})
 	if f.source != nil {
 		f.source.Poke()
 		f.pass(soon)
@@ -168,7 +172,6 @@ func TestTokensBesideZones(t *testing.T) {
 		f, w := withTokens(t, 3)
 		f.pushTokens("c1", fleet(3, "xss"), "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.want(3, "xss")
 		if w.count() != 1 || len(w.sunk) != 1 {
 			t.Errorf("%d made, sunk %v", w.count(), w.sunk)
@@ -199,7 +202,6 @@ func TestTokensHoldNoZoneBack(t *testing.T) {
 				w.set(create)
 				f.pushTokens("c1", fleet(3, "xss"), "ci-dns")
 				f.start()
-				defer func() { f.stop() }()
 				f.want(3, "xss")
 				f.pushTokens("c2", fleet(3, "rce"), "ci-dns")
 				f.want(3, "rce")
@@ -231,7 +233,6 @@ func TestASinkThatIsBack(t *testing.T) {
 		refuse(&reconcile.SinkError{Sink: "ci", Err: errDown})
 		f.pushTokens("c1", fleet(1, "xss"), "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(3 * time.Hour)
 		if len(w.sunk) != 0 {
 			t.Fatalf("sunk %v", w.sunk)
@@ -252,7 +253,6 @@ func TestTokensThatWait(t *testing.T) {
 		f.Sweep = nil
 		f.pushTokens("c1", nil, "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		if w.count() != 0 {
 			t.Fatal("made without an approval")
@@ -278,7 +278,6 @@ func TestTokensThatWait(t *testing.T) {
 		f.Sweep = nil
 		f.pushTokens("c1", nil, "ci-dns")
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Until(time.Date(2000, 1, 1, 1, 59, 59, 0, time.UTC)))
 		if w.count() != 0 {
 			t.Fatal("made within the freeze")

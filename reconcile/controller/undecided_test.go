@@ -22,10 +22,9 @@ func TestAZoneWithSomethingUndecided(t *testing.T) {
 				f.Sweep, f.Interval = cron.Every(10*time.Minute), 10*time.Minute
 				zones := fleet(1, "xss")
 				zones[0].Deployments[0].Unmanaged = nil
-				f.repo.push("c1", zones...)
+				f.repo.Push("c1", zones...)
 				f.click(1, clicked...)
 				f.start()
-				defer func() { f.stop() }()
 				if got := f.off(1); got != "php,xss" {
 					t.Errorf("off: %q", got)
 				}

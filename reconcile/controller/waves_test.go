@@ -26,7 +26,7 @@ var (
 // inWaves has n zones as a first commit says, and waves for what comes.
 func inWaves(t *testing.T, n int) *fixture {
 	f := newFixture(t, n)
-	f.repo.push("c1", fleet(n, "xss")...)
+	f.repo.Push("c1", fleet(n, "xss")...)
 	f.start()
 	f.want(n, "xss")
 	f.stop()
@@ -57,7 +57,6 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		run(t, func(t *testing.T) {
 			f := inWaves(t, 5)
-			defer func() { f.stop() }()
 			again := func() {
 				if restarts {
 					f.restart()
@@ -92,7 +91,6 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 func TestDriftIsNotWaved(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := inWaves(t, 5)
-		defer func() { f.stop() }()
 		f.push("c2", but(fleet(5, "php"), 5, "xss")...)
 		f.calls.take()
 		for _, i := range []int{1, 4, 5} {
@@ -110,12 +108,11 @@ func TestHalt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				f := inWaves(t, 5)
-				defer func() { f.stop() }()
-				if err := f.platform.SetQuirks([]string{"patch=ignored"}); err != nil {
+				if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
 					t.Fatal(err)
 				}
 				f.push("c2", fleet(5, "php")...)
-				if err := f.platform.SetQuirks(nil); err != nil {
+				if err := f.Platform.SetQuirks(nil); err != nil {
 					t.Fatal(err)
 				}
 				f.pass(time.Minute)
@@ -157,7 +154,6 @@ func TestHalt(t *testing.T) {
 func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := inWaves(t, 5)
-		defer func() { f.stop() }()
 		fails := true
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" && c.who == "5" && fails {
@@ -179,7 +175,6 @@ func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 func TestAForbiddenZoneHoldsUpItsWave(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := inWaves(t, 5)
-		defer func() { f.stop() }()
 		f.calls.set(failing(errForbidden, 1))
 		f.calls.take()
 		f.push("c2", fleet(5, "php")...)
@@ -199,10 +194,7 @@ func TestAnApplyBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 6
-				f := newFixture(t, n)
-				f.repo.push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.pass(10 * time.Second)
 				f.calls.take()
 				// The other process writes half of it before this one comes to look at git.
@@ -218,13 +210,13 @@ func TestAnApplyBeside(t *testing.T) {
 				if err := f.records.Forgetful.AcceptCommit(context.Background(), accepted); err != nil {
 					t.Fatal(err)
 				}
-				f.repo.mu.Lock()
-				f.repo.commits["c2"] = commit{state: state}
-				f.repo.mu.Unlock()
+				f.repo.Lock()
+				f.repo.Commits["c2"] = commit{State: state}
+				f.repo.Unlock()
 				for i := 1; i <= n/2; i++ {
 					f.click(i, "rce")
 				}
-				f.repo.set(func(context.Context) error { return errors.New("offline") })
+				f.repo.FetchBy(func(context.Context) error { return errors.New("offline") })
 				f.lookNow() // at once: whoever looks now must not undo it
 				f.pass(10 * time.Minute)
 				for _, c := range only(f.calls.take(), "write") {
@@ -235,10 +227,10 @@ func TestAnApplyBeside(t *testing.T) {
 				if known {
 					f.want(n, "rce")
 				}
-				f.repo.mu.Lock()
-				f.repo.head = "c2"
-				f.repo.mu.Unlock()
-				f.repo.set(nil)
+				f.repo.Lock()
+				f.repo.Head = "c2"
+				f.repo.Unlock()
+				f.repo.FetchBy(nil)
 				f.pass(time.Minute)
 				f.source.Poke()
 				f.pass(5 * time.Minute)
@@ -258,19 +250,20 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 		const n = 6
 		f := newFixture(t, n)
 		f.Guards = atMost(n)
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
 		f.push("c2", but(fleet(n, "xss"), 1, "php")...) // waits
 		f.want(n, "xss")
-		f.lanes.all[0].work.seen.Keep(func(edge.Scope) bool { return false }) // as after a restart
+		for i := range n {
+			f.seen.drop(mem.FleetZone(i + 1)) // as after a restart
+		}
 		state := stateOf("c3", but(but(fleet(n, "xss"), 1, "php"), 2, "php")...)
 		data, err := control.EncodeState(state)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.repo.commit("c3", commit{state: state})
+		f.repo.Commit("c3", commit{State: state})
 		if err := f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}); err != nil {
 			t.Fatal(err)
 		}
@@ -284,11 +277,8 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 // A late write of declarations does not bring an older commit back.
 func TestDeclarationsWrittenLate(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
-		f.records.set(func(op string) error {
+		f := running(t, 1)
+		f.records.FailBy(func(op string) error {
 			if op == "save" {
 				time.Sleep(10 * time.Second) // a slow disk
 			}
@@ -296,7 +286,7 @@ func TestDeclarationsWrittenLate(t *testing.T) {
 		})
 		f.push("c2", fleet(1, "rce")...)
 		f.push("c3", fleet(1, "php")...)
-		f.records.set(nil)
+		f.records.FailBy(nil)
 		f.pass(time.Minute)
 		f.want(1, "php")
 		if got := f.record().Accepted; got.Commit != "c3" || len(got.State) == 0 {
@@ -317,13 +307,12 @@ func TestOwnershipSurvives(t *testing.T) {
 				run(t, func(t *testing.T) {
 					f := newFixture(t, 1)
 					keep := func(tags ...string) []zoneT { return []zoneT{zoneOf(1, keeping(core(tags...)))} }
-					f.repo.push("c1", keep("xss")...)
+					f.repo.Push("c1", keep("xss")...)
 					f.start()
-					defer func() { f.stop() }()
 					f.click(1, "xss", "wordpress") // somebody's own
 					// The process dies in the middle of the second commit.
 					dead := false
-					f.records.set(func(o string) error {
+					f.records.FailBy(func(o string) error {
 						if o == op {
 							dead = true
 						}
@@ -354,13 +343,13 @@ func TestOwnershipSurvives(t *testing.T) {
 						t.Fatal("it did not come to it")
 					}
 					f.stop()
-					f.records.set(nil)
+					f.records.FailBy(nil)
 					f.calls.set(nil)
 					f.calls.answerBy(nil)
 					last := "c2"
 					if superseded {
 						last = "c3"
-						f.repo.push("c3", keep("php")...)
+						f.repo.Push("c3", keep("php")...)
 					}
 					f.start()
 					f.pass(time.Minute)
@@ -381,13 +370,12 @@ func TestSupersededUnderKeep(t *testing.T) {
 		f := newFixture(t, 1)
 		f.calls.latency = time.Second
 		keep := func(tags ...string) []zoneT { return []zoneT{zoneOf(1, keeping(core(tags...)))} }
-		f.repo.push("c1", keep("xss")...)
+		f.repo.Push("c1", keep("xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(20 * time.Second)
 		f.click(1, "xss", "wordpress")
 		for step, tags := range [][]string{{"rce"}, {"php"}, {"sqli"}, {"rce", "php"}, {"xss"}} {
-			f.repo.push(fmt.Sprint("d", step), keep(tags...)...)
+			f.repo.Push(fmt.Sprint("d", step), keep(tags...)...)
 			f.source.Poke()
 			time.Sleep(time.Duration(1500+700*step) * time.Millisecond)
 		}

@@ -5,42 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
-	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// zoneWork is the way of a zone: what is desired now is compared with what is live,
-// guarded, written and proved, and its next look goes into the queue of its lane. It is safe for
-// concurrent use: each worker has a look of its own.
+// zoneWork is the way of the zones of one lane: what is desired now is compared with what is
+// live, guarded, written and proved, and its next look goes into the queue of the lane. It is
+// safe for concurrent use: each worker has a look of its own.
 type zoneWork struct {
 	*lane
 	lanes    *lanes
 	control  *control.Control
 	worker   *zone.Worker
-	seen     *seen.Cache
+	seen     *lastSeen
 	sweep    *turns
 	retries  *retries
 	reports  *reports
 	outcomes *outcomes
-	progress atomic.Int64 // Unix nanoseconds at which a zone was read last; zero for never
-}
-
-// lastProgress is when a zone was read last, or else a time.
-func (w *zoneWork) lastProgress(otherwise time.Time) time.Time {
-	if at := w.progress.Load(); at > 0 {
-		return time.Unix(0, at)
-	}
-	return otherwise
 }
 
 // run takes one zone after the other from the queue until ctx ends.
@@ -62,20 +50,6 @@ func (w *zoneWork) run(ctx context.Context) {
 // busyFor is how long a zone waits whose account is being read for another one.
 const busyFor = 200 * time.Millisecond
 
-// look is one look at a zone, from what is desired now to when to look again.
-type look struct {
-	item       queue.Item[edge.Scope]
-	generation *control.Generation
-	task       zone.Task
-	began      time.Time
-	commit     bool // the declaration was not proved yet: not drift
-	counting   bool // read only to count what the commit changes
-	sight      zone.Sight
-	plan       diff.Plan
-	results    []reconcile.Result
-	unrecorded error // why what agrees could not be put on record
-}
-
 // work looks at a zone and makes it what is desired. It returns when to look again.
 func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue.Item[edge.Scope] {
 	ctx = edge.WithClass(ctx, requestClass(item.Priority))
@@ -85,7 +59,7 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	}
 	l.task, _ = w.control.Task(l.generation, item.Key)
 	l.commit = w.control.CommitWork(l.generation, item.Key)
-	l.task.Memory, l.task.ListedSince = w.seen.Plans(item.Key), w.listedSince(l.began)
+	l.task.Memory, l.task.ListedSince = w.seen.memory(item.Key), w.listedSince(l.began)
 	again, err := w.observe(ctx, &l)
 	if err != nil || again != nil {
 		return again
@@ -176,20 +150,13 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 	return nil, nil
 }
 
-// asked reports whether the platform was asked something in this look. Where the id of
-// the zone is not known, or the account could not be listed just before, it was not: that
-// says nothing new.
-func (l *look) asked() bool {
-	return !l.sight.Unnamed && (l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.IsZero())
-}
-
 // keep remembers what was seen of the zone.
 func (w *zoneWork) keep(l *look) {
-	if l.sight.At.IsZero() || l.sight.EntryPoint.Err != nil && !errors.Is(l.sight.EntryPoint.Err, edge.ErrEntryPointNotFound) {
-		w.seen.Drop(l.item.Key)
+	if !l.observed() {
+		w.seen.drop(l.item.Key)
 		return
 	}
-	w.seen.Put(l.item.Key, seen.Entry{EntryPoint: l.sight.EntryPoint, At: l.sight.At})
+	w.seen.put(l.item.Key, zoneSeen{l.sight.EntryPoint, l.sight.At, l.sight.Others})
 	w.control.Read(l.item.Key)
 }
 
@@ -212,7 +179,7 @@ func (w *zoneWork) plan(ctx context.Context, l *look) (control.Verdict, error) {
 func (w *zoneWork) apply(ctx context.Context, l *look) error {
 	for _, change := range l.plan.Changes {
 		if change.Applies() {
-			w.seen.Drop(l.item.Key) // before it is sent
+			w.seen.drop(l.item.Key) // before it is sent
 			l.results, l.sight = w.worker.Apply(ctx, l.task, l.sight, l.plan)
 			w.admission.use(l.item.Priority, (requestsPerZone-1)*len(l.results), time.Now())
 			l.refuseLate()
@@ -226,24 +193,6 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	return w.control.Proved(ctx, l.task, l.plan.Settled)
-}
-
-// refuseLate moves what a guard has refused since the plan, just before it was sent, from
-// the results into the plan. Nothing was sent, so it is reported as any refusal is.
-func (l *look) refuseLate() {
-	changes := slices.Clone(l.plan.Changes)
-	l.results = slices.DeleteFunc(l.results, func(result reconcile.Result) bool {
-		if result.Outcome != reconcile.NotStarted || result.Change.Refused == nil {
-			return false
-		}
-		for i := range changes {
-			if changes[i].ID() == result.Change.ID() {
-				changes[i].Refused = result.Change.Refused
-			}
-		}
-		return true
-	})
-	l.plan = l.plan.WithChanges(changes)
 }
 
 // counted notes that a zone was read only to count what its commit changes, and reports
@@ -284,55 +233,16 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.Scope
 	default:
 		again = w.next(l, next)
 	}
-	if due, err := w.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
-		w.lanes.set(w.control.Current(), itemsOf(due, urgency(len(due), false), "the commit is counted")...)
+	if due, err := w.control.Looked(lingering, l.item.Key); err == nil {
+		w.lanes.counted(w.control.Current(), due)
 	}
 	w.outcomes.note(l, time.Now())
 	w.reports.zone(ctx, l)
 	return again
 }
 
-// superseded reports whether a newer declaration has kept something from being sent.
-func (l *look) superseded() bool {
-	for _, result := range l.results {
-		if errors.Is(result.Err, reconcile.ErrSuperseded) {
-			return true
-		}
-	}
-	return false
-}
-
 // elsewhereFor is how long a zone waits that another process writes to.
 const elsewhereFor = time.Second
-
-// elsewhere reports whether another process of Seawall, which writes to the zone, has kept
-// something from being sent.
-func (l *look) elsewhere() bool {
-	for _, result := range l.results {
-		if elsewhere := (*reconcile.ElsewhereError)(nil); errors.As(result.Err, &elsewhere) {
-			return true
-		}
-	}
-	return false
-}
-
-// failed reports whether another try may help.
-func (l *look) failed() bool {
-	if l.unrecorded != nil {
-		return true
-	}
-	for _, problem := range l.plan.Problems {
-		if problem.State.Unread() {
-			return true
-		}
-	}
-	for _, result := range l.results {
-		if result.Outcome == reconcile.Failed || result.Outcome == reconcile.NotStarted && result.Change.Refused == nil {
-			return true
-		}
-	}
-	return false
-}
 
 // next is the zone's next item: its turn in the sweep, or earlier where it waits for
 // something or has failed.
@@ -373,17 +283,4 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.Scope] {
 // slow reports whether the look took long, and not because the budget is used up.
 func (w *zoneWork) slow(l *look, now time.Time) bool {
 	return now.Sub(l.began) > slowAfter && w.admission.room(requestClass(l.item.Priority), 0) > 0
-}
-
-// foresee plans a zone from what was last seen of it and of its account.
-func (w *zoneWork) foresee(t zone.Task) (diff.Plan, bool) {
-	entry, ok := w.seen.Get(t.Zone().Scope)
-	if !ok {
-		return diff.Plan{}, false
-	}
-	s := zone.Sight{EntryPoint: entry.EntryPoint, At: entry.At}
-	if s.Account, ok = w.worker.Accounts.Last(t.Account()); !ok {
-		return diff.Plan{}, false
-	}
-	return zone.Plan(t, s, w.worker.Indexes), true
 }

@@ -43,7 +43,7 @@ func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) 
 		failed = n.ask(ctx, calls, a, z)
 	}
 	if err := n.Check(a, z); err != nil {
-		n.wake()
+		n.Poke()
 		return err
 	}
 	if failed != nil && z.ByName {
@@ -62,7 +62,7 @@ func (n *Names) confirmAccount(ctx context.Context, calls edge.Directory, a desi
 		return context.Cause(ctx)
 	}
 	if err := n.Check(a, z); err != nil {
-		n.wake()
+		n.Poke()
 		return err
 	}
 	listed, failed := n.justListed(a)

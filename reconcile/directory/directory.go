@@ -59,7 +59,7 @@ type Names struct {
 	facts facts
 	turns map[edge.AccountID]chan struct{} // who asks about an account before a write, one at a time
 
-	wakes chan struct{}
+	poked reconcile.Pokes
 }
 
 // New returns names of which nothing is known yet; see [Names.Recall].
@@ -72,18 +72,15 @@ func New(config Config) *Names {
 	}
 	known := newFacts()
 	known.onlyUndeclared = config.OnlyUndeclared
-	return &Names{Config: config, facts: known, turns: map[edge.AccountID]chan struct{}{}, wakes: make(chan struct{}, 1)}
+	return &Names{Config: config, facts: known, turns: map[edge.AccountID]chan struct{}{}, poked: reconcile.NewPokes()}
 }
 
-// Wakes has a value when there is something to look up that was not expected.
-func (n *Names) Wakes() <-chan struct{} { return n.wakes }
+// Poke asks whoever looks names up to do that now; see [Names.Poked].
+func (n *Names) Poke() { n.poked.Poke() }
 
-func (n *Names) wake() {
-	select {
-	case n.wakes <- struct{}{}:
-	default: // one is enough
-	}
-}
+// Poked has a value when names are to be looked up before it is time: someone pokes, or a
+// name turned out to be doubtful.
+func (n *Names) Poked() <-chan struct{} { return n.poked }
 
 // Recall takes in what is on record and newer than what is known: at the start, and
 // after another process has looked names up.
@@ -155,7 +152,7 @@ func (n *Names) Doubt(a desired.Account, z desired.Zone) bool {
 	doubted := n.facts.doubt(a, z, n.Now())
 	n.mu.Unlock()
 	if doubted {
-		n.wake()
+		n.Poke()
 	}
 	return doubted
 }

@@ -114,7 +114,7 @@ func TestRenamedDeletedAndCreatedAgain(t *testing.T) {
 		t.Error("a zone that was renamed is written")
 	}
 	select {
-	case <-s.Wakes():
+	case <-s.Poked():
 	default:
 		t.Error("no look is asked for")
 	}
@@ -215,7 +215,7 @@ func TestAccountsByName(t *testing.T) {
 func TestAccountLevelByName(t *testing.T) {
 	s := newScene()
 	accountOf := func(name string) desired.Account {
-		return desired.Account{Key: name, Name: name, ByName: true, Zones: []desired.Zone{{Key: desired.AccountKey(name)}}}
+		return desired.Account{Key: name, Name: name, ByName: true, Zones: []desired.Zone{{Key: desired.AccountKey(name), Scope: edge.AccountScope("")}}}
 	}
 	declared := desired.State{Accounts: []desired.Account{accountOf("Production"), accountOf("Prodution"), {Key: "s", ID: staging}}}
 	declared.Accounts[2].Zones = []desired.Zone{{Key: desired.AccountKey("s"), Scope: desired.AccountScope(declared.Accounts[2])}}
@@ -226,7 +226,7 @@ func TestAccountLevelByName(t *testing.T) {
 		}
 	}
 	state := s.look(t, declared)
-	for i, want := range []edge.Scope{edge.AccountScope(prod), edge.ZoneScope(desired.SoughtZone("Prodution", "account:Prodution")), edge.AccountScope(staging)} {
+	for i, want := range []edge.Scope{edge.AccountScope(prod), edge.AccountScope(desired.SoughtAccount("Prodution")), edge.AccountScope(staging)} {
 		a := state.Accounts[i]
 		if a.Zones[0].Scope != want || (s.Check(a, a.Zones[0]) != nil) != desired.Sought(want.ID) {
 			t.Errorf("account %d: %+v, %v", i, a.Zones[0], s.Check(a, a.Zones[0]))

@@ -61,10 +61,8 @@ func TestLawsOfResolving(t *testing.T) {
 					t.Fatal(err)
 				}
 			case 2:
-				for _, a := range resolved.Accounts {
-					for _, z := range a.Zones {
-						s.Doubt(a, z)
-					}
+				for a, z := range resolved.EachZone() {
+					s.Doubt(a, z)
 				}
 			}
 			s.Look(t.Context(), resolved)

@@ -26,7 +26,7 @@ type Outcome string
 
 // The outcomes of a webhook.
 const (
-	Woke       Outcome = "woke"
+	Poked      Outcome = "woke"
 	Ignored    Outcome = "ignored"    // genuine, about something else
 	Unverified Outcome = "unverified" // no hook's secret fits
 	Unreadable Outcome = "unreadable" // too long, too slow, or broken off
@@ -44,25 +44,24 @@ const (
 
 // Handler takes the webhooks of forges, at any address it is put at. A request
 // that one of the hooks' secrets vouches for, and that tells of a push or a pull
-// request, calls wake; nothing else in it is believed, so that to send one again
-// does no more than to look again. Wake must return at once. It is not called
-// more than once in a second: calls in between become one at its end.
+// request, pokes all of those who are to look: the daemon gives it the source of commits
+// (Poke of reconcile/source) and the reviews of pull requests. Nothing else in it is believed,
+// so that to send one again does no more than to look again. They are not poked more than
+// once in a second: pokes in between become one at its end.
 //
-// It answers 202 for what wakes, 204 for what is genuine and does not (a ping),
+// It answers 202 for what pokes, 204 for what is genuine and does not (a ping),
 // 401 for what nobody vouches for, 405 for other methods than POST, 413, 408 and
 // 429 for too much, 503 where no secret can be read. No answer has a text.
-// Each of told learns the outcome of each request.
-func Handler(hooks []Hook, wake func(), told ...func(Outcome)) http.Handler {
-	w := newWaker(wake)
+// told learns the outcome of each request.
+func Handler(hooks []Hook, told func(Outcome), poked ...Poker) http.Handler {
+	pokes := spaced{poked: poked}
 	limiter := rate.NewLimiter(hookRate, hookBurst)
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		outcome, status := receive(answer, r, hooks, limiter)
-		if outcome == Woke {
-			w.wake()
+		if outcome == Poked {
+			pokes.poke()
 		}
-		for _, tell := range told {
-			tell(outcome)
-		}
+		told(outcome)
 		answer.Header().Set("Cache-Control", "no-store")
 		answer.WriteHeader(status)
 	})
@@ -87,10 +86,10 @@ func receive(answer http.ResponseWriter, r *http.Request, hooks []Hook, limiter 
 		return Unready, http.StatusServiceUnavailable
 	case err != nil:
 		return Unverified, http.StatusUnauthorized
-	case !wakes(kind, r.Header):
+	case !isNews(kind, r.Header):
 		return Ignored, http.StatusNoContent
 	}
-	return Woke, http.StatusAccepted
+	return Poked, http.StatusAccepted
 }
 
 // readHook reads a body, or returns the status that refuses it.

@@ -90,9 +90,9 @@ var events = map[Kind]struct {
 	}},
 }
 
-// wakes reports whether an event is one of a push or a pull request. The name of
+// isNews reports whether an event is one of a push or a pull request. The name of
 // the event is not signed; to believe it costs a look at most.
-func wakes(kind Kind, header http.Header) bool {
+func isNews(kind Kind, header http.Header) bool {
 	event, ok := events[kind]
 	if !ok {
 		return true // generic: whoever has the secret means it

@@ -94,13 +94,13 @@ func TestHooks(t *testing.T) {
 		{"no kind", hook("svn", hookSecret), []string{"Authorization", "Bearer " + hookSecret}, 401},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			woken, outcomes := 0, []forge.Outcome(nil)
+			pokes, outcomes := 0, []forge.Outcome(nil)
 			other := hook(forge.Generic, "the secret of another hook")
-			handler := forge.Handler([]forge.Hook{other, test.hook, other}, func() { woken++ }, func(o forge.Outcome) { outcomes = append(outcomes, o) })
+			handler := forge.Handler([]forge.Hook{other, test.hook, other}, func(o forge.Outcome) { outcomes = append(outcomes, o) }, poker(func() { pokes++ }))
 			answer := post(t, handler, hookBody, test.header...)
-			want := map[int]forge.Outcome{202: forge.Woke, 204: forge.Ignored, 401: forge.Unverified}[test.want]
-			if answer.Code != test.want || (woken == 1) != (test.want == 202) || !slices.Equal(outcomes, []forge.Outcome{want}) {
-				t.Errorf("status %d, want %d; woken %d times, told %q", answer.Code, test.want, woken, outcomes)
+			want := map[int]forge.Outcome{202: forge.Poked, 204: forge.Ignored, 401: forge.Unverified}[test.want]
+			if answer.Code != test.want || (pokes == 1) != (test.want == 202) || !slices.Equal(outcomes, []forge.Outcome{want}) {
+				t.Errorf("status %d, want %d; pokes %d times, told %q", answer.Code, test.want, pokes, outcomes)
 			}
 			if answer.Body.Len() > 0 {
 				t.Errorf("it says %q", answer.Body)
@@ -115,7 +115,7 @@ func TestHooks(t *testing.T) {
 }
 
 func TestHookMethods(t *testing.T) {
-	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, func() { t.Error("woken") })
+	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { t.Error("pokes") }))
 	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "post"} {
 		r := httptest.NewRequest(method, "/hook/git", nil)
 		r.Header.Set("Authorization", "Bearer "+hookSecret)
@@ -127,20 +127,20 @@ func TestHookMethods(t *testing.T) {
 }
 
 func TestHookBodies(t *testing.T) {
-	woken := 0
-	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, func() { woken++ })
+	pokes := 0
+	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { pokes++ }))
 	bearer := []string{"Authorization", "Bearer " + hookSecret}
-	if got := post(t, handler, strings.Repeat("x", 1<<20+1), bearer...); got.Code != 413 || woken != 0 {
-		t.Errorf("one byte too many: status %d, woken %d times", got.Code, woken)
+	if got := post(t, handler, strings.Repeat("x", 1<<20+1), bearer...); got.Code != 413 || pokes != 0 {
+		t.Errorf("one byte too many: status %d, pokes %d times", got.Code, pokes)
 	}
 	r := httptest.NewRequest(http.MethodPost, "/", io.MultiReader(strings.NewReader("x"), iotest.ErrReader(errors.New("broken off"))))
 	r.Header.Set(bearer[0], bearer[1])
 	answer := httptest.NewRecorder()
-	if handler.ServeHTTP(answer, r); answer.Code != 408 || woken != 0 {
-		t.Errorf("broken off: status %d, woken %d times", answer.Code, woken)
+	if handler.ServeHTTP(answer, r); answer.Code != 408 || pokes != 0 {
+		t.Errorf("broken off: status %d, pokes %d times", answer.Code, pokes)
 	}
-	if got := post(t, handler, strings.Repeat("x", 1<<20), bearer...); got.Code != 202 || woken != 1 {
-		t.Errorf("just right: status %d, woken %d times", got.Code, woken)
+	if got := post(t, handler, strings.Repeat("x", 1<<20), bearer...); got.Code != 202 || pokes != 1 {
+		t.Errorf("just right: status %d, pokes %d times", got.Code, pokes)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestHookWithoutSecret(t *testing.T) {
 		"no hooks":    {nil, 401},
 		"bare bearer": {[]forge.Hook{hook(forge.Generic, "")}, 503},
 	} {
-		handler := forge.Handler(test.hooks, func() { t.Error("woken") })
+		handler := forge.Handler(test.hooks, ignore, poker(func() { t.Error("pokes") }))
 		if got := post(t, handler, hookBody, append(signed, "Authorization", "Bearer ")...); got.Code != test.want {
 			t.Errorf("%s: status %d, want %d", name, got.Code, test.want)
 		}
@@ -185,24 +185,24 @@ func TestCheckHooks(t *testing.T) {
 // A storm of genuine requests is one look a second, and the last is never lost.
 func TestHookStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var woken []time.Duration
+		var pokes []time.Duration
 		start := time.Now()
-		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, func() { woken = append(woken, time.Since(start)) })
+		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { pokes = append(pokes, time.Since(start)) }))
 		for range 20 {
 			post(t, handler, hookBody, "Authorization", "Bearer "+hookSecret)
 			time.Sleep(100 * time.Millisecond)
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(woken, want) {
-			t.Errorf("woken at %v, want %v", woken, want)
+		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(pokes, want) {
+			t.Errorf("pokes at %v, want %v", pokes, want)
 		}
 	})
 }
 
 func TestHookLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, func() {})
+		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() {}))
 		count := map[int]int{}
 		for range 100 {
 			count[post(t, handler, hookBody).Code]++
@@ -220,7 +220,7 @@ func TestHookLimit(t *testing.T) {
 // A sender that is slow on purpose is cut off.
 func TestSlowSender(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, func() { t.Error("woken") }))
+	server := httptest.NewServer(forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { t.Error("pokes") })))
 	defer server.Close()
 	from, to := io.Pipe()
 	defer func() { _ = to.Close() }()
@@ -251,13 +251,20 @@ func FuzzHandler(f *testing.F) {
 		}
 		hooks = append(hooks, hook(forge.GitLab, "whsec_"+base64.StdEncoding.EncodeToString([]byte(hookSecret))))
 		genuine := token == hookSecret || string(body) == hookBody && strings.Contains(strings.ToLower(signature), hookHex)
-		woken := 0
-		answer := post(t, forge.Handler(hooks, func() { woken++ }), string(body),
+		pokes := 0
+		answer := post(t, forge.Handler(hooks, ignore, poker(func() { pokes++ })), string(body),
 			"X-Hub-Signature-256", signature, "X-Gitea-Signature", signature, "X-Forgejo-Signature", signature, "X-Signature-256", signature,
 			"X-GitHub-Event", event, "X-Gitlab-Event", event, "X-Gitea-Event", event,
 			"X-Gitlab-Token", token, "Authorization", "Bearer "+token, "webhook-id", id, "webhook-signature", standard)
-		if !genuine && (answer.Code != 401 || woken > 0) {
-			t.Errorf("status %d, woken %d times", answer.Code, woken)
+		if !genuine && (answer.Code != 401 || pokes > 0) {
+			t.Errorf("status %d, pokes %d times", answer.Code, pokes)
 		}
 	})
 }
+
+// poker is a function that is poked.
+type poker func()
+
+func (p poker) Poke() { p() }
+
+func ignore(forge.Outcome) {}

@@ -21,7 +21,7 @@ func TestFoundIsOnRecordOnce(t *testing.T) {
 	heal.Members = []reconcile.MemberChange{{Path: "enabled", Old: json.RawMessage("false"), New: json.RawMessage("true"), Owned: true}}
 	change := diff.Change{
 		Account: "prod", Zone: "shop", Scope: edge.ZoneScope("shop"), Deployment: "core", Direction: diff.Strengthens,
-		Operation: diff.DeploymentUpdate{Target: diff.Target{Ruleset: "r"}}, Fields: []diff.Field{{Path: "enabled", Old: false, New: true}},
+		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "r"}}, Fields: []diff.Field{{Path: "enabled", Old: false, New: true}},
 	}
 	begin := func(zone string) reconcile.Entry {
 		return reconcile.BeginEntry(reconcile.Proof{Scope: wrote(zone).Subject.Scope, Fingerprint: "f"}, "prod", zone, reconcile.Asked{Commit: "c"})

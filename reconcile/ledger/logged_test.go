@@ -23,7 +23,7 @@ func TestLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := mustOpen(t, path).Logged(t.Context())
-	if want := map[edge.Scope]string{edge.ZoneScope("z1"): "b", edge.Scope{}: "c"}; err != nil || !maps.Equal(got, want) {
+	if want := map[edge.Scope]string{edge.ZoneScope("z1"): "b", {}: "c"}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }

@@ -27,7 +27,10 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 	if err := r.depart(ctx, p); err != nil {
 		return fmt.Errorf("recording what zones have left: %w", err)
 	}
-	gate := newGate(r, p)
+	gate := control.NewRun(control.Terms{
+		Records: r.Records, Now: r.Now, Log: r.log(), State: p.state, Record: p.record, Facts: p.facts, Guards: r.Guards, Thawed: p.order.DuringFreeze != "",
+		Trigger: reconcile.TriggerManual, Author: p.author, Who: p.order.Who, Approvals: slices.Concat(p.record.Approvals, p.words),
+	}, p.open)
 	var err error
 	report.Results, err = r.applyZones(ctx, p, gate)
 	switch {
@@ -137,7 +140,7 @@ func (r *Run) depart(ctx context.Context, p *planned) error {
 
 // applyZones writes the changes that no guard refused, those that strengthen first,
 // one at a time within a zone, and proves each by reading it back.
-func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) ([]reconcile.Result, error) {
+func (r *Run) applyZones(ctx context.Context, p *planned, gate *control.Run) ([]reconcile.Result, error) {
 	zones := byZone(p.plan)
 	total := 0
 	for _, plan := range zones {
@@ -201,7 +204,7 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	if r.Tokens == nil || len(p.scope.Tokens) == 0 && !p.tokens {
 		return nil
 	}
-	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, tokensOf(p.plan))
+	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, p.plan.OfCredentials())
 	report.Results = append(report.Results, outcome.Results...)
 	report.Plan.Problems = solved(report.Plan.Problems, outcome.Plan.Problems)
 	if errors.Is(outcome.Err, edge.ErrUnauthenticated) && p.scope.Zones() > 0 {
@@ -210,29 +213,12 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	return outcome.Err
 }
 
-// tokensOf is the part of a plan that is about tokens.
-func tokensOf(p diff.Plan) diff.Plan {
-	part := p
-	part.Changes, part.Problems = nil, nil
-	for _, c := range p.Changes {
-		if c.Kind() == diff.KindToken {
-			part.Changes = append(part.Changes, c)
-		}
-	}
-	for _, problem := range p.Problems {
-		if problem.Scope.IsZero() {
-			part.Problems = append(part.Problems, problem)
-		}
-	}
-	return part
-}
-
 // solved are the problems of a plan without those about tokens that are no longer
 // among left.
 func solved(all, left []diff.Problem) []diff.Problem {
 	kept := make([]diff.Problem, 0, len(all))
 	for _, problem := range all {
-		if !problem.Scope.IsZero() || problem.Token == "" || slices.ContainsFunc(left, func(o diff.Problem) bool {
+		if problem.Level() != edge.LevelCredential || slices.ContainsFunc(left, func(o diff.Problem) bool {
 			return o.Token == problem.Token && o.State == problem.State
 		}) {
 			kept = append(kept, problem)
@@ -242,22 +228,23 @@ func solved(all, left []diff.Problem) []diff.Problem {
 }
 
 // conclude remembers what the run has come to, even one that was told to stop.
-func (r *Run) conclude(ctx context.Context, p *planned, gate *gate, report *reconcile.Report) error {
-	return errors.Join(r.Records.Record(ctx, gate.writes.Failed(report.Results)...), r.prove(ctx, p, gate), r.forget(ctx, p, gate), r.follow(ctx, p, report), r.spend(ctx, p, report))
+func (r *Run) conclude(ctx context.Context, p *planned, gate *control.Run, report *reconcile.Report) error {
+	return errors.Join(gate.RecordFailed(ctx, report.Results), r.prove(ctx, p, gate), r.forget(ctx, p, gate), r.follow(ctx, p, report), r.spend(ctx, p, report))
 }
 
 // prove records what agrees with its declaration: deployments, and the declarations of
 // zones of which all deployments do. Of a commit that is not in force nothing is proved.
-func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
+func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
+	agree := p.plan.OfZones().Settled
 	settled := map[edge.Scope]int{}
 	inSync := map[edge.Scope][]diff.Settled{}
-	for _, s := range p.plan.Settled {
+	for _, s := range agree {
 		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
 	}
-	for _, s := range slices.Concat(p.plan.Settled, gate.converged()) {
+	for _, s := range slices.Concat(agree, gate.Settled()) {
 		if !s.Removed {
 			settled[s.ID.Scope]++
 		}
@@ -268,24 +255,22 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	}
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
-	for _, account := range p.scope.Accounts {
-		for _, z := range account.Zones {
-			if known := inSync[z.Scope]; known != nil {
-				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
-			}
-			if settled[z.Scope] == len(z.Deployments) && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
-				proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
-				proofs = append(proofs, proof)
-				if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
-					results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
-				}
+	for account, z := range p.scope.EachZone() {
+		if known := inSync[z.Scope]; known != nil {
+			results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
+		}
+		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
+			proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
+			proofs = append(proofs, proof)
+			if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
+				results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
 			}
 		}
 	}
-	if len(proofs)+len(p.plan.Settled) == 0 {
+	if len(proofs)+len(agree) == 0 {
 		return nil
 	}
-	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled, results...); err != nil {
+	if err := r.Records.Prove(ctx, p.state.Commit, proofs, agree, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	return nil
@@ -295,14 +280,14 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPointNotFound) }
 
 // unremoved are the deployments that are still to be removed.
-func (p *planned) unremoved(gate *gate) map[diff.DeploymentID]bool {
-	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.Settled, gate.converged())...)
+func (p *planned) unremoved(gate *control.Run) map[diff.DeploymentID]bool {
+	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.OfZones().Settled, gate.Settled())...)
 }
 
 // forget drops what is remembered of deployments that the accepted state no longer
 // declares. One that comes back later begins anew: what is live by then may be
 // someone's hand work and must not pass for "once ours".
-func (r *Run) forget(ctx context.Context, p *planned, gate *gate) error {
+func (r *Run) forget(ctx context.Context, p *planned, gate *control.Run) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
@@ -337,10 +322,8 @@ func (r *Run) follow(ctx context.Context, p *planned, report *reconcile.Report) 
 }
 
 func zonesOf(state desired.State) (ids []edge.Scope) {
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			ids = append(ids, z.Scope)
-		}
+	for _, z := range state.EachZone() {
+		ids = append(ids, z.Scope)
 	}
 	return ids
 }

@@ -23,27 +23,27 @@ func TestFailureStaysInItsZone(t *testing.T) {
 		state   string // of the problem in the plan
 	}{
 		"unreadable": {
-			func(f *fixture, _ *desired.Zone) { f.tamper.read = failZone(2, edge.ErrUnreadable) }, both, "unknown",
+			func(f *fixture, _ *desired.Zone) { f.tamper.Read = failZone(2, edge.ErrUnreadable) }, both, "unknown",
 		},
 		"not permitted": {
-			func(f *fixture, _ *desired.Zone) { f.tamper.read = failZone(2, errForbidden) }, both, "forbidden",
+			func(f *fixture, _ *desired.Zone) { f.tamper.Read = failZone(2, errForbidden) }, both, "forbidden",
 		},
 		"not permitted, and it reads as if the credential were bad": {
 			func(f *fixture, _ *desired.Zone) {
-				f.tamper.read = failZone(2, &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication}}})
+				f.tamper.Read = failZone(2, &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication}}})
 			}, both, "forbidden",
 		},
 		"refuses the write": {
-			func(f *fixture, _ *desired.Zone) { f.tamper.write = failWrite(2, &edge.Error{Status: 400}) }, three, "",
+			func(f *fixture, _ *desired.Zone) { f.tamper.Write = failWrite(2, &edge.Error{Status: 400}) }, three, "",
 		},
 		"cannot be read back": {func(f *fixture, _ *desired.Zone) {
-			f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
-				f.tamper.read = failZone(2, errDown)
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+				f.tamper.Read = failZone(2, errDown)
 				return send()
 			}
 		}, three, ""},
 		"not deployed": {
-			func(f *fixture, _ *desired.Zone) { f.must(f.platform.RemoveEntryPoint(mem.FleetZone(2))) }, both, "not_deployed",
+			func(f *fixture, _ *desired.Zone) { f.must(f.Platform.RemoveEntryPoint(mem.FleetZone(2))) }, both, "not_deployed",
 		},
 		"blocked": {
 			func(_ *fixture, z *desired.Zone) { z.Deployments = []desired.Deployment{core("no such tag")} }, both, "blocked",
@@ -53,7 +53,7 @@ func TestFailureStaysInItsZone(t *testing.T) {
 			f := newFixture(t, 3)
 			all := declareAll(3, core("xss"))
 			c.prepare(f, &all[1])
-			f.repo.push("c1", all...)
+			f.repo.Push("c1", all...)
 			report, _ := f.apply(Order{})
 			f.wantOutcomes(report, c.results...)
 			if report.Converged() || report.Err != nil {
@@ -80,23 +80,23 @@ func TestRejectedCredentialStopsTheRun(t *testing.T) {
 		results []string
 	}{
 		"on the list": {
-			func(f *fixture) { f.tamper.list = func(edge.AccountID) error { return errUnauthenticated } }, reads[:1], nil,
+			func(f *fixture) { f.tamper.List = func(edge.AccountID) error { return errUnauthenticated } }, reads[:1], nil,
 		},
 		"on a managed ruleset": {
-			func(f *fixture) { f.tamper.managed = func() error { return errUnauthenticated } }, reads[:2], nil,
+			func(f *fixture) { f.tamper.Managed = func() error { return errUnauthenticated } }, reads[:2], nil,
 		},
 		"on a zone": {
-			func(f *fixture) { f.tamper.read = failZone(2, errUnauthenticated) }, reads[:4], nil,
+			func(f *fixture) { f.tamper.Read = failZone(2, errUnauthenticated) }, reads[:4], nil,
 		},
 		"on a write": {
-			func(f *fixture) { f.tamper.write = failWrite(2, errUnauthenticated) },
+			func(f *fixture) { f.tamper.Write = failWrite(2, errUnauthenticated) },
 			append(reads[:6:6], "write 1", "read 1", "write 2"),
 			[]string{"1 converged", "2 failed", "3 not_started", "4 not_started"},
 		},
 		"on a proof": {
 			func(f *fixture) {
-				f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
-					f.tamper.read = failZone(1, errUnauthenticated)
+				f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+					f.tamper.Read = failZone(1, errUnauthenticated)
 					return send()
 				}
 			},
@@ -106,7 +106,7 @@ func TestRejectedCredentialStopsTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 4)
-			f.repo.push("c1", declareAll(4, core("xss"))...)
+			f.repo.Push("c1", declareAll(4, core("xss"))...)
 			c.prepare(f)
 			report, calls := f.apply(Order{})
 			f.wantCalls(calls, c.calls...)
@@ -126,9 +126,9 @@ func TestRejectedCredentialStopsTheRun(t *testing.T) {
 // Why an apply stopped first is what it says, whoever tells it to stop afterwards.
 func TestRejectedThenStopped(t *testing.T) {
 	f := newFixture(t, 2)
-	f.repo.push("c1", declareAll(2, core("xss"))...)
+	f.repo.Push("c1", declareAll(2, core("xss"))...)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	f.tamper.Write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	f.adjust = func(r *Run) {
 		r.Progress = func(stage string, _, _ int) {
 			if stage == "applying changes" {
@@ -145,8 +145,8 @@ func TestRejectedThenStopped(t *testing.T) {
 func TestRejectedCredentialStopsSideBySide(t *testing.T) {
 	f := newFixture(t, 40)
 	f.adjust = func(r *Run) { r.Lanes.All[0].Concurrency = 4 }
-	f.repo.push("c1", declareAll(40, core("xss"))...)
-	f.tamper.write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	f.repo.Push("c1", declareAll(40, core("xss"))...)
+	f.tamper.Write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	report, calls := f.apply(Order{})
 	if n := writes(calls); n < 1 || n > 4 {
 		t.Errorf("%d writes with a credential that is rejected", n)
@@ -158,9 +158,9 @@ func TestRejectedCredentialStopsSideBySide(t *testing.T) {
 
 func TestStoppedApplyFinishesTheWriteInFlight(t *testing.T) {
 	f := newFixture(t, 4)
-	f.repo.push("c1", append(declareAll(3, core("xss")), declare(4, core()))...)
+	f.repo.Push("c1", append(declareAll(3, core("xss")), declare(4, core()))...)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(inFlight context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(inFlight context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		cancel()
 		if inFlight.Err() != nil {
 			t.Error("the write in flight was cut off")
@@ -182,7 +182,7 @@ func TestStoppedApplyFinishesTheWriteInFlight(t *testing.T) {
 	if len(got.Proofs) != 2 {
 		t.Errorf("proofs %v", got.Proofs)
 	}
-	f.tamper.write = nil
+	f.tamper.Write = nil
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "2 converged", "3 converged")
 }
@@ -191,9 +191,9 @@ func TestStoppedApplyFinishesTheWriteInFlight(t *testing.T) {
 func TestStoppedApplyDoesNotHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 2)
-		f.repo.push("c1", declareAll(2, core("xss"))...)
+		f.repo.Push("c1", declareAll(2, core("xss"))...)
 		ctx, cancel := context.WithCancel(t.Context())
-		f.tamper.write = func(inFlight context.Context, _ edge.Scope, _ send) (*edge.Ruleset, error) {
+		f.tamper.Write = func(inFlight context.Context, _ edge.Scope, _ send) (*edge.Ruleset, error) {
 			cancel()
 			<-inFlight.Done()
 			return nil, inFlight.Err()
@@ -209,16 +209,16 @@ func TestStoppedApplyDoesNotHang(t *testing.T) {
 
 func TestStoppedBetweenCheckAndWriteWritesNothing(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	ctx, cancel := context.WithCancel(t.Context())
 	reads := 0
-	f.tamper.read = func(edge.Scope) error {
+	f.tamper.Read = func(edge.Scope) error {
 		if reads++; reads == 2 {
 			cancel()
 		}
 		return nil
 	}
-	f.adjust = func(r *Run) { r.Progress = func(string, int, int) { f.advance(2 * time.Minute) } }
+	f.adjust = func(r *Run) { r.Progress = func(string, int, int) { f.Advance(2 * time.Minute) } }
 	report, calls := f.applyUntil(ctx, Order{})
 	f.wantCalls(calls[3:], "read 1")
 	f.wantOutcomes(report, "1 not_started")
@@ -229,24 +229,24 @@ func TestStoppedBetweenCheckAndWriteWritesNothing(t *testing.T) {
 func TestStoppedReadingIsNone(t *testing.T) {
 	for name, prepare := range map[string]func(*fixture, func()){
 		"on the list": func(f *fixture, cancel func()) {
-			f.tamper.list = func(edge.AccountID) error { cancel(); return context.Canceled }
+			f.tamper.List = func(edge.AccountID) error { cancel(); return context.Canceled }
 		},
 		"on a zone": func(f *fixture, cancel func()) {
-			f.tamper.read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
+			f.tamper.Read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
 		},
 		"on the last zone": func(f *fixture, cancel func()) {
-			f.repo.push("c1", declare(9, core("xss")))
-			f.tamper.read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
+			f.repo.Push("c1", declare(9, core("xss")))
+			f.tamper.Read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 9)
-			f.repo.push("c1", declareAll(9, core("xss"))...)
+			f.repo.Push("c1", declareAll(9, core("xss"))...)
 			ctx, cancel := context.WithCancel(t.Context())
 			prepare(f, cancel)
 			report, calls := f.applyUntil(ctx, Order{})
-			if !errors.Is(report.Err, context.Canceled) || len(report.Plan.Problems) != 0 || len(f.records.made) != 0 || f.good.commit != "" {
-				t.Errorf("error %v, %d problems, records %v", report.Err, len(report.Plan.Problems), f.records.made)
+			if !errors.Is(report.Err, context.Canceled) || len(report.Plan.Problems) != 0 || len(f.records.Made) != 0 || f.good.commit != "" {
+				t.Errorf("error %v, %d problems, records %v", report.Err, len(report.Plan.Problems), f.records.Made)
 			}
 			if len(calls) > 3 {
 				t.Errorf("calls %v", calls)
@@ -261,19 +261,19 @@ func TestWriteThatCannotBeRememberedHasFailed(t *testing.T) {
 	for call, wrote := range map[string]int{"widen": 0, "prove": 1} {
 		t.Run(call, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.records.fails = func(c string) error {
+			f.records.Fails = func(c string) error {
 				if c == call {
 					return errFull
 				}
 				return nil
 			}
-			f.repo.push("c1", declare(1, core("xss")))
+			f.repo.Push("c1", declare(1, core("xss")))
 			report, calls := f.apply(Order{})
 			f.wantOutcomes(report, "1 failed")
 			if writes(calls) != wrote || !errors.Is(report.Results[0].Err, errFull) || report.Converged() {
 				t.Errorf("calls %v, error %v", calls, report.Results[0].Err)
 			}
-			f.records.fails = nil
+			f.records.Fails = nil
 			_, calls = f.converge(Order{})
 			if writes(calls) != 1-wrote || len(f.recall().Applied) != 1 || len(f.recall().Proofs) != 1 {
 				t.Errorf("the next apply does not make up for it: %v, %+v", calls, f.recall())

@@ -26,10 +26,10 @@ func approving(digest string) Order { return Order{Approve: []string{digest}, Wh
 // overLimit are four zones that a commit changes, where three are allowed.
 func overLimit(t *testing.T) *fixture {
 	f := newFixture(t, 4)
-	f.repo.push("c1", declareAll(4, removing(core("xss")))...)
+	f.repo.Push("c1", declareAll(4, removing(core("xss")))...)
 	f.converge(Order{})
 	f.guards = atMost(3)
-	f.repo.push("c2", declareAll(4, removing(core("php")))...)
+	f.repo.Push("c2", declareAll(4, removing(core("php")))...)
 	return f
 }
 
@@ -75,7 +75,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 				t.Errorf("not spent: %+v", left)
 			}
 			for i := 1; i <= 4; i++ { // as it was before, so that the very same would be done
-				f.click(i, switchedOff("xss"))
+				f.Click(i, switchedOff("xss"))
 			}
 			report, _ = f.apply(Order{})
 			if report.Plan.Changes[0].Refused == nil || report.Plan.Changes[0].Refused.Digest != set {
@@ -89,13 +89,13 @@ func TestTooMuchAtOnce(t *testing.T) {
 // for counts as one plan.
 func TestALimitIsNotOutflankedByRetries(t *testing.T) {
 	f := newFixture(t, 5)
-	f.repo.push("c1", declareAll(5, removing(core("xss")))...)
+	f.repo.Push("c1", declareAll(5, removing(core("xss")))...)
 	f.converge(Order{})
 	f.guards = atMost(3)
-	f.repo.push("c2", declareAll(5, removing(core("php")))...)
-	f.tamper.read = failZone(2, errDown)
+	f.repo.Push("c2", declareAll(5, removing(core("php")))...)
+	f.tamper.Read = failZone(2, errDown)
 	f.apply(Order{})
-	f.tamper.read = nil
+	f.tamper.Read = nil
 	report, calls := f.apply(Order{})
 	if got := refusals(report); writes(calls) != 0 || len(got) != 5 {
 		t.Errorf("refused %v, calls %v", got, calls)
@@ -106,21 +106,21 @@ func TestALimitIsNotOutflankedByRetries(t *testing.T) {
 // nothing else is.
 func TestAnApprovalOutlivesAPartialRun(t *testing.T) {
 	f := newFixture(t, 3)
-	f.repo.push("c1", declareAll(3, core())...)
+	f.repo.Push("c1", declareAll(3, core())...)
 	f.converge(Order{})
 	f.guards = calm
-	f.repo.push("c2", declareAll(3, core("xss"))...)
+	f.repo.Push("c2", declareAll(3, core("xss"))...)
 	report, _ := f.plan(Order{})
 	f.wantRefused(report, "approval", "approval", "approval")
-	f.tamper.write = failWrite(2, errForbidden)
+	f.tamper.Write = failWrite(2, errForbidden)
 	report, _ = f.apply(approving(report.Plan.ApprovalDigest()))
 	f.wantOutcomes(report, "1 converged", "2 failed", "3 converged")
 	left := f.recall().Approvals
 	if len(left) != 1 || left[0].Who != "kim" || left[0].Reason != "prod / "+zoneKey(2)+" / core" || left[0].Kind != reconcile.Approved || !left[0].At.Equal(f.Now()) {
 		t.Errorf("on record is %+v", left)
 	}
-	f.tamper.write = nil
-	f.click(3, switchedOff()) // and drift that would weaken is another matter
+	f.tamper.Write = nil
+	f.Click(3, switchedOff()) // and drift that would weaken is another matter
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "2 converged")
 	f.wantRefused(report, "approval")
@@ -134,7 +134,7 @@ func TestAnApprovalOutlivesAPartialRun(t *testing.T) {
 func TestApprovalThatCannotBeRecorded(t *testing.T) {
 	f := overLimit(t)
 	report, _ := f.plan(Order{})
-	f.records.fails = func(call string) error { return map[string]error{"approve": errFull}[call] }
+	f.records.Fails = func(call string) error { return map[string]error{"approve": errFull}[call] }
 	report, calls := f.apply(approving(report.Plan.ApprovalDigest()))
 	if !errors.Is(report.Err, errFull) || writes(calls) != 0 {
 		t.Errorf("error %v, calls %v", report.Err, calls)
@@ -146,7 +146,7 @@ func TestApprovalThatCannotBeRecorded(t *testing.T) {
 func TestCommitCarriesApprovals(t *testing.T) {
 	f := newFixture(t, 1)
 	f.guards = calm
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	report, _ := f.plan(Order{})
 	f.wantRefused(report, "approval")
 	digest := report.Plan.ApprovalDigest()
@@ -158,15 +158,15 @@ func TestCommitCarriesApprovals(t *testing.T) {
 	f.wantRefused(report, "approval")
 
 	f.agreed = commitSays(reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: "alice"})
-	f.tamper.write = failWrite(1, errForbidden)
+	f.tamper.Write = failWrite(1, errForbidden)
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "1 failed")
 	if left := f.recall().Approvals; len(left) != 1 || left[0].Who != "alice" {
 		t.Errorf("on record is %+v", left)
 	}
-	f.tamper.write = nil
+	f.tamper.Write = nil
 	f.converge(Order{})
-	f.click(1, switchedOff())
+	f.Click(1, switchedOff())
 	report, _ = f.apply(Order{})
 	f.wantRefused(report, "approval")
 	if left := f.recall().Approvals; len(left) != 0 {
@@ -181,7 +181,7 @@ func TestLabelsThatWereProvedCount(t *testing.T) {
 	push := func(name, tier, tag string) {
 		z := declare(1, removing(core(tag)))
 		z.Labels = map[string]string{"tier": tier}
-		f.repo.push(name, z)
+		f.repo.Push(name, z)
 	}
 	push("c1", "gold", "xss")
 	f.converge(Order{})
@@ -206,15 +206,15 @@ func TestAChangeThatHasBecomeWorse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.push("c1", declare(1, removing(core("php"))))
+			f.repo.Push("c1", declare(1, removing(core("php"))))
 			f.converge(Order{})
 			f.guards = c.guards
-			f.click(1, switchedOff("php", "xss")) // mending it strengthens
+			f.Click(1, switchedOff("php", "xss")) // mending it strengthens
 			f.adjust = func(r *Run) {
 				r.Progress = func(stage string, _, _ int) {
 					if stage == "observing zones" { // and that took longer than a read is fresh
-						f.advance(2 * time.Minute)
-						f.click(1, switchedOff())
+						f.Advance(2 * time.Minute)
+						f.Click(1, switchedOff())
 					}
 				}
 			}
@@ -229,11 +229,11 @@ func TestAChangeThatHasBecomeWorse(t *testing.T) {
 // Drift and a new commit are told and not written while a hold lasts.
 func TestAHeldZoneIsLeftAlone(t *testing.T) {
 	f := newFixture(t, 2)
-	f.repo.push("c1", declareAll(2, removing(core("xss")))...)
+	f.repo.Push("c1", declareAll(2, removing(core("xss")))...)
 	f.converge(Order{})
 	hold := diff.Hold{Zone: zoneKey(1), Until: f.Now().Add(2 * time.Hour), Reason: "INC-1"}
 	f.records.Hold(hold)
-	f.click(1, switchedOff())
+	f.Click(1, switchedOff())
 	for _, do := range []func(Order) (reconcile.Report, []string){f.plan, f.apply} {
 		report, calls := do(Order{})
 		f.wantRefused(report, "hold")
@@ -244,10 +244,10 @@ func TestAHeldZoneIsLeftAlone(t *testing.T) {
 			t.Errorf("holds (-want +got):\n%s", d)
 		}
 	}
-	f.repo.push("c2", declareAll(2, removing(core("php")))...)
+	f.repo.Push("c2", declareAll(2, removing(core("php")))...)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "2 converged")
-	f.advance(2 * time.Hour)
+	f.Advance(2 * time.Hour)
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "1 converged")
 	if len(report.Plan.Holds) != 0 {
@@ -271,7 +271,7 @@ func TestSaidMeanwhile(t *testing.T) {
 			f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
 		}, "2 not_started", "freeze", nil},
 		"not known": {func(f *fixture) {
-			f.records.fails = func(call string) error { return map[string]error{"standing": errFull}[call] }
+			f.records.Fails = func(call string) error { return map[string]error{"standing": errFull}[call] }
 		}, "2 failed", "", errFull},
 		"overtaken": {func(f *fixture) {
 			f.must(f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))
@@ -280,10 +280,9 @@ func TestSaidMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 2)
 			f.guards.Freezes = []reconcile.Freeze{{}}
-			f.repo.push("c1", declareAll(2, core("xss"))...)
-			f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+			f.repo.Push("c1", declareAll(2, core("xss"))...)
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				answer, err := send()
-				f.advance(heardFor)
 				c.meanwhile(f)
 				return answer, err
 			}
@@ -299,8 +298,8 @@ func TestSaidMeanwhile(t *testing.T) {
 			if !errors.Is(second.Err, c.err) {
 				t.Errorf("error %v", second.Err)
 			}
-			f.tamper.write, f.records.fails, f.guards = nil, nil, reconcile.Guards{}
-			f.advance(time.Hour)
+			f.tamper.Write, f.records.Fails, f.guards = nil, nil, reconcile.Guards{}
+			f.Advance(time.Hour)
 			report, _ = f.converge(Order{})
 			f.wantOutcomes(report, "2 converged")
 		})
@@ -320,9 +319,9 @@ func TestSaidWhileAWriteWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.push("c1", declare(1, core("xss")))
-			f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
-				f.advance(time.Second)
+			f.repo.Push("c1", declare(1, core("xss")))
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+				f.Advance(time.Second)
 				meanwhile(f)
 				return send()
 			}
@@ -340,11 +339,11 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	for i := range gold {
 		gold[i].Labels = map[string]string{"tier": "gold"}
 	}
-	f.repo.push("c1", gold...)
+	f.repo.Push("c1", gold...)
 	f.converge(Order{})
 	f.guards.Freezes = []reconcile.Freeze{{Labels: guard.Labels{"tier": "gold"}}}
-	f.repo.push("c2", declareAll(2, removing(core("php")))...)
-	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+	f.repo.Push("c2", declareAll(2, removing(core("php")))...)
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
 		f.guards.Freezes[0].Labels = guard.Labels{"tier": "gold"}
 		return send()
@@ -353,34 +352,17 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	f.wantOutcomes(report, "1 converged", "2 not_started")
 }
 
-// What was said is asked for every few seconds, and not for each zone.
-func TestStandingIsNotAskedForEachZone(t *testing.T) {
-	f := newFixture(t, 9)
-	f.repo.push("c1", declareAll(9, core("xss"))...)
-	asked := 0
-	f.records.fails = func(call string) error {
-		if call == "standing" {
-			asked++
-		}
-		return nil
-	}
-	f.converge(Order{})
-	if asked != 2 { // by the acceptance, and before the first write
-		t.Errorf("asked %d times", asked)
-	}
-}
-
 // A commit that another process accepted while this one was reading is newer than what
 // this one has read.
 func TestOvertakenWhileReading(t *testing.T) {
 	for by, want := range map[string]error{"c2": nil, "c9": reconcile.ErrSuperseded} {
 		t.Run(by, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.push("c1", declare(1, removing(core("xss"))))
+			f.repo.Push("c1", declare(1, removing(core("xss"))))
 			f.converge(Order{})
-			f.repo.push("c2", declare(1, removing(core("php"))))
-			f.tamper.read = func(edge.Scope) error {
-				f.tamper.read = nil
+			f.repo.Push("c2", declare(1, removing(core("php"))))
+			f.tamper.Read = func(edge.Scope) error {
+				f.tamper.Read = nil
 				return f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: by, Size: guard.Size{Zones: 1, Deployments: 1}})
 			}
 			report, calls := f.apply(Order{})
@@ -405,12 +387,12 @@ func window(t *testing.T, expression string, length time.Duration) reconcile.Fre
 // and what would have been done is done after it.
 func TestAFreezeIsANoOpInTime(t *testing.T) {
 	f := newFixture(t, 3)
-	f.repo.push("c1", declareAll(3, removing(core("xss")))...)
+	f.repo.Push("c1", declareAll(3, removing(core("xss")))...)
 	f.converge(Order{})
 	f.guards.Freezes = []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}
-	f.advance(7 * time.Hour)
-	f.repo.push("c2", append(declareAll(2, removing(core("php"))), declare(3, removing(core("xss"))))...)
-	f.click(3, switchedOff())
+	f.Advance(7 * time.Hour)
+	f.repo.Push("c2", append(declareAll(2, removing(core("php"))), declare(3, removing(core("xss"))))...)
+	f.Click(3, switchedOff())
 	for _, do := range []func(Order) (reconcile.Report, []string){f.plan, f.apply} {
 		report, calls := do(Order{})
 		f.wantRefused(report, "freeze", "freeze", "freeze")
@@ -421,7 +403,7 @@ func TestAFreezeIsANoOpInTime(t *testing.T) {
 	if got := f.recall().Accepted.Commit; got != "c2" {
 		t.Errorf("accepted %q", got)
 	}
-	f.advance(time.Hour) // 08:00, its end
+	f.Advance(time.Hour) // 08:00, its end
 	report, calls := f.converge(Order{})
 	f.wantOutcomes(report, "1 converged", "2 converged", "3 converged")
 	if n := writes(calls); n != 3 {
@@ -431,7 +413,7 @@ func TestAFreezeIsANoOpInTime(t *testing.T) {
 
 func TestOverridingAFreeze(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	open, closed := window(t, "0 0 * * *", time.Hour), window(t, "0 0 * * *", time.Hour)
 	open.Override, open.Name = true, "open"
 	order := Order{DuringFreeze: "INC-7", Who: "kim"}
@@ -445,13 +427,13 @@ func TestOverridingAFreeze(t *testing.T) {
 	if len(report.Overridden) != 0 {
 		t.Errorf("overridden %v", report.Overridden)
 	}
-	f.records.overrides = nil
+	f.records.Overridden = nil
 	report, _ = f.converge(order)
 	if !slices.Equal(report.Overridden, []string{"open"}) {
 		t.Errorf("overridden %v", report.Overridden)
 	}
 	want := reconcile.Approval{Digest: "freezes.open", Kind: reconcile.Overridden, Who: "kim", Reason: "INC-7", At: f.Now()}
-	if got := f.records.overrides; len(got) != 1 || got[0] != want {
+	if got := f.records.Overridden; len(got) != 1 || got[0] != want {
 		t.Errorf("on record is %+v", got)
 	}
 }

@@ -38,9 +38,9 @@ func TestApplyBesideAnotherProcess(t *testing.T) {
 			f.must(err)
 			defer beside.Close()
 			beside.Now = f.Now
-			f.repo.push("c1", declareAll(4, core("xss"))...)
+			f.repo.Push("c1", declareAll(4, core("xss"))...)
 			said := false
-			f.tamper.write = func(ctx context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+			f.tamper.Write = func(ctx context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				if !said {
 					said = true
 					f.must(c.says(ctx, beside))

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // What cannot be taken fails, and nothing is looked at.
@@ -18,33 +19,35 @@ func TestCommitThatIsNotTaken(t *testing.T) {
 	offline, unsigned := errors.New("no route to host"), errors.New("it is not signed")
 	warning := desired.Problem{Message: "odd", Warning: true}
 	for name, c := range map[string]struct {
-		spoil    func(*repo)
+		spoil    func(*reconciletest.Repo)
 		err      error
 		text     string
 		problems []desired.Problem
 	}{
 		"fetching fails": {
-			func(r *repo) { r.head, r.fetchErr = "", offline }, offline, "fetching desired state: no route to host", nil,
+			func(r *reconciletest.Repo) { r.Head, r.FetchErr = "", offline }, offline, "fetching desired state: no route to host", nil,
 		},
 		"not signed": {
-			func(r *repo) { r.head, r.fetchErr = "c2", unsigned }, unsigned, "fetching desired state: it is not signed", nil,
+			func(r *reconciletest.Repo) { r.Head, r.FetchErr = "c2", unsigned }, unsigned, "fetching desired state: it is not signed", nil,
 		},
 		"compiling fails": {
-			func(r *repo) { r.head, r.commits["c2"] = "c2", commit{err: offline} }, offline, "compiling desired state: no route to host", nil,
+			func(r *reconciletest.Repo) { r.Commit("c2", commit{Err: offline}) }, offline, "compiling desired state: no route to host", nil,
 		},
 		"invalid": {
-			func(r *repo) { r.pushInvalid("c2", warning, mistake("blok is no action")) }, reconcile.ErrInvalid,
+			func(r *reconciletest.Repo) {
+				r.Commit("c2", commit{Problems: []desired.Problem{warning, mistake("blok is no action")}})
+			}, reconcile.ErrInvalid,
 			reconcile.ErrInvalid.Error(),
 			[]desired.Problem{mistake("blok is no action")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.push("c1", declare(1, core("xss")))
+			f.repo.Push("c1", declare(1, core("xss")))
 			f.converge(Order{})
-			f.click(1, switchedOff())
+			f.Click(1, switchedOff())
 			c.spoil(f.repo)
-			f.records.made = nil
+			f.records.Made = nil
 			for _, do := range []func(Order) (reconcile.Report, []string){f.plan, f.apply} {
 				report, calls := do(Order{})
 				f.wantCalls(calls)
@@ -55,8 +58,8 @@ func TestCommitThatIsNotTaken(t *testing.T) {
 					t.Errorf("problems %v", report.Problems)
 				}
 			}
-			if len(f.records.made) != 0 || f.good.commit != "c1" {
-				t.Errorf("records %v, good %q", f.records.made, f.good.commit)
+			if len(f.records.Made) != 0 || f.good.commit != "c1" {
+				t.Errorf("records %v, good %q", f.records.Made, f.good.commit)
 			}
 		})
 	}
@@ -64,10 +67,10 @@ func TestCommitThatIsNotTaken(t *testing.T) {
 
 func TestWarningsDoNotHold(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
-	c := f.repo.commits["c1"]
-	c.problems = []desired.Problem{{Message: "odd", Warning: true}}
-	f.repo.commits["c1"] = c
+	f.repo.Push("c1", declare(1, core("xss")))
+	c := f.repo.Commits["c1"]
+	c.Problems = []desired.Problem{{Message: "odd", Warning: true}}
+	f.repo.Commits["c1"] = c
 	if report, _ := f.converge(Order{}); len(report.Problems) != 1 {
 		t.Errorf("problems %v", report.Problems)
 	}
@@ -75,10 +78,10 @@ func TestWarningsDoNotHold(t *testing.T) {
 
 func TestStoppedWhileFetching(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	f.repo.fetchErr = context.Canceled
+	f.repo.FetchErr = context.Canceled
 	report, calls := f.applyUntil(ctx, Order{})
 	f.wantCalls(calls)
 	if report.Err == nil || report.Err.Error() != "context canceled" {
@@ -88,7 +91,7 @@ func TestStoppedWhileFetching(t *testing.T) {
 
 func TestRecordThatCannotBeRead(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	f.adjust = func(r *Run) { r.Records = unreadable{f.records} }
 	report, calls := f.apply(Order{})
 	f.wantCalls(calls)
@@ -97,7 +100,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-type unreadable struct{ *records }
+type unreadable struct{ *reconciletest.Records }
 
 func (unreadable) Restore(context.Context) (reconcile.Record, error) {
 	return reconcile.Record{}, errFull
@@ -106,15 +109,15 @@ func (unreadable) Restore(context.Context) (reconcile.Record, error) {
 // shrunk is a fleet whose newest commit declares a quarter of it.
 func shrunk(t *testing.T) *fixture {
 	f := newFixture(t, 4)
-	f.repo.push("c1", declareAll(4, core("xss"))...)
+	f.repo.Push("c1", declareAll(4, core("xss"))...)
 	f.converge(Order{})
-	f.repo.push("c2", declare(1, core("php")))
+	f.repo.Push("c2", declare(1, core("php")))
 	return f
 }
 
 func TestShrunkCommitIsRefused(t *testing.T) {
 	f := shrunk(t)
-	f.records.made = nil
+	f.records.Made = nil
 	for _, do := range []func(Order) (reconcile.Report, []string){f.plan, f.apply} {
 		report, calls := do(Order{})
 		f.wantCalls(calls, "list", "managed core", "read 1")
@@ -126,8 +129,8 @@ func TestShrunkCommitIsRefused(t *testing.T) {
 			t.Errorf("problems %+v", p)
 		}
 	}
-	if got := f.recall(); f.good.commit != "c1" || got.Accepted.Commit != "c1" || got.Accepted.Size.Zones != 4 || len(got.Applied) != 4 || len(got.Proofs) != 4 || len(f.records.made) != 0 {
-		t.Errorf("good %q, records %v, on record %+v", f.good.commit, f.records.made, got)
+	if got := f.recall(); f.good.commit != "c1" || got.Accepted.Commit != "c1" || got.Accepted.Size.Zones != 4 || len(got.Applied) != 4 || len(got.Proofs) != 4 || len(f.records.Made) != 0 {
+		t.Errorf("good %q, records %v, on record %+v", f.good.commit, f.records.Made, got)
 	}
 }
 
@@ -152,21 +155,21 @@ func TestShrinkIsConfigured(t *testing.T) {
 func TestCommitThatCannotBeRemembered(t *testing.T) {
 	for name, spoil := range map[string]func(*fixture){
 		"in the ledger": func(f *fixture) {
-			f.records.fails = func(call string) error { return map[string]error{"accept": errFull}[call] }
+			f.records.Fails = func(call string) error { return map[string]error{"accept": errFull}[call] }
 		},
 		"in the store of git": func(f *fixture) { f.good.err = errFull },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.push("c1", declare(1, removing(core("xss"))))
+			f.repo.Push("c1", declare(1, removing(core("xss"))))
 			f.converge(Order{})
-			f.repo.push("c2", declare(1, removing(core("php"))))
+			f.repo.Push("c2", declare(1, removing(core("php"))))
 			spoil(f)
 			report, calls := f.apply(Order{})
 			if !errors.Is(report.Err, errFull) || writes(calls) != 0 {
 				t.Errorf("error %v, calls %v", report.Err, calls)
 			}
-			f.records.fails, f.good.err = nil, nil
+			f.records.Fails, f.good.err = nil, nil
 			report, _ = f.converge(Order{})
 			f.wantOutcomes(report, "1 converged")
 			if f.good.commit != "c2" {
@@ -180,29 +183,29 @@ func TestCommitThatCannotBeRemembered(t *testing.T) {
 func TestFolder(t *testing.T) {
 	f := newFixture(t, 1)
 	f.good.err = errFull // nobody asks
-	f.repo.push("", declare(1, core("xss")))
+	f.repo.Push("", declare(1, core("xss")))
 	f.converge(Order{})
-	f.repo.push("", declare(1, core("php")))
+	f.repo.Push("", declare(1, core("php")))
 	report, _ := f.converge(Order{})
 	f.wantOutcomes(report, "1 converged")
 	if f.recall().Accepted.Size.Zones != 1 {
 		t.Errorf("on record %+v", f.recall())
 	}
 	f.adjust = func(r *Run) { r.Good = nil }
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	f.converge(Order{})
 }
 
 // A saved plan is compared with before anything is sent, or written down.
 func TestExpect(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	other := errors.New("the plan is another one")
 	var shown diff.Plan
 	report, calls := f.apply(Order{Expect: func(p diff.Plan) error { shown = p; return other }})
 	f.wantCalls(calls, "list", "managed core", "read 1")
-	if !errors.Is(report.Err, other) || len(shown.Changes) != 1 || len(report.Plan.Changes) != 1 || len(f.records.made) != 0 {
-		t.Errorf("error %v, shown %+v, records %v", report.Err, shown, f.records.made)
+	if !errors.Is(report.Err, other) || len(shown.Changes) != 1 || len(report.Plan.Changes) != 1 || len(f.records.Made) != 0 {
+		t.Errorf("error %v, shown %+v, records %v", report.Err, shown, f.records.Made)
 	}
 	f.converge(Order{Expect: func(p diff.Plan) error {
 		if p.Digest != shown.Digest {

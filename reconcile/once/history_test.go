@@ -13,8 +13,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -127,34 +127,34 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 		f := newFixture(rt, 2)
 		memory := inMemory(f)
 		for i := range rapid.IntRange(1, 5).Draw(rt, "commits") {
-			f.repo.push(fmt.Sprint("c", i), declare(1, removing(core(genTags(rt, "one")...))), declare(2, removing(core(genTags(rt, "two")...))))
+			f.repo.Push(fmt.Sprint("c", i), declare(1, removing(core(genTags(rt, "one")...))), declare(2, removing(core(genTags(rt, "two")...))))
 			f.converge(Order{Who: "kim"})
 			if rapid.Bool().Draw(rt, "by hand") {
-				f.click(1, alsoOff(genTags(rt, "clicked")...))
+				f.Click(1, alsoOff(genTags(rt, "clicked")...))
 				f.converge(Order{Who: "kim"})
 			}
 		}
-		last := map[diff.DeploymentID]*deployment.Restoration{}
+		last := map[diff.DeploymentID]*diff.Restoration{}
 		for _, e := range written(f, memory) {
 			r := last[e.Subject.ID()]
 			if r == nil {
-				r = &deployment.Restoration{Scope: e.Subject.Scope, Ruleset: e.Subject.Ruleset, AccountID: f.state().Accounts[0].ID}
+				r = &diff.Restoration{ID: e.Subject.ID(), AccountID: f.state().Accounts[0].ID}
 				last[e.Subject.ID()] = r
 			}
 			for _, m := range e.Members {
-				r.Members = append(r.Members, deployment.Restored{Path: m.Path, Before: m.New, Written: m.New})
+				r.Members = append(r.Members, diff.Restored{Path: m.Path, Before: m.New, Written: m.New})
 			}
 			if e.Result == nil || e.Result.Outcome != reconcile.Converged || e.Asked.User != "kim" || e.Asked.Commit == "" {
 				rt.Fatalf("a write is on record as %+v with result %+v", e, e.Result)
 			}
 		}
-		seen, err := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.platform), Concurrency: 1}), Now: f.Now}.Read(rt.Context(), f.state())
+		seen, err := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.Platform), Concurrency: 1}), Now: f.Now}.Read(rt.Context(), f.state())
 		f.must(err)
-		var all []deployment.Restoration
+		var all []diff.Restoration
 		for _, r := range last {
 			all = append(all, *r)
 		}
-		if p := deployment.Restore(all, seen.Live); len(p.Changes)+len(p.Problems) > 0 {
+		if p := planner.Restore(all, seen.Live); len(p.Changes)+len(p.Problems) > 0 {
 			rt.Fatalf("replayed, it is not what is live: changes %+v, problems %+v", p.Changes, p.Problems)
 		}
 	})
@@ -166,10 +166,10 @@ func TestRevertOfEverythingIsTheBeginning(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFixture(rt, 1)
 		memory := inMemory(f)
-		f.click(1, switchedOff(genTags(rt, "before")...))
-		before := f.off(1)
+		f.Click(1, switchedOff(genTags(rt, "before")...))
+		before := f.Off(1)
 		for i := range rapid.IntRange(1, 4).Draw(rt, "commits") {
-			f.repo.push(fmt.Sprint("c", i), declare(1, removing(core(genTags(rt, "declared")...))))
+			f.repo.Push(fmt.Sprint("c", i), declare(1, removing(core(genTags(rt, "declared")...))))
 			f.converge(Order{Who: "kim"})
 		}
 		run := f.reverting(memory)
@@ -190,7 +190,7 @@ func TestRevertOfEverythingIsTheBeginning(t *testing.T) {
 			rt.Fatalf("the hold refuses nothing: %+v", planned.Plan.Changes)
 		}
 		last := genTags(rt, "last")
-		f.repo.push("last", declare(1, removing(core(append(last, "wordpress")...))))
+		f.repo.Push("last", declare(1, removing(core(append(last, "wordpress")...))))
 		f.converge(Order{})
 		if record, err = memory.Restore(rt.Context()); err != nil || len(record.Holds) != 0 {
 			rt.Fatalf("holds that are left: %+v, %v", record.Holds, err)
@@ -199,7 +199,7 @@ func TestRevertOfEverythingIsTheBeginning(t *testing.T) {
 }
 
 // state is what the newest commit declares.
-func (f *fixture) state() desired.State { return f.repo.commits[f.repo.head].state }
+func (f *fixture) state() desired.State { return f.repo.Commits[f.repo.Head].State }
 
 func (f *fixture) reverting(memory revert.Records) *revert.Run {
 	return &revert.Run{Records: memory, Guards: f.guards, Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.recorder), Writer: f.recorder, Concurrency: 1}), Now: f.Now}
@@ -211,10 +211,10 @@ func TestRevertBringsOwnershipBack(t *testing.T) {
 	f := newFixture(t, 1)
 	memory := onLedger(f, t.TempDir())
 	defer memory.Close()
-	f.click(1, switchedOff("wordpress"))
-	f.repo.push("c1", declare(1, keeping(core("xss"))))
+	f.Click(1, switchedOff("wordpress"))
+	f.repo.Push("c1", declare(1, keeping(core("xss"))))
 	f.converge(Order{})
-	f.repo.push("c2", declare(1, keeping(core("php"))))
+	f.repo.Push("c2", declare(1, keeping(core("php"))))
 	f.converge(Order{})
 	f.wantOff(1, "php", "wordpress")
 	run := f.reverting(memory)
@@ -224,7 +224,7 @@ func TestRevertBringsOwnershipBack(t *testing.T) {
 		t.Fatalf("%v %v", report.Err, outcomes(report))
 	}
 	f.wantOff(1, "wordpress", "xss")
-	f.repo.push("c3", declare(1, keeping(core("sqli"))))
+	f.repo.Push("c3", declare(1, keeping(core("sqli"))))
 	f.converge(Order{})
 	f.wantOff(1, "sqli", "wordpress")
 }
@@ -235,9 +235,9 @@ func TestRevertIsGuarded(t *testing.T) {
 	f := newFixture(t, 1)
 	memory := onLedger(f, t.TempDir())
 	defer memory.Close()
-	f.repo.push("c1", declare(1, removing(core("xss", "php"))))
+	f.repo.Push("c1", declare(1, removing(core("xss", "php"))))
 	f.converge(Order{})
-	f.repo.push("c2", declare(1, removing(core("xss"))))
+	f.repo.Push("c2", declare(1, removing(core("xss"))))
 	f.converge(Order{})
 	order := revert.Order{Filter: reconcile.HistoryFilter{Commit: "c2"}, Who: "lee"}
 	apply := func(order revert.Order) (reconcile.Report, *revert.Planned) {
@@ -260,14 +260,14 @@ func TestRevertIsGuarded(t *testing.T) {
 	}
 	f.wantOff(1, "xss")
 	order.Approve = []string{planned.Plan.Changes[0].Refused.Digest}
-	f.tamper.write = failWrite(1, errors.New("refused"))
+	f.tamper.Write = failWrite(1, errors.New("refused"))
 	if report, _ = apply(order); report.Converged() {
 		t.Error("converged")
 	}
 	if record, err := memory.Restore(t.Context()); err != nil || len(record.Holds) != 0 {
 		t.Errorf("nothing was written, and it is held: %+v, %v", record.Holds, err)
 	}
-	f.tamper.write = nil
+	f.tamper.Write = nil
 	report, _ = apply(order)
 	f.wantOutcomes(report, "1 converged")
 	f.wantOff(1, "php", "xss")
@@ -286,9 +286,9 @@ func TestWriteThatWasNotProved(t *testing.T) {
 	f := newFixture(t, 1)
 	memory := onLedger(f, t.TempDir())
 	defer memory.Close()
-	f.repo.push("c1", declare(1, core("xss")))
-	f.tamper.read = func(edge.Scope) error {
-		if f.off(1) != nil { // it was written
+	f.repo.Push("c1", declare(1, core("xss")))
+	f.tamper.Read = func(edge.Scope) error {
+		if f.Off(1) != nil { // it was written
 			return errors.New("the process ends here")
 		}
 		return nil
@@ -302,7 +302,7 @@ func TestWriteThatWasNotProved(t *testing.T) {
 	if got := writes[0].Members; len(got) != 1 || got[0].Path != want.Path || string(got[0].New) != "false" || got[0].Old != nil {
 		t.Errorf("members %+v, want %+v", got, want)
 	}
-	f.tamper.read = nil
+	f.tamper.Read = nil
 	f.apply(Order{Who: "kim"}) // the next process finds the zone as declared
 	if writes = written(f, memory); len(writes) != 1 || writes[0].Result == nil || writes[0].Result.Outcome != reconcile.Converged {
 		t.Errorf("after the next run: %+v", writes)

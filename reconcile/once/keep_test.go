@@ -16,10 +16,10 @@ import (
 
 func TestKeepTakesBackWhatWasOurs(t *testing.T) {
 	f := newFixture(t, 1)
-	f.click(1, switchedOff("wordpress"))
-	f.repo.push("c1", declare(1, keeping(core("xss", "php"))))
+	f.Click(1, switchedOff("wordpress"))
+	f.repo.Push("c1", declare(1, keeping(core("xss", "php"))))
 	f.converge(Order{})
-	f.repo.push("c2", declare(1, keeping(core("php"))))
+	f.repo.Push("c2", declare(1, keeping(core("php"))))
 	f.converge(Order{})
 	f.wantOff(1, "php", "wordpress")
 }
@@ -27,21 +27,21 @@ func TestKeepTakesBackWhatWasOurs(t *testing.T) {
 // While a change waits, what the last applied commit owned stays remembered.
 func TestKeepRemembersAcrossFailures(t *testing.T) {
 	for name, spoil := range map[string]func(*fixture){
-		"it cannot be read":      func(f *fixture) { f.tamper.read = failZone(1, errDown) },
-		"it cannot be written":   func(f *fixture) { f.tamper.write = failWrite(1, errForbidden) },
-		"the record is not made": func(f *fixture) { f.records.fails = func(string) error { return errFull } },
+		"it cannot be read":      func(f *fixture) { f.tamper.Read = failZone(1, errDown) },
+		"it cannot be written":   func(f *fixture) { f.tamper.Write = failWrite(1, errForbidden) },
+		"the record is not made": func(f *fixture) { f.records.Fails = func(string) error { return errFull } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.repo.push("c1", declare(1, keeping(core("xss", "php"))))
+			f.repo.Push("c1", declare(1, keeping(core("xss", "php"))))
 			f.converge(Order{})
-			f.repo.push("c2", declare(1, keeping(core("php"))))
+			f.repo.Push("c2", declare(1, keeping(core("php"))))
 			spoil(f)
 			if report, _ := f.apply(Order{}); report.Converged() {
 				t.Error("converged")
 			}
-			f.tamper.read, f.tamper.write, f.records.fails = nil, nil, nil
-			f.repo.push("c3", declare(1, keeping(core("php", "sqli"))))
+			f.tamper.Read, f.tamper.Write, f.records.Fails = nil, nil, nil
+			f.repo.Push("c3", declare(1, keeping(core("php", "sqli"))))
 			f.converge(Order{})
 			f.wantOff(1, "php", "sqli")
 		})
@@ -52,14 +52,14 @@ func TestKeepRemembersAcrossFailures(t *testing.T) {
 // the proof narrows it.
 func TestOwnershipIsWidenedThenNarrowed(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, keeping(core("xss"))))
+	f.repo.Push("c1", declare(1, keeping(core("xss"))))
 	f.converge(Order{})
 	xss := f.recall().Applied[deploymentID(1)]
-	f.repo.push("c2", declare(1, keeping(core("php"))))
-	f.tamper.write = failWrite(1, errForbidden)
+	f.repo.Push("c2", declare(1, keeping(core("php"))))
+	f.tamper.Write = failWrite(1, errForbidden)
 	f.apply(Order{})
 	union := f.recall().Applied[deploymentID(1)]
-	f.tamper.write = nil
+	f.tamper.Write = nil
 	f.converge(Order{})
 	php := f.recall().Applied[deploymentID(1)]
 	if len(xss) == 0 || len(php) == 0 || len(union) <= len(xss) {
@@ -73,10 +73,10 @@ func TestOwnershipIsWidenedThenNarrowed(t *testing.T) {
 	if slices.Equal(xss, php) {
 		t.Errorf("owned %v", php)
 	}
-	f.records.made = nil
+	f.records.Made = nil
 	f.converge(Order{})
-	if slices.Contains(f.records.made, "widen") {
-		t.Errorf("an apply without a change records %v", f.records.made)
+	if slices.Contains(f.records.Made, "widen") {
+		t.Errorf("an apply without a change records %v", f.records.Made)
 	}
 }
 
@@ -90,8 +90,8 @@ func TestUndecidedStaysUntilDecided(t *testing.T) {
 	} {
 		t.Run(decision, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.click(1, switchedOff("php"))
-			f.repo.push("c1", declare(1, core("xss")))
+			f.Click(1, switchedOff("php"))
+			f.repo.Push("c1", declare(1, core("xss")))
 			for i := range 2 {
 				report, calls := f.apply(Order{})
 				if len(report.Plan.Problems) != 1 || report.Plan.Problems[0].State != diff.Undecided || report.Converged() {
@@ -102,7 +102,7 @@ func TestUndecidedStaysUntilDecided(t *testing.T) {
 				}
 				f.wantOff(1, "php", "xss")
 			}
-			f.repo.push("c2", declare(1, c.decide(core("xss"))))
+			f.repo.Push("c2", declare(1, c.decide(core("xss"))))
 			f.converge(Order{})
 			f.wantOff(1, c.off...)
 		})
@@ -119,12 +119,12 @@ func credentials() desired.Deployment {
 // deployBoth has zone 1 run both managed rulesets.
 func (f *fixture) deployBoth() {
 	f.t.Helper()
-	entry := f.entry(1)
+	entry := f.Entry(1)
 	second := entry.Rules[0]
 	second.ID, second.Ref = "", "credentials"
 	second.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(entry.Rules, second)
-	f.must(f.platform.SetEntryPoint(mem.FleetZone(1), entry))
+	f.must(f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 }
 
 // A deployment that left the repository is forgotten: when it comes back, what
@@ -136,23 +136,23 @@ func TestDeploymentThatLeftIsForgotten(t *testing.T) {
 	}{
 		"its zone":                   {[]desired.Zone{declare(2, core())}, func(*fixture) {}},
 		"only it":                    {[]desired.Zone{declare(1), declare(2, core())}, func(*fixture) {}},
-		"only it, and nothing works": {[]desired.Zone{declare(1, keeping(credentials())), declare(2, core("sqli"))}, func(f *fixture) { f.tamper.read = func(edge.Scope) error { return errDown } }},
+		"only it, and nothing works": {[]desired.Zone{declare(1, keeping(credentials())), declare(2, core("sqli"))}, func(f *fixture) { f.tamper.Read = func(edge.Scope) error { return errDown } }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 2)
 			f.deployBoth()
-			f.repo.push("c1", declare(1, keeping(core("xss", "php"))))
+			f.repo.Push("c1", declare(1, keeping(core("xss", "php"))))
 			f.converge(Order{})
 			gone := diff.DeploymentID{Scope: mem.FleetZone(3), Ruleset: mem.CoreRuleset} // never settled
 			f.must(f.records.NonConvergent(t.Context(), gone, "f"))
-			f.repo.push("c2", c.without...)
+			f.repo.Push("c2", c.without...)
 			c.spoil(f)
 			f.apply(Order{AllowShrink: true}) // all that there was is gone, whatever is added
-			f.tamper.read = nil
+			f.tamper.Read = nil
 			if got := f.recall(); got.Applied[deploymentID(1)] != nil || len(got.NonConvergent) != 0 {
 				t.Fatalf("still remembered: %v", got)
 			}
-			f.repo.push("c3", declare(1, keeping(core("xss"))))
+			f.repo.Push("c3", declare(1, keeping(core("xss"))))
 			f.converge(Order{AllowShrink: true})
 			f.wantOff(1, "php", "xss")
 		})
@@ -165,18 +165,18 @@ func TestDeploymentThatCannotBeToldIsKept(t *testing.T) {
 		spoil func(*fixture)
 		order Order
 	}{
-		"the list cannot be read": {func(f *fixture) { f.tamper.list = func(edge.AccountID) error { return errDown } }, Order{}},
-		"the name is wrong":       {func(f *fixture) { f.repo.commits["c2"].state.Accounts[0].Rulesets[0].Name = "Core Rulesets" }, Order{}},
+		"the list cannot be read": {func(f *fixture) { f.tamper.List = func(edge.AccountID) error { return errDown } }, Order{}},
+		"the name is wrong":       {func(f *fixture) { f.repo.Commits["c2"].State.Accounts[0].Rulesets[0].Name = "Core Rulesets" }, Order{}},
 		"a run over other zones":  {func(*fixture) {}, Order{Zones: []string{zoneKey(1)}}},
-		"the commit is invalid":   {func(f *fixture) { f.repo.pushInvalid("c3", mistake("no")) }, Order{}},
-		"the commit has shrunk":   {func(f *fixture) { f.repo.push("c3") }, Order{}},
+		"the commit is invalid":   {func(f *fixture) { f.repo.Commit("c3", commit{Problems: []desired.Problem{mistake("no")}}) }, Order{}},
+		"the commit has shrunk":   {func(f *fixture) { f.repo.Push("c3") }, Order{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 2)
-			f.repo.push("c1", declareAll(2, core("xss"))...)
+			f.repo.Push("c1", declareAll(2, core("xss"))...)
 			f.converge(Order{})
 			f.must(f.records.NonConvergent(t.Context(), deploymentID(2), "f"))
-			f.repo.push("c2", declare(1, core("php")), declare(2, core("xss")))
+			f.repo.Push("c2", declare(1, core("php")), declare(2, core("xss")))
 			c.spoil(f)
 			f.apply(c.order)
 			got := f.recall()
@@ -191,11 +191,11 @@ func TestDeploymentThatCannotBeToldIsKept(t *testing.T) {
 // the record is about.
 func TestRefusedCommitProvesNothing(t *testing.T) {
 	f := newFixture(t, 4)
-	f.repo.push("c1", declareAll(4, keeping(core("xss")))...)
+	f.repo.Push("c1", declareAll(4, keeping(core("xss")))...)
 	f.converge(Order{})
 	before := f.recall()
-	f.repo.push("c2", declare(1, keeping(core("php"))), declare(2, keeping(core("xss"))))
-	f.click(1, switchedOff("php"))
+	f.repo.Push("c2", declare(1, keeping(core("php"))), declare(2, keeping(core("xss"))))
+	f.Click(1, switchedOff("php"))
 	f.guards.Shrink = guard.Shrink{Percent: 10}
 	f.apply(Order{})
 	if got := f.recall(); fmt.Sprint(got.Proofs) != fmt.Sprint(before.Proofs) || fmt.Sprint(got.Applied) != fmt.Sprint(before.Applied) {
@@ -210,19 +210,19 @@ func TestProofIsOfTheWholeZone(t *testing.T) {
 	f.deployBoth()
 	labelled := declare(1, core("xss"), credentials())
 	labelled.Labels = map[string]string{"tier": "gold"}
-	f.repo.push("c1", labelled)
+	f.repo.Push("c1", labelled)
 	n := 0
-	f.tamper.write = failEach(func() bool { n++; return n == 2 }, errForbidden)
+	f.tamper.Write = failEach(func() bool { n++; return n == 2 }, errForbidden)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged", "1 failed")
 	if got := f.recall(); len(got.Proofs) != 0 || len(got.Applied[deploymentID(1)]) == 0 {
 		t.Errorf("on record %+v", got)
 	}
-	f.tamper.write = nil
+	f.tamper.Write = nil
 	f.converge(Order{})
 	want := reconcile.Proof{
 		Scope: mem.FleetZone(1), Commit: "c1", Labels: guard.Labels{"tier": "gold"},
-		Fingerprint: labelled.Fingerprint(f.repo.commits["c1"].state.Accounts[0]),
+		Fingerprint: labelled.Fingerprint(f.repo.Commits["c1"].State.Accounts[0]),
 	}
 	if got := f.recall().Proofs[mem.FleetZone(1)]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("proved %+v, want %+v", got, want)
@@ -232,9 +232,9 @@ func TestProofIsOfTheWholeZone(t *testing.T) {
 // A fleet that comes and goes leaves nothing behind.
 func TestNothingGrowsOverManyRuns(t *testing.T) {
 	f := newFixture(t, 5)
-	f.tamper.read = failZone(4, errDown)
+	f.tamper.Read = failZone(4, errDown)
 	for i := range 20 {
-		f.repo.push(fmt.Sprint("c", i), declare(1+i%2, core("xss")), declare(3+i%2, core("php")))
+		f.repo.Push(fmt.Sprint("c", i), declare(1+i%2, core("xss")), declare(3+i%2, core("php")))
 		f.apply(Order{})
 	}
 	if got := f.recall(); len(got.Applied) > 2 || len(got.NonConvergent) != 0 || len(got.Proofs) > 2 || len(got.Approvals) != 0 {
@@ -248,14 +248,14 @@ func TestRecordsThatFailAtTheEnd(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			f := newFixture(t, 2)
 			f.deployBoth()
-			f.repo.push("c1", declare(1, core("xss"), credentials()), declare(2, core()))
+			f.repo.Push("c1", declare(1, core("xss"), credentials()), declare(2, core()))
 			f.converge(Order{})
 			f.guards = calm
-			f.repo.push("c2", declare(1, core("xss")), declare(2, core()), declare(3))
-			f.repo.commits["c2"].state.Accounts[0].Zones[1] = declare(2, core("php"))
+			f.repo.Push("c2", declare(1, core("xss")), declare(2, core()), declare(3))
+			f.repo.Commits["c2"].State.Accounts[0].Zones[1] = declare(2, core("php"))
 			report, _ := f.plan(Order{})
 			order := approving(report.Plan.ApprovalDigest())
-			f.records.fails = func(c string) error {
+			f.records.Fails = func(c string) error {
 				if c == call {
 					return errFull
 				}
@@ -265,7 +265,7 @@ func TestRecordsThatFailAtTheEnd(t *testing.T) {
 			if !errors.Is(report.Err, errFull) || report.Converged() {
 				t.Errorf("error %v, results %v", report.Err, outcomes(report))
 			}
-			f.records.fails = nil
+			f.records.Fails = nil
 			f.apply(order)
 			got := f.recall()
 			if len(got.Applied) != 2 || got.Proofs[mem.FleetZone(2)].Commit != "c2" {

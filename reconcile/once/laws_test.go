@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // After an apply the plan is empty, and another apply writes nothing: on a platform of
@@ -34,12 +35,12 @@ func TestApplyThenPlanIsEmpty(t *testing.T) {
 			var zones []desired.Zone
 			for z := range n {
 				if rapid.Bool().Draw(rt, "clicked") {
-					f.click(z+1, switchedOff(genTags(rt, "by hand")...))
+					f.Click(z+1, switchedOff(genTags(rt, "by hand")...))
 				}
 				decide := rapid.SampledFrom([]func(desired.Deployment) desired.Deployment{keeping, removing}).Draw(rt, "decision")
 				zones = append(zones, declare(z+1, decide(core(genTags(rt, "declared")...))))
 			}
-			f.repo.push(fmt.Sprint("c", i), zones...)
+			f.repo.Push(fmt.Sprint("c", i), zones...)
 			planned, _ := f.plan(Order{})
 			_, calls := f.converge(Order{})
 			if writes(calls) != len(planned.Plan.Changes) {
@@ -48,9 +49,9 @@ func TestApplyThenPlanIsEmpty(t *testing.T) {
 			if again, _ := f.plan(Order{}); len(again.Plan.Changes) != 0 || again.Plan.Attention() || again.Plan.Summary.InSync != n {
 				rt.Fatalf("planned again: %+v", again.Plan)
 			}
-			made := len(f.records.made)
-			if _, calls = f.converge(Order{}); writes(calls) != 0 || slices.Contains(f.records.made[made:], "widen") {
-				rt.Fatalf("applied again: %v, records %v", calls, f.records.made[made:])
+			made := len(f.records.Made)
+			if _, calls = f.converge(Order{}); writes(calls) != 0 || slices.Contains(f.records.Made[made:], "widen") {
+				rt.Fatalf("applied again: %v, records %v", calls, f.records.Made[made:])
 			}
 			if got := f.recall(); len(got.Proofs) != n || len(got.Applied) != n {
 				rt.Fatalf("on record %+v", got)
@@ -85,10 +86,10 @@ func (c *cut) stand(f *fixture) {
 		}
 		return nil
 	}
-	f.tamper.list = func(edge.AccountID) error { return dead() }
-	f.tamper.managed = dead
-	f.tamper.read = func(edge.Scope) error { return dead() }
-	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+	f.tamper.List = func(edge.AccountID) error { return dead() }
+	f.tamper.Managed = dead
+	f.tamper.Read = func(edge.Scope) error { return dead() }
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		effect, known := c.goes()
 		if !effect {
 			return nil, errLost
@@ -103,12 +104,12 @@ func (c *cut) stand(f *fixture) {
 }
 
 func (f *fixture) revive() {
-	f.tamper.list, f.tamper.managed, f.tamper.read, f.tamper.write, f.adjust = nil, nil, nil, nil, nil
+	f.tamper.List, f.tamper.Managed, f.tamper.Read, f.tamper.Write, f.adjust = nil, nil, nil, nil, nil
 }
 
 // dying are records of a process that ends.
 type dying struct {
-	*records
+	*reconciletest.Records
 	cut *cut
 }
 
@@ -124,30 +125,30 @@ func (d dying) do(write func() error) error {
 }
 
 func (d dying) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	return d.do(func() error { return d.records.AcceptCommit(ctx, a) })
+	return d.do(func() error { return d.Records.AcceptCommit(ctx, a) })
 }
 
 func (d dying) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
-	return d.do(func() error { return d.records.Prove(ctx, commit, proofs, settled, results...) })
+	return d.do(func() error { return d.Records.Prove(ctx, commit, proofs, settled, results...) })
 }
 
 func (d dying) Widen(ctx context.Context, owned []diff.Settled) error {
-	return d.do(func() error { return d.records.Widen(ctx, owned) })
+	return d.do(func() error { return d.Records.Widen(ctx, owned) })
 }
 
 func (d dying) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
 	if len(owned) == 0 {
 		return 0, nil
 	}
-	return 0, d.do(func() error { number, err = d.records.RecordWrite(ctx, write, owned); return err })
+	return 0, d.do(func() error { number, err = d.Records.RecordWrite(ctx, write, owned); return err })
 }
 
 func (d dying) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
-	return d.do(func() error { return d.records.NonConvergent(ctx, id, fingerprint) })
+	return d.do(func() error { return d.Records.NonConvergent(ctx, id, fingerprint) })
 }
 
 func (d dying) Forget(ctx context.Context, ids []diff.DeploymentID) error {
-	return d.do(func() error { return d.records.Forget(ctx, ids) })
+	return d.do(func() error { return d.Records.Forget(ctx, ids) })
 }
 
 // A process that ends at any step, again and again, never loses what it owns under keep,
@@ -155,19 +156,19 @@ func (d dying) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 func TestCrashNeverLosesOwnership(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFixture(rt, 1)
-		f.click(1, switchedOff("wordpress"))
+		f.Click(1, switchedOff("wordpress"))
 		for i := range rapid.IntRange(1, 5).Draw(rt, "commits") {
-			f.repo.push(fmt.Sprint("c", i), declare(1, keeping(core(genTags(rt, "declared")...))))
+			f.repo.Push(fmt.Sprint("c", i), declare(1, keeping(core(genTags(rt, "declared")...))))
 			(&cut{after: rapid.IntRange(0, 12).Draw(rt, "cut after"), takes: rapid.Bool().Draw(rt, "takes effect")}).stand(f)
 			f.apply(Order{})
 			f.revive()
 		}
 		last := genTags(rt, "declared at last")
-		f.repo.push("last", declare(1, keeping(core(last...))))
+		f.repo.Push("last", declare(1, keeping(core(last...))))
 		f.converge(Order{})
 		want := append(slices.Clone(last), "wordpress")
 		slices.Sort(want)
-		if got := f.off(1); !slices.Equal(got, want) {
+		if got := f.Off(1); !slices.Equal(got, want) {
 			rt.Fatalf("off %v, want %v", got, want)
 		}
 	})
@@ -179,10 +180,10 @@ func TestCrashAtEachStep(t *testing.T) {
 	for after := range steps {
 		for _, takes := range []bool{false, true} {
 			f := newFixture(t, 1)
-			f.click(1, switchedOff("wordpress"))
-			f.repo.push("c1", declare(1, keeping(core("xss", "php"))))
+			f.Click(1, switchedOff("wordpress"))
+			f.repo.Push("c1", declare(1, keeping(core("xss", "php"))))
 			f.converge(Order{})
-			f.repo.push("c2", declare(1, keeping(core("php", "sqli"))))
+			f.repo.Push("c2", declare(1, keeping(core("php", "sqli"))))
 			c := &cut{after: after, takes: takes}
 			c.stand(f)
 			f.apply(Order{})
@@ -190,7 +191,7 @@ func TestCrashAtEachStep(t *testing.T) {
 			if after == steps-1 && c.step >= after {
 				t.Errorf("there are %d steps: the test does not come to all of them", c.step)
 			}
-			f.repo.push("c3", declare(1, keeping(core("php"))))
+			f.repo.Push("c3", declare(1, keeping(core("php"))))
 			f.converge(Order{})
 			f.wantOff(1, "php", "wordpress")
 		}
@@ -202,8 +203,8 @@ func TestCrashAtEachStep(t *testing.T) {
 func stubborn(t *testing.T) *fixture {
 	f := newFixture(t, 1, "patch=merge")
 	f.mixActions()
-	f.click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
-	f.repo.push("c1", declare(1, removing(core("xss"))))
+	f.Click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
+	f.repo.Push("c1", declare(1, removing(core("xss"))))
 	return f
 }
 
@@ -211,10 +212,10 @@ func stubborn(t *testing.T) *fixture {
 // nothing.
 func (f *fixture) mixActions() {
 	f.t.Helper()
-	for _, r := range f.platform.State().Accounts[0].Rulesets {
+	for _, r := range f.Platform.State().Accounts[0].Rulesets {
 		if r.ID == mem.CoreRuleset {
 			r.Rules[0].Action = edge.ActionLog
-			f.must(f.platform.SetRuleset(mem.Account, r))
+			f.must(f.Platform.SetRuleset(mem.Account, r))
 		}
 	}
 }
@@ -247,14 +248,14 @@ func TestChangeThatWasNotKeptIsLifted(t *testing.T) {
 		change  func(*fixture)
 		outcome string // of the next apply; empty for nothing to do
 	}{
-		"by a platform that was mended": {func(f *fixture) { f.must(f.platform.SetQuirks(nil)) }, "1 converged"},
-		"by another declaration":        {func(f *fixture) { f.repo.push("c2", declare(1, removing(core("xss", "php")))) }, "1 non_convergent"},
+		"by a platform that was mended": {func(f *fixture) { f.must(f.Platform.SetQuirks(nil)) }, "1 converged"},
+		"by another declaration":        {func(f *fixture) { f.repo.Push("c2", declare(1, removing(core("xss", "php")))) }, "1 non_convergent"},
 		"by live": {func(f *fixture) {
-			f.click(1, func(o *edge.Overrides) {
+			f.Click(1, func(o *edge.Overrides) {
 				o.Action, o.Categories = nil, []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
 			})
 		}, "1 converged"},
-		"by hand": {func(f *fixture) { f.click(1, func(o *edge.Overrides) { o.Action = nil }) }, ""},
+		"by hand": {func(f *fixture) { f.Click(1, func(o *edge.Overrides) { o.Action = nil }) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := stubborn(t)
@@ -280,10 +281,10 @@ func TestChangeThatWasNotKeptIsLifted(t *testing.T) {
 func TestSavedPlanLeavesOutWhatWasNotKept(t *testing.T) {
 	f := newFixture(t, 2, "patch=merge")
 	f.mixActions()
-	f.click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
-	f.repo.push("c1", declare(1, removing(core("xss"))), declare(2, core()))
+	f.Click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
+	f.repo.Push("c1", declare(1, removing(core("xss"))), declare(2, core()))
 	f.apply(Order{})
-	f.repo.push("c2", declare(1, removing(core("xss"))), declare(2, core("php")))
+	f.repo.Push("c2", declare(1, removing(core("xss"))), declare(2, core("php")))
 	planned, _ := f.plan(Order{})
 	saved, err := planfile.Save(planned.Plan, f.Now(), time.Hour)
 	f.must(err)
@@ -303,7 +304,7 @@ func TestSavedPlanLeavesOutWhatWasNotKept(t *testing.T) {
 // What could not be remembered to be unkept is not kept all the same.
 func TestUnkeptThatCannotBeRemembered(t *testing.T) {
 	f := stubborn(t)
-	f.records.fails = func(call string) error { return map[string]error{"not kept": errFull}[call] }
+	f.records.Fails = func(call string) error { return map[string]error{"not kept": errFull}[call] }
 	report, _ := f.apply(Order{})
 	if report.Count(reconcile.NonConvergent) != 1 || report.Results[0].Err == nil {
 		t.Errorf("results %v", outcomes(report))

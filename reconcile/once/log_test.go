@@ -24,11 +24,11 @@ func TestLogShowsNoSecret(t *testing.T) {
 		zones[i].Deployments = []desired.Deployment{core("xss")}
 	}
 	zones[1].Deployments = []desired.Deployment{removing(core("xss"))}
-	f.repo.push("c1", zones...)
-	c := f.repo.commits["c1"]
-	c.state.Tokens = []desired.Token{{Key: "ci", Name: "ci", Condition: &desired.Condition{In: []string{"192.0.2.7/32"}}}}
-	f.repo.commits["c1"] = c
-	f.tamper.write = func(_ context.Context, zone edge.Scope, send send) (*edge.Ruleset, error) {
+	f.repo.Push("c1", zones...)
+	c := f.repo.Commits["c1"]
+	c.State.Tokens = []desired.Token{{Key: "ci", Name: "ci", Condition: &desired.Condition{In: []string{"192.0.2.7/32"}}}}
+	f.repo.Commits["c1"] = c
+	f.tamper.Write = func(_ context.Context, zone edge.Scope, send send) (*edge.Ruleset, error) {
 		if zone == mem.ShopZone {
 			return nil, fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -29,7 +30,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	}
 	doubts := &doubts{Names: r.names()}
 	many := zone.Many{
-		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: doubts, Now: r.Now,
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: doubts, Now: r.Now, Removable: control.PrunableByZone(p.record.Prunable),
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },
 	}
 	if err := r.lookUp(ctx, p, writes); err != nil {
@@ -48,11 +49,9 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 		p.seen, err = many.Read(ctx, p.scope)
 		return err
 	}
-	for _, a := range p.scope.Accounts {
-		for _, z := range a.Zones {
-			if err := r.names().Check(a, z); err != nil {
-				p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
-			}
+	for a, z := range p.scope.EachZone() {
+		if err := r.names().Check(a, z); err != nil {
+			p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 func TestApplySendsTheLeast(t *testing.T) {
 	f := newFixture(t, 5)
-	f.repo.push("c1", declare(1, core()), declare(2, core("xss")), declare(3, core()), declare(4, core("sqli", "php")), declare(5, core()))
+	f.repo.Push("c1", declare(1, core()), declare(2, core("xss")), declare(3, core()), declare(4, core("sqli", "php")), declare(5, core()))
 
 	report, calls := f.converge(Order{})
 	reads := []string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "read 5"}
@@ -51,7 +51,7 @@ func TestApplySendsTheLeastSideBySide(t *testing.T) {
 			}
 		}
 	}
-	f.repo.push("c1", declareAll(30, core("xss"))...)
+	f.repo.Push("c1", declareAll(30, core("xss"))...)
 	report, calls := f.converge(Order{})
 	if len(calls) != 2+30+30+30 || writes(calls) != 30 {
 		t.Errorf("%d calls, %d writes", len(calls), writes(calls))
@@ -77,9 +77,9 @@ func TestApplySendsTheLeastSideBySide(t *testing.T) {
 
 func TestApplyStrengthensFirst(t *testing.T) {
 	f := newFixture(t, 3)
-	f.click(2, switchedOff("sqli"))
-	f.click(3, switchedOff("sqli"))
-	f.repo.push("c1", declare(1, core("xss")), declare(2, removing(core("xss"))), declare(3, removing(core())))
+	f.Click(2, switchedOff("sqli"))
+	f.Click(3, switchedOff("sqli"))
+	f.repo.Push("c1", declare(1, core("xss")), declare(2, removing(core("xss"))), declare(3, removing(core())))
 	_, calls := f.converge(Order{})
 	f.wantCalls(calls[5:], "write 3", "read 3", "write 1", "read 1", "write 2", "read 2")
 }
@@ -92,13 +92,13 @@ func TestAccountThatCannotBeListed(t *testing.T) {
 	seed.Accounts = append(seed.Accounts, mem.SeedAccount{ID: otherAccount, Rulesets: seed.Accounts[0].Rulesets})
 	seed.Zones[2].AccountID = otherAccount
 	f := seeded(t, seed)
-	f.repo.push("c1", declareAll(2, core("xss"))...)
-	c := f.repo.commits["c1"]
+	f.repo.Push("c1", declareAll(2, core("xss"))...)
+	c := f.repo.Commits["c1"]
 	other := stateOf("c1", declare(3, core("xss"))).Accounts[0]
 	other.ID, other.Key = otherAccount, "other"
-	c.state.Accounts = append(c.state.Accounts, other)
-	f.repo.commits["c1"] = c
-	f.tamper.list = func(account edge.AccountID) error {
+	c.State.Accounts = append(c.State.Accounts, other)
+	f.repo.Commits["c1"] = c
+	f.tamper.List = func(account edge.AccountID) error {
 		if account == mem.Account {
 			return errForbidden
 		}
@@ -120,14 +120,14 @@ func TestAccountThatCannotBeListed(t *testing.T) {
 
 func TestManagedRulesetThatCannotBeReadIsUnknown(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.push("c1", declare(1, core("xss")))
-	f.tamper.managed = func() error { return errDown }
+	f.repo.Push("c1", declare(1, core("xss")))
+	f.tamper.Managed = func() error { return errDown }
 	report, calls := f.apply(Order{})
 	f.wantCalls(calls, "list", "managed core", "read 1")
 	if report.Plan.Summary.Unknown != 1 || report.Converged() || len(f.recall().Proofs) != 0 {
 		t.Errorf("summary %+v", report.Plan.Summary)
 	}
-	f.tamper.managed = nil
+	f.tamper.Managed = nil
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "1 converged")
 }
@@ -136,8 +136,8 @@ func TestManagedRulesetThatCannotBeReadIsUnknown(t *testing.T) {
 // asks again.
 func TestOutage(t *testing.T) {
 	f := newFixture(t, 10)
-	f.repo.push("c1", declareAll(10, core("xss"))...)
-	f.tamper.read = func(id edge.Scope) error {
+	f.repo.Push("c1", declareAll(10, core("xss"))...)
+	f.tamper.Read = func(id edge.Scope) error {
 		if id == mem.FleetZone(1) || id == mem.FleetZone(2) {
 			return nil
 		}
@@ -149,13 +149,13 @@ func TestOutage(t *testing.T) {
 	if report.Plan.Summary.Unknown != 8 {
 		t.Errorf("%d zones unknown, want 8", report.Plan.Summary.Unknown)
 	}
-	f.tamper.read = nil
+	f.tamper.Read = nil
 	f.converge(Order{})
 }
 
 func TestPlanWritesAndRemembersNothing(t *testing.T) {
 	f := newFixture(t, 2)
-	f.repo.push("c1", declareAll(2, core("xss"))...)
+	f.repo.Push("c1", declareAll(2, core("xss"))...)
 	f.guards = reconcile.Guards{Waves: []reconcile.Wave{{Count: 1}}, Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveAll}}}
 	order := Order{Approve: []string{"x"}, DuringFreeze: "INC-1", Who: "kim"}
 	f.agreed = commitSays(reconcile.Approval{Digest: "y", Kind: reconcile.Approved})
@@ -164,8 +164,8 @@ func TestPlanWritesAndRemembersNothing(t *testing.T) {
 	if len(report.Plan.Changes) != 2 || report.Err != nil || report.Results != nil {
 		t.Errorf("report %+v", report)
 	}
-	if len(f.records.made) != 0 || f.good.commit != "" {
-		t.Errorf("records %v, good %q", f.records.made, f.good.commit)
+	if len(f.records.Made) != 0 || f.good.commit != "" {
+		t.Errorf("records %v, good %q", f.records.Made, f.good.commit)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestRunCountsItsOwnRequests(t *testing.T) {
 	f := newFixture(t, 2)
 	sent := int64(100)
 	f.adjust = func(r *Run) { r.Requests = func() int64 { sent += 7; return sent } }
-	f.repo.push("c1", declareAll(2, core())...)
+	f.repo.Push("c1", declareAll(2, core())...)
 	if report, _ := f.apply(Order{}); report.Requests != 7 || report.Plan.Requests.Used != 7 {
 		t.Errorf("requests %d, in the plan %d", report.Requests, report.Plan.Requests.Used)
 	}
@@ -187,7 +187,7 @@ func TestSweepIsWhatALookSends(t *testing.T) {
 	f.adjust = func(r *Run) {
 		r.Lanes.All[0].Budget, r.Interval = diff.Budget{Requests: 11, Per: time.Minute}, time.Second
 	}
-	f.repo.push("c1", declareAll(3, core("xss"))...)
+	f.repo.Push("c1", declareAll(3, core("xss"))...)
 	f.converge(Order{})
 	report, _ := f.plan(Order{Zones: []string{zoneKey(1)}})
 	if report.Sweep != 4 || report.Declared != 3 {
@@ -211,7 +211,7 @@ func TestRunTellsDeprecations(t *testing.T) {
 			return []deprecation.Notice{{Rule: "rate-limits", State: deprecation.PastEnd}}
 		}
 	}
-	f.repo.push("c1", declare(1, core("xss")))
+	f.repo.Push("c1", declare(1, core("xss")))
 	report, _ := f.converge(Order{})
 	if len(report.Plan.Deprecations) != 1 || asked != 1 {
 		t.Errorf("got %+v, asked %d times", report.Plan.Deprecations, asked)

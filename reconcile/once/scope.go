@@ -57,10 +57,8 @@ func missing(kind, key string, declared []string) error {
 }
 
 func zoneKeys(state desired.State) (keys []string) {
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			keys = append(keys, z.Key)
-		}
+	for _, z := range state.EachZone() {
+		keys = append(keys, z.Key)
 	}
 	return keys
 }
@@ -132,11 +130,9 @@ func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 
 // holdsAny reports whether a hold is about a zone of a state.
 func holdsAny(h diff.Hold, state desired.State) bool {
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if _, held := diff.HoldOn([]diff.Hold{h}, z.Key, z.Scope); held {
-				return true
-			}
+	for _, z := range state.EachZone() {
+		if _, held := diff.HoldOn([]diff.Hold{h}, z.Key, z.Scope); held {
+			return true
 		}
 	}
 	return false

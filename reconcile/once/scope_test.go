@@ -11,10 +11,10 @@ import (
 
 func TestOnly(t *testing.T) {
 	f := newFixture(t, 3)
-	f.repo.push("c1", declareAll(3, core("xss"))...)
-	c := f.repo.commits["c1"]
-	c.state.Tokens = []desired.Token{{Key: "ci"}, {Key: "cd"}}
-	f.repo.commits["c1"] = c
+	f.repo.Push("c1", declareAll(3, core("xss"))...)
+	c := f.repo.Commits["c1"]
+	c.State.Tokens = []desired.Token{{Key: "ci"}, {Key: "cd"}}
+	f.repo.Commits["c1"] = c
 
 	for name, c := range map[string]struct {
 		order Order
@@ -50,8 +50,8 @@ func TestOnly(t *testing.T) {
 			}
 		}
 	}
-	if len(f.records.made) != 0 {
-		t.Errorf("records %v", f.records.made)
+	if len(f.records.Made) != 0 {
+		t.Errorf("records %v", f.records.Made)
 	}
 	if report, calls := f.plan(Order{Zones: []string{}, Tokens: []string{}}); !report.Full || len(calls) < 4 {
 		t.Error("an empty list of names is not everything")
@@ -61,10 +61,10 @@ func TestOnly(t *testing.T) {
 // An apply of some zones accepts the commit and leaves the rest of it as commit work.
 func TestOnlyLeavesTheRestToDo(t *testing.T) {
 	f := newFixture(t, 3)
-	f.repo.push("c1", declareAll(3, removing(core("xss")))...)
+	f.repo.Push("c1", declareAll(3, removing(core("xss")))...)
 	f.converge(Order{})
 	before := f.recall().Proofs
-	f.repo.push("c2", declareAll(3, removing(core("php")))...)
+	f.repo.Push("c2", declareAll(3, removing(core("php")))...)
 	report, _ := f.converge(Order{Zones: []string{zoneKey(2)}})
 	f.wantOutcomes(report, "2 converged")
 	got := f.recall()

@@ -54,7 +54,7 @@ func uninitialised(t *testing.T) *tokens {
 	seed.PermissionGroups = append(seed.PermissionGroups, mem.SeedPermissionGroup{ID: dnsGroup, Name: "DNS Write", Scopes: []string{"com.vendor.api.account.zone"}})
 	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended, Now: f.Now})
 	f.must(err)
-	f.platform, f.tamper.Platform, f.office = platform, platform, &office{Platform: platform}
+	f.Platform, f.tamper.Platform, f.office = platform, platform, &office{Platform: platform}
 	f.path = filepath.Join(t.TempDir(), "ledger.db")
 	f.ledger, err = ledger.Open(f.path)
 	f.must(err)
@@ -69,7 +69,7 @@ func uninitialised(t *testing.T) *tokens {
 func (f *tokens) put(r *Run, l *ledger.Ledger) {
 	r.Records = l
 	r.Tokens = token.New(token.Config{
-		Memory: l, Calls: token.Calls{Creator: f.office, Reader: f.office, Writer: f.office},
+		Memory: l, Calls: token.Calls{Reader: f.office, Writer: f.office},
 		Sinks: f.sunk, NameSuffix: " [{intent}]", Now: f.Now,
 	})
 	f.office.taken = nil
@@ -176,7 +176,7 @@ func (s *sinks) Deliver(_ context.Context, sink desired.Sink, secret edge.Secret
 
 func TestZonesAndTokensInOneRun(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA), declareToken("cd", zoneB))
+	f.pushTokens("c1", declareToken("ci", zoneA), declareToken("cd", zoneB))
 	report, calls := f.converge(Order{})
 	f.wantOutcomes(report, "1 converged", "cd converged", "ci converged")
 	f.wantTaken("list", "create", "create")
@@ -194,7 +194,7 @@ func TestZonesAndTokensInOneRun(t *testing.T) {
 		t.Errorf("calls %v, results %v", calls, outcomes(report))
 	}
 
-	f.repo.pushTokens("c2", declareToken("ci", zoneB), declareToken("cd", zoneB))
+	f.pushTokens("c2", declareToken("ci", zoneB), declareToken("cd", zoneB))
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "ci converged")
 	f.wantTaken("list", "put")
@@ -203,7 +203,7 @@ func TestZonesAndTokensInOneRun(t *testing.T) {
 // A plan looks and changes nothing, beside a daemon that holds the ledger.
 func TestPlanOfTokensOnlyLooks(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	f.office.answer = func(call string) error { return map[string]error{"create": errLost}[call] }
 	if report, _ := f.apply(Order{}); report.Count(reconcile.Quarantined) != 1 {
 		t.Fatalf("results %v", outcomes(report))
@@ -217,7 +217,7 @@ func TestPlanOfTokensOnlyLooks(t *testing.T) {
 		l.Binding = binding
 		f.put(r, l)
 	}
-	f.advance(time.Hour) // by now an apply would find that it never came to be
+	f.Advance(time.Hour) // by now an apply would find that it never came to be
 	report, _ := f.plan(Order{})
 	f.wantTaken("list")
 	if p := report.Plan.Problems; report.Err != nil || len(p) != 1 || p[0].State != diff.Quarantined {
@@ -237,7 +237,7 @@ func TestPlanOfTokensOnlyLooks(t *testing.T) {
 // by a plan as it is.
 func TestUnfinishedAttempt(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	f.must(f.ledger.Intend(t.Context(), diff.TokenRecord{
 		Intent: "00000000000000aa", Key: "ci", Hash: "h", Spec: declareToken("ci", zoneA).Spec(), Sink: &desired.Sink{Name: "ci", Key: "ci"}, At: f.Now(),
 	}))
@@ -262,7 +262,7 @@ func TestUnfinishedAttempt(t *testing.T) {
 // Without a word that the ledger knows all tokens, none is created; zones go on.
 func TestTokensOfANewLedgerAreUnknown(t *testing.T) {
 	f := uninitialised(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged")
 	f.wantTaken()
@@ -274,7 +274,7 @@ func TestTokensOfANewLedgerAreUnknown(t *testing.T) {
 // A run over a folder has no ledger: tokens are unknown, each time it is asked.
 func TestTokensWithoutALedger(t *testing.T) {
 	f := newFixture(t, 1)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	r := f.run()
 	for _, report := range []reconcile.Report{r.Plan(t.Context(), Order{}), r.Plan(t.Context(), Order{}), r.Apply(t.Context(), Order{})} {
 		if p := report.Plan.Problems; len(p) != 1 || p[0].Token != "ci" || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "--dir") || report.Err != nil {
@@ -299,7 +299,7 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newTokens(t)
-			f.repo.pushTokens("c1", declareToken("ci", zoneA))
+			f.pushTokens("c1", declareToken("ci", zoneA))
 			f.office.answer = func(string) error { return c.err }
 			planned, _ := f.plan(Order{})
 			report, _ := f.apply(Order{})
@@ -324,7 +324,7 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 // done before is on record.
 func TestRejectedWhileCreating(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("a", zoneA), declareToken("b", zoneB))
+	f.pushTokens("c1", declareToken("a", zoneA), declareToken("b", zoneB))
 	f.office.answer = func(call string) error { return map[string]error{"create": errUnauthenticated}[call] }
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged", "a failed", "b not_started")
@@ -341,8 +341,8 @@ func TestRejectedWhileCreating(t *testing.T) {
 // And the other way round: there are two credentials.
 func TestRejectedForZonesGoesOnWithTokens(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
-	f.tamper.write = failWrite(1, errUnauthenticated)
+	f.pushTokens("c1", declareToken("ci", zoneA))
+	f.tamper.Write = failWrite(1, errUnauthenticated)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 failed", "ci converged")
 	f.wantSunk("ci")
@@ -354,16 +354,16 @@ func TestRejectedForZonesGoesOnWithTokens(t *testing.T) {
 // An apply that is told to stop while it writes zones creates no token.
 func TestStoppedBeforeTokens(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) { cancel(); return send() }
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) { cancel(); return send() }
 	report, _ := f.applyUntil(ctx, Order{})
 	f.wantOutcomes(report, "1 converged")
 	f.wantTaken("list")
 	if report.Err == nil || report.Err.Error() != "context canceled" {
 		t.Errorf("error %v", report.Err)
 	}
-	f.tamper.write = nil
+	f.tamper.Write = nil
 	f.converge(Order{})
 	f.wantSunk("ci")
 }
@@ -372,7 +372,7 @@ func TestStoppedBeforeTokens(t *testing.T) {
 // converged, though its plan still told of it.
 func TestDeliveredLater(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	f.sunk.down = errors.New("no space left on device")
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged", "ci failed")
@@ -389,9 +389,9 @@ func TestDeliveredLater(t *testing.T) {
 
 func TestCommitThatLosesTokensIsRefused(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("a", zoneA), declareToken("b", zoneA), declareToken("c", zoneA), declareToken("d", zoneA))
+	f.pushTokens("c1", declareToken("a", zoneA), declareToken("b", zoneA), declareToken("c", zoneA), declareToken("d", zoneA))
 	f.converge(Order{})
-	f.repo.pushTokens("c2", declareToken("a", zoneA), declareToken("b", zoneA))
+	f.pushTokens("c2", declareToken("a", zoneA), declareToken("b", zoneA))
 	report, _ := f.apply(Order{})
 	if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Refused || !strings.Contains(p[0].Reason, "2 of 4 tokens of the last accepted commit: token c, token d") {
 		t.Errorf("problems %+v", p)
@@ -411,14 +411,14 @@ func TestCommitThatLosesTokensIsRefused(t *testing.T) {
 // A run about one token leaves the record of others as it is.
 func TestOnlyATokenForgetsNothingElse(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("a", zoneA), declareToken("b", zoneB))
+	f.pushTokens("c1", declareToken("a", zoneA), declareToken("b", zoneB))
 	f.converge(Order{})
-	f.advance(time.Hour)
+	f.Advance(time.Hour)
 	live, err := f.ledger.Tokens(t.Context())
 	f.must(err)
 	for _, r := range live.Records {
 		if r.Key == "b" {
-			f.must(f.platform.DeleteToken(t.Context(), r.ID))
+			f.must(f.Platform.DeleteToken(t.Context(), r.ID))
 		}
 	}
 	report, calls := f.converge(Order{Tokens: []string{"a"}})
@@ -435,7 +435,7 @@ func TestGuardsOfTokens(t *testing.T) {
 	guarded := func(t *testing.T, g reconcile.Guards) *tokens {
 		f := newTokens(t)
 		f.guards = g
-		f.repo.pushTokens("c1", declareToken("ci", zoneA))
+		f.pushTokens("c1", declareToken("ci", zoneA))
 		return f
 	}
 	t.Run("approval", func(t *testing.T) {
@@ -454,7 +454,7 @@ func TestGuardsOfTokens(t *testing.T) {
 		f := guarded(t, reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 0 * * *", time.Hour)}})
 		report, _ := f.apply(Order{})
 		f.wantRefused(report, "freeze", "freeze")
-		f.advance(time.Hour)
+		f.Advance(time.Hour)
 		f.converge(Order{})
 		f.wantSunk("ci")
 	})
@@ -462,7 +462,7 @@ func TestGuardsOfTokens(t *testing.T) {
 		f := newTokens(t)
 		elsewhere := declareToken("ci", zoneA)
 		elsewhere.Sink.Name = "vault"
-		f.repo.pushTokens("c1", elsewhere)
+		f.pushTokens("c1", elsewhere)
 		report, _ := f.apply(Order{})
 		f.wantRefused(report, "sink")
 		f.wantOutcomes(report, "1 converged")
@@ -474,10 +474,10 @@ func TestGuardsOfTokens(t *testing.T) {
 	})
 	t.Run("wave", func(t *testing.T) {
 		f := guarded(t, threeWaves)
-		f.repo.push("c0", declareAll(2, core("xss"))...)
-		c := f.repo.commits["c0"]
-		c.state.Tokens = []desired.Token{declareToken("ci", zoneA)}
-		f.repo.commits["c0"] = c
+		f.repo.Push("c0", declareAll(2, core("xss"))...)
+		c := f.repo.Commits["c0"]
+		c.State.Tokens = []desired.Token{declareToken("ci", zoneA)}
+		f.repo.Commits["c0"] = c
 		report, _ := f.apply(Order{})
 		f.wantOutcomes(report, "1 converged", "ci converged")
 		f.wantRefused(report, "wave")
@@ -488,13 +488,13 @@ func TestGuardsOfTokens(t *testing.T) {
 // created twice.
 func TestTokensThatCannotBeRecalled(t *testing.T) {
 	f := newTokens(t)
-	f.repo.pushTokens("c1", declareToken("ci", zoneA))
+	f.pushTokens("c1", declareToken("ci", zoneA))
 	f.adjust = func(r *Run) {
 		r.Records = f.records
 		r.Tokens = token.New(token.Config{Memory: lostMemory{f.ledger}, Now: f.Now})
 	}
 	report, calls := f.apply(Order{})
-	if !errors.Is(report.Err, errFull) || writes(calls) != 0 || len(f.records.made) != 0 {
+	if !errors.Is(report.Err, errFull) || writes(calls) != 0 || len(f.records.Made) != 0 {
 		t.Errorf("error %v, calls %v", report.Err, calls)
 	}
 }

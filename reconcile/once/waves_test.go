@@ -32,10 +32,10 @@ func tolerating(percent int) reconcile.Guards {
 // waves of one zone, two zones, and the rest.
 func inWaves(t *testing.T, n int) *fixture {
 	f := newFixture(t, n)
-	f.repo.push("c1", declareAll(n, removing(core("xss")))...)
+	f.repo.Push("c1", declareAll(n, removing(core("xss")))...)
 	f.converge(Order{})
 	f.guards = threeWaves
-	f.repo.push("c2", declareAll(n, removing(core("php")))...)
+	f.repo.Push("c2", declareAll(n, removing(core("php")))...)
 	return f
 }
 
@@ -67,7 +67,7 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 		"4: wave 3 of 3 waits until wave 2 is applied and its soak time is over", "5: wave 3 of 3 waits until wave 2 is applied and its soak time is over")
 	f.wantCalls(calls[2:], "read 1", "read 2", "read 3", "read 4", "read 5", "write 1", "read 1")
 
-	f.advance(29 * time.Minute)
+	f.Advance(29 * time.Minute)
 	for _, do := range []func(Order) (reconcile.Report, []string){f.plan, f.apply} {
 		report, calls = do(Order{})
 		f.wantWaves(report, "2: wave 2 of 3 may start at 2026-01-01T00:30:00Z", "3: wave 2 of 3 may start at 2026-01-01T00:30:00Z",
@@ -77,13 +77,13 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 		}
 	}
 
-	f.advance(time.Minute)
+	f.Advance(time.Minute)
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "2 converged", "3 converged")
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report)
 
-	f.advance(time.Hour)
+	f.Advance(time.Hour)
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "4 converged", "5 converged")
 	if got := f.recall().Rollout; !got.Equal(reconcile.Rollout{Commit: "c2"}) {
@@ -97,18 +97,18 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 // everything when no rollout goes on.
 func TestDriftIsNotWaved(t *testing.T) {
 	f := inWaves(t, 5)
-	f.repo.push("c2", append(declareAll(4, removing(core("php"))), declare(5, removing(core("xss"))))...)
+	f.repo.Push("c2", append(declareAll(4, removing(core("php"))), declare(5, removing(core("xss"))))...)
 	f.apply(Order{})
 	for _, i := range []int{1, 4, 5} {
-		f.click(i, switchedOff())
+		f.Click(i, switchedOff())
 	}
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged", "5 converged")
 
 	calm := inWaves(t, 5)
-	calm.repo.head = "c1"
+	calm.repo.Head = "c1"
 	for i := 1; i <= 5; i++ {
-		calm.click(i, switchedOff())
+		calm.Click(i, switchedOff())
 	}
 	report, _ = calm.converge(Order{})
 	if len(report.Results) != 5 {
@@ -120,7 +120,7 @@ func TestDriftIsNotWaved(t *testing.T) {
 func TestAllNewGoesInWaves(t *testing.T) {
 	f := newFixture(t, 3)
 	f.guards = threeWaves
-	f.repo.push("c1", declareAll(3, core("xss"))...)
+	f.repo.Push("c1", declareAll(3, core("xss"))...)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged")
 }
@@ -148,11 +148,11 @@ func TestAPlanDoesNotBeginARollout(t *testing.T) {
 func TestANewCommitBeginsAnew(t *testing.T) {
 	f := inWaves(t, 6)
 	f.apply(Order{})
-	f.advance(30 * time.Minute)
+	f.Advance(30 * time.Minute)
 	f.apply(Order{}) // 1, 2, 3 are done
 	declared := declareAll(6, removing(core("php")))
 	declared[2] = declare(3, removing(core("sqli")))
-	f.repo.push("c3", declared...)
+	f.repo.Push("c3", declared...)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "3 converged") // the first wave, of one
 	want := map[edge.Scope]reconcile.RolloutZone{
@@ -161,7 +161,7 @@ func TestANewCommitBeginsAnew(t *testing.T) {
 	if d := cmp.Diff(want, f.recall().Rollout.Zones); d != "" {
 		t.Errorf("on record (-want +got):\n%s", d)
 	}
-	f.advance(30 * time.Minute)
+	f.Advance(30 * time.Minute)
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "4 converged", "5 converged")
 }
@@ -171,8 +171,8 @@ func TestARevertIsNotWaved(t *testing.T) {
 	f := inWaves(t, 5)
 	f.apply(Order{}) // 1 is done
 	f.resumeAs("why")
-	f.click(4, switchedOff())
-	f.repo.push("c3", declareAll(5, removing(core("xss")))...)
+	f.Click(4, switchedOff())
+	f.repo.Push("c3", declareAll(5, removing(core("xss")))...)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged", "4 converged") // of 1, php was proved since
 	f.wantWaves(report)
@@ -195,15 +195,15 @@ func (f *fixture) resumeAs(halted string) {
 
 func TestHaltOnNonConvergent(t *testing.T) {
 	f := inWaves(t, 5)
-	f.tamper.write = func(_ context.Context, zone edge.Scope, _ send) (*edge.Ruleset, error) {
-		return nil, f.platform.SetEntryPoint(zone, f.entry(1)) // another version, and nothing in it
+	f.tamper.Write = func(_ context.Context, zone edge.Scope, _ send) (*edge.Ruleset, error) {
+		return nil, f.Platform.SetEntryPoint(zone, f.Entry(1)) // another version, and nothing in it
 	}
 	report, _ := f.apply(Order{})
 	if report.Count(reconcile.NonConvergent) != 1 {
 		t.Fatalf("results %v", outcomes(report))
 	}
-	f.tamper.write = nil
-	f.advance(24 * time.Hour)
+	f.tamper.Write = nil
+	f.Advance(24 * time.Hour)
 	report, _ = f.plan(Order{})
 	f.wantRefused(report, "non_convergent", "wave", "wave", "wave", "wave")
 	for _, want := range [][]string{{"1 converged"}, nil} { // the one is a person's to try; the others wait all the same
@@ -214,7 +214,7 @@ func TestHaltOnNonConvergent(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
-	f.repo.push("c3", declareAll(5, removing(core("sqli")))...)
+	f.repo.Push("c3", declareAll(5, removing(core("sqli")))...)
 	report, _ = f.apply(Order{})
 	if got := refusals(report); len(got) != 5 || len(report.Results) != 0 {
 		t.Errorf("a commit does not make it go on: refused %v, results %v", got, outcomes(report))
@@ -222,7 +222,7 @@ func TestHaltOnNonConvergent(t *testing.T) {
 	f.resumeAs("")
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "1 converged")
-	f.advance(30 * time.Minute)
+	f.Advance(30 * time.Minute)
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "2 converged", "3 converged")
 }
@@ -231,11 +231,11 @@ func TestHaltOnFailures(t *testing.T) {
 	f := inWaves(t, 5)
 	f.guards = tolerating(49)
 	f.apply(Order{})
-	f.advance(30 * time.Minute)
-	f.tamper.write = failWrite(3, errForbidden)
+	f.Advance(30 * time.Minute)
+	f.tamper.Write = failWrite(3, errForbidden)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "2 converged", "3 failed")
-	f.advance(2 * time.Hour)
+	f.Advance(2 * time.Hour)
 	report, _ = f.apply(Order{})
 	if got := report.Plan.Changes[0].Refused; got == nil || got.Reason != "wave 2 of 3 is halted: 1 of the 2 zones of wave 2 failed" || len(report.Results) != 0 {
 		t.Errorf("refused %+v, results %v", got, outcomes(report))
@@ -243,7 +243,7 @@ func TestHaltOnFailures(t *testing.T) {
 	f.resumeAs("")
 	report, _ = f.apply(Order{}) // the soak begins: what failed is accepted, and tried again
 	f.wantOutcomes(report, "3 failed")
-	f.advance(time.Hour)
+	f.Advance(time.Hour)
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "3 failed", "4 converged", "5 converged")
 }
@@ -253,12 +253,12 @@ func TestFewFailuresDoNotHalt(t *testing.T) {
 	f := inWaves(t, 5)
 	f.guards = tolerating(50)
 	f.apply(Order{})
-	f.advance(30 * time.Minute)
-	f.tamper.read = failZone(3, errDown)
+	f.Advance(30 * time.Minute)
+	f.tamper.Read = failZone(3, errDown)
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "2 converged")
-	f.tamper.read = nil
-	f.advance(time.Hour)
+	f.tamper.Read = nil
+	f.Advance(time.Hour)
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "3 converged", "4 converged", "5 converged")
 }
@@ -271,22 +271,22 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		goes  bool
 	}{
 		"undecided": {func(f *fixture) {
-			f.click(1, func(o *edge.Overrides) {
+			f.Click(1, func(o *edge.Overrides) {
 				o.Categories = append(o.Categories, edge.CategoryOverride{Category: "rce", Enabled: new(false)})
 			})
 		}, true},
 		"held":         {func(f *fixture) { f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: f.Now().Add(99 * time.Hour)}) }, true},
 		"frozen":       {func(f *fixture) { f.guards.Freezes = []reconcile.Freeze{window(t, "0 0 * * *", 30*24*time.Hour)} }, false},
-		"unreadable":   {func(f *fixture) { f.tamper.read = failZone(1, errDown) }, false},
-		"forbidden":    {func(f *fixture) { f.tamper.read = failZone(1, errForbidden) }, false},
+		"unreadable":   {func(f *fixture) { f.tamper.Read = failZone(1, errDown) }, false},
+		"forbidden":    {func(f *fixture) { f.tamper.Read = failZone(1, errForbidden) }, false},
 		"not approved": {func(f *fixture) { f.guards.Rules = []guard.Rule{{Name: "a", Approve: guard.ApproveAll}} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 5)
-			f.repo.push("c1", declareAll(5, core("xss"))...)
+			f.repo.Push("c1", declareAll(5, core("xss"))...)
 			f.converge(Order{})
 			f.guards = threeWaves
-			f.repo.push("c2", declareAll(5, core("php"))...)
+			f.repo.Push("c2", declareAll(5, core("php"))...)
 			c.spoil(f)
 			report, _ := f.apply(Order{})
 			if decided := name == "undecided"; decided != (len(report.Results) == 1) {
@@ -333,13 +333,13 @@ func TestBeginBesideOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := inWaves(t, 2)
 			f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.before }))
-			f.tamper.read = func(edge.Scope) error {
-				f.tamper.read = nil
+			f.tamper.Read = func(edge.Scope) error {
+				f.tamper.Read = nil
 				return f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.meanwhile })
 			}
 			var accepted reconcile.Rollout
-			f.records.fails = func(call string) error { // the first record behind the acceptance
-				if accepted.Commit == "" && slices.Contains(f.records.made[len(f.records.made)-1:], "accept") {
+			f.records.Fails = func(call string) error { // the first record behind the acceptance
+				if accepted.Commit == "" && slices.Contains(f.records.Made[len(f.records.Made)-1:], "accept") {
 					accepted = f.recall().Rollout
 				}
 				return nil
@@ -356,15 +356,15 @@ func TestBeginBesideOthers(t *testing.T) {
 // apply.
 func TestRolloutThatCannotBeRecorded(t *testing.T) {
 	f := inWaves(t, 2)
-	f.records.fails = func(call string) error { return map[string]error{"roll": errFull}[call] }
+	f.records.Fails = func(call string) error { return map[string]error{"roll": errFull}[call] }
 	report, _ := f.apply(Order{})
 	if report.Converged() || report.Err == nil {
 		t.Errorf("error %v", report.Err)
 	}
 	f.wantOutcomes(report, "1 converged")
-	f.records.fails = nil
+	f.records.Fails = nil
 	f.apply(Order{})
-	f.advance(30 * time.Minute)
+	f.Advance(30 * time.Minute)
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "2 converged")
 }
@@ -373,7 +373,7 @@ func TestRolloutThatCannotBeRecorded(t *testing.T) {
 func TestRolloutOfOthersIsLeftAlone(t *testing.T) {
 	f := inWaves(t, 2)
 	other := reconcile.Rollout{Commit: "c9", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1}}}
-	f.tamper.write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return other }))
 		return send()
 	}
@@ -390,23 +390,23 @@ func TestReturnWaitsForNoWave(t *testing.T) {
 	f := inWaves(t, 5)
 	for range 3 {
 		f.apply(Order{})
-		f.advance(2 * time.Hour)
+		f.Advance(2 * time.Hour)
 	}
 	f.apply(Order{})
 	for i := 1; i <= 5; i++ {
 		f.wantOff(i, "php")
 	}
-	f.repo.push("c3", declareAll(5, removing(core("xss")))...)
+	f.repo.Push("c3", declareAll(5, removing(core("xss")))...)
 	report, _ := f.converge(Order{})
 	f.wantWaves(report)
 	for i := 1; i <= 5; i++ {
 		f.wantOff(i, "xss")
 	}
-	f.repo.push("c4", declareAll(5, removing(core("sqli")))...)
+	f.repo.Push("c4", declareAll(5, removing(core("sqli")))...)
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "1 converged") // what was never proved waits as ever
 	f.resumeAs("why")
-	f.repo.push("c5", declareAll(5, removing(core("php")))...)
+	f.repo.Push("c5", declareAll(5, removing(core("php")))...)
 	report, _ = f.converge(Order{})
 	f.wantWaves(report)
 	for i := 1; i <= 5; i++ {

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
-	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -52,7 +49,7 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 	report.Plan = p.Plan
 	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
-	return errors.Join(err, r.Records.Record(lingering, g.writes.Failed(report.Results)...), g.dropHolds(lingering))
+	return errors.Join(err, g.RecordFailed(lingering, report.Results), g.dropHolds(lingering))
 }
 
 // ready reports of a zone whether it was read after the end of a write.
@@ -107,10 +104,7 @@ func (r *Run) tasks(p *Planned) map[edge.Scope]zone.Task {
 			tasks[z.Scope] = zone.Task{
 				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.Scope), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
-					return deployment.Restore(restorations, diff.Live{
-						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
-						EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{z.Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
-					})
+					return planner.Restore(restorations, s.Live(account.ID, z.Scope))
 				},
 			}
 		}
@@ -118,114 +112,35 @@ func (r *Run) tasks(p *Planned) map[edge.Scope]zone.Task {
 	return tasks
 }
 
-// gate is the [zone.Gate] of a revert: it asks once more what was said since. Each zone is
-// held before it is written.
+// gate is the gate of a revert, with what it has put back. Each zone is held before it is
+// written.
 type gate struct {
-	run    *Run
-	plan   *Planned
-	writes reconcile.Writes
+	*control.Run
+	plan    *Planned
+	records Records
 
 	written map[edge.Scope]bool // what was put back, or may have been
 	before  map[edge.Scope]bool // held by an earlier revert
-
-	mu       sync.Mutex
-	standing reconcile.Standing
-	heard    time.Time // when it was read; zero for not yet
 }
 
 func newGate(r *Run, p *Planned) *gate {
-	g := &gate{
-		run: r, plan: p, written: map[edge.Scope]bool{}, before: map[edge.Scope]bool{},
-	}
+	g := &gate{plan: p, records: r.Records, written: map[edge.Scope]bool{}, before: map[edge.Scope]bool{}}
 	for _, h := range p.record.Holds {
 		g.before[h.Scope] = g.before[h.Scope] || h.Reverted()
 	}
+	g.Run = control.NewRun(control.Terms{
+		Records: r.Records, Now: r.Now, Log: r.log(), State: p.state, Record: p.record, Facts: p.facts, Guards: r.Guards, Thawed: p.Order.DuringFreeze != "",
+		Trigger: reconcile.TriggerRevert, Who: p.Order.Who, Reason: "reverts " + strings.TrimPrefix(p.Order.what(), "writes of "),
+		Restores: g.record,
+	}, nil)
 	return g
 }
 
-// Permit implements [zone.Gate].
-func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
-	if refusal := g.plan.facts.Worsened(planned, now); refusal != nil {
-		return nil, errors.New(refusal.Reason)
-	}
-	at := g.run.Now()
-	standing, err := g.listen(ctx, at)
-	if err != nil {
-		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
-	}
-	facts := guard.Facts{Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore}
-	facts.Holds = slices.DeleteFunc(diff.Active(standing.Holds, at, nil), diff.Hold.Reverted)
-	facts.Freezes, _ = reconcile.FreezesAt(g.run.Guards.Freezes, at, g.plan.Order.DuringFreeze != "")
-	if refusal := guard.Check(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
-		return refusal, nil
-	}
-	err = g.record(ctx, t, planned, now)
-	if refusal := control.Withheld(err, now, at); refusal != nil {
-		return refusal, nil
-	}
-	return nil, err
-}
-
-// heardFor is for how long what people said is not asked for again: it includes a hold for
-// each zone of the revert.
-const heardFor = time.Second
-
-func (g *gate) listen(ctx context.Context, now time.Time) (reconcile.Standing, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if age := now.Sub(g.heard); !g.heard.IsZero() && age >= 0 && age < heardFor {
-		return g.standing, nil
-	}
-	standing, err := g.run.Records.Standing(ctx)
-	if err == nil {
-		g.standing, g.heard = standing, now
-	}
-	return standing, err
-}
-
 // record has the zone held, and the write on record, before it is sent.
-func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change) error {
-	order := g.plan.Order
-	asked := reconcile.Asked{Commit: g.plan.state.Commit, User: order.Who}
-	if planned.Approved {
-		asked.Approver = order.Who
-	}
-	have := g.plan.record.Applied[now.ID()]
-	entry := reconcile.WriteEntry(now, reconcile.TriggerRevert, asked, t.Fingerprint, have)
-	entry.Reason = "reverts " + strings.TrimPrefix(order.what(), "writes of ")
-	hold := diff.Hold{
-		Zone: now.Zone, Scope: now.Scope, Declaration: t.Fingerprint, Commit: g.plan.state.Commit,
-		Reason: order.because(),
-	}
-	var widened []diff.Settled
-	if len(now.Target().Owned) > 0 {
-		widened = []diff.Settled{{ID: now.ID(), Owned: now.Target().Owned}}
-	}
-	number, err := g.run.Records.RecordRevert(ctx, hold, entry, widened)
-	if err != nil {
-		return fmt.Errorf("recording the change before it is sent: %w", err)
-	}
-	g.writes.Sent(number, entry)
-	return nil
-}
-
-// Proved implements [zone.Gate]. That the zone is not as git declares it is no proof of
-// that declaration.
-func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
-	return g.run.Records.Record(ctx, g.writes.Proved(t.Fingerprint, settled)...)
-}
-
-// Ended implements [zone.Gate].
-func (g *gate) Ended(ctx context.Context, t zone.Task, version string) error {
-	return g.run.Records.Unclaim(ctx, t.Zone().Scope, version)
-}
-
-// NotKept implements [zone.Gate].
-func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news bool, err error) {
-	if result, open := g.writes.Ended(left.ID(), reconcile.NonConvergent, control.LeftText(left.Fields)); open {
-		err = g.run.Records.Record(ctx, result)
-	}
-	return true, err
+func (g *gate) record(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (int64, error) {
+	return g.records.RecordRevert(ctx, diff.Hold{
+		Zone: write.Subject.Zone, Scope: write.Subject.Scope, Declaration: write.Declaration, Commit: write.Asked.Commit, Reason: g.plan.Order.because(),
+	}, write, owned)
 }
 
 // dropHolds ends the holds of zones that are left as they are: certainly nothing was put back
@@ -242,7 +157,7 @@ func (g *gate) dropHolds(ctx context.Context) error {
 		return nil
 	}
 	slices.SortFunc(drop, edge.Scope.Compare)
-	if err := g.run.Records.DropRevert(ctx, drop); err != nil {
+	if err := g.records.DropRevert(ctx, drop); err != nil {
 		return fmt.Errorf("ending the holds of zones that were not put back: %w", err)
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/soak"
@@ -101,11 +100,20 @@ func (w *world) start() {
 	w.control, err = control.New(context.Background(), control.Config{Records: w.open(), Guards: w.guards, Now: w.Now})
 	w.must(err)
 	accounts := zone.NewAccounts(w.platform, w.Now)
-	w.worker = &zone.Worker{Reader: w.platform, Writer: w, Accounts: accounts, Gate: w.control, Indexes: &deployment.Indexes{}, Now: w.Now}
+	w.worker = &zone.Worker{Reader: w.platform, Writer: daemonWriter{w.platform, w}, Accounts: accounts, Gate: w.control, Indexes: &diff.Indexes{}, Now: w.Now}
 }
 
-// UpdateRule implements [edge.Writer] for the daemon.
-func (w *world) UpdateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+// daemonWriter is what the daemon writes by.
+type daemonWriter struct {
+	*mem.Platform
+	w *world
+}
+
+func (d daemonWriter) UpdateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	return d.w.updateRule(ctx, id, entryPoint, rule, body)
+}
+
+func (w *world) updateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	w.mu.Lock()
 	f := w.flights[id]
 	delete(w.flights, id)

@@ -28,8 +28,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -155,11 +155,11 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 // it said of them before.
 func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of func(edge.Scope) bool) error {
 	targets, problems := targetsOf(writes, p.state)
-	restorations := map[edge.Scope][]deployment.Restoration{}
-	targets = slices.DeleteFunc(targets, func(t deployment.Restoration) bool { return !of(t.Scope) })
+	restorations := map[edge.Scope][]diff.Restoration{}
+	targets = slices.DeleteFunc(targets, func(t diff.Restoration) bool { return !of(t.ID.Scope) })
 	problems = slices.DeleteFunc(problems, func(p diff.Problem) bool { return !of(p.Scope) })
 	for _, t := range targets {
-		restorations[t.Scope] = append(restorations[t.Scope], t)
+		restorations[t.ID.Scope] = append(restorations[t.ID.Scope], t)
 	}
 	many := zone.Many{
 		Lanes: r.Lanes, Now: r.Now,
@@ -169,7 +169,7 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 	if p.seen, err = many.Read(ctx, scopeOf(p.state, restorations)); err != nil {
 		return err
 	}
-	found := deployment.Restore(targets, p.seen.Live)
+	found := planner.Restore(targets, p.seen.Live)
 	for _, c := range p.Plan.Changes {
 		if !of(c.Scope) {
 			c.Refused = nil // the guards are asked anew

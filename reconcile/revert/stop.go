@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -24,7 +23,7 @@ type scope struct {
 	last     int64           // the newest entry of the history when the run began
 
 	pending      map[edge.Scope]bool // declared by the commits, and not proved
-	restorations map[edge.Scope][]deployment.Restoration
+	restorations map[edge.Scope][]diff.Restoration
 	written      map[edge.Scope]bool  // by the commits, or on the way
 	held         map[edge.Scope]bool  // by this run; nil: the commit is not stopped yet
 	settled      map[edge.Scope]int64 // the write after whose end the zone was read
@@ -33,7 +32,7 @@ type scope struct {
 // scope finds out what an order is about.
 func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	s = scope{
-		accepted: map[string]bool{}, pending: map[edge.Scope]bool{}, restorations: map[edge.Scope][]deployment.Restoration{},
+		accepted: map[string]bool{}, pending: map[edge.Scope]bool{}, restorations: map[edge.Scope][]diff.Restoration{},
 		written: map[edge.Scope]bool{}, settled: map[edge.Scope]int64{},
 	}
 	standing, err := r.Records.Standing(ctx)
@@ -57,13 +56,11 @@ func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	if err != nil {
 		return s, fmt.Errorf("reading the history: %w", err)
 	}
-	for _, account := range p.state.Accounts {
-		for _, z := range account.Zones {
-			declared := p.declared(z.Scope)
-			named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
-			if named && p.record.Proofs[z.Scope].Fingerprint != declared && s.gave(p, z.Scope, declared) {
-				s.pending[z.Scope] = true
-			}
+	for _, z := range p.state.EachZone() {
+		declared := p.declared(z.Scope)
+		named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
+		if named && p.record.Proofs[z.Scope].Fingerprint != declared && s.gave(p, z.Scope, declared) {
+			s.pending[z.Scope] = true
 		}
 	}
 	return s, nil
@@ -202,13 +199,11 @@ func (p *Planned) holds() (holds []diff.Hold) {
 		back[z.Changes[0].Scope] = true
 	}
 	before := p.asBefore()
-	for _, account := range p.state.Accounts {
-		for _, z := range account.Zones {
-			if p.pending[z.Scope] || back[z.Scope] || before[z.Scope] {
-				holds = append(holds, diff.Hold{
-					Zone: z.Key, Scope: z.Scope, Declaration: p.declared(z.Scope), Commit: p.state.Commit, Reason: p.Order.because(),
-				})
-			}
+	for _, z := range p.state.EachZone() {
+		if p.pending[z.Scope] || back[z.Scope] || before[z.Scope] {
+			holds = append(holds, diff.Hold{
+				Zone: z.Key, Scope: z.Scope, Declaration: p.declared(z.Scope), Commit: p.state.Commit, Reason: p.Order.because(),
+			})
 		}
 	}
 	return holds

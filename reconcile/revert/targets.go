@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -39,12 +38,10 @@ func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
 
 // targetsOf puts the writes of each deployment together: what was there before the first,
 // and what the last has written. Zones that are not declared any more are problems.
-func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deployment.Restoration, problems []diff.Problem) {
+func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Restoration, problems []diff.Problem) {
 	accounts := map[edge.Scope]edge.AccountID{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			accounts[z.Scope] = account.ID
-		}
+	for account, z := range state.EachZone() {
+		accounts[z.Scope] = account.ID
 	}
 	at := map[diff.DeploymentID]int{}
 	for _, e := range writes {
@@ -52,9 +49,8 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 		if !known {
 			i = len(targets)
 			at[e.Subject.ID()] = i
-			targets = append(targets, deployment.Restoration{
-				Account: e.Subject.Account, AccountID: accounts[e.Subject.Scope], Zone: e.Subject.Zone, Scope: e.Subject.Scope,
-				Deployment: e.Subject.Deployment, Ruleset: e.Subject.Ruleset, Ref: e.Subject.Ref,
+			targets = append(targets, diff.Restoration{
+				ID: e.Subject.ID(), Account: e.Subject.Account, AccountID: accounts[e.Subject.Scope], Zone: e.Subject.Zone, Deployment: e.Subject.Deployment,
 			})
 		}
 		for _, m := range e.Members {
@@ -64,15 +60,15 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 	came := comings(writes)
 	declared := targets[:0]
 	for _, t := range targets {
-		if e, is := came[t.Scope]; is {
+		if e, is := came[t.ID.Scope]; is {
 			problems = append(problems, notUndone(t, e))
 			continue
 		}
-		t.Members = slices.DeleteFunc(t.Members, func(m deployment.Restored) bool { return bytes.Equal(m.Before, m.Written) })
-		switch _, is := accounts[t.Scope]; {
+		t.Members = slices.DeleteFunc(t.Members, func(m diff.Restored) bool { return bytes.Equal(m.Before, m.Written) })
+		switch _, is := accounts[t.ID.Scope]; {
 		case !is:
 			problems = append(problems, diff.Problem{
-				Account: t.Account, Zone: t.Zone, Scope: t.Scope, Deployment: t.Deployment, State: diff.ChangedSince,
+				Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Deployment: t.Deployment, State: diff.ChangedSince,
 				Reason: fmt.Sprintf("commit %.12s, which is in force, does not declare the zone", state.Commit),
 			})
 		case len(t.Members) > 0:
@@ -98,15 +94,15 @@ func comings(writes []reconcile.Entry) map[edge.Scope]reconcile.Entry {
 
 // notUndone says that a deployment is not put back, because of a write that has deployed or
 // removed something in its zone: git decides which deployments there are.
-func notUndone(t deployment.Restoration, because reconcile.Entry) diff.Problem {
+func notUndone(t diff.Restoration, because reconcile.Entry) diff.Problem {
 	p := diff.Problem{
-		Account: t.Account, Zone: t.Zone, Scope: t.Scope, Deployment: t.Deployment, State: diff.Blocked,
+		Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Deployment: t.Deployment, State: diff.Blocked,
 		Reason: "a revert does not remove what was deployed", Hint: "declare prune: true; then remove the deployment from the repository",
 	}
 	if because.Action == string(diff.ActionRemove) {
 		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"
 	}
-	if because.Subject.ID() != (diff.DeploymentID{Scope: t.Scope, Ruleset: t.Ruleset, Ref: t.Ref}) {
+	if because.Subject.ID() != t.ID {
 		p.Reason = fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Deployment)
 		p.Hint = ""
 	}
@@ -114,10 +110,10 @@ func notUndone(t deployment.Restoration, because reconcile.Entry) diff.Problem {
 }
 
 // compose adds a later write of a member to those before it.
-func compose(members []deployment.Restored, m reconcile.MemberChange) []deployment.Restored {
-	i := slices.IndexFunc(members, func(r deployment.Restored) bool { return r.Path == m.Path })
+func compose(members []diff.Restored, m reconcile.MemberChange) []diff.Restored {
+	i := slices.IndexFunc(members, func(r diff.Restored) bool { return r.Path == m.Path })
 	if i < 0 {
-		return append(members, deployment.Restored{Path: m.Path, Before: m.Old, Written: m.New, Owned: m.Owned})
+		return append(members, diff.Restored{Path: m.Path, Before: m.Old, Written: m.New, Owned: m.Owned})
 	}
 	members[i].Written = m.New
 	return members

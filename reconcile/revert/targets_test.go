@@ -24,7 +24,7 @@ func TestDeployedAndRemovedStay(t *testing.T) {
 		write(edge.ZoneScope("1"), "core", diff.ActionDeploy), write(edge.ZoneScope("1"), "core", diff.ActionUpdate), write(edge.ZoneScope("1"), "other", diff.ActionUpdate),
 		write(edge.ZoneScope("2"), "core", diff.ActionRemove), write(edge.ZoneScope("3"), "core", diff.ActionUpdate),
 	}, state)
-	if len(targets) != 1 || targets[0].Scope != edge.ZoneScope("3") {
+	if len(targets) != 1 || targets[0].ID.Scope != edge.ZoneScope("3") {
 		t.Errorf("targets %+v", targets)
 	}
 	want := []string{

@@ -21,7 +21,7 @@ func newApproved(t *testing.T) *fixture {
 	f.converge("c1", fleetZone(1, core("xss")))
 	f.open(1, "p1", fleetZone(1, core("xss", "sqli")))
 	f.round()
-	f.clock.advance(time.Second)
+	f.clock.Advance(time.Second)
 	return f
 }
 

@@ -178,7 +178,7 @@ func (v verdict) obstacles() (o obstacles) {
 		case c.Refused == nil || c.Refused.Quiet():
 		case c.Refused.Digest != "":
 			o.waiting++
-		case c.Kind() == diff.KindDeployment && (c.Refused.Guard == diff.GuardShrink || c.Refused.Guard == diff.GuardDryRun):
+		case c.Level() != edge.LevelCredential && (c.Refused.Guard == diff.GuardShrink || c.Refused.Guard == diff.GuardDryRun):
 			o.refused++
 		}
 	}
@@ -188,7 +188,7 @@ func (v verdict) obstacles() (o obstacles) {
 			o.refused++
 		case p.State == diff.Undecided:
 			o.undecided++
-		case p.State == diff.Unknown && p.Token == "" && p.Zone != "":
+		case p.State == diff.Unknown && diff.Counts(p.Level()):
 			o.unknown++
 		default: // a zone that may not be read for this pull request, or a token
 		}

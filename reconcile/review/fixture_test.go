@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
@@ -28,28 +28,27 @@ import (
 // one by one.
 type fixture struct {
 	*Reviews
-	t        *testing.T
-	platform *mem.Platform
-	tamper   *tamper
-	calls    *edge.Recorder // past tamper, to the platform
-	clock    *clock
-	records  *records
-	forge    *board
-	heads    *heads
-	log      *strings.Builder
-	inForce  *desired.State // nil: nothing is
+	reconciletest.Fleet
+	t       *testing.T
+	tamper  *tamper
+	calls   *edge.Recorder // past tamper, to the platform
+	clock   *reconciletest.Clock
+	records *records
+	forge   *board
+	heads   *heads
+	log     *strings.Builder
+	inForce *desired.State // nil: nothing is
 }
+
+// What tests declare.
+var stateOf, fleetZone, zones, core = reconciletest.State, reconciletest.Zone, reconciletest.Zones, reconciletest.Core
 
 // newFixture is a platform with n zones that all run the core ruleset, untuned.
 func newFixture(t *testing.T, n int) *fixture {
 	t.Helper()
-	platform, err := mem.New(mem.Config{Seed: mem.Fleet(n)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fleet := reconciletest.NewFleet(t, mem.Config{Seed: mem.Fleet(n)})
 	f := &fixture{
-		t: t, platform: platform, tamper: &tamper{Platform: platform}, records: &records{}, log: &strings.Builder{},
-		clock: &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Fleet: fleet, t: t, tamper: &tamper{Platform: fleet.Platform}, records: &records{}, log: &strings.Builder{}, clock: reconciletest.NewClock(),
 		forge: &board{comments: map[int]string{}, approvals: map[string][]string{}, approvedAt: map[string]time.Time{}, people: people{
 			ids: map[string]int64{}, remarks: map[int][]reconcile.Remark{}, states: map[int]reconcile.PullState{},
 		}},
@@ -83,7 +82,7 @@ func (f *fixture) converge(name string, zones ...desired.Zone) {
 	f.heads.commits[name] = commit{state: state}
 	run := once.Run{
 		Source:  source.New(source.Config{Source: branch(name), Compiler: f.heads, Now: f.clock.Now}),
-		Records: f.records, Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.platform, Writer: f.platform, Concurrency: 1}), Now: f.clock.Now,
+		Records: f.records, Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.Platform, Writer: f.Platform, Concurrency: 1}), Now: f.clock.Now,
 	}
 	if report := run.Apply(f.t.Context(), once.Order{}); !report.Converged() {
 		f.t.Fatalf("not converged: %v; %+v", report.Err, report.Plan)
@@ -116,49 +115,10 @@ func (f *fixture) round() {
 // "managed core", "read 3" (zones by number).
 func (f *fixture) wantCalls(want ...string) {
 	f.t.Helper()
-	got := f.calls.Calls()
-	for i, call := range got {
-		got[i] = shorten(call)
-	}
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+	if d := cmp.Diff(want, reconciletest.Calls(f.calls), cmpopts.EquateEmpty()); d != "" {
 		f.t.Errorf("calls (-want +got):\n%s", d)
 	}
 	f.calls.Reset()
-}
-
-func shorten(call string) string {
-	verb, path, _ := strings.Cut(call, " ")
-	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	who := strings.TrimLeft(strings.TrimPrefix(parts[1], "f1ee"), "0")
-	switch {
-	case verb == "PATCH":
-		return "write " + who
-	case parts[0] == "zones":
-		return "read " + who
-	case len(parts) == 3:
-		return "list"
-	case parts[3] == string(mem.CoreRuleset):
-		return "managed core"
-	}
-	return "managed " + parts[3]
-}
-
-// off returns the tags that are off in a zone, whatever the platform answers.
-func (f *fixture) off(zone int) (tags []string) {
-	for _, z := range f.platform.State().Zones {
-		if edge.ZoneScope(z.ID) != mem.FleetZone(zone) {
-			continue
-		}
-		if o := z.EntryPoint.Rules[0].ActionParameters.Overrides; o != nil {
-			for _, c := range o.Categories {
-				if c.Enabled != nil && !*c.Enabled {
-					tags = append(tags, c.Category)
-				}
-			}
-		}
-	}
-	slices.Sort(tags)
-	return tags
 }
 
 // records are those of a daemon, and what was approved through them.
@@ -362,28 +322,10 @@ func (p *tamper) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Pha
 	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-// clock is a wall clock that moves when told to.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 // reads counts the entry points that were read since it was last asked.
 func (f *fixture) reads() (n int) {
-	for _, call := range f.calls.Calls() {
-		if strings.HasPrefix(shorten(call), "read ") {
+	for _, call := range reconciletest.Calls(f.calls) {
+		if strings.HasPrefix(call, "read ") {
 			n++
 		}
 	}
@@ -391,45 +333,11 @@ func (f *fixture) reads() (n int) {
 	return n
 }
 
-// stateOf declares zones of the fleet's account.
-func stateOf(commit string, zones ...desired.Zone) desired.State {
-	return desired.State{Commit: commit, Accounts: []desired.Account{{
-		Key: "prod", ID: mem.Account, Zones: zones,
-		Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}, {Key: "credentials", ID: mem.CredentialsRuleset}},
-	}}}
-}
-
-// fleetZone declares a zone of the fleet.
-func fleetZone(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: fmt.Sprintf("zone-%05d.example", i), Scope: mem.FleetZone(i), Deployments: deployments}
-}
-
-// zones declares zones 1 to n alike.
-func zones(n int, d desired.Deployment) []desired.Zone {
-	all := make([]desired.Zone, n)
-	for i := range all {
-		all[i] = fleetZone(i+1, d)
-	}
-	return all
-}
-
 // zonesBut declares zones 1 to n alike, but for one of them.
 func zonesBut(n, i int, d desired.Deployment) []desired.Zone {
 	all := zones(n, core("xss"))
 	all[i-1] = fleetZone(i, d)
 	return all
-}
-
-// core declares a deployment of the core ruleset that switches tags off.
-func core(tags ...string) desired.Deployment {
-	d := desired.Deployment{
-		Ruleset: "core", Enabled: desired.Declared[bool]{Value: true},
-		Origin: desired.Origin{File: "zones/shop.cue", Line: 4, Column: 2},
-	}
-	for _, tag := range tags {
-		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: tag})
-	}
-	return d
 }
 
 // approvedBy makes accounts the approvers.

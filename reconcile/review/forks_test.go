@@ -77,7 +77,7 @@ func TestForkGateOpensLater(t *testing.T) {
 	f := newForked(t)
 	f.round()
 	f.forge.remarks[1] = []reconcile.Remark{{Author: f.forge.account("alice"), Body: "seawall plan"}}
-	f.clock.advance(remarksEvery)
+	f.clock.Advance(remarksEvery)
 	f.round()
 	if !f.planned("p1") {
 		t.Errorf("marks %q", f.forge.marks)
@@ -113,7 +113,7 @@ func TestForkRate(t *testing.T) {
 	if plans() != 3 || !f.planned("p7") || !strings.Contains(f.log.String(), "per_hour") {
 		t.Errorf("%d plans, marks %q", plans(), f.forge.marks)
 	}
-	f.clock.advance(time.Hour)
+	f.clock.Advance(time.Hour)
 	f.round()
 	if plans() != 6 {
 		t.Errorf("%d plans after an hour", plans())

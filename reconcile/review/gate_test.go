@@ -46,7 +46,7 @@ func TestStatusGates(t *testing.T) {
 		t.Errorf("the comment has the digests %q, want one:\n%s", digests, comment)
 	}
 
-	f.clock.advance(time.Second)
+	f.clock.Advance(time.Second)
 	f.forge.approve(1, "p1", f.clock.Now(), "bob")
 	f.round()
 	wantMark("p1 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
@@ -92,7 +92,7 @@ func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
 	f.open(1, "p5", fleetZone(1, core("xss")), fleetZone(2, core("xss", "sqli")))
 	wantMark("p5 seawall/plan pending: 1 zone could not be read, the next plan tries again; 1 zone: 1 unknown")
 	f.tamper.read = nil
-	f.clock.advance(planAgain)
+	f.clock.Advance(planAgain)
 	wantMark("p5 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
 	f.Guards.ReportUnmanaged = false
 	f.open(1, "p6", fleetZone(1, core("xss", "php")), fleetZone(2, core("xss"))) // what came after the first proof goes
@@ -102,10 +102,10 @@ func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
 // disable switches a tag off by hand.
 func (f *fixture) disable(zone int, tag string) {
 	f.t.Helper()
-	live := f.platform.StoredEntryPoint(mem.FleetZone(zone))
+	live := f.Platform.StoredEntryPoint(mem.FleetZone(zone))
 	overrides := live.Rules[0].ActionParameters.Overrides
 	overrides.Categories = append(overrides.Categories, edge.CategoryOverride{Category: tag, Enabled: new(false)})
-	if err := f.platform.SetEntryPoint(mem.FleetZone(zone), *live); err != nil {
+	if err := f.Platform.SetEntryPoint(mem.FleetZone(zone), *live); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // kept is what was read, for pull requests that are read in parts. It is safe for
@@ -66,11 +65,9 @@ func (k *kept) drop(before time.Time, all bool) {
 
 // missing counts the zones of a state that were not read since a time.
 func (k *kept) missing(state desired.State, since time.Time) (n int) {
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok {
-				n++
-			}
+	for _, z := range state.EachZone() {
+		if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok {
+			n++
 		}
 	}
 	return n
@@ -102,8 +99,8 @@ func (k *kept) cut(state desired.State, since time.Time, room int) desired.State
 // keeping reads what is not kept since a time, and keeps it.
 type keeping struct {
 	*kept
-	Reader edge.Reader
-	since  time.Time
+	edge.Reader
+	since time.Time
 }
 
 func (k keeping) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
@@ -118,7 +115,7 @@ func (k keeping) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetI
 // changes, so it is kept like any other read.
 func (k keeping) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
 	return keep(ctx, k, readOf{scope: scope, ruleset: id, version: version}, func() (edge.Ruleset, error) {
-		return zone.RulesetVersion(ctx, k.Reader, scope, id, version)
+		return k.Reader.RulesetVersion(ctx, scope, id, version)
 	})
 }
 

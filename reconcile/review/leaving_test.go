@@ -36,7 +36,7 @@ func TestReviewShowsWhatLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaving, _ := control.Departures(record, f.Guards, f.heads.commits["p1"].state)
-	f.clock.advance(time.Second)
+	f.clock.Advance(time.Second)
 	f.forge.approve(1, "p1", f.clock.Now(), "alice")
 	f.round()
 	if len(leaving) != 2 || !slices.ContainsFunc(f.records.approved, func(a reconcile.Approval) bool { return a.Digest == leaving[0].Digest }) ||

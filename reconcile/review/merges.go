@@ -21,7 +21,7 @@ type Merges struct {
 	send    func(ctx context.Context, commit string, m reconcile.CommitStatus) error
 	log     *slog.Logger
 	outages *outage.Tracker
-	wake    chan struct{}
+	poked   reconcile.Pokes // there is a status to send
 
 	mu      sync.Mutex
 	queue   []merged
@@ -44,7 +44,7 @@ const mostStatuses = 100
 
 // NewMerges returns a reporter that sends statuses; see [Merges.Run].
 func NewMerges(send func(ctx context.Context, commit string, m reconcile.CommitStatus) error, log *slog.Logger, outages *outage.Tracker) *Merges {
-	return &Merges{send: send, log: log, outages: outages, wake: make(chan struct{}, 1)}
+	return &Merges{send: send, log: log, outages: outages, poked: reconcile.NewPokes()}
 }
 
 // Begin says that a commit is about to be applied.
@@ -135,10 +135,7 @@ func (m *Merges) push(commit string, status reconcile.CommitStatus) {
 	status.Description = oneLineOf(status.Description)
 	m.queue = append(m.queue, merged{commit, status})
 	m.queue = m.queue[max(0, len(m.queue)-mostStatuses):]
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
+	m.poked.Poke()
 }
 
 // Run sends statuses until ctx ends, those of one commit in order. One that the forge
@@ -150,7 +147,7 @@ func (m *Merges) Run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-m.wake:
+			case <-m.poked:
 			}
 			continue
 		}

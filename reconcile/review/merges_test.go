@@ -99,7 +99,7 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 
 func TestMergesOfSeveralRuns(t *testing.T) {
 	change := func(n int, refused bool) diff.Change {
-		c := diff.Change{Zone: fmt.Sprint("zone-", n), Operation: diff.DeploymentUpdate{}}
+		c := diff.Change{Zone: fmt.Sprint("zone-", n), Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		if refused {
 			c.Refused = &diff.Refusal{Guard: diff.GuardApproval}
 		}

@@ -94,7 +94,7 @@ func (r *Reviews) keeping(since time.Time) reconcile.Lanes {
 	lanes := r.Lanes
 	lanes.All = slices.Clone(lanes.All)
 	for i := range lanes.All {
-		lanes.All[i].Reader = keeping{&r.kept, edge.ReadOnlyView(lanes.All[i].Reader), since}
+		lanes.All[i].Reader = keeping{&r.kept, edge.ReadOnly(lanes.All[i].Reader), since}
 	}
 	return lanes
 }

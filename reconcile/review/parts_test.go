@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // inParts has a pull request of n zones open, and room for some at once.
@@ -34,18 +35,18 @@ func TestReviewInParts(t *testing.T) {
 	f := inParts(t, 60, 25)
 	f.round()
 	f.wantReads(25)
-	f.clock.advance(time.Minute)
+	f.clock.Advance(time.Minute)
 	f.open(2, "p2", zonesBut(60, 60, core("sqli"))...) // not read by the first yet
 	f.forge.pulls[1].Fork = true                       // and comes last otherwise
 	f.round()
-	if first := f.calls.Calls()[2]; shorten(first) != "read 60" { // after a list and a managed ruleset
+	if first := f.calls.Calls()[2]; reconciletest.Shorten(first) != "read 60" { // after a list and a managed ruleset
 		t.Errorf("%s comes first", first)
 	}
 	f.wantReads(1 + 25)
 	if f.forge.comments[1] != "" || f.forge.comments[2] == "" {
 		t.Errorf("comments %v", f.forge.comments)
 	}
-	f.clock.advance(time.Minute)
+	f.clock.Advance(time.Minute)
 	f.round()
 	f.wantReads(60 - 2*25 - 1) // the other's read counts for it, too
 	if text := f.forge.comments[1]; !strings.Contains(text, "60 to change") || !strings.Contains(text, "61 requests used") {
@@ -84,11 +85,11 @@ func TestPartsBeginAnew(t *testing.T) {
 	f := inParts(t, 60, 30)
 	f.round()
 	f.wantReads(30)
-	f.clock.advance(time.Minute)
+	f.clock.Advance(time.Minute)
 	f.open(1, "p2", zones(60, core("sqli"))...)
 	f.round()
 	f.wantReads(30)
-	f.clock.advance(time.Minute)
+	f.clock.Advance(time.Minute)
 	f.converge("c2", zones(60, core("rce"))...)
 	f.round()
 	f.wantReads(30)
@@ -181,16 +182,16 @@ func TestPartsAfterAFailure(t *testing.T) {
 	f.tamper.read = func(context.Context, edge.Scope) error { return &edge.Error{Status: 401} }
 	asked := 0
 	f.Lanes.All[0].Room = func(edge.Class, int) int { asked++; return max(0, 25*(3-asked)) } // for the second one alone
-	f.clock.advance(time.Minute)
+	f.clock.Advance(time.Minute)
 	f.round()
 	if !strings.Contains(f.log.String(), "number=2 error=\"reading what is live: the platform rejected the credential") {
 		t.Errorf("log\n%s", f.log)
 	}
 	f.tamper.read, f.Lanes.All[0].Room = nil, func(edge.Class, int) int { return 25 }
-	f.clock.advance(time.Minute)
+	f.clock.Advance(time.Minute)
 	f.calls.Reset()
 	f.round()
-	if calls := f.calls.Calls(); len(calls) < 3 || shorten(calls[2]) != "read 1" {
+	if calls := f.calls.Calls(); len(calls) < 3 || reconciletest.Shorten(calls[2]) != "read 1" {
 		t.Errorf("the second does not begin anew: %q", calls)
 	}
 	f.forge.pulls = f.forge.pulls[:1]

@@ -73,10 +73,8 @@ func (r *Reviews) leaving(record reconcile.Record, head, base desired.State) []d
 // base declares in the same account, and says of each new one that it is not read.
 func readable(head, base desired.State) (desired.State, []diff.Problem) {
 	declared := map[edge.Scope]edge.AccountID{}
-	for _, account := range base.Accounts {
-		for _, zone := range account.Zones {
-			declared[zone.Scope] = account.ID
-		}
+	for account, zone := range base.EachZone() {
+		declared[zone.Scope] = account.ID
 	}
 	changed := diff.ChangedZones(base, head)
 	var unread []diff.Problem

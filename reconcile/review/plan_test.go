@@ -35,7 +35,7 @@ func TestReviewIsGuarded(t *testing.T) {
 			if err := f.records.NonConvergent(f.t.Context(), id, f.fingerprint()); err != nil {
 				f.t.Fatal(err)
 			}
-			f.clock.advance(planAgain)
+			f.clock.Advance(planAgain)
 		}, "did not keep"},
 		"a label that the head takes away": {func(f *fixture) {
 			f.Guards.Rules = []guard.Rule{{Name: "gold", Labels: gold, Approve: guard.ApproveAll}}
@@ -46,7 +46,7 @@ func TestReviewIsGuarded(t *testing.T) {
 			f.round()
 			f.forge.approve(1, "p1", f.clock.Now(), "alice")
 			f.round()
-			f.clock.advance(planAgain)
+			f.clock.Advance(planAgain)
 		}, "1 to change, 1 of them weakening"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,7 @@
 //	list → fetch → evaluate → read → plan → guard → comment, status → record approvals
 //
 //	reviews := review.New(review.Config{Forge: forge, Heads: heads, Base: control.InForce, …})
-//	go reviews.Run(ctx, ticks, wake)
+//	go reviews.Run(ctx, ticks, poked)
 //
 // Each open pull request has one comment, updated in place, and a commit status at its head.
 // An approving review by one of the configured accounts approves of what the comment
@@ -76,14 +76,14 @@ func New(c Config) *Reviews {
 	return r
 }
 
-// Run looks at pull requests at each tick and when woken, until ctx ends.
-func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan struct{}) {
+// Run looks at pull requests at each tick and when poked, until ctx ends.
+func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, poked <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks:
-		case <-wake:
+		case <-poked:
 		}
 		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
 			r.Failed(true)

@@ -41,10 +41,10 @@ func TestReviewTellsWhatAMergeWouldDo(t *testing.T) {
 	if f.forge.sent != 2 || !strings.Contains(f.forge.comments[7], "of 2 zones") {
 		t.Errorf("%d comments, the last\n%s", f.forge.sent, f.forge.comments[7])
 	}
-	if got := f.off(1); !slices.Equal(got, []string{"xss"}) {
+	if got := f.Off(1); !slices.Equal(got, []string{"xss"}) {
 		t.Errorf("a review wrote: %v", got)
 	}
-	f.clock.advance(planAgain)
+	f.clock.Advance(planAgain)
 	f.calls.Reset()
 	f.round()
 	if len(f.calls.Calls()) == 0 || f.forge.sent != 2 {
@@ -126,7 +126,7 @@ func TestReviewIsApproval(t *testing.T) {
 	f.converge("c1", fleetZone(1, core("xss")))
 	f.open(1, "p1", fleetZone(1, core("xss", "sqli")))
 	f.forge.approve(1, "p1", f.clock.Now(), "mallory", "alice") // before the plan was told
-	f.clock.advance(time.Second)
+	f.clock.Advance(time.Second)
 	f.forge.approve(1, "p2", f.clock.Now(), "mallory")
 	f.round()
 	f.round()
@@ -142,7 +142,7 @@ func TestReviewIsApproval(t *testing.T) {
 	if len(f.records.approved) != 2 {
 		t.Errorf("approved again")
 	}
-	f.clock.advance(planAgain)
+	f.clock.Advance(planAgain)
 	f.round()
 	f.round()
 	if len(f.records.approved) != 2 {

@@ -14,13 +14,13 @@ import (
 type Service struct {
 	reviews *Reviews
 	merges  *Merges
-	wake    chan struct{}
+	poked   reconcile.Pokes
 }
 
 // NewService makes a service; both parts use the forge, the log and the outages of c.
 func NewService(c Config) *Service {
 	reviews := New(c)
-	return &Service{reviews, NewMerges(c.Forge.Status, reviews.Log, reviews.Outages), make(chan struct{}, 1)}
+	return &Service{reviews, NewMerges(c.Forge.Status, reviews.Log, reviews.Outages), reconcile.NewPokes()}
 }
 
 // Begin reports that a commit is about to be applied.
@@ -37,15 +37,10 @@ func (s *Service) Report(ctx context.Context, r reconcile.Report) {
 	}
 }
 
-// Wake starts a round of reviews soon. It does not wait.
-func (s *Service) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
+// Poke asks for a round of reviews at once; it does not wait.
+func (s *Service) Poke() { s.poked.Poke() }
 
-// Run reviews pull requests at each tick and when woken, and sends commit statuses, until
+// Run reviews pull requests at each tick and when poked, and sends commit statuses, until
 // ctx ends.
 func (s *Service) Run(ctx context.Context, ticks <-chan time.Time) {
 	if s.reviews == nil {
@@ -55,5 +50,5 @@ func (s *Service) Run(ctx context.Context, ticks <-chan time.Time) {
 	var merges sync.WaitGroup
 	merges.Go(func() { s.merges.Run(ctx) })
 	defer merges.Wait()
-	s.reviews.Run(ctx, ticks, s.wake)
+	s.reviews.Run(ctx, ticks, s.poked)
 }

@@ -12,20 +12,20 @@ import (
 )
 
 // zonesOnly is a credential that may read nothing of accounts.
-type zonesOnly struct{ edge.ExtendedPlatform }
+type zonesOnly struct{ edge.Platform }
 
 func (z zonesOnly) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	if scope.Level == edge.LevelAccount {
 		return nil, &edge.Error{Status: 403}
 	}
-	return z.ExtendedPlatform.Rulesets(ctx, scope)
+	return z.Platform.Rulesets(ctx, scope)
 }
 
 func (z zonesOnly) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if scope.Level == edge.LevelAccount {
 		return edge.Ruleset{}, &edge.Error{Status: 403}
 	}
-	return z.ExtendedPlatform.Ruleset(ctx, scope, id)
+	return z.Platform.Ruleset(ctx, scope, id)
 }
 
 // A review plans with the permissions that a plan needs: where the account's list is
@@ -36,10 +36,10 @@ func TestReviewWithoutTheAccountsList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.platform = platform
+	f.Platform = platform
 	f.converge("base", zones(2, core())...)
 	calls := edge.Record(platform)
-	f.Lanes = reconcile.OneLane(reconcile.Lane{Reader: zonesOnly{calls.Extended(platform)}, Concurrency: 1})
+	f.Lanes = reconcile.OneLane(reconcile.Lane{Reader: zonesOnly{calls}, Concurrency: 1})
 	f.open(1, "p1", zonesBut(2, 1, core("sqli"))...)
 	f.round()
 	if text := f.forge.comments[1]; !strings.Contains(text, "2 to change") || strings.Contains(text, "orbidden") {

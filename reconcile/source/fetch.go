@@ -26,7 +26,7 @@ func (f failing) pause(interval time.Duration) time.Duration {
 	return max(policy.First, policy.Delay(f.times)-f.took)
 }
 
-// sinceFailure is how long to leave git alone where someone wakes.
+// sinceFailure is how long to leave git alone where someone pokes.
 func (f failing) sinceFailure(now time.Time) time.Duration {
 	if f.times == 0 {
 		return 0
@@ -57,7 +57,7 @@ type fetches struct {
 	// Of the one that goes on; end is nil where none does.
 	began   time.Time
 	end     context.CancelFunc
-	hurried bool // someone has woken
+	hurried bool // someone has poked
 }
 
 // limit is how long a fetch may take before it takes far too long; zero is not known.
@@ -92,7 +92,7 @@ func (f *fetches) ended(now time.Time, err error) (took time.Duration) {
 }
 
 // hurry ends a fetch as soon as it takes far too long, because someone knows of something
-// new. The next one may take twice as long: whoever wakes often keeps no fetch from its end.
+// new. The next one may take twice as long: whoever pokes often keeps no fetch from its end.
 func (f *fetches) hurry(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

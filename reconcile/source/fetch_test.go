@@ -80,14 +80,14 @@ func follow(ctx context.Context, s *Source) (proposed func(commit string) bool) 
 
 // TestAPushAfterAnOutage: however git was away and for how long, a push is seen seconds
 // after it is well again; after a connection that hung, as soon as that is given up. Someone
-// who wakes has not to wait for that. Nor is git asked too often while it is away.
+// who pokes has not to wait for that. Nor is git asked too often while it is away.
 func TestAPushAfterAnOutage(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kind := rapid.SampledFrom([]string{"hangs", "refuses"}).Draw(rt, "kind")
 		lasts := rapid.SampledFrom([]time.Duration{time.Millisecond, 4 * time.Second, 20 * time.Second, 5 * time.Minute, time.Hour}).Draw(rt, "lasts")
 		lasts += time.Duration(rapid.IntRange(0, 60_000).Draw(rt, "more")) * time.Millisecond
 		every := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(rt, "every")
-		wakes := rapid.Bool().Draw(rt, "wakes")
+		pokes := rapid.Bool().Draw(rt, "pokes")
 		synctest.Test(t, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -107,7 +107,7 @@ func TestAPushAfterAnOutage(t *testing.T) {
 			if every == time.Hour && s.Progress().Failures == 0 {
 				most = every // it was away between two looks
 			}
-			if wakes {
+			if pokes {
 				most = 5 * time.Second
 				s.Poke()
 			}
@@ -124,10 +124,10 @@ func TestAPushAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestAFetchThatTakesLong is not ended again and again by those who wake, nor by the source
+// TestAFetchThatTakesLong is not ended again and again by those who poke, nor by the source
 // itself: a server that has become slow, or a large commit, is waited for.
 func TestAFetchThatTakesLong(t *testing.T) {
-	for _, wakes := range []bool{false, true} {
+	for _, pokes := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -141,12 +141,12 @@ func TestAFetchThatTakesLong(t *testing.T) {
 			slow.set(40 * time.Second)
 			git.set("", "c2")
 			for range 600 {
-				if time.Sleep(time.Second); wakes {
+				if time.Sleep(time.Second); pokes {
 					s.Poke()
 				}
 			}
 			if !proposed("c2") {
-				t.Errorf("wakes %v: the commit was never fetched", wakes)
+				t.Errorf("pokes %v: the commit was never fetched", pokes)
 			}
 		})
 	}

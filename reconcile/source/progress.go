@@ -14,7 +14,7 @@ type Progress struct {
 	Failures int       // fetches that failed since then, in a row
 	Err      error     // the last of them, nil where none has failed since
 	Looking  time.Time // when the look began that goes on; zero: none does
-	Next     time.Time // when the next look begins, unless someone wakes; zero: none is planned, or one goes on
+	Next     time.Time // when the next look begins, unless someone pokes; zero: none is planned, or one goes on
 }
 
 // progress is that of a source, for whoever asks.

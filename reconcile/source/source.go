@@ -2,7 +2,7 @@
 // and proposes it. It alone knows when to look again.
 //
 //	s := source.New(source.Config{Source: git, Compiler: cue, …})
-//	s.Run(ctx, propose)         // a daemon: on a schedule, and when woken
+//	s.Run(ctx, propose)         // a daemon: on a schedule, and when poked
 //	proposal := s.Look(ctx)     // once
 //
 // What comes in are a ref and a schedule; what goes out are proposals. Nothing that
@@ -37,7 +37,7 @@ type Config struct {
 	Moved func(ctx context.Context, from, to string) (Move, error)
 	// FastForward says that a commit which does not contain the one in force is held.
 	FastForward bool
-	// Schedule says when to look; nil only when woken.
+	// Schedule says when to look; nil only when poked.
 	Schedule cron.Schedule
 	Now      func() time.Time
 	Log      *slog.Logger // nil discards
@@ -47,7 +47,7 @@ type Config struct {
 // not safe for concurrent use.
 type Source struct {
 	Config
-	poked chan struct{}
+	poked reconcile.Pokes
 
 	last     evaluated // the newest commit, while it is not in force
 	reported string    // the move that was logged last
@@ -80,16 +80,13 @@ func New(c Config) *Source {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Source{Config: c, poked: make(chan struct{}, 1)}
+	return &Source{Config: c, poked: reconcile.NewPokes()}
 }
 
 // Poke asks for a look at once. It ends a pause after a failure, and a fetch that takes far
 // longer than they do. It returns without waiting, and may be called at any time.
 func (s *Source) Poke() {
-	select {
-	case s.poked <- struct{}{}:
-	default: // one is enough
-	}
+	s.poked.Poke()
 	s.fetches.hurry(s.Now())
 }
 
@@ -175,7 +172,7 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 	return nil
 }
 
-// Run looks at once, then on the schedule and when woken, until ctx ends. It waits by
+// Run looks at once, then on the schedule and when poked, until ctx ends. It waits by
 // the monotonic clock: a wall clock that is set back keeps no one from looking. propose
 // says which commit is in force then.
 func (s *Source) Run(ctx context.Context, inForce func() string, propose func(context.Context, reconcile.Proposal)) {
@@ -207,9 +204,7 @@ func (s *Source) wait(ctx context.Context) {
 	now := s.Now()
 	if d, ok := s.untilNext(now); ok {
 		s.progress.waits(now.Add(d))
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		next = timer.C
+		next = time.After(d)
 	}
 	select {
 	case <-ctx.Done():
@@ -219,7 +214,7 @@ func (s *Source) wait(ctx context.Context) {
 	}
 }
 
-// untilNext is how long to wait; false for as long as no one wakes.
+// untilNext is how long to wait; false for as long as no one pokes.
 func (s *Source) untilNext(now time.Time) (time.Duration, bool) {
 	var interval, tick time.Duration
 	if s.Schedule != nil {
@@ -237,10 +232,8 @@ func (s *Source) pause(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(d):
 	}
 }

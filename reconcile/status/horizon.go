@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -50,5 +51,7 @@ func (m *metrics) showHorizon(r reconcile.Report) {
 }
 
 func tokensUnknown(p diff.Plan) bool {
-	return slices.ContainsFunc(p.Problems, func(problem diff.Problem) bool { return problem.Token != "" && problem.State == diff.Unknown })
+	return slices.ContainsFunc(p.Problems, func(problem diff.Problem) bool {
+		return problem.Level() == edge.LevelCredential && problem.State == diff.Unknown
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -55,7 +56,7 @@ func TestTokensExpiring(t *testing.T) {
 		ends("later", 31*day, true, false),
 	}
 	r.Results = []reconcile.Result{{
-		Change:  diff.Change{Token: "replaced", Operation: diff.Creation{}},
+		Change:  diff.Change{Scope: edge.CredentialScope(""), Token: "replaced", Operation: diff.Creation{}},
 		Outcome: reconcile.Converged,
 	}}
 	s.Report(t.Context(), r)
@@ -68,7 +69,7 @@ func TestTokensExpiring(t *testing.T) {
 	wantSeries(t, s, want)
 
 	unknown := full(c)
-	unknown.Plan.Problems = []diff.Problem{{Token: "k", State: diff.Unknown}}
+	unknown.Plan.Problems = []diff.Problem{{Scope: edge.CredentialScope(""), Token: "k", State: diff.Unknown}}
 	s.Report(t.Context(), unknown)
 	wantSeries(t, s, map[string]float64{one: -1, week: -1, month: -1, next: -1})
 

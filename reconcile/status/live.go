@@ -223,7 +223,7 @@ func (m *metrics) countWrites(r reconcile.Report) {
 		}
 		trigger := triggerDrift
 		switch {
-		case result.Change.Token != "":
+		case result.Change.Level() == edge.LevelCredential:
 			trigger = triggerToken
 		case r.Trigger == reconcile.TriggerSync:
 			trigger = triggerCommit

@@ -265,7 +265,7 @@ func TestCountedMetrics(t *testing.T) {
 	commit, drift := full(c), full(c)
 	commit.Trigger, commit.Slice, drift.Slice = reconcile.TriggerSync, true, true
 	token := change(3)
-	token.Operation, token.Token = diff.Creation{}, "ci"
+	token.Operation, token.Token, token.Scope = diff.Creation{}, "ci", edge.CredentialScope("")
 	commit.Results = []reconcile.Result{{Change: change(1), Outcome: reconcile.Converged}, {Change: change(2), Outcome: reconcile.NotStarted}}
 	drift.Results = []reconcile.Result{{Change: change(1), Outcome: reconcile.Failed}, {Change: token, Outcome: reconcile.Converged}}
 	s.Report(t.Context(), commit)

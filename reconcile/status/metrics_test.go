@@ -52,7 +52,7 @@ func wantMetric(t *testing.T, s *Status, series string, want float64) {
 func change(n int) diff.Change {
 	return diff.Change{
 		Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("zone-", n))), Direction: diff.Strengthens,
-		Operation: diff.DeploymentUpdate{Target: diff.Target{Ruleset: "ruleset"}},
+		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "ruleset"}},
 	}
 }
 

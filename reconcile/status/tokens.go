@@ -2,6 +2,7 @@ package status
 
 import (
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -23,7 +24,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 	counts := map[string]int{}
 	attention := 0
 	for _, p := range r.Plan.Problems {
-		if p.Token != "" {
+		if p.Level() == edge.LevelCredential {
 			counts[string(p.State)]++
 			attention++
 		}
@@ -31,7 +32,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 	planned := map[string]bool{}
 	for _, c := range r.Plan.Changes {
 		switch {
-		case c.Kind() != diff.KindToken:
+		case c.Level() != edge.LevelCredential:
 		case c.Action() == diff.ActionOrphan:
 			counts[tokenOrphan]++
 		case c.Refused != nil:
@@ -43,7 +44,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 		}
 	}
 	for _, result := range r.Results {
-		if result.Change.Kind() != diff.KindToken || !planned[result.Change.Token] {
+		if result.Change.Level() != edge.LevelCredential || !planned[result.Change.Token] {
 			continue
 		}
 		switch result.Outcome {

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 func TestTokenCounts(t *testing.T) {
 	create := func(key string) diff.Change {
-		return diff.Change{Token: key, Operation: diff.Creation{As: diff.ActionCreate}}
+		return diff.Change{Scope: edge.CredentialScope(""), Token: key, Operation: diff.Creation{As: diff.ActionCreate}}
 	}
 	refused := create("refused")
 	refused.Refused = &diff.Refusal{}
@@ -19,13 +20,13 @@ func TestTokenCounts(t *testing.T) {
 			Summary: diff.Summary{Tokens: 9},
 			Changes: []diff.Change{
 				create("created"), create("lost"), create("failed"), refused,
-				{Token: "gone", Operation: diff.Orphan{}},
-				{Operation: diff.DeploymentUpdate{}},
+				{Scope: edge.CredentialScope(""), Token: "gone", Operation: diff.Orphan{}},
+				{Operation: diff.RuleOperation{Do: diff.ActionUpdate}},
 			},
 			Problems: []diff.Problem{
-				{Token: "a", State: diff.Quarantined},
-				{Token: "b", State: diff.Undelivered},
-				{Token: "c", State: diff.Unknown},
+				{Scope: edge.CredentialScope(""), Token: "a", State: diff.Quarantined},
+				{Scope: edge.CredentialScope(""), Token: "b", State: diff.Undelivered},
+				{Scope: edge.CredentialScope(""), Token: "c", State: diff.Unknown},
 				{Zone: "z", State: diff.Unknown},
 			},
 		},
@@ -34,7 +35,7 @@ func TestTokenCounts(t *testing.T) {
 			{Change: create("lost"), Outcome: reconcile.Quarantined},
 			{Change: create("failed"), Outcome: reconcile.Failed},
 			{Change: create("delivered late"), Outcome: reconcile.Converged},
-			{Change: diff.Change{Operation: diff.DeploymentUpdate{}}, Outcome: reconcile.Converged},
+			{Change: diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}}, Outcome: reconcile.Converged},
 		},
 	}
 	want := map[string]int{

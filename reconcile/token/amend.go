@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
-	difftoken "github.com/seawall-dev/seawall/diff/token"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -26,18 +26,18 @@ func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) rec
 	if err != nil {
 		return failed(c, "reading the token back", errors.Join(lost, err))
 	}
-	left := difftoken.Remaining(a, live)
+	left := planner.LeftOf(a, live)
 	switch {
 	case len(left) > 0 && lost != nil:
 		return failed(c, "updating the token", lost)
 	case len(left) > 0:
-		w.unkept[a.ID] = c.Fingerprint()
+		w.unkept[c.ID()] = c.Fingerprint()
 		return reconcile.Result{
 			Change: c, Outcome: reconcile.NonConvergent, Left: left,
 			Err: fmt.Errorf("token %s was written, but is not as sent", a.ID),
 		}
 	}
-	delete(w.unkept, a.ID)
+	delete(w.unkept, c.ID())
 	if err := w.Memory.Amend(ctx, a.Intent, a.Spec, a.Hash); err != nil {
 		return failed(c, "recording the update", err)
 	}

@@ -222,7 +222,7 @@ func TestUpdateThePlatformDoesNotKeep(t *testing.T) {
 		t.Errorf("refused %v", got)
 	}
 	f.wantTaken("list")
-	f.Unkept()[f.records()[0].ID] = "" // a copy
+	f.Unkept()[diff.ID{Scope: edge.CredentialScope(""), Token: f.records()[0].ID}] = "" // a copy
 	if len(refusals(f.work())) != 1 {
 		t.Error("what was not kept can be changed from outside")
 	}

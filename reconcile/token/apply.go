@@ -26,7 +26,7 @@ func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan
 		}
 		return w.delete(ctx, c, d)
 	})
-	a.outcome.Err = errors.Join(a.stopped, w.record(ctx, live, plan.SettledTokens))
+	a.outcome.Err = errors.Join(a.stopped, w.record(ctx, live, plan.Settled))
 	return a.outcome
 }
 
@@ -44,7 +44,7 @@ type applier struct {
 }
 
 // send makes the changes of one kind of operation.
-func send[O diff.TokenOperation](ctx context.Context, a *applier, do func(context.Context, diff.Change, O) reconcile.Result) {
+func send[O diff.SecretOperation](ctx context.Context, a *applier, do func(context.Context, diff.Change, O) reconcile.Result) {
 	for _, c := range a.outcome.Plan.Changes {
 		operation, ok := c.Operation.(O)
 		if !ok || !c.Applies() {

@@ -68,7 +68,7 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 		sent = true
 		return nil
 	}
-	created, err = w.of(record.Owner).Creator.CreateToken(edge.BeforeSend(ctx, func() error {
+	created, err = w.of(record.Owner).Writer.CreateToken(edge.BeforeSend(ctx, func() error {
 		if err := sending(); err != nil {
 			return err
 		}

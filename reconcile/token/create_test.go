@@ -153,7 +153,7 @@ func TestStoppedAfterSending(t *testing.T) {
 			f := newFixture(t)
 			f.push(declare("a", zoneA), declare("b", zoneA))
 			ctx, stop := context.WithCancel(t.Context())
-			f.Creator = slow{f.platform, func(ctx context.Context) error {
+			f.Writer = slow{f.platform, func(ctx context.Context) error {
 				stop()
 				select {
 				case <-time.After(took):
@@ -302,7 +302,7 @@ func TestWithoutCollaborators(t *testing.T) {
 		t.Errorf("without a credential: results %v", results(o))
 	}
 	f.wantTaken()
-	f.Worker = New(Config{Memory: f.memory, Calls: Calls{Creator: f.platform}, Now: f.Now})
+	f.Worker = New(Config{Memory: f.memory, Calls: Calls{Writer: f.platform}, Now: f.Now})
 	if o := f.Work(t.Context(), f.scope, nil); count(o, reconcile.Failed) != 1 || !errors.Is(o.Results[0].Err, errNoSinks) || len(f.memory.sealed) != 1 {
 		t.Errorf("without sinks: results %v", results(o))
 	}

@@ -36,7 +36,7 @@ func (w *Worker) waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 // redeliver tries again to deliver a sealed secret.
 func (w *Worker) redeliver(ctx context.Context, account string, record diff.TokenRecord) reconcile.Result {
 	result := reconcile.Result{
-		Change:  diff.Change{Account: account, Token: record.Key, Operation: diff.Delivery{}, Direction: diff.Neutral},
+		Change:  diff.Change{Scope: edge.CredentialScope(record.Owner), Account: account, Token: record.Key, Operation: diff.Delivery{}, Direction: diff.Neutral},
 		Outcome: reconcile.Converged,
 	}
 	secret, err := w.Memory.Sealed(ctx, record.Intent)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seawall-dev/seawall/desired"
-	difftoken "github.com/seawall-dev/seawall/diff/token"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -24,5 +24,5 @@ func (w *Worker) Due(ctx context.Context, declared []desired.Token) (map[string]
 	lists := func(owner edge.AccountID) bool {
 		return owner == "" && w.Reader != nil || owner != "" && w.Accounts != nil
 	}
-	return difftoken.Due(declared, live, lists, w.Now()), nil
+	return planner.DueTokens(declared, live, lists, w.Now()), nil
 }

@@ -73,7 +73,7 @@ func build(t testT, profile string, quirks ...string) *fixture {
 	f.memory = &memory{journal: f.journal, sealed: map[string]edge.Secret{}}
 	f.sinks = &sinks{journal: f.journal, sunk: map[desired.Sink]string{}}
 	f.platform = &platform{journal: f.journal, truth: truth, keeps: true, key: map[edge.TokenID]string{}, ended: map[edge.TokenID]bool{}}
-	f.Worker = New(Config{Memory: f.memory, Calls: Calls{Creator: f.platform}, Sinks: f.sinks, Now: f.Now})
+	f.Worker = New(Config{Memory: f.memory, Calls: Calls{Writer: f.platform}, Sinks: f.sinks, Now: f.Now})
 	return f
 }
 
@@ -82,10 +82,10 @@ func (f *fixture) advance(d time.Duration) { f.now = f.now.Add(d) }
 
 // extend and document set the profile of the platform.
 func (f *fixture) extend() {
-	f.Reader, f.Writer, f.NameSuffix = f.platform, f.platform, " [{intent}]"
+	f.Reader, f.NameSuffix = f.platform, " [{intent}]"
 }
 
-func (f *fixture) document() { f.Reader, f.Writer = nil, noCredential{} }
+func (f *fixture) document() { f.Reader = nil }
 
 // restart begins a new process: what is kept is what is on record.
 func (f *fixture) restart() {
@@ -107,9 +107,9 @@ func (f *fixture) push(tokens ...desired.Token) {
 
 // guard is that of a daemon with the rules of the fixture.
 func (f *fixture) guard(_ context.Context, plan diff.Plan) (diff.Plan, error) {
-	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergentTokens: f.Unkept(), Rules: f.rules}
+	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergent: f.Unkept(), Rules: f.rules}
 	if f.retry {
-		facts.NonConvergentTokens = nil
+		facts.NonConvergent = nil
 	}
 	return guard.Check(plan, facts), nil
 }

@@ -29,6 +29,8 @@ type noCredential struct{}
 
 var errNoCredential = errors.New("credentials.tokens is not configured")
 
+func (noCredential) Offers(edge.Call, edge.Level) bool { return false }
+
 func (noCredential) CreateToken(context.Context, edge.TokenSpec) (edge.CreatedToken, error) {
 	return edge.CreatedToken{}, errNoCredential
 }

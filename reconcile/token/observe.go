@@ -8,7 +8,7 @@ import (
 )
 
 // Observer does the work of a [Worker] up to the plan, and nothing of the rest: it
-// creates, delivers and records nothing. Its worker needs neither Creator nor Writer.
+// creates, delivers and records nothing. Its worker needs no Writer.
 type Observer struct{ *Worker }
 
 // Work compares what is declared with what is known of tokens. The outcome has no

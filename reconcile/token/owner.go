@@ -16,12 +16,10 @@ import (
 // Calls are what a platform offers for the tokens of one owner: the user of the
 // credential, or an account.
 type Calls struct {
-	Creator edge.TokenCreator // nil: every creation fails
-	// Reader and Writer are what a platform offers beyond the reference. Without
-	// Reader the ledger alone is believed, and no token is updated or deleted;
-	// without Writer that fails.
+	// Reader is what a platform offers beyond the reference. Without it the ledger alone is
+	// believed, and no token is updated or deleted.
 	Reader edge.TokenReader
-	Writer edge.TokenWriter
+	Writer edge.TokenWriter // nil: every write fails
 	// Credential is where the credential is configured; for the user empty is
 	// "credentials.tokens".
 	Credential string
@@ -57,9 +55,6 @@ func (w *Worker) of(id edge.AccountID) owner {
 	if !known {
 		calls.Observed = true
 	}
-	if calls.Creator == nil {
-		calls.Creator = noCredential{}
-	}
 	if calls.Writer == nil {
 		calls.Writer = noCredential{}
 	}
@@ -70,7 +65,7 @@ func (w *Worker) of(id edge.AccountID) owner {
 }
 
 // deletes reports whether tokens of this owner can be deleted.
-func (o owner) deletes() bool { return o.Writer != edge.TokenWriter(noCredential{}) }
+func (o owner) deletes() bool { return o.Writer.Offers(edge.CallDeleteToken, edge.LevelCredential) }
 
 // whose names the owner in messages: "of account prod".
 func (o owner) whose() string {

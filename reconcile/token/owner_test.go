@@ -26,13 +26,13 @@ func ofProd(t desired.Token) desired.Token {
 func (f *fixture) own() {
 	f.owned = true
 	calls := f.share()
-	f.Creator, f.Reader, f.Writer = noCredential{}, nil, noCredential{}
+	f.Reader, f.Writer = nil, noCredential{}
 	f.Accounts = func(desired.Account) (Calls, error) { return calls, nil }
 }
 
 // share gives account prod the same platform as the user, and returns its calls.
 func (f *fixture) share() Calls {
-	calls := Calls{Creator: f.Creator, Reader: f.Reader, Writer: f.Writer, Credential: "accounts.prod.credentials.tokens"}
+	calls := Calls{Reader: f.Reader, Writer: f.Writer, Credential: "accounts.prod.credentials.tokens"}
 	f.Accounts = func(desired.Account) (Calls, error) { return calls, nil }
 	return calls
 }
@@ -97,7 +97,7 @@ func TestOwnersAreApart(t *testing.T) {
 func TestRejectedCreationStopsItsOwner(t *testing.T) {
 	f := newExtended(t)
 	f.share()
-	f.Creator = rejectedCreator{}
+	f.Writer = rejectedCreator{f.Writer}
 	f.push(declare("a", zoneA), declare("b", zoneA), ofProd(declare("c", zoneB)))
 	f.scope.Accounts = []desired.Account{prod}
 	o := f.work()
@@ -107,7 +107,7 @@ func TestRejectedCreationStopsItsOwner(t *testing.T) {
 	}
 }
 
-type rejectedCreator struct{}
+type rejectedCreator struct{ edge.TokenWriter }
 
 func (rejectedCreator) CreateToken(context.Context, edge.TokenSpec) (edge.CreatedToken, error) {
 	return edge.CreatedToken{}, errUnauthenticated
@@ -159,7 +159,7 @@ func TestObservedAccount(t *testing.T) {
 	f.fail["deliver"] = errSinkDown
 	f.work()
 	clear(f.fail)
-	calls.Observed, calls.Creator, calls.Writer = true, nil, nil
+	calls.Observed, calls.Writer = true, nil
 	f.Accounts = func(desired.Account) (Calls, error) { return calls, nil }
 	o := f.work()
 	if r := o.Results; len(r) != 1 || r[0].Change.Token != "mine" {

@@ -10,15 +10,19 @@ import (
 // record brings the ledger up to date for tokens that are as declared: an update
 // may have been sent by a process that died before it was recorded, and a
 // declaration may have changed what becomes of the token once it is gone.
-func (w *Worker) record(ctx context.Context, live diff.TokensLive, settled []diff.SettledToken) error {
+func (w *Worker) record(ctx context.Context, live diff.TokensLive, settled []diff.Settled) error {
 	records := map[string]diff.TokenRecord{}
 	for _, record := range live.Records {
 		records[record.Intent] = record
 	}
 	prune := map[bool][]string{}
-	for _, s := range settled {
+	for _, of := range settled {
+		s := of.Token
+		if s == nil {
+			continue
+		}
 		record := records[s.Intent]
-		if outdated(record, s) {
+		if outdated(record, *s) {
 			if err := w.Memory.Amend(ctx, s.Intent, s.Spec, s.Hash); err != nil {
 				return fmt.Errorf("recording what a token is: %w", err)
 			}

@@ -65,7 +65,7 @@ type Worker struct {
 	Config
 
 	quarantined bool                     // nothing unfinished is on record
-	unkept      map[edge.TokenID]string  // updates that the platform did not keep, as fingerprints
+	unkept      map[diff.ID]string       // updates that the platform did not keep, as fingerprints
 	accounts    map[edge.AccountID]Calls // of the accounts whose tokens were looked at last
 	caches      map[edge.AccountID]*ownerCache
 }
@@ -85,7 +85,7 @@ func New(c Config) *Worker {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Worker{
-		Config: c, unkept: map[edge.TokenID]string{},
+		Config: c, unkept: map[diff.ID]string{},
 		accounts: map[edge.AccountID]Calls{}, caches: map[edge.AccountID]*ownerCache{},
 	}
 }
@@ -197,9 +197,8 @@ func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
 }
 
 // Unkept returns the updates that the platform did not keep, as fingerprints: the
-// NonConvergentTokens of [guard.Facts]. Whoever wants them tried again leaves
-// them out there.
-func (w *Worker) Unkept() map[edge.TokenID]string { return maps.Clone(w.unkept) }
+// NonConvergent of [guard.Facts]. Whoever wants them tried again leaves them out there.
+func (w *Worker) Unkept() map[diff.ID]string { return maps.Clone(w.unkept) }
 
 // CheckSink reports why a sink could not take a secret.
 func (w *Worker) CheckSink(s desired.Sink) error { return w.Sinks.Check(s) }

@@ -216,6 +216,8 @@ type platform struct {
 	late func() // what takes effect before time goes on
 }
 
+func (p *platform) Offers(call edge.Call, level edge.Level) bool { return p.truth.Offers(call, level) }
+
 // write is a step that changes the platform: it may be refused, or its answer is
 // lost before it takes effect, after, or before it does so late.
 func (p *platform) write(name string, do func() error) error {

@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
@@ -24,20 +22,7 @@ const enterprise = `cf.zone.plan eq "ENT"`
 // newAccountFixture has one zone, on a platform as strict as the service.
 func newAccountFixture(t testT, quirks ...string) *fixture {
 	t.Helper()
-	platform, err := mem.New(mem.Config{Seed: mem.Fleet(1), Profile: mem.Vendor, Quirks: quirks})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	f := &fixture{
-		t: t, platform: platform, tamper: &tamper{Platform: platform}, gate: &gate{},
-		clock: &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-	}
-	f.recorder = edge.Record(f.tamper)
-	f.Worker = &Worker{
-		Reader: f.recorder, Writer: f.recorder.Extended(f.tamper), Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
-		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
-	}
-	return f
+	return fixtureOn(t, mem.Config{Seed: mem.Fleet(1), Profile: mem.Vendor, Quirks: quirks})
 }
 
 // accountLevel declares what the account deploys itself.
@@ -56,7 +41,7 @@ func as(key string, d desired.Deployment) desired.Deployment {
 
 // root is the truth about the account's entry point; nil where it has none.
 func (f *fixture) root() *edge.Ruleset {
-	for _, a := range f.platform.State().Accounts {
+	for _, a := range f.Platform.State().Accounts {
 		for _, r := range a.Rulesets {
 			if r.Kind == edge.KindRoot {
 				return &r
@@ -71,7 +56,7 @@ func (f *fixture) byHand(rules ...edge.Rule) {
 	f.t.Helper()
 	body, err := json.Marshal(edge.EntryPointBody(edge.AccountScope(mem.Account), edge.PhaseFirewallManaged, rules))
 	if err == nil {
-		_, err = f.platform.In(edge.AccountScope(mem.Account), false).Create(f.t.Context(), body)
+		_, err = f.Platform.In(edge.AccountScope(mem.Account), false).Create(f.t.Context(), body)
 	}
 	if err != nil {
 		f.t.Fatalf("%v", err)
@@ -106,7 +91,7 @@ func (f *fixture) refs() (refs []string) {
 // own. A zone that deploys the same ruleset, and a rule of somebody else, stay.
 func TestAccountLevelDeployments(t *testing.T) {
 	f := newAccountFixture(t)
-	before := f.entry(1)
+	before := f.Entry(1)
 	d := f.work(accountLevel(as("eu", core("xss")), as("us", core())))
 	f.wantOutcomes(d, converged, converged)
 	f.wantCalls(d.calls, "create account", "read account", "add account", "read account")
@@ -126,7 +111,7 @@ func TestAccountLevelDeployments(t *testing.T) {
 	if refs := f.refs(); !slices.Equal(refs, []string{"us"}) {
 		t.Errorf("there are %q", refs)
 	}
-	if !reflect.DeepEqual(f.entry(1), before) {
+	if !reflect.DeepEqual(f.Entry(1), before) {
 		t.Error("the zone has changed")
 	}
 }
@@ -188,7 +173,7 @@ func TestAccountLevelDocumented(t *testing.T) {
 // are read all the same.
 func TestAccountLevelForbidden(t *testing.T) {
 	f := newAccountFixture(t)
-	f.Reader = &zonesOnly{ExtendedReader: f.platform}
+	f.Reader = &zonesOnly{Reader: f.Platform}
 	f.Worker.Accounts = NewAccounts(f.Reader, f.clock.Now)
 	s, plan := f.plan(t.Context(), f.task(accountLevel(as("eu", core()))))
 	if !errors.Is(s.EntryPoint.Err, edge.ErrForbidden) || len(plan.Problems) != 1 ||
@@ -212,7 +197,7 @@ func TestAccountLevelConverges(t *testing.T) {
 			}
 		}
 		f := newAccountFixture(rt, quirks...)
-		managed, zone := f.managed(mem.CoreRuleset), f.entry(1)
+		managed, zone := f.managed(mem.CoreRuleset), f.Entry(1)
 		strange := handMade("strange", genLive(rt, managed))
 		if rapid.Bool().Draw(rt, "by hand") {
 			rules := []edge.Rule{strange}
@@ -251,8 +236,8 @@ func TestAccountLevelConverges(t *testing.T) {
 			if len(left) > 0 && !reflect.DeepEqual(f.root().Rules[0], left[0]) {
 				rt.Fatalf("the rule of somebody else is %+v", f.root().Rules[0])
 			}
-			if !reflect.DeepEqual(f.entry(1), zone) {
-				rt.Fatalf("the zone is %+v", f.entry(1))
+			if !reflect.DeepEqual(f.Entry(1), zone) {
+				rt.Fatalf("the zone is %+v", f.Entry(1))
 			}
 			if owned := slices.Collect(maps.Keys(f.gate.applied)); len(owned) != len(all) {
 				rt.Fatalf("on record is %v", owned)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 )
@@ -92,7 +92,7 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		return live, at, nil
 	}
 	for _, ref := range deployed(of) {
-		found, err := deployment.FindRuleset(ref, listed)
+		found, err := rulesets.Find(ref, listed)
 		if err != nil {
 			continue // the plan says so for each zone
 		}
@@ -157,7 +157,7 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 		Versions: maps.Clone(known.versions),
 	}
 	for _, ref := range deployed(of) {
-		if found, err := deployment.FindRuleset(ref, known.listed); err == nil {
+		if found, err := rulesets.Find(ref, known.listed); err == nil {
 			full, ok := known.managed[found.ID]
 			if !ok {
 				return diff.AccountLive{}, false
@@ -173,7 +173,7 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 func (a *Accounts) Named(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
 	of.Zones = nil // whatever they deploy
 	last, _ := a.Last(of)
-	found, err := deployment.FindRuleset(ref, last.Listed.Value)
+	found, err := rulesets.Find(ref, last.Listed.Value)
 	if err != nil {
 		return ""
 	}

@@ -32,9 +32,9 @@ func TestManagedRulesetIsReadOncePerVersion(t *testing.T) {
 	read("read 1", "read 2")
 	f.release()
 	read("read 1", "read 2")
-	f.advance(time.Hour + 1)
+	f.clock.Advance(time.Hour + 1)
 	read("list", "managed core", "read 1", "read 2")
-	f.advance(time.Hour + 1)
+	f.clock.Advance(time.Hour + 1)
 	read("list", "read 1", "read 2")
 }
 
@@ -53,12 +53,12 @@ func TestListIsReadAgainForAChange(t *testing.T) {
 		f.wantCalls(f.calls(), calls...)
 	}
 	refresh(false)
-	f.advance(freshFor)
+	f.clock.Advance(freshFor)
 	refresh(false)
-	f.advance(1)
+	f.clock.Advance(1)
 	refresh(true, "list")
 	refresh(false)
-	f.advance(time.Hour)
+	f.clock.Advance(time.Hour)
 	nothing := diff.Plan{}
 	if again, err := f.Refresh(t.Context(), task, &s, nothing); again || err != nil {
 		t.Errorf("listed again for a plan that changes nothing: %v, %v", again, err)
@@ -69,7 +69,7 @@ func TestListIsReadAgainForAChange(t *testing.T) {
 // after each failure in a row.
 func TestFailedListIsNotAskedForEachZone(t *testing.T) {
 	f := newFixture(t, 2)
-	f.tamper.list = func(edge.AccountID) error { return errDown }
+	f.tamper.List = func(edge.AccountID) error { return errDown }
 	asked := func(want bool) {
 		t.Helper()
 		f.recorder.Reset()
@@ -84,27 +84,27 @@ func TestFailedListIsNotAskedForEachZone(t *testing.T) {
 	pause := retry.Account.First
 	for range 3 {
 		asked(true)
-		f.advance(pause - 1)
+		f.clock.Advance(pause - 1)
 		asked(false)
-		f.advance(1)
+		f.clock.Advance(1)
 		pause *= 2
 	}
 	for range 20 {
-		f.advance(retry.Away) // the platform does not answer
+		f.clock.Advance(retry.Away) // the platform does not answer
 		asked(true)
 	}
-	f.advance(1)
+	f.clock.Advance(1)
 	asked(false)
 	f.Accounts.Hurry() // someone has asked
 	asked(true)
-	f.advance(retry.Account.First)
-	f.tamper.list = nil
-	f.advance(retry.Account.Most)
+	f.clock.Advance(retry.Account.First)
+	f.tamper.List = nil
+	f.clock.Advance(retry.Account.Most)
 	f.converge(declare(1, core("xss")))
-	f.tamper.list = func(edge.AccountID) error { return errDown }
-	f.advance(1)
+	f.tamper.List = func(edge.AccountID) error { return errDown }
+	f.clock.Advance(1)
 	asked(true)
-	f.advance(retry.Account.First)
+	f.clock.Advance(retry.Account.First)
 	asked(true) // counted from the beginning
 }
 
@@ -114,7 +114,7 @@ func TestAccountThatIsBeingRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		answer := make(chan struct{})
-		f.tamper.list = func(edge.AccountID) error { <-answer; return nil }
+		f.tamper.List = func(edge.AccountID) error { <-answer; return nil }
 		first := make(chan error)
 		go func() {
 			_, err := f.Read(t.Context(), f.task(declare(1, core("xss"))))
@@ -142,11 +142,11 @@ func TestAccountThatIsBeingRead(t *testing.T) {
 func TestStoppedListIsNoFailure(t *testing.T) {
 	f := newFixture(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.list = func(edge.AccountID) error { cancel(); return context.Canceled }
+	f.tamper.List = func(edge.AccountID) error { cancel(); return context.Canceled }
 	if _, err := f.Read(ctx, f.task(declare(1, core("xss")))); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	f.tamper.list = nil
+	f.tamper.List = nil
 	f.converge(declare(1, core("xss")))
 }
 
@@ -183,8 +183,8 @@ func TestAccountsKeepNothingForEver(t *testing.T) {
 		t.Error("an account that is declared is forgotten")
 	}
 	task := f.task(z)
-	f.tamper.lists = func([]edge.Ruleset) []edge.Ruleset { return nil }
-	f.advance(1)
+	f.tamper.Lists = func([]edge.Ruleset) []edge.Ruleset { return nil }
+	f.clock.Advance(1)
 	f.plan(t.Context(), task)
 	if n := len(f.Accounts.of(mem.Account).managed); n != 0 {
 		t.Errorf("%d managed rulesets are kept that the account has no more", n)

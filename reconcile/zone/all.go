@@ -27,8 +27,9 @@ type All struct {
 // Many reads many zones at once, for who plans a whole state.
 type Many struct {
 	Lanes      reconcile.Lanes
-	Documented bool  // see [diff.AccountLive]
-	Names      Names // nil: [Declared]
+	Documented bool                        // see [diff.AccountLive]
+	Names      Names                       // nil: [Declared]
+	Removable  map[edge.Scope]diff.Pruning // what may be removed; nil: nothing
 	Now        func() time.Time
 	Progress   func(done, total int) // nil shows none
 }
@@ -47,7 +48,7 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 			continue
 		}
 		lane := m.Lanes.All[i]
-		r := &reader{lane: lane, documented: m.Documented, names: orDeclared(m.Names, m.Documented), now: m.Now, counted: &counted, state: part, seen: newAll(part)}
+		r := &reader{lane: lane, documented: m.Documented, names: orDeclared(m.Names, m.Documented), now: m.Now, counted: &counted, removable: m.Removable, state: part, seen: newAll(part)}
 		readers = append(readers, r)
 		group.Go(func() error { r.err = r.read(ctx); return nil })
 	}
@@ -109,6 +110,7 @@ type reader struct {
 	names      Names
 	now        func() time.Time
 	counted    *progress
+	removable  map[edge.Scope]diff.Pruning
 
 	state desired.State // its part
 	seen  All
@@ -233,9 +235,18 @@ func (r *reader) readZones(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				mu.Lock()
 				id := zones[i].zone.Scope
+				var others Places
+				if observed.Err == nil || errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+					if others, err = readPlaces(ctx, r.lane.Reader, id, otherPhases(*zones[i].zone, r.removable[id])); err != nil {
+						return err
+					}
+				}
+				mu.Lock()
 				r.seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], r.seen.At[id] = observed, at
+				for phase, other := range others {
+					r.seen.Live.EntryPoints[id.At(phase)] = other
+				}
 				mu.Unlock()
 				r.counted.step()
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // many reads as an apply does, one zone after the other.
@@ -71,7 +72,7 @@ const otherAccount edge.AccountID = "fedcba9876543210fedcba9876543210"
 func TestAccountThatCannotBeListedReadsNoZone(t *testing.T) {
 	seed, state := twoAccounts(core("xss"))
 	f := seeded(t, seed)
-	f.tamper.list = func(account edge.AccountID) error {
+	f.tamper.List = func(account edge.AccountID) error {
 		if account == mem.Account {
 			return errForbidden
 		}
@@ -91,7 +92,7 @@ func TestAccountThatCannotBeListedReadsNoZone(t *testing.T) {
 
 func TestManagedRulesetThatCannotBeRead(t *testing.T) {
 	f := newFixture(t, 1)
-	f.tamper.managed = func() error { return errDown }
+	f.tamper.Managed = func() error { return errDown }
 	state := stateOf(declare(1, core("xss")))
 	all, err := f.many().Read(t.Context(), state)
 	if err != nil {
@@ -116,7 +117,7 @@ func TestFailureIsOfItsZone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 3)
-			f.tamper.read = failZone(2, c.err)
+			f.tamper.Read = failZone(2, c.err)
 			state := stateOf(declareAll(3, core("xss"))...)
 			all, err := f.many().Read(t.Context(), state)
 			if err != nil {
@@ -132,19 +133,19 @@ func TestFailureIsOfItsZone(t *testing.T) {
 
 func TestRejectedCredentialStopsTheReading(t *testing.T) {
 	for name, c := range map[string]struct {
-		prepare func(*tamper)
+		prepare func(*reconciletest.Tamper)
 		calls   []string
 	}{
 		"on the list": {
-			func(p *tamper) { p.list = func(edge.AccountID) error { return errUnauthenticated } },
+			func(p *reconciletest.Tamper) { p.List = func(edge.AccountID) error { return errUnauthenticated } },
 			[]string{"list"},
 		},
 		"on a managed ruleset": {
-			func(p *tamper) { p.managed = func() error { return errUnauthenticated } },
+			func(p *reconciletest.Tamper) { p.Managed = func() error { return errUnauthenticated } },
 			[]string{"list", "managed core"},
 		},
 		"on a zone": {
-			func(p *tamper) { p.read = failZone(2, errUnauthenticated) },
+			func(p *reconciletest.Tamper) { p.Read = failZone(2, errUnauthenticated) },
 			[]string{"list", "managed core", "read 1", "read 2"},
 		},
 	} {
@@ -162,18 +163,18 @@ func TestRejectedCredentialStopsTheReading(t *testing.T) {
 
 // What could not be read because everything was told to stop says nothing of any zone.
 func TestStoppedReadingIsNone(t *testing.T) {
-	for name, prepare := range map[string]func(*tamper, func()){
-		"on the list": func(p *tamper, cancel func()) {
-			p.list = func(edge.AccountID) error { cancel(); return context.Canceled }
+	for name, prepare := range map[string]func(*reconciletest.Tamper, func()){
+		"on the list": func(p *reconciletest.Tamper, cancel func()) {
+			p.List = func(edge.AccountID) error { cancel(); return context.Canceled }
 		},
-		"on a managed ruleset": func(p *tamper, cancel func()) {
-			p.managed = func() error { cancel(); return edge.ErrUnavailable }
+		"on a managed ruleset": func(p *reconciletest.Tamper, cancel func()) {
+			p.Managed = func() error { cancel(); return edge.ErrUnavailable }
 		},
-		"on a zone": func(p *tamper, cancel func()) {
-			p.read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
+		"on a zone": func(p *reconciletest.Tamper, cancel func()) {
+			p.Read = func(edge.Scope) error { cancel(); return edge.ErrUnavailable }
 		},
-		"on the last zone": func(p *tamper, cancel func()) {
-			p.read = func(id edge.Scope) error {
+		"on the last zone": func(p *reconciletest.Tamper, cancel func()) {
+			p.Read = func(id edge.Scope) error {
 				if id == mem.FleetZone(9) {
 					cancel()
 					return edge.ErrUnavailable
@@ -197,7 +198,7 @@ func TestStoppedReadingIsNone(t *testing.T) {
 // unknown, with the reason.
 func TestOutageEndsTheAsking(t *testing.T) {
 	f := newFixture(t, 10)
-	f.tamper.read = func(id edge.Scope) error {
+	f.tamper.Read = func(id edge.Scope) error {
 		if id == mem.FleetZone(1) || id == mem.FleetZone(2) {
 			return nil
 		}
@@ -224,7 +225,7 @@ func TestOutageEndsTheAsking(t *testing.T) {
 func TestScatteredFailuresEndNothing(t *testing.T) {
 	f := newFixture(t, 9)
 	n := 0
-	f.tamper.read = func(edge.Scope) error {
+	f.tamper.Read = func(edge.Scope) error {
 		if n++; n%2 == 0 {
 			return errDown
 		}

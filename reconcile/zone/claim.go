@@ -1,12 +1,14 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -55,7 +57,7 @@ func (v *visit) claim(ctx, stopped context.Context, planned, now diff.Change) (d
 // does nothing.
 func (v *visit) ended(ctx context.Context, result reconcile.Result) reconcile.Result {
 	version := ""
-	if !v.sight.At.IsZero() {
+	if !v.sight.At.IsZero() && cmp.Or(v.phase, edge.PhaseFirewallManaged) == edge.PhaseFirewallManaged { // versions of others are not compared
 		version = v.sight.EntryPoint.Value.Version
 	}
 	if err := v.Gate.Ended(ctx, v.Task, version); err != nil {

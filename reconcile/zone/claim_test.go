@@ -25,13 +25,13 @@ func TestZoneThatAnotherProcessWrote(t *testing.T) {
 			asked := 0
 			f.gate.permit = func(_, now diff.Change) (*diff.Refusal, error) {
 				if asked++; asked > 1 {
-					if got := now.Target().Version; got != f.entry(1).Version {
-						t.Errorf("version %s is about to be written over, and %s was seen", f.entry(1).Version, got)
+					if got := now.Do().Seen(); got != f.Entry(1).Version {
+						t.Errorf("version %s is about to be written over, and %s was seen", f.Entry(1).Version, got)
 					}
 					return nil, nil
 				}
 				if c.wrote != nil {
-					f.click(1, switchedOff(c.wrote...))
+					f.Click(1, switchedOff(c.wrote...))
 				}
 				return nil, &reconcile.ElsewhereError{Process: 7}
 			}
@@ -73,7 +73,7 @@ func TestZoneThatAnotherProcessWrites(t *testing.T) {
 	asked := 0
 	f.gate.permit = func(diff.Change, diff.Change) (*diff.Refusal, error) {
 		asked++
-		f.clock.advance(patience / 3) // the gate waits
+		f.clock.Advance(patience / 3) // the gate waits
 		return nil, &reconcile.ElsewhereError{Process: 7, Writing: true}
 	}
 	for _, patient := range []bool{false, true} {

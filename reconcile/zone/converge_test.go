@@ -118,11 +118,11 @@ func TestWorkConverges(t *testing.T) {
 		f := newFixture(rt, 1, quirks...)
 		managed := f.managed(mem.CoreRuleset)
 		if live := genLive(rt, managed); live != nil {
-			f.click(1, func(o *edge.Overrides) { *o = *live })
+			f.Click(1, func(o *edge.Overrides) { *o = *live })
 		}
 		for range 2 {
 			z := declare(1, genDeployment(rt, managed))
-			live := f.entry(1).Rules[0].ActionParameters.Overrides
+			live := f.Entry(1).Rules[0].ActionParameters.Overrides
 			first := f.work(z)
 			again := f.work(z)
 			most := map[bool]int{true: 2}[merging] // the second where the first left something out
@@ -132,7 +132,7 @@ func TestWorkConverges(t *testing.T) {
 			switch all := slices.ContainsFunc(first.results, func(r reconcile.Result) bool { return r.Outcome != converged }); {
 			case !all && quiet(first.plan) && len(again.plan.Changes) == 0 && quiet(again.plan):
 			case len(first.results) == 1 && first.results[0].Outcome == reconcile.NonConvergent && merging &&
-				unsayable(live, first.results[0].Change.Operation.(diff.DeploymentUpdate).Body) && slices.Equal(refusals(again.plan), []string{"non_convergent"}):
+				unsayable(live, first.results[0].Change.Operation.(diff.RuleOperation).Body) && slices.Equal(refusals(again.plan), []string{"non_convergent"}):
 				return
 			default:
 				rt.Fatalf("under %v: %v, then %v, refused %v, problems %+v", quirks, outcomes(first), again.plan.Changes, refusals(again.plan), again.plan.Problems)
@@ -164,12 +164,12 @@ func TestWhatIsLeftOutAndKeptIsOverwritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1, "patch=merge")
-			f.click(1, func(o *edge.Overrides) { *o = c.live })
+			f.Click(1, func(o *edge.Overrides) { *o = c.live })
 			z := declare(1, removing(core(c.tags...)))
 			d := f.work(z)
 			f.wantCalls(d.calls, c.calls...)
 			f.wantOutcomes(d, converged)
-			have, err := json.Marshal(f.entry(1).Rules[0].ActionParameters.Overrides)
+			have, err := json.Marshal(f.Entry(1).Rules[0].ActionParameters.Overrides)
 			if err != nil || string(have) != c.want {
 				t.Errorf("live is %s, %v", have, err)
 			}
@@ -193,7 +193,7 @@ func TestWhatOverwritesAgreesWithTheDeclaration(t *testing.T) {
 		for _, decision := range []desired.Unmanaged{desired.Keep, desired.Remove} {
 			t.Run(name+", "+string(decision), func(t *testing.T) {
 				f := newFixture(t, 1, "patch=merge")
-				f.click(1, func(o *edge.Overrides) { *o = live })
+				f.Click(1, func(o *edge.Overrides) { *o = live })
 				d := core()
 				d.Paranoia, d.Unmanaged = declared(4), declared(decision)
 				z := declare(1, d)
@@ -212,10 +212,10 @@ func TestChangeThatIsNotKept(t *testing.T) {
 	f := newFixture(t, 1, "patch=merge")
 	mixed := f.managed(mem.CoreRuleset)
 	mixed.Rules[0].Action = edge.ActionLog // no action over all rules says nothing
-	if err := f.platform.SetRuleset(mem.Account, mixed); err != nil {
+	if err := f.Platform.SetRuleset(mem.Account, mixed); err != nil {
 		t.Fatal(err)
 	}
-	f.click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
+	f.Click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
 	z := declare(1, removing(core("xss")))
 	d := f.work(z)
 	f.wantCalls(d.calls, "write 1", "read 1")
@@ -229,7 +229,7 @@ func TestChangeThatIsNotKept(t *testing.T) {
 	}
 
 	// Another change may end where an earlier one did.
-	f.click(1, func(o *edge.Overrides) {
+	f.Click(1, func(o *edge.Overrides) {
 		o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
 	})
 	f.wantOutcomes(f.work(z), reconcile.NonConvergent)
@@ -238,7 +238,7 @@ func TestChangeThatIsNotKept(t *testing.T) {
 	}
 
 	// One that cannot be remembered says so, and is not kept all the same.
-	f.click(1, func(o *edge.Overrides) { o.Categories = nil })
+	f.Click(1, func(o *edge.Overrides) { o.Categories = nil })
 	f.gate.unkept, f.gate.full = nil, errFull
 	d = f.work(z)
 	f.wantOutcomes(d, reconcile.NonConvergent)

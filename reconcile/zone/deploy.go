@@ -8,35 +8,35 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
+// ruleOf is what a change does to a rule; nothing where it is about anything else.
+func ruleOf(c diff.Change) diff.RuleOperation {
+	o, _ := c.Operation.(diff.RuleOperation)
+	return o
+}
+
 // request is the call that makes a change; nil where it sends nothing.
 func (v *visit) request(c diff.Change) func(context.Context) (*edge.Ruleset, error) {
-	target := c.Target()
-	switch o := c.Operation.(type) {
-	case diff.DeploymentUpdate:
+	o := ruleOf(c)
+	target := o.Target
+	switch o.Do {
+	case diff.ActionUpdate:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
 			return v.Writer.UpdateRule(ctx, c.Scope, target.EntryPoint, target.Rule, o.Body)
 		}
-	case diff.DeploymentCreation:
+	case diff.ActionDeploy:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
 			if target.EntryPoint == "" {
-				return v.deployer().CreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
+				return v.Writer.CreateEntryPoint(ctx, c.Scope, target.Phase, []edge.Rule{o.Body})
 			}
-			return v.deployer().AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
+			return v.Writer.AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
 		}
-	case diff.DeploymentRemoval:
+	case diff.ActionRemove:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
-			return v.deployer().DeleteRule(ctx, c.Scope, target.EntryPoint, target.Rule)
+			return v.Writer.DeleteRule(ctx, c.Scope, target.EntryPoint, target.Rule)
 		}
+	default:
+		return nil
 	}
-	return nil
-}
-
-// deployer is the part of the writer that deploys and removes.
-func (w *Worker) deployer() edge.Deployer {
-	if d, ok := w.Writer.(edge.Deployer); ok {
-		return d
-	}
-	return edge.NoDeployer{}
 }
 
 // readTells reports whether only a read tells what a call came to: it was made, or its
@@ -46,13 +46,14 @@ func readTells(c diff.Change, err error) bool {
 	if err == nil || errors.Is(err, edge.ErrOutcomeUnknown) {
 		return true
 	}
-	switch c.Operation.(type) {
-	case diff.DeploymentCreation:
+	switch c.Action() {
+	case diff.ActionDeploy:
 		return errors.Is(err, edge.ErrEntryPointExists)
-	case diff.DeploymentRemoval:
+	case diff.ActionRemove:
 		return errors.Is(err, edge.ErrNotFound)
+	default:
+		return false
 	}
-	return false
 }
 
 // goesOn reports whether another call follows the first at once, when a read after it
@@ -65,14 +66,12 @@ func goesOn(c, left diff.Change, unknown bool) bool {
 // shows no effect of it. A rule that is added may still come to be after the read, and a
 // second one would then run the managed ruleset twice: the next look decides.
 func repeatable(c diff.Change) bool {
-	_, creates := c.Operation.(diff.DeploymentCreation)
-	return !creates || c.Target().EntryPoint == ""
+	return c.Action() != diff.ActionDeploy || ruleOf(c).Target.EntryPoint == ""
 }
 
 // leadsTo reports whether a call that took effect, or was refused because another client
 // was faster, leaves another kind of call to make: a rule to be added to the entry point
 // that there is by now, or a deployment to be updated.
 func leadsTo(c, left diff.Change) bool {
-	_, created := c.Operation.(diff.DeploymentCreation)
-	return created && (left.Action() != c.Action() || left.Target().EntryPoint != c.Target().EntryPoint)
+	return c.Action() == diff.ActionDeploy && (left.Action() != c.Action() || ruleOf(left).Target.EntryPoint != ruleOf(c).Target.EntryPoint)
 }

@@ -1,49 +1,19 @@
 package zone
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
-
-func (p *tamper) deploying(ctx context.Context, send send) (*edge.Ruleset, error) {
-	if p.deploy == nil {
-		return send()
-	}
-	if err := edge.Sending(ctx); err != nil {
-		return nil, err
-	}
-	return p.deploy(send)
-}
-
-func (p *tamper) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), zone, edge.PhaseFirewallManaged, rules)
-	})
-}
-
-func (p *tamper) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.AddRule(context.WithoutCancel(ctx), zone, entryPoint, body)
-	})
-}
-
-func (p *tamper) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.DeleteRule(context.WithoutCancel(ctx), zone, entryPoint, rule)
-	})
-}
 
 // newDeployFixture has n zones without entry points, on a platform that deploys and would
 // take two execute rules of one managed ruleset.
@@ -53,20 +23,7 @@ func newDeployFixture(t testT, n int) *fixture {
 	for i := range seed.Zones {
 		seed.Zones[i].EntryPoint = nil
 	}
-	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	f := &fixture{
-		t: t, platform: platform, tamper: &tamper{Platform: platform}, gate: &gate{},
-		clock: &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-	}
-	f.recorder = edge.Record(f.tamper)
-	f.Worker = &Worker{
-		Reader: f.recorder, Writer: f.recorder.Extended(f.tamper), Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
-		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
-	}
-	return f
+	return fixtureOn(t, mem.Config{Seed: seed, Profile: mem.Extended})
 }
 
 func deployed1(d desired.Deployment) desired.Deployment {
@@ -83,7 +40,7 @@ func credentials() desired.Deployment {
 // runs counts the execute rules of a managed ruleset in zone 1.
 func (f *fixture) runs(id edge.RulesetID) (n int) {
 	f.t.Helper()
-	for _, z := range f.platform.State().Zones {
+	for _, z := range f.Platform.State().Zones {
 		if edge.ZoneScope(z.ID) == mem.FleetZone(1) && z.EntryPoint != nil {
 			for _, r := range z.EntryPoint.Rules {
 				if r.Executes(id) {
@@ -110,7 +67,7 @@ func TestDeployAndRemove(t *testing.T) {
 	f.wantOutcomes(d, converged, converged)
 	f.wantCalls(d.calls, "create 1", "read 1", "add 1", "read 1")
 	f.wantCalls(f.work(declare(1, deployed1(core("xss")), credentials())).calls)
-	if o := f.entry(1).Rules[0].ActionParameters.Overrides; o == nil || o.Categories[0].Category != "xss" {
+	if o := f.Entry(1).Rules[0].ActionParameters.Overrides; o == nil || o.Categories[0].Category != "xss" {
 		t.Errorf("overrides %+v", o)
 	}
 	d = f.work(declare(1, credentials()))
@@ -155,7 +112,7 @@ func TestDeployedByAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.between = func() {
-				if _, err := f.platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules); err != nil {
+				if _, err := f.Platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -196,7 +153,7 @@ func TestDeployOfUnknownOutcome(t *testing.T) {
 				z.Deployments = nil
 			}
 			n := 0
-			f.tamper.deploy = func(send send) (*edge.Ruleset, error) {
+			f.tamper.Deploy = func(send send) (*edge.Ruleset, error) {
 				if n++; n > 1 {
 					return send()
 				}
@@ -224,7 +181,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 		f := newDeployFixture(rt, 1)
 		both := []desired.Deployment{deployed1(core("xss")), credentials()}
 		for range rapid.IntRange(1, 6).Draw(rt, "looks") {
-			f.tamper.deploy = func(send send) (*edge.Ruleset, error) {
+			f.tamper.Deploy = func(send send) (*edge.Ruleset, error) {
 				fault := rapid.SampledFrom([]string{"none", "lost", "done", "refused"}).Draw(rt, "fault")
 				switch fault {
 				case "none":
@@ -236,7 +193,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 				}
 				return nil, edge.ErrOutcomeUnknown
 			}
-			f.tamper.read = func(edge.Scope) error {
+			f.tamper.Read = func(edge.Scope) error {
 				if rapid.IntRange(0, 3).Draw(rt, "read fails") == 0 {
 					return errDown
 				}
@@ -249,7 +206,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 				}
 			}
 		}
-		f.tamper.deploy, f.tamper.read = nil, nil
+		f.tamper.Deploy, f.tamper.Read = nil, nil
 		d := f.converge(declare(1, both...))
 		if err := f.gate.Proved(f.t.Context(), Task{}, d.plan.Settled); err != nil { // as who plans does
 			rt.Fatal(err)
@@ -266,10 +223,10 @@ func TestNeverDeployedTwice(t *testing.T) {
 func TestRemovedByAnother(t *testing.T) {
 	for name, gone := range map[string]func(*fixture) error{
 		"the rule": func(f *fixture) error {
-			_, err := f.platform.DeleteRule(f.t.Context(), mem.FleetZone(1), f.entry(1).ID, f.entry(1).Rules[0].ID)
+			_, err := f.Platform.DeleteRule(f.t.Context(), mem.FleetZone(1), f.Entry(1).ID, f.Entry(1).Rules[0].ID)
 			return err
 		},
-		"the entry point": func(f *fixture) error { return f.platform.RemoveEntryPoint(mem.FleetZone(1)) },
+		"the entry point": func(f *fixture) error { return f.Platform.RemoveEntryPoint(mem.FleetZone(1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newDeployFixture(t, 1)
@@ -289,9 +246,9 @@ func TestRemovedByAnother(t *testing.T) {
 	}
 }
 
-func TestWriterThatDeploysNothing(t *testing.T) {
+func TestPlatformThatDeploysNothing(t *testing.T) {
 	f := newDeployFixture(t, 1)
-	f.Writer = f.recorder
+	f.tamper.Deploy = func(reconciletest.Send) (*edge.Ruleset, error) { return nil, &edge.Error{Status: 501} }
 	d := f.work(declare(1, deployed1(core("xss"))))
 	f.wantOutcomes(d, failedNow)
 	if !errors.Is(d.results[0].Err, edge.ErrNotOffered) || !d.results[0].NoEffect {

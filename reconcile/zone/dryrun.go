@@ -70,11 +70,12 @@ func tryable(changes []diff.Change) (all []int) {
 		}, c.Refused.Guard) {
 			continue
 		}
-		switch c.Operation.(type) {
-		case diff.DeploymentCreation:
+		switch ruleOf(c).Do {
+		case diff.ActionDeploy:
 			all = append(all, i)
-		case diff.DeploymentUpdate:
+		case diff.ActionUpdate:
 			updates = append(updates, i)
+		default: // there is no dry run of it
 		}
 	}
 	return append(all, updates...)
@@ -99,8 +100,8 @@ type trials struct {
 func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 	for _, i := range t.left {
 		c := t.changes[i]
-		if rules := live.EntryPoints[c.Scope.At(edge.PhaseFirewallManaged)].Value.Rules; len(rules) > 0 {
-			return t.probeWith(ctx, c.Scope, live.EntryPoints[c.Scope.At(edge.PhaseFirewallManaged)].Value.ID, rules[0])
+		if rules := live.EntryPoints[c.Scope.At(ruleOf(c).Target.Phase)].Value.Rules; len(rules) > 0 {
+			return t.probeWith(ctx, c.Scope, live.EntryPoints[c.Scope.At(ruleOf(c).Target.Phase)].Value.ID, rules[0])
 		}
 	}
 	var first edge.Place
@@ -147,19 +148,18 @@ func (t *trials) stopped() bool {
 	return t.ended
 }
 
-// try asks about one change.
+// try asks about one change, of those that [tryable] returns.
 func try(ctx context.Context, r edge.DryRunner, c diff.Change) error {
-	target := c.Target()
-	switch o := c.Operation.(type) {
-	case diff.DeploymentUpdate:
+	o := ruleOf(c)
+	target := o.Target
+	switch {
+	case o.Do == diff.ActionUpdate:
 		return r.TryUpdateRule(ctx, c.Scope, target.EntryPoint, target.Rule, o.Body)
-	case diff.DeploymentCreation:
-		if target.EntryPoint != "" {
-			return r.TryAddRule(ctx, c.Scope, target.EntryPoint, o.Body)
-		}
-		return r.TryCreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
+	case target.EntryPoint != "":
+		return r.TryAddRule(ctx, c.Scope, target.EntryPoint, o.Body)
+	default:
+		return r.TryCreateEntryPoint(ctx, c.Scope, target.Phase, []edge.Rule{o.Body})
 	}
-	return nil
 }
 
 // note takes in what the platform has said about a change. What says nothing about it,

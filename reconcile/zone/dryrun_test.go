@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // asked is a platform that is asked about writes, and answers as it is told.
@@ -38,15 +39,15 @@ func (a *asked) ask(call string, platform func() error) error {
 }
 
 func (a *asked) TryUpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	return a.ask(shorten("PATCH "+edge.RulePath(zone, entryPoint, rule)), func() error { return a.DryRunner.TryUpdateRule(ctx, zone, entryPoint, rule, body) })
+	return a.ask(reconciletest.Shorten("PATCH "+edge.RulePath(zone, entryPoint, rule)), func() error { return a.DryRunner.TryUpdateRule(ctx, zone, entryPoint, rule, body) })
 }
 
 func (a *asked) TryCreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) error {
-	return a.ask(shorten("POST "+edge.RulesetsPath(zone)), func() error { return a.DryRunner.TryCreateEntryPoint(ctx, zone, edge.PhaseFirewallManaged, rules) })
+	return a.ask(reconciletest.Shorten("POST "+edge.RulesetsPath(zone)), func() error { return a.DryRunner.TryCreateEntryPoint(ctx, zone, phase, rules) })
 }
 
 func (a *asked) TryAddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
-	return a.ask(shorten("POST "+edge.RulesPath(zone, entryPoint)), func() error { return a.DryRunner.TryAddRule(ctx, zone, entryPoint, body) })
+	return a.ask(reconciletest.Shorten("POST "+edge.RulesPath(zone, entryPoint)), func() error { return a.DryRunner.TryAddRule(ctx, zone, entryPoint, body) })
 }
 
 // dryFixture has two zones whose deployments are to be updated, one in which one is to be
@@ -60,7 +61,7 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 		t.Fatal(err)
 	}
 	f := newDeployFixture(t, 0)
-	f.platform, f.tamper.Platform = platform, platform
+	f.Platform, f.tamper.Platform = platform, platform
 	zones := declareAll(4, deployed1(core("xss")))
 	zones[2].Deployments = append(zones[2].Deployments, credentials())
 	zones[2].Deployments[0] = core()
@@ -137,7 +138,7 @@ func TestDryRuns(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			f, runner, plan, live := dryFixture(t)
-			before := f.platform.State()
+			before := f.Platform.State()
 			runner.answer = c.answer
 			c.runs.Lanes = dryLanes(runner)
 			got := c.runs.Check(t.Context(), plan, live)
@@ -153,7 +154,7 @@ func TestDryRuns(t *testing.T) {
 			if got.ApprovalDigest() != plan.ApprovalDigest() || namesRefused(plan) != nil {
 				t.Error("what people agree to has changed, or the plan it was given")
 			}
-			if d := cmp.Diff(before, f.platform.State()); d != "" {
+			if d := cmp.Diff(before, f.Platform.State()); d != "" {
 				t.Errorf("it writes (-want +got):\n%s", d)
 			}
 		})

@@ -16,9 +16,9 @@ import (
 // alter changes the first rule of a zone the way a person in a dashboard does.
 func (f *fixture) alter(zone int, change func(*edge.Rule)) {
 	f.t.Helper()
-	entry := f.entry(zone)
+	entry := f.Entry(zone)
 	change(&entry.Rules[0])
-	if err := f.platform.SetEntryPoint(mem.FleetZone(zone), entry); err != nil {
+	if err := f.Platform.SetEntryPoint(mem.FleetZone(zone), entry); err != nil {
 		f.t.Fatalf("%v", err)
 	}
 }
@@ -51,7 +51,7 @@ func TestExpressionDrift(t *testing.T) {
 	all := []string{"true", "false", `http.host eq "a"`}
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFixture(rt, 1, rapid.SampledFrom([]string{"patch=replace", "patch=merge"}).Draw(rt, "platform"))
-		model := expressions{live: f.entry(1).Rules[0].Expression}
+		model := expressions{live: f.Entry(1).Rules[0].Expression}
 		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 			if rapid.Bool().Draw(rt, "by hand") {
 				model.live = rapid.SampledFrom(all).Draw(rt, "live")
@@ -73,10 +73,10 @@ func TestExpressionDrift(t *testing.T) {
 				rt.Fatal(err)
 			}
 			named := slices.ContainsFunc(done.plan.Problems, func(p diff.Problem) bool { return p.State == diff.Undecided })
-			rule := f.entry(1).Rules[0]
-			if rule.Expression != model.live || named != drift || !rule.IsEnabled() || fmt.Sprint(f.off(1)) != fmt.Sprint([]string{d.Disable.Tags[0].Value}) {
+			rule := f.Entry(1).Rules[0]
+			if rule.Expression != model.live || named != drift || !rule.IsEnabled() || fmt.Sprint(f.Off(1)) != fmt.Sprint([]string{d.Disable.Tags[0].Value}) {
 				rt.Fatalf("mode %q, declared %q: expression %q, want %q; drift %v, want %v; on %v, off %v",
-					mode, declared, rule.Expression, model.live, named, drift, rule.IsEnabled(), f.off(1))
+					mode, declared, rule.Expression, model.live, named, drift, rule.IsEnabled(), f.Off(1))
 			}
 			if again := f.work(declare(1, d)); writes(again.calls) > 0 {
 				rt.Fatalf("then %v", again.calls)
@@ -102,7 +102,7 @@ func unchanged(d done) []diff.Settled {
 func TestPinnedVersionsConverge(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newDeployFixture(rt, 1)
-		reader := f.recorder.Extended(f.tamper)
+		reader := f.recorder
 		f.Reader, f.Accounts = reader, NewAccounts(reader, f.clock.Now)
 		published := []edge.Ruleset{f.managed(mem.CoreRuleset)}
 		publish := func() {
@@ -110,7 +110,7 @@ func TestPinnedVersionsConverge(t *testing.T) {
 			drop := rapid.IntRange(0, 2).Draw(rt, "drop") // none of them has one of someTags
 			next.Rules = slices.Delete(slices.Clone(next.Rules), drop, drop+1)
 			next.Rules[drop].Enabled = new(!next.Rules[drop].IsEnabled())
-			if err := f.platform.SetRuleset(mem.Account, next); err != nil {
+			if err := f.Platform.SetRuleset(mem.Account, next); err != nil {
 				rt.Fatal(err)
 			}
 			published = append(published, f.managed(mem.CoreRuleset))
@@ -132,10 +132,10 @@ func TestPinnedVersionsConverge(t *testing.T) {
 			if want := published[i].Version; i < len(published)-1 || rapid.Bool().Draw(rt, "by its number") {
 				d.Version = &desired.Declared[string]{Value: want}
 			}
-			f.advance(freshFor * 2) // the list of rulesets is read anew
+			f.clock.Advance(freshFor * 2) // the list of rulesets is read anew
 			f.work(declare(1, d))
 			again := f.work(declare(1, d))
-			runs := f.entry(1).Rules[0].ActionParameters.Version
+			runs := f.Entry(1).Rules[0].ActionParameters.Version
 			if writes(again.calls) > 0 || !quiet(again.plan) || len(again.plan.Changes) > 0 {
 				rt.Fatalf("version %s of %s: %v, %+v, problems %+v", published[i].Version, latest.Version, again.calls, again.plan.Changes, again.plan.Problems)
 			}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -47,7 +47,7 @@ func (a *Accounts) listAnew(ctx context.Context, of desired.Account) (listed []e
 // ofZones adds what zones can deploy to a list, until it has all that is declared, and
 // returns how many zones were asked.
 func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edge.Ruleset) (_ []edge.Ruleset, asked int, _ error) {
-	if _, offered := a.reader.(edge.RulesetReader); !offered {
+	if !a.reader.Offers(edge.CallRulesets, edge.LevelZone) {
 		return listed, 0, nil
 	}
 	for _, z := range of.Zones {
@@ -71,7 +71,7 @@ func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edg
 // complete reports whether a list has all rulesets that an account's zones deploy.
 func complete(of desired.Account, listed []edge.Ruleset) bool {
 	for _, ref := range deployed(of) {
-		if _, err := deployment.FindRuleset(ref, listed); err != nil {
+		if _, err := rulesets.Find(ref, listed); err != nil {
 			return false
 		}
 	}
@@ -81,7 +81,7 @@ func complete(of desired.Account, listed []edge.Ruleset) bool {
 // full reads a ruleset, by way of a zone where the credential may not read the account's.
 func (a *Accounts) full(ctx context.Context, of desired.Account, id edge.RulesetID) (edge.Ruleset, error) {
 	full, err := a.reader.Ruleset(ctx, edge.AccountScope(of.ID), id)
-	if _, offered := a.reader.(edge.RulesetReader); !errors.Is(err, edge.ErrForbidden) || !offered {
+	if !errors.Is(err, edge.ErrForbidden) || !a.reader.Offers(edge.CallRuleset, edge.LevelZone) {
 		return full, err
 	}
 	for _, z := range of.Zones {

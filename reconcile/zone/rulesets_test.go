@@ -15,7 +15,7 @@ import (
 // zonesOnly is a credential that may read nothing of accounts. The first zone can deploy
 // nothing.
 type zonesOnly struct {
-	edge.ExtendedReader
+	edge.Reader
 	lists  []edge.Scope // that were asked for
 	hidden bool         // no list is shown
 }
@@ -25,7 +25,7 @@ func (z *zonesOnly) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Rule
 		return nil, &edge.Error{Status: 403}
 	}
 	z.lists = append(z.lists, scope)
-	list, err := z.ExtendedReader.Rulesets(ctx, scope)
+	list, err := z.Reader.Rulesets(ctx, scope)
 	if scope == mem.FleetZone(1) {
 		list = slices.DeleteFunc(list, func(r edge.Ruleset) bool { return r.Kind == edge.KindManaged })
 	}
@@ -39,7 +39,7 @@ func (z *zonesOnly) Ruleset(ctx context.Context, scope edge.Scope, id edge.Rules
 	if scope.Level == edge.LevelAccount {
 		return edge.Ruleset{}, &edge.Error{Status: 403}
 	}
-	return z.ExtendedReader.Ruleset(ctx, scope, id)
+	return z.Reader.Ruleset(ctx, scope, id)
 }
 
 // Where the account's rulesets may not be listed, those of a zone serve: of another one
@@ -58,7 +58,7 @@ func TestRulesetsByWayOfZones(t *testing.T) {
 		return a
 	}
 	byName, byID := desired.RulesetRef{Name: "Core Ruleset"}, desired.RulesetRef{ID: mem.CoreRuleset}
-	reader := &zonesOnly{ExtendedReader: platform}
+	reader := &zonesOnly{Reader: platform}
 	accounts := NewAccounts(reader, time.Now)
 	since := time.Now()
 	for _, c := range []struct {

@@ -61,11 +61,10 @@ const recheckAfter = time.Second
 
 // recheck asks the gate once more about a change that has waited since it was permitted.
 func (v *visit) recheck(ctx context.Context, c diff.Change, permitted time.Time) error {
-	gate, asks := v.Gate.(Rechecker)
-	if !asks || v.Now().Sub(permitted) < recheckAfter {
+	if v.Now().Sub(permitted) < recheckAfter {
 		return nil
 	}
-	return gate.Recheck(ctx, v.Task, c)
+	return v.Gate.Recheck(ctx, v.Task, c)
 }
 
 // unsent is the result of a change that was kept from being sent. before is the error

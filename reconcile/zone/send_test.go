@@ -42,7 +42,7 @@ func newQueued() queued {
 	return queued{admit: make(chan struct{}), left: make(chan struct{}), answer: make(chan struct{})}
 }
 
-var aChange = diff.Change{Operation: diff.DeploymentUpdate{}}
+var aChange = diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 
 // A write that waits for the budget is given up at once, and is not started.
 func TestStoppedWhileWaitingToSend(t *testing.T) {

@@ -3,22 +3,12 @@ package zone
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
-
-// RulesetVersion reads a version where a reader can; else it returns
-// [edge.ErrNotOffered].
-func RulesetVersion(ctx context.Context, r edge.Reader, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if versions, ok := r.(edge.RulesetReader); ok {
-		return versions.RulesetVersion(ctx, scope, id, version)
-	}
-	return edge.Ruleset{}, fmt.Errorf("reading version %s of ruleset %s: %w", version, id, edge.ErrNotOffered)
-}
 
 // mostVersions bounds how many versions of the past are kept in memory for an account.
 const mostVersions = 64
@@ -35,7 +25,7 @@ func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desire
 	if live.Versions == nil {
 		live.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
 	}
-	for _, v := range deployment.Versions(of, zone, *live, entryPoint) {
+	for _, v := range rulesets.Versions(of, zone, *live, entryPoint) {
 		full, err := a.version(ctx, known, of.ID, v)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -52,7 +42,7 @@ func (a *Accounts) version(ctx context.Context, known *account, id edge.AccountI
 	if ok {
 		return have.Value, have.Err
 	}
-	full, err := RulesetVersion(ctx, a.reader, edge.AccountScope(id), v.Ruleset, v.Version)
+	full, err := a.reader.RulesetVersion(ctx, edge.AccountScope(id), v.Ruleset, v.Version)
 	if err != nil && !errors.Is(err, edge.ErrNotFound) {
 		return edge.Ruleset{}, err
 	}

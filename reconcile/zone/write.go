@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,10 @@ import (
 type visit struct {
 	*Worker
 	Task
-	sight  Sight // its At is zero once something was written since
-	reread bool  // the sight is another than the one that the plan was made from
-	calls  int   // to the platform, for the change at work
+	sight  Sight      // its At is zero once something was written since
+	reread bool       // the sight is another than the one that the plan was made from
+	calls  int        // to the platform, for the change at work
+	phase  edge.Phase // of the change at work
 
 	settledNow []diff.Settled // by the plan that was made last
 }
@@ -29,7 +31,9 @@ type visit struct {
 // change makes one write and proves it. Once it is sent it is finished even when
 // everything is told to stop.
 func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.Result {
-	if v.Now().Sub(v.sight.At) > freshFor {
+	moved := v.reread && v.phase != ruleOf(planned).Target.Phase // the last read was of another place
+	v.phase = ruleOf(planned).Target.Phase
+	if moved || v.Now().Sub(v.sight.At) > freshFor {
 		switch err := v.read(stopped); {
 		case err != nil && stopped.Err() != nil:
 			return reconcile.Result{Change: planned, Outcome: reconcile.NotStarted}
@@ -149,21 +153,21 @@ func placed(c diff.Change, err error) error {
 // overtaken reports whether an answer shows that another client wrote to the entry point
 // between what was read and our write.
 func overtaken(c diff.Change, answer *edge.Ruleset) bool {
-	return answer != nil && c.Target().EntryPoint != "" && answer.Version != next(c.Target().Version)
+	return answer != nil && ruleOf(c).Target.EntryPoint != "" && answer.Version != next(c.Do().Seen())
 }
 
 // interfered reports whether the entry point was written to between our write
 // and the read that followed it.
 func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bool {
-	switch now := v.sight.EntryPoint.Value.Version; {
+	switch now := v.sight.at(v.phase).Value.Version; {
 	case answer != nil:
 		return now != answer.Version
-	case c.Target().EntryPoint == "":
+	case ruleOf(c).Target.EntryPoint == "":
 		return false // there was no version before
 	case unknown:
-		return now != c.Target().Version && now != next(c.Target().Version)
+		return now != c.Do().Seen() && now != next(c.Do().Seen())
 	default:
-		return now != next(c.Target().Version)
+		return now != next(c.Do().Seen())
 	}
 }
 
@@ -191,8 +195,8 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		return result
 	}
 	c := result.Change
-	result.Version = v.sight.EntryPoint.Value.Version
-	proved := diff.Settled{ID: c.ID(), Owned: c.Target().Owned}
+	result.Version = v.sight.at(v.phase).Value.Version
+	proved := diff.Settled{ID: c.ID(), Owned: c.Do().Owned()}
 	if i := slices.IndexFunc(v.settledNow, func(s diff.Settled) bool { return s.ID == c.ID() }); i >= 0 {
 		proved = v.settledNow[i]
 	}
@@ -205,12 +209,16 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 
 func (v *visit) read(ctx context.Context) error {
 	v.calls++
-	entryPoint, at, err := v.entryPoint(ctx, v.Zone().Scope)
+	phase := cmp.Or(v.phase, edge.PhaseFirewallManaged)
+	entryPoint, at, err := v.entryPoint(ctx, v.Zone().Scope, phase)
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		v.sight.At = time.Time{}
 		return reading(err)
 	}
-	v.sight.EntryPoint, v.sight.At, v.reread = diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err}, at, true
+	v.sight.set(phase, diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err})
+	if v.sight.At, v.reread = at, true; phase != edge.PhaseFirewallManaged {
+		return nil
+	}
 	return v.Accounts.Versions(ctx, v.Account(), v.Zone(), &v.sight.Account, entryPoint)
 }
 

@@ -10,17 +10,15 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// ByZone splits a plan into one for each zone that has changes of deployments to be
-// applied, in the order in which the plan first names the zones.
+// ByZone splits a plan into one for each zone that has changes to be applied, in the order in which the plan first names the zones.
 func ByZone(p diff.Plan) (zones []diff.Plan) {
 	index := map[edge.Scope]int{}
 	for _, c := range p.Changes {
-		if !c.Applies() || c.Kind() != diff.KindDeployment {
+		if !c.Applies() || !diff.Counts(c.Level()) {
 			continue
 		}
 		i, ok := index[c.Scope]
@@ -61,7 +59,7 @@ func (m ManyWriter) Apply(ctx context.Context, seen All, plans []diff.Plan, task
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	var rejections []error
-	indexes := &deployment.Indexes{}
+	indexes := &diff.Indexes{}
 	for i, part := range parts {
 		all.Go(func() {
 			w := laneWriter{ManyWriter: m, lane: m.Lanes.All[i]}
@@ -94,7 +92,7 @@ type laneWriter struct {
 // apply applies plans until the credential is rejected, which it returns. mu is held for
 // Made.
 func (w laneWriter) apply(
-	ctx context.Context, indexes *deployment.Indexes, seen All, plans []diff.Plan, tasks map[edge.Scope]Task, mu *sync.Mutex,
+	ctx context.Context, indexes *diff.Indexes, seen All, plans []diff.Plan, tasks map[edge.Scope]Task, mu *sync.Mutex,
 ) (results []reconcile.Result, rejected error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -104,7 +102,7 @@ func (w laneWriter) apply(
 	one := func(plan diff.Plan) {
 		id := plan.Changes[0].Scope
 		t := tasks[id]
-		sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], At: seen.At[id]}
+		sight := seen.sightOf(t.Account().ID, t.Zone(), t.Prunable)
 		ended, _ := worker.Apply(ctx, t, sight, plan)
 		mu.Lock()
 		defer mu.Unlock()

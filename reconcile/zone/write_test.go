@@ -26,10 +26,10 @@ func TestOneWriteAndItsProof(t *testing.T) {
 	f := newFixture(t, 1)
 	d := f.converge(declare(1, core("xss", "php")))
 	f.wantCalls(d.calls, "write 1", "read 1")
-	if got := f.off(1); !slices.Equal(got, []string{"php", "xss"}) {
+	if got := f.Off(1); !slices.Equal(got, []string{"php", "xss"}) {
 		t.Errorf("off: %v", got)
 	}
-	if !d.sight.At.Equal(f.Now()) || d.sight.EntryPoint.Value.Version != f.entry(1).Version {
+	if !d.sight.At.Equal(f.Now()) || d.sight.EntryPoint.Value.Version != f.Entry(1).Version {
 		t.Errorf("what was read last is of %v, version %s", d.sight.At, d.sight.EntryPoint.Value.Version)
 	}
 	d = f.converge(declare(1, core("xss", "php")))
@@ -40,8 +40,8 @@ func TestOneWriteAndItsProof(t *testing.T) {
 
 func TestWriteOfUnknownOutcome(t *testing.T) {
 	// Each answer is lost; effects says whether its write took effect.
-	lost := func(effects []bool) func(context.Context, send) (*edge.Ruleset, error) {
-		return func(_ context.Context, send send) (*edge.Ruleset, error) {
+	lost := func(effects []bool) func(context.Context, edge.Scope, send) (*edge.Ruleset, error) {
+		return func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 			if len(effects) == 0 {
 				return send()
 			}
@@ -68,7 +68,7 @@ func TestWriteOfUnknownOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.tamper.write = lost(c.effects)
+			f.tamper.Write = lost(c.effects)
 			d := f.work(declare(1, core("xss")))
 			f.wantCalls(d.calls, c.calls...)
 			f.wantOutcomes(d, c.outcome)
@@ -108,7 +108,7 @@ func TestZoneIsPlannedOncePerRead(t *testing.T) {
 				return Plan(plain, s, nil)
 			}
 			sight, plan := f.plan(t.Context(), task)
-			f.advance(c.age)
+			f.clock.Advance(c.age)
 			results, _ := f.Apply(t.Context(), task, sight, plan)
 			if len(results) != 1 || results[0].Outcome != converged || plans != c.plans {
 				t.Errorf("planned %d times, want %d; %+v", plans, c.plans, results)
@@ -127,7 +127,7 @@ func TestStaleReadIsReadAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.between = func() { f.advance(c.age) }
+			f.between = func() { f.clock.Advance(c.age) }
 			d := f.converge(declare(1, core("xss")))
 			f.wantCalls(d.calls, c.calls...)
 		})
@@ -151,13 +151,13 @@ func TestStaleZoneThatChangedIsPlannedAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
 			f.between = func() {
-				f.advance(2 * freshFor)
-				f.click(1, c.click)
+				f.clock.Advance(2 * freshFor)
+				f.Click(1, c.click)
 			}
 			d := f.work(declare(1, c.d))
 			f.wantCalls(d.calls, c.calls...)
 			f.wantOutcomes(d, c.outcome)
-			if got := f.off(1); !slices.Equal(got, c.off) {
+			if got := f.Off(1); !slices.Equal(got, c.off) {
 				t.Errorf("off: %v", got)
 			}
 			if d.results[0].Concurrent {
@@ -178,18 +178,18 @@ func TestStaleZoneThatIsGone(t *testing.T) {
 		want string
 	}{
 		"its entry point": {
-			func(f *fixture) error { return f.platform.RemoveEntryPoint(mem.FleetZone(1)) }, "the zone has no entry point ruleset",
+			func(f *fixture) error { return f.Platform.RemoveEntryPoint(mem.FleetZone(1)) }, "the zone has no entry point ruleset",
 		},
 		"its rule": {func(f *fixture) error {
-			entry := f.entry(1)
+			entry := f.Entry(1)
 			entry.Rules = nil
-			return f.platform.SetEntryPoint(mem.FleetZone(1), entry)
+			return f.Platform.SetEntryPoint(mem.FleetZone(1), entry)
 		}, "no execute rule of the zone runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
 			f.between = func() {
-				f.advance(2 * freshFor)
+				f.clock.Advance(2 * freshFor)
 				if err := c.gone(f); err != nil {
 					t.Fatal(err)
 				}
@@ -207,12 +207,12 @@ func TestStaleZoneThatIsGone(t *testing.T) {
 // both is a fixture whose zone 1 runs both managed rulesets, and its declaration.
 func both(t *testing.T) (*fixture, desired.Zone) {
 	f := newFixture(t, 1)
-	entry := f.entry(1)
+	entry := f.Entry(1)
 	second := entry.Rules[0]
 	second.ID, second.Ref = "", "credentials"
 	second.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(entry.Rules, second)
-	if err := f.platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
+	if err := f.Platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
 		t.Fatal(err)
 	}
 	credentials := core("exposed-credentials")
@@ -224,7 +224,7 @@ func TestDeploymentsOfOneZoneTakeTurns(t *testing.T) {
 	f, z := both(t)
 	d := f.converge(z)
 	f.wantCalls(d.calls, "write 1", "read 1", "write 1", "read 1")
-	if entry := f.entry(1); entry.Version != "4" || entry.Rules[0].Version != "2" || entry.Rules[1].Version != "2" {
+	if entry := f.Entry(1); entry.Version != "4" || entry.Rules[0].Version != "2" || entry.Rules[1].Version != "2" {
 		t.Errorf("versions %s, %s, %s", entry.Version, entry.Rules[0].Version, entry.Rules[1].Version)
 	}
 	for _, result := range d.results {
@@ -238,7 +238,7 @@ func TestDeploymentsOfOneZoneTakeTurns(t *testing.T) {
 func TestDeploymentAfterOneThatFailedIsCheckedFirst(t *testing.T) {
 	f, z := both(t)
 	n := 0
-	f.tamper.write = func(_ context.Context, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		if n++; n == 1 {
 			return nil, errDown
 		}
@@ -253,9 +253,9 @@ func TestSlowProofIsNoCheckForTheNextWrite(t *testing.T) {
 	f, z := both(t)
 	f.gate.permit = func(_, now diff.Change) (*diff.Refusal, error) {
 		if now.Deployment == "core" {
-			f.tamper.read = func(edge.Scope) error { // the proof
-				f.tamper.read = nil
-				f.advance(2 * freshFor)
+			f.tamper.Read = func(edge.Scope) error { // the proof
+				f.tamper.Read = nil
+				f.clock.Advance(2 * freshFor)
 				return nil
 			}
 		}
@@ -289,13 +289,13 @@ func TestConcurrentWriterIsReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
 			z := declare(1, keeping(core("xss")))
-			f.tamper.write = func(_ context.Context, send send) (*edge.Ruleset, error) {
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				if c.before != nil {
-					f.click(1, c.before)
+					f.Click(1, c.before)
 				}
 				answer, err := send()
 				if c.after != nil {
-					f.click(1, c.after)
+					f.Click(1, c.after)
 				}
 				return c.answer(answer, err)
 			}
@@ -307,7 +307,7 @@ func TestConcurrentWriterIsReported(t *testing.T) {
 			if len(f.gate.unkept) != 0 {
 				t.Error("what somebody else undid is held against the platform")
 			}
-			f.tamper.write = nil
+			f.tamper.Write = nil
 			f.converge(z)
 		})
 	}
@@ -321,11 +321,11 @@ func TestFailures(t *testing.T) {
 		err     error
 	}{
 		"the write is refused": {func(f *fixture) {
-			f.tamper.write = func(context.Context, send) (*edge.Ruleset, error) { return nil, refused }
+			f.tamper.Write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, refused }
 		}, []string{"write 1"}, refused},
 		"it cannot be read back": {func(f *fixture) {
-			f.tamper.write = func(_ context.Context, send send) (*edge.Ruleset, error) {
-				f.tamper.read = failZone(1, errDown)
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
+				f.tamper.Read = failZone(1, errDown)
 				return send()
 			}
 		}, []string{"write 1", "read 1"}, edge.ErrUnavailable},
@@ -355,7 +355,7 @@ var errFull = errors.New("disk is full")
 // of the zone either.
 func TestRejectedCredentialEndsTheZone(t *testing.T) {
 	f, z := both(t)
-	f.tamper.write = func(context.Context, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	f.tamper.Write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	d := f.work(z)
 	f.wantCalls(d.calls, "write 1")
 	f.wantOutcomes(d, failedNow, notStarted)
@@ -382,14 +382,14 @@ func TestGateIsAskedFirst(t *testing.T) {
 			f := newFixture(t, 1)
 			asked := 0
 			f.gate.permit = func(planned, now diff.Change) (*diff.Refusal, error) {
-				if asked++; planned.Target().Version == now.Target().Version || len(f.calls()) != 1 {
-					t.Errorf("asked about versions %s and %s, after %v", planned.Target().Version, now.Target().Version, f.calls())
+				if asked++; planned.Do().Seen() == now.Do().Seen() || len(f.calls()) != 1 {
+					t.Errorf("asked about versions %s and %s, after %v", planned.Do().Seen(), now.Do().Seen(), f.calls())
 				}
 				return c.refusal, c.err
 			}
 			f.between = func() {
-				f.advance(2 * freshFor)
-				f.click(1, switchedOff("php"))
+				f.clock.Advance(2 * freshFor)
+				f.Click(1, switchedOff("php"))
 			}
 			d := f.work(declare(1, keeping(core("xss"))))
 			f.wantOutcomes(d, c.outcome)
@@ -407,7 +407,7 @@ func TestGateIsAskedFirst(t *testing.T) {
 func TestStoppedFinishesTheWriteInFlight(t *testing.T) {
 	f, z := both(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.write = func(inFlight context.Context, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(inFlight context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		cancel()
 		if inFlight.Err() != nil {
 			t.Error("the write in flight was cut off")
@@ -427,7 +427,7 @@ func TestStoppedDoesNotHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		f.tamper.write = func(inFlight context.Context, _ send) (*edge.Ruleset, error) {
+		f.tamper.Write = func(inFlight context.Context, _ edge.Scope, _ send) (*edge.Ruleset, error) {
 			cancel()
 			<-inFlight.Done()
 			return nil, inFlight.Err()
@@ -445,8 +445,8 @@ func TestStoppedBetweenCheckAndWriteWritesNothing(t *testing.T) {
 	f := newFixture(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	f.between = func() {
-		f.advance(2 * freshFor)
-		f.tamper.read = func(edge.Scope) error { cancel(); return nil }
+		f.clock.Advance(2 * freshFor)
+		f.tamper.Read = func(edge.Scope) error { cancel(); return nil }
 	}
 	d := f.workUntil(ctx, declare(1, core("xss")))
 	f.wantCalls(d.calls, "read 1")

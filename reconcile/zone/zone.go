@@ -23,7 +23,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -38,13 +37,13 @@ type Task struct {
 	// Applied is what the declarations that were proved before own.
 	Applied diff.Applied
 	// Reports says that unmanaged members which are new are only reported; see
-	// [deployment.Input].
+	// [planner.Input].
 	Reports bool
 	// Prunable are the deployments that are removed where the zone does not declare them.
 	Prunable diff.Pruning
 	// Memory spares planning where nothing differs from the last time; nil spares
 	// nothing.
-	Memory *deployment.Memory
+	Memory *diff.Memory
 	// Planned plans the zone in the place of State; nil plans what State declares.
 	Planned func(Sight) diff.Plan
 	// Merges says that the platform was seen to keep what an update leaves out; see
@@ -81,28 +80,24 @@ type Gate interface {
 	// NotKept records a change that the platform took and did not keep, and reports
 	// whether that is news: the very same change was not told of before.
 	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
+	// Recheck is asked once more, directly before a permitted change leaves, where it has
+	// waited for its turn or for the request budget meanwhile. With an error it is not sent;
+	// [reconcile.ErrSuperseded] is that it may not be any more.
+	Recheck(ctx context.Context, t Task, c diff.Change) error
 	// Ended says that nothing more is sent to the zone on the grounds of what Permit has let
 	// pass. version is that of the entry point as it was read last; empty where it was not
 	// read since.
 	Ended(ctx context.Context, t Task, version string) error
 }
 
-// Rechecker is a [Gate] that is asked once more, directly before a permitted change leaves,
-// where it has waited for its turn or for the request budget meanwhile. With an error it is
-// not sent; [reconcile.ErrSuperseded] is that it may not be any more.
-type Rechecker interface {
-	Recheck(ctx context.Context, t Task, c diff.Change) error
-}
-
 // Worker runs the stages. All fields but Names are required; Writer is not used by Read and
-// Plan; one that is an [edge.Deployer] deploys and removes, too. It is safe for
-// concurrent use by tasks about different zones.
+// Plan. It is safe for concurrent use by tasks about different zones.
 type Worker struct {
 	Reader   edge.Reader
 	Writer   edge.Writer
 	Accounts *Accounts
 	Gate     Gate
-	Indexes  *deployment.Indexes
+	Indexes  *diff.Indexes
 	Names    Names // nil: [Declared]
 	Now      func() time.Time
 	// Patient says that a person waits: what another process of Seawall writes to is waited
@@ -123,6 +118,7 @@ type Sight struct {
 	// EntryPoint is that of the zone; At is when it was asked for.
 	EntryPoint diff.Observed[edge.Ruleset]
 	At         time.Time
+	Others     Places // beside EntryPoint
 }
 
 // Read reads the zone: the account's rulesets, from memory where they are young
@@ -144,7 +140,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
-	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope)
+	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope, edge.PhaseFirewallManaged)
 	if err != nil && ctx.Err() != nil {
 		return s, context.Cause(ctx)
 	}
@@ -155,12 +151,15 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return s, nil
 	}
+	if s.Others, err = readPlaces(ctx, w.Reader, t.Zone().Scope, otherPhases(t.Zone(), t.Prunable)); err != nil {
+		return s, err
+	}
 	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
 
-func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope) (edge.Ruleset, time.Time, error) {
+func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, time.Time, error) {
 	at := w.Now()
-	entryPoint, err := w.Reader.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
+	entryPoint, err := w.Reader.EntryPoint(ctx, zone, phase)
 	return entryPoint, at, err
 }
 
@@ -187,17 +186,13 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) }
 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
-func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
+func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	if t.Planned != nil {
 		return t.Planned(s)
 	}
 	return planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
-		Part: true, Undigested: true,
-		Live: diff.Live{
-			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
-			EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{t.Zone().Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
-		},
+		Part: true, Undigested: true, Live: s.Live(t.Account().ID, t.Zone().Scope),
 	})
 }
 
@@ -211,7 +206,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 	v := &visit{Worker: w, Task: t, sight: s}
 	rejected := false
 	for _, c := range plan.Changes {
-		if !c.Applies() || c.Kind() != diff.KindDeployment {
+		if !c.Applies() || !diff.Counts(c.Level()) {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}

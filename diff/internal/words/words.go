@@ -1,8 +1,11 @@
 // Package words writes numbers, times and places as all texts of plans write
-// them. Plain values go in, text comes out.
+// them, and digests of parts of a plan. Plain values go in, text comes out.
 package words
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -26,4 +29,20 @@ func Sink(sink *desired.Sink) string {
 		return "a sink"
 	}
 	return fmt.Sprintf("sink %s, key %s", sink.Name, sink.Key)
+}
+
+// Digest is the SHA-256 digest of the JSON of v, in hex.
+func Digest(v any) string {
+	sum := sha256.Sum256(JSON(v))
+	return hex.EncodeToString(sum[:])
+}
+
+// JSON is v as JSON.
+func JSON(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		// Every value of a plan came from JSON or is plain; this cannot happen to user input.
+		panic("diff: encoding a plan: " + err.Error())
+	}
+	return data
 }

@@ -9,80 +9,58 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Call names a call of the contract.
-type Call string
-
-// The calls, named like the methods of [edge.ExtendedPlatform] and
-// [edge.TokenPlatform].
-const (
-	Rulesets    Call = "Rulesets"
-	Ruleset     Call = "Ruleset"
-	EntryPoint  Call = "EntryPoint"
-	UpdateRule  Call = "UpdateRule"
-	CreateToken Call = "CreateToken"
-
-	RulesetVersion   Call = "RulesetVersion"
-	CreateEntryPoint Call = "CreateEntryPoint"
-	AddRule          Call = "AddRule"
-	DeleteRule       Call = "DeleteRule"
-	Zones            Call = "Zones"
-	Zone             Call = "Zone"
-	Accounts         Call = "Accounts"
-
-	UserTokens       Call = "UserTokens"
-	UserToken        Call = "UserToken"
-	VerifyToken      Call = "VerifyToken"
-	PermissionGroups Call = "PermissionGroups"
-	UpdateToken      Call = "UpdateToken"
-	DeleteToken      Call = "DeleteToken"
-	RollToken        Call = "RollToken"
-)
-
 // Pattern is a call's method and path template, parameters in braces.
 type Pattern struct {
-	Call   Call
+	Call   edge.Call
 	Method string
 	Path   string
 }
 
+var aZone, anAccount = edge.ZoneScope("{zone_id}"), edge.AccountScope("{account_id}")
+
 // Patterns are the calls of the reference, "Endpoints". The paths are those
 // of package edge with parameters in the place of ids.
-var Patterns = []Pattern{
-	{Rulesets, http.MethodGet, edge.RulesetsPath(anAccount)},
-	{Ruleset, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}")},
-	{EntryPoint, http.MethodGet, edge.EntryPointPath(aZone, edge.PhaseFirewallManaged)},
-	{UpdateRule, http.MethodPatch, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
-	{CreateToken, http.MethodPost, edge.TokensPath()},
-}
+var Patterns = slices.Concat(shown(rulesets(anAccount), anAccount.Level), shown(rulesets(aZone), aZone.Level), shown(tokens, edge.LevelCredential))
 
 // Extended are the calls of the reference and those that are known beyond it.
-// The addresses without an id come first: they look like ids themselves.
-var Extended = slices.Concat(Patterns, []Pattern{
-	{UserTokens, http.MethodGet, edge.TokensPath()},
-	{VerifyToken, http.MethodGet, edge.VerifyTokenPath()},
-	{PermissionGroups, http.MethodGet, edge.PermissionGroupsPath("")},
-	{UserToken, http.MethodGet, edge.TokensPath() + "/{token_id}"},
-	{UpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
-	{DeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
-	{RollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
-	{Rulesets, http.MethodGet, edge.RulesetsPath(aZone)},
-	{CreateEntryPoint, http.MethodPost, edge.RulesetsPath(aZone)},
-	{Ruleset, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}")},
-	{AddRule, http.MethodPost, edge.RulesPath(aZone, "{ruleset_id}")},
-	{DeleteRule, http.MethodDelete, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
-	{RulesetVersion, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}") + "/versions/{version}"},
-	{RulesetVersion, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}") + "/versions/{version}"},
-	{Zones, http.MethodGet, edge.ZonesPath()},
-	{Zone, http.MethodGet, edge.ZonePath("{zone_id}")},
-	{Accounts, http.MethodGet, edge.AccountsPath()},
-	{EntryPoint, http.MethodGet, edge.EntryPointPath(anAccount, edge.PhaseFirewallManaged)},
-	{UpdateRule, http.MethodPatch, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
-	{CreateEntryPoint, http.MethodPost, edge.RulesetsPath(anAccount)},
-	{AddRule, http.MethodPost, edge.RulesPath(anAccount, "{ruleset_id}")},
-	{DeleteRule, http.MethodDelete, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
+var Extended = slices.Concat(rulesets(anAccount), rulesets(aZone), tokens, []Pattern{
+	{edge.CallZones, http.MethodGet, edge.ZonesPath()},
+	{edge.CallZone, http.MethodGet, edge.ZonePath("{zone_id}")},
+	{edge.CallAccounts, http.MethodGet, edge.AccountsPath()},
 })
 
-var aZone, anAccount = edge.ZoneScope("{zone_id}"), edge.AccountScope("{account_id}")
+// tokens are the calls on tokens. The addresses without an id come first: they look like
+// ids themselves.
+var tokens = []Pattern{
+	{edge.CallCreateToken, http.MethodPost, edge.TokensPath()},
+	{edge.CallUserTokens, http.MethodGet, edge.TokensPath()},
+	{edge.CallVerifyToken, http.MethodGet, edge.VerifyTokenPath()},
+	{edge.CallPermissionGroups, http.MethodGet, edge.PermissionGroupsPath("")},
+	{edge.CallUserToken, http.MethodGet, edge.TokensPath() + "/{token_id}"},
+	{edge.CallUpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
+	{edge.CallDeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
+	{edge.CallRollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
+}
+
+// rulesets are the calls on the rulesets of a scope.
+func rulesets(scope edge.Scope) []Pattern {
+	const id, rule = "{ruleset_id}", "{rule_id}"
+	return []Pattern{
+		{edge.CallRulesets, http.MethodGet, edge.RulesetsPath(scope)},
+		{edge.CallCreateEntryPoint, http.MethodPost, edge.RulesetsPath(scope)},
+		{edge.CallRuleset, http.MethodGet, edge.RulesetPath(scope, id)},
+		{edge.CallRulesetVersion, http.MethodGet, edge.RulesetPath(scope, id) + "/versions/{version}"},
+		{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(scope, edge.PhaseFirewallManaged)},
+		{edge.CallAddRule, http.MethodPost, edge.RulesPath(scope, id)},
+		{edge.CallUpdateRule, http.MethodPatch, edge.RulePath(scope, id, rule)},
+		{edge.CallDeleteRule, http.MethodDelete, edge.RulePath(scope, id, rule)},
+	}
+}
+
+// shown are those of some calls that the reference shows.
+func shown(all []Pattern, level edge.Level) []Pattern {
+	return slices.DeleteFunc(slices.Clone(all), func(p Pattern) bool { return !edge.InReference(p.Call, level) })
+}
 
 // String is method and path template, "PATCH /zones/{zone_id}/…".
 func (p Pattern) String() string { return p.Method + " " + p.Path }
@@ -90,7 +68,7 @@ func (p Pattern) String() string { return p.Method + " " + p.Path }
 // Route is a call with the parameters of its path; those the path does not
 // have are empty.
 type Route struct {
-	Call    Call
+	Call    edge.Call
 	Pattern string // method and path template of the call
 	Account edge.AccountID
 	Zone    edge.ZoneID

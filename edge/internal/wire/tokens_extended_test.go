@@ -136,13 +136,13 @@ func TestMatchExtended(t *testing.T) {
 		method, path string
 		want         Route
 	}{
-		{"GET", edge.TokensPath(), Route{Call: UserTokens}},
-		{"GET", edge.VerifyTokenPath(), Route{Call: VerifyToken}},
-		{"GET", edge.PermissionGroupsPath(""), Route{Call: PermissionGroups}},
-		{"GET", edge.TokenPath("a/b c"), Route{Call: UserToken, Token: "a/b c"}},
-		{"PUT", edge.TokenPath("a"), Route{Call: UpdateToken, Token: "a"}},
-		{"DELETE", edge.TokenPath("a"), Route{Call: DeleteToken, Token: "a"}},
-		{"PUT", edge.TokenValuePath("a"), Route{Call: RollToken, Token: "a"}},
+		{"GET", edge.TokensPath(), Route{Call: edge.CallUserTokens}},
+		{"GET", edge.VerifyTokenPath(), Route{Call: edge.CallVerifyToken}},
+		{"GET", edge.PermissionGroupsPath(""), Route{Call: edge.CallPermissionGroups}},
+		{"GET", edge.TokenPath("a/b c"), Route{Call: edge.CallUserToken, Token: "a/b c"}},
+		{"PUT", edge.TokenPath("a"), Route{Call: edge.CallUpdateToken, Token: "a"}},
+		{"DELETE", edge.TokenPath("a"), Route{Call: edge.CallDeleteToken, Token: "a"}},
+		{"PUT", edge.TokenValuePath("a"), Route{Call: edge.CallRollToken, Token: "a"}},
 	} {
 		if got, err := Match(Extended, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
 			t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)

@@ -191,11 +191,11 @@ func TestMatch(t *testing.T) {
 		method, path string
 		want         Route
 	}{
-		{"GET", edge.RulesetsPath(edge.AccountScope(edge.AccountID(id))), Route{Call: Rulesets, Account: edge.AccountID(id)}},
-		{"GET", edge.RulesetPath(edge.AccountScope("a"), "b"), Route{Call: Ruleset, Account: "a", Ruleset: "b"}},
-		{"GET", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged), Route{Call: EntryPoint, Zone: "z"}},
-		{"PATCH", edge.RulePath(edge.ZoneScope("z"), "r", "u"), Route{Call: UpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
-		{"POST", edge.TokensPath(), Route{Call: CreateToken}},
+		{"GET", edge.RulesetsPath(edge.AccountScope(edge.AccountID(id))), Route{Call: edge.CallRulesets, Account: edge.AccountID(id)}},
+		{"GET", edge.RulesetPath(edge.AccountScope("a"), "b"), Route{Call: edge.CallRuleset, Account: "a", Ruleset: "b"}},
+		{"GET", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged), Route{Call: edge.CallEntryPoint, Zone: "z"}},
+		{"PATCH", edge.RulePath(edge.ZoneScope("z"), "r", "u"), Route{Call: edge.CallUpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
+		{"POST", edge.TokensPath(), Route{Call: edge.CallCreateToken}},
 	} {
 		for _, offered := range [][]Pattern{Patterns, Extended} {
 			if got, err := Match(offered, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
@@ -209,7 +209,7 @@ func TestMatch(t *testing.T) {
 		}
 	}
 	root := edge.EntryPointPath(edge.AccountScope("a"), edge.PhaseFirewallManaged)
-	if got, err := Match(Extended, "GET", root); err != nil || withoutPattern(got) != (Route{Call: EntryPoint, Account: "a"}) {
+	if got, err := Match(Extended, "GET", root); err != nil || withoutPattern(got) != (Route{Call: edge.CallEntryPoint, Account: "a"}) {
 		t.Errorf("%s: got %+v, %v", root, got, err)
 	}
 	if _, err := Match(Patterns, "GET", root); !errors.Is(err, edge.ErrNotOffered) {

@@ -17,7 +17,7 @@ func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) 
 	if e.Action == reconcile.ActionBegin {
 		var one int
 		err := tx.QueryRowContext(ctx, `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`,
-			e.Subject.Zone, e.Subject.Scope).Scan(&one)
+			e.Subject.Zone, e.Subject.Scope.Text()).Scan(&one)
 		return rows.Found(err)
 	}
 	var number int64
@@ -27,7 +27,7 @@ func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) 
 			AND json_extract(f.body, '$.subject.zone_id') = ?2 AND json_extract(f.body, '$.subject.ruleset_id') = ?3
 			AND coalesce(json_extract(f.body, '$.subject.ref'), '') = ?4
 			AND NOT EXISTS (SELECT 1 FROM history AS p WHERE p.zone = ?1 AND p.number > f.number AND json_extract(p.body, '$.result.outcome') = 'converged')
-		ORDER BY f.number DESC LIMIT 1`, e.Subject.Zone, e.Subject.Scope, e.Subject.Ruleset, e.Subject.Ref).Scan(&number, &text)
+		ORDER BY f.number DESC LIMIT 1`, e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref).Scan(&number, &text)
 	if found, err := rows.Found(err); err != nil || !found {
 		return false, err
 	}

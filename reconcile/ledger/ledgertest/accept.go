@@ -2,8 +2,6 @@ package ledgertest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -15,14 +13,6 @@ import (
 // acceptSteps are about [reconcile.Records.AcceptCommit] but for zones that are gone.
 func acceptSteps() []step {
 	size := guard.Size{Zones: 3, Deployments: 4, Tokens: 5}
-	accept := func(all ...reconcile.Acceptance) func(context.Context, Store) error {
-		return func(ctx context.Context, s Store) (err error) {
-			for _, a := range all {
-				err = errors.Join(err, s.AcceptCommit(ctx, a))
-			}
-			return err
-		}
-	}
 	return []step{
 		{
 			"commit, size and state", accept(reconcile.Acceptance{Commit: "c1", Size: size, State: []byte("s")}),
@@ -73,14 +63,13 @@ func acceptSteps() []step {
 
 // goneSteps are about zones that a commit no longer declares.
 func goneSteps() []step {
-	fill := func(ctx context.Context, s Store) error {
-		return errors.Join(
-			s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}),
-			s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold), proof(edge.ZoneScope("z2"), "f2", "c1", nil)},
-				append(owns(first, "a"), append(owns(sibling, "b"), owns(second, "c")...)...)),
-			s.NonConvergent(ctx, first, "n"), s.NonConvergent(ctx, second, "n"), s.NonConvergent(ctx, diff.DeploymentID{Scope: edge.ZoneScope("z11"), Ruleset: "r"}, "n"),
-			s.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon))
-	}
+	fill := all(
+		accept(reconcile.Acceptance{Commit: "c1"}),
+		prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold), proof(edge.ZoneScope("z2"), "f2", "c1", nil)},
+			append(owns(first, "a"), append(owns(sibling, "b"), owns(second, "c")...)...)),
+		nonConvergent(first, "n"), nonConvergent(second, "n"), nonConvergent(diff.DeploymentID{Scope: edge.ZoneScope("z11"), Ruleset: "r"}, "n"),
+		drifted([]reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon),
+	)
 	left := reconcile.Record{
 		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof(edge.ZoneScope("z2"), "f2", "c1", nil)),
 		NonConvergent: map[diff.DeploymentID]string{second: "n", {Scope: edge.ZoneScope("z11"), Ruleset: "r"}: "n"},
@@ -91,23 +80,21 @@ func goneSteps() []step {
 	again.Applied = diff.Applied{second: {"c"}, first: {"x"}}
 	return []step{
 		{
-			"all but drifts of a zone is forgotten", func(ctx context.Context, s Store) error {
-				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown"), edge.ZoneScope("z")}}))
-			},
+			"all but drifts of a zone is forgotten", all(fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown"), edge.ZoneScope("z")}})),
 			left,
 		},
 		{
-			"and begins anew", func(ctx context.Context, s Store) error {
-				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
-					s.Widen(ctx, owns(first, "x")), s.Prove(ctx, "c2", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f3", "c2", nil)}, owns(first, "x")))
-			},
+			"and begins anew", all(
+				fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
+				widen(owns(first, "x")), prove("c2", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f3", "c2", nil)}, owns(first, "x")),
+			),
 			again,
 		},
 		{
-			"a record of the commit before does not bring it back", func(ctx context.Context, s Store) error {
-				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)))
-			},
+			"a record of the commit before does not bring it back", all(
+				fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)),
+			),
 			left,
 		},
 	}

@@ -1,9 +1,6 @@
 package ledgertest
 
 import (
-	"context"
-	"errors"
-
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -12,15 +9,17 @@ import (
 // anAccount deploys one ruleset several times.
 var anAccount = edge.AccountScope("a1")
 
-var severalAtAccountLevel = step{
-	"several deployments of one ruleset at account level", func(ctx context.Context, s Store) error {
-		eu, us := diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}
-		return errors.Join(
-			s.Prove(ctx, "c1", nil, append(owns(eu, "a"), owns(us, "b")...)), s.Widen(ctx, owns(us, "c")),
-			s.NonConvergent(ctx, eu, "n"), s.NonConvergent(ctx, us, "m"), s.Forget(ctx, []diff.DeploymentID{eu}))
-	},
-	reconcile.Record{
-		Applied:       diff.Applied{{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}: {"b", "c"}},
-		NonConvergent: map[diff.DeploymentID]string{{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}: "m"},
-	},
-}
+var (
+	eu, us = diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}
+
+	severalAtAccountLevel = step{
+		"several deployments of one ruleset at account level", all(
+			prove("c1", nil, append(owns(eu, "a"), owns(us, "b")...)), widen(owns(us, "c")),
+			nonConvergent(eu, "n"), nonConvergent(us, "m"), forget([]diff.DeploymentID{eu}),
+		),
+		reconcile.Record{
+			Applied:       diff.Applied{us: {"b", "c"}},
+			NonConvergent: map[diff.DeploymentID]string{us: "m"},
+		},
+	}
+)

@@ -1,8 +1,6 @@
 package ledgertest
 
 import (
-	"context"
-	"errors"
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -15,45 +13,35 @@ func approvalSteps() []step {
 	override := reconcile.Approval{Digest: "freezes.weekend", Kind: reconcile.Overridden, Who: "kim", Reason: "INC-1", At: noon}
 	return []step{
 		{
-			"approve", func(ctx context.Context, s Store) error {
-				return s.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "lee")})
-			},
+			"approve", approve(said("a", "kim"), said("b", "lee")),
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim"), said("b", "lee")}},
 		},
 		{
-			"the first word counts", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("a", "lee")}), s.Approve(ctx, []reconcile.Approval{said("a", "max")}))
-			},
+			"the first word counts", all(approve(said("a", "kim"), said("a", "lee")), approve(said("a", "max"))),
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim")}},
 		},
 		{
-			"an override releases nothing", func(ctx context.Context, s Store) error {
-				return s.Approve(ctx, []reconcile.Approval{override, override})
-			},
+			"an override releases nothing", approve(override, override),
 			reconcile.Record{},
 		},
 		{
-			"spend", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "kim")}), s.Spend(ctx, []string{"a", "never said"}))
-			},
+			"spend", all(approve(said("a", "kim"), said("b", "kim")), spend("a", "never said")),
 			reconcile.Record{Approvals: []reconcile.Approval{said("b", "kim")}},
 		},
 		{
-			"what is spent can be said again", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim")}), s.Spend(ctx, []string{"a"}), s.Approve(ctx, []reconcile.Approval{said("a", "lee")}))
-			},
+			"what is spent can be said again", all(
+				approve(said("a", "kim")), spend("a"), approve(said("a", "lee")),
+			),
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "lee")}},
 		},
 		{
-			"withdraw", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "kim")}), s.Withdraw(ctx, []string{"b", "never said"}, "taken back"))
-			},
+			"withdraw", all(approve(said("a", "kim"), said("b", "kim")), withdraw("taken back", "b", "never said")),
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim")}},
 		},
 		{
-			"what is withdrawn can be said again", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim")}), s.Withdraw(ctx, []string{"a"}, "expired"), s.Approve(ctx, []reconcile.Approval{said("a", "kim")}))
-			},
+			"what is withdrawn can be said again", all(
+				approve(said("a", "kim")), withdraw("expired", "a"), approve(said("a", "kim")),
+			),
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim")}},
 		},
 	}
@@ -65,19 +53,15 @@ func rolloutSteps() []step {
 	}
 	return []step{
 		{
-			"roll", func(ctx context.Context, s Store) error { return s.Roll(ctx, set(rolling)) },
+			"roll", roll(set(rolling)),
 			reconcile.Record{Rollout: rolling},
 		},
 		{
-			"roll on from what is there", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Roll(ctx, set(rolling)), s.Roll(ctx, reconcile.Rollout.Resumed))
-			},
+			"roll on from what is there", all(roll(set(rolling)), roll(reconcile.Rollout.Resumed)),
 			reconcile.Record{Rollout: rolling.Resumed()},
 		},
 		{
-			"a rollout that is through has no zones", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Roll(ctx, set(rolling)), s.Roll(ctx, set(reconcile.Rollout{Commit: "c2"})))
-			},
+			"a rollout that is through has no zones", all(roll(set(rolling)), roll(set(reconcile.Rollout{Commit: "c2"}))),
 			reconcile.Record{Rollout: reconcile.Rollout{Commit: "c2"}},
 		},
 	}

@@ -46,7 +46,7 @@ var callNames = []string{
 }
 
 // draw makes up a call of so few values that calls meet.
-func draw(t *rapid.T, name string) func(context.Context, Store) error {
+func draw(t *rapid.T, name string) call {
 	d := drawing{t}
 	switch name {
 	case "accept":
@@ -61,41 +61,29 @@ func draw(t *rapid.T, name string) func(context.Context, Store) error {
 		if d.number() > 0 {
 			a.State = []byte(d.of("state", "s1", "s2"))
 		}
-		return func(ctx context.Context, s Store) error { return s.AcceptCommit(ctx, a) }
+		return accept(a)
 	case "prove":
-		commit, all, settled := d.of("commit", "c1", "c2"), d.proofs(), d.settled()
-		return func(ctx context.Context, s Store) error { return s.Prove(ctx, commit, all, settled) }
+		return prove(d.of("commit", "c1", "c2"), d.proofs(), d.settled())
 	case "widen":
-		owned := d.settled()
-		return func(ctx context.Context, s Store) error { return s.Widen(ctx, owned) }
+		return widen(d.settled())
 	case "nonconvergent":
-		id, print := d.id(), d.of("print", "n1", "n2")
-		return func(ctx context.Context, s Store) error { return s.NonConvergent(ctx, id, print) }
+		return nonConvergent(d.id(), d.of("print", "n1", "n2"))
 	case "forget":
-		ids := []diff.DeploymentID{d.id(), d.id()}
-		return func(ctx context.Context, s Store) error { return s.Forget(ctx, ids) }
+		return forget([]diff.DeploymentID{d.id(), d.id()})
 	case "drifted":
-		drifts, before := d.drifts(), noon.Add(time.Duration(d.number()))
-		return func(ctx context.Context, s Store) error { return s.Drifted(ctx, drifts, before) }
+		return drifted(d.drifts(), noon.Add(time.Duration(d.number())))
 	case "approve":
-		all := d.approvals()
-		return func(ctx context.Context, s Store) error { return s.Approve(ctx, all) }
+		return approve(d.approvals()...)
 	case "spend":
-		digests := []string{d.of("digest", "d1", "d2", "d3")}
-		return func(ctx context.Context, s Store) error { return s.Spend(ctx, digests) }
+		return spend(d.of("digest", "d1", "d2", "d3"))
 	case "depart":
 		m, digests := d.memory(), []string{d.of("digest", "d1", "d2", "d3")}
 		return func(ctx context.Context, s Store) error { return s.Depart(ctx, m, digests) }
 	default:
-		o := d.rollout()
-		return func(ctx context.Context, s Store) error {
-			return s.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
-				if o == nil {
-					return have.Resumed()
-				}
-				return *o
-			})
+		if o := d.rollout(); o != nil {
+			return roll(func(reconcile.Rollout) reconcile.Rollout { return *o })
 		}
+		return roll(reconcile.Rollout.Resumed)
 	}
 }
 

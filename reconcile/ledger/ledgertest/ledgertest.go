@@ -90,7 +90,7 @@ func once(test func(*testing.T, Fixture)) func(*testing.T, func(*testing.T) Fixt
 // step is what is done to a store of its own, and what is on record then.
 type step struct {
 	name string
-	do   func(ctx context.Context, s Store) error
+	do   call
 	want reconcile.Record
 }
 
@@ -101,12 +101,18 @@ func steps(all []step) func(*testing.T, func(*testing.T) Fixture) {
 			t.Run(step.name, func(t *testing.T) {
 				f := open(t)
 				must(t, step.do(t.Context(), f.Store))
-				check(t, f.Store, step.want)
-				if f.Reopen != nil {
-					check(t, f.Reopen(t).Store, step.want)
-				}
+				checkKept(t, f, step.want)
 			})
 		}
+	}
+}
+
+// checkKept reads a store, and where it can be reopened, what it has left behind.
+func checkKept(t *testing.T, f Fixture, want reconcile.Record) {
+	t.Helper()
+	check(t, f.Store, want)
+	if f.Reopen != nil {
+		check(t, f.Reopen(t).Store, want)
 	}
 }
 

@@ -17,45 +17,39 @@ func memorySteps() []step {
 	return []step{
 		{"nothing", func(context.Context, Store) error { return nil }, reconcile.Record{}},
 		{
-			"prove what is owned", func(ctx context.Context, s Store) error { return s.Prove(ctx, "c1", nil, owns(first, "a", "b")) },
+			"prove what is owned", prove("c1", nil, owns(first, "a", "b")),
 			reconcile.Record{Applied: diff.Applied{first: {"a", "b"}}},
 		},
 		{
-			"prove nothing", func(ctx context.Context, s Store) error { return s.Prove(ctx, "c1", nil, nil) }, reconcile.Record{},
+			"prove nothing", prove("c1", nil, nil), reconcile.Record{},
 		},
 		{
-			"prove again keeps what is not named", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", nil, append(owns(first, "a"), owns(second, "b")...)), s.Prove(ctx, "c2", nil, owns(first, "c", "d")))
-			},
+			"prove again keeps what is not named", all(prove("c1", nil, append(owns(first, "a"), owns(second, "b")...)), prove("c2", nil, owns(first, "c", "d"))),
 			reconcile.Record{Applied: diff.Applied{first: {"c", "d"}, second: {"b"}}},
 		},
 		{
-			"owning nothing is remembered", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", nil, owns(first, "a")), s.Prove(ctx, "c2", nil, owns(first)))
-			},
+			"owning nothing is remembered", all(prove("c1", nil, owns(first, "a")), prove("c2", nil, owns(first))),
 			reconcile.Record{Applied: diff.Applied{first: {}}},
 		},
 		{
-			"members are kept to the letter", func(ctx context.Context, s Store) error { return s.Prove(ctx, "", nil, owns(first, nasty...)) },
+			"members are kept to the letter", prove("", nil, owns(first, nasty...)),
 			reconcile.Record{Applied: diff.Applied{first: nasty}},
 		},
 		{
-			"the last fingerprint counts", func(ctx context.Context, s Store) error {
-				return errors.Join(s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, first, "f2"), s.NonConvergent(ctx, second, "f1"))
-			},
+			"the last fingerprint counts", all(nonConvergent(first, "f1"), nonConvergent(first, "f2"), nonConvergent(second, "f1")),
 			reconcile.Record{NonConvergent: map[diff.DeploymentID]string{first: "f2", second: "f1"}},
 		},
 		{
-			"a proof forgives only what is named, changed or not", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", nil, owns(first, "a")), s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, second, "f1"),
-					s.Prove(ctx, "c1", nil, owns(first, "a")))
-			},
+			"a proof forgives only what is named, changed or not", all(
+				prove("c1", nil, owns(first, "a")), nonConvergent(first, "f1"), nonConvergent(second, "f1"),
+				prove("c1", nil, owns(first, "a")),
+			),
 			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{second: "f1"}},
 		},
 		{
-			"the last size counts", func(ctx context.Context, s Store) error {
-				return errors.Join(s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 9, Deployments: 12, Tokens: 3}}), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 9, Deployments: 12, Tokens: 2}}))
-			},
+			"the last size counts", all(
+				accept(reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 9, Deployments: 12, Tokens: 3}}), accept(reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 9, Deployments: 12, Tokens: 2}}),
+			),
 			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1", Size: guard.Size{Zones: 9, Deployments: 12, Tokens: 2}}},
 		},
 	}
@@ -65,20 +59,20 @@ func memorySteps() []step {
 func trySteps() []step {
 	return []step{
 		{
-			"the last try of what was not kept counts", func(ctx context.Context, s Store) error {
-				return errors.Join(s.NonConvergent(ctx, first, "f1"), s.Tried(ctx, first, diff.Try{Next: tried}), s.Tried(ctx, first, diff.Try{At: tried, Next: tried.Add(time.Hour)}),
-					s.NonConvergent(ctx, second, "f1"), s.Tried(ctx, sibling, diff.Try{At: tried, Next: tried}))
-			},
+			"the last try of what was not kept counts", all(
+				nonConvergent(first, "f1"), try(first, diff.Try{Next: tried}), try(first, diff.Try{At: tried, Next: tried.Add(time.Hour)}),
+				nonConvergent(second, "f1"), try(sibling, diff.Try{At: tried, Next: tried}),
+			),
 			reconcile.Record{
 				NonConvergent: map[diff.DeploymentID]string{first: "f1", second: "f1"},
 				Tries:         map[diff.DeploymentID]diff.Try{first: {At: tried, Next: tried.Add(time.Hour)}},
 			},
 		},
 		{
-			"a proof forgives the tries", func(ctx context.Context, s Store) error {
-				return errors.Join(s.NonConvergent(ctx, first, "f1"), s.Tried(ctx, first, diff.Try{At: tried, Next: tried}),
-					s.Prove(ctx, "c1", nil, owns(first, "a")), s.NonConvergent(ctx, first, "f1"))
-			},
+			"a proof forgives the tries", all(
+				nonConvergent(first, "f1"), try(first, diff.Try{At: tried, Next: tried}),
+				prove("c1", nil, owns(first, "a")), nonConvergent(first, "f1"),
+			),
 			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{first: "f1"}},
 		},
 	}
@@ -91,15 +85,15 @@ var tried = time.Date(2026, 3, 1, 2, 22, 0, 0, time.UTC)
 func forgetSteps() []step {
 	return []step{
 		{
-			"forget nothing", func(ctx context.Context, s Store) error { return s.Forget(ctx, nil) }, reconcile.Record{},
+			"forget nothing", forget(nil), reconcile.Record{},
 		},
 		{
-			"forget drops what is named, known or not", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", nil, append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
-					s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, sibling, "f1"), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 3}}),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, nil),
-					s.Forget(ctx, []diff.DeploymentID{first, {Scope: edge.ZoneScope("z9"), Ruleset: "r"}, {Scope: edge.ZoneScope("z2"), Ruleset: "other"}}))
-			},
+			"forget drops what is named, known or not", all(
+				prove("c1", nil, append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
+				nonConvergent(first, "f1"), nonConvergent(sibling, "f1"), accept(reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 3}}),
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, nil),
+				forget([]diff.DeploymentID{first, {Scope: edge.ZoneScope("z9"), Ruleset: "r"}, {Scope: edge.ZoneScope("z2"), Ruleset: "other"}}),
+			),
 			reconcile.Record{
 				Accepted: reconcile.Accepted{Commit: "c1", Size: guard.Size{Zones: 3}},
 				Applied:  diff.Applied{second: {"b"}, sibling: {"c"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "f1"},
@@ -113,10 +107,7 @@ func forgetSteps() []step {
 func testSwept(t *testing.T, f Fixture) {
 	must(t, errors.Join(f.Store.Swept(t.Context(), noon), f.Store.Swept(t.Context(), noon.Add(time.Nanosecond))))
 	want := reconcile.Record{Swept: noon.Add(time.Nanosecond)}
-	check(t, f.Store, want)
-	if f.Reopen != nil {
-		check(t, f.Reopen(t).Store, want)
-	}
+	checkKept(t, f, want)
 }
 
 // testHolds: one a zone, the last; and those that are over are there too.
@@ -126,8 +117,5 @@ func testHolds(t *testing.T, f Fixture) {
 		must(t, f.Hold(t.Context(), h))
 	}
 	want := reconcile.Record{Holds: []diff.Hold{one, two}}
-	check(t, f.Store, want)
-	if f.Reopen != nil {
-		check(t, f.Reopen(t).Store, want)
-	}
+	checkKept(t, f, want)
 }

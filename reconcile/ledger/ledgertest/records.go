@@ -20,46 +20,37 @@ func proveSteps() []step {
 		return []reconcile.Proof{proof(edge.ZoneScope("z1"), fingerprint, commit, labels)}
 	}
 	return []step{
-		{"nothing", func(ctx context.Context, s Store) error { return s.Prove(ctx, "c1", nil, nil) }, reconcile.Record{}},
+		{"nothing", prove("c1", nil, nil), reconcile.Record{}},
 		{
-			"before any commit was accepted", func(ctx context.Context, s Store) error {
-				return s.Prove(ctx, "c1", one("f", "c1", gold), owns(first, nasty...))
-			},
+			"before any commit was accepted", prove("c1", one("f", "c1", gold), owns(first, nasty...)),
 			reconcile.Record{Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", gold)), Applied: diff.Applied{first: nasty}},
 		},
 		{
-			"the same again keeps its commit", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", nil), nil), s.Prove(ctx, "c2", one("f", "c2", plain), nil))
-			},
+			"the same again keeps its commit", all(prove("c1", one("f", "c1", nil), nil), prove("c2", one("f", "c2", plain), nil)),
 			reconcile.Record{Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil))},
 		},
 		{
-			"another declaration takes its place", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", gold), nil), s.Prove(ctx, "c2", one("g", "c2", gold), nil))
-			},
+			"another declaration takes its place", all(prove("c1", one("f", "c1", gold), nil), prove("c2", one("g", "c2", gold), nil)),
 			reconcile.Record{Proofs: proofs(after("f ", proof(edge.ZoneScope("z1"), "g", "c2", gold)))},
 		},
 		{
-			"so do other labels", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", gold), nil), s.Prove(ctx, "c2", one("f", "c2", nil), nil))
-			},
+			"so do other labels", all(prove("c1", one("f", "c1", gold), nil), prove("c2", one("f", "c2", nil), nil)),
 			reconcile.Record{Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c2", nil))},
 		},
 		{
-			"it narrows what was widened, and forgives", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", nil, owns(first, "a", "b")), s.Widen(ctx, owns(first, "c")), s.NonConvergent(ctx, first, "n"),
-					s.Prove(ctx, "c1", one("f", "c1", nil), owns(first, "c")))
-			},
+			"it narrows what was widened, and forgives", all(
+				prove("c1", nil, owns(first, "a", "b")), widen(owns(first, "c")), nonConvergent(first, "n"),
+				prove("c1", one("f", "c1", nil), owns(first, "c")),
+			),
 			reconcile.Record{Applied: diff.Applied{first: {"c"}}, Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil))},
 		},
 		severalAtAccountLevel,
 		{
-			"it touches nothing else, not in the same zone either", func(ctx context.Context, s Store) error {
-				return errors.Join(
-					s.Prove(ctx, "c1", nil, append(owns(sibling, "a"), owns(second, "b")...)), s.NonConvergent(ctx, sibling, "n"),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z2"), "f", "c1", nil)}, nil),
-					s.Prove(ctx, "c1", one("f", "c1", nil), owns(first)))
-			},
+			"it touches nothing else, not in the same zone either", all(
+				prove("c1", nil, append(owns(sibling, "a"), owns(second, "b")...)), nonConvergent(sibling, "n"),
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z2"), "f", "c1", nil)}, nil),
+				prove("c1", one("f", "c1", nil), owns(first)),
+			),
 			reconcile.Record{
 				Applied: diff.Applied{first: {}, sibling: {"a"}, second: {"b"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "n"},
 				Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil), proof(edge.ZoneScope("z2"), "f", "c1", nil)),
@@ -75,10 +66,10 @@ func earlierSteps() []step {
 	}
 	return []step{
 		{
-			"what was proved before is remembered, the newest first, each once", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", one("f", "c1"), nil), s.Prove(ctx, "c2", one("g", "c2"), nil),
-					s.Prove(ctx, "c3", one("h", "c3"), nil), s.Prove(ctx, "c4", one("g", "c4"), nil))
-			},
+			"what was proved before is remembered, the newest first, each once", all(
+				prove("c1", one("f", "c1"), nil), prove("c2", one("g", "c2"), nil),
+				prove("c3", one("h", "c3"), nil), prove("c4", one("g", "c4"), nil),
+			),
 			reconcile.Record{Proofs: proofs(after("h f ", proof(edge.ZoneScope("z1"), "g", "c4", nil)))},
 		},
 		{
@@ -95,23 +86,19 @@ func earlierSteps() []step {
 
 // lateSteps are about records of a commit that is not the accepted one.
 func lateSteps() []step {
-	accept := func(ctx context.Context, s Store) error {
-		return s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2"})
-	}
+	next := accept(reconcile.Acceptance{Commit: "c2"})
 	return []step{
 		{
-			"they add nothing", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s), s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first, "a")))
-			},
+			"they add nothing", all(next, prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first, "a"))),
 			reconcile.Record{Accepted: accepted("c2")},
 		},
 		{
-			"they change what is there", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first, "a", "b")),
-					accept(ctx, s), s.NonConvergent(ctx, first, "n"), s.NonConvergent(ctx, sibling, "n"),
-					s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "g", "c1", gold), proof(edge.ZoneScope("z2"), "f", "c1", nil)},
-						append(owns(first, "b"), owns(sibling, "c")...)))
-			},
+			"they change what is there", all(
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, owns(first, "a", "b")),
+				next, nonConvergent(first, "n"), nonConvergent(sibling, "n"),
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "g", "c1", gold), proof(edge.ZoneScope("z2"), "f", "c1", nil)},
+					append(owns(first, "b"), owns(sibling, "c")...)),
+			),
 			reconcile.Record{Accepted: accepted("c2"), Applied: diff.Applied{first: {"b"}}, Proofs: proofs(after("f ", proof(edge.ZoneScope("z1"), "g", "c1", gold)))},
 		},
 	}
@@ -120,18 +107,16 @@ func lateSteps() []step {
 // widenSteps are about [reconcile.Records.Widen].
 func widenSteps() []step {
 	return []step{
-		{"nothing", func(ctx context.Context, s Store) error { return s.Widen(ctx, nil) }, reconcile.Record{}},
+		{"nothing", widen(nil), reconcile.Record{}},
 		{
-			"what is not there yet", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Widen(ctx, owns(first, nasty...)), s.Widen(ctx, owns(second)))
-			},
+			"what is not there yet", all(widen(owns(first, nasty...)), widen(owns(second))),
 			reconcile.Record{Applied: diff.Applied{first: nasty, second: {}}},
 		},
 		{
-			"the union, and nothing else", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Prove(ctx, "c1", nil, append(owns(first, "a", "b"), owns(second, "a")...)), s.NonConvergent(ctx, first, "n"),
-					s.Widen(ctx, owns(first, "b", "c", "c")), s.Widen(ctx, owns(first, "a")), s.Widen(ctx, owns(first)))
-			},
+			"the union, and nothing else", all(
+				prove("c1", nil, append(owns(first, "a", "b"), owns(second, "a")...)), nonConvergent(first, "n"),
+				widen(owns(first, "b", "c", "c")), widen(owns(first, "a")), widen(owns(first)),
+			),
 			reconcile.Record{Applied: diff.Applied{first: {"a", "b", "c"}, second: {"a"}}, NonConvergent: map[diff.DeploymentID]string{first: "n"}},
 		},
 	}
@@ -142,34 +127,33 @@ func driftSteps() []step {
 	at := func(zone edge.Scope, after time.Duration, weakens bool) reconcile.Drift {
 		return reconcile.Drift{Scope: zone, At: noon.Add(after), Weakens: weakens}
 	}
+	there := time.FixedZone("", 5*3600)
 	return []step{
-		{"nothing", func(ctx context.Context, s Store) error { return s.Drifted(ctx, nil, noon) }, reconcile.Record{}},
+		{"nothing", drifted(nil, noon), reconcile.Record{}},
 		{
-			"in the order of time", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), 1, true), at(edge.ZoneScope("z2"), 0, false)}, noon),
-					s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), -time.Second, false), at(edge.ZoneScope("z3"), 0, true)}, noon.Add(-time.Hour)))
-			},
+			"in the order of time", all(
+				drifted([]reconcile.Drift{at(edge.ZoneScope("z1"), 1, true), at(edge.ZoneScope("z2"), 0, false)}, noon),
+				drifted([]reconcile.Drift{at(edge.ZoneScope("z1"), -time.Second, false), at(edge.ZoneScope("z3"), 0, true)}, noon.Add(-time.Hour)),
+			),
 			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), -time.Second, false), at(edge.ZoneScope("z2"), 0, false), at(edge.ZoneScope("z3"), 0, true), at(edge.ZoneScope("z1"), 1, true)}},
 		},
 		{
-			"the same again is one, and weakens if either does", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z2"), 0, true)}, noon),
-					s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), 0, true), at(edge.ZoneScope("z2"), 0, false), at(edge.ZoneScope("z2"), 0, false)}, noon))
-			},
+			"the same again is one, and weakens if either does", all(
+				drifted([]reconcile.Drift{at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z2"), 0, true)}, noon),
+				drifted([]reconcile.Drift{at(edge.ZoneScope("z1"), 0, true), at(edge.ZoneScope("z2"), 0, false), at(edge.ZoneScope("z2"), 0, false)}, noon),
+			),
 			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), 0, true), at(edge.ZoneScope("z2"), 0, true)}},
 		},
 		{
-			"those before are dropped, new ones too", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z1"), -1, false), at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z1"), 900*time.Millisecond, false)}, noon.Add(-time.Hour)),
-					s.Drifted(ctx, []reconcile.Drift{at(edge.ZoneScope("z2"), -1, true), at(edge.ZoneScope("z2"), time.Second, true)}, noon))
-			},
+			"those before are dropped, new ones too", all(
+				drifted([]reconcile.Drift{at(edge.ZoneScope("z1"), -1, false), at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z1"), 900*time.Millisecond, false)}, noon.Add(-time.Hour)),
+				drifted([]reconcile.Drift{at(edge.ZoneScope("z2"), -1, true), at(edge.ZoneScope("z2"), time.Second, true)}, noon),
+			),
 			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), 0, false), at(edge.ZoneScope("z1"), 900*time.Millisecond, false), at(edge.ZoneScope("z2"), time.Second, true)}},
 		},
 		{
-			"clocks of other zones", func(ctx context.Context, s Store) error {
-				there := time.FixedZone("", 5*3600)
-				return s.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon.In(there)}, {Scope: edge.ZoneScope("z2"), At: noon.Add(-time.Minute).In(there)}}, noon.In(time.FixedZone("", -7200)))
-			},
+			"clocks of other zones",
+			drifted([]reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon.In(there)}, {Scope: edge.ZoneScope("z2"), At: noon.Add(-time.Minute).In(there)}}, noon.In(time.FixedZone("", -7200))),
 			reconcile.Record{Drifts: []reconcile.Drift{at(edge.ZoneScope("z1"), 0, false)}},
 		},
 	}

@@ -135,8 +135,5 @@ func testAtOnce(t *testing.T, f Fixture) {
 		})
 	}
 	all.Wait()
-	check(t, f.Store, want)
-	if f.Reopen != nil {
-		check(t, f.Reopen(t).Store, want)
-	}
+	checkKept(t, f, want)
 }

@@ -12,17 +12,25 @@ import (
 
 // writtenSteps are about which zones were written because of the accepted commit.
 func writtenSteps() []step {
-	accept := func(ctx context.Context, s Store, commit string) error {
-		return s.AcceptCommit(ctx, reconcile.Acceptance{Commit: commit})
-	}
-	write := func(ctx context.Context, s Store, zone edge.Scope, change func(*reconcile.Entry)) error {
+	commit := func(name string) call { return accept(reconcile.Acceptance{Commit: name}) }
+	write := func(zone edge.Scope, change func(*reconcile.Entry)) call {
 		e := reconcile.Entry{
 			At: noon, Kind: reconcile.EntryWrite, Action: string(diff.ActionUpdate), Trigger: reconcile.TriggerSync, Declaration: "f",
 			Asked: reconcile.Asked{Commit: "c1"}, Subject: reconcile.Subject{Zone: "shop-" + zone.String(), Scope: zone, Ruleset: "r"}, Direction: diff.Neutral,
 		}
 		change(&e)
-		_, err := s.RecordWrite(ctx, e, nil)
-		return err
+		return func(ctx context.Context, s Store) error {
+			_, err := s.RecordWrite(ctx, e, nil)
+			return err
+		}
+	}
+	superseded := func(do call) call {
+		return func(ctx context.Context, s Store) error {
+			if err := do(ctx, s); !errors.Is(err, reconcile.ErrSuperseded) {
+				return fmt.Errorf("a write for another commit: %w", err)
+			}
+			return nil
+		}
 	}
 	plain := func(*reconcile.Entry) {}
 	weakens := func(e *reconcile.Entry) { e.Direction = diff.Weakens }
@@ -31,36 +39,25 @@ func writtenSteps() []step {
 	}
 	return []step{
 		{
-			"zones of the accepted commit", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, edge.ZoneScope("z1"), plain), write(ctx, s, edge.ZoneScope("z2"), weakens), write(ctx, s, edge.ZoneScope("z2"), plain))
-			},
+			"zones of the accepted commit",
+			all(commit("c1"), write(edge.ZoneScope("z1"), plain), write(edge.ZoneScope("z2"), weakens), write(edge.ZoneScope("z2"), plain)),
 			written(map[edge.Scope]bool{edge.ZoneScope("z1"): false, edge.ZoneScope("z2"): true}),
 		},
 		{
-			"neither drift, nor what was approved, and nothing for another commit", func(ctx context.Context, s Store) error {
-				err := write(ctx, s, edge.ZoneScope("z0"), plain)
-				if err = errors.Join(err, accept(ctx, s, "c1")); err != nil {
-					return err
-				}
-				if err := write(ctx, s, edge.ZoneScope("z3"), func(e *reconcile.Entry) { e.Asked.Commit = "c0" }); !errors.Is(err, reconcile.ErrSuperseded) {
-					return fmt.Errorf("a write for another commit: %w", err)
-				}
-				return errors.Join(
-					write(ctx, s, edge.ZoneScope("z1"), func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }),
-					write(ctx, s, edge.ZoneScope("z2"), func(e *reconcile.Entry) { e.Asked.Approver = "max" }))
-			},
+			"neither drift, nor what was approved, and nothing for another commit",
+			all(
+				write(edge.ZoneScope("z0"), plain), commit("c1"), superseded(write(edge.ZoneScope("z3"), func(e *reconcile.Entry) { e.Asked.Commit = "c0" })),
+				write(edge.ZoneScope("z1"), func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }),
+				write(edge.ZoneScope("z2"), func(e *reconcile.Entry) { e.Asked.Approver = "max" }),
+			),
 			written(nil),
 		},
 		{
-			"accepted again they still count", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, edge.ZoneScope("z1"), plain), accept(ctx, s, "c1"))
-			},
+			"accepted again they still count", all(commit("c1"), write(edge.ZoneScope("z1"), plain), commit("c1")),
 			written(map[edge.Scope]bool{edge.ZoneScope("z1"): false}),
 		},
 		{
-			"after another commit they do not", func(ctx context.Context, s Store) error {
-				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, edge.ZoneScope("z1"), plain), accept(ctx, s, "c2"), accept(ctx, s, "c1"))
-			},
+			"after another commit they do not", all(commit("c1"), write(edge.ZoneScope("z1"), plain), commit("c2"), commit("c1")),
 			written(nil),
 		},
 	}

@@ -286,7 +286,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.Look(s.sync)
-	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, health.Webhook, d.log)
+	pages, err := withHooks(d.pages(health), d.settings.Hooks, health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Every outcome of a webhook is counted, and those that refuse are logged once in a while.
 func TestWebhookOutcomes(t *testing.T) {
-	outcomes := []forge.Outcome{forge.Woke, forge.Ignored, forge.Unverified, forge.Unreadable, forge.Throttled, forge.NoPost, forge.Unready}
+	outcomes := []forge.Outcome{forge.Poked, forge.Ignored, forge.Unverified, forge.Unreadable, forge.Throttled, forge.NoPost, forge.Unready}
 	var log strings.Builder
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	r := refusedHooks{log: slog.New(slog.NewTextHandler(&log, nil)), now: func() time.Time { return now }, told: map[forge.Outcome]time.Time{}}

@@ -71,8 +71,9 @@ func (d *Daemon) tokensOnRecord() *token.Worker {
 	})
 }
 
-// withHooks puts the webhooks of forges beside the health pages. Each request goes to count.
-func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(), count func(outcome string), log *slog.Logger) (http.Handler, error) {
+// withHooks puts the webhooks of forges, which poke some, beside the health pages. Each request
+// goes to count.
+func withHooks(pages http.Handler, configured map[string]schema.Hook, count func(outcome string), log *slog.Logger, poked ...forge.Poker) (http.Handler, error) {
 	if len(configured) == 0 {
 		return pages, nil
 	}
@@ -86,11 +87,11 @@ func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	refusals := refusedHooks{log: log, now: time.Now, told: map[forge.Outcome]time.Time{}}
-	mux.Handle("/hook/git", forge.Handler(hooks, wake, func(o forge.Outcome) {
+	mux.Handle("/hook/git", forge.Handler(hooks, func(o forge.Outcome) {
 		log.Debug("webhook", "outcome", string(o))
 		count(string(o))
 		refusals.note(o)
-	}))
+	}, poked...))
 	return mux, nil
 }
 
@@ -108,7 +109,7 @@ type refusedHooks struct {
 const refusedEvery = 10 * time.Minute
 
 func (r *refusedHooks) note(o forge.Outcome) {
-	if o == forge.Woke || o == forge.Ignored {
+	if o == forge.Poked || o == forge.Ignored {
 		return
 	}
 	r.mu.Lock()

@@ -153,7 +153,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 	for i, account := range state.Accounts {
 		state.Accounts[i].Zones = sample(account.Zones)
 	}
-	names := setup.NewNames(d.Settings, reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnlyExtended(platform)}), slog.New(slog.DiscardHandler))
+	names := setup.NewNames(d.Settings, reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(platform)}), slog.New(slog.DiscardHandler))
 	names.Look(ctx, state)
 	for _, account := range names.Resolve(state).Accounts {
 		zone := account.Zones[0]

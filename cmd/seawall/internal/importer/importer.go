@@ -59,8 +59,11 @@ type Platform struct {
 
 // directory lists what the credential of a lane can see; nil where the platform does not.
 func (p Platform) directory(lane int) edge.Directory {
-	d, _ := p.Lanes.All[lane].Reader.(edge.Directory)
-	return d
+	reader := p.Lanes.All[lane].Reader
+	if !reader.Offers(edge.CallZones, edge.LevelCredential) {
+		return nil
+	}
+	return reader
 }
 
 // names finds what is declared by name, or nothing.

@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 // live is a platform in memory, as odd as the real one can be: the twin in edge/mem
 // refuses some of it.
 type live struct {
+	edge.Reader // nil: the calls below are all that are made
+
 	zones       []edge.Zone
 	entryPoints map[edge.ZoneID]edge.Ruleset
 	rulesets    map[edge.AccountID][]edge.Ruleset
@@ -45,6 +47,8 @@ type live struct {
 	reads  atomic.Int64 // of entry points
 	before func()       // each read of an entry point; nil does nothing
 }
+
+func (l *live) Offers(call edge.Call, _ edge.Level) bool { return call != edge.CallRulesetVersion }
 
 func (l *live) Rulesets(_ context.Context, scope edge.Scope) (listed []edge.Ruleset, _ error) {
 	for _, r := range l.rulesets[edge.AccountID(scope.ID)] {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -68,14 +69,14 @@ func (a *absorber) read(ctx context.Context) (*liveZone, error) {
 // liveDeployment is what a declared deployment is on the platform.
 type liveDeployment struct {
 	key      string
-	declarer *deployment.Declarer
+	declarer *planner.Declarer
 	rule     edge.Rule
 }
 
 // liveOf finds a declared deployment.
 func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDeployment, err error) {
 	i := slices.IndexFunc(z.account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset })
-	found, err := deployment.FindRuleset(z.account.Rulesets[i], z.listed)
+	found, err := rulesets.Find(z.account.Rulesets[i], z.listed)
 	if err != nil {
 		return one, err
 	}
@@ -98,7 +99,7 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	if err != nil {
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
-	return liveDeployment{d.Ruleset, deployment.NewDeclarer(full, z.platform.Documented), rules[0]}, nil
+	return liveDeployment{d.Ruleset, planner.NewDeclarer(full, z.platform.Documented), rules[0]}, nil
 }
 
 // declared is a declaration with which the live state agrees.

@@ -10,7 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
@@ -70,7 +70,7 @@ func (s *survey) recordsOf(account edge.AccountID, found targets) (records []rec
 // fill adds rulesets and zones to an account; byName are those that need no id.
 func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bool) {
 	keys := s.rulesetKeys(one, records)
-	byKey := map[string]*deployment.Declarer{}
+	byKey := map[string]*planner.Declarer{}
 	for id, key := range keys {
 		byKey[key] = s.had(one.ID, id).declarer
 	}

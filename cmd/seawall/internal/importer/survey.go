@@ -13,7 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -41,7 +41,7 @@ type laneState struct {
 // managed is a managed ruleset, and what declares execute rules of it.
 type managed struct {
 	ruleset  edge.Ruleset
-	declarer *deployment.Declarer
+	declarer *planner.Declarer
 }
 
 // managedKey says which one of an account. The version is empty for the newest.
@@ -215,7 +215,7 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 }
 
 // declarer declares execute rules of a managed ruleset, in the version that the rule runs.
-func (s *survey) declarer(ctx context.Context, account edge.AccountID, m managed, rule edge.Rule) (*deployment.Declarer, error) {
+func (s *survey) declarer(ctx context.Context, account edge.AccountID, m managed, rule edge.Rule) (*planner.Declarer, error) {
 	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
 	reader := versions{s.reader(account), s.platform.Documented}
 	if !reader.isPinned(m.ruleset, at.Version) {
@@ -231,7 +231,7 @@ func (s *survey) declaring(ruleset edge.Ruleset, err error) (managed, error) {
 	if err != nil {
 		return managed{}, err
 	}
-	return managed{ruleset, deployment.NewDeclarer(ruleset, s.platform.Documented)}, nil
+	return managed{ruleset, planner.NewDeclarer(ruleset, s.platform.Documented)}, nil
 }
 
 // versions reads managed rulesets in the versions that execute rules run.
@@ -242,8 +242,7 @@ type versions struct {
 
 // isPinned reports whether a version is another one than the newest, and can be read.
 func (v versions) isPinned(newest edge.Ruleset, version string) bool {
-	_, ok := v.Reader.(edge.RulesetReader)
-	return ok && !v.documented && version != "" && version != "latest" && version != newest.Version
+	return v.Offers(edge.CallRulesetVersion, edge.LevelAccount) && !v.documented && version != "" && version != "latest" && version != newest.Version
 }
 
 // version reads a managed ruleset as an execute rule runs it: the newest, or the version
@@ -252,7 +251,7 @@ func (v versions) version(ctx context.Context, account edge.AccountID, newest ed
 	if !v.isPinned(newest, version) {
 		return newest, nil
 	}
-	older, err := v.Reader.(edge.RulesetReader).RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
+	older, err := v.RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
 	if err != nil {
 		return older, fmt.Errorf("version %s: %w", version, err)
 	}
@@ -283,7 +282,7 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		}
 		rule := rules[id][0]
 		m, err := s.managed(ctx, r.Account, id)
-		var declarer *deployment.Declarer
+		var declarer *planner.Declarer
 		if err == nil {
 			declarer, err = s.declarer(ctx, r.Account, m, rule)
 		}

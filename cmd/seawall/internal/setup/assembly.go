@@ -144,20 +144,10 @@ func NewNames(s Settings, lanes reconcile.Lanes, log *slog.Logger) *directory.Na
 			if i < 0 {
 				return nil
 			}
-			calls, _ := lanes.All[i].Reader.(edge.Directory)
-			return calls
+			return lanes.All[i].Reader
 		}
 	}
 	return directory.New(config)
-}
-
-// readerOf reads the platform: by the calls beyond the reference, too, unless it is known
-// not to have them.
-func readerOf(s Settings, platform edge.Reader) edge.Reader {
-	if beyond, ok := platform.(edge.ExtendedReader); ok && (s.Platform.Profile == "" || s.Platform.Extended()) {
-		return edge.ReadOnlyExtended(beyond)
-	}
-	return edge.ReadOnly(platform)
 }
 
 // onGit adds the repository, the ledger, and what creating tokens takes.

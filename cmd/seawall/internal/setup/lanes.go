@@ -162,7 +162,7 @@ func (s Settings) connect(why Purpose, log *slog.Logger) (lanes reconcile.Lanes,
 	}
 	requests = requestsOf(lanes)
 	for i, l := range m.lanes {
-		lanes.All[i].Reader = readerOf(s, lanes.All[i].Reader)
+		lanes.All[i].Reader = edge.ReadOnly(lanes.All[i].Reader)
 		if !why.writes() || l.Observing {
 			lanes.All[i].Writer = edge.NoWriter{}
 		}
@@ -221,7 +221,7 @@ func (s Settings) ReviewLanes(log *slog.Logger) (lanes reconcile.Lanes, requests
 	}
 	requests = requestsOf(lanes)
 	for i := range lanes.All {
-		lanes.All[i].Reader, lanes.All[i].Writer = readerOf(s, lanes.All[i].Reader), edge.NoWriter{}
+		lanes.All[i].Reader, lanes.All[i].Writer = edge.ReadOnly(lanes.All[i].Reader), edge.NoWriter{}
 	}
 	return lanes, requests, nil
 }

@@ -102,12 +102,12 @@ func (w *writerWalk) lanes(lanes reconcile.Lanes) {
 }
 
 var writerTypes = []reflect.Type{
-	reflect.TypeFor[edge.Writer](), reflect.TypeFor[edge.Deployer](), reflect.TypeFor[edge.TokenCreator](), reflect.TypeFor[edge.TokenWriter](), reflect.TypeFor[reconcile.Sinks](),
+	reflect.TypeFor[edge.Writer](), reflect.TypeFor[edge.TokenWriter](), reflect.TypeFor[reconcile.Sinks](),
 }
 
 // harmless are the stand-ins. Views that only read hide what they look through.
 var harmless = map[string]bool{
-	"edge.NoWriter": true, "edge.readOnly": true, "edge.readOnlyExtended": true, "edge.dryRunOnly": true, "edge.readOnlyTokens": true, "token.noCredential": true, "setup.checkedSinks": true,
+	"edge.NoWriter": true, "edge.readOnly": true, "edge.dryRunOnly": true, "edge.readOnlyTokens": true, "token.noCredential": true, "setup.checkedSinks": true,
 }
 
 func (w *writerWalk) walk(path string, v reflect.Value) {

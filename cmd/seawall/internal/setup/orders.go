@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -53,7 +52,7 @@ type Rotated struct {
 // RotatedOf makes the answer of a report. The plan is left out where it was shown.
 func RotatedOf(r reconcile.Report, o RotateOrder) (answer Rotated, err error) {
 	for _, result := range r.Results {
-		if _, creates := result.Change.Operation.(diff.Creation); creates && result.Change.Token == o.Key && result.Outcome == reconcile.Converged {
+		if result.Change.Creates() && result.Change.Token == o.Key && result.Outcome == reconcile.Converged {
 			answer.Done = true
 		}
 	}

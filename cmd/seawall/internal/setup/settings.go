@@ -230,6 +230,7 @@ func (s Settings) ClientConfig(credential schema.SecretRef, log *slog.Logger) cl
 		Token:       recently(func() (edge.Secret, error) { return ReadToken(credential) }),
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
+		Documented:  s.Platform.Profile == "documented",
 		UserAgent:   "seawall/" + cli.ThisVersion().Version,
 		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.Failed,
 		Log: log,

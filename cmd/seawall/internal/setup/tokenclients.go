@@ -134,17 +134,14 @@ func (t tokenClients) account(a desired.Account) (token.Calls, error) {
 }
 
 // offered adds to calls what may be used of a platform.
-func (t tokenClients) offered(calls token.Calls, platform edge.TokenPlatform) token.Calls {
+func (t tokenClients) offered(calls token.Calls, platform edge.Tokens) token.Calls {
 	if t.settings.Platform.Extended() {
 		calls.Reader = edge.ReadOnlyTokens(platform)
 	}
 	if !t.why.writes() || calls.Observed {
 		return calls
 	}
-	calls.Creator = platform
-	if t.settings.Platform.Extended() {
-		calls.Writer = platform
-	}
+	calls.Writer = platform
 	return calls
 }
 
@@ -237,14 +234,14 @@ func AccountOf(ctx context.Context, memory *ledger.Ledger, state desired.State, 
 // accountTokens are the calls on the tokens of an account with a credential that may be a
 // token of this account, or of a user.
 type accountTokens struct {
-	edge.TokenPlatform
+	edge.Tokens
 	user edge.TokenReader
 }
 
 // VerifyToken asks about the credential as a token of the account, and else as one of a
 // user: each family tells of its own tokens alone.
 func (a accountTokens) VerifyToken(ctx context.Context) (edge.Token, error) {
-	own, err := a.TokenPlatform.VerifyToken(ctx)
+	own, err := a.Tokens.VerifyToken(ctx)
 	for _, other := range []error{edge.ErrUnauthenticated, edge.ErrForbidden, edge.ErrNotFound, edge.ErrNotOffered} {
 		if errors.Is(err, other) {
 			return a.user.VerifyToken(ctx)

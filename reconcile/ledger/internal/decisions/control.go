@@ -187,7 +187,7 @@ func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]recon
 		if _, stays := next[id]; stays {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = ?`, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = ?`, id.Text()); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]recon
 		}
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO wave (zone_id, wave, outcome) VALUES (?, ?, ?)
-			ON CONFLICT DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id, zone.Wave, zone.Outcome)
+			ON CONFLICT DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id.Text(), zone.Wave, zone.Outcome)
 		if err != nil {
 			return err
 		}

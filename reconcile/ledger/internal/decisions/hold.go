@@ -51,7 +51,7 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 				continue
 			}
 			if h.Reverted() {
-				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope)
+				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope.Text())
 			} else {
 				_, err = tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = ?`, h.Zone)
 			}
@@ -89,7 +89,7 @@ func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 // DropRevert implements [reconcile.Reverts].
 func (d *Decisions) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return rows.Exec(ctx, tx, `DELETE FROM reverted WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone} })
+		return rows.Exec(ctx, tx, `DELETE FROM reverted WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} })
 	})
 }
 
@@ -107,7 +107,7 @@ func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acc
 		if a.Declared(h.Scope) == h.Declaration {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope.Text()); err != nil {
 			return err
 		}
 		e := reconcile.Entry{

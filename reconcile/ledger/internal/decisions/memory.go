@@ -41,7 +41,7 @@ func PutMemory(ctx context.Context, tx *sql.Tx, m reconcile.Memory) error {
 		if _, stays := m.Kept[id]; stays {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM remembered WHERE zone_id = ?`, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM remembered WHERE zone_id = ?`, id.Text()); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func remember(ctx context.Context, tx *sql.Tx, kept map[edge.Scope][]guard.Selec
 		if err != nil {
 			return err
 		}
-		if _, err := write.ExecContext(ctx, id, string(text)); err != nil {
+		if _, err := write.ExecContext(ctx, id.Text(), string(text)); err != nil {
 			return err
 		}
 	}

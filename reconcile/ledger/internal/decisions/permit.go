@@ -47,7 +47,7 @@ func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, do sto
 // another.
 func (d *Decisions) permitted(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
 	var accepted, reason, until, commit, declaration, why sql.NullString
-	row := d.file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope)
+	row := d.file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope.Text())
 	if err := row.Scan(&accepted, &reason, &until, &commit, &declaration, &why); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who str
 		INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 			reason = excluded.reason, who = excluded.who, at = excluded.at`,
-		h.Scope, h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
+		h.Scope.Text(), h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
 	return err
 }
 
@@ -96,7 +96,7 @@ func (d *Decisions) Given(ctx context.Context) (map[edge.Scope]reconcile.Given, 
 func Rename(ctx context.Context, tx *sql.Tx, ids map[edge.Scope]edge.Scope) error {
 	for before, id := range ids {
 		for _, table := range []string{"reverted", "given"} {
-			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id, before); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id.Text(), before.Text()); err != nil {
 				return err
 			}
 		}
@@ -113,5 +113,5 @@ func Give(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 		INSERT INTO given (zone_id, declaration, "commit") VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET declaration = excluded.declaration, "commit" = excluded."commit"
 		WHERE declaration <> excluded.declaration`
-	return rows.Exec(ctx, tx, give, a.Given, func(id edge.Scope) []any { return []any{id, a.Declared(id), a.Commit} })
+	return rows.Exec(ctx, tx, give, a.Given, func(id edge.Scope) []any { return []any{id.Text(), a.Declared(id), a.Commit} })
 }

@@ -89,7 +89,7 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (r
 		return nil, err
 	}
 	id := write.Subject.Scope
-	have, err := scanClaim(z.file.OftenRow(ctx, tx, claimOn, id))
+	have, err := scanClaim(z.file.OftenRow(ctx, tx, claimOn, id.Text()))
 	if err != nil {
 		return nil, fmt.Errorf("the claim on zone %s: %w", id, err)
 	}
@@ -98,7 +98,7 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (r
 		return &reconcile.ElsewhereError{Process: have.pid, Writing: true}, nil
 	}
 	until := store.RowTime(z.file.Time().Add(claimedFor))
-	if err := z.file.Often(ctx, tx, takeClaim, id, sign.Place(), os.Getpid(), until); err != nil {
+	if err := z.file.Often(ctx, tx, takeClaim, id.Text(), sign.Place(), os.Getpid(), until); err != nil {
 		return nil, err
 	}
 	z.claims.note(id, true)
@@ -143,7 +143,7 @@ func (z *Zones) await(ctx context.Context, id edge.Scope) error {
 		case <-tick.C:
 		}
 		have, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (claim, error) {
-			return scanClaim(tx.QueryRowContext(ctx, claimOn, id))
+			return scanClaim(tx.QueryRowContext(ctx, claimOn, id.Text()))
 		})
 		if err != nil || !z.counts(have, sign) {
 			return err
@@ -193,7 +193,7 @@ func (z *Zones) endClaim(ctx context.Context, tx *sql.Tx, id edge.Scope, version
 	if !mine {
 		return nil
 	}
-	return z.file.Often(ctx, tx, endClaim, version, id, sign.Place())
+	return z.file.Often(ctx, tx, endClaim, version, id.Text(), sign.Place())
 }
 
 // Unclaim implements [reconcile.Records].

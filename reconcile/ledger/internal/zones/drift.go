@@ -20,7 +20,7 @@ func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before ti
 		const insert = `INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
 			ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`
 		err := rows.Exec(ctx, tx, insert, drifts, func(d reconcile.Drift) []any {
-			return []any{d.Scope, d.At.UTC().Format(driftTime), d.Weakens}
+			return []any{d.Scope.Text(), d.At.UTC().Format(driftTime), d.Weakens}
 		})
 		if err != nil {
 			return err

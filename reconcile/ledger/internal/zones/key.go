@@ -9,16 +9,24 @@ import (
 
 // The column ruleset_id names a deployment within its zone: by the id of the managed
 // ruleset and, at account level, a slash and the ref of the execute rule. An id has no
-// slash. The column zone_id is "account:" and the account's id there, which no zone has.
+// slash. Any other rule is named by its kind, a colon, and its ref behind a slash. The column zone_id is "account:" and the account's id there, which no zone has.
 
 func rulesetText(id diff.DeploymentID) string {
-	if id.Ref == "" {
-		return string(id.Ruleset)
+	text := string(id.Ruleset)
+	if id.Kind != "" {
+		text = string(id.Kind) + ":" + text
 	}
-	return string(id.Ruleset) + "/" + id.Ref
+	if id.Ref == "" {
+		return text
+	}
+	return text + "/" + id.Ref
 }
 
 func deploymentOf(zone edge.Scope, ruleset string) diff.DeploymentID {
-	id, ref, _ := strings.Cut(ruleset, "/")
-	return diff.DeploymentID{Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
+	name, ref, _ := strings.Cut(ruleset, "/")
+	kind, id, other := strings.Cut(name, ":")
+	if !other {
+		kind, id = "", name
+	}
+	return diff.DeploymentID{Kind: diff.KindName(kind), Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
 }

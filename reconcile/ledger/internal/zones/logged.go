@@ -23,7 +23,7 @@ func (z *Zones) Logged(ctx context.Context) (map[edge.Scope]string, error) {
 // NoteLogged implements [reconcile.LogMemory].
 func (z *Zones) NoteLogged(ctx context.Context, zone edge.Scope, digest string) error {
 	if digest == "" {
-		return z.file.Exec(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone)
+		return z.file.Exec(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone.Text())
 	}
-	return z.file.Exec(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone, digest)
+	return z.file.Exec(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone.Text(), digest)
 }

@@ -62,7 +62,7 @@ func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late b
 	if err != nil {
 		return err
 	}
-	return z.file.Often(ctx, tx, rememberProof, p.Scope, p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late, reconcile.MostEarlier)
+	return z.file.Often(ctx, tx, rememberProof, p.Scope.Text(), p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late, reconcile.MostEarlier)
 }
 
 func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Proof, error) {
@@ -113,7 +113,7 @@ const (
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
 	var union []diff.Member
-	known, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope, rulesetText(s.ID)).Scan(&text))
+	known, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID)).Scan(&text))
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	if err != nil || wider == text {
 		return err
 	}
-	return z.file.Often(ctx, tx, widenOwned, s.ID.Scope, rulesetText(s.ID), wider)
+	return z.file.Often(ctx, tx, widenOwned, s.ID.Scope.Text(), rulesetText(s.ID), wider)
 }
 
 const rememberOwned = `
@@ -160,10 +160,10 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool
 		if err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope, rulesetText(s.ID), members, commit, late, prune); err != nil {
+		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope.Text(), rulesetText(s.ID), members, commit, late, prune); err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Scope, rulesetText(s.ID)); err != nil {
+		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Scope.Text(), rulesetText(s.ID)); err != nil {
 			return err
 		}
 	}

@@ -32,6 +32,6 @@ func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
 // KeepDeployments records that deployments are not to be removed.
 func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.DeploymentID) error {
 	return rows.Exec(ctx, tx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.DeploymentID) []any {
-		return []any{id.Scope, rulesetText(id)}
+		return []any{id.Scope.Text(), rulesetText(id)}
 	})
 }

@@ -14,7 +14,7 @@ import (
 // Tried implements [reconcile.Records].
 func (z *Zones) Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error {
 	return z.file.Exec(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
-		store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope, rulesetText(id))
+		store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope.Text(), rulesetText(id))
 }
 
 // recallTries reads those that are known.

@@ -19,7 +19,7 @@ func (z *Zones) Count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) er
 	if !write.CountsForCommit() {
 		return nil
 	}
-	return z.file.Often(ctx, tx, rememberWritten, write.Subject.Scope, write.Direction == diff.Weakens, write.Asked.Commit)
+	return z.file.Often(ctx, tx, rememberWritten, write.Subject.Scope.Text(), write.Direction == diff.Weakens, write.Asked.Commit)
 }
 
 // ForgetWritten forgets which zones were written: another commit is accepted.

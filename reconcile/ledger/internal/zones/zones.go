@@ -85,7 +85,7 @@ func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerp
 		INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
 		WHERE fingerprint <> excluded.fingerprint`,
-		id.Scope, rulesetText(id), fingerprint, z.file.Stamp())
+		id.Scope.Text(), rulesetText(id), fingerprint, z.file.Stamp())
 }
 
 // Forget implements [reconcile.Records].
@@ -96,7 +96,7 @@ func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 func forget(ctx context.Context, tx *sql.Tx, ids ...diff.DeploymentID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
 		err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.DeploymentID) []any {
-			return []any{id.Scope, rulesetText(id)}
+			return []any{id.Scope.Text(), rulesetText(id)}
 		})
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func forget(ctx context.Context, tx *sql.Tx, ids ...diff.DeploymentID) error {
 // ForgetZones drops all that is on record of zones that no commit declares any more.
 func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.Scope) error {
 	for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
-		if err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone} }); err != nil {
+		if err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} }); err != nil {
 			return err
 		}
 	}

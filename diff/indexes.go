@@ -1,0 +1,50 @@
+package diff
+
+import (
+	"sync"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Indexes keeps managed rulesets as kinds look things up in them, for who plans
+// many zones one by one. A ruleset is known again by the place of its rules in
+// memory, so nobody may write to one that was planned with. It holds at most
+// mostIndexes of them, versions included. The nil Indexes keeps nothing; any other is safe for
+// concurrent use, and its zero value is empty.
+type Indexes struct {
+	mu sync.Mutex
+	by map[indexed]index
+}
+
+const mostIndexes = 64
+
+type indexed struct {
+	kind    KindName
+	ruleset RulesetVersion
+}
+
+// index is what a kind has made of the rules of a ruleset.
+type index struct {
+	first *edge.Rule
+	count int
+	made  any
+}
+
+// Of returns what a kind makes of a managed ruleset. Several plans share it.
+func (i *Indexes) Of(kind KindName, r edge.Ruleset, make func(edge.Ruleset) any) any {
+	if i == nil || len(r.Rules) == 0 {
+		return make(r)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	key := indexed{kind, RulesetVersion{Ruleset: r.ID, Version: r.Version}}
+	known, is := i.by[key]
+	if !is || known.count != len(r.Rules) || known.first != &r.Rules[0] {
+		known = index{&r.Rules[0], len(r.Rules), make(r)}
+		if len(i.by) >= mostIndexes || i.by == nil {
+			i.by = map[indexed]index{}
+		}
+		i.by[key] = known
+	}
+	return known.made
+}

@@ -1,0 +1,100 @@
+package diff
+
+import (
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// KindName names a kind: "deployment", "token".
+type KindName string
+
+// Kind is something that Seawall keeps as git says. Each is a package of its own, which says
+// what is special about it; diff/planner has the table of them. Nothing else knows one by name.
+type Kind interface {
+	Name() KindName
+	// Phases are those of the entry points of a zone in which it declares something, or has
+	// something that may be removed; none for what is in no entry point.
+	Phases(zone desired.Zone, removable Pruning) []edge.Phase
+	// Declared yields what it declares in the zones of an account, as the platform names it;
+	// false where that cannot be told for sure.
+	Declared(account desired.Account, live AccountLive) iter.Seq2[ID, bool]
+	// Plan compares what is declared with what is live. It is pure.
+	Plan(in Input) Part
+	// Restore plans the other way: what was live before a write. Nothing is left to do where
+	// it returns neither a change nor a problem; it fills in of both what only it knows.
+	Restore(r Restoration, in Input) (*Change, *Problem)
+}
+
+// Input is all a plan is made from.
+type Input struct {
+	State desired.State
+	// Live has the rulesets of the accounts, the entry points of their zones, and the tokens.
+	// A zone without an entry point in it is left out.
+	Live    Live
+	Applied Applied
+	// Reports says that members which are live and not declared, and which came after the
+	// first proof, are only reported where the declaration does not decide on them. They are
+	// removed otherwise.
+	Reports bool
+	// Prunable is what is removed where nothing declares it.
+	Prunable Pruning
+	// Merges says that the platform was seen to keep what an update leaves out: what goes
+	// is overwritten with a value that changes nothing, where there is one.
+	Merges bool
+	// Memory spares what was planned before and has not changed since; nil spares none.
+	Memory *Memory
+	// Indexes spares the indexing of managed rulesets that were planned with before;
+	// nil indexes them anew.
+	Indexes *Indexes
+
+	// Part says that State has only part of the tokens that are declared: none is an
+	// orphan for not being in it.
+	Part bool
+	// Now decides which tokens are due for a successor, and which are over. With
+	// the zero time none is.
+	Now time.Time
+	// Rotate is a token in use whose successor a person asks for now; empty is none.
+	Rotate edge.TokenID
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix NameSuffix
+	// Creates says which permission groups have the right to create tokens; nil goes by
+	// their names.
+	Creates func(desired.PermissionGroup) bool
+
+	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
+	// one zone that is not shown.
+	Undigested bool
+}
+
+// Part is what one kind found, in the order of its declarations.
+type Part struct {
+	Changes   []Change
+	Meanwhile []Change // as in [Plan]
+	Problems  []Problem
+	Settled   []Settled
+	Kept      []Kept
+	Findings  []Finding
+	Expiries  []Expiry
+}
+
+// Restoration says to what a rule is to be put back.
+type Restoration struct {
+	ID         ID
+	Account    string // its key
+	AccountID  edge.AccountID
+	Zone       string // its key
+	Deployment string // as that of [Change]
+	Members    []Restored
+}
+
+// Restored is one member that was written: what was there before, and what was written. Nil
+// is a member that is not there.
+type Restored struct {
+	Path            Member
+	Before, Written json.RawMessage
+	Owned           bool // what was there before was Seawall's own
+}

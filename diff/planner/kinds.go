@@ -1,0 +1,40 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/token"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Kinds is the table of all that Seawall keeps as git says, in the order in which it is planned.
+// To add one is to write a package that implements [diff.Kind], and to list it here.
+var Kinds = []diff.Kind{deployment.Kind{}, token.Kind{}}
+
+// Phases are those of the entry points that a plan of a zone needs: the one of deployments
+// first, and then those in which other kinds declare something or have something to remove.
+func Phases(zone desired.Zone, removable diff.Pruning) (phases []edge.Phase) {
+	for _, kind := range Kinds {
+		for _, phase := range kind.Phases(zone, removable) {
+			if !slices.Contains(phases, phase) {
+				phases = append(phases, phase)
+			}
+		}
+	}
+	return phases
+}
+
+// kindOf is the kind of what has an id; nil for one that is not in the table.
+func kindOf(id diff.ID) diff.Kind {
+	name := cmp.Or(id.Kind, deployment.Name) // as everything on record names deployments
+	for _, kind := range Kinds {
+		if kind.Name() == name {
+			return kind
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Restore plans to put back what was written, each zone as a whole or not at all: only where
+// it is still live. What is otherwise by now becomes a problem, [diff.ChangedSince], and a zone
+// that is as it was before becomes nothing. The plan has passed no guard yet, and has no
+// digest; see [diff.Gather].
+func Restore(all []diff.Restoration, live diff.Live) diff.Plan {
+	p := diff.Plan{Version: diff.PlanVersion, Changes: []diff.Change{}, Problems: []diff.Problem{}}
+	in := Input{Live: live, Indexes: &diff.Indexes{}}
+	zones := map[edge.Scope]bool{}
+	changed := map[edge.Scope]string{}
+	for _, r := range all {
+		zones[r.ID.Scope] = true
+		change, problem := restore(r, in)
+		switch {
+		case problem != nil:
+			problem.Account, problem.Zone, problem.Scope, problem.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
+			p.Problems = append(p.Problems, *problem)
+			changed[r.ID.Scope] = r.Deployment
+		case change != nil:
+			change.Account, change.Zone, change.Scope, change.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
+			p.Changes = append(p.Changes, *change)
+		}
+	}
+	p.Changes = slices.DeleteFunc(p.Changes, func(c diff.Change) bool {
+		why, not := changed[c.Scope]
+		if not {
+			p.Problems = append(p.Problems, diff.Problem{
+				Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, State: diff.ChangedSince,
+				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", why),
+			})
+		}
+		return not
+	})
+	diff.SortChanges(p.Changes)
+	p.Summary.Zones = len(zones)
+	return p.Counted()
+}
+
+func restore(r diff.Restoration, in Input) (*diff.Change, *diff.Problem) {
+	kind := kindOf(r.ID)
+	if kind == nil {
+		return nil, &diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("this version of Seawall knows no kind %q", r.ID.Kind)}
+	}
+	change, problem := kind.Restore(r, in)
+	if change != nil {
+		change.Kind = kind.Name()
+	}
+	return change, problem
+}

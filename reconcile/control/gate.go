@@ -1,0 +1,155 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Gate is the one [zone.Gate]: of the daemon, of an apply and of a revert. Before each write
+// it asks what people and other processes have said, has its rules decide, and puts on record
+// what must survive the write. What differs between them is in the rules: those of the daemon
+// are [Control], and those of a single run its [Terms].
+//
+// What was said is believed for one question: every write asks anew, and asks once more
+// before it leaves where it has waited since.
+type Gate struct {
+	rules   rules
+	records Records
+	now     func() time.Time
+	writes  reconcile.Writes
+}
+
+// rules is what differs between gates.
+type rules interface {
+	// listen takes in what people and other processes have said.
+	listen(ctx context.Context) error
+	// permit decides about a change that is about to be sent, and what is to be on record of
+	// it before.
+	permit(t zone.Task, planned, now diff.Change) (permit, error)
+	// withdrawn says why a permitted change may not be sent any more; empty where it may.
+	withdrawn(t zone.Task, now diff.Change) string
+	// record puts a permitted write on record, and returns its number in the history.
+	record(ctx context.Context, p permit) (int64, error)
+	// proved records deployments that agree with their declaration. agreed returns the results
+	// of the writes that are proved with them.
+	proved(ctx context.Context, t zone.Task, settled []diff.Settled, agreed func() []reconcile.Entry) error
+	// unkept notes a change that the platform did not keep, and reports whether that is news.
+	unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error)
+}
+
+// permit is what was decided about a change that is about to be sent.
+type permit struct {
+	refused *diff.Refusal // nil: it may be sent; the rest is what to record before that
+	zone    *zoneRecord   // of the daemon
+	drift   *reconcile.Drift
+	found   []reconcile.Entry // what was changed without Seawall, and is corrected by it
+	entry   reconcile.Entry
+	widened []diff.Settled // what its deployment owns from then on
+}
+
+// Permit implements [zone.Gate].
+func (g *Gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
+	if err := g.rules.listen(ctx); err != nil {
+		return nil, fmt.Errorf("asking whether the zone may be written: %w", err)
+	}
+	p, err := g.rules.permit(t, planned, now)
+	if err != nil || p.refused != nil {
+		return p.refused, err
+	}
+	number, err := g.rules.record(ctx, p)
+	if held, ok := errors.AsType[*reconcile.HeldError](err); ok { // since it was asked
+		return refusalOf(now, guard.Facts{Now: g.now(), Holds: []diff.Hold{held.Hold}}), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.writes.Sent(number, p.entry)
+	return nil, nil
+}
+
+// refusalOf is what guards say of one change.
+func refusalOf(c diff.Change, facts guard.Facts) *diff.Refusal {
+	return guard.Check(diff.Plan{Changes: []diff.Change{c}}, facts).Changes[0].Refused
+}
+
+// Recheck implements [zone.Gate].
+func (g *Gate) Recheck(ctx context.Context, t zone.Task, now diff.Change) error {
+	if err := g.rules.listen(ctx); err != nil {
+		return fmt.Errorf("asking whether the zone may still be written: %w", err)
+	}
+	why := g.rules.withdrawn(t, now)
+	if why == "" {
+		return nil
+	}
+	if err := g.end(ctx, now, reconcile.Failed, "not sent: "+why); err != nil {
+		return fmt.Errorf("recording that the change was not sent: %w", err)
+	}
+	return fmt.Errorf("%s: %w", why, reconcile.ErrSuperseded)
+}
+
+// Proved implements [zone.Gate].
+func (g *Gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
+	return g.rules.proved(ctx, t, settled, func() []reconcile.Entry { return g.writes.Proved(t.Fingerprint, settled) })
+}
+
+// NotKept implements [zone.Gate].
+func (g *Gate) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
+	recorded := g.end(ctx, left, reconcile.NonConvergent, leftText(left.Fields))
+	news, err = g.rules.unkept(ctx, t, left)
+	return news, errors.Join(recorded, err)
+}
+
+// Ended implements [zone.Gate].
+func (g *Gate) Ended(ctx context.Context, t zone.Task, version string) error {
+	return g.records.Unclaim(ctx, t.Zone().Scope, version)
+}
+
+// end records the result of an open write, where there is one.
+func (g *Gate) end(ctx context.Context, c diff.Change, outcome reconcile.Outcome, reason string) error {
+	result, open := g.writes.Ended(c.ID(), outcome, reason)
+	if !open {
+		return nil
+	}
+	return g.records.Record(ctx, result)
+}
+
+// RecordFailed records which writes have changed nothing.
+func (g *Gate) RecordFailed(ctx context.Context, results []reconcile.Result) error {
+	failed := g.writes.Failed(results)
+	if len(failed) == 0 {
+		return nil
+	}
+	if err := g.records.Record(ctx, failed...); err != nil {
+		return fmt.Errorf("recording what failed: %w", err)
+	}
+	return nil
+}
+
+// withdrawn says which hold keeps a permitted change from being sent; empty for none.
+func withdrawn(holds []diff.Hold, c diff.Change) string {
+	h, held := diff.HoldOn(holds, c.Zone, c.Scope)
+	if !held {
+		return ""
+	}
+	return "the zone is " + h.String()
+}
+
+// anotherCommit is why a change is withdrawn that a newer commit is about.
+const anotherCommit = "another commit is accepted"
+
+// leftText names members that still differ after a write.
+func leftText(fields []diff.Field) string {
+	paths := make([]string, len(fields))
+	for i, f := range fields {
+		paths[i] = string(f.Path)
+	}
+	return "still differs: " + strings.Join(paths, ", ")
+}

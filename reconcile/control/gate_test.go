@@ -1,0 +1,113 @@
+package control
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// alike declares zones a, b and c, each with these rulesets.
+func alike(commit string, rulesets ...string) reconcile.Proposal {
+	return reconcile.Proposal{Commit: commit, State: fleetOf(commit, map[string][]string{"a": rulesets, "b": rulesets, "c": rulesets})}
+}
+
+// A change that was permitted is asked about once more, whoever writes it: it is not sent if
+// somebody has held the zone meanwhile, or another process has accepted a commit. What a revert
+// has stopped is not sent, but by a revert.
+func TestRecheck(t *testing.T) {
+	accepted := func(f *reconcile.Forgetful, _ string) error {
+		return f.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"})
+	}
+	held := func(by diff.Hold) func(*reconcile.Forgetful, string) error {
+		return func(f *reconcile.Forgetful, declaration string) error {
+			if by.Commit != "" {
+				by.Declaration = declaration
+			}
+			f.Hold(by)
+			return nil
+		}
+	}
+	a, b := edge.ZoneScope("a"), edge.ZoneScope("b")
+	for name, c := range map[string]struct {
+		meanwhile func(*reconcile.Forgetful, string) error
+		withdrawn []string // by which gates
+	}{
+		"nothing":         {func(*reconcile.Forgetful, string) error { return nil }, nil},
+		"a person":        {held(diff.Hold{Zone: "a", Scope: a, Until: time.Now().Add(time.Hour)}), []string{"daemon", "apply", "revert"}},
+		"a revert":        {held(diff.Hold{Zone: "a", Scope: a, Commit: "c1"}), []string{"daemon", "apply"}},
+		"of another zone": {held(diff.Hold{Zone: "b", Scope: b, Commit: "c1"}), nil},
+		"another commit":  {accepted, []string{"daemon", "apply", "revert"}},
+	} {
+		for _, writer := range []string{"daemon", "apply", "revert"} {
+			records := &reconcile.Forgetful{}
+			control, err := New(t.Context(), Config{Records: records, Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := control.Propose(t.Context(), alike("c1", "core")); err != nil {
+				t.Fatal(err)
+			}
+			task, _ := control.Task(control.Current(), a)
+			terms := Terms{Records: records, Now: time.Now, State: control.Current().State}
+			gates := map[string]zone.Gate{"daemon": control, "apply": NewRun(terms, nil)}
+			terms.Restores = records.RecordWrite
+			gates["revert"] = NewRun(terms, nil)
+			change := diff.Change{Zone: "a", Scope: a, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
+			if refused, err := gates[writer].Permit(t.Context(), task, change, change); refused != nil || err != nil {
+				t.Fatalf("%s: not permitted: %+v, %v", writer, refused, err)
+			}
+			if err := c.meanwhile(records, task.Fingerprint); err != nil {
+				t.Fatal(err)
+			}
+			err = gates[writer].Recheck(t.Context(), task, change)
+			if want := slices.Contains(c.withdrawn, writer); errors.Is(err, reconcile.ErrSuperseded) != want || (err != nil) != want {
+				t.Errorf("%s, %s: %v", writer, name, err)
+			}
+		}
+	}
+}
+
+// A commit that returns zones to what was proved in them before, though not last, deals none
+// of them to a wave.
+func TestReturnIsNotRolledOut(t *testing.T) {
+	records := &reconcile.Forgetful{}
+	c, err := New(t.Context(), Config{Records: records, Guards: reconcile.Guards{Waves: []reconcile.Wave{{Count: 1}}, Shrink: guard.Shrink{Floor: 100}}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d Decision
+	for _, commit := range []struct {
+		name     string
+		rulesets []string
+	}{{"c1", []string{"core"}}, {"c2", []string{"core", "other"}}, {"c3", []string{"core"}}} {
+		if d, err = c.Propose(t.Context(), alike(commit.name, commit.rulesets...)); err != nil || d.Held != nil {
+			t.Fatalf("%+v, %v", d.Held, err)
+		}
+		if commit.name == "c3" {
+			break
+		}
+		if c.Rollout() == nil {
+			t.Fatalf("%s goes through no waves: %+v", commit.name, d)
+		}
+		for _, id := range []edge.Scope{edge.ZoneScope("a"), edge.ZoneScope("b"), edge.ZoneScope("c")} {
+			task, _ := c.Task(c.Current(), id)
+			var settled []diff.Settled
+			for _, ruleset := range commit.rulesets {
+				settled = append(settled, diff.Settled{ID: diff.DeploymentID{Scope: id, Ruleset: edge.RulesetID(ruleset)}})
+			}
+			if err := c.Proved(t.Context(), task, settled); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r := c.Rollout(); r != nil || len(d.Due) != 3 {
+		t.Errorf("a return goes through waves: %+v, decision %+v", r, d)
+	}
+}

@@ -1,0 +1,182 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Terms are what one run writes by, an apply or a revert: its plan has passed the guards as a
+// whole. To look at a fleet may take hours, and who holds a zone meanwhile is about to work
+// on it by hand; a daemon may have accepted a newer commit.
+type Terms struct {
+	Records Records
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	State  desired.State    // nothing is sent once another commit is accepted
+	Record reconcile.Record // when the run began
+	Facts  guard.Facts      // which the plan has passed
+	Guards reconcile.Guards
+	Thawed bool // freezes that allow it are overridden
+
+	// Trigger, Author, Who, Reason and Approvals are for the history: what has the writes
+	// sent, who wrote the commit, who gave the order, and what was agreed to.
+	Trigger     reconcile.Trigger
+	Author, Who string
+	Reason      string
+	Approvals   []reconcile.Approval
+
+	// Restores is set by a run that does not write what is declared: it puts zones back, so
+	// holds of reverts do not keep it from that, and what it leaves proves no declaration.
+	// It puts a write on record in its own way.
+	Restores func(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error)
+}
+
+// Run is the gate of one run.
+type Run struct {
+	Gate
+	Terms
+	declared func(edge.Scope) string // the fingerprint of a zone's declaration
+
+	mu       sync.Mutex
+	standing reconcile.Standing
+	settled  []diff.Settled
+}
+
+// NewRun returns the gate of a run. unfinished are writes of which no result is on record.
+func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
+	r := &Run{Terms: t, declared: Declarations(t.State)}
+	r.Gate.rules, r.Gate.records, r.Gate.now = r, t.Records, t.Now
+	r.writes.Resume(unfinished)
+	return r
+}
+
+func (r *Run) listen(ctx context.Context) error {
+	standing, err := r.Records.Standing(ctx)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.standing = standing
+	return nil
+}
+
+// said is what people and other processes have said: the commit in force, and the holds that
+// the run minds.
+func (r *Run) said(now time.Time) (commit string, holds []diff.Hold) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Restores == nil {
+		return r.standing.Commit, diff.Active(r.standing.Holds, now, r.declared)
+	}
+	return r.standing.Commit, slices.DeleteFunc(diff.Active(r.standing.Holds, now, nil), diff.Hold.Reverted)
+}
+
+func (r *Run) permit(t zone.Task, planned, now diff.Change) (permit, error) {
+	if refusal := r.Facts.Worsened(planned, now); refusal != nil {
+		return permit{}, errors.New(refusal.Reason)
+	}
+	at := r.Now()
+	commit, holds := r.said(at)
+	if commit != r.State.Commit {
+		return permit{}, fmt.Errorf("commit %s is in force now: %w", commit, reconcile.ErrSuperseded)
+	}
+	facts := guard.Facts{Now: at, Zones: r.Facts.Zones, LabelsBefore: r.Facts.LabelsBefore, Holds: holds}
+	facts.Freezes, _ = reconcile.FreezesAt(r.Guards.Freezes, at, r.Thawed)
+	if refusal := refusalOf(now, facts); refusal != nil {
+		r.Log.Warn("a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
+		return permit{refused: refusal}, nil
+	}
+	asked := reconcile.Asked{Commit: r.State.Commit, Author: r.Author, User: r.Who}
+	if planned.Approved {
+		asked.Approver = cmp.Or(approver(planned, r.Approvals), r.Who)
+	}
+	var p permit
+	if r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
+		asked.Author = ""
+		p.found = []reconcile.Entry{reconcile.FoundEntry(now)}
+	}
+	have := r.Record.Applied[now.ID()]
+	p.entry = reconcile.WriteEntry(now, r.Trigger, asked, t.Fingerprint, have)
+	p.entry.Reason = r.Reason
+	if owned := union(have, now); len(owned) > 0 { // what the daemon has on record may be less by now
+		p.widened = []diff.Settled{{ID: now.ID(), Owned: owned}}
+	}
+	return p, nil
+}
+
+func (r *Run) withdrawn(_ zone.Task, now diff.Change) string {
+	commit, holds := r.said(r.Now())
+	if commit != r.State.Commit {
+		return anotherCommit
+	}
+	return withdrawn(holds, now)
+}
+
+func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {
+	if len(p.found) > 0 {
+		if err := r.Records.Record(ctx, p.found...); err != nil {
+			return 0, fmt.Errorf("recording what was changed without Seawall: %w", err)
+		}
+	}
+	record := r.Restores
+	if record == nil {
+		record = r.Records.RecordWrite
+	}
+	if number, err = record(ctx, p.entry, p.widened); err != nil {
+		return 0, fmt.Errorf("recording the change before it is sent: %w", err)
+	}
+	return number, nil
+}
+
+func (r *Run) proved(ctx context.Context, t zone.Task, settled []diff.Settled, agreed func() []reconcile.Entry) error {
+	if r.Restores != nil {
+		return r.Records.Record(ctx, agreed()...)
+	}
+	if err := r.Records.Prove(ctx, t.State.Commit, nil, settled, agreed()...); err != nil {
+		return fmt.Errorf("remembering what is in sync: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settled = append(r.settled, settled...)
+	return nil
+}
+
+func (r *Run) unkept(ctx context.Context, _ zone.Task, left diff.Change) (news bool, err error) {
+	if r.Restores != nil {
+		return true, nil
+	}
+	now := r.Now()
+	return true, errors.Join(
+		r.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()),
+		r.Records.Tried(ctx, left.ID(), diff.Try{At: now, Next: now.Add(retry.Unkept.First)}),
+	)
+}
+
+// Settled are the deployments that were written and proved.
+func (r *Run) Settled() []diff.Settled {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.settled
+}
+
+// Agreed are the results of open writes that are proved with deployments of a zone, which
+// agree with a declaration given by its fingerprint.
+func (r *Run) Agreed(declaration string, settled []diff.Settled) []reconcile.Entry {
+	return r.writes.Proved(declaration, settled)
+}

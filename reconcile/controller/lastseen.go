@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// lastSeen keeps what each entry point was when it was read last, and what the accounts of
+// each lane have. Many zones can then be planned without a request: to count what a commit
+// changes, or to show how a fleet is. It is safe for concurrent use.
+//
+// It is never the ground for a write: each write reads first. What was written is
+// forgotten before it is sent, so that nothing here is older than our own writes.
+type lastSeen struct {
+	of       reconcile.Lanes
+	accounts []accountsSeen // of each lane
+
+	mu    sync.Mutex
+	zones map[edge.Scope]zoneSeen
+	plans map[edge.Scope]*diff.Memory
+}
+
+// accountsSeen is what is known of the accounts of one lane.
+type accountsSeen struct {
+	*zone.Accounts
+	indexes *diff.Indexes
+}
+
+// zoneSeen is what was seen of a zone.
+type zoneSeen struct {
+	entryPoint diff.Observed[edge.Ruleset]
+	at         time.Time   // when it was asked for
+	others     zone.Places // beside entryPoint
+}
+
+func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
+	s := &lastSeen{of: of, zones: map[edge.Scope]zoneSeen{}, plans: map[edge.Scope]*diff.Memory{}}
+	for _, credential := range of.All {
+		accounts := zone.NewAccounts(credential.Reader, time.Now)
+		accounts.Documented, accounts.Urgent = documented, true
+		s.accounts = append(s.accounts, accountsSeen{accounts, &diff.Indexes{}})
+	}
+	return s
+}
+
+// put keeps what was seen, in the place of what there is.
+func (s *lastSeen) put(id edge.Scope, z zoneSeen) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.zones[id] = z
+}
+
+// drop forgets what was seen of a zone.
+func (s *lastSeen) drop(id edge.Scope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.zones, id)
+}
+
+// memory spares planning a zone again where nothing differs. Only who works on the zone may
+// use it.
+func (s *lastSeen) memory(id edge.Scope) *diff.Memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.plans[id]
+	if m == nil {
+		m = m.Renew()
+		s.plans[id] = m
+	}
+	return m
+}
+
+// keep forgets what a generation does not declare.
+func (s *lastSeen) keep(g *control.Generation) {
+	for _, accounts := range s.accounts {
+		accounts.Keep(g.State)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zoneSeen) bool { return !g.Declares(id) })
+	maps.DeleteFunc(s.plans, func(id edge.Scope, _ *diff.Memory) bool { return !g.Declares(id) })
+}
+
+// plan plans a zone from what was last seen of it and of its account; false where that is
+// not known.
+func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
+	i := s.of.Index(t.Account().Key)
+	s.mu.Lock()
+	z, seen := s.zones[t.Zone().Scope]
+	s.mu.Unlock()
+	if i < 0 || !seen {
+		return diff.Plan{}, false
+	}
+	account, known := s.accounts[i].Last(t.Account())
+	if !known {
+		return diff.Plan{}, false
+	}
+	return zone.Plan(t, zone.Sight{Account: account, EntryPoint: z.entryPoint, Others: z.others, At: z.at}, s.accounts[i].indexes), true
+}
+
+// ruleset is the id of a managed ruleset, as last listed; empty where that is not known.
+func (s *lastSeen) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
+	if i := s.of.Index(of.Key); i >= 0 {
+		return s.accounts[i].Named(of, ref)
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package controller
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+)
+
+// ticks is what time and people bring: once in a while control is asked for it, and what it
+// answers goes into the queues.
+type ticks struct {
+	control *control.Control
+	commits *commits
+	records control.Records
+	lanes   *lanes
+	tokens  *queue.Queue[struct{}]
+	retries *retries
+	reports *reports
+	outages *outage.Tracker
+	asked   <-chan os.Signal // asks for a look at every zone now
+	began   time.Time
+
+	state stateTries
+}
+
+// tickEvery is how often control is asked what time and people have brought.
+const tickEvery = time.Second
+
+// sweptEvery is how often it is recorded how far the sweep has come.
+const sweptEvery = time.Minute
+
+// atWorkFor is for how long a look that was begun may go on: a process that ends may
+// not have come to its end.
+const atWorkFor = 30 * time.Second
+
+// recordSwept records how far the sweep has come: to the oldest turn that is due, or
+// may be at work.
+func (t *ticks) recordSwept(ctx context.Context) {
+	t.reports.state(ctx, "swept", t.records.Swept(ctx, t.sweptUntil(time.Now())))
+}
+
+func (t *ticks) sweptUntil(now time.Time) time.Time {
+	until := now.Add(-atWorkFor)
+	if oldest := t.lanes.stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
+		until = oldest
+	}
+	return until
+}
+
+// run asks for that until ctx ends.
+func (t *ticks) run(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	last, swept := "", time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if now := time.Now(); now.Sub(swept) >= sweptEvery {
+			swept = now
+			t.recordSwept(ctx)
+		}
+		for _, lane := range t.lanes.all {
+			lane.admission.turnsWaiting.Store(int64(lane.queue.Stats()[queue.Sweep].Waiting))
+		}
+		ticked, err := t.control.Tick(ctx)
+		switch {
+		case err == nil:
+			last = ""
+			t.outages.Worked(reconcile.OutageState, "", "tick")
+		case ctx.Err() == nil && outage.Cause(err) != last:
+			last = outage.Cause(err)
+			t.reports.state(ctx, "tick", err)
+		case ctx.Err() == nil:
+			t.outages.Failed(reconcile.OutageState, "", "tick", err)
+		}
+		t.tryState(ctx, time.Now())
+		t.outages.Tick()
+		t.countAway(ctx, time.Now())
+		t.reports.soFar(ctx, time.Now())
+		t.lanes.sooner(t.control.Current(), itemsOf(ticked.Released, queue.Released, "the wait is over")...)
+		if ticked.Tokens {
+			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
+		}
+		if ticked.Overtaken != "" {
+			t.commits.reload(ctx)
+		}
+	}
+}
+
+// stateTries is how the state folder was found by the last tick.
+type stateTries struct {
+	next  time.Time // when it is tried again
+	tries int       // in a row that found it to work, while something fails all the same
+	lasts bool      // its outage
+}
+
+// tryState writes to the ledger while the state folder fails. Once its outage has ended, all
+// that has failed is due at once. Where the ledger can be written and something fails all the
+// same, it is tried ever more slowly: not every zone is to be asked again and again.
+func (t *ticks) tryState(ctx context.Context, now time.Time) {
+	s := &t.state
+	lasts, fails := t.outages.State()
+	if fails && !now.Before(s.next) {
+		s.next = now.Add(retry.Ledger.First)
+		if err := t.records.Swept(ctx, t.sweptUntil(now)); err != nil {
+			t.outages.Failed(reconcile.OutageState, "", "swept", err)
+		} else {
+			t.outages.Worked(reconcile.OutageState, "", "swept")
+			if full := t.outages.StateWorks(); full {
+				t.commits.source.Poke() // git may have found no space
+			} else {
+				s.tries++
+				s.next = now.Add(retry.Ledger.Delay(s.tries))
+				t.stateAgain()
+			}
+			lasts, _ = t.outages.State()
+		}
+	}
+	if s.lasts && !lasts {
+		s.tries = 0
+		t.stateAgain()
+	}
+	s.lasts = lasts
+}
+
+// stateAgain has everything tried that may have failed of the state folder.
+func (t *ticks) stateAgain() {
+	const reason = "the state folder may work again"
+	t.tokens.Sooner(queue.Item[struct{}]{Priority: queue.Retry, Reason: reason})
+	t.lanes.sooner(t.control.Current(), itemsOf(t.retries.failing(), queue.Retry, reason)...)
+}
+
+// lookNow has every zone read when that is asked for.
+func (t *ticks) lookNow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.asked:
+		}
+		t.commits.source.Poke()
+		g := t.control.Current()
+		if g == nil {
+			continue
+		}
+		t.lanes.ask(time.Now())
+		t.control.TryUnkept()
+		for _, lane := range t.lanes.all {
+			lane.admission.breaker.hurry()
+			lane.accounts.Hurry()
+		}
+		ids := slices.Collect(g.Zones())
+		t.reports.round(ids)
+		t.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
+		t.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
+		t.commits.names.Poke()
+	}
+}
+
+// countAway has a commit counted without the zones of lanes that are away: they count when
+// they are about to be written.
+func (t *ticks) countAway(ctx context.Context, now time.Time) {
+	g := t.control.Current()
+	if g == nil || len(t.lanes.all) == 1 {
+		return
+	}
+	for _, id := range control.Uncounted(t.control) {
+		lane := t.lanes.at(g, id)
+		if lane == nil || lane.away(now, lane.lastProgress(t.began)) == "" {
+			continue
+		}
+		due, err := t.control.Looked(ctx, id)
+		t.reports.state(ctx, "looked", err)
+		t.lanes.counted(g, due)
+	}
+}

@@ -1,0 +1,110 @@
+package reconciletest
+
+import (
+	"context"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// Send is what the platform would do with a write.
+type Send = func() (*edge.Ruleset, error)
+
+// Tamper stands before a platform. A hook that is nil lets calls pass. Hooks see calls side
+// by side where they are made so.
+type Tamper struct {
+	*mem.Platform
+	List    func(edge.AccountID) error
+	Lists   func([]edge.Ruleset) []edge.Ruleset // what a list has instead
+	Managed func() error
+	Read    func(edge.Scope) error
+	Write   func(ctx context.Context, zone edge.Scope, send Send) (*edge.Ruleset, error)
+	Deploy  func(send Send) (*edge.Ruleset, error) // of calls that add and delete rules
+}
+
+// Rulesets implements [edge.Reader].
+func (p *Tamper) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if p.List != nil {
+		if err := p.List(edge.AccountID(scope.ID)); err != nil {
+			return nil, err
+		}
+	}
+	all, err := p.Platform.Rulesets(ctx, scope)
+	if p.Lists != nil {
+		all = p.Lists(all)
+	}
+	return all, err
+}
+
+// Ruleset implements [edge.Reader].
+func (p *Tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	if p.Managed != nil {
+		if err := p.Managed(); err != nil {
+			return edge.Ruleset{}, err
+		}
+	}
+	return p.Platform.Ruleset(ctx, scope, id)
+}
+
+// EntryPoint implements [edge.Reader].
+func (p *Tamper) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	if p.Read != nil {
+		if err := p.Read(scope); err != nil {
+			return edge.Ruleset{}, err
+		}
+	}
+	return p.Platform.EntryPoint(ctx, scope, phase)
+}
+
+// UpdateRule implements [edge.Writer].
+func (p *Tamper) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
+	if p.Write == nil {
+		return send()
+	}
+	if err := edge.Sending(ctx); err != nil {
+		return nil, err
+	}
+	return p.Write(ctx, zone, send)
+}
+
+func (p *Tamper) deploying(ctx context.Context, send Send) (*edge.Ruleset, error) {
+	if p.Deploy == nil {
+		return send()
+	}
+	if err := edge.Sending(ctx); err != nil {
+		return nil, err
+	}
+	return p.Deploy(send)
+}
+
+// CreateEntryPoint implements [edge.Deployer].
+func (p *Tamper) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
+	return p.deploying(ctx, func() (*edge.Ruleset, error) {
+		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), scope, phase, rules)
+	})
+}
+
+// AddRule implements [edge.Deployer].
+func (p *Tamper) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+	return p.deploying(ctx, func() (*edge.Ruleset, error) {
+		return p.Platform.AddRule(context.WithoutCancel(ctx), zone, entryPoint, body)
+	})
+}
+
+// DeleteRule implements [edge.Deployer].
+func (p *Tamper) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+	return p.deploying(ctx, func() (*edge.Ruleset, error) {
+		return p.Platform.DeleteRule(context.WithoutCancel(ctx), zone, entryPoint, rule)
+	})
+}
+
+// FailZone makes reads of one zone fail.
+func FailZone(i int, err error) func(edge.Scope) error {
+	return func(zone edge.Scope) error {
+		if zone == mem.FleetZone(i) {
+			return err
+		}
+		return nil
+	}
+}
