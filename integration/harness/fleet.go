@@ -47,7 +47,7 @@ func (t Tree) Folder(zone int) (name, text string) {
 // neighbours alike, with thresholds from the lowest on.
 func TunedTree(zones, perFolder, lowest int) Tree {
 	return Tree{zones, perFolder, func(i int) string {
-		return fmt.Sprintf("paranoia: %d, %s, disable: tags: [\"wordpress\"]", i%4+1, Block(lowest+i%40))
+		return fmt.Sprintf("{paranoia: %d, %s, disable: tags: [\"wordpress\"]}", i%4+1, Block(lowest+i%40))
 	}}
 }
 
@@ -61,7 +61,7 @@ func account() string {
 }
 
 func declaration(zone int, deployment string) string {
-	return fmt.Sprintf("\"zone-%05d.example\": {id: %q, waf: core: {%s}}\n", zone, mem.FleetZone(zone), deployment)
+	return fmt.Sprintf("\"zone-%05d.example\": {id: %q, waf: core: %s}\n", zone, mem.FleetZone(zone), deployment)
 }
 
 // Declare writes desired state for zones 1 to n of a mem.Fleet, all with one
