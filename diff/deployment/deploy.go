@@ -173,7 +173,8 @@ func removal(at place, id diff.ID, entryPoint edge.Ruleset, rule edge.Rule) diff
 	return diff.Change{
 		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: diff.Weakens, Fields: fields,
-		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{Phase: edge.PhaseFirewallManaged,
+		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
+			Phase:   edge.PhaseFirewallManaged,
 			Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		}},
 	}

@@ -106,6 +106,7 @@ func recallKept(ctx context.Context, tx *sql.Tx) (map[edge.Scope][]guard.Selecti
 		return nil
 	})
 }
+
 func recallBound(ctx context.Context, tx *sql.Tx) (map[edge.AccountID]guard.Binding, error) {
 	return rows.Map(ctx, tx, `SELECT account_id, key, configured FROM bound`, func(row *sql.Rows, id *edge.AccountID, b *guard.Binding) error {
 		return row.Scan(id, &b.Key, &b.Configured)

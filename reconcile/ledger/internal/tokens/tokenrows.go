@@ -89,6 +89,7 @@ func recallTokens(ctx context.Context, tx *sql.Tx) ([]diff.TokenRecord, error) {
 		return err
 	})
 }
+
 func scanToken(row interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
 	var spec string
 	var sinkName, sinkKey, at sql.NullString

@@ -40,6 +40,7 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
 		rows.Into(&r.Written, recallWritten),
 		rows.Into(&r.Swept, recallSwept))
 }
+
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	known := map[string][]diff.Member{} // most zones of a fleet are alike
 	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) (members []diff.Member, err error) {
@@ -51,6 +52,7 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 		return members, err
 	})
 }
+
 func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Scope, err))
