@@ -22,9 +22,9 @@ type zoneRecord struct {
 	prunable diff.Pruning
 	unkept   map[diff.ID]unkept
 	settled  map[diff.ID]bool   // proved under settling, while others are not yet; false: to be removed
-	under    string                       // the fingerprint that settled is about
-	sent     bool                         // a write was let pass since the last proof
-	read     bool                         // the platform has answered for it in this process
+	under    string             // the fingerprint that settled is about
+	sent     bool               // a write was let pass since the last proof
+	read     bool               // the platform has answered for it in this process
 	found    map[diff.ID]string // drift that is not corrected and is in the history, by the fingerprints of the changes that would
 }
 
@@ -208,26 +208,19 @@ func (z *zoneRecord) again(now time.Time) (at time.Time) {
 	return at
 }
 
-// wider returns what must be on record as owned before a change is sent; none where that is
-// on record.
+// wider returns what must be on record as owned before a change is sent: what was owned
+// before and what will be; none where that is on record.
 func wider(have []diff.Member, now diff.Change) []diff.Settled {
-	owned := union(have, now)
-	if len(owned) == len(have) {
-		return nil
-	}
-	return []diff.Settled{{ID: now.ID(), Owned: owned}}
-}
-
-// union is what a deployment owns while a change is on its way: what it owned before and what
-// it will.
-func union(have []diff.Member, now diff.Change) []diff.Member {
 	union := slices.Clone(have)
 	for _, member := range now.Do().Owned() {
 		if !slices.Contains(union, member) {
 			union = append(union, member)
 		}
 	}
-	return union
+	if len(union) == len(have) {
+		return nil
+	}
+	return []diff.Settled{{ID: now.ID(), Owned: union}}
 }
 
 func (z *zoneRecord) own(id diff.ID, owned []diff.Member) {
@@ -252,9 +245,9 @@ func (z *zoneRecord) disown(gone []diff.ID) {
 
 // proof is what is to be recorded of deployments that agree with their declaration.
 type proof struct {
-	settled []diff.Settled      // that are news
-	proofs  []reconcile.Proof   // of the zone, once all of its deployments agree; at most one
-	gone    []diff.ID // that the zone no longer declares
+	settled []diff.Settled    // that are news
+	proofs  []reconcile.Proof // of the zone, once all of its deployments agree; at most one
+	gone    []diff.ID         // that the zone no longer declares
 }
 
 // settle notes that deployments agree with a declaration of the zone, which is in force
