@@ -21,11 +21,11 @@ func JSON(w io.Writer, p diff.Plan) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(withoutStandIns(p))
+	return encoder.Encode(WithoutStandIns(p))
 }
 
-// withoutStandIns is a plan in which zones without a known id have none.
-func withoutStandIns(p diff.Plan) diff.Plan {
+// WithoutStandIns is a plan in which zones without a known id have none, as JSON shows it.
+func WithoutStandIns(p diff.Plan) diff.Plan {
 	problems := p.Problems
 	for i, problem := range problems {
 		if problem.Scope == desired.KnownScope(problem.Scope) {
