@@ -180,7 +180,6 @@ func TestDeclaredIDs(t *testing.T) {
 			t.Errorf("zone %d: %q, want %q", i, got, why)
 		}
 	}
-	s.OnlyUndeclared = true
 }
 
 func TestAccountsByName(t *testing.T) {

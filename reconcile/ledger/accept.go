@@ -6,13 +6,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
@@ -58,8 +58,8 @@ func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 // enterAccept has the history say that another commit is in force.
 func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 	var have string
-	err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&have)
-	if none := errors.Is(err, sql.ErrNoRows); err != nil && !none || err == nil && have == a.Commit {
+	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&have))
+	if err != nil || found && have == a.Commit {
 		return err
 	}
 	if err := zones.ForgetWritten(ctx, tx); err != nil {
@@ -106,20 +106,15 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []byte) err
 	if err != nil {
 		return err
 	}
-	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
-		return err
-	})
+	return l.file.Exec(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
 }
 
 func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
 	var packed []byte
 	var earlier string
 	row := tx.QueryRowContext(ctx, `SELECT "commit", author, zones, deployments, tokens, state, earlier FROM accepted`)
-	switch err := row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed, &earlier); {
-	case errors.Is(err, sql.ErrNoRows):
-		return a, nil
-	case err != nil:
+	found, err := rows.Found(row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed, &earlier))
+	if err != nil || !found {
 		return a, err
 	}
 	if a.State, err = unpack(packed); err != nil {

@@ -11,9 +11,7 @@ import (
 
 func BenchmarkRestore10000(b *testing.B) {
 	l := mustOpen(b, newPath(b))
-	if err := l.Prove(b.Context(), "c1", nil, fleet(10_000)); err != nil {
-		b.Fatal(err)
-	}
+	must(b, l.Prove(b.Context(), "c1", nil, fleet(10_000)))
 	for b.Loop() {
 		if got, err := l.Restore(b.Context()); err != nil || len(got.Applied) != 10_000 {
 			b.Fatal(len(got.Applied), err)
@@ -26,25 +24,15 @@ func BenchmarkProveUnchanged10000(b *testing.B) {
 	l := mustOpen(b, newPath(b))
 	all := fleet(10_000)
 	for b.Loop() {
-		if err := l.Prove(b.Context(), "c1", nil, all); err != nil {
-			b.Fatal(err)
-		}
+		must(b, l.Prove(b.Context(), "c1", nil, all))
 	}
 }
 
 func BenchmarkOpen10000(b *testing.B) {
 	path := newPath(b)
-	if err := mustOpen(b, path).Prove(b.Context(), "c1", nil, fleet(10_000)); err != nil {
-		b.Fatal(err)
-	}
+	must(b, mustOpen(b, path).Prove(b.Context(), "c1", nil, fleet(10_000)))
 	for b.Loop() {
-		l, err := OpenReadOnly(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := l.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, closed(OpenReadOnly(path)))
 	}
 }
 
@@ -81,17 +69,13 @@ func BenchmarkStanding10000(b *testing.B) {
 	for i := range proofs {
 		proofs[i] = reconcile.Proof{Scope: deployment(i).Scope, Fingerprint: "f", Commit: "c1"}
 	}
-	if err := l.Prove(b.Context(), "c1", proofs, fleet(10_000)); err != nil {
-		b.Fatal(err)
-	}
+	must(b, l.Prove(b.Context(), "c1", proofs, fleet(10_000)))
 	for name, write := range map[string]bool{"at rest": false, "changed": true} {
 		b.Run(name, func(b *testing.B) {
 			for n := 0; b.Loop(); n++ {
 				if write {
 					b.StopTimer()
-					if err := l.NonConvergent(b.Context(), deployment(1), strconv.Itoa(n)); err != nil {
-						b.Fatal(err)
-					}
+					must(b, l.NonConvergent(b.Context(), deployment(1), strconv.Itoa(n)))
 					b.StartTimer()
 				}
 				if _, err := l.Standing(b.Context()); err != nil {

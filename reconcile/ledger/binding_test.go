@@ -74,8 +74,7 @@ func TestPruningIsCounted(t *testing.T) {
 	must(t, l.Adopt(ctx, adopted(record(1), "id-1")))
 	must(t, l.Prunable(ctx, intent, true))
 	folder := filepath.Dir(l.file.Path)
-	_, err := l.file.DB.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
-	must(t, err)
+	mustExec(t, l, `VACUUM INTO ?`, filepath.Join(folder, "old"))
 	must(t, l.Prunable(ctx, intent, true))
 	must(t, l.Prunable(ctx, nil, false))
 	must(t, l.Prunable(ctx, intent, false))
@@ -91,10 +90,9 @@ func TestPruningIsCounted(t *testing.T) {
 // TestNothingThere: what a plan sees before the first run, and the first run.
 func TestNothingThere(t *testing.T) {
 	path := newPath(t)
-	reader, err := OpenReadOnly(path)
-	must(t, err)
+	reader := mustRead(t, path)
 	wantUnknown(t, reader, "there is no ledger yet")
-	_, err = reader.Sealed(t.Context(), record(1).Intent)
+	_, err := reader.Sealed(t.Context(), record(1).Intent)
 	wantFault(t, err, ErrState, "there is no ledger")
 	wantUnknown(t, mustOpen(t, path), "first use: seawall token init was not run yet")
 }
@@ -124,8 +122,7 @@ func TestKilledBeforeTheMark(t *testing.T) {
 		must(t, l.Intend(t.Context(), record(n)))
 		must(t, l.Close())
 		must(t, os.WriteFile(store.MarkPath(path), old, 0o600))
-		reader, err := OpenReadOnly(path)
-		must(t, err)
+		reader := mustRead(t, path)
 		reader.Binding = binding
 		got, err := reader.Tokens(t.Context())
 		if err := errors.Join(err, reader.Close()); err != nil || got.Unknown != "" || len(got.Records) != n+1 {
@@ -157,8 +154,7 @@ func TestMarkFails(t *testing.T) {
 // inTheMidst calls do inside every transaction that adds a token.
 func inTheMidst(t *testing.T, l *Ledger, do func() error) {
 	t.Helper()
-	_, err := l.file.DB.Exec(`CREATE TEMP TRIGGER midst AFTER INSERT ON main.token BEGIN SELECT in_the_midst(); END`)
-	must(t, err)
+	mustExec(t, l, `CREATE TEMP TRIGGER midst AFTER INSERT ON main.token BEGIN SELECT in_the_midst(); END`)
 	inMidst = do
 }
 
@@ -183,8 +179,7 @@ func withHistory(t *testing.T) string {
 	}
 	keep("ledger.db-mark", "older-mark")
 	must(t, l.Intend(t.Context(), record(1)))
-	_, err := l.file.DB.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
-	must(t, err)
+	mustExec(t, l, `VACUUM INTO ?`, filepath.Join(folder, "old"))
 	must(t, l.Intend(t.Context(), record(2)))
 	must(t, l.Close())
 	return l.file.Path
@@ -202,8 +197,7 @@ func reopen(t *testing.T, path string, b Binding) *Ledger {
 // nothing begins, what began before goes on, and a person's word ends it.
 func wantDoubt(t *testing.T, path string, b Binding, reason string) {
 	t.Helper()
-	reader, err := OpenReadOnly(path)
-	must(t, err)
+	reader := mustRead(t, path)
 	reader.Binding = b
 	wantUnknown(t, reader, reason)
 	must(t, reader.Close())

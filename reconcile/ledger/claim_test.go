@@ -28,10 +28,14 @@ func writeOf(zone, seen string) reconcile.Entry {
 
 // resultOf is what became of a write.
 func resultOf(number int64, zone, version string) reconcile.Entry {
-	e := writeOf(zone, "")
-	e.Kind, e.Action = reconcile.EntryResult, reconcile.ActionConclude
-	e.Result = &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged, Version: version}
-	return e
+	return concluded(number, wrote(zone).Subject, version)
+}
+
+func concluded(number int64, subject reconcile.Subject, version string) reconcile.Entry {
+	return reconcile.Entry{
+		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: subject,
+		Result: &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged, Version: version},
+	}
 }
 
 // clocked opens a ledger as another process does.
@@ -88,13 +92,11 @@ func TestPermittedWithTheRecord(t *testing.T) {
 		t.Errorf("a write of a commit that is not in force: %v", err)
 	}
 	writes := 0
-	_, err = l.History(ctx, reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
+	for _, e := range entries(t, l, reconcile.HistoryFilter{}) {
 		if e.Kind == reconcile.EntryWrite {
 			writes++
 		}
-		return nil
-	})
-	must(t, err)
+	}
 	if writes != 4 {
 		t.Errorf("the history has %d writes, want the 4 that were permitted", writes)
 	}

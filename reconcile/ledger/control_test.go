@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -107,49 +106,5 @@ func TestRollingTogether(t *testing.T) {
 	got, err := first.Restore(t.Context())
 	if err != nil || len(got.Rollout.Zones) != 40 {
 		t.Errorf("%d zones, want 40: %v", len(got.Rollout.Zones), err)
-	}
-}
-
-// TestRollingTheSame writes nothing.
-func TestRollingTheSame(t *testing.T) {
-	path := newPath(t)
-	l := mustOpen(t, path)
-	must(t, l.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return rolling }))
-	before := snapshot(t, filepath.Dir(path))
-	must(t, l.Roll(t.Context(), func(o reconcile.Rollout) reconcile.Rollout { return o }))
-	if d := cmp.Diff(before, snapshot(t, filepath.Dir(path))); d != "" {
-		t.Error("writing the same again changed the files")
-	}
-}
-
-// TestDamagedControl: a time that cannot be read is damage, not the beginning of
-// time: a hold would be over, and a wave would start.
-func TestDamagedControl(t *testing.T) {
-	for _, spoil := range []string{
-		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL, '[]')`,
-		`INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES ('d', 'approval', '', '', 'once', 1)`,
-		`INSERT INTO rollout VALUES (1, 'c', 1, 'then', '')`,
-	} {
-		l := mustOpen(t, newPath(t))
-		if _, err := l.file.DB.Exec(spoil); err != nil {
-			t.Fatal(err)
-		}
-		_, err := l.Restore(t.Context())
-		wantFault(t, err, ErrDamaged, "time")
-	}
-}
-
-func TestControlIsReadOnlyToo(t *testing.T) {
-	path := newPath(t)
-	fill(t, path)
-	l, err := OpenReadOnly(path)
-	must(t, err)
-	defer l.Close()
-	ctx := t.Context()
-	_, released := l.Release(ctx, "z", noon)
-	for _, err := range []error{
-		l.Hold(ctx, diff.Hold{}, ""), released, l.Approve(ctx, nil), l.Spend(ctx, nil), l.Roll(ctx, reconcile.Rollout.Resumed),
-	} {
-		wantFault(t, err, ErrReadOnly, "")
 	}
 }

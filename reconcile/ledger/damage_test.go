@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -31,13 +30,13 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 		"no content":  {overwrite(""), ErrDamaged, "it has no content", false},
 		"folder":      {asFolder, ErrForeign, "not a regular file", false},
 		"another's":   {asForeign, ErrForeign, "of another program", false},
-		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 11", false},
-		"no version":  {statement(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
+		"newer":       {withStatements(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 11", false},
+		"no version":  {withStatements(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
 		"cut short":   {cutShort, ErrDamaged, "", false},
 		"bad page":    {badPage, ErrDamaged, "", false},
 		"log alone":   {logAlone, ErrDamaged, "ledger.db-wal with its latest writes exists", false},
-		"no table":    {statement(`DROP TABLE accepted`), ErrDamaged, "no such table: accepted", true},
-		"bad members": {statement(`UPDATE applied SET members = '["a' WHERE zone_id = 'zone-7'`), ErrDamaged, "ruleset ruleset in zone zone-7", true},
+		"no table":    {withStatements(`DROP TABLE accepted`), ErrDamaged, "no such table: accepted", true},
+		"bad members": {withStatements(`UPDATE applied SET members = '["a' WHERE zone_id = 'zone-7'`), ErrDamaged, "ruleset ruleset in zone zone-7", true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -65,9 +64,7 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 // TestNoFolder: a folder that cannot be is told as what it is.
 func TestNoFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file", "ledger.db")
-	if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Dir(path), nil, 0o600))
 	_, err := Open(path)
 	wantFault(t, err, ErrFailed, "not a directory")
 }
@@ -77,9 +74,7 @@ func TestNoFolder(t *testing.T) {
 func TestCreatingTwice(t *testing.T) {
 	path := newPath(t)
 	fill(t, path)
-	if err := store.Create(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Create(path))
 	if got := texts(t, mustOpen(t, path), `SELECT zone_id FROM applied`); len(got) != 200 {
 		t.Errorf("%d rows, want 200", len(got))
 	}
@@ -92,9 +87,7 @@ func TestCopyWithoutLog(t *testing.T) {
 	fill(t, path)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	l := mustOpen(t, path)
-	if _, err := l.file.DB.Exec(`VACUUM INTO ?`, backup); err != nil {
-		t.Fatal(err)
-	}
+	mustExec(t, l, `VACUUM INTO ?`, backup)
 	restored := mustOpen(t, backup)
 	if got := texts(t, restored, `PRAGMA journal_mode`); got[0] != "wal" {
 		t.Errorf("journal mode %s, want wal", got[0])
@@ -122,12 +115,8 @@ func wantFault(t *testing.T, err error, kind Kind, reason string) {
 func fill(t testing.TB, path string) {
 	t.Helper()
 	l, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 200}}), l.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 200}}), l.Close()))
 }
 
 // fleet is n deployments with as many members as a usual one owns.
@@ -143,56 +132,29 @@ func fleet(n int) []diff.Settled {
 
 func overwrite(text string) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func statement(query string) func(*testing.T, string) {
-	return func(t *testing.T, path string) {
-		db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "#", "%23", "?", "%3f").Replace(path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec(query); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 }
 
 func asForeign(t *testing.T, path string) {
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	statement(`CREATE TABLE bookmarks (url TEXT); PRAGMA user_version = 1`)(t, path)
+	must(t, os.Remove(path))
+	tampered(t, path, `CREATE TABLE bookmarks (url TEXT); PRAGMA user_version = 1`)
 }
 
 func asFolder(t *testing.T, path string) {
-	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
 }
 
 func cutShort(t *testing.T, path string) {
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, info.Size()/2); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Truncate(path, info.Size()/2))
 }
 
 // badPage wipes a page in the middle of the rows.
 func badPage(t *testing.T, path string) {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	if _, err := file.WriteAt(make([]byte, 4096), 8*4096); err != nil {
 		t.Fatal(err)
@@ -200,9 +162,7 @@ func badPage(t *testing.T, path string) {
 }
 
 func logAlone(t *testing.T, path string) {
-	if err := os.Rename(path, path+"-wal"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, path+"-wal"))
 }
 
 // names lists a folder without the companions that SQLite makes beside a file
@@ -210,9 +170,7 @@ func logAlone(t *testing.T, path string) {
 func names(t *testing.T, folder string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for _, e := range entries {
 		if info, err := e.Info(); err != nil || strings.HasSuffix(e.Name(), "-shm") || strings.HasSuffix(e.Name(), "-wal") && info.Size() == 0 {
@@ -223,7 +181,8 @@ func names(t *testing.T, folder string) []string {
 	return all
 }
 
-// TestDamagedRecords: what cannot be read is not left out, and the rest is not told.
+// TestDamagedRecords: what cannot be read is not left out, and the rest is not told. A time is
+// damage, not the beginning of time: a hold would be over, and a wave would start.
 func TestDamagedRecords(t *testing.T) {
 	for spoil, reason := range map[string]string{
 		`UPDATE proved SET labels = '{"tier"'`:                            "the labels of zone zone-1",
@@ -231,17 +190,17 @@ func TestDamagedRecords(t *testing.T) {
 		`UPDATE accepted SET state = x'00'`:                               "the state of commit c1",
 		`UPDATE accepted SET state = substr(state, 1, length(state) - 9)`: "the state of commit c1",
 		`UPDATE applied SET members = '{}'`:                               "ruleset ruleset in zone zone-1",
-		`UPDATE rollout SET since = 'then'`:                               "the time since which wave 2 soaks",
-		`DROP TABLE proved`:                                               "no such table: proved",
+		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL, '[]')`:   "the end of the hold on \"z\"",
+		`INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES ('d', 'approval', '', '', 'once', 1)`: "the time of the approval of d",
+		`UPDATE rollout SET since = 'then'`: "the time since which wave 2 soaks",
+		`DROP TABLE proved`:                 "no such table: proved",
 	} {
 		l, ctx := mustOpen(t, newPath(t)), t.Context()
 		must(t, errors.Join(
 			l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: []byte("state of the commit"), Rollout: &rolling}),
 			l.Prove(ctx, "c1", []reconcile.Proof{{Scope: edge.ZoneScope("zone-1")}}, settled(deployment(1), "a")),
 			l.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("zone-1"), At: noon}}, noon)))
-		if _, err := l.file.DB.Exec(spoil); err != nil {
-			t.Fatal(err)
-		}
+		mustExec(t, l, spoil)
 		got, err := l.Restore(ctx)
 		wantFault(t, err, ErrDamaged, reason)
 		if d := cmp.Diff(reconcile.Record{}, got); d != "" {

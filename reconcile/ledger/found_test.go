@@ -31,25 +31,20 @@ func TestFoundIsOnRecordOnce(t *testing.T) {
 	must(t, err)
 	again, err := l.RecordWrite(t.Context(), heal, nil)
 	must(t, err)
-	must(t, l.Prove(t.Context(), "c", nil, nil, begin("shop"), begin("new"), reconcile.Entry{
-		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: heal.Subject,
-		Result: &reconcile.WriteResult{Write: again, Outcome: reconcile.Converged, Version: "2"},
-	}))
+	must(t, l.Prove(t.Context(), "c", nil, nil, begin("shop"), begin("new"), resultOf(again, "shop", "2")))
 	third, err := l.RecordWrite(t.Context(), heal, nil)
 	must(t, err)
 	if first != 3 || again != 4 || third != 7 {
 		t.Errorf("the writes have the numbers %d, %d and %d", first, again, third)
 	}
 	var got []string
-	_, err = l.History(t.Context(), reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
+	for _, e := range entries(t, l, reconcile.HistoryFilter{}) {
 		text := fmt.Sprint(e.Number, " ", e.Kind, " ", e.Action, " ", e.Subject.Zone)
 		if e.Kind == reconcile.EntryFound && e.Action == reconcile.ActionChanged {
 			text += fmt.Sprintf(" %s %s: %s to %s by %q", e.Direction, e.Members[0].Path, e.Members[0].Old, e.Members[0].New, e.Asked.Author+e.Asked.Commit)
 		}
 		got = append(got, text)
-		return nil
-	})
-	must(t, err)
+	}
 	want := `1 found begin new; 2 found changed shop weakens enabled: true to false by ""; 3 write update shop; 4 write update shop; ` +
 		`6 found changed shop weakens enabled: true to false by ""; 7 write update shop`
 	if text := strings.Join(got, "; "); text != want {

@@ -170,19 +170,11 @@ func TestTailCutBelowAWriter(t *testing.T) {
 func TestOpenGapIsNotDropped(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check of rapid
-		if err != nil {
-			rt.Fatal(err)
-		}
-		path := filepath.Join(dir, "ledger.db")
+		path := pathOf(rt, folder)
 		lost := history.Head{Number: 28}
-		if err := lost.Write(store.HeadPath(path)); err != nil {
-			rt.Fatal(err)
-		}
+		must(rt, lost.Write(store.HeadPath(path)))
 		l, err := Open(path)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must(rt, err)
 		defer l.Close()
 		clock := noon
 		l.Now = func() time.Time { return clock }
@@ -196,9 +188,7 @@ func TestOpenGapIsNotDropped(t *testing.T) {
 			} else {
 				err = l.Record(rt.Context(), wrote(fmt.Sprint("z", i)), wrote("y"))
 			}
-			if err != nil {
-				rt.Fatal(err)
-			}
+			must(rt, err)
 			report, err := l.VerifyHistory(rt.Context())
 			if err != nil || len(report.Findings) != want || want == 1 && report.Findings[0].Kind != history.Missing {
 				rt.Fatalf("found %+v, want %d; %v", report.Findings, want, err)

@@ -110,20 +110,15 @@ var openings = map[string]func(path string) error{
 		}
 		return err
 	},
-	"write": func(path string) error {
-		l, err := Open(path)
-		if err == nil {
-			err = l.Close()
-		}
+	"write": func(path string) error { return closed(Open(path)) },
+	"read":  func(path string) error { return closed(OpenReadOnly(path)) },
+}
+
+func closed(l *Ledger, err error) error {
+	if err != nil {
 		return err
-	},
-	"read": func(path string) error {
-		l, err := OpenReadOnly(path)
-		if err == nil {
-			err = l.Close()
-		}
-		return err
-	},
+	}
+	return l.Close()
 }
 
 // TestNothingIsCreatedAmongOthers: a ledger that is not there yet is not made where

@@ -27,12 +27,10 @@ func (l *Ledger) Unfinished(ctx context.Context) (writes []reconcile.Entry, err 
 }
 
 // WrittenByCommands implements [reconcile.Records].
-func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) (zones []edge.Scope, err error) {
-	err = l.file.Read(ctx, func(tx *sql.Tx) error {
-		zones, err = history.WrittenByCommands(ctx, tx, after)
-		return err
+func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) ([]edge.Scope, error) {
+	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) ([]edge.Scope, error) {
+		return history.WrittenByCommands(ctx, tx, after)
 	})
-	return zones, store.Explain("reading", l.file.Path, err)
 }
 
 // History implements [reconcile.History], as of one moment.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,11 +52,17 @@ func tampered(t *testing.T, path string, statements ...string) {
 	must(t, db.Close())
 }
 
+// entries are those of the history that a filter selects.
+func entries(t *testing.T, l *Ledger, filter reconcile.HistoryFilter) (all []reconcile.Entry) {
+	t.Helper()
+	_, err := l.History(t.Context(), filter, func(e reconcile.Entry) error { all = append(all, e); return nil })
+	must(t, err)
+	return all
+}
+
 func findings(t *testing.T, path string, noted ...history.Head) (kinds []string) {
 	t.Helper()
-	l, err := OpenReadOnly(path)
-	must(t, err)
-	defer l.Close()
+	l := mustRead(t, path)
 	report, err := l.VerifyHistory(t.Context(), noted...)
 	must(t, err)
 	for _, f := range report.Findings {
@@ -146,13 +151,11 @@ func TestCutTailIsOnRecordLater(t *testing.T) {
 	l := mustOpen(t, path)
 	must(t, l.Record(t.Context(), wrote("next")))
 	var gaps []string
-	_, err := l.History(t.Context(), reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
+	for _, e := range entries(t, l, reconcile.HistoryFilter{}) {
 		if e.Kind == reconcile.EntryGap {
 			gaps = append(gaps, e.Reason)
 		}
-		return nil
-	})
-	must(t, err)
+	}
 	if len(gaps) != 1 || !strings.HasPrefix(gaps[0], "entries 9 to 10 are missing") {
 		t.Errorf("gaps %q", gaps)
 	}
@@ -194,19 +197,20 @@ func TestNotedHead(t *testing.T) {
 	}
 }
 
+// pathOf is where a check of rapid has its ledger.
+func pathOf(rt *rapid.T, folder string) string {
+	dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check
+	must(rt, err)
+	return filepath.Join(dir, "ledger.db")
+}
+
 // Whatever is written, and whenever, a history with bounds is whole, stays within them, and
 // keeps the newest entry.
 func TestBoundedHistoryIsWhole(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check of rapid
-		if err != nil {
-			rt.Fatal(err)
-		}
-		l, err := Open(filepath.Join(dir, "ledger.db"))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		l, err := Open(pathOf(rt, folder))
+		must(rt, err)
 		defer l.Close()
 		clock := noon
 		l.Now = func() time.Time { return clock }
@@ -222,18 +226,14 @@ func TestBoundedHistoryIsWhole(t *testing.T) {
 			for j := range entries {
 				entries[j] = wrote(last)
 			}
-			if err := l.Record(rt.Context(), entries...); err != nil {
-				rt.Fatal(err)
-			}
+			must(rt, l.Record(rt.Context(), entries...))
 		}
 		report, err := l.VerifyHistory(rt.Context())
 		if err != nil || len(report.Findings) > 0 {
 			rt.Fatalf("found %+v, %v", report.Findings, err)
 		}
 		var bytes, kept int64
-		if err := l.file.DB.QueryRow(`SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM history`).Scan(&kept); err != nil {
-			rt.Fatal(err)
-		}
+		must(rt, l.file.DB.QueryRow(`SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM history`).Scan(&kept))
 		if err := l.file.DB.QueryRow(`SELECT bytes FROM history_ends`).Scan(&bytes); err != nil || bytes != kept {
 			rt.Fatalf("%d bytes are counted, %d are there: %v", bytes, kept, err)
 		}
@@ -260,10 +260,7 @@ func TestHistoryIsSelected(t *testing.T) {
 	_, err = l.RecordWrite(t.Context(), other, nil)
 	must(t, err)
 	clock = noon.Add(time.Hour)
-	must(t, l.Prove(t.Context(), "c", nil, nil, reconcile.Entry{
-		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: wrote("a").Subject,
-		Result: &reconcile.WriteResult{Write: first, Outcome: reconcile.Converged, Version: "2"},
-	}))
+	must(t, l.Prove(t.Context(), "c", nil, nil, resultOf(first, "a", "2")))
 	must(t, l.Hold(t.Context(), diff.Hold{Zone: "a", Until: noon.Add(time.Hour), Reason: "x"}, "kim@host"))
 	for name, test := range map[string]struct {
 		filter  reconcile.HistoryFilter
@@ -299,86 +296,6 @@ func TestHistoryIsSelected(t *testing.T) {
 	}
 }
 
-// A ledger that a daemon of the version before has left gets its history, and loses nothing.
-func TestMigrationFromVersion6(t *testing.T) {
-	path := newPath(t)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	known, version := store.Migrations, store.SchemaVersion
-	store.Migrations, store.SchemaVersion = known[:1], store.FirstVersion
-	err := store.Create(path)
-	store.Migrations, store.SchemaVersion = known, version
-	must(t, err)
-	tampered(t, path,
-		`INSERT INTO accepted (one, "commit", zones, deployments, tokens) VALUES (1, 'c1', 3, 4, 5)`,
-		`INSERT INTO applied VALUES ('z1', 'r', '["a"]', 'c1')`,
-		`INSERT INTO hold VALUES ('z1', 'by hand', '2026-03-01T13:00:00Z', 'kim', NULL)`)
-	_, err = OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 11")
-	l := mustOpen(t, path)
-	record, err := l.Restore(t.Context())
-	must(t, err)
-	if record.Accepted.Commit != "c1" || record.Accepted.Author != "" || len(record.Applied) != 1 || len(record.Holds) != 1 {
-		t.Errorf("restored %+v", record)
-	}
-	if report, err := l.VerifyHistory(t.Context()); err != nil || report.Rows != 0 || len(report.Findings) != 0 {
-		t.Errorf("a history that is new: %+v, %v", report, err)
-	}
-	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2", Author: "Ada <ada@example.com>"}))
-	if report, err := l.VerifyHistory(t.Context()); err != nil || report.Rows != 1 || len(report.Findings) != 0 {
-		t.Errorf("after one entry: %+v, %v", report, err)
-	}
-}
-
-// A hold that a revert sets is about the accepted commit, and ends with one that declares
-// its zone otherwise, which the history says.
-func TestHoldOfARevert(t *testing.T) {
-	l := mustOpen(t, newPath(t))
-	hold := diff.Hold{Zone: "shop", Scope: edge.ZoneScope("z1"), Declaration: "d1", Commit: "c1", Reason: "bad"}
-	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
-	stale := hold
-	stale.Commit = "c0"
-	write := wrote("shop")
-	write.Trigger, write.Asked.Commit = reconcile.TriggerRevert, "c1"
-	if _, err := l.RecordRevert(t.Context(), stale, write, nil); !errors.Is(err, reconcile.ErrSuperseded) {
-		t.Errorf("a hold that depends on another commit: %v", err)
-	}
-	_, err := l.RecordRevert(t.Context(), hold, write, settled(deployment(1), "m"))
-	must(t, err)
-	declares := func(fingerprint string) func(edge.Scope) string {
-		return func(edge.Scope) string { return fingerprint }
-	}
-	want := func(n int) {
-		t.Helper()
-		standing, err := l.Standing(t.Context())
-		must(t, err)
-		if len(standing.Holds) != n || n == 1 && !reflect.DeepEqual(standing.Holds[0], hold) {
-			t.Errorf("holds %+v, want %d", standing.Holds, n)
-		}
-	}
-	want(1)
-	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2", Declared: declares("d1")}))
-	want(1)
-	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c3", Declared: declares("d2")}))
-	want(0)
-	last := reconcile.Entry{}
-	_, err = l.History(t.Context(), reconcile.HistoryFilter{Zone: "shop"}, func(e reconcile.Entry) error { last = e; return nil })
-	must(t, err)
-	if last.Action != reconcile.ActionRelease || last.Asked.Commit != "c3" {
-		t.Errorf("the last entry is %+v", last)
-	}
-	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
-	_, err = l.RecordRevert(t.Context(), hold, write, nil)
-	must(t, err)
-	if held, err := l.Release(t.Context(), "shop", noon); err != nil || !held {
-		t.Errorf("released by hand: %v, %v", held, err)
-	}
-	want(0)
-	_, err = l.RecordRevert(t.Context(), hold, write, nil)
-	must(t, err)
-	must(t, l.DropRevert(t.Context(), []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown")}))
-	want(0)
-}
-
 // What apply and revert have written is told apart from what the daemon has.
 func TestWrittenByCommands(t *testing.T) {
 	l := mustOpen(t, newPath(t))
@@ -391,9 +308,9 @@ func TestWrittenByCommands(t *testing.T) {
 		write.Trigger = trigger
 		number, err := l.RecordWrite(t.Context(), write, nil)
 		must(t, err)
-		result := reconcile.Entry{Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Trigger: trigger, Subject: write.Subject}
+		result := resultOf(number, zone, "")
+		result.Trigger = trigger
 		for range 2 { // two deployments of one zone
-			result.Result = &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged}
 			must(t, l.Record(t.Context(), result))
 		}
 	}

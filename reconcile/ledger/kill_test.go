@@ -62,14 +62,22 @@ func live(path string, steps int, within bool) error {
 	if !within {
 		return inMidst()
 	}
+	if err := onEachRow(l, "token", "sealed"); err != nil {
+		return err
+	}
+	return life[steps].do(ctx, l)
+}
+
+// onEachRow has each change of a row of these tables call inMidst, within its transaction.
+func onEachRow(l *Ledger, tables ...string) error {
 	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
-		for _, table := range []string{"token", "sealed"} {
+		for _, table := range tables {
 			if _, err := l.file.DB.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
 				return err
 			}
 		}
 	}
-	return life[steps].do(ctx, l)
+	return nil
 }
 
 // TestKilledAtEveryStep: after SIGKILL the ledger is where the last call that

@@ -18,6 +18,7 @@
 // A ledger is put together from parts that share the file. Each keeps its own tables:
 //
 //	internal/store      the file: opening, permissions, damage, schema, shared transactions
+//	internal/rows       reading rows, and running a statement for several items
 //	internal/zones      proofs, ownership, changes the platform did not keep, drift, sweep
 //	internal/decisions  holds, approvals, waves
 //	internal/tokens     attempts, secrets that wait, for which platform the record is complete

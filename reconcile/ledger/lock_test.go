@@ -49,9 +49,7 @@ func tokenWrites(t *testing.T, l *Ledger) []error {
 func TestTokensReadOnly(t *testing.T) {
 	l := ready(t)
 	must(t, l.Intend(t.Context(), record(1)))
-	reader, err := OpenReadOnly(l.file.Path)
-	must(t, err)
-	defer func() { must(t, reader.Close()) }()
+	reader := mustRead(t, l.file.Path)
 	reader.Binding = binding
 	r := record(1)
 	r.State = diff.TokenIntended

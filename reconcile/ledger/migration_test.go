@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/soak"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -40,13 +41,48 @@ func TestMigration(t *testing.T) {
 	wantFault(t, err, ErrNewer, fmt.Sprintf("version %d, this program supports up to %d", next, version))
 }
 
+// ofVersion makes an empty ledger as a program of an earlier version does.
+func ofVersion(t *testing.T, version int) (path string) {
+	t.Helper()
+	known, now := store.Migrations, store.SchemaVersion
+	defer func() { store.Migrations, store.SchemaVersion = known, now }()
+	store.Migrations, store.SchemaVersion = known[:version-store.FirstVersion+1], version
+	path = newPath(t)
+	must(t, store.Create(path))
+	return path
+}
+
+// A ledger that a daemon of the version before has left gets its history, and loses nothing.
+func TestMigrationFromVersion6(t *testing.T) {
+	path := ofVersion(t, store.FirstVersion)
+	tampered(t, path,
+		`INSERT INTO accepted (one, "commit", zones, deployments, tokens) VALUES (1, 'c1', 3, 4, 5)`,
+		`INSERT INTO applied VALUES ('z1', 'r', '["a"]', 'c1')`,
+		`INSERT INTO hold VALUES ('z1', 'by hand', '2026-03-01T13:00:00Z', 'kim', NULL)`)
+	_, err := OpenReadOnly(path)
+	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 11")
+	l := mustOpen(t, path)
+	record, err := l.Restore(t.Context())
+	must(t, err)
+	if record.Accepted.Commit != "c1" || record.Accepted.Author != "" || len(record.Applied) != 1 || len(record.Holds) != 1 {
+		t.Errorf("restored %+v", record)
+	}
+	if report, err := l.VerifyHistory(t.Context()); err != nil || report.Rows != 0 || len(report.Findings) != 0 {
+		t.Errorf("a history that is new: %+v, %v", report, err)
+	}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2", Author: "Ada <ada@example.com>"}))
+	if report, err := l.VerifyHistory(t.Context()); err != nil || report.Rows != 1 || len(report.Findings) != 0 {
+		t.Errorf("after one entry: %+v, %v", report, err)
+	}
+}
+
 // TestDevelopmentVersions: files from before the first release are refused, and whoever
 // has one is told what to do.
 func TestDevelopmentVersions(t *testing.T) {
 	for version := 1; version < store.FirstVersion; version++ {
 		path := newPath(t)
 		fill(t, path)
-		statement(fmt.Sprintf(`PRAGMA user_version = %d`, version))(t, path)
+		tampered(t, path, fmt.Sprintf(`PRAGMA user_version = %d`, version))
 		for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
 			_, err := open(path)
 			wantFault(t, err, ErrOlder, fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has 6", version))

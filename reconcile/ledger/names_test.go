@@ -22,8 +22,7 @@ func TestNames(t *testing.T) {
 	}
 	must(t, l.SaveNames(t.Context(), want))
 	must(t, l.Close())
-	read, err := OpenReadOnly(path)
-	must(t, err)
+	read := mustRead(t, path)
 	got, err := read.Names(t.Context())
 	must(t, err)
 	if d := cmp.Diff(want, got); d != "" {
@@ -31,8 +30,7 @@ func TestNames(t *testing.T) {
 	}
 	wantFault(t, read.SaveNames(t.Context(), nil), ErrReadOnly, "")
 	must(t, read.Close())
-	none, err := OpenReadOnly(newPath(t))
-	must(t, err)
+	none := mustRead(t, newPath(t))
 	if got, err := none.Names(t.Context()); len(got) > 0 || err != nil {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}

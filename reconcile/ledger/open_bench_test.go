@@ -22,13 +22,7 @@ func BenchmarkOpenHistory100000(b *testing.B) {
 	for name, open := range map[string]func(string) (*Ledger, error){"write": Open, "read": OpenReadOnly} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				l, err := open(path)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := l.Close(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, closed(open(path)))
 			}
 		})
 	}
@@ -43,10 +37,9 @@ func writeHistory(tb testing.TB, path string, n int) {
 		entries := make([]reconcile.Entry, 0, 1000)
 		for i := number; i < number+1000; i += 2 {
 			e := healing(i % 10_000)
-			entries = append(entries, e, reconcile.Entry{
-				Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Trigger: e.Trigger, Subject: e.Subject,
-				Result: &reconcile.WriteResult{Write: int64(i), Outcome: reconcile.Converged, Version: "8"},
-			})
+			result := concluded(int64(i), e.Subject, "8")
+			result.Trigger = e.Trigger
+			entries = append(entries, e, result)
 		}
 		must(tb, l.Record(tb.Context(), entries...))
 	}

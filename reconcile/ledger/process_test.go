@@ -21,48 +21,39 @@ const child = "SEAWALL_LEDGER_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
-	switch os.Getenv(child) {
-	case "":
+	what := os.Getenv(child)
+	if what == "" {
 		if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it: each check writes ledgers to the disk
 			_ = flag.Set("rapid.checks", "15")
 		}
 		os.Exit(m.Run())
-	case "generations":
-		generations(os.Args[1])
-	case "rows":
-		first, _ := strconv.Atoi(os.Args[2])
-		if err := rows(os.Args[1], first); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	case "create":
-		after, _ := strconv.Atoi(os.Args[2])
-		fmt.Fprintln(os.Stderr, createHalf(os.Args[1], after))
-		os.Exit(1)
-	case "record":
-		calls, _ := strconv.Atoi(os.Args[2])
-		changes, _ := strconv.Atoi(os.Args[3])
-		fmt.Fprintln(os.Stderr, recordHalf(os.Args[1], calls, changes))
-		os.Exit(1)
-	case "workers":
-		fmt.Fprintln(os.Stderr, workers(os.Args[1]))
-		os.Exit(1)
-	case "claim":
-		fmt.Fprintln(os.Stderr, claimForEver(os.Args[1]))
-		os.Exit(1)
-	case "daemon":
-		fmt.Fprintln(os.Stderr, daemon(os.Args[1]))
-		os.Exit(1)
-	case "life":
-		steps, _ := strconv.Atoi(os.Args[2])
-		fmt.Fprintln(os.Stderr, live(os.Args[1], steps, os.Args[3] == "true"))
+	}
+	if err := children[what](os.Args[1], append(os.Args[2:], "", "")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
+// children are what a re-executed test binary does at a path, with arguments.
+var children = map[string]func(path string, args []string) error{
+	"generations": func(path string, _ []string) error { return generations(path) },
+	"rows":        func(path string, args []string) error { return settleEach(path, number(args[0])) },
+	"create":      func(path string, args []string) error { return createHalf(path, number(args[0])) },
+	"record":      func(path string, args []string) error { return recordHalf(path, number(args[0]), number(args[1])) },
+	"workers":     func(path string, _ []string) error { return workers(path) },
+	"claim":       func(path string, _ []string) error { return claimForEver(path) },
+	"daemon":      func(path string, _ []string) error { return daemon(path) },
+	"life":        func(path string, args []string) error { return live(path, number(args[0]), args[1] == "true") },
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
 // generations settles the same deployments for ever, each time with the next
 // number, and says each number once it is settled.
-func generations(path string) {
+func generations(path string) error {
 	l, err := Open(path)
 	for n := 1; err == nil; n++ {
 		all := make([]diff.Settled, 100)
@@ -73,12 +64,11 @@ func generations(path string) {
 			fmt.Println(n)
 		}
 	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	return err
 }
 
-// rows settles deployments one by one.
-func rows(path string, first int) error {
+// settleEach settles deployments one by one.
+func settleEach(path string, first int) error {
 	l, err := Open(path)
 	if err != nil {
 		return err
@@ -104,9 +94,7 @@ func TestKilledBetweenWrites(t *testing.T) {
 		said := killAfter(t, path, after)
 		l := mustOpen(t, path)
 		got, err := l.Restore(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found := map[diff.Member]int{}
 		for _, members := range got.Applied {
 			found[members[0]]++
@@ -120,9 +108,7 @@ func TestKilledBetweenWrites(t *testing.T) {
 			}
 		}
 		// The next process starts again at 1, over what the killed one left.
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close())
 	}
 }
 
@@ -132,21 +118,15 @@ func killAfter(t *testing.T, path string, lines int) (last int) {
 	t.Helper()
 	command := run(t, "generations", path)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, command.Start())
 	scanner := bufio.NewScanner(out)
 	for seen := 0; scanner.Scan(); {
 		if last, err = strconv.Atoi(scanner.Text()); err != nil {
 			t.Fatal(err)
 		}
 		if seen++; seen == lines {
-			if err := command.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, command.Process.Kill())
 		}
 	}
 	if err := command.Wait(); err == nil || command.ProcessState.Exited() {
@@ -189,11 +169,7 @@ func TestProcessesAtOnce(t *testing.T) {
 // look recalls beside the writers; rows only ever come.
 func look(t *testing.T, path string, seen int) int {
 	t.Helper()
-	l, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := mustRead(t, path)
 	got, err := l.Restore(t.Context())
 	if err != nil || len(got.Applied) < seen {
 		t.Fatalf("%d rows (%v) where there were %d", len(got.Applied), err, seen)
@@ -204,9 +180,7 @@ func look(t *testing.T, path string, seen int) int {
 func run(t *testing.T, what string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command := exec.CommandContext(t.Context(), self, args...)
 	command.Env = append(os.Environ(), child+"="+what)
 	return command

@@ -15,10 +15,7 @@ import (
 
 func TestReadOnlyOfNothing(t *testing.T) {
 	path := newPath(t)
-	l, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := mustRead(t, path)
 	wantRecord(t, l, reconcile.Record{})
 	record, restored := l.Restore(t.Context())
 	standing, stands := l.Standing(t.Context())
@@ -45,16 +42,11 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 			want := 200
 			if name != "at rest" {
 				w := mustOpen(t, path)
-				if err := w.Prove(t.Context(), "c1", nil, fleet(201)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.Prove(t.Context(), "c1", nil, fleet(201)))
 				want = 201
 			}
 			before := snapshot(t, filepath.Dir(path))
-			l, err := OpenReadOnly(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := mustRead(t, path)
 			got, err := l.Restore(t.Context())
 			if err != nil || len(got.Applied) != want {
 				t.Errorf("%d rows (%v), want %d", len(got.Applied), err, want)
@@ -80,10 +72,11 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 // wantFaults: every method that writes is refused.
 func wantFaults(t *testing.T, l *Ledger) {
 	t.Helper()
+	_, released := l.Release(t.Context(), "z", noon)
 	for _, err := range []error{
+		l.Hold(t.Context(), diff.Hold{}, ""), released, l.Approve(t.Context(), nil), l.Spend(t.Context(), nil), l.Roll(t.Context(), reconcile.Rollout.Resumed),
 		l.Prove(t.Context(), "c", nil, fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c", Size: guard.Size{}}),
-		l.Forget(t.Context(), []diff.ID{deployment(1)}), l.AcceptCommit(t.Context(), reconcile.Acceptance{}),
-		l.Prove(t.Context(), "c", nil, nil), l.Widen(t.Context(), nil), l.Drifted(t.Context(), nil, noon),
+		l.Forget(t.Context(), []diff.ID{deployment(1)}), l.Prove(t.Context(), "c", nil, nil), l.Widen(t.Context(), nil), l.Drifted(t.Context(), nil, noon),
 	} {
 		wantFault(t, err, ErrReadOnly, "")
 	}

@@ -3,12 +3,12 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
@@ -18,15 +18,7 @@ var _ reconcile.Records = (*Ledger)(nil)
 // Restore implements [reconcile.Records]. A row that cannot be read fails the
 // whole, with [ErrDamaged].
 func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
-	var r reconcile.Record
-	err := l.file.Read(ctx, func(tx *sql.Tx) (err error) {
-		r, err = restore(ctx, tx)
-		return err
-	})
-	if err != nil {
-		return reconcile.Record{}, store.Explain("reading", l.file.Path, err)
-	}
-	return r, nil
+	return store.Read(ctx, l.file, restore)
 }
 
 func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
@@ -58,14 +50,7 @@ func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 }
 
 func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return s, err
-	}
-	if s.Holds, err = decisions.RecallHolds(ctx, tx); err != nil {
-		return s, err
-	}
-	if s.Approvals, err = decisions.RecallApprovals(ctx, tx); err != nil {
+	if _, err = rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)); err != nil {
 		return s, err
 	}
 	o, _, err := decisions.RecallRolling(ctx, tx)
@@ -73,9 +58,10 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 		return s, err
 	}
 	s.RolloutCommit, s.RolloutHalted, s.RolloutWave = o.Commit, o.Halted, o.Wave
-	if s.Departures, err = decisions.RecallDepartures(ctx, tx); err != nil {
-		return s, err
-	}
-	s.Newest, err = history.Newest(ctx, tx)
+	err = rows.Parts(ctx, tx,
+		rows.Into(&s.Holds, decisions.RecallHolds),
+		rows.Into(&s.Approvals, decisions.RecallApprovals),
+		rows.Into(&s.Departures, decisions.RecallDepartures),
+		rows.Into(&s.Newest, history.Newest))
 	return s, err
 }

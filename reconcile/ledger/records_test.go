@@ -106,12 +106,8 @@ func recordHalf(path string, calls, changes int) error {
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
-		for _, table := range []string{"accepted", "applied", "nonconvergent", "proved", "drift", "approval", "rollout", "wave"} {
-			if _, err := l.file.DB.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
-				return err
-			}
-		}
+	if err := onEachRow(l, "accepted", "applied", "nonconvergent", "proved", "drift", "approval", "rollout", "wave"); err != nil {
+		return err
 	}
 	if err := recordLife[calls](ctx, l); err != nil {
 		return err

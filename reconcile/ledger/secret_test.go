@@ -13,7 +13,6 @@ import (
 
 	"filippo.io/age"
 
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 )
 
@@ -22,13 +21,11 @@ import (
 func TestSecretsAreNeverInTheClear(t *testing.T) {
 	l, ctx := ready(t), t.Context()
 	for n := range 50 { // enough that pages are split and used again
-		must(t, l.Intend(ctx, record(n)))
-		must(t, l.Confirm(ctx, record(n).Intent, "id", secret(n)))
+		mustConfirm(t, l, n)
 		wantNowhere(t, l, "the secret", []byte(secret(n).Reveal()))
 	}
 	for n := range 50 {
-		var sealed []byte
-		must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed WHERE intent = ?`, record(n).Intent).Scan(&sealed))
+		sealed := sealedCopy(t, l, record(n).Intent)
 		_, err := l.Sealed(ctx, record(n).Intent)
 		must(t, err)
 		must(t, l.Delivered(ctx, record(n).Intent))
@@ -49,12 +46,23 @@ func TestSecretsAreNeverInTheClear(t *testing.T) {
 // nowhere in the state folder.
 func TestGoneTakesTheSecretAlong(t *testing.T) {
 	l, ctx := ready(t), t.Context()
-	must(t, l.Intend(ctx, record(1)))
-	must(t, l.Confirm(ctx, record(1).Intent, "id", secret(1)))
-	var sealed []byte
-	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	mustConfirm(t, l, 1)
+	sealed := sealedCopy(t, l, record(1).Intent)
 	must(t, l.Gone(ctx, record(1).Intent))
 	wantNowhere(t, l, "the sealed copy", sealed[60:90])
+}
+
+// mustConfirm has the secret of a token wait.
+func mustConfirm(t *testing.T, l *Ledger, n int) {
+	t.Helper()
+	must(t, l.Intend(t.Context(), record(n)))
+	must(t, l.Confirm(t.Context(), record(n).Intent, "id", secret(n)))
+}
+
+func sealedCopy(t *testing.T, l *Ledger, intent string) (sealed []byte) {
+	t.Helper()
+	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed WHERE intent = ?`, intent).Scan(&sealed))
+	return sealed
 }
 
 func wantNowhere(t *testing.T, l *Ledger, what string, text []byte) {
@@ -76,17 +84,13 @@ func wantNowhere(t *testing.T, l *Ledger, what string, text []byte) {
 // whoever delivers must not fail for it. The next to lock the tokens cleans up.
 func TestReaderKeepsTheLog(t *testing.T) {
 	l, ctx := ready(t), t.Context()
-	must(t, l.Intend(ctx, record(1)))
-	must(t, l.Confirm(ctx, record(1).Intent, "id", secret(1)))
-	var sealed []byte
-	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	mustConfirm(t, l, 1)
+	sealed := sealedCopy(t, l, record(1).Intent)
 	must(t, l.Close())
 	l = mustOpen(t, l.file.Path)
 	mustLock(t, l)
-	_, err := l.file.DB.Exec(`PRAGMA busy_timeout = 1`)
-	must(t, err)
-	reader, err := OpenReadOnly(l.file.Path)
-	must(t, err)
+	mustExec(t, l, `PRAGMA busy_timeout = 1`)
+	reader := mustRead(t, l.file.Path)
 	rows, err := reader.file.DB.QueryContext(context.Background(), `SELECT 1 FROM token`)
 	must(t, err)
 	if !rows.Next() {
@@ -138,8 +142,7 @@ func TestKeysOfSeveralKinds(t *testing.T) {
 		must(t, l.Close())
 		l = reopen(t, l.file.Path, binding)
 		l.Seal = Seal{KeyFile: path}
-		must(t, l.Intend(t.Context(), record(i)))
-		must(t, l.Confirm(t.Context(), record(i).Intent, "id", secret(i)))
+		mustConfirm(t, l, i)
 	}
 	for i := range 2 {
 		wantSealed(t, l, record(i).Intent, secret(i))
@@ -195,12 +198,10 @@ func TestRecipient(t *testing.T) {
 	must(t, err)
 	l, r := ready(t), record(1)
 	l.Seal.Recipient = identity.Recipient().String()
-	must(t, l.Intend(t.Context(), r))
-	must(t, l.Confirm(t.Context(), r.Intent, "id", secret(1)))
+	mustConfirm(t, l, 1)
 	_, err = l.Sealed(t.Context(), r.Intent)
 	wantFault(t, err, ErrSeal, "sealed for a recipient")
-	var sealed []byte
-	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	sealed := sealedCopy(t, l, record(1).Intent)
 	plain, err := age.Decrypt(bytes.NewReader(sealed), identity)
 	must(t, err)
 	if opened, err := io.ReadAll(plain); err != nil || string(opened) != r.Intent+"\n"+secret(1).Reveal() {
@@ -214,13 +215,11 @@ func TestRecipient(t *testing.T) {
 
 // TestSecretsThatDoNotOpen: the ways in which a sealed copy and its key part.
 func TestSecretsThatDoNotOpen(t *testing.T) {
-	first, second := record(1), record(2)
+	first := record(1)
 	sealedTwo := func(t *testing.T) *Ledger {
 		l := ready(t)
-		for n, r := range []string{first.Intent, second.Intent} {
-			must(t, l.Intend(t.Context(), record(n+1)))
-			must(t, l.Confirm(t.Context(), r, edge.TokenID(r), secret(n+1)))
-		}
+		mustConfirm(t, l, 1)
+		mustConfirm(t, l, 2)
 		return l
 	}
 	for name, test := range map[string]struct {
@@ -235,9 +234,8 @@ func TestSecretsThatDoNotOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := sealedTwo(t)
-			_, err := l.file.DB.Exec(test.query)
-			must(t, err)
-			_, err = l.Sealed(t.Context(), first.Intent)
+			mustExec(t, l, test.query)
+			_, err := l.Sealed(t.Context(), first.Intent)
 			wantFault(t, err, test.kind, test.reason)
 		})
 	}

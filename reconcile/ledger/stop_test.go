@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -129,15 +127,53 @@ func TestWhoGaveADeclaration(t *testing.T) {
 	want(map[edge.Scope]reconcile.Given{edge.ZoneScope("z2"): {Commit: "c2", Declaration: "d2"}})
 }
 
+// A hold that a revert sets is about the accepted commit. The history says that it ended with
+// a commit that declares its zone otherwise; people and reverts end it, too.
+func TestHoldOfARevert(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	hold := diff.Hold{Zone: "shop", Scope: edge.ZoneScope("z1"), Declaration: "d1", Commit: "c1", Reason: "bad"}
+	write := wrote("shop")
+	write.Trigger, write.Asked.Commit = reconcile.TriggerRevert, "c1"
+	set := func() {
+		t.Helper()
+		_, err := l.RecordRevert(t.Context(), hold, write, settled(deployment(1), "m"))
+		must(t, err)
+	}
+	wantNone := func() {
+		t.Helper()
+		standing, err := l.Standing(t.Context())
+		must(t, err)
+		if len(standing.Holds) > 0 {
+			t.Errorf("holds %+v, want none", standing.Holds)
+		}
+	}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
+	stale := hold
+	stale.Commit = "c0"
+	if _, err := l.RecordRevert(t.Context(), stale, write, nil); !errors.Is(err, reconcile.ErrSuperseded) {
+		t.Errorf("a hold that depends on another commit: %v", err)
+	}
+	set()
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c3", Declared: func(edge.Scope) string { return "d2" }}))
+	wantNone()
+	all := entries(t, l, reconcile.HistoryFilter{Zone: "shop"})
+	if last := all[len(all)-1]; last.Action != reconcile.ActionRelease || last.Asked.Commit != "c3" {
+		t.Errorf("the last entry is %+v", last)
+	}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
+	set()
+	if held, err := l.Release(t.Context(), "shop", noon); err != nil || !held {
+		t.Errorf("released by hand: %v, %v", held, err)
+	}
+	wantNone()
+	set()
+	must(t, l.DropRevert(t.Context(), []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown")}))
+	wantNone()
+}
+
 // What a revert of an earlier version holds is told as what one of this version does.
 func TestMigrationOfReverts(t *testing.T) {
-	path := newPath(t)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	known, version := store.Migrations, store.SchemaVersion
-	store.Migrations, store.SchemaVersion = known[:5], store.FirstVersion+4
-	err := store.Create(path)
-	store.Migrations, store.SchemaVersion = known, version
-	must(t, err)
+	path := ofVersion(t, store.FirstVersion+4)
 	tampered(t, path, `INSERT INTO reverted VALUES ('z1', 'shop', 'd1', '0123456789abcdef', 'kim@vm reverts commit 1a2b3c4', 'kim@vm', NULL)`,
 		`INSERT INTO proved (zone_id, fingerprint, labels, "commit") VALUES ('z1', 'd1', '{}', 'c1')`)
 	l := mustOpen(t, path)

@@ -21,105 +21,63 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/tokens"
 )
 
-// TestTokenAfterItsLife: updated in place, released for deletion, and gone with
-// the secret that still waited.
-func TestTokenAfterItsLife(t *testing.T) {
-	l, ctx := ready(t), t.Context()
-	r, other := record(1), record(2)
-	r.Prune = true // known when the attempt begins
-	must(t, l.Intend(ctx, r))
-	wantFault(t, l.Amend(ctx, r.Intent, r.Spec, ""), ErrState, "is intended, not confirmed")
-	wantFault(t, l.Gone(ctx, r.Intent), ErrState, "is intended, not confirmed")
-	must(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)))
-	wantFault(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)), ErrState, "is confirmed, not intended or quarantined")
-	wantFault(t, l.NotCreated(ctx, r.Intent), ErrState, "is confirmed, not intended or quarantined")
-	r.State, r.ID, r.Spec, r.Hash = diff.TokenConfirmed, "id-1", other.Spec, "amended"
-	must(t, l.Amend(ctx, r.Intent, r.Spec, r.Hash))
-	wantTokens(t, l, r)
-	wantSealed(t, l, r.Intent, secret(1)) // an update leaves the secret as it is
-
-	must(t, l.Intend(ctx, other))
-	other.State = diff.TokenIntended
-	both := []string{other.Intent, r.Intent}
-	wantFault(t, l.Prunable(ctx, append(both, record(3).Intent), false), ErrState, "there is no attempt 0000000000000003")
-	wantTokens(t, l, r, other) // of none
-	must(t, l.Prunable(ctx, both, true))
-	other.Prune = true
-	wantTokens(t, l, r, other)
-	must(t, l.Prunable(ctx, both, false))
-	r.Prune, other.Prune = false, false
-	wantTokens(t, l, r, other)
-
-	must(t, l.Gone(ctx, r.Intent))
-	wantTokens(t, l, other)
-	_, err := l.Sealed(ctx, r.Intent)
-	wantFault(t, err, ErrState, "no waiting secret")
-	wantFault(t, l.Gone(ctx, r.Intent), ErrState, "there is no attempt 0000000000000001")
-}
-
-// TestForgottenTokenLeavesItsPlaceEmpty: where the newest token is forgotten, an
-// earlier one is not where it was delivered to any more.
+// TestForgottenTokenLeavesItsPlaceEmpty: where the newest token is revoked, an earlier one is
+// not where it was delivered to any more.
 func TestForgottenTokenLeavesItsPlaceEmpty(t *testing.T) {
-	for name, forget := range map[string]func(*Ledger, diff.TokenRecord) error{
-		"gone":    func(l *Ledger, r diff.TokenRecord) error { return l.Gone(t.Context(), r.Intent) },
-		"revoked": func(l *Ledger, r diff.TokenRecord) error { return l.Revoked(t.Context(), r.ID) },
+	l := ready(t)
+	elsewhere, earlier, newest, other := named(1, 1), named(2, 1), named(3, 1), named(4, 2)
+	elsewhere.Sink = &desired.Sink{Name: "ci", Key: "elsewhere"}
+	for i, r := range []*diff.TokenRecord{&elsewhere, &earlier, &newest, &other} {
+		*r = adopted(*r, edge.TokenID(fmt.Sprint("id-", i)))
+		must(t, l.Adopt(t.Context(), *r))
+		r.State, r.Delivered = diff.TokenConfirmed, true
+	}
+	must(t, l.Revoked(t.Context(), newest.ID))
+	if earlier.Sink == nil || newest.Sink == nil {
+		t.Fatal("the tokens have no sink to begin with")
+	}
+	earlier.Sink = nil
+	wantTokens(t, l, elsewhere, earlier, other)
+}
+
+// TestRefusalsSayWhy: what does not follow is refused, and the reason says what is on record.
+func TestRefusalsSayWhy(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	open, lost, done := record(1), record(2), record(3)
+	must(t, errors.Join(l.Intend(ctx, open), l.Intend(ctx, lost), l.Quarantine(ctx, lost.Intent, "cut"),
+		l.Intend(ctx, done), l.Confirm(ctx, done.Intent, "id-3", secret(3))))
+	const unknown = "0000000000000009"
+	_, unsealed := l.Sealed(ctx, open.Intent)
+	for _, refused := range []struct {
+		err    error
+		reason string
+	}{
+		{l.Amend(ctx, open.Intent, open.Spec, ""), "is intended, not confirmed"},
+		{l.Gone(ctx, open.Intent), "is intended, not confirmed"},
+		{l.Gone(ctx, unknown), "there is no attempt " + unknown},
+		{l.Confirm(ctx, done.Intent, "id-3", secret(3)), "is confirmed, not intended or quarantined"},
+		{l.Confirm(ctx, open.Intent, "", secret(1)), "without an id and a secret"},
+		{l.Confirm(ctx, open.Intent, "id", edge.Secret{}), "without an id and a secret"},
+		{l.NotCreated(ctx, done.Intent), "is confirmed, not intended or quarantined"},
+		{l.Quarantine(ctx, lost.Intent, "again"), "is quarantined, not intended"},
+		{l.Prunable(ctx, []string{done.Intent, unknown}, true), "there is no attempt " + unknown},
+		{l.Intend(ctx, named(4, 1)), `token "key-1" already has an attempt, 0000000000000001, which is intended`},
+		{l.Intend(ctx, named(4, 2)), "which is quarantined"},
+		{l.Intend(ctx, named(3, 4)), "there is already an attempt 0000000000000003"},
+		{l.Adopt(ctx, adopted(named(4, 2), "id-2")), "which is quarantined"},
+		{l.Resolve(ctx, done.Key, Resolution{How: ByAbandoning}), "no attempt whose outcome is unknown"},
+		{unsealed, "no waiting secret"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			l := ready(t)
-			elsewhere, earlier, newest, other := named(1, 1), named(2, 1), named(3, 1), named(4, 2)
-			elsewhere.Sink = &desired.Sink{Name: "ci", Key: "elsewhere"}
-			for i, r := range []*diff.TokenRecord{&elsewhere, &earlier, &newest, &other} {
-				*r = adopted(*r, edge.TokenID(fmt.Sprint("id-", i)))
-				must(t, l.Adopt(t.Context(), *r))
-				r.State, r.Delivered = diff.TokenConfirmed, true
-			}
-			must(t, forget(l, newest))
-			if earlier.Sink == nil || newest.Sink == nil {
-				t.Fatal("the tokens have no sink to begin with")
-			}
-			earlier.Sink = nil
-			wantTokens(t, l, elsewhere, earlier, other)
-		})
+		wantFault(t, refused.err, ErrState, refused.reason)
 	}
-}
-
-// TestQuarantineEnds: a lost creation that was found is a token like any other,
-// and one that was looked for in vain may be begun anew.
-func TestQuarantineEnds(t *testing.T) {
-	l, ctx := ready(t), t.Context()
-	found, lost := record(1), record(2)
-	for _, r := range []diff.TokenRecord{found, lost} {
-		must(t, l.Intend(ctx, r))
-		must(t, l.Quarantine(ctx, r.Intent, "cut"))
+	for _, intent := range []string{"", "1", "000000000000000G", "0000000000000001\n"} {
+		malformed := record(5)
+		malformed.Intent = intent
+		wantFault(t, l.Intend(ctx, malformed), ErrState, "16 hexadecimal digits")
 	}
-	wantFault(t, l.Quarantine(ctx, lost.Intent, "again"), ErrState, "is quarantined, not intended")
-	must(t, l.Confirm(ctx, found.Intent, "id-1", secret(1)))
-	wantSealed(t, l, found.Intent, secret(1))
-	must(t, l.Delivered(ctx, found.Intent))
-	must(t, l.NotCreated(ctx, lost.Intent))
-	must(t, l.Intend(ctx, lost))
-	found.State, found.ID, found.Delivered, found.Reason = diff.TokenConfirmed, "id-1", true, "cut"
-	lost.State = diff.TokenIntended
-	wantTokens(t, l, found, lost)
-	wantFault(t, l.Resolve(ctx, found.Key, Resolution{How: ByAbandoning}), ErrState, "no attempt whose outcome is unknown")
-}
-
-// TestOneOpenAttempt: while the outcome of one is not known, there is no second
-// one for the same declaration; a replacement of what is confirmed may begin.
-func TestOneOpenAttempt(t *testing.T) {
-	l, ctx := ready(t), t.Context()
-	first, second := record(1), record(2)
-	second.Key = first.Key
-	must(t, l.Intend(ctx, first))
-	wantFault(t, l.Intend(ctx, second), ErrState, `token "key-1" already has an attempt, 0000000000000001, which is intended`)
-	must(t, l.Quarantine(ctx, first.Intent, "x"))
-	wantFault(t, l.Intend(ctx, second), ErrState, "which is quarantined")
-	wantFault(t, l.Adopt(ctx, adopted(second, "id-2")), ErrState, "which is quarantined")
-	must(t, l.Resolve(ctx, first.Key, Resolution{How: ByAdopting, ID: "id-1"}))
-	must(t, l.Intend(ctx, second))
-	again := second
-	again.Key = "another"
-	wantFault(t, l.Intend(ctx, again), ErrState, "there is already an attempt 0000000000000002")
+	open.State, lost.State, done.State = diff.TokenIntended, diff.TokenQuarantined, diff.TokenConfirmed
+	lost.Reason, done.ID = "cut", "id-3"
+	wantTokens(t, l, open, lost, done)
 }
 
 // TestWordsOfAPerson: adopting and resolving.
@@ -152,8 +110,7 @@ func TestWordsOfAPerson(t *testing.T) {
 			if d := cmp.Diff(want, got.Records, ignore); d != "" {
 				t.Errorf("tokens (-want +got):\n%s", d)
 			}
-			_, err = l.file.DB.Exec(`DELETE FROM token WHERE key = ?`, two.Key)
-			must(t, err)
+			mustExec(t, l, `DELETE FROM token WHERE key = ?`, two.Key)
 		})
 	}
 }
@@ -179,22 +136,6 @@ func TestRecordingOutlivesTheContext(t *testing.T) {
 		must(t, l.Intend(t.Context(), r))
 		must(t, do(r.Intent))
 	}
-}
-
-// TestMalformed: what could not be told apart later is not recorded at all.
-func TestMalformed(t *testing.T) {
-	l, ctx := ready(t), t.Context()
-	for _, intent := range []string{"", "1", "000000000000000G", "0000000000000001\n"} {
-		r := record(1)
-		r.Intent = intent
-		wantFault(t, l.Intend(ctx, r), ErrState, "16 hexadecimal digits")
-	}
-	must(t, l.Intend(ctx, record(1)))
-	wantFault(t, l.Confirm(ctx, record(1).Intent, "", secret(1)), ErrState, "without an id and a secret")
-	wantFault(t, l.Confirm(ctx, record(1).Intent, "id", edge.Secret{}), ErrState, "without an id and a secret")
-	r := record(1)
-	r.State = diff.TokenIntended
-	wantTokens(t, l, r)
 }
 
 var binding = Binding{Platform: "https://api.example/client/v4", Repository: "https://git.example/edge.git"}
@@ -236,7 +177,11 @@ func mustLock(t testing.TB, l *Ledger) {
 	must(t, l.LockTokens())
 }
 
-func must(t testing.TB, err error) {
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error,
+) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

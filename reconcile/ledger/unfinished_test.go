@@ -24,10 +24,9 @@ func TestUnfinished(t *testing.T) {
 	}
 	conclude := func(n int64, outcome reconcile.Outcome) {
 		t.Helper()
-		must(t, l.Record(ctx, reconcile.Entry{
-			Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: reconcile.Subject{Zone: "z"},
-			Result: &reconcile.WriteResult{Write: n, Outcome: outcome},
-		}))
+		result := concluded(n, reconcile.Subject{Zone: "z"}, "")
+		result.Result.Outcome = outcome
+		must(t, l.Record(ctx, result))
 	}
 	want := func(numbers ...int64) {
 		t.Helper()

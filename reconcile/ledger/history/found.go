@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // OnRecord reports whether an entry of kind [reconcile.EntryFound] says nothing new: the
@@ -18,7 +18,7 @@ func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) 
 		var one int
 		err := tx.QueryRowContext(ctx, `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`,
 			e.Subject.Zone, e.Subject.Scope.Text()).Scan(&one)
-		return err == nil, ignoreNone(err)
+		return rows.Found(err)
 	}
 	var number int64
 	var text string
@@ -28,19 +28,12 @@ func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) 
 			AND coalesce(json_extract(f.body, '$.subject.ref'), '') = ?4
 			AND NOT EXISTS (SELECT 1 FROM history AS p WHERE p.zone = ?1 AND p.number > f.number AND json_extract(p.body, '$.result.outcome') = 'converged')
 		ORDER BY f.number DESC LIMIT 1`, e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref).Scan(&number, &text)
-	if err != nil {
-		return false, ignoreNone(err)
+	if found, err := rows.Found(err); err != nil || !found {
+		return false, err
 	}
 	last, err := decode(number, text, sql.NullString{})
 	same := slices.EqualFunc(last.Members, e.Members, func(a, b reconcile.MemberChange) bool {
 		return a.Path == b.Path && bytes.Equal(a.Old, b.Old) && bytes.Equal(a.New, b.New)
 	})
 	return err == nil && same, err
-}
-
-func ignoreNone(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // SchemaGaps finds the entries that say that entries are missing, and those that accept it,
@@ -69,24 +70,19 @@ func OpenGaps(ctx context.Context, tx *sql.Tx) ([]Gap, error) {
 	return found.open(), err
 }
 
-func gapEntries(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, err error) {
-	rows, err := tx.QueryContext(ctx, selectGaps)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+func gapEntries(ctx context.Context, tx *sql.Tx) ([]reconcile.Entry, error) {
+	return rows.All(ctx, tx, selectGaps, func(row *sql.Rows, e *reconcile.Entry) error {
 		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
+		if err := row.Scan(&text); err != nil {
+			return err
 		}
 		var b body
 		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			return nil, fmt.Errorf("%w: a gap in the history: %w", ErrUnreadable, err)
+			return fmt.Errorf("%w: a gap in the history: %w", ErrUnreadable, err)
 		}
-		entries = append(entries, b.Entry)
-	}
-	return entries, rows.Err()
+		*e = b.Entry
+		return nil
+	})
 }
 
 // keepGaps adds the open gaps up to an entry again, before that is dropped for its age: a

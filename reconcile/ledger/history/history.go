@@ -1,7 +1,7 @@
 // Package history keeps the entries of the history in the ledger's file, as a chain of
 // hashes. It works inside the transactions of its caller and opens nothing.
 //
-//	log, err := history.Prepare(ctx, db, history.Bounds{…})
+//	log, err := history.Prepare(ctx, db)
 //	numbers, err := log.Append(ctx, tx, entries...)     // with whatever else the transaction writes
 //	head, err := log.End(ctx, tx, now)                  // before the transaction ends
 //	head.Write(path)                                    // after it has ended
@@ -131,9 +131,10 @@ const (
 	moveEnds   = `UPDATE history_ends SET head_number = ?, head_hash = ?, base_number = ?, base_hash = ?, bytes = ?`
 )
 
-// Prepare returns a log over a database of one connection in which no transaction is open.
-func Prepare(ctx context.Context, db *sql.DB, bounds Bounds) (*Log, error) {
-	l := &Log{bounds: bounds}
+// Prepare returns a log without bounds over a database of one connection in which no
+// transaction is open.
+func Prepare(ctx context.Context, db *sql.DB) (*Log, error) {
+	l := &Log{}
 	for _, s := range []struct {
 		to   **sql.Stmt
 		text string

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // Read hands over the entries that a filter selects, as [reconcile.History] says. A result
@@ -28,27 +29,20 @@ func Read(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter, yield func
 	} else {
 		query += ` ORDER BY h.number`
 	}
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err = rows.Each(ctx, tx, query, func(row *sql.Rows) error {
 		var number int64
 		var text string
 		var result sql.NullString
-		if err := rows.Scan(&number, &text, &result); err != nil {
-			return earlier, err
+		if err := row.Scan(&number, &text, &result); err != nil {
+			return err
 		}
 		e, err := decode(number, text, result)
-		if err == nil {
-			err = yield(e)
-		}
 		if err != nil {
-			return earlier, err
+			return err
 		}
-	}
-	return earlier, rows.Err()
+		return yield(e)
+	}, args...)
+	return earlier, err
 }
 
 // ErrUnreadable: a row is no entry of the history.
@@ -99,8 +93,6 @@ func Attempt(ctx context.Context, tx *sql.Tx, key, attempt string) (number int64
 	err = tx.QueryRowContext(ctx, `
 		SELECT number FROM history WHERE token = ? AND json_extract(body, '$.kind') = 'write' AND json_extract(body, '$.action') = 'create'
 			AND json_extract(body, '$.subject.attempt') = ? ORDER BY number DESC LIMIT 1`, key, attempt).Scan(&number)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
+	_, err = rows.Found(err)
 	return number, err
 }

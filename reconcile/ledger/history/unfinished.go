@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // unfinishedRows is how many of the last rows Unfinished looks at, and unfinishedWrites how
@@ -40,22 +41,13 @@ func Unfinished(ctx context.Context, tx *sql.Tx) (writes []reconcile.Entry, err 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, selectUnfinished, have.head.Number-unfinishedRows, unfinishedWrites)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return rows.All(ctx, tx, selectUnfinished, func(row *sql.Rows, e *reconcile.Entry) (err error) {
 		var number int64
 		var text string
-		if err := rows.Scan(&number, &text); err != nil {
-			return nil, err
+		if err := row.Scan(&number, &text); err != nil {
+			return err
 		}
-		e, err := decode(number, text, sql.NullString{})
-		if err != nil {
-			return nil, err
-		}
-		writes = append(writes, e)
-	}
-	return writes, rows.Err()
+		*e, err = decode(number, text, sql.NullString{})
+		return err
+	}, have.head.Number-unfinishedRows, unfinishedWrites)
 }

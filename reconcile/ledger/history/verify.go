@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // Finding is one thing that is wrong with the history.
@@ -72,21 +73,17 @@ func Verify(ctx context.Context, tx *sql.Tx, known ...Known) (Report, error) {
 	for _, k := range known {
 		v.hashes[k.Number] = Hash{}
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT number, body, hash FROM history ORDER BY number`)
-	if err != nil {
-		return Report{}, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err = rows.Each(ctx, tx, `SELECT number, body, hash FROM history ORDER BY number`, func(row *sql.Rows) error {
 		var number int64
 		var text string
 		var hash []byte
-		if err := rows.Scan(&number, &text, &hash); err != nil {
-			return Report{}, err
+		if err := row.Scan(&number, &text, &hash); err != nil {
+			return err
 		}
 		v.row(number, text, hash)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return Report{}, err
 	}
 	v.missing()

@@ -7,11 +7,11 @@ package decisions
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
@@ -47,10 +47,11 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 		if err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			if err != nil {
-				return err
-			}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if n == 0 {
 			continue
 		}
 		e := reconcile.Entry{
@@ -67,6 +68,8 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 	return nil
 }
 
+const spendApproval = `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`
+
 // Spend implements [reconcile.Control]. A digest that is not on record is no
 // error.
 func (d *Decisions) Spend(ctx context.Context, digests []string) error {
@@ -74,12 +77,7 @@ func (d *Decisions) Spend(ctx context.Context, digests []string) error {
 }
 
 func (d *Decisions) spend(ctx context.Context, tx *sql.Tx, digests []string) error {
-	for _, digest := range digests {
-		if _, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest); err != nil {
-			return err
-		}
-	}
-	return nil
+	return rows.Exec(ctx, tx, spendApproval, digests, func(digest string) []any { return []any{d.file.Stamp(), digest} })
 }
 
 // Withdraw implements [reconcile.Control]. A digest that is not on record is no error.
@@ -89,14 +87,15 @@ func (d *Decisions) Withdraw(ctx context.Context, digests []string, reason strin
 
 func (d *Decisions) withdraw(ctx context.Context, tx *sql.Tx, digests []string, reason string) error {
 	for _, digest := range digests {
-		done, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest)
+		done, err := tx.ExecContext(ctx, spendApproval, d.file.Stamp(), digest)
 		if err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			if err != nil {
-				return err
-			}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if n == 0 {
 			continue
 		}
 		e := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionWithdraw, Digest: digest, Reason: reason}
@@ -110,34 +109,23 @@ func (d *Decisions) withdraw(ctx context.Context, tx *sql.Tx, digests []string, 
 // Use implements [reconcile.Control]. A digest that is not on record is no error.
 func (d *Decisions) Use(ctx context.Context, digests []string) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, digest := range digests {
-			if _, err := tx.ExecContext(ctx, `UPDATE approval SET used = 1 WHERE digest = ? AND counts`, digest); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rows.Exec(ctx, tx, `UPDATE approval SET used = 1 WHERE digest = ? AND counts`, digests, func(digest string) []any { return []any{digest} })
 	})
 }
 
 // RecallApprovals reads the approvals that are not spent.
-func RecallApprovals(ctx context.Context, tx *sql.Tx) (approvals []reconcile.Approval, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts ORDER BY seq`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var a reconcile.Approval
+func RecallApprovals(ctx context.Context, tx *sql.Tx) ([]reconcile.Approval, error) {
+	const query = `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts ORDER BY seq`
+	return rows.All(ctx, tx, query, func(row *sql.Rows, a *reconcile.Approval) (err error) {
 		var at sql.NullString
-		if err := rows.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at, &a.Used); err != nil {
-			return nil, err
+		if err := row.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at, &a.Used); err != nil {
+			return err
 		}
 		if a.At, err = store.ParseOptional(at); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of the approval of %s: %v", a.Digest, err))
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("the time of the approval of %s: %v", a.Digest, err))
 		}
-		approvals = append(approvals, a)
-	}
-	return approvals, rows.Err()
+		return nil
+	})
 }
 
 // Roll implements [reconcile.Control]: it reads, changes and writes in one
@@ -221,10 +209,7 @@ func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]recon
 func RecallRolling(ctx context.Context, tx *sql.Tx) (o reconcile.Rollout, found bool, err error) {
 	var since sql.NullString
 	row := tx.QueryRowContext(ctx, `SELECT "commit", wave, since, halted FROM rollout`)
-	switch err := row.Scan(&o.Commit, &o.Wave, &since, &o.Halted); {
-	case errors.Is(err, sql.ErrNoRows):
-		return o, false, nil
-	case err != nil:
+	if found, err = rows.Found(row.Scan(&o.Commit, &o.Wave, &since, &o.Halted)); err != nil || !found {
 		return o, false, err
 	}
 	if o.Since, err = store.ParseOptional(since); err != nil {
@@ -238,37 +223,19 @@ func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
 	if err != nil || !found {
 		return o, err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, wave, outcome FROM wave`)
-	if err != nil {
-		return o, err
-	}
-	defer func() { _ = rows.Close() }()
-	o.Zones = map[edge.Scope]reconcile.RolloutZone{}
-	for rows.Next() {
-		var id edge.Scope
-		var zone reconcile.RolloutZone
-		if err := rows.Scan(&id, &zone.Wave, &zone.Outcome); err != nil {
-			return o, err
-		}
-		o.Zones[id] = zone
-	}
-	return o, rows.Err()
+	o.Zones, err = rows.Map(ctx, tx, `SELECT zone_id, wave, outcome FROM wave`, func(row *sql.Rows, id *edge.Scope, zone *reconcile.RolloutZone) error {
+		return row.Scan(id, &zone.Wave, &zone.Outcome)
+	})
+	return o, err
 }
 
 // Recall reads all of it into a record.
-func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
-	if r.Holds, err = RecallHolds(ctx, tx); err != nil {
-		return err
-	}
-	if r.Approvals, err = RecallApprovals(ctx, tx); err != nil {
-		return err
-	}
-	if r.Memory, err = recallMemory(ctx, tx); err != nil {
-		return err
-	}
-	if r.Departures, err = RecallDepartures(ctx, tx); err != nil {
-		return err
-	}
-	r.Rollout, err = recallRollout(ctx, tx)
-	return err
+func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
+	return rows.Parts(ctx, tx,
+		rows.Into(&r.Holds, RecallHolds),
+		rows.Into(&r.Approvals, RecallApprovals),
+		rows.Into(&r.Memory.Kept, recallKept),
+		rows.Into(&r.Memory.Bound, recallBound),
+		rows.Into(&r.Departures, RecallDepartures),
+		rows.Into(&r.Rollout, recallRollout))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -74,37 +75,21 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 
 // RecordRevert implements [reconcile.Reverts].
 func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	may := func(ctx context.Context, tx *sql.Tx) (refused, err error) {
-		return Permitted(ctx, d.file, tx, write)
-	}
-	err = d.zones.Claiming(ctx, write, may, func(ctx context.Context, tx *sql.Tx) error {
+	return d.Recording(ctx, write, func(ctx context.Context, tx *sql.Tx) error {
 		if err := inForce(ctx, tx, hold.Commit); err != nil {
 			return err
 		}
 		if err := d.revert(ctx, tx, hold, write.Asked.User); err != nil {
 			return err
 		}
-		if err := d.zones.Own(ctx, tx, owned); err != nil {
-			return err
-		}
-		numbers, err := d.file.Enter(ctx, tx, write)
-		if err == nil {
-			number = numbers[0]
-		}
-		return err
+		return d.zones.Own(ctx, tx, owned)
 	})
-	return number, err
 }
 
 // DropRevert implements [reconcile.Reverts].
 func (d *Decisions) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, zone := range zones {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, zone.Text()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rows.Exec(ctx, tx, `DELETE FROM reverted WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} })
 	})
 }
 
@@ -139,29 +124,23 @@ func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acc
 
 // RecallHolds reads the holds of both kinds.
 func RecallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone, reason, until, zone_ids FROM hold ORDER BY zone`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	holds, err = rows.All(ctx, tx, `SELECT zone, reason, until, zone_ids FROM hold ORDER BY zone`, func(row *sql.Rows, h *diff.Hold) (err error) {
 		var zone, reason, until, ids string
-		if err := rows.Scan(&zone, &reason, &until, &ids); err != nil {
-			return nil, err
+		if err := row.Scan(&zone, &reason, &until, &ids); err != nil {
+			return err
 		}
-		h, err := holdOf(zone, reason, until)
-		if err != nil {
-			return nil, err
+		if *h, err = holdOf(zone, reason, until); err != nil {
+			return err
 		}
 		if err := json.Unmarshal([]byte(ids), &h.Scopes); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the zones of the hold on %q: %v", h.Zone, err))
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("the zones of the hold on %q: %v", h.Zone, err))
 		}
 		if len(h.Scopes) == 0 {
 			h.Scopes = nil
 		}
-		holds = append(holds, h)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	reverted, err := recallReverted(ctx, tx)
@@ -169,18 +148,9 @@ func RecallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error)
 }
 
 // recallReverted reads the holds that reverts have set.
-func recallReverted(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, zone, declaration, "commit", reason FROM reverted ORDER BY zone, zone_id`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var h diff.Hold
-		if err := rows.Scan(&h.Scope, &h.Zone, &h.Declaration, &h.Commit, &h.Reason); err != nil {
-			return nil, err
-		}
-		holds = append(holds, h)
-	}
-	return holds, rows.Err()
+func recallReverted(ctx context.Context, tx *sql.Tx) ([]diff.Hold, error) {
+	const query = `SELECT zone_id, zone, declaration, "commit", reason FROM reverted ORDER BY zone, zone_id`
+	return rows.All(ctx, tx, query, func(row *sql.Rows, h *diff.Hold) error {
+		return row.Scan(&h.Scope, &h.Zone, &h.Declaration, &h.Commit, &h.Reason)
+	})
 }

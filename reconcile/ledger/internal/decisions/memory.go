@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -94,59 +94,26 @@ func bind(ctx context.Context, tx *sql.Tx, bound map[edge.AccountID]guard.Bindin
 	return nil
 }
 
-func recallMemory(ctx context.Context, tx *sql.Tx) (m reconcile.Memory, err error) {
-	if m.Kept, err = recallKept(ctx, tx); err != nil {
-		return m, err
-	}
-	m.Bound, err = recallBound(ctx, tx)
-	return m, err
-}
-
 func recallKept(ctx context.Context, tx *sql.Tx) (map[edge.Scope][]guard.Selection, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, selections FROM remembered`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	kept := map[edge.Scope][]guard.Selection{}
-	for rows.Next() {
-		var id edge.Scope
+	return rows.Map(ctx, tx, `SELECT zone_id, selections FROM remembered`, func(row *sql.Rows, id *edge.Scope, selections *[]guard.Selection) error {
 		var text string
-		if err := rows.Scan(&id, &text); err != nil {
-			return nil, err
+		if err := row.Scan(id, &text); err != nil {
+			return err
 		}
-		var selections []guard.Selection
-		if err := json.Unmarshal([]byte(text), &selections); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("what zone %s is under: %v", id, err))
+		if err := json.Unmarshal([]byte(text), selections); err != nil {
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("what zone %s is under: %v", *id, err))
 		}
-		kept[id] = selections
-	}
-	return kept, rows.Err()
+		return nil
+	})
 }
-
 func recallBound(ctx context.Context, tx *sql.Tx) (map[edge.AccountID]guard.Binding, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT account_id, key, configured FROM bound`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	bound := map[edge.AccountID]guard.Binding{}
-	for rows.Next() {
-		var id edge.AccountID
-		var b guard.Binding
-		if err := rows.Scan(&id, &b.Key, &b.Configured); err != nil {
-			return nil, err
-		}
-		bound[id] = b
-	}
-	return bound, rows.Err()
+	return rows.Map(ctx, tx, `SELECT account_id, key, configured FROM bound`, func(row *sql.Rows, id *edge.AccountID, b *guard.Binding) error {
+		return row.Scan(id, &b.Key, &b.Configured)
+	})
 }
 
 // RecallDepartures reads how often something was allowed to leave settings.
 func RecallDepartures(ctx context.Context, tx *sql.Tx) (number int64, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT number FROM departures`).Scan(&number)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
+	_, err = rows.Found(tx.QueryRowContext(ctx, `SELECT number FROM departures`).Scan(&number))
 	return number, err
 }

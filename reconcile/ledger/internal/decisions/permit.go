@@ -25,12 +25,29 @@ const standing = `
 // Frequent are the statements that are run for each write, for [store.Open].
 var Frequent = []string{standing}
 
-// Permitted says in the transaction that records a write why it must not be made: another
+// Recording enters a write that is permitted, after do in one transaction, with the claim on
+// its zone, and entries before it. number is that of the write.
+func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, do store.Change, before ...reconcile.Entry) (number int64, err error) {
+	may := func(ctx context.Context, tx *sql.Tx) (refused, err error) { return d.permitted(ctx, tx, write) }
+	err = d.zones.Claiming(ctx, write, may, func(ctx context.Context, tx *sql.Tx) error {
+		if err := do(ctx, tx); err != nil {
+			return err
+		}
+		numbers, err := d.file.Enter(ctx, tx, append(before, write)...)
+		if err == nil {
+			number = numbers[len(numbers)-1]
+		}
+		return err
+	})
+	return number, err
+}
+
+// permitted says in the transaction that records a write why it must not be made: another
 // commit is in force, or the zone is held. Where no commit was accepted yet, none is
 // another.
-func Permitted(ctx context.Context, file *store.File, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
+func (d *Decisions) permitted(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
 	var accepted, reason, until, commit, declaration, why sql.NullString
-	row := file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope.Text())
+	row := d.file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope.Text())
 	if err := row.Scan(&accepted, &reason, &until, &commit, &declaration, &why); err != nil {
 		return nil, err
 	}
@@ -50,7 +67,7 @@ func Permitted(ctx context.Context, file *store.File, tx *sql.Tx, write reconcil
 	if !accepted.Valid {
 		accepted.String = write.Asked.Commit
 	}
-	return write.Permitted(accepted.String, diff.Active(holds, file.Time(), nil)), nil
+	return write.Permitted(accepted.String, diff.Active(holds, d.file.Time(), nil)), nil
 }
 
 // holdOf is a row of the holds that people have set.

@@ -3,12 +3,12 @@ package decisions
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -63,7 +63,7 @@ func (d *Decisions) withdrawWhere(ctx context.Context, tx *sql.Tx, ends func(rec
 // inForce is [reconcile.ErrSuperseded] where another commit is accepted.
 func inForce(ctx context.Context, tx *sql.Tx, commit string) error {
 	var accepted string
-	if err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if _, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted)); err != nil {
 		return err
 	}
 	if accepted != commit {
@@ -83,25 +83,12 @@ func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who str
 }
 
 // Given implements [reconcile.Reverts].
-func (d *Decisions) Given(ctx context.Context) (given map[edge.Scope]reconcile.Given, err error) {
-	given = map[edge.Scope]reconcile.Given{}
-	err = d.file.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT zone_id, declaration, "commit" FROM given`)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var id edge.Scope
-			var g reconcile.Given
-			if err := rows.Scan(&id, &g.Declaration, &g.Commit); err != nil {
-				return err
-			}
-			given[id] = g
-		}
-		return rows.Err()
+func (d *Decisions) Given(ctx context.Context) (map[edge.Scope]reconcile.Given, error) {
+	return store.Read(ctx, d.file, func(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Given, error) {
+		return rows.Map(ctx, tx, `SELECT zone_id, declaration, "commit" FROM given`, func(row *sql.Rows, id *edge.Scope, g *reconcile.Given) error {
+			return row.Scan(id, &g.Declaration, &g.Commit)
+		})
 	})
-	return given, store.Explain("reading", d.file.Path, err)
 }
 
 // Rename has what is on record of zones whose id was not known go on under the id that was
@@ -122,18 +109,9 @@ func Give(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 	if a.Declared == nil || len(a.Given) == 0 {
 		return nil
 	}
-	give, err := tx.PrepareContext(ctx, `
+	const give = `
 		INSERT INTO given (zone_id, declaration, "commit") VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET declaration = excluded.declaration, "commit" = excluded."commit"
-		WHERE declaration <> excluded.declaration`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = give.Close() }()
-	for _, id := range a.Given {
-		if _, err := give.ExecContext(ctx, id.Text(), a.Declared(id), a.Commit); err != nil {
-			return err
-		}
-	}
-	return nil
+		WHERE declaration <> excluded.declaration`
+	return rows.Exec(ctx, tx, give, a.Given, func(id edge.Scope) []any { return []any{id.Text(), a.Declared(id), a.Commit} })
 }

@@ -29,15 +29,6 @@ func flock(file *os.File, how int) (taken bool, err error) {
 	}
 }
 
-// lockHeld reports whether somebody else has an open file locked.
-func lockHeld(file *os.File) (bool, error) {
-	taken, err := TryShare(file)
-	if err != nil || !taken {
-		return err == nil, err
-	}
-	return false, dropLock(file)
-}
-
 // dropLock gives the lock back, whoever else still has the file open.
 func dropLock(file *os.File) error {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_UN); err != nil {

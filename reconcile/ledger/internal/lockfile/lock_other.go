@@ -15,10 +15,5 @@ func TryLock(file *os.File) (taken bool, err error) {
 // TryShare refuses too.
 func TryShare(file *os.File) (taken bool, err error) { return TryLock(file) }
 
-// lockHeld does not know.
-func lockHeld(file *os.File) (bool, error) {
-	return false, &os.PathError{Op: "flock", Path: file.Name(), Err: errors.ErrUnsupported}
-}
-
 // dropLock has nothing to give back that closing the file does not.
 func dropLock(*os.File) error { return nil }

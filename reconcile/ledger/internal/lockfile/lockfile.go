@@ -55,8 +55,12 @@ func Release(file *os.File) error { return errors.Join(dropLock(file), file.Clos
 // Holder reports whether another process has the lock of an open file, and what it wrote
 // there. To find out, it shares the lock for a moment.
 func Holder(file *os.File) (holder string, held bool, err error) {
-	if held, err = lockHeld(file); err != nil || !held {
+	taken, err := TryShare(file)
+	switch {
+	case err != nil:
 		return "", false, err
+	case taken:
+		return "", false, dropLock(file)
 	}
 	return signature(file), true, nil
 }

@@ -63,11 +63,7 @@ func versionOf(ctx context.Context, current *sql.Stmt) (version int64, err error
 // connect opens the connection for reading. It is never written through, or its own
 // writes would not count.
 func (c *Cached[T]) connect(ctx context.Context, path string) error {
-	name, err := dsn(path, "ro")
-	if err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", name)
+	db, err := handle(path, "ro")
 	if err != nil {
 		return err
 	}

@@ -41,11 +41,7 @@ func build(path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	name, err := dsn(path, "rw")
-	if err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", name)
+	db, err := handle(path, "rw")
 	if err != nil {
 		return err
 	}

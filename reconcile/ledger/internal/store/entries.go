@@ -26,7 +26,7 @@ func HeadPath(ledger string) string { return ledger + "-head" }
 
 // openLog prepares the history for writing.
 func (f *File) openLog() error {
-	log, err := history.Prepare(context.Background(), f.DB, history.Bounds{})
+	log, err := history.Prepare(context.Background(), f.DB)
 	if err != nil {
 		return err
 	}
@@ -42,11 +42,7 @@ func (f *File) beginHead() error {
 	if err != nil || known.Missing == "" {
 		return err
 	}
-	var newest int64
-	err = f.Read(context.Background(), func(tx *sql.Tx) (err error) {
-		newest, err = history.Newest(context.Background(), tx)
-		return err
-	})
+	newest, err := Read(context.Background(), f, history.Newest)
 	if err != nil || newest > 0 {
 		return err
 	}

@@ -131,11 +131,7 @@ func (f *File) Close() error {
 
 // open makes the handle; it looks at nothing yet.
 func open(path, mode string) (*File, error) {
-	name, err := dsn(path, mode)
-	if err != nil {
-		return nil, Explain("opening", path, err)
-	}
-	db, err := sql.Open("sqlite", name)
+	db, err := handle(path, mode)
 	if err != nil {
 		return nil, Explain("opening", path, err)
 	}
@@ -145,13 +141,12 @@ func open(path, mode string) (*File, error) {
 	return &File{Settings: &Settings{}, DB: db, Path: path}, nil
 }
 
-// dsn names a file to the driver. Every connection of the pool gets the same
-// pragmas. Transactions that write say so at their start (immediate): one that
+// handle makes the handle of a file. Every connection of its pool gets the same pragmas. Transactions that write say so at their start (immediate): one that
 // turns from reader to writer fails at once where another process wrote between.
-func dsn(path, mode string) (string, error) {
+func handle(path, mode string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	pragmas := url.Values{
 		"mode":          {mode},
@@ -165,7 +160,7 @@ func dsn(path, mode string) (string, error) {
 		"_pragma":       {"secure_delete(ON)"},
 	}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
-	return file.String(), nil
+	return sql.Open("sqlite", file.String())
 }
 
 // exists reports whether there is a ledger at path that nobody else may write to. A
@@ -238,6 +233,20 @@ func (f *File) Read(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 	defer func() { _ = tx.Rollback() }()
 	return f.checks.noted(do(tx))
+}
+
+// Read returns what read reads in a transaction of its own, by [File.Read]; the zero value
+// where there is no ledger, and after an error, which says that it came of reading the file.
+func Read[T any](ctx context.Context, f *File, read func(context.Context, *sql.Tx) (T, error)) (value T, err error) {
+	err = f.Read(ctx, func(tx *sql.Tx) error {
+		value, err = read(ctx, tx)
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, Explain("reading", f.Path, err)
+	}
+	return value, nil
 }
 
 // TruncateLog moves the write-ahead log into the file and empties it. A reader that is in

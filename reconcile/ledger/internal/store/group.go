@@ -55,17 +55,6 @@ func (s frequent) close() (err error) {
 	return err
 }
 
-// exec runs one of them in a transaction.
-func (s frequent) exec(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
-	_, err := tx.StmtContext(ctx, s[text]).ExecContext(ctx, args...)
-	return err
-}
-
-// row runs one of them that has one row at the most.
-func (s frequent) row(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return tx.StmtContext(ctx, s[text]).QueryRowContext(ctx, args...)
-}
-
 // group is one transaction. Whoever has the turn may use all but done and err.
 type group struct {
 	tx     *sql.Tx
@@ -78,12 +67,13 @@ type group struct {
 
 // Often runs a statement that is prepared, in a change.
 func (f *File) Often(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
-	return f.group.prepared.exec(ctx, tx, text, args...)
+	_, err := tx.StmtContext(ctx, f.group.prepared[text]).ExecContext(ctx, args...)
+	return err
 }
 
 // OftenRow runs one that has one row at the most.
 func (f *File) OftenRow(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return f.group.prepared.row(ctx, tx, text, args...)
+	return tx.StmtContext(ctx, f.group.prepared[text]).QueryRowContext(ctx, args...)
 }
 
 // Write runs do in a transaction, with other writes or alone. When it returns without an
@@ -101,6 +91,14 @@ func (f *File) Write(ctx context.Context, do Change) error {
 		}
 	}
 	return Explain("writing", f.Path, f.checks.noted(err))
+}
+
+// Exec is Write of one statement.
+func (f *File) Exec(ctx context.Context, statement string, args ...any) error {
+	return f.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, args...)
+		return err
+	})
 }
 
 // join runs do in the group that is open, and opens one where none is.

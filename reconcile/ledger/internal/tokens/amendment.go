@@ -20,11 +20,7 @@ func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 	if err != nil {
 		return store.Explain("writing", t.file.Path, err)
 	}
-	return t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
-		if err != nil {
-			return err
-		}
+	return t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
 		trigger := reconcile.TriggerSync
 		if record.Hash == hash {
 			trigger = reconcile.TriggerSweep // no commit asks for it: the token was changed without Seawall
@@ -49,26 +45,9 @@ func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 // counts as an attempt does: such a ledger is behind its mark (see [Memory.Init]).
 // One that is in doubt stays so, and Prunable works all the same.
 func (t *Memory) Prunable(ctx context.Context, intents []string, prune bool) error {
-	if err := t.mayWrite(); err != nil {
-		return err
-	}
-	t.growing.Lock()
-	defer t.growing.Unlock()
-	doubt := t.certain(ctx)
-	if doubt != nil && !errors.Is(doubt, store.ErrUnknown) {
-		return store.Explain("reading", t.file.Path, doubt)
-	}
-	changed := false
-	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if changed, err = setPrune(ctx, tx, intents, prune); err != nil || !changed || doubt != nil {
-			return err
-		}
-		return grow(ctx, tx)
+	return t.writeCounted(ctx, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
+		return setPrune(ctx, tx, intents, prune)
 	})
-	if err != nil || !changed || doubt != nil {
-		return err
-	}
-	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(context.WithoutCancel(ctx)))
 }
 
 func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (changed bool, err error) {
@@ -76,7 +55,7 @@ func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (ch
 		var have bool
 		err := tx.QueryRowContext(ctx, `SELECT prune FROM token WHERE intent = ?`, intent).Scan(&have)
 		if errors.Is(err, sql.ErrNoRows) {
-			return false, noAttempt(intent)
+			return false, store.Fault(store.ErrState, noAttempt(intent))
 		}
 		if err != nil {
 			return false, err

@@ -6,11 +6,11 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -34,10 +34,8 @@ type completeness struct {
 
 func recallCompleteness(ctx context.Context, tx *sql.Tx) (c completeness, err error) {
 	row := tx.QueryRowContext(ctx, `SELECT platform, repository, serial, generation FROM completeness`)
-	if err := row.Scan(&c.platform, &c.repository, &c.serial, &c.generation); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return completeness{}, err
-	}
-	return c, nil
+	_, err = rows.Found(row.Scan(&c.platform, &c.repository, &c.serial, &c.generation))
+	return c, err
 }
 
 // Init records a person's word: the platform of binding holds no token of its

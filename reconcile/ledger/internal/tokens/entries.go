@@ -3,12 +3,12 @@ package tokens
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // subject is what an entry about an attempt is about.
@@ -36,8 +36,8 @@ func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action,
 	if e.Members, err = reconcile.SpecChanges(before, after); err != nil {
 		return err
 	}
-	err = tx.QueryRowContext(ctx, `SELECT "commit", author FROM accepted`).Scan(&e.Asked.Commit, &e.Asked.Author)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	row := tx.QueryRowContext(ctx, `SELECT "commit", author FROM accepted`)
+	if _, err := rows.Found(row.Scan(&e.Asked.Commit, &e.Asked.Author)); err != nil {
 		return err
 	}
 	_, err = t.file.Enter(ctx, tx, e)
@@ -45,12 +45,8 @@ func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action,
 }
 
 // tokenResult enters what became of an attempt to create a token.
-func (t *Memory) tokenResult(ctx context.Context, tx *sql.Tx, intent string, outcome reconcile.Outcome, reason string) error {
-	record, err := tokenRow(ctx, tx, `intent = ?`, intent)
-	if err != nil {
-		return err
-	}
-	number, err := history.Attempt(ctx, tx, record.Key, intent)
+func (t *Memory) tokenResult(ctx context.Context, tx *sql.Tx, record diff.TokenRecord, outcome reconcile.Outcome, reason string) error {
+	number, err := history.Attempt(ctx, tx, record.Key, record.Intent)
 	if err != nil {
 		return err
 	}

@@ -63,13 +63,12 @@ func (t *Memory) putMark(ctx context.Context) error {
 	return store.SyncFolder(folder)
 }
 
-func (t *Memory) completeness(ctx context.Context) (completeness, error) {
-	tx, err := t.file.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return completeness{}, err
-	}
-	defer func() { _ = tx.Rollback() }()
-	return recallCompleteness(ctx, tx)
+func (t *Memory) completeness(ctx context.Context) (c completeness, err error) {
+	err = t.file.Read(ctx, func(tx *sql.Tx) error {
+		c, err = recallCompleteness(ctx, tx)
+		return err
+	})
+	return c, err
 }
 
 // certain refuses an attempt while the ledger is in doubt, and brings a mark

@@ -3,12 +3,12 @@ package tokens
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -39,7 +39,7 @@ const (
 // another attempt has.
 func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error {
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		attempt, err := quarantined(ctx, tx, key)
+		attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = ?`, key, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
 		if err != nil {
 			return err
 		}
@@ -66,14 +66,6 @@ func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error
 	})
 }
 
-func quarantined(ctx context.Context, tx *sql.Tx, key string) (diff.TokenRecord, error) {
-	attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = ?`, key)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = store.Fault(store.ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
-	}
-	return attempt, err
-}
-
 // Adopt records a token that was made elsewhere and whose secret a person has
 // taken where it belongs. record needs Intent, Key, ID, Spec and Hash; State and
 // Delivered follow. It says nothing of other tokens: a ledger that is in doubt
@@ -82,36 +74,20 @@ func quarantined(ctx context.Context, tx *sql.Tx, key string) (diff.TokenRecord,
 // A declaration with an attempt whose outcome is unknown is [store.ErrState]: Resolve
 // is for that. So is an id that is known already.
 func (t *Memory) Adopt(ctx context.Context, record diff.TokenRecord) error {
-	if err := t.mayWrite(); err != nil {
-		return err
-	}
-	t.growing.Lock()
-	defer t.growing.Unlock()
-	doubt := t.certain(ctx)
-	if doubt != nil && !errors.Is(doubt, store.ErrUnknown) {
-		return store.Explain("reading", t.file.Path, doubt)
-	}
 	record.State, record.Delivered = diff.TokenConfirmed, true
-	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return t.writeCounted(ctx, func(ctx context.Context, tx *sql.Tx) (counts bool, err error) {
 		if err := noneOpen(ctx, tx, record.Key); err != nil {
-			return err
+			return false, err
 		}
 		if err := newID(ctx, tx, record.ID); err != nil {
-			return err
+			return false, err
 		}
 		if err := t.insertToken(ctx, tx, record); err != nil {
-			return err
+			return false, err
 		}
-		e := t.file.Decided(reconcile.ActionAdopt, subject(record))
-		if _, err := t.file.Enter(ctx, tx, e); err != nil || doubt != nil {
-			return err
-		}
-		return grow(ctx, tx)
+		_, err = t.file.Enter(ctx, tx, t.file.Decided(reconcile.ActionAdopt, subject(record)))
+		return true, err
 	})
-	if err != nil || doubt != nil {
-		return err
-	}
-	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(context.WithoutCancel(ctx)))
 }
 
 // newID refuses what a person has mistyped or typed twice.
@@ -120,11 +96,7 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 		return store.Fault(store.ErrState, "the id of the token is missing")
 	}
 	var key string
-	err := tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
+	if found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)); err != nil || !found {
 		return err
 	}
 	return store.Fault(store.ErrState, fmt.Sprintf("the id %s is that of token %q", id, key))
@@ -137,10 +109,7 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 // An id that is not on record is [store.ErrState].
 func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return store.Fault(store.ErrState, fmt.Sprintf("no token with the id %s is on record", id))
-		}
+		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id, fmt.Sprintf("no token with the id %s is on record", id))
 		if err != nil {
 			return err
 		}
@@ -154,11 +123,8 @@ func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 		_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE id = ? AND state = 'confirmed'`, id)
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	// The secret may have waited, sealed.
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog()) //nolint:contextcheck // a secret is wiped even where ctx has ended
+	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended
 }
 
 // Gone implements [reconcile.TokenMemory]: what Revoked is for a person's word,
@@ -166,24 +132,17 @@ func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 // that is not confirmed, or not on record, is [store.ErrState]; of one that was never
 // confirmed [Memory.NotCreated] is the word.
 func (t *Memory) Gone(ctx context.Context, intent string) error {
-	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
-		if err != nil {
-			return err
-		}
+	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
 		if err := t.enterToken(ctx, tx, diff.ActionDelete, reconcile.TriggerSync, record, &record.Spec, nil); err != nil {
 			return err
 		}
 		if err := displace(ctx, tx, `gone.intent = ?`, intent); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog()) //nolint:contextcheck // a secret is wiped even where ctx has ended
+	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended
 }
 
 // displace says of the tokens before one that is about to be forgotten that their

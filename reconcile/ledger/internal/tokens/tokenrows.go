@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -71,31 +73,26 @@ func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 
 const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner, lifetime, every FROM token `
 
-// tokenRow returns the attempt that a condition selects; sql.ErrNoRows for none.
-func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any) (diff.TokenRecord, error) {
-	return scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
+// tokenRow returns the attempt that a condition selects; [store.ErrState] for none, which says
+// that there is none.
+func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any, none string) (diff.TokenRecord, error) {
+	record, err := scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.Fault(store.ErrState, none)
+	}
+	return record, err
 }
 
-func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, err error) {
-	rows, err := tx.QueryContext(ctx, selectToken+`ORDER BY seq`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		record, err := scanToken(rows)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, record)
-	}
-	return records, rows.Err()
+func recallTokens(ctx context.Context, tx *sql.Tx) ([]diff.TokenRecord, error) {
+	return rows.All(ctx, tx, selectToken+`ORDER BY seq`, func(row *sql.Rows, r *diff.TokenRecord) (err error) {
+		*r, err = scanToken(row)
+		return err
+	})
 }
-
-func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
+func scanToken(row interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
 	var spec string
 	var sinkName, sinkKey, at sql.NullString
-	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at, &r.Owner, &r.Lifetime, &r.Every)
+	err = row.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at, &r.Owner, &r.Lifetime, &r.Every)
 	if err != nil {
 		return r, err
 	}

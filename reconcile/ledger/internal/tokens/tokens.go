@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -85,10 +86,7 @@ func (t *Memory) Intend(ctx context.Context, record diff.TokenRecord) error {
 func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 	var intent, state string
 	row := tx.QueryRowContext(ctx, `SELECT intent, state FROM token WHERE key = ? AND state <> 'confirmed'`, key)
-	switch err := row.Scan(&intent, &state); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
+	if found, err := rows.Found(row.Scan(&intent, &state)); err != nil || !found {
 		return err
 	}
 	return store.Fault(store.ErrState, fmt.Sprintf("token %q already has an attempt, %s, which is %s", key, intent, state))
@@ -103,8 +101,8 @@ func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 // still be on its way. A person cannot have resolved it meanwhile: that takes the
 // lock that this process holds, and what was resolved is quarantined no more.
 func (t *Memory) NotCreated(ctx context.Context, intent string) error {
-	return t.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx) error {
-		if err := t.tokenResult(ctx, tx, intent, reconcile.Failed, "the platform has created nothing"); err != nil {
+	return t.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
+		if err := t.tokenResult(ctx, tx, record, reconcile.Failed, "the platform has created nothing"); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
@@ -116,11 +114,11 @@ func (t *Memory) NotCreated(ctx context.Context, intent string) error {
 // is [store.ErrState]: the first reason stays, and what is confirmed is not in doubt.
 func (t *Memory) Quarantine(ctx context.Context, intent, reason string) error {
 	reason = edge.Redact(reason)
-	return t.advance(ctx, intent, states{diff.TokenIntended}, func(ctx context.Context, tx *sql.Tx) error {
+	return t.advance(ctx, intent, states{diff.TokenIntended}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = ? WHERE intent = ?`, reason, intent); err != nil {
 			return err
 		}
-		return t.tokenResult(ctx, tx, intent, reconcile.Quarantined, reason)
+		return t.tokenResult(ctx, tx, record, reconcile.Quarantined, reason)
 	})
 }
 
@@ -144,14 +142,15 @@ func (t *Memory) Confirm(ctx context.Context, intent string, id edge.TokenID, se
 	if err != nil {
 		return store.Explain("sealing for", t.file.Path, err)
 	}
-	return t.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx) error {
+	return t.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = ? WHERE intent = ?`, id, intent); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO sealed (intent, copy) VALUES (?, ?)`, intent, sealed); err != nil {
 			return err
 		}
-		return t.tokenResult(ctx, tx, intent, reconcile.Converged, "")
+		record.ID = id
+		return t.tokenResult(ctx, tx, record, reconcile.Converged, "")
 	})
 }
 
@@ -189,7 +188,7 @@ func (t *Memory) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 // An attempt that is not confirmed, or whose secret is delivered already, is
 // [store.ErrState].
 func (t *Memory) Delivered(ctx context.Context, intent string) error {
-	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
+	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
 		done, err := tx.ExecContext(ctx, `DELETE FROM sealed WHERE intent = ?`, intent)
 		if err != nil {
 			return err
@@ -200,14 +199,7 @@ func (t *Memory) Delivered(ctx context.Context, intent string) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent); err != nil {
 			return err
 		}
-		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
-		if err != nil {
-			return err
-		}
 		return t.enterToken(ctx, tx, reconcile.ActionDeliver, reconcile.TriggerSync, record, nil, nil)
 	})
-	if err != nil {
-		return err
-	}
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog()) //nolint:contextcheck // a secret is wiped even where ctx has ended
+	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended
 }

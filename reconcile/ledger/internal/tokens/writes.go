@@ -27,31 +27,23 @@ func (s states) String() string {
 	return strings.Join(words, " or ")
 }
 
-// advance changes an attempt that is in one of the states it must be in. It is done even
-// where ctx has ended: it records what has happened already.
-func (t *Memory) advance(
-	ctx context.Context, intent string, from states, do store.Change,
-) error {
+// advance changes an attempt that is in one of the states it must be in, and hands over what
+// is on record of it. It is done even where ctx has ended: it records what has happened
+// already.
+func (t *Memory) advance(ctx context.Context, intent string, from states, do func(context.Context, *sql.Tx, diff.TokenRecord) error) error {
 	ctx = context.WithoutCancel(ctx)
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var state diff.TokenState
-		err := tx.QueryRowContext(ctx, `SELECT state FROM token WHERE intent = ?`, intent).Scan(&state)
-		if errors.Is(err, sql.ErrNoRows) {
-			return noAttempt(intent)
-		}
+		record, err := tokenRow(ctx, tx, `intent = ?`, intent, noAttempt(intent))
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(from, state) {
-			return store.Fault(store.ErrState, fmt.Sprintf("attempt %s is %s, not %s", intent, state, from))
+		if !slices.Contains(from, record.State) {
+			return store.Fault(store.ErrState, fmt.Sprintf("attempt %s is %s, not %s", intent, record.State, from))
 		}
-		return do(ctx, tx)
+		return do(ctx, tx, record)
 	})
 }
-
-func noAttempt(intent string) error {
-	return store.Fault(store.ErrState, "there is no attempt "+intent)
-}
+func noAttempt(intent string) string { return "there is no attempt " + intent }
 
 // mayWrite refuses whoever has not locked the tokens.
 func (t *Memory) mayWrite() error {
@@ -69,4 +61,39 @@ func (t *Memory) writeTokens(ctx context.Context, do store.Change) error {
 		return err
 	}
 	return t.file.Write(ctx, do)
+}
+
+// writeCounted is writeTokens of a change that counts as an attempt does, where do reports
+// that it does; see [Memory.Init]. A ledger that is in doubt stays so, and the change is made
+// all the same.
+func (t *Memory) writeCounted(ctx context.Context, do func(context.Context, *sql.Tx) (counts bool, err error)) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	t.growing.Lock()
+	defer t.growing.Unlock()
+	doubt := t.certain(ctx)
+	if doubt != nil && !errors.Is(doubt, store.ErrUnknown) {
+		return store.Explain("reading", t.file.Path, doubt)
+	}
+	counts := false
+	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if counts, err = do(ctx, tx); err != nil || !counts || doubt != nil {
+			return err
+		}
+		return grow(ctx, tx)
+	})
+	if err != nil || !counts || doubt != nil {
+		return err
+	}
+	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(context.WithoutCancel(ctx)))
+}
+
+// wipe overwrites what the log still has of a sealed secret, once a change that takes one
+// away has ended with err.
+func (t *Memory) wipe(err error) error {
+	if err != nil {
+		return err
+	}
+	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
 }

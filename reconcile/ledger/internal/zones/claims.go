@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -141,22 +142,18 @@ func (z *Zones) await(ctx context.Context, id edge.Scope) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		var have claim
-		err := z.file.Read(ctx, func(tx *sql.Tx) (err error) {
-			have, err = scanClaim(tx.QueryRowContext(ctx, claimOn, id.Text()))
-			return err
+		have, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (claim, error) {
+			return scanClaim(tx.QueryRowContext(ctx, claimOn, id.Text()))
 		})
 		if err != nil || !z.counts(have, sign) {
-			return store.Explain("reading", z.file.Path, err)
+			return err
 		}
 	}
 }
 
 // scanClaim reads a row; the zero claim is none.
 func scanClaim(row *sql.Row) (c claim, err error) {
-	if err = row.Scan(&c.place, &c.pid, &c.until, &c.version); errors.Is(err, sql.ErrNoRows) {
-		return claim{}, nil
-	}
+	_, err = rows.Found(row.Scan(&c.place, &c.pid, &c.until, &c.version))
 	return c, err
 }
 

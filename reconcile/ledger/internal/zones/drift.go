@@ -3,11 +3,11 @@ package zones
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -17,56 +17,42 @@ const driftTime = "2006-01-02T15:04:05.000000000Z"
 // Drifted implements [reconcile.Records].
 func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, d := range drifts {
-			_, err := tx.ExecContext(ctx, `
-				INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
-				ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`,
-				d.Scope.Text(), d.At.UTC().Format(driftTime), d.Weakens)
-			if err != nil {
-				return err
-			}
+		const insert = `INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`
+		err := rows.Exec(ctx, tx, insert, drifts, func(d reconcile.Drift) []any {
+			return []any{d.Scope.Text(), d.At.UTC().Format(driftTime), d.Weakens}
+		})
+		if err != nil {
+			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM drift WHERE at < ?`, before.UTC().Format(driftTime))
+		_, err = tx.ExecContext(ctx, `DELETE FROM drift WHERE at < ?`, before.UTC().Format(driftTime))
 		return err
 	})
 }
 
-func recallDrifts(ctx context.Context, tx *sql.Tx) (drifts []reconcile.Drift, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, at, weakens FROM drift ORDER BY at, zone_id`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var d reconcile.Drift
+func recallDrifts(ctx context.Context, tx *sql.Tx) ([]reconcile.Drift, error) {
+	return rows.All(ctx, tx, `SELECT zone_id, at, weakens FROM drift ORDER BY at, zone_id`, func(row *sql.Rows, d *reconcile.Drift) (err error) {
 		var at string
-		if err := rows.Scan(&d.Scope, &at, &d.Weakens); err != nil {
-			return nil, err
+		if err := row.Scan(&d.Scope, &at, &d.Weakens); err != nil {
+			return err
 		}
 		if d.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of a drift in zone %s: %v", d.Scope, err))
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("the time of a drift in zone %s: %v", d.Scope, err))
 		}
-		drifts = append(drifts, d)
-	}
-	return drifts, rows.Err()
+		return nil
+	})
 }
 
 // Swept implements [reconcile.Records].
 func (z *Zones) Swept(ctx context.Context, until time.Time) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
-			until.UTC().Format(time.RFC3339Nano))
-		return err
-	})
+	return z.file.Exec(ctx, `INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
+		until.UTC().Format(time.RFC3339Nano))
 }
 
 func recallSwept(ctx context.Context, tx *sql.Tx) (until time.Time, err error) {
 	var at string
-	switch err := tx.QueryRowContext(ctx, `SELECT at FROM sweep`).Scan(&at); {
-	case errors.Is(err, sql.ErrNoRows):
-		return until, nil
-	case err != nil:
+	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT at FROM sweep`).Scan(&at))
+	if err != nil || !found {
 		return until, err
 	}
 	if until, err = time.Parse(time.RFC3339Nano, at); err != nil {

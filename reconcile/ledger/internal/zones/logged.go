@@ -5,38 +5,25 @@ import (
 	"database/sql"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // Logged implements [reconcile.LogMemory].
 func (z *Zones) Logged(ctx context.Context) (map[edge.Scope]string, error) {
 	logged := map[edge.Scope]string{}
-	err := z.file.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT zone_id, digest FROM logged`)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var zone edge.Scope
-			var digest string
-			if err := rows.Scan(&zone, &digest); err != nil {
-				return err
-			}
-			logged[zone] = digest
-		}
-		return rows.Err()
+	err := z.file.Read(ctx, func(tx *sql.Tx) (err error) {
+		logged, err = rows.Map(ctx, tx, `SELECT zone_id, digest FROM logged`, func(row *sql.Rows, zone *edge.Scope, digest *string) error {
+			return row.Scan(zone, digest)
+		})
+		return err
 	})
 	return logged, err
 }
 
 // NoteLogged implements [reconcile.LogMemory].
 func (z *Zones) NoteLogged(ctx context.Context, zone edge.Scope, digest string) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if digest == "" {
-			_, err := tx.ExecContext(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone.Text())
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone.Text(), digest)
-		return err
-	})
+	if digest == "" {
+		return z.file.Exec(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone.Text())
+	}
+	return z.file.Exec(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone.Text(), digest)
 }

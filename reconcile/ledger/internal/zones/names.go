@@ -7,39 +7,27 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Names implements [reconcile.NameMemory].
-func (z *Zones) Names(ctx context.Context) (names []reconcile.Name, err error) {
-	err = z.file.Read(ctx, func(tx *sql.Tx) error {
-		names, err = recallNames(ctx, tx)
-		return err
-	})
-	if err != nil {
-		return nil, store.Explain("reading", z.file.Path, err)
-	}
-	return names, nil
+func (z *Zones) Names(ctx context.Context) ([]reconcile.Name, error) {
+	return store.Read(ctx, z.file, recallNames)
 }
 
-func recallNames(ctx context.Context, tx *sql.Tx) (names []reconcile.Name, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT account_id, key, id, name, at, gone FROM name ORDER BY account_id, key, id`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var n reconcile.Name
+func recallNames(ctx context.Context, tx *sql.Tx) ([]reconcile.Name, error) {
+	const query = `SELECT account_id, key, id, name, at, gone FROM name ORDER BY account_id, key, id`
+	return rows.All(ctx, tx, query, func(row *sql.Rows, n *reconcile.Name) (err error) {
 		var at string
-		if err := rows.Scan(&n.Account, &n.Key, &n.ID, &n.Name, &at, &n.Gone); err != nil {
-			return nil, err
+		if err := row.Scan(&n.Account, &n.Key, &n.ID, &n.Name, &at, &n.Gone); err != nil {
+			return err
 		}
 		if n.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the name of %s: %v", n.ID, err))
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("the name of %s: %v", n.ID, err))
 		}
-		names = append(names, n)
-	}
-	return names, rows.Err()
+		return nil
+	})
 }
 
 // SaveNames implements [reconcile.NameMemory].
@@ -48,16 +36,9 @@ func (z *Zones) SaveNames(ctx context.Context, names []reconcile.Name) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM name`); err != nil {
 			return err
 		}
-		insert, err := tx.PrepareContext(ctx, `INSERT INTO name (account_id, key, id, name, at, gone) VALUES (?, ?, ?, ?, ?, ?)`)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = insert.Close() }()
-		for _, n := range names {
-			if _, err := insert.ExecContext(ctx, n.Account, n.Key, n.ID, n.Name, n.At.UTC().Format(time.RFC3339Nano), n.Gone); err != nil {
-				return err
-			}
-		}
-		return nil
+		const insert = `INSERT INTO name (account_id, key, id, name, at, gone) VALUES (?, ?, ?, ?, ?, ?)`
+		return rows.Exec(ctx, tx, insert, names, func(n reconcile.Name) []any {
+			return []any{n.Account, n.Key, n.ID, n.Name, n.At.UTC().Format(time.RFC3339Nano), n.Gone}
+		})
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -22,8 +22,7 @@ const isLate = `SELECT "commit" <> ? FROM accepted`
 func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		late := false
-		err := z.file.OftenRow(ctx, tx, isLate, commit).Scan(&late)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if _, err := rows.Found(z.file.OftenRow(ctx, tx, isLate, commit).Scan(&late)); err != nil {
 			return err
 		}
 		if err := z.settle(ctx, tx, commit, late, settled); err != nil {
@@ -37,7 +36,7 @@ func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Pro
 		if err := z.endClaims(ctx, tx, results); err != nil {
 			return err
 		}
-		_, err = z.file.Enter(ctx, tx, results...)
+		_, err := z.file.Enter(ctx, tx, results...)
 		return err
 	})
 	if err == nil {
@@ -67,30 +66,24 @@ func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late b
 }
 
 func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Proof, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint, labels, "commit", earlier FROM proved`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	proofs := map[edge.Scope]reconcile.Proof{}
 	known := map[reconcile.Earlier]reconcile.Earlier{} // most zones of a fleet are alike
-	for rows.Next() {
-		var p reconcile.Proof
+	const query = `SELECT zone_id, fingerprint, labels, "commit", earlier FROM proved`
+	return rows.Map(ctx, tx, query, func(row *sql.Rows, zone *edge.Scope, p *reconcile.Proof) error {
 		var labels string
-		if err := rows.Scan(&p.Scope, &p.Fingerprint, &labels, &p.Commit, &p.Earlier); err != nil {
-			return nil, err
+		if err := row.Scan(zone, &p.Fingerprint, &labels, &p.Commit, &p.Earlier); err != nil {
+			return err
 		}
+		p.Scope = *zone
 		if same, is := known[p.Earlier]; is {
 			p.Earlier = same
 		} else {
 			known[p.Earlier] = p.Earlier
 		}
 		if err := json.Unmarshal([]byte(labels), &p.Labels); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Scope, err))
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Scope, err))
 		}
-		proofs[p.Scope] = p
-	}
-	return proofs, rows.Err()
+		return nil
+	})
 }
 
 // Widen implements [reconcile.Records]. What is stored keeps its order.
@@ -120,12 +113,11 @@ const (
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
 	var union []diff.Member
-	row := z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID))
-	err := row.Scan(&text)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	known, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID)).Scan(&text))
+	if err != nil {
 		return err
 	}
-	if known := err == nil; known {
+	if known {
 		if union, err = parseMembers(s.ID, text); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -20,24 +21,17 @@ func pruneText(p *diff.Prunable) (string, error) {
 }
 
 func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
-	prunable := diff.Pruning{}
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> ''`, func(id diff.ID, text string) error {
-		var p diff.Prunable
+	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> ''`, func(id diff.ID, text string) (p diff.Prunable, err error) {
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
-			return store.Fault(store.ErrDamaged, fmt.Sprintf("whether ruleset %s in zone %s may be removed: %v", id.Ruleset, id.Scope, err))
+			return p, store.Fault(store.ErrDamaged, fmt.Sprintf("whether ruleset %s in zone %s may be removed: %v", id.Ruleset, id.Scope, err))
 		}
-		prunable[id] = p
-		return nil
+		return p, nil
 	})
-	return prunable, err
 }
 
 // KeepDeployments records that deployments are not to be removed.
 func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.ID) error {
-	for _, id := range ids {
-		if _, err := tx.ExecContext(ctx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, id.Scope.Text(), rulesetText(id)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return rows.Exec(ctx, tx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.ID) []any {
+		return []any{id.Scope.Text(), rulesetText(id)}
+	})
 }

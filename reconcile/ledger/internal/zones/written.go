@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 const rememberWritten = `
@@ -28,21 +29,7 @@ func ForgetWritten(ctx context.Context, tx *sql.Tx) error {
 }
 
 func recallWritten(ctx context.Context, tx *sql.Tx) (weakened map[edge.Scope]bool, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, weakens FROM written`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var zone edge.Scope
-		var weakens bool
-		if err := rows.Scan(&zone, &weakens); err != nil {
-			return nil, err
-		}
-		if weakened == nil {
-			weakened = map[edge.Scope]bool{}
-		}
-		weakened[zone] = weakens
-	}
-	return weakened, rows.Err()
+	return rows.Map(ctx, tx, `SELECT zone_id, weakens FROM written`, func(row *sql.Rows, zone *edge.Scope, weakens *bool) error {
+		return row.Scan(zone, weakens)
+	})
 }

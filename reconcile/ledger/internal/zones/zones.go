@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -28,49 +29,28 @@ func In(file *store.File) *Zones { return &Zones{file: file} }
 var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, claimOn, takeClaim, endClaim}
 
 // Recall reads all of it into a record.
-func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
-	if r.Applied, err = recallApplied(ctx, tx); err != nil {
-		return err
-	}
-	if r.Prunable, err = recallPrunable(ctx, tx); err != nil {
-		return err
-	}
-	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
-		return err
-	}
-	if r.Tries, err = recallTries(ctx, tx); err != nil {
-		return err
-	}
-	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
-		return err
-	}
-	if r.Drifts, err = recallDrifts(ctx, tx); err != nil {
-		return err
-	}
-	if r.Written, err = recallWritten(ctx, tx); err != nil {
-		return err
-	}
-	r.Swept, err = recallSwept(ctx, tx)
-	return err
+func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
+	return rows.Parts(ctx, tx,
+		rows.Into(&r.Applied, recallApplied),
+		rows.Into(&r.Prunable, recallPrunable),
+		rows.Into(&r.NonConvergent, recallNonConvergent),
+		rows.Into(&r.Tries, recallTries),
+		rows.Into(&r.Proofs, recallProofs),
+		rows.Into(&r.Drifts, recallDrifts),
+		rows.Into(&r.Written, recallWritten),
+		rows.Into(&r.Swept, recallSwept))
 }
-
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
-	applied, known := diff.Applied{}, map[string][]diff.Member{} // most zones of a fleet are alike
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) error {
+	known := map[string][]diff.Member{} // most zones of a fleet are alike
+	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) (members []diff.Member, err error) {
 		members, ok := known[text]
 		if !ok {
-			var err error
-			if members, err = parseMembers(id, text); err != nil {
-				return err
-			}
+			members, err = parseMembers(id, text)
 			known[text] = members
 		}
-		applied[id] = members
-		return nil
+		return members, err
 	})
-	return applied, err
 }
-
 func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Scope, err))
@@ -79,62 +59,46 @@ func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 }
 
 func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID]string, error) {
-	prints := map[diff.ID]string{}
-	err := each(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(id diff.ID, fingerprint string) error {
-		prints[id] = fingerprint
-		return nil
+	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(_ diff.ID, fingerprint string) (string, error) {
+		return fingerprint, nil
 	})
-	return prints, err
 }
 
-// each calls take with every row of a query for a deployment and a text.
-func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.ID, string) error) error {
-	rows, err := tx.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+// byDeployment returns what parse makes of each row of a query for a deployment and a text.
+func byDeployment[V any](ctx context.Context, tx *sql.Tx, query string, parse func(diff.ID, string) (V, error)) (map[diff.ID]V, error) {
+	return rows.Map(ctx, tx, query, func(row *sql.Rows, id *diff.ID, value *V) (err error) {
 		var zone edge.Scope
 		var ruleset, text string
-		if err := rows.Scan(&zone, &ruleset, &text); err != nil {
+		if err := row.Scan(&zone, &ruleset, &text); err != nil {
 			return err
 		}
-		if err := take(deploymentOf(zone, ruleset), text); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		*id = deploymentOf(zone, ruleset)
+		*value, err = parse(*id, text)
+		return err
+	})
 }
 
 // NonConvergent implements [reconcile.Records]. A fingerprint that is known
 // already keeps its time.
 func (z *Zones) NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
-			WHERE fingerprint <> excluded.fingerprint`,
-			id.Scope.Text(), rulesetText(id), fingerprint, z.file.Stamp())
-		return err
-	})
+	return z.file.Exec(ctx, `
+		INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
+		WHERE fingerprint <> excluded.fingerprint`,
+		id.Scope.Text(), rulesetText(id), fingerprint, z.file.Stamp())
 }
 
 // Forget implements [reconcile.Records].
 func (z *Zones) Forget(ctx context.Context, ids []diff.ID) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, id := range ids {
-			if err := forget(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return forget(ctx, tx, ids...) })
 }
 
-func forget(ctx context.Context, tx *sql.Tx, id diff.ID) error {
+func forget(ctx context.Context, tx *sql.Tx, ids ...diff.ID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Scope.Text(), rulesetText(id)); err != nil {
+		err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.ID) []any {
+			return []any{id.Scope.Text(), rulesetText(id)}
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -143,11 +107,9 @@ func forget(ctx context.Context, tx *sql.Tx, id diff.ID) error {
 
 // ForgetZones drops all that is on record of zones that no commit declares any more.
 func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.Scope) error {
-	for _, zone := range zones {
-		for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone.Text()); err != nil {
-				return err
-			}
+	for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
+		if err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} }); err != nil {
+			return err
 		}
 	}
 	return nil
