@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // Schema is the published JSON Schema of a plan.
@@ -28,13 +27,14 @@ func JSON(w io.Writer, p diff.Plan) error {
 func WithoutStandIns(p diff.Plan) diff.Plan {
 	problems := p.Problems
 	for i, problem := range problems {
-		if problem.Scope == desired.KnownScope(problem.Scope) {
+		known := desired.KnownScope(problem.Scope)
+		if problem.Scope == known {
 			continue
 		}
 		if &problems[0] == &p.Problems[0] {
 			problems = slices.Clone(problems)
 		}
-		problems[i].Scope = edge.Scope{}
+		problems[i].Scope = known
 	}
 	p.Problems = problems
 	return p
