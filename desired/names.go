@@ -34,11 +34,10 @@ func Known[ID ~string](id ID) ID {
 	return id
 }
 
-// KnownScope is a scope as it is shown: none where its id is not known.
+// KnownScope is a scope as it is shown: of the same level, and without an id where that is not
+// known.
 func KnownScope(s edge.Scope) edge.Scope {
-	if Sought(s.ID) {
-		return edge.Scope{}
-	}
+	s.ID = Known(s.ID)
 	return s
 }
 

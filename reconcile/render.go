@@ -227,7 +227,7 @@ func (r Report) JSON(w io.Writer) error {
 		Error     string    `json:"error,omitempty"`
 		Plan      diff.Plan `json:"plan"`
 		Results   []result  `json:"results"`
-	}{ReportVersion, r.Converged(), errorText(r.Err), r.Plan, results})
+	}{ReportVersion, r.Converged(), errorText(r.Err), render.WithoutStandIns(r.Plan), results})
 }
 
 func errorText(err error) string {

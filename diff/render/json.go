@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // Schema is the published JSON Schema of a plan.
@@ -21,20 +20,21 @@ func JSON(w io.Writer, p diff.Plan) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(withoutStandIns(p))
+	return encoder.Encode(WithoutStandIns(p))
 }
 
-// withoutStandIns is a plan in which zones without a known id have none.
-func withoutStandIns(p diff.Plan) diff.Plan {
+// WithoutStandIns is a plan in which zones without a known id have none, as JSON shows it.
+func WithoutStandIns(p diff.Plan) diff.Plan {
 	problems := p.Problems
 	for i, problem := range problems {
-		if problem.Scope == desired.KnownScope(problem.Scope) {
+		known := desired.KnownScope(problem.Scope)
+		if problem.Scope == known {
 			continue
 		}
 		if &problems[0] == &p.Problems[0] {
 			problems = slices.Clone(problems)
 		}
-		problems[i].Scope = edge.Scope{}
+		problems[i].Scope = known
 	}
 	p.Problems = problems
 	return p

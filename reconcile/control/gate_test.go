@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -71,6 +72,79 @@ func TestRecheck(t *testing.T) {
 				t.Errorf("%s, %s: %v", writer, name, err)
 			}
 		}
+	}
+}
+
+// heldUp is a memory whose next answer about what was said comes late.
+type heldUp struct {
+	*reconcile.Forgetful
+	next chan chan struct{}
+}
+
+func (h *heldUp) Standing(ctx context.Context) (reconcile.Standing, error) {
+	standing, err := h.Forgetful.Standing(ctx)
+	select {
+	case let := <-h.next:
+		let <- struct{}{} // it was read
+		<-let
+	default:
+	}
+	return standing, err
+}
+
+// What was read of what people have said does not take the place of what was read later, however
+// late it comes: a hold that one write has seen is not lost by another write.
+func TestListenKeepsWhatIsNewer(t *testing.T) {
+	for _, writer := range []string{"daemon", "run"} {
+		records := &heldUp{&reconcile.Forgetful{}, make(chan chan struct{}, 1)}
+		control, err := New(t.Context(), Config{Records: records, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := control.Propose(t.Context(), alike("c1", "core")); err != nil {
+			t.Fatal(err)
+		}
+		a := edge.ZoneScope("a")
+		task, _ := control.Task(control.Current(), a)
+		asks := map[string]rules{"daemon": control, "run": NewRun(Terms{Records: records, Now: time.Now, State: control.Current().State}, nil)}[writer]
+
+		let, late := make(chan struct{}), make(chan error)
+		records.next <- let
+		go func() { late <- asks.listen(t.Context()) }()
+		<-let
+		records.Hold(diff.Hold{Zone: "a", Until: time.Now().Add(time.Hour)})
+		if err := asks.listen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		let <- struct{}{}
+		if err := <-late; err != nil {
+			t.Fatal(err)
+		}
+		if asks.withdrawn(task, diff.Change{Zone: "a", Scope: a}) == "" {
+			t.Errorf("%s: the hold is forgotten", writer)
+		}
+	}
+}
+
+// A run adds to what is owned by now what its change owns, and brings nothing back that the
+// daemon has dropped since the run began.
+func TestRunOwnsWhatItSends(t *testing.T) {
+	a := edge.ZoneScope("a")
+	id := diff.ID{Scope: a, Ruleset: "core"}
+	records := &reconcile.Forgetful{}
+	if err := records.Prove(t.Context(), "", nil, []diff.Settled{{ID: id, Owned: []diff.Member{"kept"}}}); err != nil {
+		t.Fatal(err)
+	}
+	run := NewRun(Terms{Records: records, Now: time.Now, Record: reconcile.Record{Applied: diff.Applied{id: {"kept", "dropped", "sent"}}}}, nil)
+	change := diff.Change{Zone: "a", Scope: a, Operation: diff.RuleOperation{
+		Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "core", Owned: []diff.Member{"sent"}},
+	}}
+	if refused, err := run.Permit(t.Context(), zone.Task{}, change, change); refused != nil || err != nil {
+		t.Fatalf("not permitted: %+v, %v", refused, err)
+	}
+	record, err := records.Restore(t.Context())
+	if owned := record.Applied[id]; err != nil || !slices.Equal(owned, []diff.Member{"kept", "sent"}) {
+		t.Errorf("%v, %v", owned, err)
 	}
 }
 

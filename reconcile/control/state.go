@@ -28,6 +28,7 @@ type state struct {
 	accepting string                     // the commit that is about to be put on record; empty for none
 	overtaken string                     // a commit that another process has accepted; empty for none
 	recorded  uint64                     // counts what this process wrote of [reconcile.Standing]
+	reads     reads                      // of that
 	swept     time.Time
 
 	zones     zones

@@ -53,6 +53,7 @@ type Run struct {
 	declared func(edge.Scope) string // the fingerprint of a zone's declaration
 
 	mu       sync.Mutex
+	reads    reads
 	standing reconcile.Standing
 	settled  []diff.Settled
 }
@@ -66,13 +67,18 @@ func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
 }
 
 func (r *Run) listen(ctx context.Context) error {
+	r.mu.Lock()
+	read := r.reads.begin()
+	r.mu.Unlock()
 	standing, err := r.Records.Standing(ctx)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.standing = standing
+	if r.reads.news(read) {
+		r.standing = standing
+	}
 	return nil
 }
 
@@ -114,7 +120,7 @@ func (r *Run) permit(t zone.Task, planned, now diff.Change) (permit, error) {
 	have := r.Record.Applied[now.ID()]
 	p.entry = reconcile.WriteEntry(now, r.Trigger, asked, t.Fingerprint, have)
 	p.entry.Reason = r.Reason
-	if owned := union(have, now); len(owned) > 0 { // what the daemon has on record may be less by now
+	if owned := now.Do().Owned(); len(owned) > 0 { // they are added to what is on record by now, which may be less than have
 		p.widened = []diff.Settled{{ID: now.ID(), Owned: owned}}
 	}
 	return p, nil

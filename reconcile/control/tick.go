@@ -112,7 +112,7 @@ func (s *state) release(approved bool) []edge.Scope {
 func (c *Control) readStanding(ctx context.Context) error {
 	for {
 		c.mu.Lock()
-		recorded := c.state.recorded
+		recorded, read := c.state.recorded, c.state.reads.begin()
 		c.mu.Unlock()
 		standing, err := c.Records.Standing(ctx)
 		if err != nil {
@@ -120,7 +120,9 @@ func (c *Control) readStanding(ctx context.Context) error {
 		}
 		c.mu.Lock()
 		if c.state.recorded == recorded {
-			c.state.update(standing)
+			if c.state.reads.news(read) {
+				c.state.update(standing)
+			}
 			c.mu.Unlock()
 			return nil
 		}

@@ -208,26 +208,19 @@ func (z *zoneRecord) again(now time.Time) (at time.Time) {
 	return at
 }
 
-// wider returns what must be on record as owned before a change is sent; none where that is
-// on record.
+// wider returns what must be on record as owned before a change is sent: what was owned
+// before and what will be; none where that is on record.
 func wider(have []diff.Member, now diff.Change) []diff.Settled {
-	owned := union(have, now)
-	if len(owned) == len(have) {
-		return nil
-	}
-	return []diff.Settled{{ID: now.ID(), Owned: owned}}
-}
-
-// union is what a deployment owns while a change is on its way: what it owned before and what
-// it will.
-func union(have []diff.Member, now diff.Change) []diff.Member {
 	union := slices.Clone(have)
 	for _, member := range now.Do().Owned() {
 		if !slices.Contains(union, member) {
 			union = append(union, member)
 		}
 	}
-	return union
+	if len(union) == len(have) {
+		return nil
+	}
+	return []diff.Settled{{ID: now.ID(), Owned: union}}
 }
 
 func (z *zoneRecord) own(id diff.ID, owned []diff.Member) {
