@@ -136,7 +136,7 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 		if r.Told && p.State.Unread() {
 			continue // the outage says so
 		}
-		news("zones", fmt.Sprint(p.Deployment, p.Token, p.State, withoutNumbers(p.Line())), func() { l.problem(ctx, p) })
+		news("zones", fmt.Sprint(diff.Called(p.Kind, p.Deployment), p.Token, p.State, withoutNumbers(p.Line())), func() { l.problem(ctx, p) })
 	}
 	for _, c := range r.Plan.Changes {
 		switch {
@@ -178,16 +178,16 @@ func (l *Logger) results(ctx context.Context, r Report, news func(kind, what str
 // held back by a guard from then on: the write that was not kept has said so.
 func refusalOf(c diff.Change) string {
 	if c.Refused.Guard == diff.GuardNonConvergent {
-		return "not kept " + c.Deployment
+		return "not kept " + diff.Called(c.ID().Kind, c.Deployment)
 	}
-	return fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
+	return fmt.Sprint(diff.Called(c.ID().Kind, c.Deployment), c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
 }
 
 func failureOf(r Result) string {
 	if r.Outcome == NonConvergent {
-		return "not kept " + r.Change.Deployment
+		return "not kept " + diff.Called(r.Change.ID().Kind, r.Change.Deployment)
 	}
-	return fmt.Sprint(r.Change.Deployment, r.Change.Token, r.Outcome, withoutNumbers(errorText(r.Err)))
+	return fmt.Sprint(diff.Called(r.Change.ID().Kind, r.Change.Deployment), r.Change.Token, r.Outcome, withoutNumbers(errorText(r.Err)))
 }
 
 // keep forgets what was said of zones about which nothing stands out.
