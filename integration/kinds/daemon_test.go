@@ -1,0 +1,267 @@
+package kinds_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
+	"github.com/seawall-dev/seawall/reconcile/source"
+)
+
+// daemon is a controller over a platform and a repository in memory, in the time of a bubble.
+type daemon struct {
+	*testing.T
+	*controller.Controller
+	platform *forgetful
+	repo     *reconciletest.Repo
+	records  *reconciletest.Records
+	source   *source.Source
+	guards   reconcile.Guards
+	stop     func()
+}
+
+// forgetful is a platform that takes an update of a rule and keeps the expression that it had,
+// while it forgets.
+type forgetful struct {
+	*mem.Platform
+	forgets bool
+	writes  int
+}
+
+func (p *forgetful) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	p.writes++
+	if p.forgets {
+		body.Expression = expressionIn(p.Platform, zone)
+	}
+	return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body)
+}
+
+// expressionIn is that of the toy rule of a zone; empty where there is none.
+func expressionIn(p *mem.Platform, zone edge.Scope) string {
+	r, _ := p.EntryPoint(context.Background(), zone, toyPhase)
+	for _, rule := range r.Rules {
+		if rule.Ref == "admins" {
+			return rule.Expression
+		}
+	}
+	return ""
+}
+
+const sweeps = 30 * time.Minute
+
+// started is a daemon that is done with a first commit.
+func started(t *testing.T, guards reconcile.Guards, expression string) *daemon {
+	t.Helper()
+	fleet := reconciletest.NewFleet(t, mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
+	d := &daemon{T: t, platform: &forgetful{Platform: fleet.Platform}, repo: reconciletest.NewRepo(), records: &reconciletest.Records{}, guards: guards}
+	d.repo.Push("c1", ruled(expression)...)
+	d.start()
+	t.Cleanup(func() { d.stop() })
+	return d
+}
+
+// ruled are the two zones with a toy rule in each, and the second with a deployment of the same
+// name as well; nothing is in the first where the expression is empty.
+func ruled(expression string) []desired.Zone {
+	zones := []desired.Zone{reconciletest.Zone(1), reconciletest.Zone(2, reconciletest.Core("xss"))}
+	for i := range zones {
+		if expression != "" {
+			zones[i].Others = []desired.Other{declare("admins", toyRule{expression, true})}
+		}
+	}
+	return zones
+}
+
+func (d *daemon) start() {
+	d.Helper()
+	d.source = source.New(source.Config{
+		Source: d.repo, Compiler: d.repo, Agreed: d.repo.Agreed, Schedule: cron.Every(time.Minute), Now: time.Now,
+	})
+	ctx, cancel := context.WithCancel(d.Context())
+	heart, err := controller.New(ctx, controller.Config{
+		Source: d.source, Records: d.records, Guards: d.guards, Sweep: cron.Every(sweeps), Interval: sweeps,
+		Lanes: reconcile.OneLane(reconcile.Lane{
+			Reader: d.platform, Writer: d.platform, Room: func(edge.Class, int) int { return 1 << 20 },
+		}),
+	})
+	must(d.T, err)
+	d.Controller = heart
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		heart.Run(ctx)
+	}()
+	d.stop = func() { cancel(); <-done }
+	d.pass(10 * time.Second)
+}
+
+func (d *daemon) pass(t time.Duration) {
+	time.Sleep(t)
+	synctest.Wait()
+}
+
+func (d *daemon) push(name string, zones ...desired.Zone) {
+	d.repo.Push(name, zones...)
+	d.source.Poke()
+	d.pass(10 * time.Second)
+}
+
+// why is what the daemon says of a zone, with all that it says in text.
+func (d *daemon) why(i int) (inspect.Zone, string) {
+	d.Helper()
+	list, _ := d.Zones(reconciletest.ZoneKey(i))
+	if len(list.Zones) != 1 {
+		d.Fatalf("zones %+v", list)
+	}
+	return list.Zones[0], strings.Join(list.Zones[0].Why, "\n")
+}
+
+// want checks the expressions of both zones, and their outcome.
+func (d *daemon) want(expression string, outcome inspect.Outcome) {
+	d.Helper()
+	for i := 1; i <= 2; i++ {
+		z, why := d.why(i)
+		if got := expressionIn(d.platform.Platform, mem.FleetZone(i)); got != expression || z.Outcome != outcome {
+			d.Errorf("zone %d has %q and is %s:\n%s", i, got, z.Outcome, why)
+		}
+	}
+}
+
+// says checks that what the daemon tells of a zone has some words.
+func (d *daemon) says(i int, words ...string) {
+	d.Helper()
+	_, why := d.why(i)
+	for _, w := range words {
+		if !strings.Contains(why, w) {
+			d.Errorf("%q is not in\n%s", w, why)
+		}
+	}
+}
+
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// The daemon accepts a commit with a third kind, writes and proves it, corrects what is
+// changed by hand, survives a restart, and removes it with the commit that does.
+func TestADaemonKeepsAThirdKind(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "ip.src eq 192.0.2.1")
+		d.want("ip.src eq 192.0.2.1", inspect.InSync)
+		if s := d.Status().Judged(); s.Verdict != inspect.Healthy || s.Commit.InForce != "c1" || s.Commit.Changes.Zones != 2 {
+			t.Errorf("status %+v", s)
+		}
+		d.says(1, "Declared: toy admins (shop.cue:9).")
+		drift(d, 1, "ip.src eq 203.0.113.9")
+		d.pass(sweeps)
+		d.want("ip.src eq 192.0.2.1", inspect.InSync)
+		d.push("c2", ruled("ip.src eq 192.0.2.2")...)
+		d.want("ip.src eq 192.0.2.2", inspect.InSync)
+		d.stop()
+		writes := d.platform.writes
+		d.start()
+		d.pass(sweeps)
+		if d.want("ip.src eq 192.0.2.2", inspect.InSync); d.platform.writes != writes {
+			t.Errorf("a restart has led to %d writes", d.platform.writes-writes)
+		}
+		zones := ruled("ip.src eq 192.0.2.2")
+		zones[1].Others = nil
+		d.push("c3", zones...)
+		if got := expressionIn(d.platform.Platform, mem.FleetZone(2)); got != "" || expressionIn(d.platform.Platform, mem.FleetZone(1)) == "" {
+			t.Errorf("after its removal from one zone it has %q", got)
+		}
+	})
+}
+
+// drift changes the toy rule of a zone as a person in a dashboard does.
+func drift(d *daemon, i int, expression string) {
+	d.Helper()
+	zone := mem.FleetZone(i)
+	r, err := d.platform.EntryPoint(d.Context(), zone, toyPhase)
+	must(d.T, err)
+	rule := r.Rules[slices.IndexFunc(r.Rules, func(r edge.Rule) bool { return r.Ref == "admins" })]
+	body := rule.Update()
+	body.Expression = expression
+	_, err = d.platform.Platform.UpdateRule(d.Context(), zone, r.ID, rule.ID, body)
+	must(d.T, err)
+}
+
+// A platform that does not keep what it takes is not written to again and again, and the
+// daemon says so of the kind.
+func TestADaemonSaysThatAThirdKindIsNotKept(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "ip.src eq 192.0.2.1")
+		d.platform.forgets, d.platform.writes = true, 0
+		d.push("c2", ruled("ip.src eq 192.0.2.2")...)
+		d.want("ip.src eq 192.0.2.1", inspect.NonConvergent)
+		d.says(1, "toy admins", "expression", "next try at")
+		sent := d.platform.writes
+		d.pass(5 * time.Minute)
+		if d.platform.writes != sent || sent == 0 {
+			t.Errorf("%d writes, then %d", sent, d.platform.writes)
+		}
+		d.platform.forgets = false
+		d.pass(20 * time.Minute)
+		d.want("ip.src eq 192.0.2.2", inspect.InSync)
+	})
+}
+
+// Guards of the daemon hold a third kind back, and say which.
+func TestADaemonHoldsAThirdKind(t *testing.T) {
+	one := 1
+	for name, test := range map[string]struct {
+		guards  reconcile.Guards
+		outcome inspect.Outcome
+		says    string
+	}{
+		"limit":    {reconcile.Guards{Rules: []guard.Rule{{Name: "few", Changes: &guard.Limit{Count: &one}}}}, inspect.Refused, "few"},
+		"approval": {reconcile.Guards{Rules: []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}}, inspect.Refused, "seawall apply --approve sha256:"},
+		"observe":  {reconcile.Guards{Observe: []guard.Observe{{Setting: "observe.all"}}}, inspect.Observed, "observe"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				d := started(t, test.guards, "")
+				d.push("c2", ruled("ip.src eq 192.0.2.1")...)
+				d.want("", test.outcome)
+				d.says(1, "toy admins", "Differs: toy admins: expression: declared \"ip.src eq 192.0.2.1\" → live unset", test.says)
+			})
+		})
+	}
+}
+
+// A wave that a zone waits for keeps a third kind waiting.
+func TestADaemonHasAThirdKindWaitForItsWave(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		zones := ruled("ip.src eq 192.0.2.1")
+		zones[0].Labels, zones[1].Labels = map[string]string{"tier": "late"}, map[string]string{"tier": "early"}
+		bare := slices.Clone(zones)
+		bare[0].Others, bare[1].Others = nil, nil
+		d := started(t, reconcile.Guards{Waves: []reconcile.Wave{{Labels: guard.Labels{"tier": "early"}, Soak: time.Hour}, {}}}, "")
+		d.push("c2", bare...)
+		d.pass(3 * time.Hour)
+		d.push("c3", zones...)
+		if z, why := d.why(1); z.Outcome != inspect.Waiting || z.Decisions[0].Guard != diff.GuardWave || expressionIn(d.platform.Platform, mem.FleetZone(1)) != "" {
+			t.Errorf("the later wave is %s:\n%s", z.Outcome, why)
+		}
+		if z, why := d.why(2); z.Outcome != inspect.InSync || expressionIn(d.platform.Platform, mem.FleetZone(2)) == "" {
+			t.Errorf("the first wave is %s:\n%s", z.Outcome, why)
+		}
+		d.pass(2 * time.Hour)
+		d.want("ip.src eq 192.0.2.1", inspect.InSync)
+	})
+}
