@@ -34,12 +34,26 @@ type daemon struct {
 	stop     func()
 }
 
-// forgetful is a platform that takes an update of a rule and keeps the expression that it had,
-// while it forgets.
+// forgetful is a platform that, while it forgets, takes an update of a rule and keeps the
+// expression that it had; that refuses to add a toy rule; and that does not say what those are.
 type forgetful struct {
 	*mem.Platform
-	forgets bool
-	writes  int
+	forgets, refuses, hides bool
+	writes                  int
+}
+
+func (p *forgetful) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	if p.hides && phase == toyPhase {
+		return edge.Ruleset{}, reconciletest.ErrDown
+	}
+	return p.Platform.EntryPoint(ctx, zone, phase)
+}
+
+func (p *forgetful) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
+	if p.refuses && phase == toyPhase {
+		return nil, reconciletest.ErrForbidden
+	}
+	return p.Platform.CreateEntryPoint(ctx, zone, phase, rules)
 }
 
 func (p *forgetful) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
@@ -262,6 +276,85 @@ func TestADaemonHasAThirdKindWaitForItsWave(t *testing.T) {
 			t.Errorf("the first wave is %s:\n%s", z.Outcome, why)
 		}
 		d.pass(2 * time.Hour)
+		d.want("ip.src eq 192.0.2.1", inspect.InSync)
+	})
+}
+
+// twins are the first zone with a deployment and a toy rule of one key, which both differ from
+// what is live.
+func twins() []desired.Zone {
+	zone := reconciletest.Zone(1, reconciletest.Core("xss"))
+	zone.Others = []desired.Other{declare("core", toyRule{"ip.src eq 192.0.2.1", false})}
+	return []desired.Zone{zone, reconciletest.Zone(2, reconciletest.Core("xss"))}
+}
+
+// A deployment and a rule of another kind may have one key: what became of the one is not said
+// of the other.
+func TestADaemonTellsKindsOfOneKeyApart(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "")
+		d.platform.refuses = true
+		d.push("c2", twins()...)
+		z, why := d.why(1)
+		if len(z.Decisions) != 1 || z.Decisions[0].Kind != toyName || z.Outcome != inspect.Failed {
+			t.Errorf("%+v\n%s", z.Decisions, why)
+		}
+		d.platform.refuses = false
+		d.pass(sweeps)
+		if z, why := d.why(1); z.Outcome != inspect.InSync {
+			t.Error(why)
+		}
+	})
+}
+
+// What cannot be read of a third kind is unknown, and nothing of it is written.
+func TestADaemonWritesNothingThatItCannotRead(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "")
+		d.platform.hides = true
+		d.push("c2", ruled("ip.src eq 192.0.2.1")...)
+		d.want("", inspect.Unknown)
+		if s := d.Status(); s.Zones.Outcomes[inspect.Unknown] != 2 {
+			t.Errorf("zones %+v", s.Zones)
+		}
+		d.platform.hides = false
+		d.pass(sweeps)
+		d.want("ip.src eq 192.0.2.1", inspect.InSync)
+	})
+}
+
+// A rule whose commit takes prune back stays, even where that commit was never proved.
+func TestWhatMayNotBePrunedAnyMoreStays(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "ip.src eq 192.0.2.1")
+		d.platform.hides = true // so that nothing is proved
+		zones := ruled("ip.src eq 192.0.2.1")
+		for i := range zones {
+			zones[i].Others = []desired.Other{declare("admins", toyRule{"ip.src eq 192.0.2.1", false})}
+		}
+		d.push("c2", zones...)
+		d.platform.hides = false
+		zones[0].Others = nil
+		d.push("c3", zones...)
+		d.pass(sweeps)
+		if got := expressionIn(d.platform.Platform, mem.FleetZone(1)); got == "" {
+			t.Error("it was removed")
+		}
+	})
+}
+
+// A person holds a zone: what a third kind has there is kept from being written until then.
+func TestADaemonMindsAHoldOnAThirdKind(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "ip.src eq 192.0.2.1")
+		d.records.Hold(diff.Hold{Zone: reconciletest.ZoneKey(1), Until: time.Now().Add(time.Hour), Reason: "an attack"})
+		drift(d, 1, "ip.src eq 203.0.113.9")
+		d.pass(sweeps)
+		if z, why := d.why(1); z.Outcome != inspect.Waiting || z.Decisions[0].Guard != diff.GuardHold || !z.Drift {
+			t.Errorf("%s\n%s", z.Outcome, why)
+		}
+		d.says(1, "toy admins", "an attack")
+		d.pass(time.Hour)
 		d.want("ip.src eq 192.0.2.1", inspect.InSync)
 	})
 }

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -228,7 +227,7 @@ func (d Decision) sentences(now time.Time) []string {
 		where += ", guard " + string(d.Guard)
 	}
 	if d.Deployment != "" {
-		where += ", " + string(cmp.Or(d.Kind, "deployment")) + " " + d.Deployment
+		where += ", " + d.Kind.Word() + " " + d.Deployment
 	}
 	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), ago(d.Since, now), d.Reason)}
 	if d.Release != "" {
