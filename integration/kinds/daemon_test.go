@@ -294,7 +294,9 @@ func TestADaemonTellsKindsOfOneKeyApart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		d := started(t, reconcile.Guards{}, "")
 		d.platform.refuses = true
-		d.push("c2", twins()...)
+		d.repo.Push("c2", twins()...)
+		d.source.Poke()
+		d.pass(100 * time.Millisecond) // before it is tried again
 		z, why := d.why(1)
 		if len(z.Decisions) != 1 || z.Decisions[0].Kind != toyName || z.Outcome != inspect.Failed {
 			t.Errorf("%+v\n%s", z.Decisions, why)
