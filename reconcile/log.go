@@ -250,18 +250,18 @@ func (l *Logger) newHolds(ctx context.Context, r Report) {
 }
 
 func (l *Logger) problem(ctx context.Context, p diff.Problem) {
-	l.Log.WarnContext(ctx, "cannot plan", "zone", p.Zone, "deployment", p.Deployment, "token", p.Token,
+	l.Log.WarnContext(ctx, "cannot plan", "zone", p.Zone, "deployment", diff.Called(p.Kind, p.Deployment), "token", p.Token,
 		"state", string(p.State), "reason", p.Line(), "hint", p.Hint, "origin", p.Origin.String())
 }
 
 func (l *Logger) refused(ctx context.Context, c diff.Change) {
 	if c.Refused.Observed() {
-		l.Log.InfoContext(ctx, "change observed only, not written", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
+		l.Log.InfoContext(ctx, "change observed only, not written", "zone", c.Zone, "deployment", diff.Called(c.ID().Kind, c.Deployment), "token", c.Token,
 			"direction", string(c.Direction), "changes", members(c.Fields))
 		return
 	}
 	attrs := []any{
-		"zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
+		"zone", c.Zone, "deployment", diff.Called(c.ID().Kind, c.Deployment), "token", c.Token,
 		"guard", string(c.Refused.Guard), "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields),
 	}
 	if c.Refused.WaitsForTime() {
