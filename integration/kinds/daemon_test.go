@@ -2,6 +2,7 @@ package kinds_test
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,19 +17,23 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 // daemon is a controller over a platform and a repository in memory, in the time of a bubble.
+// What it has on record is in memory, too, where it has no ledger.
 type daemon struct {
 	*testing.T
 	*controller.Controller
 	platform *forgetful
 	repo     *reconciletest.Repo
 	records  *reconciletest.Records
+	ledger   *ledger.Ledger
 	source   *source.Source
 	guards   reconcile.Guards
 	stop     func()
@@ -80,10 +85,17 @@ const sweeps = 30 * time.Minute
 // started is a daemon that is done with a first commit.
 func started(t *testing.T, guards reconcile.Guards, expression string) *daemon {
 	t.Helper()
+	d := newDaemon(t, guards, expression)
+	d.start()
+	return d
+}
+
+func newDaemon(t *testing.T, guards reconcile.Guards, expression string) *daemon {
+	t.Helper()
 	fleet := reconciletest.NewFleet(t, mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
 	d := &daemon{T: t, platform: &forgetful{Platform: fleet.Platform}, repo: reconciletest.NewRepo(), records: &reconciletest.Records{}, guards: guards}
+	d.stop = func() {}
 	d.repo.Push("c1", ruled(expression)...)
-	d.start()
 	t.Cleanup(func() { d.stop() })
 	return d
 }
@@ -105,9 +117,13 @@ func (d *daemon) start() {
 	d.source = source.New(source.Config{
 		Source: d.repo, Compiler: d.repo, Agreed: d.repo.Agreed, Schedule: cron.Every(time.Minute), Now: time.Now,
 	})
+	var records control.Records = d.records
+	if d.ledger != nil {
+		records = d.ledger
+	}
 	ctx, cancel := context.WithCancel(d.Context())
 	heart, err := controller.New(ctx, controller.Config{
-		Source: d.source, Records: d.records, Guards: d.guards, Sweep: cron.Every(sweeps), Interval: sweeps,
+		Source: d.source, Records: records, Guards: d.guards, Sweep: cron.Every(sweeps), Interval: sweeps,
 		Lanes: reconcile.OneLane(reconcile.Lane{
 			Reader: d.platform, Writer: d.platform, Room: func(edge.Class, int) int { return 1 << 20 },
 		}),
@@ -358,5 +374,57 @@ func TestADaemonMindsAHoldOnAThirdKind(t *testing.T) {
 		d.says(1, "toy admins", "an attack")
 		d.pass(time.Hour)
 		d.want("ip.src eq 192.0.2.1", inspect.InSync)
+	})
+}
+
+// What the daemon does about a third kind is in the history, and what was changed without it; a
+// restart finds in the ledger what it owns.
+func TestADaemonHasAThirdKindInTheHistory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	inBubble(t, func(t *testing.T) {
+		d := newDaemon(t, reconcile.Guards{}, "ip.src eq 192.0.2.1")
+		open := func() {
+			var err error
+			d.ledger, err = ledger.Open(path)
+			must(t, err)
+			d.ledger.Now = time.Now
+			d.start()
+		}
+		shut := func() {
+			d.stop()
+			d.stop = func() {}
+			must(t, d.ledger.Close())
+		}
+		open()
+		drift(d, 1, "ip.src eq 203.0.113.9")
+		d.pass(sweeps)
+		shut()
+		writes := d.platform.writes
+		open()
+		d.pass(sweeps)
+		if d.want("ip.src eq 192.0.2.1", inspect.InSync); d.platform.writes != writes {
+			t.Errorf("a restart has led to %d writes", d.platform.writes-writes)
+		}
+		zones := ruled("ip.src eq 192.0.2.1")
+		zones[0].Others = nil
+		d.push("c2", zones...)
+		var got []string
+		_, err := d.ledger.History(t.Context(), reconcile.HistoryFilter{Zone: reconciletest.ZoneKey(1)}, func(e reconcile.Entry) error {
+			outcome := ""
+			if e.Result != nil {
+				outcome = string(e.Result.Outcome)
+			}
+			got = append(got, strings.TrimSpace(strings.Join([]string{string(e.Kind), string(e.Subject.Kind), e.Subject.Ref, e.Action, string(e.Trigger), outcome}, " ")))
+			return nil
+		})
+		must(t, err)
+		want := []string{
+			"write toy admins deploy sync converged", "found toy admins changed sweep", "write toy admins update sweep converged",
+			"write toy admins remove sync converged",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the history has\n%s", strings.Join(got, "\n"))
+		}
+		shut()
 	})
 }
