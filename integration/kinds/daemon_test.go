@@ -428,3 +428,23 @@ func TestADaemonHasAThirdKindInTheHistory(t *testing.T) {
 		shut()
 	})
 }
+
+// An approval releases what a third kind would write in one zone, and in no other.
+func TestAnApprovalReleasesAThirdKindInADaemon(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		d := started(t, reconcile.Guards{}, "")
+		d.stop()
+		d.guards = reconcile.Guards{Rules: []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}}
+		d.start()
+		d.push("c2", ruled("ip.src eq 192.0.2.1")...)
+		z, _ := d.why(1)
+		must(t, d.records.Approve(t.Context(), []reconcile.Approval{{Kind: reconcile.Approved, Digest: z.Decisions[0].Approve, Who: "kim", At: time.Now()}}))
+		d.pass(2 * time.Minute)
+		if z, why := d.why(1); z.Outcome != inspect.InSync {
+			t.Error(why)
+		}
+		if z, why := d.why(2); z.Outcome != inspect.Refused || expressionIn(d.platform.Platform, mem.FleetZone(2)) != "" {
+			t.Error(why)
+		}
+	})
+}
