@@ -81,6 +81,7 @@ type Other struct {
 	Kind   string // its name
 	Key    string // in the zone, among those of the kind
 	Origin Origin
+	Prune  bool   `json:",omitempty"` // as that of a deployment
 	Value  string // in the kind's own form
 }
 

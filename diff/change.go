@@ -87,7 +87,16 @@ func (c Change) Light() Change {
 
 // Name says what a change is about: account, zone and deployment, or a token.
 func (c Change) Name() string {
-	return NameOf(c.Account, c.Zone, c.Deployment, c.Token)
+	return NameOf(c.Account, c.Zone, Called(c.ID().Kind, c.Deployment), c.Token)
+}
+
+// Called is the key of what is of a kind, as in [ID], with the kind in front of it where that
+// is another than the one of deployments: a zone may declare both by one key.
+func Called(kind KindName, key string) string {
+	if kind == "" || key == "" {
+		return key
+	}
+	return string(kind) + " " + key
 }
 
 // Field returns the field of a path, nil where the change has none.

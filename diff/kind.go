@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
 	"time"
@@ -11,6 +12,9 @@ import (
 
 // KindName names a kind: "deployment", "token".
 type KindName string
+
+// Word is what people call something of a kind, given as in [ID].
+func (k KindName) Word() string { return string(cmp.Or(k, "deployment")) }
 
 // Kind is something that Seawall keeps as git says. Each is a package of its own, which says
 // what is special about it; diff/planner has the table of them. Nothing else knows one by name.

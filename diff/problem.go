@@ -17,6 +17,7 @@ type Problem struct {
 	Account    string         `json:"account,omitempty"`
 	Zone       string         `json:"zone,omitempty"`
 	Scope      edge.Scope     `json:"zone_id,omitzero"`
+	Kind       KindName       `json:"kind,omitempty"` // as in [ID]
 	Deployment string         `json:"deployment,omitempty"`
 	Token      string         `json:"token,omitempty"`
 	State      ProblemState   `json:"state"`
@@ -61,7 +62,7 @@ func (p Problem) Unread() bool { return p.State.Unread() }
 
 // About says what a problem is about.
 func (p Problem) About() string {
-	return cmp.Or(NameOf(p.Account, p.Zone, p.Deployment, p.Token), "this commit")
+	return cmp.Or(NameOf(p.Account, p.Zone, Called(p.Kind, p.Deployment), p.Token), "this commit")
 }
 
 // mostMembers is how many members a line names.

@@ -200,20 +200,21 @@ func (r Report) counts() []string {
 // JSON writes a report in its versioned JSON form.
 func (r Report) JSON(w io.Writer) error {
 	type result struct {
-		Account    string       `json:"account"`
-		Zone       string       `json:"zone"`
-		Deployment string       `json:"deployment"`
-		Token      string       `json:"token,omitempty"`
-		Outcome    Outcome      `json:"outcome"`
-		Error      string       `json:"error,omitempty"`
-		Left       []diff.Field `json:"left,omitempty"`
-		Concurrent bool         `json:"concurrent,omitempty"`
-		Unproved   bool         `json:"unproved,omitempty"`
+		Account    string        `json:"account"`
+		Zone       string        `json:"zone"`
+		Kind       diff.KindName `json:"kind,omitempty"` // as in [diff.ID]
+		Deployment string        `json:"deployment"`
+		Token      string        `json:"token,omitempty"`
+		Outcome    Outcome       `json:"outcome"`
+		Error      string        `json:"error,omitempty"`
+		Left       []diff.Field  `json:"left,omitempty"`
+		Concurrent bool          `json:"concurrent,omitempty"`
+		Unproved   bool          `json:"unproved,omitempty"`
 	}
 	results := make([]result, len(r.Results))
 	for i, res := range r.Results {
 		results[i] = result{
-			Account: res.Change.Account, Zone: res.Change.Zone, Deployment: res.Change.Deployment,
+			Account: res.Change.Account, Zone: res.Change.Zone, Kind: res.Change.ID().Kind, Deployment: res.Change.Deployment,
 			Token:   res.Change.Token,
 			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent, Unproved: res.Unproved,
 		}

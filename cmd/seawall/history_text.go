@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
@@ -142,7 +143,7 @@ func subjectText(s reconcile.Subject) string {
 		}
 		return text + behind(" of account ", string(s.Owner))
 	case s.Account != "" && s.Deployment != "":
-		return s.Account + " / " + s.Zone + " / " + s.Deployment
+		return diff.NameOf(s.Account, s.Zone, diff.Called(s.Kind, s.Deployment), "")
 	case s.Zone != "":
 		return "zone " + s.Zone
 	}

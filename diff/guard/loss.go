@@ -78,7 +78,7 @@ func (l *Loss) zone(was declaredZone, have declarations, known Known) {
 		gone := !declared || !slices.ContainsFunc(now.zone.Others, func(other desired.Other) bool { return other.Kind == o.Kind && other.Key == o.Key })
 		l.count(exists, gone, func(s *Size) { s.Deployments++ })
 		if gone && declared {
-			l.name(diff.NameOf(was.account.Key, z.Key, o.Key, ""))
+			l.name(diff.NameOf(was.account.Key, z.Key, diff.Called(diff.KindName(o.Kind), o.Key), ""))
 		}
 	}
 }

@@ -22,9 +22,9 @@ func Restore(all []diff.Restoration, live diff.Live) diff.Plan {
 		change, problem := restore(r, in)
 		switch {
 		case problem != nil:
-			problem.Account, problem.Zone, problem.Scope, problem.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
+			problem.Account, problem.Zone, problem.Scope, problem.Kind, problem.Deployment = r.Account, r.Zone, r.ID.Scope, r.ID.Kind, r.Deployment
 			p.Problems = append(p.Problems, *problem)
-			changed[r.ID.Scope] = r.Deployment
+			changed[r.ID.Scope] = fmt.Sprintf("%s %q", r.ID.Kind.Word(), r.Deployment)
 		case change != nil:
 			change.Account, change.Zone, change.Scope, change.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
 			p.Changes = append(p.Changes, *change)
@@ -34,8 +34,8 @@ func Restore(all []diff.Restoration, live diff.Live) diff.Plan {
 		why, not := changed[c.Scope]
 		if not {
 			p.Problems = append(p.Problems, diff.Problem{
-				Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, State: diff.ChangedSince,
-				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", why),
+				Account: c.Account, Zone: c.Zone, Scope: c.Scope, Kind: c.ID().Kind, Deployment: c.Deployment, State: diff.ChangedSince,
+				Reason: why + " of the zone cannot be put back; a zone is put back only as a whole",
 			})
 		}
 		return not

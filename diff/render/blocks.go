@@ -56,7 +56,7 @@ func sameness(c diff.Change, i int) string {
 	for i := range fields {
 		fields[i].Origin = nil
 	}
-	key, err := json.Marshal([]any{c.Account, c.Deployment, c.Action(), c.Direction, fields, c.Rights, c.Refused})
+	key, err := json.Marshal([]any{c.Account, c.Kind, c.Deployment, c.Action(), c.Direction, fields, c.Rights, c.Refused})
 	if err != nil || c.Level() == edge.LevelCredential {
 		return fmt.Sprint(i)
 	}

@@ -23,12 +23,12 @@ const (
 // toyRule is what a zone declares.
 type toyRule struct {
 	Expression string `json:"expression"`
-	Prune      bool   `json:"prune,omitempty"`
+	Prune      bool   `json:"-"`
 }
 
 func declare(key string, r toyRule) desired.Other {
 	value, _ := json.Marshal(r) // a text and a boolean
-	return desired.Other{Kind: string(toyName), Key: key, Origin: desired.Origin{File: "shop.cue", Line: 9, Column: 2}, Value: string(value)}
+	return desired.Other{Kind: string(toyName), Key: key, Origin: desired.Origin{File: "shop.cue", Line: 9, Column: 2}, Prune: r.Prune, Value: string(value)}
 }
 
 func (toy) Name() diff.KindName { return toyName }
@@ -88,7 +88,7 @@ func (k toy) Plan(in diff.Input) (out diff.Part) {
 func (toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone, o desired.Other, entryPoint diff.Observed[edge.Ruleset]) {
 	var want toyRule
 	if err := json.Unmarshal([]byte(o.Value), &want); err != nil || entryPoint.Err != nil && !errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound) {
-		out.Problems = append(out.Problems, diff.Problem{Scope: zone.Scope, Zone: zone.Key, Deployment: o.Key, State: diff.Unknown, Reason: "it was not read", Err: entryPoint.Err})
+		out.Problems = append(out.Problems, diff.Problem{Kind: toyName, Scope: zone.Scope, Account: account.Key, Zone: zone.Key, Deployment: o.Key, State: diff.Unknown, Reason: "it was not read", Err: entryPoint.Err})
 		return
 	}
 	change := change(account, zone, o.Key)
@@ -111,7 +111,7 @@ func (toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone, 
 		out.Changes = append(out.Changes, change)
 	default:
 		s := diff.Settled{ID: idOf(zone.Scope, o.Key), Owned: target.Owned}
-		if want.Prune {
+		if o.Prune {
 			s.Prune = &diff.Prunable{Account: account.Key, Zone: zone.Key, Deployment: o.Key, Rule: entryPoint.Value.Rules[i].ID}
 		}
 		out.Settled = append(out.Settled, s)

@@ -18,17 +18,21 @@ func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.ID) {
 		return nil
 	}
 	type key struct {
-		scope      edge.Scope
-		deployment string
+		scope edge.Scope
+		kind  diff.KindName
+		key   string
 	}
 	stay := map[key]bool{}
 	for _, z := range state.EachZone() {
 		for _, d := range z.Deployments {
-			stay[key{z.Scope, d.Name()}] = !d.Prune
+			stay[key{z.Scope, "", d.Name()}] = !d.Prune
+		}
+		for _, o := range z.Others {
+			stay[key{z.Scope, diff.KindName(o.Kind), o.Key}] = !o.Prune
 		}
 	}
 	for id, p := range prunable {
-		if stay[key{id.Scope, p.Deployment}] {
+		if stay[key{id.Scope, id.Kind, p.Deployment}] {
 			ids = append(ids, id)
 		}
 	}

@@ -29,12 +29,12 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	for _, p := range l.plan.Problems {
 		decisions = append(decisions, ofProblem(p))
 	}
-	results := map[string]reconcile.Result{}
+	results := map[diff.ID]reconcile.Result{}
 	for _, r := range l.results {
-		results[r.Change.Deployment] = r
+		results[r.Change.ID()] = r
 	}
 	for _, c := range l.plan.Changes {
-		result, sent := results[c.Deployment]
+		result, sent := results[c.ID()]
 		if sent && result.Outcome == reconcile.Converged {
 			continue
 		}
@@ -52,7 +52,7 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 // ofProblem is what was decided where no change could be planned.
 func ofProblem(p diff.Problem) inspect.Decision {
 	d := inspect.Decision{
-		Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Line()), Release: bounded(p.Hint),
+		Kind: p.Kind, Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Line()), Release: bounded(p.Hint),
 	}
 	switch p.State {
 	case diff.Unknown:
@@ -72,7 +72,7 @@ func ofProblem(p diff.Problem) inspect.Decision {
 
 // ofChange is what was decided about a change that was not made, or not proved.
 func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decision {
-	d := inspect.Decision{Deployment: c.Deployment, Stage: inspect.StageWrite, Outcome: inspect.Pending}
+	d := inspect.Decision{Kind: c.ID().Kind, Deployment: c.Deployment, Stage: inspect.StageWrite, Outcome: inspect.Pending}
 	switch {
 	case c.Refused != nil:
 		return ofRefusal(d, *c.Refused)

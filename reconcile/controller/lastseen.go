@@ -103,7 +103,11 @@ func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	if !known {
 		return diff.Plan{}, false
 	}
-	return zone.Plan(t, zone.Sight{Account: account, EntryPoint: z.entryPoint, Others: z.others, At: z.at}, s.accounts[i].indexes), true
+	sight := zone.Sight{Account: account, EntryPoint: z.entryPoint, Others: z.others, At: z.at}
+	if !sight.Covers(t.Zone(), t.Prunable) {
+		return diff.Plan{}, false
+	}
+	return zone.Plan(t, sight, s.accounts[i].indexes), true
 }
 
 // ruleset is the id of a managed ruleset, as last listed; empty where that is not known.

@@ -97,7 +97,7 @@ func (n *notable) since(d inspect.Decision, now time.Time) time.Time {
 		return now
 	}
 	for _, before := range n.decisions {
-		if before.Deployment == d.Deployment && before.Stage == d.Stage && before.Outcome == d.Outcome && before.Guard == d.Guard {
+		if before.Kind == d.Kind && before.Deployment == d.Deployment && before.Stage == d.Stage && before.Outcome == d.Outcome && before.Guard == d.Guard {
 			return before.Since
 		}
 	}

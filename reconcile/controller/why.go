@@ -96,13 +96,15 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	for _, c := range plan.Changes {
 		for _, f := range c.Fields {
 			z.Fields = append(z.Fields, inspect.Field{
-				Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.NoteText(),
+				Kind: c.ID().Kind, Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.NoteText(),
 			})
 		}
 	}
 	for _, p := range plan.Problems {
 		for _, l := range p.Unmanaged {
-			z.Undecided = append(z.Undecided, inspect.Leftover{Deployment: p.Deployment, Path: string(l.Path), Live: l.Value, Was: l.Was, Note: l.Note})
+			z.Undecided = append(z.Undecided, inspect.Leftover{
+				Kind: p.Kind, Deployment: p.Deployment, Path: string(l.Path), Live: l.Value, Was: l.Was, Note: l.Note,
+			})
 		}
 	}
 }

@@ -12,10 +12,13 @@ import (
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
-// Declared is what a zone declares of one deployment, as far as it says how strict that is.
+// Declared is what a zone declares of one deployment, as far as it says how strict that is. Of
+// what is of another kind it says only where that is declared.
 type Declared struct {
+	Kind       diff.KindName    `json:"kind,omitempty"` // as in [diff.ID]
 	Deployment string           `json:"deployment"`
 	Members    []DeclaredMember `json:"members"`
+	Origin     desired.Origin   `json:"origin,omitzero"` // of what is of another kind
 }
 
 // DeclaredMember is one value with its place.
@@ -40,11 +43,18 @@ func DeclaredOf(z desired.Zone) (all []Declared) {
 		}
 		all = append(all, one)
 	}
+	for _, o := range z.Others {
+		o.Origin.Commit = ""
+		all = append(all, Declared{Kind: diff.KindName(o.Kind), Deployment: o.Key, Members: []DeclaredMember{}, Origin: o.Origin})
+	}
 	return all
 }
 
 // String is it in a line: core: paranoia 3 (zones.cue:4), threshold 40 block (tiers.cue:7).
 func (d Declared) String() string {
+	if d.Kind != "" {
+		return fmt.Sprintf("%s (%s:%d)", diff.Called(d.Kind, d.Deployment), d.Origin.File, d.Origin.Line)
+	}
 	var parts []string
 	for _, m := range d.Members {
 		place := ""
@@ -73,11 +83,15 @@ func (d Declared) String() string {
 func (z Zone) Places() (places []desired.Origin) {
 	places = []desired.Origin{z.Origin}
 	places[0].Commit = ""
+	add := func(place desired.Origin) {
+		if !place.IsZero() && !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
 	for _, d := range z.Declares {
+		add(d.Origin)
 		for _, m := range d.Members {
-			if !m.Origin.IsZero() && !slices.Contains(places, m.Origin) {
-				places = append(places, m.Origin)
-			}
+			add(m.Origin)
 		}
 	}
 	return places
@@ -88,14 +102,14 @@ func (z Zone) Places() (places []desired.Origin) {
 func (z Zone) differences() (lines []string) {
 	for _, f := range z.Fields {
 		lines = append(lines, fmt.Sprintf("Differs: %s: %s%s: declared %s → live %s.",
-			f.Deployment, diff.Member(f.Path).Subject(), noted(f.Note), unset(f.Declared), unset(f.Live)))
+			diff.Called(f.Kind, f.Deployment), diff.Member(f.Path).Subject(), noted(f.Note), unset(f.Declared), unset(f.Live)))
 	}
 	for _, l := range z.Undecided {
 		was := ""
 		if l.Was != nil {
 			was = fmt.Sprintf(", and %s when last proved", value(l.Was))
 		}
-		lines = append(lines, fmt.Sprintf("Not in git: %s: %s%s: live %s%s.", l.Deployment, diff.Member(l.Path).Subject(), noted(l.Note), unset(l.Live), was))
+		lines = append(lines, fmt.Sprintf("Not in git: %s: %s%s: live %s%s.", diff.Called(l.Kind, l.Deployment), diff.Member(l.Path).Subject(), noted(l.Note), unset(l.Live), was))
 	}
 	if len(z.Undecided) > 0 && z.Scope.Level != edge.LevelAccount {
 		lines = append(lines, "To keep what is live: seawall absorb "+z.Zone+" declares it.")

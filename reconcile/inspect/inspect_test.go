@@ -174,12 +174,12 @@ func someZones() ZoneList {
 			Deployment: "core", Stage: StageGuard, Outcome: Waiting, Guard: diff.GuardHold, Reason: "the zone is held", Release: "seawall hold release zone shop.example",
 			Approve: "sha256:1", Until: noon.Add(time.Hour), Since: noon.Add(-time.Hour),
 		}},
-		Fields: []Field{{"core", "enabled", true, false, diff.Weakens, ""}, {"core", "expression", nil, "a <b>", diff.Neutral, "a note"}}, Unread: "it was not read",
-		Undecided: []Leftover{{"core", `overrides.rules["R1"].action`, "log", "block", "SQL injection"}},
+		Fields: []Field{{"", "core", "enabled", true, false, diff.Weakens, ""}, {"", "core", "expression", nil, "a <b>", diff.Neutral, "a note"}}, Unread: "it was not read",
+		Undecided: []Leftover{{"", "core", `overrides.rules["R1"].action`, "log", "block", "SQL injection"}},
 		Declares: []Declared{
-			{"core", []DeclaredMember{{"paranoia", 3, desired.Origin{File: "a.cue", Line: 4, Column: 2}}, {"threshold.score", 40, desired.Origin{File: "b.cue", Line: 5, Column: 1}}, {"threshold.action", "block", desired.Origin{File: "b.cue", Line: 6, Column: 1}}}},
-			{"other", []DeclaredMember{{"enabled", false, desired.Origin{File: "a.cue", Line: 9, Column: 2}}}},
-			{"third", []DeclaredMember{}},
+			{"", "core", []DeclaredMember{{"paranoia", 3, desired.Origin{File: "a.cue", Line: 4, Column: 2}}, {"threshold.score", 40, desired.Origin{File: "b.cue", Line: 5, Column: 1}}, {"threshold.action", "block", desired.Origin{File: "b.cue", Line: 6, Column: 1}}}, desired.Origin{}},
+			{"", "other", []DeclaredMember{{"enabled", false, desired.Origin{File: "a.cue", Line: 9, Column: 2}}}, desired.Origin{}},
+			{"", "third", []DeclaredMember{}, desired.Origin{}},
 		},
 		Outages: []reconcile.Outage{
 			{Subject: reconcile.OutageGit, Cause: "away", Since: noon, Tries: 3, Fix: "call someone", Next: noon.Add(25 * time.Second)},
@@ -209,6 +209,12 @@ func TestSchemas(t *testing.T) {
 	}
 	if err := zone.Validate(instance(t, someZones())); err != nil {
 		t.Error(err)
+	}
+	list, declared := someZones(), DeclaredOf(desired.Zone{Others: []desired.Other{{Kind: "list", Key: "vpn", Origin: desired.Origin{File: "a.cue", Line: 4, Column: 2}}}})
+	list.Zones[0].Declares = declared
+	list.Zones[0].Decisions[0].Kind, list.Zones[0].Fields[0].Kind, list.Zones[0].Undecided[0].Kind = "list", "list", "list"
+	if err := zone.Validate(instance(t, list)); err != nil || declared[0].String() != "list vpn (a.cue:4)" {
+		t.Errorf("%v; %s", err, declared[0])
 	}
 
 	// They are closed, and nothing that is always there may be left out.

@@ -388,10 +388,10 @@ func (t *textWriter) fields(z Zone) {
 		t.line("fields", "not known: %s", z.Unread)
 	}
 	for _, f := range z.Fields {
-		t.line("", "%s %s: %s -> %s (%s)", f.Deployment, f.Path, value(f.Live), value(f.Declared), f.Direction)
+		t.line("", "%s %s: %s -> %s (%s)", diff.Called(f.Kind, f.Deployment), f.Path, value(f.Live), value(f.Declared), f.Direction)
 	}
 	for _, l := range z.Undecided {
-		t.line("", "%s %s: %s, not in git%s", l.Deployment, l.Path, value(l.Live), noted(l.Note))
+		t.line("", "%s %s: %s, not in git%s", diff.Called(l.Kind, l.Deployment), l.Path, value(l.Live), noted(l.Note))
 	}
 }
 
@@ -402,7 +402,7 @@ func (d Decision) text(now time.Time) string {
 		where += " (" + string(d.Guard) + ")"
 	}
 	if d.Deployment != "" {
-		where = d.Deployment + ": " + where
+		where = diff.Called(d.Kind, d.Deployment) + ": " + where
 	}
 	return fmt.Sprintf("%s, for %s: %s", where, span(Age(d.Since, now)), d.Reason)
 }

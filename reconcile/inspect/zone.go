@@ -63,13 +63,14 @@ type Zone struct {
 
 // Decision is what was decided about a deployment, or about a zone as a whole.
 type Decision struct {
-	Deployment string     `json:"deployment,omitempty"` // empty: the zone as a whole
-	Stage      Stage      `json:"stage"`
-	Outcome    Outcome    `json:"outcome"`
-	Guard      diff.Guard `json:"guard,omitempty"` // which one, where the stage is guard
-	Reason     string     `json:"reason"`
-	Release    string     `json:"release,omitempty"` // what changes it
-	Approve    string     `json:"approve,omitempty"` // the digest that a person may approve
+	Kind       diff.KindName `json:"kind,omitempty"`       // as in [diff.ID]
+	Deployment string        `json:"deployment,omitempty"` // empty: the zone as a whole
+	Stage      Stage         `json:"stage"`
+	Outcome    Outcome       `json:"outcome"`
+	Guard      diff.Guard    `json:"guard,omitempty"` // which one, where the stage is guard
+	Reason     string        `json:"reason"`
+	Release    string        `json:"release,omitempty"` // what changes it
+	Approve    string        `json:"approve,omitempty"` // the digest that a person may approve
 	// Until is when it ends by itself; zero: it does not, or that is not known.
 	Until time.Time `json:"until,omitzero"`
 	Since time.Time `json:"since"` // when it was decided so first
@@ -90,6 +91,7 @@ const (
 
 // Field is a field that differs.
 type Field struct {
+	Kind       diff.KindName  `json:"kind,omitempty"` // as in [diff.ID]
 	Deployment string         `json:"deployment"`
 	Path       string         `json:"path"`
 	Live       any            `json:"live,omitempty"`     // absent: there is none
@@ -100,11 +102,12 @@ type Field struct {
 
 // Leftover is a live member that nothing declares.
 type Leftover struct {
-	Deployment string `json:"deployment"`
-	Path       string `json:"path"`
-	Live       any    `json:"live"`
-	Was        any    `json:"was,omitempty"`  // when it was last proved, where that is another value
-	Note       string `json:"note,omitempty"` // which rule it is about
+	Kind       diff.KindName `json:"kind,omitempty"` // as in [diff.ID]
+	Deployment string        `json:"deployment"`
+	Path       string        `json:"path"`
+	Live       any           `json:"live"`
+	Was        any           `json:"was,omitempty"`  // when it was last proved, where that is another value
+	Note       string        `json:"note,omitempty"` // which rule it is about
 }
 
 // AtWork says that a worker has the zone.
@@ -224,7 +227,7 @@ func (d Decision) sentences(now time.Time) []string {
 		where += ", guard " + string(d.Guard)
 	}
 	if d.Deployment != "" {
-		where += ", deployment " + d.Deployment
+		where += ", " + d.Kind.Word() + " " + d.Deployment
 	}
 	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), ago(d.Since, now), d.Reason)}
 	if d.Release != "" {

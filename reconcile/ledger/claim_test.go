@@ -131,6 +131,44 @@ func TestClaimIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A version of one kind says nothing about what a write of another kind has seen: the entry
+// point may be another one.
+func TestVersionsOfTwoKindsAreNotCompared(t *testing.T) {
+	ctx, path := t.Context(), newPath(t)
+	a, b := clocked(t, path), clocked(t, path)
+	of := func(kind diff.KindName, seen, version string) (reconcile.Entry, reconcile.Entry) {
+		write, result := writeOf("shop", seen), resultOf(1, "shop", version)
+		write.Subject.Kind, result.Subject.Kind = kind, kind
+		return write, result
+	}
+	for _, step := range []struct {
+		by    *Ledger
+		kind  diff.KindName
+		seen  string
+		again bool
+		left  string // the version after it
+	}{
+		{a, "", "4", false, "5"},
+		{b, "toy", "9", true, ""}, // 9 is later than 5, of another entry point
+		{b, "toy", "9", false, "10"},
+		{a, "toy", "10", false, "11"},
+		{b, "toy", "10", true, ""},
+		{b, "toy", "11", false, "12"},
+		{a, "", "20", true, ""},
+		{a, "", "20", false, "21"},
+		{b, "", "21", false, "22"},
+	} {
+		write, result := of(step.kind, step.seen, step.left)
+		_, err := step.by.RecordWrite(ctx, write, nil)
+		if _, again := elsewhere(err); again != step.again || !again && err != nil {
+			t.Fatalf("%+v: %v", step, err)
+		}
+		if !step.again {
+			must(t, step.by.Record(ctx, result))
+		}
+	}
+}
+
 // The claim of a process that has ended keeps no one away; that of one that runs does, even
 // if it holds the zone for longer than others wait.
 func TestClaimEndsWithItsProcess(t *testing.T) {

@@ -68,7 +68,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 		switch _, is := accounts[t.ID.Scope]; {
 		case !is:
 			problems = append(problems, diff.Problem{
-				Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Deployment: t.Deployment, State: diff.ChangedSince,
+				Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Kind: t.ID.Kind, Deployment: t.Deployment, State: diff.ChangedSince,
 				Reason: fmt.Sprintf("commit %.12s, which is in force, does not declare the zone", state.Commit),
 			})
 		case len(t.Members) > 0:
@@ -96,14 +96,14 @@ func comings(writes []reconcile.Entry) map[edge.Scope]reconcile.Entry {
 // removed something in its zone: git decides which deployments there are.
 func notUndone(t diff.Restoration, because reconcile.Entry) diff.Problem {
 	p := diff.Problem{
-		Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Deployment: t.Deployment, State: diff.Blocked,
+		Account: t.Account, Zone: t.Zone, Scope: t.ID.Scope, Kind: t.ID.Kind, Deployment: t.Deployment, State: diff.Blocked,
 		Reason: "a revert does not remove what was deployed", Hint: "declare prune: true; then remove the deployment from the repository",
 	}
 	if because.Action == string(diff.ActionRemove) {
 		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"
 	}
 	if because.Subject.ID() != t.ID {
-		p.Reason = fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Deployment)
+		p.Reason = fmt.Sprintf("%s %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Kind.Word(), because.Subject.Deployment)
 		p.Hint = ""
 	}
 	return p

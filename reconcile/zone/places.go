@@ -3,6 +3,7 @@ package zone
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -46,6 +47,15 @@ func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
 		live.EntryPoints[scope.At(phase)] = observed
 	}
 	return live
+}
+
+// Covers reports whether all entry points were read that a plan of a zone needs: a newer
+// declaration may need more of them.
+func (s Sight) Covers(z desired.Zone, removable diff.Pruning) bool {
+	return !slices.ContainsFunc(otherPhases(z, removable), func(phase edge.Phase) bool {
+		_, read := s.Others[phase]
+		return !read
+	})
 }
 
 // sightOf is what was seen of a zone, among many.

@@ -253,7 +253,7 @@ func (v *visit) replan(c diff.Change) (diff.Change, *reconcile.Result) {
 		return c, &reconcile.Result{Change: c, Outcome: reconcile.Converged} // a problem may say that it has no effect
 	}
 	for _, problem := range plan.Problems {
-		if problem.Deployment == c.Deployment {
+		if problem.Kind == c.ID().Kind && problem.Deployment == c.Deployment {
 			result := failed(c, errors.New(problem.Reason))
 			return c, &result
 		}

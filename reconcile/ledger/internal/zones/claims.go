@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
@@ -102,7 +104,7 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (r
 		return nil, err
 	}
 	z.claims.note(id, true)
-	if other && (have.until != "" || newer(have.version, write.Seen)) {
+	if other && (have.until != "" || newer(have.version, versionText(write.Subject.Kind, write.Seen))) {
 		return &reconcile.ElsewhereError{Process: have.pid}, nil
 	}
 	return nil, nil
@@ -117,15 +119,39 @@ func (z *Zones) counts(c claim, sign *lockfile.Sign) bool {
 	return err == nil && z.file.Time().Before(until) && sign.Runs(c.place)
 }
 
+// versionText is the version of an entry point as the column version has it, with the kind
+// before it where that is not the one of deployments: such a rule may be in another entry
+// point, whose versions are others.
+func versionText(kind diff.KindName, version string) string {
+	if kind == "" || version == "" {
+		return version
+	}
+	return string(kind) + ":" + version
+}
+
 // newer reports whether a version is later than the one that was seen, or cannot be told to
-// be no later.
+// be no later: versions of two kinds cannot.
 func newer(version, seen string) bool {
+	version, seen, ok := ofOneKind(version, seen)
+	if !ok {
+		return true
+	}
 	v, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
 		return version != seen || version == ""
 	}
 	s, err := strconv.ParseUint(seen, 10, 64)
 	return err != nil || v > s
+}
+
+// ofOneKind returns two versions without their kind; false where that is not the same.
+func ofOneKind(a, b string) (string, string, bool) {
+	kind, version, other := strings.Cut(a, ":")
+	if !other {
+		return a, b, !strings.Contains(b, ":")
+	}
+	b, same := strings.CutPrefix(b, kind+":")
+	return version, b, same
 }
 
 // await waits until no other process has the claim on a zone.
@@ -181,7 +207,7 @@ func (z *Zones) endClaims(ctx context.Context, tx *sql.Tx, entries []reconcile.E
 		if e.Result == nil {
 			continue
 		}
-		if err := z.endClaim(ctx, tx, e.Subject.Scope, e.Result.Version); err != nil {
+		if err := z.endClaim(ctx, tx, e.Subject.Scope, versionText(e.Subject.Kind, e.Result.Version)); err != nil {
 			return err
 		}
 	}
