@@ -30,14 +30,14 @@ func (z Zone) Fingerprint(account Account) string {
 		if !known {
 			ref = RulesetRef{Key: d.Ruleset}
 		}
-		print := pairs{{"Ruleset", ref}}
+		said := pairs{{"Ruleset", ref}}
 		if d.Key != "" {
-			print = append(print, pair{"Key", d.Key})
+			said = append(said, pair{"Key", d.Key})
 		}
 		if d.Ref != "" {
-			print = append(print, pair{"Ref", d.Ref})
+			said = append(said, pair{"Ref", d.Ref})
 		}
-		deployments[i] = append(print, d.printed()...)
+		deployments[i] = append(said, d.printed()...)
 	}
 	if len(z.Labels) == 0 {
 		z.Labels = nil // none is none, however it came to be
@@ -86,13 +86,13 @@ func (d Deployment) printed() (all pairs) {
 	return all
 }
 
-type print struct {
+type printed struct {
 	name string
 	of   func(d *Deployment) any // nil for nothing
 }
 
 // prints has printNames, and after them what they lack.
-var prints = sync.OnceValue(func() (all []print) {
+var prints = sync.OnceValue(func() (all []printed) {
 	members := map[string]func(d *Deployment) any{
 		"threshold": func(d *Deployment) any {
 			if d.Threshold == nil {
@@ -114,12 +114,12 @@ var prints = sync.OnceValue(func() (all []print) {
 	for _, n := range printNames {
 		known[n[0]] = true
 		if n[1] != "" {
-			all = append(all, print{n[1], members[n[0]]})
+			all = append(all, printed{n[1], members[n[0]]})
 		}
 	}
 	for _, m := range DeploymentMembers {
 		if first, _, _ := strings.Cut(m.Path, "."); !known[m.Path] && !known[first] {
-			all = append(all, print{m.Path, m.print})
+			all = append(all, printed{m.Path, m.print})
 		}
 	}
 	return all

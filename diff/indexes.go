@@ -13,7 +13,7 @@ import (
 // concurrent use, and its zero value is empty.
 type Indexes struct {
 	mu sync.Mutex
-	by map[indexed]index
+	by map[indexed]made
 }
 
 const mostIndexes = 64
@@ -23,28 +23,28 @@ type indexed struct {
 	ruleset RulesetVersion
 }
 
-// index is what a kind has made of the rules of a ruleset.
-type index struct {
+// made is what a kind has made of the rules of a ruleset.
+type made struct {
 	first *edge.Rule
 	count int
-	made  any
+	value any
 }
 
 // Of returns what a kind makes of a managed ruleset. Several plans share it.
-func (i *Indexes) Of(kind KindName, r edge.Ruleset, make func(edge.Ruleset) any) any {
+func (i *Indexes) Of(kind KindName, r edge.Ruleset, index func(edge.Ruleset) any) any {
 	if i == nil || len(r.Rules) == 0 {
-		return make(r)
+		return index(r)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	key := indexed{kind, RulesetVersion{Ruleset: r.ID, Version: r.Version}}
 	known, is := i.by[key]
 	if !is || known.count != len(r.Rules) || known.first != &r.Rules[0] {
-		known = index{&r.Rules[0], len(r.Rules), make(r)}
+		known = made{&r.Rules[0], len(r.Rules), index(r)}
 		if len(i.by) >= mostIndexes || i.by == nil {
-			i.by = map[indexed]index{}
+			i.by = map[indexed]made{}
 		}
 		i.by[key] = known
 	}
-	return known.made
+	return known.value
 }

@@ -56,6 +56,7 @@ func (r *reader) value(path string, typ desired.Type, f both) any {
 		return r.score(path, f)
 	case desired.Text:
 		return f.text()
+	default:
 	}
 	panic("compile: no reader for a value of the type " + string(typ))
 }
@@ -81,6 +82,7 @@ func (r *reader) element(place, path string, typ desired.Type, e both) any {
 			Unmanaged: desired.Unmanaged(path), Origin: e.origin(),
 			All: e.field("all").truth(), Version: e.field("version").truth(), Tag: e.field("tag").text(), Rule: ruleRef(e),
 		}
+	default:
 	}
 	panic("compile: no reader for a list of the type " + string(typ))
 }

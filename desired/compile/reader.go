@@ -47,11 +47,6 @@ func (b both) text() string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-func (b both) number() int {
-	n, _ := b.value.Int64() // validated: a whole number
-	return int(n)
-}
-
 func (b both) truth() bool {
 	if !b.exists() {
 		return false
@@ -116,9 +111,6 @@ func declared[T any](b both, read func(both) T) *desired.Declared[T] {
 	}
 	return &desired.Declared[T]{Value: read(b), Origin: b.origin()}
 }
-
-// as is a text of a type of its own.
-func as[T ~string](b both) T { return T(b.text()) }
 
 // reader fills a unit from a value that is known to fit the schema.
 type reader struct{ unit *Unit }

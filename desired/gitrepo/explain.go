@@ -168,13 +168,13 @@ func (f *fetch) classifyRedirect(err error) *Error {
 	if !errors.As(err, &request) {
 		return nil
 	}
-	from, err := url.Parse(f.source.URL)
-	if err != nil {
-		return nil
+	from, badSource := url.Parse(f.source.URL)
+	if badSource != nil {
+		return nil //nolint:nilerr // then it is not about a redirect
 	}
-	to, err := from.Parse(request.URL) // a server may send a path alone
-	if err != nil {
-		return nil
+	to, badTarget := from.Parse(request.URL) // a server may send a path alone
+	if badTarget != nil {
+		return nil //nolint:nilerr // then it is not about a redirect
 	}
 	refused := strings.HasPrefix(request.Err.Error(), "http redirect: ")
 	if !refused && from.Scheme == to.Scheme && from.Host == to.Host {

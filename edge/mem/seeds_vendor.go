@@ -20,11 +20,11 @@ func SeedFor(profile string) Seed {
 
 // What [VendorSeed] holds beside what [DefaultSeed] does.
 const (
-	Staging        edge.AccountID = "0123456789abcdef0123456789abcd02" // the second account
-	VendorUser                    = "5eed0000000000000000000000000001"
-	StagingToken                  = "staging"   // name of a token of the second account's own, for its rulesets
-	ZoneOnlyToken                 = "zone-only" // name of a token that may read and write rulesets of zones, and nothing of accounts
-	PlatformReader                = "reader"    // name of a token that may only read
+	Staging        = edge.AccountID("0123456789abcdef0123456789abcd02") // the second account
+	VendorUser     = "5eed0000000000000000000000000001"
+	StagingToken   = "staging"   // name of a token of the second account's own, for its rulesets
+	ZoneOnlyToken  = "zone-only" // name of a token that may read and write rulesets of zones, and nothing of accounts
+	PlatformReader = "reader"    // name of a token that may only read
 )
 
 // Zones of the vendor's seed.

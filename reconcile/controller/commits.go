@@ -47,7 +47,7 @@ const startWhole = 4
 // begin puts everything into the queue that is in force from an earlier process: what
 // was not proved yet at once, and the rest by its turn; or all at once, where that
 // costs little.
-func (c *commits) begin(ctx context.Context) {
+func (c *commits) begin() {
 	g := c.control.Current()
 	if g == nil {
 		return

@@ -198,7 +198,7 @@ func (c *Controller) RotateToken(ctx context.Context, r Rotation, begin func(con
 // what became of it is put on record (zoneWork.conclude), and how far the sweep has come is
 // the last thing that is written. Each of these has [reconcile.Grace] to end.
 func (c *Controller) Run(ctx context.Context) {
-	c.commits.begin(ctx)
+	c.commits.begin()
 	var all sync.WaitGroup
 	for _, part := range []func(context.Context){
 		c.commits.follow, c.commits.keepStates, c.ticks.run, c.ticks.lookNow, c.tokenLoop.run, c.nameLoop.run,

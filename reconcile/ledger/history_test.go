@@ -199,7 +199,7 @@ func TestNotedHead(t *testing.T) {
 
 // pathOf is where a check of rapid has its ledger.
 func pathOf(rt *rapid.T, folder string) string {
-	dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check
+	dir, err := os.MkdirTemp(folder, "")
 	must(rt, err)
 	return filepath.Join(dir, "ledger.db")
 }

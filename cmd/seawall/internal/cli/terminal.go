@@ -227,7 +227,7 @@ func (t *Terminal) Table(rows [][]string) error {
 
 // ExitAttention is the exit code where a command has done what it could, and something is left
 // for a person: refused, unknown, or not to be read.
-const ExitAttention = ExitError(4)
+const ExitAttention = ExitError(4) //nolint:errname // it is a code first
 
 // Attention ends a command with [ExitAttention] where that is needed.
 func Attention(needed bool) error {

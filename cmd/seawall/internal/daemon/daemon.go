@@ -134,7 +134,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 		settings: s, assembly: a, log: log, failures: failures, lock: lock, manager: &manager{},
 		outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}), //nolint:contextcheck // the end of an outage is logged whatever has ended
 	}
-	if d.reviews, err = d.newReviews(); err != nil {
+	if d.reviews, err = d.newReviews(); err != nil { //nolint:contextcheck // a forge is asked with the context of each call
 		a.Close()
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func (d *diagnosis) keysOf(name string) (keys []string) {
 }
 
 func (d *diagnosis) forge(ctx context.Context, f *findings) {
-	client, err := setup.NewForge(*d.Forge, d.Source.Ref)
+	client, err := setup.NewForge(*d.Forge, d.Source.Ref) //nolint:contextcheck // a forge is asked with the context of each call
 	if err != nil {
 		f.fail("forge", err)
 		return

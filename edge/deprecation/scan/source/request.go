@@ -122,19 +122,30 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	if name == "newbuilder" && len(args) == 1 && strings.Contains(strings.ToLower(path), "request") { // HttpRequest.newBuilder(uri)
 		r.usual = http.MethodGet
 	}
-	if r.target == nil && r.base != nil && r.body == nil {
-		return r // a client: what it is asked for later has this base
-	}
 	if r.target == nil {
-		return nil
+		return r.asClient()
 	}
 	if recv.req != nil && recv.req.base != nil {
 		r.base = recv.req.base
 	}
-	if sends || r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0 {
+	if sends || r.says() {
 		return r
 	}
 	return nil
+}
+
+// asClient is a request without an address of its own: a client, whose later requests have
+// its base; nil where it is none.
+func (r *request) asClient() *request {
+	if r.base == nil || r.body != nil {
+		return nil
+	}
+	return r
+}
+
+// says reports whether it has anything beside an address that only a request has.
+func (r *request) says() bool {
+	return r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0
 }
 
 // chained is a request that a builder begins with its address.

@@ -131,30 +131,50 @@ var emptied = call.Words("jsonobject objectnode hashmap linkedhashmap treemap li
 func javaObject(path string, recv *value, args []argument) *value {
 	name := plainName(path)
 	first, second := argAt(args, 0), argAt(args, 1)
+	if made := emptyObject(name, recv.line); made != nil && first == nil && recv.is == open {
+		return made
+	}
 	switch {
-	case first == nil && recv.is == open && (name == "httpheaders" || name == "headers"):
-		return &value{is: object, text: "headers", line: recv.line}
-	case first == nil && recv.is == open && emptied[name]:
-		return &value{is: object, line: recv.line}
 	case name == "put" && recv.is == object && second != nil && first.is == text:
 		recv.set(first.text, second)
 		return recv
 	case name == "of" && strings.HasSuffix(path, "Map.of"):
-		made := &value{is: object, line: recv.line}
-		for i := 0; i+1 < len(args); i += 2 {
-			made.set(args[i].text, args[i+1].value)
-		}
-		return made
+		return mapOf(recv, args)
 	case name == "httpentity" && first != nil:
-		made := &value{is: object, line: recv.line}
-		for _, a := range args {
-			if a.is == object && a.text == "headers" {
-				made.set("headers", a.value)
-			} else {
-				made.set("body", a.value)
-			}
-		}
-		return made
+		return entity(recv, args)
 	}
 	return nil
+}
+
+// emptyObject is one that is made empty, by the name of what makes it; nil for none.
+func emptyObject(name string, line int) *value {
+	switch {
+	case name == "httpheaders", name == "headers":
+		return &value{is: object, text: "headers", line: line}
+	case emptied[name]:
+		return &value{is: object, line: line}
+	}
+	return nil
+}
+
+// mapOf is a map of keys and values in turn.
+func mapOf(recv *value, args []argument) *value {
+	made := &value{is: object, line: recv.line}
+	for i := 0; i+1 < len(args); i += 2 {
+		made.set(args[i].text, args[i+1].value)
+	}
+	return made
+}
+
+// entity is a message of Spring's RestTemplate: headers, and a body.
+func entity(recv *value, args []argument) *value {
+	made := &value{is: object, line: recv.line}
+	for _, a := range args {
+		if a.is == object && a.text == "headers" {
+			made.set("headers", a.value)
+		} else {
+			made.set("body", a.value)
+		}
+	}
+	return made
 }
