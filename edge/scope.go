@@ -97,9 +97,10 @@ func (s Scope) Compare(o Scope) int {
 func (s Scope) IsZero() bool { return s.ID == "" || s.Level == "" || s.Level == LevelCredential }
 
 // Text is the text form, as JSON and the columns of the ledger have it. It is empty for an id
-// that is not known, and for a credential: what belongs to one is told by its owner.
+// that is not known, and for a credential: what belongs to one is told by its owner. It is
+// empty for a level that is not known, too, which would read back as a zone.
 func (s Scope) Text() string {
-	if s.IsZero() {
+	if s.Level != LevelZone && s.Level != LevelAccount || s.ID == "" {
 		return ""
 	}
 	return s.String()

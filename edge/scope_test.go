@@ -67,3 +67,11 @@ func TestScopeOrder(t *testing.T) {
 		}
 	}
 }
+
+// What has no known level must not come back from the ledger as a zone.
+func TestUnknownLevelIsNoZone(t *testing.T) {
+	strange := Scope{Level: "list", ID: "abc"}
+	if back := ParseScope(strange.Text()); back != (Scope{}) {
+		t.Errorf("the scope %v came back as %v", strange, back)
+	}
+}

@@ -184,16 +184,17 @@ func names(t *testing.T, folder string) []string {
 // TestDamagedRecords: what cannot be read is not left out, and the rest is not told. A time is
 // damage, not the beginning of time: a hold would be over, and a wave would start.
 func TestDamagedRecords(t *testing.T) {
+	const spoiledApproval = `INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES ('d', 'approval', '', '', 'once', 1)`
 	for spoil, reason := range map[string]string{
-		`UPDATE proved SET labels = '{"tier"'`:                                                                     "the labels of zone zone-1",
-		`UPDATE drift SET at = 'once'`:                                                                             "the time of a drift in zone zone-1",
-		`UPDATE accepted SET state = x'00'`:                                                                        "the state of commit c1",
-		`UPDATE accepted SET state = substr(state, 1, length(state) - 9)`:                                          "the state of commit c1",
-		`UPDATE applied SET members = '{}'`:                                                                        "ruleset ruleset in zone zone-1",
-		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL, '[]')`:                                            "the end of the hold on \"z\"",
-		`INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES ('d', 'approval', '', '', 'once', 1)`: "the time of the approval of d",
-		`UPDATE rollout SET since = 'then'`:                                                                        "the time since which wave 2 soaks",
-		`DROP TABLE proved`:                                                                                        "no such table: proved",
+		`UPDATE proved SET labels = '{"tier"'`:                            "the labels of zone zone-1",
+		`UPDATE drift SET at = 'once'`:                                    "the time of a drift in zone zone-1",
+		`UPDATE accepted SET state = x'00'`:                               "the state of commit c1",
+		`UPDATE accepted SET state = substr(state, 1, length(state) - 9)`: "the state of commit c1",
+		`UPDATE applied SET members = '{}'`:                               "ruleset ruleset in zone zone-1",
+		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL, '[]')`:   "the end of the hold on \"z\"",
+		spoiledApproval:                     "the time of the approval of d",
+		`UPDATE rollout SET since = 'then'`: "the time since which wave 2 soaks",
+		`DROP TABLE proved`:                 "no such table: proved",
 	} {
 		l, ctx := mustOpen(t, newPath(t)), t.Context()
 		must(t, errors.Join(
