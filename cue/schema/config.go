@@ -30,6 +30,7 @@ type Config struct {
 	Sinks       map[string]Sink `cue:"sinks"`
 	Forge       *Forge          `cue:"forge"` // nil for none
 	Hooks       map[string]Hook `cue:"hooks"`
+	Notify      Notify          `cue:"notify"`
 	Listen      string          `cue:"listen"` // host:port
 	Web         Web             `cue:"web"`
 	Health      Health          `cue:"health"`

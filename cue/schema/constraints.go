@@ -30,6 +30,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSinks(config)
 	c.checkGuards(config, v)
 	c.checkForge(config)
+	c.checkNotify(config)
 	c.checkAccounts(config)
 }
 
@@ -179,6 +180,7 @@ func (c *configReader) checkURL(path, address, unlike string) {
 // exclusive are the structs of which exactly one member is set, where they exist.
 var exclusive = []reflect.Type{
 	reflect.TypeFor[Auth](), reflect.TypeFor[Seal](), reflect.TypeFor[Sink](), reflect.TypeFor[VaultAuth](), reflect.TypeFor[SecretRef](),
+	reflect.TypeFor[Recipient](),
 }
 
 // exactlyOne: matchN of CUE names none of the fields it counts, and a

@@ -231,6 +231,11 @@ var (
 		"seawall_pull_request_heads_refused", "gauge", nil,
 		"Open pull requests whose head is not fetched, because it is over a limit of forge.limits or ended its worker.",
 	}
+	notifications = metric{
+		"seawall_notifications_total", "counter",
+		[]label{{"outcome", NotificationOutcomes}},
+		"Tries to send a notification, by outcome: sent, failed (it is tried again), or refused by the other side (it is dropped).",
+	}
 	webhooks = metric{
 		"seawall_webhooks_total", "counter",
 		[]label{{"outcome", WebhookOutcomes}},
@@ -240,6 +245,9 @@ var (
 
 // WebhookOutcomes are the outcomes of requests to the webhooks; see package forge.
 var WebhookOutcomes = []string{"woke", "ignored", "unverified", "unreadable", "throttled", "no_post", "unready"}
+
+// NotificationOutcomes are the outcomes of tries to send a notification; see package notify.
+var NotificationOutcomes = []string{"sent", "failed", "refused"}
 
 var priorities = label{"priority", []string{"push", "bulk", "released", "retry", "sweep"}}
 
@@ -256,7 +264,7 @@ func toldMetrics() []metric {
 	return []metric{
 		buildInfo, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks,
+		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks, notifications,
 	}
 }
 

@@ -141,7 +141,7 @@ const (
 
 var outageSubjects = []string{
 	string(reconcile.OutageGit), string(reconcile.OutagePlatform), string(reconcile.OutageCredential), string(reconcile.OutageAccount),
-	string(reconcile.OutageZone), string(reconcile.OutageSink), string(reconcile.OutageForge), string(reconcile.OutageState),
+	string(reconcile.OutageZone), string(reconcile.OutageSink), string(reconcile.OutageForge), string(reconcile.OutageRoute), string(reconcile.OutageState),
 }
 
 // platformCodes are the codes of the platform that are counted by themselves.
@@ -209,6 +209,11 @@ func (s *Status) ReviewFailed(round bool) {
 // HeadsRefused shows how many open pull requests have a head that is not fetched, because
 // it is over a limit or has ended its worker.
 func (s *Status) HeadsRefused(n int) { s.metrics.set(headsRefused, float64(n)) }
+
+// Notified counts a try to send a notification, by one of [NotificationOutcomes].
+func (s *Status) Notified(outcome string) {
+	s.metrics.count(notifications, outcome).Inc()
+}
 
 // Webhook counts a request to the webhooks, by one of [WebhookOutcomes].
 func (s *Status) Webhook(outcome string) {

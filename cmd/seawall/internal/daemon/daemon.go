@@ -303,6 +303,11 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	notifications, err := d.newNotifications(health)
+	if err != nil {
+		stop()
+		return errors.Join(setup.Explain(err), <-served)
+	}
 	heart, err := d.controller(ctx, git, s.sweep, health, look)
 	if err != nil {
 		stop()
@@ -314,6 +319,9 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
 	var beside gosync.WaitGroup
 	beside.Go(func() { d.reviews.Run(ctx, s.reviews) })
+	if notifications != nil {
+		beside.Go(func() { notifications.Run(ctx) })
+	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
