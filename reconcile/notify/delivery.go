@@ -22,7 +22,8 @@ type delivery struct {
 	digested time.Time
 
 	mu      sync.Mutex
-	opened  []Open // as of the last look
+	unkept  map[string]bool // ids of messages that wait and could not be kept
+	opened  []Open          // as of the last look
 	waiting []Message
 	more    chan struct{} // has a value when there may be more to send
 }
@@ -30,7 +31,7 @@ type delivery struct {
 func newDelivery(r Route, c Config, known Known, waiting []Message) *delivery {
 	d := &delivery{
 		Route: r, config: c, judge: newJudge(r.Name, r.Least, known.Open), digested: known.Digested,
-		opened: known.Open, waiting: waiting, more: make(chan struct{}, 1),
+		opened: known.Open, waiting: waiting, unkept: map[string]bool{}, more: make(chan struct{}, 1),
 	}
 	d.wake()
 	return d
@@ -44,8 +45,8 @@ func (d *delivery) wake() {
 }
 
 // learn has the route know what is wrong, and keeps the messages that say so before any of
-// them is sent. Where they cannot be kept they are sent all the same: a full disk is one of
-// the things to report.
+// them is sent. Where they cannot be kept they are sent all the same, as a full disk is one of
+// the things to report; and they are kept as soon as that works.
 func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) {
 	if d.full() {
 		return
@@ -55,20 +56,40 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) 
 	if m, due := d.digest(ctx, s.At); due {
 		messages = append(messages, m)
 	}
-	if len(messages) == 0 && !first {
-		return
-	}
 	for i := range messages {
 		messages[i] = redacted(d.Template.apply(messages[i]))
 	}
+	late := d.late()
+	if len(messages)+len(late) == 0 && !first {
+		return
+	}
 	open := d.open()
-	if err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, messages); err != nil && ctx.Err() == nil {
-		d.config.Log.Warn("notifications could not be kept before they are sent; one that a restart interrupts is lost", "route", d.Name, "error", err.Error())
+	err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, append(late, messages...))
+	if err != nil && len(late) == 0 && ctx.Err() == nil {
+		d.config.Log.Warn("notifications cannot be kept before they are sent; a restart may lose them", "route", d.Name, "error", err.Error())
 	}
 	d.mu.Lock()
 	d.waiting, d.opened = append(d.waiting, messages...), open
+	clear(d.unkept)
+	if err != nil {
+		for _, m := range append(late, messages...) {
+			d.unkept[m.ID] = true
+		}
+	}
 	d.mu.Unlock()
 	d.wake()
+}
+
+// late are the messages that wait and could not be kept.
+func (d *delivery) late() (late []Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.waiting {
+		if d.unkept[m.ID] {
+			late = append(late, m)
+		}
+	}
+	return late
 }
 
 func (d *delivery) full() bool {
