@@ -62,7 +62,7 @@ var Outcomes = []string{OutcomeSent, OutcomeFailed, OutcomeRefused}
 
 const (
 	// every is how often causes are looked at.
-	every = 5 * time.Second
+	every = 2 * time.Second
 	// mostWaiting bounds the messages that wait for one route. A route with more learns nothing
 	// new; what is wrong then is said once there is room.
 	mostWaiting = 1000
