@@ -3,6 +3,7 @@ package cuefile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -343,13 +344,8 @@ func (p *printer) deployments(root *node, t *tier) {
 }
 
 func labelText(z Zone) string {
-	keys := make([]string, 0, len(z.Labels))
-	for key := range z.Labels {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	var b strings.Builder
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(z.Labels)) {
 		b.WriteString("labels: " + Label(key) + ": " + String(z.Labels[key]) + "\n")
 	}
 	return b.String()
