@@ -39,8 +39,8 @@ type session struct {
 func (s *session) run(ctx context.Context, order []byte) error {
 	defer s.stdin.Close()
 	s.stepEnds = time.Now().Add(s.limits.PerStep)
-	s.timer = time.AfterFunc(s.limits.PerStep, s.timeout)
-	total := time.AfterFunc(time.Until(s.deadline), s.totalTimeout)
+	s.timer = time.AfterFunc(s.limits.PerStep, func() { s.killFor(BoundTime, s.limits.PerStep) })
+	total := time.AfterFunc(time.Until(s.deadline), func() { s.killFor(BoundTotal, s.limits.Total) })
 	stopWatching := context.AfterFunc(ctx, func() { s.kill(context.Cause(ctx)) })
 	defer func() { s.timer.Stop(); total.Stop(); stopWatching() }()
 
@@ -122,10 +122,6 @@ func (s *session) result(payload []byte) error {
 func (s *session) tripped(bound Bound, limit string) *BoundError {
 	return &BoundError{Bound: bound, Limit: limit, Step: s.step}
 }
-
-func (s *session) timeout() { s.killFor(BoundTime, s.limits.PerStep) }
-
-func (s *session) totalTimeout() { s.killFor(BoundTotal, s.limits.Total) }
 
 func (s *session) killFor(bound Bound, limit time.Duration) {
 	s.mu.Lock()
