@@ -50,8 +50,7 @@ func (e Evaluator) listAndEvaluate(ctx context.Context, t tree) (list *listing, 
 		list, first.total = &r.Answer, len(r.Answer.Folders)
 		return nil
 	})
-	var bound *worker.BoundError
-	if errors.As(err, &bound) && bound.Bound != worker.BoundTotal && list != nil && slices.Contains(list.Folders, bound.Step) {
+	if bound, ok := errors.AsType[*worker.BoundError](err); ok && bound.Bound != worker.BoundTotal && list != nil && slices.Contains(list.Folders, bound.Step) {
 		if bound.Bound == worker.BoundOutput {
 			return list, first, unitcache.ErrTooMuch
 		}

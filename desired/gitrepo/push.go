@@ -96,8 +96,7 @@ func (r *Repo) commit(b Branch) (*newObjects, error) {
 	}
 	tree, err := n.tree(base.TreeHash, ".", b.Files)
 	if err != nil {
-		var known *Error
-		if errors.As(err, &known) {
+		if known, ok := errors.AsType[*Error](err); ok {
 			known.Doing = fmt.Sprintf("changing commit %.12s", b.Base)
 			return nil, err
 		}

@@ -138,8 +138,7 @@ func verifyTag(st *filesystem.Storage, hash plumbing.Hash, commit, followed stri
 		return object.Name, untrusted("sign a tag with that name", "it was signed under another name than %s", followed)
 	}
 	_, err = keys.Verify(object, now)
-	var why *signature.Error
-	if errors.As(err, &why) && why.Kind == signature.ErrUnsigned {
+	if why, ok := errors.AsType[*signature.Error](err); ok && why.Kind == signature.ErrUnsigned {
 		why.Hint = tagHint
 	}
 	return object.Name, err

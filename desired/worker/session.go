@@ -188,8 +188,7 @@ func (s *session) outcome(ended bool, exit error) error {
 	if err == nil && !ended {
 		err = s.diagnose(exit)
 	}
-	var bound *BoundError
-	if errors.As(err, &bound) {
+	if bound, ok := errors.AsType[*BoundError](err); ok {
 		bound.Stderr = s.stderr.String()
 	}
 	return err
