@@ -21,7 +21,7 @@ type Notify struct {
 // Heartbeat is an address that is asked while the daemon is ready.
 type Heartbeat struct {
 	URL   SecretRef     `cue:"url"`
-	Every time.Duration `cue:"every"` // above zero
+	Every time.Duration `cue:"every" is:"positive"`
 }
 
 // Route is a place that gets notifications, and which.
@@ -74,12 +74,9 @@ type PagerDuty struct {
 	URL string    `cue:"url"` // https, or http to the loopback
 }
 
-// checkNotify: CUE knows neither addresses nor durations. Cron expressions and templates are
+// checkNotify: CUE knows no addresses. Cron expressions and templates are
 // read where they are used.
 func (c *configReader) checkNotify(config *Config) {
-	if h := config.Notify.Heartbeat; h != nil {
-		c.checkTimeout("notify.heartbeat.every", h.Every)
-	}
 	for _, name := range slices.Sorted(maps.Keys(config.Notify.Routes)) {
 		path, to := cue.MakePath(cue.Str("notify"), cue.Str("routes"), cue.Str(name), cue.Str("to")).String(), config.Notify.Routes[name].To
 		if name == "heartbeat" {

@@ -166,7 +166,7 @@ func TestNotificationsOfAnOutage(t *testing.T) {
 		}
 	}
 	down.Store(false)
-	s.Poll("the outage ends", func() bool { return in.has("outage/platform/", "ends") })
+	s.PollLong(t, "the outage ends", func() bool { return in.has("outage/platform/", "ends") })
 	if n := len(in.all()); n > 4 {
 		t.Errorf("%d messages: %+v", n, in.all())
 	}

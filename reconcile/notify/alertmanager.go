@@ -12,6 +12,7 @@ type Alertmanager struct {
 	poster
 	URL    Secret // such as http://localhost:9093/api/v2/alerts
 	Source string
+	Now    func() time.Time
 }
 
 type alertmanagerAlert struct {
@@ -35,21 +36,21 @@ const (
 
 // NewAlertmanager returns the sender of alerts. It believes the authorities in pem, or those
 // of the system where it is nil.
-func NewAlertmanager(url Secret, source string, pem []byte) (*Alertmanager, error) {
+func NewAlertmanager(url Secret, source string, now func() time.Time, pem []byte) (*Alertmanager, error) {
 	p, err := newPoster(pem)
-	return &Alertmanager{p, url, source}, err
+	return &Alertmanager{p, url, source, now}, err
 }
 
 // Send implements [Sender].
 func (a *Alertmanager) Send(ctx context.Context, m Message) error {
-	end := time.Now().Add(believed)
+	end := a.Now().Add(believed)
 	switch m.State {
 	case Digest:
 		return nil
 	case Ends:
 		end = m.At
 	case Test:
-		end = time.Now().Add(RefreshEvery)
+		end = a.Now().Add(RefreshEvery)
 	default:
 	}
 	alert := a.alert(Open{Cause: m.Cause, About: m.About, Severity: m.Severity, Title: m.Title, Since: m.Since}, end)
@@ -64,7 +65,7 @@ func (a *Alertmanager) Refresh(ctx context.Context, open []Open) error {
 	}
 	alerts := make([]alertmanagerAlert, 0, len(open))
 	for _, o := range open {
-		alerts = append(alerts, a.alert(o, time.Now().Add(believed)))
+		alerts = append(alerts, a.alert(o, a.Now().Add(believed)))
 	}
 	return a.post(ctx, a.URL, alerts, nil)
 }

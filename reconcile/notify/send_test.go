@@ -113,7 +113,7 @@ func TestWebhook(t *testing.T) {
 	}
 	status := http.StatusNoContent
 	url, got := receiver(t, &status)
-	send(t, must(NewWebhook(url, secret(example), nil)), begin, begin)
+	send(t, must(NewWebhook(url, secret(example), time.Now, nil)), begin, begin)
 	first, second := got()[0], got()[1]
 	id, stamp := first.header.Get("Webhook-Id"), first.header.Get("Webhook-Timestamp")
 	if id != begin.ID || second.header.Get("Webhook-Id") != id || first.body["id"] != id {
@@ -126,7 +126,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("body %s", first.raw)
 	}
 	for _, bad := range []string{"hunter2", "whsec_!", "whsec_AAAA"} {
-		if err := must(NewWebhook(url, secret(bad), nil)).Send(t.Context(), begin); err == nil || strings.Contains(err.Error(), bad) {
+		if err := must(NewWebhook(url, secret(bad), time.Now, nil)).Send(t.Context(), begin); err == nil || strings.Contains(err.Error(), bad) {
 			t.Errorf("secret %q: %v", bad, err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestPagerDuty(t *testing.T) {
 func TestAlertmanager(t *testing.T) {
 	status := http.StatusOK
 	url, got := receiver(t, &status)
-	a := must(NewAlertmanager(url, "edge-1", nil))
+	a := must(NewAlertmanager(url, "edge-1", time.Now, nil))
 	send(t, a, begin, end)
 	if err := errors.Join(a.Refresh(t.Context(), nil), a.Refresh(t.Context(), []Open{{Cause: begin.Cause, About: begin.About, Severity: Critical, Since: at}})); err != nil {
 		t.Fatal(err)

@@ -18,13 +18,14 @@ type Webhook struct {
 	poster
 	URL    Secret
 	Secret Secret // at least 24 bytes; behind whsec_ it is in base64
+	Now    func() time.Time
 }
 
 // NewWebhook returns the sender of a signed webhook. It believes the authorities in pem, or
 // those of the system where it is nil.
-func NewWebhook(url, secret Secret, pem []byte) (*Webhook, error) {
+func NewWebhook(url, secret Secret, now func() time.Time, pem []byte) (*Webhook, error) {
 	p, err := newPoster(pem)
-	return &Webhook{p, url, secret}, err
+	return &Webhook{p, url, secret, now}, err
 }
 
 // Send implements [Sender].
@@ -37,7 +38,7 @@ func (w *Webhook) Send(ctx context.Context, m Message) error {
 		if err != nil {
 			return err
 		}
-		at := strconv.FormatInt(time.Now().Unix(), 10)
+		at := strconv.FormatInt(w.Now().Unix(), 10)
 		header.Set("Webhook-Id", m.ID)
 		header.Set("Webhook-Timestamp", at)
 		header.Set("Webhook-Signature", signature(key, m.ID, at, body))

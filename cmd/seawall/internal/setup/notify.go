@@ -50,11 +50,11 @@ func sender(to schema.Recipient) (notify.Sender, error) {
 		return withAuthorities(to.Slack.CAFile, func(pem []byte) (notify.Sender, error) { return notify.NewSlack(secretOf(to.Slack.URL), pem) })
 	case to.Webhook != nil:
 		return withAuthorities(to.Webhook.CAFile, func(pem []byte) (notify.Sender, error) {
-			return notify.NewWebhook(secretOf(to.Webhook.URL), secretOf(to.Webhook.Secret), pem)
+			return notify.NewWebhook(secretOf(to.Webhook.URL), secretOf(to.Webhook.Secret), time.Now, pem)
 		})
 	case to.Alertmanager != nil:
 		return withAuthorities(to.Alertmanager.CAFile, func(pem []byte) (notify.Sender, error) {
-			return notify.NewAlertmanager(secretOf(to.Alertmanager.URL), host(), pem)
+			return notify.NewAlertmanager(secretOf(to.Alertmanager.URL), host(), time.Now, pem)
 		})
 	case to.PagerDuty != nil:
 		address := func() (edge.Secret, error) { return edge.NewSecret(to.PagerDuty.URL), nil }
