@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"sync/atomic"
@@ -17,6 +18,8 @@ import (
 
 // call is a request of the contract, before it has an address.
 type call struct {
+	name   edge.Call
+	level  edge.Level
 	class  class
 	method string
 	path   string // relative to the base address
@@ -24,6 +27,11 @@ type call struct {
 	body   any // nil for none
 	// tells says that the call calls what [edge.BeforeSend] put into its context.
 	tells bool
+}
+
+// reading is a call that only reads.
+func reading(name edge.Call, level edge.Level, path string) call {
+	return call{name: name, level: level, class: read, method: http.MethodGet, path: path}
 }
 
 // String is method and path, as errors and recorders show a call.

@@ -54,7 +54,7 @@ func TestRefusalSpeaksOfTheCallersKeys(t *testing.T) {
 		c := s.client(t, func(config *Config) { config.Vendor = "acme" })
 		_, err := c.UpdateToken(t.Context(), edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
 		var e *edge.Error
-		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Pointer != "/policies/0/resources/com.vendor.api.account.x" {
+		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Source.Pointer != "/policies/0/resources/com.vendor.api.account.x" {
 			t.Errorf("got %v", err)
 		}
 		wantText(t, err, "no com.vendor.api.account.x")

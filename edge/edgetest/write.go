@@ -124,7 +124,7 @@ func unknownMembersSurvive(t tester) {
 	body := t.body(entry)
 	if t.Strict {
 		body.Extra = extra("rule")
-		_, err := t.tryUpdate(t.Zone, entry, t.deployment(entry).ID, body)
+		_, err := t.send(edge.UpdateRule(t.Zone, entry.ID, t.deployment(entry).ID, body))
 		t.wantIs(err, edge.ErrInvalid, edge.ErrOutcomeUnknown)
 		return
 	}

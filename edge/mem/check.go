@@ -57,7 +57,7 @@ var (
 )
 
 func problem(code int, pointer, format string, args ...any) edge.ErrorDetail {
-	return edge.ErrorDetail{Code: code, Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+	return edge.ErrorDetail{Code: code, Source: edge.ErrorSource{Pointer: pointer}, Message: fmt.Sprintf(format, args...)}
 }
 
 // checkTypes looks at the known members of one object, in the order of names.

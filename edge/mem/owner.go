@@ -26,6 +26,7 @@ func (p *Platform) In(scope edge.Scope, dry bool) Rulesets { return Rulesets{p, 
 
 // holder is an owner that exists. The caller holds the lock.
 type holder struct {
+	edge.Scope
 	zone    *SeedZone
 	account *SeedAccount // of the zone, or itself
 }
@@ -33,11 +34,10 @@ type holder struct {
 // open begins a call: it locks, and finds the owner. Where it fails, nothing
 // stays locked.
 func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
-	if err := ctx.Err(); err != nil {
+	if err := r.p.enter(ctx, call, false); err != nil {
 		return holder{}, err
 	}
-	r.p.mu.Lock()
-	var h holder
+	h := holder{Scope: r.scope}
 	if id, ok := r.scope.Account(); ok {
 		h.account = r.p.account(id)
 	} else if id, ok := r.scope.Zone(); ok {
@@ -50,6 +50,25 @@ func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
 		return h, notFound(call, string(r.scope.Level), r.scope.ID)
 	}
 	return h, nil
+}
+
+// openRuleset begins a call on a ruleset that can be read there or, for a write, that is the
+// owner's own. Where there is none, nothing stays locked.
+func (r Rulesets) openRuleset(ctx context.Context, call string, id edge.RulesetID, write bool) (holder, *edge.Ruleset, error) {
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return h, nil, err
+	}
+	list := h.visible()
+	if write {
+		list = h.own()
+	}
+	found := withID(list, id)
+	if found == nil || write && found.Kind == edge.KindManaged {
+		r.p.mu.Unlock()
+		return h, nil, notFound(call, "ruleset", string(id))
+	}
+	return h, found, nil
 }
 
 // own are the owner's rulesets.
@@ -89,18 +108,10 @@ func withID(list []*edge.Ruleset, id edge.RulesetID) *edge.Ruleset {
 	return list[i]
 }
 
-// entryKind is the kind of the owner's entry points.
-func (h holder) entryKind() edge.Kind {
-	if h.zone != nil {
-		return edge.KindZone
-	}
-	return edge.KindRoot
-}
-
 // entryPoint is the owner's entry point of a phase, nil where there is none.
 func (h holder) entryPoint(phase edge.Phase) *edge.Ruleset {
 	list := h.own()
-	i := slices.IndexFunc(list, func(r *edge.Ruleset) bool { return r.Kind == h.entryKind() && r.Phase == phase })
+	i := slices.IndexFunc(list, func(r *edge.Ruleset) bool { return r.Kind == h.EntryKind() && r.Phase == phase })
 	if i < 0 {
 		return nil
 	}
@@ -149,22 +160,17 @@ func (r Rulesets) List(ctx context.Context) ([]edge.Ruleset, error) {
 
 func summary(r edge.Ruleset) edge.Ruleset {
 	r.Rules = nil
-	return cloneRuleset(r)
+	return clone(r)
 }
 
 // Get returns one ruleset with its rules. Under the quirk ruleset-bump a read of
 // a managed one may find a newer version.
 func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s", edge.RulesetsPath(r.scope), id)
-	h, err := r.open(ctx, call)
+	_, found, err := r.openRuleset(ctx, "GET "+edge.RulesetPath(r.scope, id), id, false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
 	defer r.p.mu.Unlock()
-	found := withID(h.visible(), id)
-	if found == nil {
-		return edge.Ruleset{}, notFound(call, "ruleset", string(id))
-	}
 	r.p.bumpOnRead(found)
 	return r.p.behaviour.answer(*found), nil
 }
@@ -172,7 +178,7 @@ func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, err
 // EntryPoint returns the entry point of a phase. An owner without one and an
 // owner that does not exist are different errors.
 func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/phases/%s/entrypoint", edge.RulesetsPath(r.scope), phase)
+	call := "GET " + edge.EntryPointPath(r.scope, phase)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return edge.Ruleset{}, err
@@ -193,7 +199,7 @@ func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Rulese
 // when the body says nothing new. A body that has nothing but a position moves
 // the rule.
 func (r Rulesets) UpdateRule(ctx context.Context, id edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PATCH %s/%s/rules/%s", edge.RulesetsPath(r.scope), id, rule)
+	call := "PATCH " + edge.RulePath(r.scope, id, rule)
 	return r.change(ctx, call, id, func(w write) error {
 		i := slices.IndexFunc(w.next.Rules, func(live edge.Rule) bool { return live.ID == rule })
 		if i < 0 {
@@ -237,16 +243,12 @@ func (w write) rule(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorDetail)
 // change does something to a copy of a ruleset, and keeps it when all is well:
 // with the version and time of a write.
 func (r Rulesets) change(ctx context.Context, call string, id edge.RulesetID, do func(write) error) (*edge.Ruleset, error) {
-	h, err := r.open(ctx, call)
+	h, live, err := r.openRuleset(ctx, call, id, true)
 	if err != nil {
 		return nil, err
 	}
 	defer r.p.mu.Unlock()
-	live := withID(h.own(), id)
-	if live == nil || live.Kind == edge.KindManaged {
-		return nil, notFound(call, "ruleset", string(id))
-	}
-	next := cloneRuleset(*live)
+	next := clone(*live)
 	w := write{r.p, r.p.behaviour, &next, h, r.p.timestamp()}
 	if err := do(w); err != nil {
 		return nil, err
