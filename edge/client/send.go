@@ -88,8 +88,7 @@ func (c *Client) admit(ctx context.Context, d *deadline) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	c.tellWait(c.config.Budget.classOf(ctx))
-	if err := c.config.Budget.take(ctx); err != nil {
+	if err := c.config.Budget.take(ctx, c.tellWait); err != nil {
 		<-c.slots
 		return err
 	}
@@ -108,13 +107,11 @@ func since(told *atomic.Int64, every time.Duration) bool {
 
 // tellWait says, at most once a minute, what is waited for: a person who watches would
 // otherwise see nothing for minutes.
-func (c *Client) tellWait(class edge.Class) {
-	budget := c.config.Budget
-	what, pause := budget.waits(class)
-	if what == nothing || what == moment || !since(&c.toldWait, time.Minute) {
+func (c *Client) tellWait(what waitsFor, pause time.Duration) {
+	if what == moment || !since(&c.toldWait, time.Minute) {
 		return
 	}
-	switch left := pause.Round(time.Second).String(); what {
+	switch left, budget := pause.Round(time.Second).String(), c.config.Budget; what {
 	case asked:
 		c.config.Log.Info("the platform asked to wait (429, Retry-After); waiting for it", "for", left)
 	case toldUp:
