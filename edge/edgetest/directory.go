@@ -55,9 +55,7 @@ func pastVersionsAreReadable(t tester) {
 		t.same("the version "+name, core, got)
 	}
 	before := t.entryPoint(t.Zone)
-	body := t.body(before)
-	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
-	t.update(before, body)
+	t.override(&edge.Overrides{Categories: paranoia(2)})
 	got, err := t.Platform.RulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
 	t.must(err)
 	t.same("the version before", before, got)

@@ -54,6 +54,17 @@ func (t tester) update(entry edge.Ruleset, body edge.Rule) *edge.Ruleset {
 	return answer
 }
 
+// override gives the deployment in Zone these overrides, and returns what was sent and what
+// is read after it.
+func (t tester) override(overrides *edge.Overrides) (sent, got edge.Rule) {
+	t.Helper()
+	entry := t.entryPoint(t.Zone)
+	sent = t.body(entry)
+	sent.ActionParameters.Overrides = overrides
+	t.update(entry, sent)
+	return sent, t.deployment(t.entryPoint(t.Zone))
+}
+
 func (t tester) core() edge.Ruleset {
 	t.Helper()
 	core, err := t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), t.Core)
