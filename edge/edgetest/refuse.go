@@ -106,11 +106,18 @@ func updateUnknown(t tester) {
 	t.same("the entry point", entry, t.entryPoint(t.Zone))
 }
 
-func wrongCredential(t tester) {
-	if t.Denied == nil {
-		t.Log("this platform has no credentials")
-		return
+// denied is a case for platforms that have credentials.
+func denied(run func(tester)) func(tester) {
+	return func(t tester) {
+		if t.Denied == nil {
+			t.Log("this platform has no credentials")
+			return
+		}
+		run(t)
 	}
+}
+
+func wrongCredential(t tester) {
 	before := t.entryPoint(t.Zone)
 	rule := t.deployment(before)
 	granted := t.Platform
