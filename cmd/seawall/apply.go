@@ -81,7 +81,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 			return err
 		}
 	}
-	report, err := runOnce(t, cmd, o, setup.ToApply, &order, adjust)
+	report, err := runOnce(cmd.Context(), t, o, setup.ToApply, &order, adjust)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 	}
 	warnUnused(t, order.Approve, report.Plan.Granted)
 	if report.Err != nil {
-		return setup.Explain(report.Err)
+		return report.Err
 	}
 	return cli.Attention(!report.Converged())
 }
@@ -136,24 +136,21 @@ func confirmPlan(ctx context.Context, t *cli.Terminal, p diff.Plan, output strin
 	if changes == 0 {
 		return false, nil
 	}
-	if shown = output == "text"; shown {
-		err = render.Text(t.Out, p, t.ColourOut)
-	} else {
-		err = render.Text(t.Err, p, t.ColourErr)
-	}
-	if err != nil {
+	if shown, err = showFirst(t, p, output); err != nil {
 		return shown, err
 	}
 	question := "Apply " + cli.Plural(changes, "change", "changes")
 	if weaken > 0 {
-		question += fmt.Sprintf(", %d of which %s", weaken, verb(weaken, "weakens", "weaken"))
+		question += ", " + cli.Plural(weaken, "of which weakens", "of which weaken")
 	}
 	return shown, cli.Confirm(ctx, t, question+"?", false)
 }
 
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
+// showFirst shows a plan before a question: on standard error where the result has another
+// form. shown says that it is on standard output.
+func showFirst(t *cli.Terminal, p diff.Plan, output string) (shown bool, err error) {
+	if output == "text" {
+		return true, render.Text(t.Out, p, t.ColourOut)
 	}
-	return many
+	return false, render.Text(t.Err, p, t.ColourErr)
 }

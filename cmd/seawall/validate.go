@@ -27,7 +27,7 @@ Exit codes: 0 valid, 1 not.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			folder := setup.NewFolder(dir)
+			folder := setup.Folder{Dir: dir}
 			show, wipe := t.Progress()
 			if show != nil {
 				folder.Progress = func(done, total int) { show("evaluating folders", done, total) }

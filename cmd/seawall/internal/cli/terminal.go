@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/visible"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // The rules of the terminal, which every command keeps:
@@ -73,7 +74,7 @@ func (t *Terminal) OutIsTerminal() bool { return t.outTTY }
 type HintError struct {
 	problem string
 	lines   []string // that say more, each shown on its own
-	Hints   []string
+	hints   []string
 	cause   error
 }
 
@@ -82,11 +83,28 @@ func (f *HintError) Unwrap() error { return f.cause }
 
 // Fail makes a failure of err with hints, in front of those it has already.
 func Fail(err error, hints ...string) error {
-	var inner *HintError
-	if errors.As(err, &inner) {
-		hints = append(slices.Clone(hints), inner.Hints...)
+	return &HintError{problem: err.Error(), hints: slices.Concat(hints, HintsOf(err)), cause: err}
+}
+
+// HintsOf collects what to try after an error: the hints that [Fail] has given it, else the
+// advice that a failure of git, of the ledger or of a question brings itself.
+func HintsOf(err error) []string {
+	var told *HintError
+	var known interface{ Advice() string }
+	switch {
+	case errors.As(err, &told):
+		return slices.Clone(told.hints)
+	case errors.As(err, &known) && known.Advice() != "":
+		return []string{known.Advice()}
+	case errors.Is(err, reconcile.ErrInvalid):
+		return []string{"nothing was sent; seawall validate checks a folder without a network"}
 	}
-	return &HintError{problem: err.Error(), Hints: hints, cause: err}
+	return nil
+}
+
+// Reason is an error in one line, with what to try.
+func Reason(err error) string {
+	return strings.Join(append([]string{err.Error()}, HintsOf(err)...), "; ")
 }
 
 // FailLines makes a failure that takes several lines to say.
@@ -138,9 +156,9 @@ func (t *Terminal) ShowError(err error) {
 		for _, line := range f.lines {
 			fmt.Fprintln(t.Err, "    "+OneLine(line))
 		}
-		for _, hint := range f.Hints {
-			t.Hint(hint)
-		}
+	}
+	for _, hint := range HintsOf(err) {
+		t.Hint(hint)
 	}
 }
 

@@ -35,14 +35,14 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	}
 	heads := evaluate.NewHeads(d.settings.StateDir, setup.RemoteOf(d.settings.Config), evaluate.HeadsConfig{
 		Refs: forge.Kind(d.settings.Forge.Kind).HeadRefs(), Limits: setup.FetchLimits(d.settings.Forge.Limits, "forge.limits"),
-		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
-	}, d.assembly.Declared.Evaluator)
+		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.health.HeadsRefused,
+	}, d.assembly.Evaluator)
 	return review.NewService(review.Config{
 		DryRuns: zone.DryRuns{Lanes: lanes, Concurrency: 1, Limit: mostDryRuns, Careful: true},
 		Forge:   forgeClient, Heads: heads, Base: d.inForce, Names: d.assembly.Names, Lanes: lanes, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Cost: d.assembly.Lanes.Cost, Requests: requests, Now: time.Now,
-		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
+		Diagnostics: review.Diagnostics{Failed: d.health.ReviewFailed, Log: d.log, Outages: d.outages},
 	}), nil
 }
 

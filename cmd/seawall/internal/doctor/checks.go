@@ -88,7 +88,7 @@ func (d *diagnosis) desired(ctx context.Context, f *findings) {
 // read fetches git into a folder of its own, verifies and evaluates it.
 func (d *diagnosis) read(ctx context.Context, f *findings) {
 	if d.Dir != "" {
-		state, problems, err := setup.NewFolder(d.Dir).Compile(ctx, "")
+		state, problems, err := setup.Folder{Dir: d.Dir}.Compile(ctx, "")
 		d.evaluated(state, problems, err, f)
 		return
 	}

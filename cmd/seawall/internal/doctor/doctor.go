@@ -44,7 +44,7 @@ func (f *findings) warn(check, text string, hints ...string) {
 }
 
 func (f *findings) fail(check string, err error, hints ...string) {
-	f.list = append(f.list, finding{check, stateFailed, err.Error(), append(setup.HintsOf(err), hints...)})
+	f.list = append(f.list, finding{check, stateFailed, err.Error(), append(cli.HintsOf(err), hints...)})
 }
 
 // addHint adds a hint to the newest finding.

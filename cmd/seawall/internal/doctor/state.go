@@ -48,7 +48,7 @@ func (d *diagnosis) stateFolder(ctx context.Context, f *findings) {
 	holder, running, err := ledger.Running(d.StateDir)
 	switch {
 	case err != nil:
-		f.warn("daemon", err.Error(), setup.HintsOf(err)...)
+		f.warn("daemon", err.Error(), cli.HintsOf(err)...)
 	case running:
 		f.ok("daemon", "runs: %s", holder)
 	default:

@@ -15,7 +15,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -102,16 +101,14 @@ type absorber struct {
 
 func (a *absorber) find(ctx context.Context, zone string) error {
 	found, keys := 0, []string{}
-	for _, account := range a.before.Accounts {
-		for _, z := range account.Zones {
-			keys = append(keys, z.Key)
-			if z.Key == zone && z.Scope.Level == edge.LevelAccount {
-				return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
-					"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
-			}
-			if z.Key == zone {
-				a.account, a.zone, found = account, z, found+1
-			}
+	for account, z := range a.before.EachZone() {
+		keys = append(keys, z.Key)
+		if z.Key == zone && z.Scope.Level == edge.LevelAccount {
+			return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
+				"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
+		}
+		if z.Key == zone {
+			a.account, a.zone, found = account, z, found+1
 		}
 	}
 	switch found {
@@ -143,7 +140,7 @@ func (a *absorber) resolve(ctx context.Context) error {
 	a.zone = a.account.Zones[0]
 	a.before = a.names.Resolve(a.before)
 	if err := a.names.Check(a.account, a.zone); err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	return nil
 }
@@ -231,11 +228,9 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // shared says where a value is to be changed for all zones that have it.
 func (a *absorber) shared(from desired.Origin) string {
 	n := 0
-	for _, account := range a.before.Accounts {
-		for _, z := range account.Zones {
-			if cuefile.Has(z, from) {
-				n++
-			}
+	for _, z := range a.before.EachZone() {
+		if cuefile.Has(z, from) {
+			n++
 		}
 	}
 	if n == 1 {

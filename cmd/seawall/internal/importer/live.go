@@ -7,25 +7,16 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Live is what one declared deployment is on the platform.
-type Live struct {
-	// As is the declaration with which the live state agrees: that of the repository where
-	// nothing differs, else one that changes as little of it as possible.
-	As desired.Deployment
-	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
-	Describe func(desired.RuleRef) string
-	Err      error // why it is not known
-}
-
 // ReadLive reads what the declared deployments of a zone are on the platform, one for each,
 // and the id of the zone.
-func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
+func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]show.Live, edge.Scope, error) {
 	a := &absorber{platform: platform, names: platform.names(), account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
 		return nil, edge.Scope{}, a.explain(err)
@@ -34,14 +25,14 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 	if err != nil {
 		return nil, a.zone.Scope, a.explain(err)
 	}
-	live := make([]Live, len(zone.Deployments))
+	live := make([]show.Live, len(zone.Deployments))
 	for i, d := range zone.Deployments {
 		one, err := in.liveOf(ctx, d)
 		if err != nil {
 			live[i].Err = a.explain(err)
 			continue
 		}
-		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText}
+		live[i] = show.Live{As: one.declared(d), Describe: one.declarer.RuleText}
 	}
 	return live, a.zone.Scope, nil
 }
@@ -50,7 +41,7 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 type liveZone struct {
 	*absorber
 	listed []edge.Ruleset // of the account
-	rules  map[edge.RulesetID][]edge.Rule
+	rules  []edge.Rule    // of the entry point
 }
 
 func (a *absorber) read(ctx context.Context) (*liveZone, error) {
@@ -62,8 +53,7 @@ func (a *absorber) read(ctx context.Context) (*liveZone, error) {
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return nil, fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
 	}
-	rules, _, _ := executed(entryPoint)
-	return &liveZone{a, listed, rules}, nil
+	return &liveZone{a, listed, entryPoint.Rules}, nil
 }
 
 // liveDeployment is what a declared deployment is on the platform.
@@ -80,10 +70,10 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	if err != nil {
 		return one, err
 	}
-	rules, owner := z.rules[found.ID], z.zone.Scope.Level
-	if z.zone.Scope.Level == edge.LevelAccount { // there, several may run one managed ruleset
-		rules = slices.DeleteFunc(slices.Clone(rules), func(r edge.Rule) bool { return r.Ref != d.Ref })
-	}
+	owner := z.zone.Scope.Level
+	rules := slices.DeleteFunc(slices.Clone(z.rules), func(r edge.Rule) bool {
+		return !r.Executes(found.ID) || owner == edge.LevelAccount && r.Ref != d.Ref // there, several may run one managed ruleset
+	})
 	switch n := len(rules); n {
 	case 0:
 		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),

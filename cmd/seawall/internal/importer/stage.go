@@ -57,7 +57,7 @@ func inspect(ctx context.Context, o Order) (present, error) {
 
 // loadValid evaluates a folder, and fails where it has mistakes. It is shown by another name.
 func loadValid(ctx context.Context, dir, shown, hint string) (desired.State, error) {
-	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+	state, problems, err := setup.Folder{Dir: dir}.Compile(ctx, "")
 	return state, cmp.Or(err, mistakes(problems, shown, hint))
 }
 
@@ -322,7 +322,7 @@ func evaluateWith(ctx context.Context, dir, stage string, files []cuefile.File) 
 			return state, nil, err
 		}
 	}
-	return setup.NewFolder(stage).Compile(ctx, "")
+	return setup.Folder{Dir: stage}.Compile(ctx, "")
 }
 
 // moduleFile is read beside the files of a repository.
@@ -369,10 +369,8 @@ func bare(got, want desired.Zone) desired.Zone {
 
 func zonesOf(state desired.State) map[edge.Scope]desired.Zone {
 	zones := map[edge.Scope]desired.Zone{}
-	for _, a := range state.Accounts {
-		for _, z := range a.Zones {
-			zones[z.Scope] = z
-		}
+	for _, z := range state.EachZone() {
+		zones[z.Scope] = z
 	}
 	return zones
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"reflect"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -84,9 +85,12 @@ const (
 
 // Live is what a deployment is on the platform.
 type Live struct {
-	As       desired.Deployment // in the words of the declaration
+	// As is the declaration with which the live state agrees: that of the repository where
+	// nothing differs, else one that changes as little of it as possible.
+	As desired.Deployment
+	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
 	Describe func(desired.RuleRef) string
-	Unknown  string // why it is not known; empty where it is
+	Err      error // why it is not known
 }
 
 // Zone shows a zone. live has a [Live] for each deployment; nil where nothing is known, and
@@ -101,10 +105,10 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 	}
 	for i, d := range z.Deployments {
 		part := Part{Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: declared(d)}
-		if live != nil && live[i].Unknown == "" {
+		if live != nil && live[i].Err == nil {
 			part.Members = beside(part.Members, live[i])
 		} else if live != nil {
-			part.LiveUnknown = live[i].Unknown
+			part.LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
 		}
 		s.Parts = append(s.Parts, part)
 	}
@@ -208,8 +212,11 @@ func plain(value any) any {
 }
 
 func ruleOf(r desired.RuleRef) map[string]any {
-	if r.Ref != "" {
+	switch {
+	case r.Ref != "":
 		return map[string]any{"ref": r.Ref}
+	case r.Description != "":
+		return map[string]any{"description": r.Description}
 	}
 	return map[string]any{"id": string(r.ID)}
 }
