@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -109,16 +110,13 @@ func warnUnused(t *cli.Terminal, approved, granted []string) {
 // showReport shows what a run has found and done. planned says that the plan was shown
 // already.
 func showReport(t *cli.Terminal, r reconcile.Report, output string, planned bool) error {
-	switch {
-	case output == "json":
-		return r.JSON(t.Out)
-	case output == "markdown":
-		return r.Markdown(t.Out)
-	case planned:
-		fmt.Fprintln(t.Out)
-		return r.TextOfResults(t.Out, t.ColourOut)
-	}
-	return r.Text(t.Out, t.ColourOut)
+	return t.ShowAs(output, cli.Forms{"json": r.JSON, "markdown": r.Markdown, "text": func(w io.Writer) error {
+		if !planned {
+			return r.Text(w, t.ColourOut)
+		}
+		fmt.Fprintln(w)
+		return r.TextOfResults(w, t.ColourOut)
+	}})
 }
 
 // confirmPlan shows a plan and asks whether to apply it. It does not ask where there is

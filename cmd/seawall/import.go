@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
 // importFlags are those of seawall import.
@@ -159,7 +161,10 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	}
 	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url "+schema.Cloudflare.BaseURL
 	reads := state.Platform()
-	platform := importer.Platform{Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), ByID: true, Unmanaged: state.Left}
+	platform := importer.Platform{
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), Names: directory.New(directory.Config{Now: time.Now}),
+		ByID: true, Unmanaged: state.Left,
+	}
 	if f.tokens {
 		platform.Tokens = reads
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,10 +63,16 @@ a freeze, the end of a hold) counts as a change.`,
 					return err
 				}
 			}
-			if err := showPlan(t, report.Plan, o.Output); err != nil {
+			p := report.Plan
+			err = t.ShowAs(o.Output, cli.Forms{
+				"json":     func(w io.Writer) error { return render.JSON(w, p) },
+				"markdown": func(w io.Writer) error { return render.Markdown(w, p) },
+				"text":     func(w io.Writer) error { return render.Text(w, p, t.ColourOut) },
+			})
+			if err != nil {
 				return err
 			}
-			return exitOfPlan(report.Plan, detailed)
+			return exitOfPlan(p, detailed)
 		},
 	}
 	o.AddTo(cmd)
@@ -76,16 +83,6 @@ a freeze, the end of a hold) counts as a change.`,
 	_ = cmd.MarkFlagFilename("out", "plan")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 for changes and 3 for weakening changes")
 	return cmd
-}
-
-func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
-	switch output {
-	case "json":
-		return render.JSON(t.Out, p)
-	case "markdown":
-		return render.Markdown(t.Out, p)
-	}
-	return render.Text(t.Out, p, t.ColourOut)
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {

@@ -231,6 +231,12 @@ func (t *Terminal) Show(output string, value any, text func() error) error {
 	return text()
 }
 
+// Forms are how a result is written, by the word of --output.
+type Forms map[string]func(io.Writer) error
+
+// ShowAs writes a result in one of its forms.
+func (t *Terminal) ShowAs(output string, forms Forms) error { return forms[output](t.Out) }
+
 // Table writes rows in columns, each cell on one line.
 func (t *Terminal) Table(rows [][]string) error {
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)

@@ -47,6 +47,14 @@ func (f *findings) fail(check string, err error, hints ...string) {
 	f.list = append(f.list, finding{check, stateFailed, err.Error(), append(cli.HintsOf(err), hints...)})
 }
 
+// failed is fail where there is an error; it reports whether there is one.
+func (f *findings) failed(check string, err error, hints ...string) bool {
+	if err != nil {
+		f.fail(check, err, hints...)
+	}
+	return err != nil
+}
+
 // addHint adds a hint to the newest finding.
 func (f *findings) addHint(hint string) {
 	newest := &f.list[len(f.list)-1]

@@ -22,8 +22,7 @@ import (
 
 // platform is a client with a budget of its own: nothing is written to the shared one.
 func (d *diagnosis) platform(c setup.Credential, f *findings) *client.Client {
-	if _, err := setup.ReadToken(c.Ref); err != nil {
-		f.fail(c.Path, err)
+	if _, err := setup.ReadToken(c.Ref); f.failed(c.Path, err) {
 		return nil
 	}
 	if info, err := os.Stat(c.Ref.File); c.Ref.File != "" && err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -35,8 +34,7 @@ func (d *diagnosis) platform(c setup.Credential, f *findings) *client.Client {
 		Vendor: d.Platform.Vendor, ConditionKey: d.Platform.ConditionKey,
 	}
 	platform, err := client.New(config)
-	if err != nil {
-		f.fail(c.Path, err, "see platform.base_url in the configuration, or --base-url")
+	if f.failed(c.Path, err, "see platform.base_url in the configuration, or --base-url") {
 		return nil
 	}
 	return platform
@@ -156,8 +154,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 	names.Look(ctx, state)
 	for _, account := range names.Resolve(state).Accounts {
 		zone := account.Zones[0]
-		if err := names.Check(account, zone); err != nil {
-			f.fail("zone "+zone.Key, err, nameHint(err)...)
+		if err := names.Check(account, zone); f.failed("zone "+zone.Key, err, nameHint(err)...) {
 			continue
 		}
 		if zone.ByName {

@@ -51,7 +51,7 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 	if err != nil {
 		return err
 	}
-	a := &absorber{platform: platform, Desired: d, names: platform.names(), before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
+	a := &absorber{platform: platform, Desired: d, names: platform.Names, before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
 	if err := a.find(ctx, zone); err != nil {
 		return a.explain(err)
 	}

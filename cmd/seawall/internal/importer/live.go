@@ -17,7 +17,7 @@ import (
 // ReadLive reads what the declared deployments of a zone are on the platform, one for each,
 // and the id of the zone.
 func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]show.Live, edge.Scope, error) {
-	a := &absorber{platform: platform, names: platform.names(), account: account, zone: zone}
+	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
 		return nil, edge.Scope{}, a.explain(err)
 	}
