@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/moby/sys/atomicwriter"
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -38,7 +37,15 @@ type Desired struct {
 func WorkingCopy(t *cli.Terminal, dir string, dry bool) Desired {
 	d := Desired{Dir: dir, Shown: dir}
 	if !dry {
-		d.Deliver = func(_ context.Context, files []cuefile.File) error { return writeFiles(t, dir, files) }
+		d.Deliver = func(_ context.Context, files []cuefile.File) error {
+			for _, f := range files {
+				if err := writeFile(dir, f); err != nil {
+					return err
+				}
+				fmt.Fprintf(t.Err, "changed  %s\n", filepath.Join(dir, filepath.FromSlash(f.Name)))
+			}
+			return nil
+		}
 	}
 	return d
 }
@@ -86,7 +93,7 @@ type absorber struct {
 	Desired
 	platform Platform
 	names    *directory.Names
-	reader   versions // of the zone's account
+	survey   *survey // of the zone's account
 	before   desired.State
 
 	account desired.Account
@@ -128,7 +135,6 @@ func (a *absorber) resolve(ctx context.Context) error {
 	if lane < 0 {
 		return cli.Fail(fmt.Errorf("the configuration has no credential for account %s", a.account.Key), "set accounts."+a.account.Key+".credentials.rulesets in it")
 	}
-	a.reader = versions{a.platform.Lanes.All[lane].Reader, a.platform.Documented}
 	alone := a.account
 	alone.Zones = []desired.Zone{a.zone}
 	scope := desired.State{Accounts: []desired.Account{alone}}
@@ -137,6 +143,7 @@ func (a *absorber) resolve(ctx context.Context) error {
 	}
 	a.names.Look(ctx, scope)
 	a.account = a.names.Resolve(scope).Accounts[0]
+	a.survey = newSurvey(a.platform, nil, map[edge.AccountID]int{a.account.ID: lane})
 	a.zone = a.account.Zones[0]
 	a.before = a.names.Resolve(a.before)
 	if err := a.names.Check(a.account, a.zone); err != nil {
@@ -313,20 +320,4 @@ func (a *absorber) finish(ctx context.Context, t *cli.Terminal) error {
 		return nil
 	}
 	return a.Deliver(ctx, files)
-}
-
-// writeFiles changes files of a working copy.
-func writeFiles(t *cli.Terminal, dir string, files []cuefile.File) error {
-	for _, f := range files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		mode := os.FileMode(0o644)
-		if info, err := os.Stat(name); err == nil {
-			mode = info.Mode().Perm()
-		}
-		if err := atomicwriter.WriteFile(name, f.Content, mode); err != nil {
-			return err
-		}
-		fmt.Fprintf(t.Err, "changed  %s\n", name)
-	}
-	return nil
 }

@@ -45,11 +45,11 @@ type liveZone struct {
 }
 
 func (a *absorber) read(ctx context.Context) (*liveZone, error) {
-	listed, err := a.reader.Rulesets(ctx, edge.AccountScope(a.account.ID))
+	listed, err := a.survey.listed(ctx, a.account.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
 	}
-	entryPoint, err := a.reader.EntryPoint(ctx, a.zone.Scope, edge.PhaseFirewallManaged)
+	entryPoint, err := a.survey.reader(a.account.ID).EntryPoint(ctx, a.zone.Scope, edge.PhaseFirewallManaged)
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return nil, fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
 	}
@@ -82,14 +82,15 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	default:
 		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, owner, found.Name), "remove all but one of them on the platform")
 	}
-	full, err := z.reader.Ruleset(ctx, edge.AccountScope(z.account.ID), found.ID)
+	one = liveDeployment{key: d.Ruleset, rule: rules[0]}
+	m, err := z.survey.managed(ctx, z.account.ID, found.ID)
 	if err == nil {
-		full, err = z.reader.version(ctx, z.account.ID, full, rules[0].ActionParameters.Version)
+		one.declarer, err = z.survey.declarer(ctx, z.account.ID, m, one.rule)
 	}
 	if err != nil {
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
-	return liveDeployment{d.Ruleset, planner.NewDeclarer(full, z.platform.Documented), rules[0]}, nil
+	return one, nil
 }
 
 // declared is a declaration with which the live state agrees.

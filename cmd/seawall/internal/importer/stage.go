@@ -383,23 +383,31 @@ func (r *result) place(o Order) error {
 			return cli.Fail(fmt.Errorf("%s exists; nothing was written", name), "move it away, import into another folder, or overwrite it with --force")
 		}
 	}
-	root, err := os.OpenRoot(o.Dir) // a link in DIR leads nowhere else
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	for _, f := range slices.Concat(r.fixed, r.files) {
-		if dir := path.Dir(f.Name); dir != "." {
-			if err := root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
-				return fmt.Errorf("writing %s: %w", f.Name, err)
-			}
-			if _, err := root.Stat(filepath.FromSlash(dir)); err != nil {
-				return fmt.Errorf("writing %s: %w", f.Name, err)
-			}
-		}
-		if err := atomicwriter.WriteFile(filepath.Join(o.Dir, filepath.FromSlash(f.Name)), f.Content, 0o644); err != nil {
+		if err := writeFile(o.Dir, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeFile writes a file below a folder; one that is there keeps its mode.
+func writeFile(dir string, f cuefile.File) error {
+	root, err := os.OpenRoot(dir) // a link in it leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name, mode := filepath.FromSlash(f.Name), fs.FileMode(0o644)
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("writing %s: %w", f.Name, err)
+	}
+	if _, err := root.Stat(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("writing %s: %w", f.Name, err)
+	}
+	name = filepath.Join(dir, name)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	return atomicwriter.WriteFile(name, f.Content, mode)
 }
