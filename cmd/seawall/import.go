@@ -18,7 +18,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/terraform"
 	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 )
@@ -219,13 +218,9 @@ func tokensOf(s setup.Settings) (edge.TokenReader, error) {
 		s.Credentials.Tokens = &schema.SecretRef{Env: setup.EnvTokensToken}
 	}
 	if _, err := setup.ReadToken(*s.Credentials.Tokens); err != nil {
-		return nil, cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
+		return nil, fmt.Errorf("credentials.tokens: %w", err)
 	}
-	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return nil, err
-	}
-	return edge.ReadOnlyTokens(platform), nil
+	return s.TokenReader(nil)
 }
 
 // settings are configuration and flags; a base URL needs no configuration.

@@ -297,19 +297,7 @@ func showRules(t *cli.Terminal, f rulesFlags, sets []listedRuleset) error {
 		Version  int             `json:"version"`
 		Rulesets []listedRuleset `json:"rulesets"`
 	}{1, sets}
-	return t.Show(f.Output, facts, func() error { return rulesText(t, sets) })
-}
-
-func rulesText(t *cli.Terminal, sets []listedRuleset) error {
-	for i, set := range sets {
-		if i > 0 {
-			fmt.Fprintln(t.Out)
-		}
-		if err := set.show(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.Show(f.Output, facts, func() error { return cli.Apart(t.Out, sets, func(set listedRuleset) error { return set.show(t) }) })
 }
 
 // instead names what may have been meant where no rule is found.

@@ -79,19 +79,12 @@ func writeShown(t *cli.Terminal, output string, all []show.Shown) error {
 		Shown   []show.Shown `json:"shown"`
 	}{show.Version, all}
 	return t.Show(output, facts, func() error {
-		for i, s := range all {
-			if i > 0 {
-				fmt.Fprintln(t.Out)
-			}
-			write := s.Text
+		return cli.Apart(t.Out, all, func(s show.Shown) error {
 			if output == "cue" {
-				write = s.CUE
+				return s.CUE(t.Out)
 			}
-			if err := write(t.Out); err != nil {
-				return err
-			}
-		}
-		return nil
+			return s.Text(t.Out)
+		})
 	})
 }
 
@@ -122,16 +115,20 @@ func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit stri
 	if o.Dir != "" && o.BaseURL == "" && !o.NamesConfig() {
 		return show.Zone(account, z, commit, nil, "no platform is named: --base-url or --config names one")
 	}
-	live, id, err := readZone(ctx, t, o, account, z)
+	read, id, err := readZone(ctx, t, o, account, z)
 	if err != nil {
 		s := show.Zone(account, z, commit, nil, cli.Reason(err))
 		s.Partial = true
 		return s
 	}
+	live := make([]show.Live, len(read))
+	for i, one := range read {
+		live[i] = show.Live(one)
+	}
 	return show.Zone(account, z, commit, live, "").WithID(id)
 }
 
-func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]show.Live, edge.Scope, error) {
+func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.Scope, error) {
 	f := importFlags{Options: o}
 	f.Order.Dir = o.Dir
 	platform, _, reading, err := f.platform(t)

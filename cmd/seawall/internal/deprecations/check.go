@@ -81,20 +81,20 @@ func (c *Check) Run(ctx context.Context, args []string) error {
 func (c *Check) checkUsage(args []string) error {
 	if c.Format != "" {
 		if _, err := scan.ParseFormat(c.Format); err != nil {
-			return cli.Fail(fmt.Errorf("--format: %w", err))
+			return fmt.Errorf("--format: %w", err)
 		}
 	}
 	switch i := slices.Index(args, "-"); {
 	case c.Fix && c.Output != "text":
 		return cli.Fail(errors.New("--fix shows a diff, which -o "+c.Output+" has no place for"), "run it once for the report and once with --fix")
 	case c.Yes && !c.Fix:
-		return cli.Fail(errors.New("--yes is for --fix"))
+		return errors.New("--yes is for --fix")
 	case len(args) == 0 && c.Dir == "":
 		return cli.Fail(errors.New("there is nothing to check"),
 			"name files, folders of source code, or - for standard input",
 			"or name a repository of desired state with --dir, to check the integrations it declares")
 	case i >= 0 && slices.Contains(args[i+1:], "-"):
-		return cli.Fail(errors.New("standard input can be read only once: - is given twice"))
+		return errors.New("standard input can be read only once: - is given twice")
 	}
 	return nil
 }

@@ -7,16 +7,25 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
+// Live is what one declared deployment is on the platform.
+type Live struct {
+	// As is the declaration with which the live state agrees: that of the repository where
+	// nothing differs, else one that changes as little of it as possible.
+	As desired.Deployment
+	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
+	Describe func(desired.RuleRef) string
+	Err      error // why it is not known
+}
+
 // ReadLive reads what the declared deployments of a zone are on the platform, one for each,
 // and the id of the zone.
-func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]show.Live, edge.Scope, error) {
+func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
 	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
 		return nil, edge.Scope{}, a.explain(err)
@@ -25,14 +34,14 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 	if err != nil {
 		return nil, a.zone.Scope, a.explain(err)
 	}
-	live := make([]show.Live, len(zone.Deployments))
+	live := make([]Live, len(zone.Deployments))
 	for i, d := range zone.Deployments {
 		one, err := in.liveOf(ctx, d)
 		if err != nil {
 			live[i].Err = a.explain(err)
 			continue
 		}
-		live[i] = show.Live{As: one.declared(d), Describe: one.declarer.RuleText}
+		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText}
 	}
 	return live, a.zone.Scope, nil
 }

@@ -127,9 +127,12 @@ func (s *survey) read(ctx context.Context, found targets) error {
 func (s *survey) zone(ctx context.Context, z target) error {
 	r, known := s.work.of(z)
 	var err error
-	switch {
-	case s.rejection(z) != "":
-		r = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: s.rejection(z), rejected: true}
+	rejected := func(why string) record {
+		return record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}
+	}
+	switch why := s.rejection(z); {
+	case why != "":
+		r = rejected(why)
 	case known:
 		err = s.recall(ctx, r)
 	default:
@@ -140,7 +143,7 @@ func (s *survey) zone(ctx context.Context, z target) error {
 	if errors.Is(err, edge.ErrUnauthenticated) && len(s.state) > 1 {
 		why := refused(s.platform.Lanes.All[s.lane[z.Account]], err)
 		s.state[s.lane[z.Account]].rejected.CompareAndSwap(nil, &why)
-		r, err = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}, nil
+		r, err = rejected(why), nil
 	}
 	if err != nil {
 		return err

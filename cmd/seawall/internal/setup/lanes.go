@@ -175,7 +175,7 @@ func (s Settings) dialAll(why Purpose, part func(schema.Budget) schema.Budget, l
 
 // dial makes the client of one credential.
 func (s Settings) dial(c Credential, log *slog.Logger) (reconcile.Lane, meter, error) {
-	config := s.ClientConfig(c.Ref, log)
+	config := s.clientConfig(c.Ref, log)
 	platform, err := client.New(config)
 	if err != nil {
 		hint := "see platform.base_url in the configuration, or --base-url"

@@ -147,7 +147,7 @@ func (s Settings) checkCredentials(t *cli.Terminal) error {
 		rulesets[lane.Path] = secret
 	}
 	if n := len(missing); n > 0 && n == len(lanes) {
-		return cli.Fail(missing[n-1])
+		return missing[n-1]
 	}
 	for _, err := range missing {
 		warn("%s; nothing is read or written with it", err)
@@ -219,9 +219,9 @@ func (s Settings) Observing() bool {
 	return !slices.ContainsFunc(s.Lanes(), func(lane Credential) bool { return !lane.Observing })
 }
 
-// ClientConfig says how to reach the platform with one credential; each has a budget
+// clientConfig says how to reach the platform with one credential; each has a budget
 // of its own, which it shares with the other processes on this host.
-func (s Settings) ClientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
+func (s Settings) clientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
 		Token:       recently(func() (edge.Secret, error) { return ReadToken(credential) }),

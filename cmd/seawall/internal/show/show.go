@@ -85,12 +85,9 @@ const (
 
 // Live is what a deployment is on the platform.
 type Live struct {
-	// As is the declaration with which the live state agrees: that of the repository where
-	// nothing differs, else one that changes as little of it as possible.
-	As desired.Deployment
-	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
+	As       desired.Deployment // in the words of the declaration
 	Describe func(desired.RuleRef) string
-	Err      error // why it is not known
+	Err      error // why it is not known; nil where it is
 }
 
 // Zone shows a zone. live has a [Live] for each deployment; nil where nothing is known, and
