@@ -80,7 +80,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 		return err
 	}
 	defer a.Close()
-	show, wipe := t.Progress()
+	show, wipe := t.Follow(cli.Quota{})
 	run, err := newRevertRun(a, show)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ Exit codes: 0 valid, 1 not.`,
 				dir = args[0]
 			}
 			folder := setup.Folder{Dir: dir}
-			show, wipe := t.Progress()
+			show, wipe := t.Follow(cli.Quota{})
 			if show != nil {
 				folder.Progress = func(done, total int) { show("evaluating folders", done, total) }
 			}

@@ -138,20 +138,15 @@ func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
 // sequences, and without anything hidden in it.
 func OneLine(s string) string { return visible.Text(s) }
 
-// JSON writes a result as JSON.
-func (t *Terminal) JSON(value any) error {
+// Show writes a result as --output says: as JSON, or by text.
+func (t *Terminal) Show(output string, value any, text func() error) error {
+	if output != "json" {
+		return text()
+	}
 	encoder := json.NewEncoder(t.Out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
-}
-
-// Show writes a result as --output says: as JSON, or by text.
-func (t *Terminal) Show(output string, value any, text func() error) error {
-	if output == "json" {
-		return t.JSON(value)
-	}
-	return text()
 }
 
 // Forms are how a result is written, by the word of --output.

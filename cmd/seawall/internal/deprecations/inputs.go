@@ -150,7 +150,7 @@ type progress struct {
 }
 
 func (c *Check) progress(name string, size int64) *progress {
-	show, wipe := c.Terminal.Progress()
+	show, wipe := c.Follow(cli.Quota{})
 	return &progress{show: show, wipe: wipe, name: name, size: size, began: time.Now(), last: time.Now()}
 }
 
