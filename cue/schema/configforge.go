@@ -69,6 +69,7 @@ func (c *configReader) checkForge(config *Config) {
 	if !strings.HasPrefix(config.Source.Ref, "refs/heads/") {
 		c.problem("source.ref", fmt.Sprintf("%q is not a branch, but pull requests need a branch", config.Source.Ref), "follow a branch, or leave out forge")
 	}
+	c.checkTimeout("forge.timeout", f.Timeout)
 	for i, approver := range f.Approvers {
 		if strings.HasPrefix(approver.Name, "@") {
 			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", approver.Name), "leave out the @; teams are not supported")

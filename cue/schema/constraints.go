@@ -22,6 +22,8 @@ import (
 func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSchedule(config)
 	c.checkBudget(config, v)
+	c.checkTimeout("history.keep", config.History.Keep)
+	c.checkTimeout("approvals.expire", config.Guards.ApprovalsExpire)
 	if at(v, "source").Exists() {
 		c.checkSource(config)
 	}
