@@ -1,8 +1,6 @@
 package tokens
 
 import (
-	"os"
-
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -48,16 +46,4 @@ func (t *Memory) locked() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lock != nil
-}
-
-// lockedElsewhere reports whether another process may write tokens now. One that cannot be
-// asked about does not.
-func (t *Memory) lockedElsewhere() bool {
-	file, err := os.Open(t.file.Path + "-lock")
-	if err != nil {
-		return false
-	}
-	defer func() { _ = file.Close() }()
-	_, held, err := lockfile.Holder(file)
-	return err == nil && held
 }

@@ -31,17 +31,18 @@ func (t *Memory) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	return live, nil
 }
 
-// Between ledger and mark another process waits for the disk: markWait is for how long at most,
-// and markLook how often it is looked meanwhile.
+// Between ledger and mark another process waits for the disk: markWait is for how long the mark
+// is waited for, and markLook how often it is looked meanwhile.
 const (
-	markWait = 2 * time.Second
+	markWait = time.Second
 	markLook = 10 * time.Millisecond
 )
 
 // tokensAfter reads the ledger after the mark, and in doubt both once more: where a process
-// has gone on meanwhile, or is between the two, the doubt means nothing.
+// has gone on meanwhile, or may be between the two, the doubt means nothing.
 func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
-	if t.locked() { // then only this process writes them, one after the other under this lock
+	mine := t.locked() // then only this process writes them, one after the other under this lock
+	if mine {
 		t.growing.Lock()
 		defer t.growing.Unlock()
 	}
@@ -60,7 +61,7 @@ func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, erro
 			m = now
 			continue
 		}
-		if !renewed || !t.lockedElsewhere() || patience.Err() != nil {
+		if !renewed || mine || patience.Err() != nil {
 			return live, nil
 		}
 		select {
