@@ -45,25 +45,6 @@ type rules interface {
 	unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error)
 }
 
-// reads tell of what is read by several at once which read has begun later: that one may have
-// seen more, whichever ends first. Whoever has them guards them.
-type reads struct{ begun, newest int }
-
-// begin returns the number of a read.
-func (r *reads) begin() int {
-	r.begun++
-	return r.begun
-}
-
-// news reports whether nothing is known yet of a read that has begun later.
-func (r *reads) news(read int) bool {
-	if read < r.newest {
-		return false
-	}
-	r.newest = read
-	return true
-}
-
 // permit is what was decided about a change that is about to be sent.
 type permit struct {
 	refused *diff.Refusal // nil: it may be sent; the rest is what to record before that

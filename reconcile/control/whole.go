@@ -55,8 +55,8 @@ func (w Whole) Judge() Judged {
 	}
 	next := newGeneration(w.State, before)
 	next.earlier = s.earlier(before, next)
-	judged := Judged{Acceptance: s.acceptance(before, next, nil, &Decision{})}
-	judged.Acceptance.Declared, judged.Acceptance.Earlier, judged.Acceptance.Rollout = next.declaration, next.earlier, nil
+	judged := Judged{Acceptance: s.acceptance(next, s.zones.between(before, next))}
+	judged.Acceptance.Rollout = nil
 	for at, seen := range w.Live.EntryPoints { // after that: what a commit adds, and is read for it, was not there before
 		if at.Phase == edge.PhaseFirewallManaged && (seen.Err == nil || errors.Is(seen.Err, edge.ErrEntryPointNotFound)) {
 			s.zones.of(at.Scope).read = true
