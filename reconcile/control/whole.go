@@ -38,6 +38,14 @@ type Judged struct {
 	// the waves, and who is behind it.
 	Acceptance reconcile.Acceptance
 	Leaving    []diff.Leaving // what leaves settings of the configuration with the state
+
+	memory memory
+}
+
+// Departed is what is to be put on record of what people have let leave settings, in a plan of
+// the state; and the digests of that.
+func (j Judged) Departed(plan diff.Plan) (reconcile.Memory, []string) {
+	return j.memory.departures(plan.Leaving)
 }
 
 // Judge decides about a whole state as the daemon does about a commit, and puts nothing on
@@ -70,7 +78,7 @@ func (w Whole) Judge() Judged {
 		next.earlier = nil // all of its commit is done: what differs has drifted
 	}
 	s.publish(next)
-	judged.Facts, judged.Leaving = s.facts(next), s.zones.memory.leaving
+	judged.Facts, judged.memory, judged.Leaving = s.facts(next), s.zones.memory, s.zones.memory.leaving
 	judged.Facts.Before, judged.Facts.Loss = s.accepted.Size, loss
 	return judged
 }
@@ -98,20 +106,8 @@ func rememberedBefore(record reconcile.Record, guards reconcile.Guards) reconcil
 // Departures are what leaves settings of the configuration with a state, of all that it
 // declares, and what is to be put on record with it.
 func Departures(record reconcile.Record, guards reconcile.Guards, state desired.State) ([]diff.Leaving, reconcile.Memory) {
-	m := wholeMemory(record, guards, state)
+	m := remembered(guards, rememberedBefore(record, guards), state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
 	return m.leaving, m.record
-}
-
-// Departed is what is to be put on record of what people have let leave settings, in a plan
-// of a state; and the digests of that.
-func Departed(record reconcile.Record, guards reconcile.Guards, state desired.State, plan diff.Plan) (reconcile.Memory, []string) {
-	m := wholeMemory(record, guards, state)
-	return m.departures(plan.Leaving)
-}
-
-// wholeMemory is the memory of a state after what is on record.
-func wholeMemory(record reconcile.Record, guards reconcile.Guards, state desired.State) memory {
-	return remembered(guards, rememberedBefore(record, guards), state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
 }
 
 // Declarations returns the fingerprint of each zone's declaration in a state, empty for one

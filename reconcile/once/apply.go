@@ -57,7 +57,7 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	if by := standing.Commit; by != p.record.Accepted.Commit && by != p.state.Commit {
 		return fmt.Errorf("another process has accepted commit %s since: %w", by, reconcile.ErrSuperseded)
 	}
-	a := p.accepted
+	a := p.judged.Acceptance
 	a.State, a.Approvals, a.Author, a.Message, a.User = state, p.words, p.author, p.message, p.order.Who
 	if standing.Departures != p.record.Departures { // a daemon has let zones leave since
 		record, err := r.Records.Restore(ctx)
@@ -104,7 +104,7 @@ func (r *Run) depart(ctx context.Context, p *planned) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
-	under, digests := control.Departed(p.record, r.Guards, p.state, p.plan)
+	under, digests := p.judged.Departed(p.plan)
 	if len(digests) == 0 {
 		return nil
 	}

@@ -145,10 +145,8 @@ type planned struct {
 	rollout reconcile.Rollout
 	seen    zone.All
 	words   []reconcile.Approval // that the commit carries
-	leaving []diff.Leaving
+	judged  control.Judged
 	plan    diff.Plan
-
-	accepted reconcile.Acceptance // what is to be put on record with the commit
 
 	overridden []string // freezes
 	spent      []string // approvals of several changes, once each change has its own
@@ -216,7 +214,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 // where that is asked for.
 func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 	plan := planner.Make(r.input(p))
-	plan.Leaving = leavingWithin(p.leaving, p.scope)
+	plan.Leaving = leavingWithin(p.judged.Leaving, p.scope)
 	plan = r.named(guard.Check(plan, p.facts).Sealed(), p)
 	p.facts = p.facts.Released(plan)
 	if !try {

@@ -88,11 +88,10 @@ func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
 // overrides.
 func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
-	whole := control.Whole{
+	p.judged = control.Whole{
 		Record: p.record, Guards: r.Guards, Before: control.Accepted(p.record, r.Lanes.Within), State: p.state, Live: p.seen.Live, Now: now,
-	}
-	judged := whole.Judge()
-	f, p.accepted, p.leaving = judged.Facts, judged.Acceptance, judged.Leaving
+	}.Judge()
+	f = p.judged.Facts
 	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
 	for _, a := range p.words {
 		f.Approved[a.Digest] = true
