@@ -69,7 +69,8 @@ func (f *requestFile) block(b httpBlock, exact bool) {
 	if len(c.Header) == 0 {
 		c.Header = nil
 	}
-	f.offer(c, f.filled(address))
+	c.URL = f.filled(address)
+	f.offer(c)
 }
 
 // preamble takes what stands before the request: variables, comments, scripts. It

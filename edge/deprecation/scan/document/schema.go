@@ -45,7 +45,7 @@ func (a apiDocument) content(of *yaml.Node) []byte {
 			continue
 		}
 		if example := get(media, "example"); example != nil {
-			return encoded(plainJSON(example, 0))
+			return encoded(plainJSON(example))
 		}
 		return a.encoded(get(media, "schema"))
 	}
@@ -83,11 +83,11 @@ func (a apiDocument) example(schema *yaml.Node, depth int, nodes *int) any {
 	}
 	for _, name := range []string{"example", "const", "default"} {
 		if v := get(schema, name); v != nil {
-			return plainJSON(v, 0)
+			return plainJSON(v)
 		}
 	}
 	if values := items(get(schema, "enum")); len(values) == 1 {
-		return plainJSON(values[0], 0)
+		return plainJSON(values[0])
 	} else if len(values) > 1 {
 		return absent{}
 	}
@@ -126,10 +126,10 @@ func (a apiDocument) properties(schema *yaml.Node, out map[string]any, depth int
 
 func isScalar(v any) bool {
 	switch v.(type) {
-	case map[string]any, []any:
-		return false
+	case string, bool, int, int64, uint64, float64:
+		return true
 	}
-	return v != nil
+	return false
 }
 
 func (a apiDocument) resolve(n *yaml.Node) *yaml.Node { return resolve(a.root, n) }
