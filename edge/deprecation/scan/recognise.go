@@ -113,30 +113,19 @@ func (h head) recognise() Format {
 	return h.byLines()
 }
 
+// ends are those of names that leave no doubt.
+var ends = map[Format]string{
+	HCL: ".tf .tofu .tf.json .tofu.json", Requests: ".http .rest", Document: ".ipynb", Markdown: ".md .markdown", HAR: ".har", Shell: ".sh .bash .zsh .ksh",
+}
+
 // formatOfName is the format of files whose name leaves no doubt.
 func formatOfName(name string) Format {
-	base := strings.ToLower(path.Base(name))
-	for _, end := range []struct {
-		text   string
-		format Format
-	}{
-		{".tf", HCL},
-		{".tofu", HCL},
-		{".tf.json", HCL},
-		{".tofu.json", HCL},
-		{".http", Requests},
-		{".rest", Requests},
-		{".ipynb", Document},
-		{".md", Markdown},
-		{".markdown", Markdown},
-		{".har", HAR},
-		{".sh", Shell},
-		{".bash", Shell},
-		{".zsh", Shell},
-		{".ksh", Shell},
-	} {
-		if strings.HasSuffix(base, end.text) {
-			return end.format
+	name = strings.ToLower(name)
+	for format, all := range ends {
+		for end := range strings.FieldsSeq(all) {
+			if strings.HasSuffix(name, end) {
+				return format
+			}
 		}
 	}
 	return Unknown
