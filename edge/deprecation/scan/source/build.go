@@ -25,7 +25,7 @@ var (
 	wraps = call.Words(`url uri newurl newuri str string bytes byte parse parseurl parseuri create fromhttpurl fromuristring fromurl fromstring uricomponentsbuilder
 		httpurl strptr ref unquote urlparse urlsplit nsurl makeurl raw htmlsafe cstr tostring text path template pathtemplate byteslit uribuilder stringbuilder stringbuffer`)
 	// adds are methods that add to the query of an address.
-	adds = call.Words("set append add addqueryparam addqueryparameter queryparam setparameter addparameter withqueryparam setqueryparam appendquery addencodedqueryparameter setqueryparameter param updatequery extendquery addquery appendqueryparameter")
+	adds = call.Words("set put append add addqueryparam addqueryparameter queryparam setparameter addparameter withqueryparam setqueryparam appendquery addencodedqueryparameter setqueryparameter param updatequery extendquery addquery appendqueryparameter")
 	// paths are methods that add to the path of an address.
 	paths = call.Words("path pathsegment addpathsegment addpathsegments addencodedpathsegments addencodedpathsegment appendpath appendencodedpath setpath pathsegments appendingpathcomponent appending appendpathsegment")
 )
@@ -273,13 +273,7 @@ func hasAnySuffix(name string, suffixes ...string) bool {
 // relative is new URL(path, base).
 func relative(path *value, args []argument) *value {
 	if base := argAt(args, 1); base != nil && base.is == text && strings.Contains(base.text, "://") && !strings.Contains(path.text, "://") {
-		root := base.text
-		if i := strings.Index(root, "://"); strings.HasPrefix(path.text, "/") {
-			if slash := strings.IndexByte(root[i+3:], '/'); slash >= 0 {
-				root = root[:i+3+slash]
-			}
-		}
-		return joined([]*value{{is: text, text: root, line: path.line, tokens: base.tokens}, path}, "/")
+		return joined([]*value{base, path}, "/")
 	}
 	out := *path // its own query
 	out.query = slices.Clip(path.query)

@@ -215,17 +215,7 @@ func (p *parser) cmdlet(t token) *value {
 			p.at++
 		}
 	}
-	out := p.invoke(t.text, atom(t.text, t.line), args, t.line)
-	for p.is("|") { // | ConvertTo-Json takes what comes in
-		p.at++
-		p.breaks()
-		if next := p.now(); next.kind == name {
-			p.at++
-			p.skipCmdlet()
-			out = p.invoke(next.text, out, nil, next.line)
-		}
-	}
-	return out
+	return p.invoke(t.text, atom(t.text, t.line), args, t.line)
 }
 
 // cmdletName takes the name before an argument: -Name or -Name:; empty where there
@@ -242,12 +232,6 @@ func (p *cursor) cmdletName() string {
 	return next.text
 }
 
-func (p *cursor) skipCmdlet() {
-	for p.now().kind != newline && p.now().kind != end && !p.is("|", ")", "}", ";") {
-		p.at++
-	}
-}
-
 // cmdletValue reads one argument: a sign between two of them is no operator.
 func (p *parser) cmdletValue() *value {
 	v := p.operand()
@@ -259,13 +243,11 @@ func (p *parser) cmdletValue() *value {
 	return v
 }
 
-// assign sets a variable, or what a member of one means for it.
+// assign sets a variable, or what a member of one means for it: of req.URL.RawQuery for req.
 func (p *scope) assign(path string, v *value) {
-	if owner, member, dotted := cutLast(path); dotted {
+	owner, member, dotted := cutLast(path)
+	for ; dotted; owner, _, dotted = cutLast(owner) {
 		if of := p.lookup(owner); of != nil && p.attach(of, member, v) {
-			return
-		}
-		if of := p.deepOwner(owner); of != nil && p.attach(of, member, v) {
 			return
 		}
 	}
@@ -276,16 +258,6 @@ func (p *scope) assign(path string, v *value) {
 
 // mostVars bounds the variables of a file.
 const mostVars = 1 << 15
-
-// deepOwner is the request or address that a path such as req.URL belongs to.
-func (p *scope) deepOwner(path string) *value {
-	for owner, _, dotted := cutLast(path); dotted; owner, _, dotted = cutLast(owner) {
-		if of := p.lookup(owner); of != nil {
-			return of
-		}
-	}
-	return nil
-}
 
 func cutLast(path string) (owner, member string, dotted bool) {
 	i := strings.LastIndexByte(path, '.')

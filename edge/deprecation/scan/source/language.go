@@ -21,7 +21,6 @@ type language struct {
 	bare     bool        // strings need no quotes
 	script   bool        // arguments need no brackets: get "/path", key: value
 	power    bool        // PowerShell: Verb-Noun -Name value
-	regexp   bool        // /…/ is a pattern
 	dots     bool        // a dot joins, and is no member
 	words    bool        // names may hold a hyphen
 	typed    bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
@@ -35,7 +34,7 @@ var (
 	generic    = language{}
 	python     = language{comments: hashes, adjoin: true}
 	golang     = language{comments: cLike, backs: true, chars: true}
-	javascript = language{comments: cLike, backs: true, inBack: true, regexp: true}
+	javascript = language{comments: cLike, backs: true, inBack: true}
 	java       = language{comments: cLike, chars: true, typed: true}
 	rust       = language{comments: cLike, chars: true}
 	cplus      = language{comments: cLike, chars: true, adjoin: true}

@@ -191,24 +191,25 @@ func crossesLines(op string) bool {
 	return op == "||" || op == "??" || op != "&" && op != "~" && slices.Contains(joinOps, op)
 }
 
-// choice reads the rest of "c ? a : b": the first that is known.
+// choice reads the rest of "c ? a : b", or "a ?: b": the first that is known.
 func (p *parser) choice(left *value) *value {
-	if p.is(":") { // ?: of Kotlin, PHP and Groovy
-		p.at++
-		return combine("||", left, p.operand())
-	}
-	p.breaks()
-	yes := p.expression()
-	p.note(yes)
-	p.breaks()
 	if !p.is(":") {
-		return yes
+		left = p.next()
+		p.breaks()
+	}
+	if !p.is(":") {
+		return left
 	}
 	p.at++
+	return combine("||", left, p.next())
+}
+
+// next reads the expression behind a sign, which may be on the next line.
+func (p *parser) next() *value {
 	p.breaks()
-	no := p.expression()
-	p.note(no)
-	return combine("||", yes, no)
+	v := p.expression()
+	p.note(v)
+	return v
 }
 
 // silent words stand before an operand and do not change it.
@@ -258,14 +259,14 @@ func (p *parser) named(t token) *value {
 func (p *parser) marked(t token) *value {
 	switch t.text {
 	case "(", "@(":
-		if p.cast() {
-			return p.operand()
-		}
 		p.at++
 		_, items, named := p.items(")")
 		v := &value{is: list, items: items, line: t.line}
 		if len(items) == 1 && !named && t.text == "(" {
 			v = items[0]
+		}
+		if next := p.now(); p.lang.typed && v.is == open && (next.kind == name || next.kind == str) {
+			return p.operand() // a cast: (HttpURLConnection) new URL(…)
 		}
 		return p.postfix(v, "")
 	case "[":
@@ -278,7 +279,7 @@ func (p *parser) marked(t token) *value {
 	case "{", "@{", "%{":
 		p.at++
 		return p.postfix(p.collection(t, "}"), "")
-	case "!", "-", "+", "*", "&", "...", "..", "<", "@", "~", "/re/", "%", "\\":
+	case "!", "-", "+", "*", "&", "...", "..", "<", "@", "~", "%", "\\":
 		p.at++
 		return p.operand()
 	case ":": // :symbol

@@ -38,10 +38,8 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if plainName(path) == "openconnection" && isAddress(recv) { // new URL(…).openConnection()
 		return p.made(&request{usual: http.MethodGet, target: recv}, line)
 	}
-	if p.lang.typed {
-		if v := javaObject(path, recv, args); v != nil {
-			return v
-		}
+	if v := javaObject(plainName(path), recv, args); v != nil {
+		return v
 	}
 	if v := built(path, recv, args); v != nil {
 		return v

@@ -184,7 +184,7 @@ func (l *lexer) take(s literal) {
 	}
 	t.raw = strings.Contains(body, "\n")
 	if s.escapes {
-		t.text = unescaped(t.text)
+		t.text = escapes.Replace(t.text)
 	}
 	l.addString(t, s.close+len(s.quote))
 }
@@ -213,9 +213,6 @@ func fill(body, begin string) token {
 		case strings.HasPrefix(rest, begin) && (i == 0 || body[i-1] != '\\' || begin[0] == '\\' || begin == "{"):
 			n = call.Placeholder(rest)
 		}
-		if begin == "$" && n > 0 {
-			n += access(body[i:], n)
-		}
 		if n == 0 {
 			b.WriteByte(body[i])
 			i++
@@ -227,18 +224,6 @@ func fill(body, begin string) token {
 	}
 	t.text = b.String()
 	return t
-}
-
-// access is how much of "$this->base" follows the name.
-func access(s string, n int) int {
-	if strings.HasPrefix(s[n:], "->") {
-		to := n + 2
-		for to < len(s) && (call.IsLetter(s[to]) || s[to] >= '0' && s[to] <= '9') {
-			to++
-		}
-		return to - n
-	}
-	return 0
 }
 
 // accesses writes members as dots.
@@ -256,29 +241,5 @@ func nameIn(placeholder string) string {
 	return inner
 }
 
-// unescaped undoes the escapes that matter to addresses and to JSON.
-func unescaped(text string) string {
-	if strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		switch text[i] {
-		case '/', '"', '\'', '\\', '`', '$', '#':
-			b.WriteByte(text[i])
-		case 'n':
-			b.WriteByte('\n')
-		case 'r', 't':
-			b.WriteByte(' ')
-		case '\n': // the string goes on
-		default:
-			b.WriteString(text[i-1 : i+1]) // \( of Swift among them
-		}
-	}
-	return b.String()
-}
+// escapes are those that matter to addresses and to JSON; \( of Swift is none of them.
+var escapes = strings.NewReplacer(`\/`, "/", `\"`, `"`, `\'`, "'", `\\`, `\`, "\\`", "`", `\$`, "$", `\#`, "#", `\n`, "\n", `\r`, " ", `\t`, " ", "\\\n", "")
