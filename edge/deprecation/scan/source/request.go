@@ -38,9 +38,6 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if plainName(path) == "openconnection" && isAddress(recv) { // new URL(…).openConnection()
 		return p.made(&request{usual: http.MethodGet, target: recv}, line)
 	}
-	if v := javaObject(plainName(path), recv, args); v != nil {
-		return v
-	}
 	if v := built(path, recv, args); v != nil {
 		return v
 	}
@@ -67,7 +64,7 @@ var (
 	targetNames = []string{"url", "uri", "path", "endpoint", "href", "resource", "requesturi", "route", "pathname", "requesturl", "urlstring"}
 	baseNames   = []string{"baseurl", "baseuri", "prefixurl", "baseaddress", "base", "host", "apiurl", "apibase", "serverurl"}
 	queryNames  = []string{"params", "query", "qs", "searchparams", "queryparams", "queryparameters", "querystring", "rawquery"}
-	bodyNames   = []string{"json", "body", "data", "payload", "content", "form", "jsonbody", "requestbody", "formdata", "httpbody"}
+	bodyNames   = []string{"json", "body", "data", "payload", "content", "form", "jsonbody", "requestbody", "formdata", "httpbody", "bodyvalue", "send", "entity", "sendjson", "addjsonbody", "addbody", "bodyjson", "write", "end"}
 	methodNames = []string{"method", "type", "verb", "httpmethod", "requestmethod"}
 	headerNames = []string{"headers", "header", "requestheaders", "httpheaders", "additionalheaders"}
 	// optionNames are members that only the options of a request have.
@@ -304,8 +301,8 @@ func (r *request) extend(path, name string, args []argument) {
 		bodyOf(r, args)
 	case second != nil && first.is == text && len(args) == 2:
 		r.pair(path, name, first, second)
-	case setsPart[name] != "":
-		r.named(setsPart[name], first)
+	case !slices.Contains(targetNames, name):
+		r.named(strings.TrimPrefix(strings.TrimPrefix(name, "set"), "with"), first)
 	}
 }
 
@@ -332,12 +329,6 @@ func (r *request) header(name, v *value) {
 		r.headers = &value{is: object}
 	}
 	r.headers.set(name.text, v)
-}
-
-// setsPart says for a method of a builder which part of the request it sets.
-var setsPart = map[string]string{
-	"body": "body", "bodyvalue": "body", "json": "json", "send": "body", "setbody": "body", "withbody": "body", "setentity": "body", "content": "body", "sendjson": "json", "requestbody": "body", "addjsonbody": "body", "addbody": "body", "bodyjson": "body", "form": "body", "write": "body", "end": "body",
-	"setrequestmethod": "method", "query": "query", "params": "params", "queryparams": "params", "searchparams": "params", "headers": "headers", "setheaders": "headers",
 }
 
 // setMember sets a part of a request that a variable holds: req.body = ….

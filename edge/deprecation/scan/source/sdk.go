@@ -91,14 +91,9 @@ func bodyWithin(v *value) *value {
 
 // namedBody makes a body of named arguments; the ids of the path are none of it.
 func namedBody(args []argument) *value {
-	body := &value{is: object}
-	for _, a := range args {
-		if name := plainName(a.name); a.name != "" && name != "zoneid" && name != "accountid" {
-			body.set(a.name, a.value)
-		}
+	args = slices.DeleteFunc(slices.Clone(args), func(a argument) bool { return plainName(a.name) == "zoneid" || plainName(a.name) == "accountid" })
+	if body := objectOf(args); len(body.keys) > 0 {
+		return body
 	}
-	if len(body.keys) == 0 {
-		return nil
-	}
-	return body
+	return nil
 }

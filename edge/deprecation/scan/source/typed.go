@@ -81,30 +81,3 @@ func (p *parser) method(parameters []string, block int) *value {
 	}
 	return atom("", p.now().line)
 }
-
-// emptied are objects that are made empty and filled by their methods, and the part of a
-// request that they are for.
-var emptied = map[string]string{
-	"httpheaders": "headers", "headers": "headers", "jsonobject": "body", "objectnode": "body", "hashmap": "body", "linkedhashmap": "body",
-	"treemap": "body", "linkedmultivaluemap": "body",
-}
-
-// javaObject is an object that Java's libraries make: an empty one, or a message of Spring's
-// RestTemplate, which has headers and a body; nil where it is none.
-func javaObject(name string, recv *value, args []argument) *value {
-	made := &value{is: object, text: emptied[name], line: recv.line}
-	switch {
-	case made.text != "" && len(args) == 0 && recv.is == open:
-		return made
-	case name != "httpentity" || len(args) == 0:
-		return nil
-	}
-	for _, a := range args {
-		if a.is == object && a.text == "headers" {
-			made.set("headers", a.value)
-		} else {
-			made.set("body", a.value)
-		}
-	}
-	return made
-}
