@@ -9,9 +9,7 @@ package fix
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -175,9 +173,4 @@ func sameCall(c scan.Call, want *deprecation.Rewrite, method string) bool {
 		return false
 	}
 	return len(want.Body) == 0 || sameJSON(c.Body, want.Body)
-}
-
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

@@ -64,7 +64,11 @@ func (p *parser) bracket(t token, v *value, path string) (*value, string, bool) 
 		return v, path, true
 	case t.text == "{" && path != "" && composite(path):
 		p.at++
-		return p.compose(path, p.collection(t, "}")), "", true
+		v = p.collection(t, "}")
+		if len(v.items) == 0 { // url.Values{}
+			v.is = object
+		}
+		return v, "", true
 	}
 	return v, path, false
 }
@@ -147,18 +151,6 @@ func composite(path string) bool {
 		return true
 	}
 	return last != "" && last[0] >= 'A' && last[0] <= 'Z'
-}
-
-// compose is what braces behind the name of a type make: url.Values{…} is an
-// object, Request{URL: …} a request.
-func (p *parser) compose(path string, v *value) *value {
-	if strings.Contains(plainName(path), "request") || strings.Contains(plainName(path), "options") {
-		return p.invoke(path, atom(path, v.line), []argument{{"", v}}, v.line)
-	}
-	if v.is == list && len(v.items) == 0 {
-		return &value{is: object, line: v.line} // url.Values{}
-	}
-	return v
 }
 
 // argument is one of a call, with its name where it has one.

@@ -18,7 +18,7 @@ func (l *lexer) string() bool {
 	}
 	q := l.text[i]
 	if q != '"' && q != '\'' && q != '`' || prefix != "" && q == '`' {
-		return l.long()
+		return strings.HasPrefix(l.text[l.at:], "<<") && l.patience > 0 && l.document(l.text[l.at:])
 	}
 	s := literal{open: i, prefix: strings.ToLower(prefix), quote: l.text[i : i+1]}
 	if strings.HasPrefix(l.text[i:], strings.Repeat(s.quote, 3)) && q != '`' {
@@ -78,7 +78,7 @@ func (l *lexer) closesQuote(s *literal) bool {
 			}
 		case depth == 0 && strings.HasPrefix(l.text[i:], s.quote):
 			s.close = i
-			return l.mayBeLong(*s) || i-from <= longestChar
+			return true
 		default:
 			depth = l.nested(*s, i, depth)
 		}
@@ -86,12 +86,6 @@ func (l *lexer) closesQuote(s *literal) bool {
 	l.unclosed[s.quote] = len(l.text)
 	return false
 }
-
-// longestChar bounds what stands for one character, in bytes.
-const longestChar = 10
-
-// mayBeLong reports whether more than one character may stand between the quotes.
-func (l *lexer) mayBeLong(s literal) bool { return !l.lang.chars || s.quote != "'" }
 
 // spreads reports whether a string may go over several lines, and notes whether
 // backslashes escape in it.
@@ -115,18 +109,6 @@ func (l *lexer) nested(s literal, i, depth int) int {
 
 // longestString bounds a string over several lines, in bytes.
 const longestString = 1 << 18
-
-// long reads Lua's [[…]] and the here-documents of Ruby, PHP and PowerShell.
-func (l *lexer) long() bool {
-	rest := l.text[l.at:]
-	if l.lang.long && strings.HasPrefix(rest, "[[") {
-		if n := strings.Index(rest, "]]"); n > 0 {
-			l.addString(token{text: rest[2:n], raw: true}, l.at+n+2)
-			return true
-		}
-	}
-	return strings.HasPrefix(rest, "<<") && l.patience > 0 && l.document(rest)
-}
 
 // heredoc is the beginning of a here-document.
 var heredoc = lazyregexp.New(`^<<[<~-]*['"]?([A-Z_]{2,})`)
