@@ -1,6 +1,7 @@
 package call
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
@@ -19,7 +20,7 @@ func Normal(address string) (string, bool) {
 	host, path := splitHost(address)
 	path, known := normalPath(path)
 	if asks {
-		path += "?" + escapeControls(query)
+		path += "?" + escaped(query, false)
 	}
 	return WithoutUser(host + path), known
 }
@@ -70,7 +71,7 @@ func normalPath(path string) (string, bool) {
 	for i, segment := range segments {
 		segment = normalSegment(segment, i == len(segments)-1)
 		known = known || segment != "" && segment != Open
-		segments[i] = escapePercent(escapeControls(segment))
+		segments[i] = escaped(segment, true)
 	}
 	return "/" + strings.Join(segments, "/"), known
 }
@@ -105,17 +106,16 @@ func IsName(s string) bool {
 // IsLetter reports whether a byte can begin a name.
 func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 
-// escapePercent keeps a path readable for net/url: a percent sign that escapes
-// nothing is escaped itself.
-func escapePercent(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
+// escaped escapes what would break a line, or an address; in a path, so that net/url can
+// read it, a percent sign that escapes nothing too.
+func escaped(s string, path bool) string {
 	var b strings.Builder
 	for i := range len(s) {
-		b.WriteByte(s[i])
-		if s[i] == '%' && !isEscape(s[i:]) {
-			b.WriteString("25")
+		switch c := s[i]; {
+		case c <= ' ' || c == 0x7f, c == '%' && path && !isEscape(s[i:]):
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteByte(c)
 		}
 	}
 	return b.String()
@@ -126,22 +126,6 @@ func isEscape(s string) bool {
 }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
-
-// escapeControls escapes what would break a line, or an address.
-func escapeControls(s string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c == 0x7f {
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
 
 // WithoutUser drops names and passwords from an address. They stand before a host,
 // and a host need not stand first: curl takes user:password@host, and a proxy's
