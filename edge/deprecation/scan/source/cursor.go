@@ -116,8 +116,6 @@ func pathOf(tokens []token) string {
 
 func isDot(mark string) bool { return mark == "." || mark == "::" || mark == "->" || mark == "?." }
 
-func unquotedKey(key string) string { return strings.Trim(key, `"'`) }
-
 // operator takes one that goes on with an expression; empty where none does. It
 // may stand on the next line if that can begin no statement.
 func (p *cursor) operator(left *value) string {

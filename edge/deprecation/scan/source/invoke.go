@@ -197,7 +197,12 @@ func (p *parser) cmdlet(t token) *value {
 		if key != "" && (p.is("-") || p.now().kind == newline) { // a switch
 			continue
 		}
-		v := p.cmdletValue()
+		v := p.operand()
+		for p.is("+") { // another sign between two arguments is no operator
+			p.at++
+			v = concat(v, p.operand())
+		}
+		p.note(v)
 		if v.is == object && key == "" { // @splatted
 			args = append(args, zipped(v.keys, v.items)...)
 		} else {
@@ -222,17 +227,6 @@ func (p *cursor) cmdletName() string {
 		p.at++
 	}
 	return next.text
-}
-
-// cmdletValue reads one argument: a sign between two of them is no operator.
-func (p *parser) cmdletValue() *value {
-	v := p.operand()
-	for p.is("+") {
-		p.at++
-		v = concat(v, p.operand())
-	}
-	p.note(v)
-	return v
 }
 
 // assign sets a variable, or what a member of one means for it: of req.URL.RawQuery for req.

@@ -82,7 +82,7 @@ func (l *lexer) next() {
 	case l.takesBack(c):
 		l.skipBreak()
 	case l.comment() || l.string():
-	case l.beginsName(c):
+	case call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1]):
 		l.name()
 	case c >= '0' && c <= '9':
 		l.number()
@@ -94,10 +94,6 @@ func (l *lexer) next() {
 // takesBack reports whether a character takes the end of the line back.
 func (l *lexer) takesBack(c byte) bool {
 	return c == '\\' && !l.lang.power && strings.HasPrefix(l.text[l.at+1:], "\n") || c == '`' && l.lang.power
-}
-
-func (l *lexer) beginsName(c byte) bool {
-	return call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1])
 }
 
 // skipBreak passes over a line end that a character before it takes back.

@@ -105,7 +105,7 @@ func (p *parser) item(statement bool) (string, *value) {
 	for _, other := range targets {
 		p.assign(other, v)
 	}
-	return unquotedKey(key), v
+	return strings.Trim(key, `"'`), v
 }
 
 // note remembers a text that may be an address.
@@ -252,7 +252,11 @@ func (p *parser) named(t token) *value {
 	if p.lang.power && strings.Contains(t.text, "-") {
 		return p.cmdlet(t)
 	}
-	return p.postfix(p.variable(t.text, t.line), t.text)
+	v := p.lookup(t.text)
+	if v == nil {
+		v = atom(t.text, t.line)
+	}
+	return p.postfix(v, t.text)
 }
 
 // marked reads what begins with a sign.

@@ -118,29 +118,18 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 		r.usual = http.MethodGet
 	}
 	if r.target == nil {
-		return r.asClient()
+		if r.base == nil || r.body != nil {
+			return nil
+		}
+		return r // a client, whose later requests have its base
 	}
 	if recv.req != nil && recv.req.base != nil {
 		r.base = recv.req.base
 	}
-	if sends || r.says() {
+	if sends || r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0 {
 		return r
 	}
 	return nil
-}
-
-// asClient is a request without an address of its own: a client, whose later requests have
-// its base; nil where it is none.
-func (r *request) asClient() *request {
-	if r.base == nil || r.body != nil {
-		return nil
-	}
-	return r
-}
-
-// says reports whether it has anything beside an address that only a request has.
-func (r *request) says() bool {
-	return r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0
 }
 
 // chained is a request that a builder begins with its address.
@@ -157,9 +146,10 @@ func chained(r *request, path string, args []argument) *request {
 	return r
 }
 
-// read takes what the arguments say.
+// read takes what the arguments say. The first object without a name is the body, or, of a
+// GET, the query.
 func (r *request) read(args []argument) {
-	var bodies []*value
+	var body *value
 	for _, a := range args {
 		switch {
 		case a.name != "" && r.named(plainName(a.name), a.value):
@@ -168,12 +158,20 @@ func (r *request) read(args []argument) {
 		case r.target == nil && isAddress(a.value):
 			r.target = a.value
 		case a.is == object && a.req == nil && r.isOptions(a.value):
-			r.options(a.value)
-		case r.mayBeBody(a.value):
-			bodies = append(bodies, a.value)
+			for i, item := range a.items {
+				r.named(plainName(a.keys[i]), item)
+			}
+		case body == nil && r.mayBeBody(a.value):
+			body = a.value
 		}
 	}
-	r.positional(bodies)
+	switch asks := r.method == http.MethodGet || r.method == http.MethodHead; {
+	case body == nil || r.target == nil:
+	case asks && body.is == object:
+		r.query = append(r.query, body.form())
+	case !asks && r.body == nil:
+		r.body = body
+	}
 }
 
 // mayBeBody reports whether an argument without a name can be the body: an object
@@ -183,23 +181,6 @@ func (r *request) mayBeBody(v *value) bool {
 		return r.target != nil && v.json() != nil
 	}
 	return v.req == nil && (v.is == object || v.is == list) && len(v.items) > 0
-}
-
-// positional takes the arguments without a name that are objects: the body, and
-// behind it headers; of a GET the query.
-func (r *request) positional(bodies []*value) {
-	if len(bodies) == 0 || r.target == nil {
-		return
-	}
-	first := bodies[0]
-	switch {
-	case r.method == http.MethodGet || r.method == http.MethodHead:
-		if first.is == object {
-			r.query = append(r.query, first.form())
-		}
-	case r.body == nil:
-		r.body = first
-	}
 }
 
 // named takes a part of the request by the name of an argument or a member.
@@ -239,12 +220,6 @@ func (r *request) isOptions(v *value) bool {
 		return true
 	}
 	return r.target == nil && v.get(targetNames...) != nil && isAddress(v.get(targetNames...)) || r.target == nil && v.get(baseNames...) != nil
-}
-
-func (r *request) options(v *value) {
-	for i, item := range v.items {
-		r.named(plainName(v.keys[i]), item)
-	}
 }
 
 // methodOf is the method that a value names: "PATCH", http.MethodPatch,

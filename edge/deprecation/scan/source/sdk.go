@@ -41,7 +41,7 @@ func (p *parser) sdkCall(path string, args []argument, line int) bool {
 			return false
 		}
 		rest = after
-		for _, name := range []string{rest, withoutWrapper(rest)} {
+		for _, name := range []string{rest, strings.TrimSuffix(wrappers.Replace(rest), "autopaging")} {
 			if c, ok := p.sdks[name]; ok {
 				p.requests = append(p.requests, sdkRequest(c, args, line))
 				return true
@@ -50,13 +50,8 @@ func (p *parser) sdkCall(path string, args []argument, line int) bool {
 	}
 }
 
+// wrappers are what the libraries put between resource and method: with_raw_response.
 var wrappers = strings.NewReplacer(".withrawresponse", "", ".withstreamingresponse", "")
-
-// withoutWrapper cuts off what the libraries put between resource and method:
-// with_raw_response, ListAutoPaging.
-func withoutWrapper(path string) string {
-	return strings.TrimSuffix(wrappers.Replace(path), "autopaging")
-}
 
 // sdkRequest is the request of a method, with what its arguments say: the value of
 // the path's last parameter where it chooses a setting, and the body.

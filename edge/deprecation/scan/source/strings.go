@@ -24,19 +24,29 @@ func (l *lexer) string() bool {
 	if strings.HasPrefix(l.text[i:], strings.Repeat(s.quote, 3)) && q != '`' {
 		s.quote = strings.Repeat(s.quote, 3)
 	}
-	if i < l.unclosed[s.quote] || !l.closes(&s) {
+	s.closing = s.quote
+	verbatim := strings.HasPrefix(s.prefix, "@")
+	if verbatim && l.lang.power {
+		s.closing = "\n" + s.quote + "@"
+	}
+	s.template = q == '`' && l.lang.inBack
+	s.escapes = !strings.ContainsAny(s.prefix, "r@") && (q != '`' || s.template)
+	s.lines = len(s.quote) == 3 || q == '`' && l.lang.backs || l.lang.lines || verbatim
+	if i < l.unclosed[s.closing] || !l.closes(&s) {
 		return false
 	}
 	l.take(s)
 	return true
 }
 
-// literal is where a string stands.
+// literal is where a string stands, and how.
 type literal struct {
-	open, close int // of the first quote, and of the one that ends it
-	prefix      string
-	quote       string
-	escapes     bool
+	open, close    int // of the first quote, and of what ends it
+	prefix         string
+	quote, closing string
+	lines          bool // it goes over several
+	escapes        bool // by backslashes
+	template       bool // it has expressions, with strings in them
 }
 
 // prefix are the letters and signs that may stand before a quote: f"", rb"", $"",
@@ -54,57 +64,28 @@ func (l *lexer) prefix() string {
 
 // closes finds the end of a string.
 func (l *lexer) closes(s *literal) bool {
-	if l.lang.power && strings.HasPrefix(s.prefix, "@") {
-		n := strings.Index(l.text[s.open:], "\n"+s.quote+"@")
-		s.close = s.open + n
-		return n > 0 && n < longestString
-	}
-	return l.closesQuote(s)
-}
-
-// closesQuote looks for the quote that ends a string.
-func (l *lexer) closesQuote(s *literal) bool {
-	over := l.spreads(s)
-	depth, from := 0, s.open+len(s.quote)
-	for i := from; i < len(l.text); i++ {
+	depth := 0 // of the expressions of a template
+	for i := s.open + len(s.quote); i < len(l.text); i++ {
 		c := l.text[i]
 		switch {
-		case c == '\n' && (!over || i-s.open > longestString):
-			l.unclosed[s.quote] = i
-			return false
-		case c == '\\' && s.escapes && !l.lang.power:
-			if i++; i < len(l.text) && l.text[i] == '\n' && !over {
-				return false
-			}
-		case depth == 0 && strings.HasPrefix(l.text[i:], s.quote):
+		case depth == 0 && strings.HasPrefix(l.text[i:], s.closing):
 			s.close = i
 			return true
-		default:
-			depth = l.nested(*s, i, depth)
+		case c == '\n' && (!s.lines || i-s.open > longestString):
+			l.unclosed[s.closing] = i
+			return false
+		case c == '\\' && s.escapes && !l.lang.power:
+			if i++; i < len(l.text) && l.text[i] == '\n' && !s.lines {
+				return false
+			}
+		case s.template && strings.HasPrefix(l.text[i:], "${"):
+			depth++
+		case depth > 0 && c == '}':
+			depth--
 		}
 	}
-	l.unclosed[s.quote] = len(l.text)
+	l.unclosed[s.closing] = len(l.text)
 	return false
-}
-
-// spreads reports whether a string may go over several lines, and notes whether
-// backslashes escape in it.
-func (l *lexer) spreads(s *literal) bool {
-	verbatim := strings.HasPrefix(s.prefix, "@")
-	s.escapes = !strings.Contains(s.prefix, "r") && !strings.Contains(s.prefix, "@") && !(s.quote == "`" && !l.lang.inBack)
-	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.lines || s.quote == `"` && verbatim
-}
-
-// nested is how deep we are in the expressions of a template.
-func (l *lexer) nested(s literal, i, depth int) int {
-	switch {
-	case s.quote != "`" || !l.lang.inBack:
-	case strings.HasPrefix(l.text[i:], "${"):
-		return depth + 1
-	case depth > 0 && l.text[i] == '}':
-		return depth - 1
-	}
-	return depth
 }
 
 // longestString bounds a string over several lines, in bytes.
@@ -159,7 +140,7 @@ func (l *lexer) take(s literal) {
 		t = token{text: body}
 	case strings.ContainsAny(s.prefix, "f$"):
 		t = fill(body, "{")
-	case s.quote == "`" && l.lang.inBack:
+	case s.template:
 		t = fill(body, "${")
 	default:
 		t = l.filled(body, s.quote[0] == '"')
@@ -168,7 +149,7 @@ func (l *lexer) take(s literal) {
 	if s.escapes {
 		t.text = escapes.Replace(t.text)
 	}
-	l.addString(t, s.close+len(s.quote))
+	l.addString(t, s.close+len(s.closing))
 }
 
 // filled takes out what the language fills into double quotes.
