@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func request(c scan.Call) deprecation.Request {
 // whose method is not known.
 func (s *Search) Notices(c scan.Call) []deprecation.Notice {
 	if c.Method == "" {
-		return s.ofAddress(c.URL)
+		return s.Matcher.MatchPath(c.URL, s.Day)
 	}
 	notices := s.Matcher.Match(request(c), s.Day)
 	if c.Response == nil {
@@ -148,36 +147,4 @@ func (s *Search) Notices(c scan.Call) []deprecation.Notice {
 		notices = append(notices, n)
 	}
 	return notices
-}
-
-// ofAddress is what the calendar says of a path, whatever the method. Where a rule
-// is about a query, that decides which of its days counts and how to rewrite it.
-func (s *Search) ofAddress(text string) (notices []deprecation.Notice) {
-	for _, rule := range s.Matcher.MatchPath(text) {
-		found := false
-		for _, n := range s.Matcher.Match(deprecation.Request{Method: http.MethodGet, URL: text}, s.Day) {
-			if n.Rule != rule.ID || n.Info {
-				continue
-			}
-			found = true
-			notices = append(notices, withoutMethod(n))
-		}
-		if !found {
-			notices = append(notices, rule.Notice(s.Day))
-		}
-	}
-	return notices
-}
-
-// withoutMethod takes out the method that was tried.
-func withoutMethod(n deprecation.Notice) deprecation.Notice {
-	if n.Rewrite != nil {
-		rewrite := *n.Rewrite
-		rewrite.Method = ""
-		n.Rewrite = &rewrite
-	}
-	for i := range n.Rewrites {
-		n.Rewrites[i].Method = ""
-	}
-	return n
 }

@@ -193,16 +193,32 @@ func (w *walker) scalar(n *yaml.Node) {
 var (
 	addressNames = []string{"url", "uri", "requestUrl", "urlPath", "urlPattern", "urlPathPattern", "path"}
 	queryNames   = []string{"params", "query", "queryParams", "queryParameters", "parameters", "queryString"}
-	headerNames  = []string{"headers", "header"}
-	bodyNames    = []string{"body", "json", "data", "payload", "requestBody", "jsonBody", "content"}
+	headerNames  = []string{"headers", "header", "request_headers"}
+	bodyNames    = []string{"body", "request_body", "json", "data", "payload", "requestBody", "jsonBody", "content"}
 	requestParts = slices.Concat(addressNames, queryNames, headerNames, bodyNames)
 )
+
+// Request reads an object that someone else has read, as [Any] does; false where it is no
+// request.
+func Request(members map[string]any) (call.Call, bool) {
+	var n yaml.Node
+	w := &walker{}
+	if n.Encode(members) != nil {
+		return call.Call{}, false
+	}
+	c, ok := w.request(&n)
+	if !ok || !call.IsAddress(c.URL) {
+		return c, false
+	}
+	c.URL, ok = call.Normal(c.URL)
+	return c, ok
+}
 
 // request reads an object with an address and a method: a task of Ansible, a request of a
 // collection, one that was recorded. The address is as it is written.
 func (w *walker) request(n *yaml.Node) (c call.Call, ok bool) {
 	at := firstOf(n, addressNames...)
-	c.Method = strings.ToUpper(text(firstOf(n, "method", "verb", "httpMethod")))
+	c.Method = strings.ToUpper(text(firstOf(n, "method", "verb", "httpMethod", "http_method", "create_method")))
 	if c.Method == "" && firstOf(n, "return_content", "status_code", "body_format", "body") != nil { // of Ansible
 		c.Method = http.MethodGet
 	}

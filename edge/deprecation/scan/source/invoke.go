@@ -53,7 +53,8 @@ func (p *parser) bracket(t token, v *value, path string) (*value, string, bool) 
 			return p.method(parameters, block), "", false
 		}
 		p.at++
-		v = p.invoke(path, v, p.arguments(")"), t.line)
+		args, _ := p.items(")")
+		v = p.invoke(path, v, args, t.line)
 		return v, path[:min(len(path), longestPath)] + "()", true
 	case t.text == "!" && p.peek().kind == mark && p.peek().text == "(" && !t.spaced: // format!(…)
 		p.at++
@@ -128,8 +129,8 @@ var transparent = map[string]bool{"href": true, "text": true, "absoluteuri": tru
 
 // index goes to an element of a value.
 func (p *parser) index(v *value, path string) (*value, string) {
-	keys, items, _ := p.items("]")
-	if len(items) != 1 || keys[0] != "" {
+	items, _ := p.items("]")
+	if len(items) != 1 || items[0].name != "" {
 		return atom("", p.now().line), path
 	}
 	key := items[0]
@@ -157,11 +158,6 @@ func composite(path string) bool {
 type argument struct {
 	name string
 	*value
-}
-
-func (p *parser) arguments(closing string) []argument {
-	keys, items, _ := p.items(closing)
-	return zipped(keys, items)
 }
 
 func zipped(keys []string, items []*value) []argument {

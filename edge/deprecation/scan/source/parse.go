@@ -32,14 +32,14 @@ func (p *parser) file() {
 }
 
 // items reads to a closing bracket. Line ends separate within braces alone.
-func (p *parser) items(closing string) (keys []string, items []*value, named bool) {
+func (p *parser) items(closing string) (items []argument, named bool) {
 	p.depth++
 	defer func() { p.depth-- }()
 	for p.now().kind != end {
 		p.breaks()
 		if p.is(closing) {
 			p.at++
-			return keys, items, named
+			return items, named
 		}
 		if p.is(",", ";") {
 			p.at++
@@ -49,16 +49,16 @@ func (p *parser) items(closing string) (keys []string, items []*value, named boo
 		key, v := p.item(closing == "}")
 		if p.at == before {
 			if p.is(")", "]", "}") {
-				return keys, items, named // it is another's
+				return items, named // it is another's
 			}
 			p.at++
 			continue
 		}
 		if len(items) < mostItems {
-			keys, items, named = append(keys, key), append(items, v), named || key != ""
+			items, named = append(items, argument{key, v}), named || key != ""
 		}
 	}
-	return keys, items, named
+	return items, named
 }
 
 // separators stand between a name and what it is set to.
@@ -167,11 +167,10 @@ func combine(op string, left, right *value) *value {
 
 // arguments are the values of a tuple, or the one.
 func arguments(v *value) (args []argument) {
-	items := []*value{v}
-	if v.is == list {
-		items = v.items
+	if v.is != list {
+		return []argument{{"", v}}
 	}
-	for _, item := range items {
+	for _, item := range v.items {
 		args = append(args, argument{"", item})
 	}
 	return args
@@ -264,10 +263,10 @@ func (p *parser) marked(t token) *value {
 	switch t.text {
 	case "(", "@(":
 		p.at++
-		_, items, named := p.items(")")
-		v := &value{is: list, items: items, line: t.line}
+		items, named := p.items(")")
+		v := &value{is: list, items: values(items), line: t.line}
 		if len(items) == 1 && !named && t.text == "(" {
-			v = items[0]
+			v = items[0].value
 		}
 		if next := p.now(); p.lang.typed && v.is == open && (next.kind == name || next.kind == str) {
 			return p.operand() // a cast: (HttpURLConnection) new URL(…)
@@ -297,25 +296,23 @@ func (p *parser) marked(t token) *value {
 
 // collection reads the elements of a list, or the members of an object or a block.
 func (p *parser) collection(t token, closing string) *value {
-	keys, items, named := p.items(closing)
-	if !named && closing == "]" {
-		return &value{is: list, items: items, line: t.line}
-	}
+	items, named := p.items(closing)
 	v := &value{is: object, line: t.line}
-	for i, item := range items {
+	for _, a := range items {
 		switch {
-		case keys[i] != "":
-			v.set(keys[i], item)
-		case item.is == open && item.text != "" && !strings.Contains(item.text, "."):
-			v.set(item.text, item) // {url, data}
-		case item.is == object:
-			for j, key := range item.keys { // {...defaults, url}
-				v.set(key, item.items[j])
+		case !named && closing == "]":
+		case a.name != "":
+			v.set(a.name, a.value)
+		case a.is == open && a.text != "" && !strings.Contains(a.text, "."):
+			v.set(a.text, a.value) // {url, data}
+		case a.is == object:
+			for j, key := range a.keys { // {...defaults, url}
+				v.set(key, a.items[j])
 			}
 		}
 	}
 	if !named && len(v.keys) == 0 {
-		v = &value{is: list, items: items, line: t.line}
+		v.is, v.items = list, values(items)
 	}
 	return v
 }

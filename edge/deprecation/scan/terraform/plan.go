@@ -14,7 +14,7 @@ import (
 // provider that stand for calls become these calls (provider.go); what else the
 // document holds, secrets among it, is passed over.
 func Plan(text []byte, out *call.Sink) error {
-	var d document
+	var d part
 	if err := json.Unmarshal(text, &d); err != nil {
 		return err
 	}
@@ -25,19 +25,19 @@ func Plan(text []byte, out *call.Sink) error {
 	return nil
 }
 
-// document is a plan or a state, or what of it holds resources.
-type document struct {
+// part is a plan or a state, or what of it holds resources.
+type part struct {
 	Resources    []json.RawMessage `json:"resources"`
 	Changes      []json.RawMessage `json:"resource_changes"`
-	Values       *document         `json:"values"`
-	RootModule   *document         `json:"root_module"`
-	ChildModules []*document       `json:"child_modules"`
-	PriorState   *document         `json:"prior_state"`
+	Values       *part         `json:"values"`
+	RootModule   *part         `json:"root_module"`
+	ChildModules []*part       `json:"child_modules"`
+	PriorState   *part         `json:"prior_state"`
 	Modules      json.RawMessage   `json:"modules"`
 }
 
 // calls hands on the calls of the resources. dataOnly leaves managed ones out.
-func (d *document) calls(dataOnly bool, out *call.Sink) {
+func (d *part) calls(dataOnly bool, out *call.Sink) {
 	if d == nil {
 		return
 	}
