@@ -132,10 +132,8 @@ func (g Group) message(p Place) string {
 		parts = append(parts, "Called by "+p.who()+".")
 	}
 	parts = append(parts, capital(replacement(g.Notice))+".")
-	for i, r := range p.Rewrites {
-		if i < shownRewrites {
-			parts = append(parts, capital(strings.TrimSpace(lead(r)))+": "+request(r))
-		}
+	for _, r := range p.shown() {
+		parts = append(parts, capital(strings.TrimSpace(lead(r)))+": "+request(r))
 	}
 	return printable(strings.Join(parts, " "))
 }

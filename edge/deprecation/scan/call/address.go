@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Open is written for what an address leaves open, whoever wrote it and in
@@ -93,15 +95,10 @@ func normalSegment(s string, last bool) string {
 	return Open
 }
 
+var names = lazyregexp.New(`^[\w-]+$`)
+
 // IsName reports whether a text is a word of letters, digits and hyphens.
-func IsName(s string) bool {
-	for i := range len(s) {
-		if !IsLetter(s[i]) && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
-			return false
-		}
-	}
-	return s != ""
-}
+func IsName(s string) bool { return names().MatchString(s) }
 
 // IsLetter reports whether a byte can begin a name.
 func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }

@@ -253,16 +253,12 @@ func (w *walker) query(n *yaml.Node) string {
 }
 
 // header is an object or a list of names and values as a header.
-func (w *walker) header(n *yaml.Node) http.Header {
-	h := http.Header{}
+func (w *walker) header(n *yaml.Node) (h http.Header) {
 	for name, value := range pairs(n) {
 		if values := items(value); len(values) > 0 {
 			value = values[0]
 		}
-		call.AddHeader(h, name, text(value))
-	}
-	if len(h) == 0 {
-		return nil
+		call.AddHeader(&h, name, text(value))
 	}
 	return h
 }

@@ -14,7 +14,7 @@ import (
 // one: a request and a response beside each other (VCR, Pact, WireMock), an item
 // of Postman, or one of nock.
 func (w *walker) interaction(n *yaml.Node) bool {
-	if scope := get(n, "scope"); scope != nil {
+	if scope := get(n, "scope"); scope != nil && get(n, "path") != nil {
 		c, ok := w.request(n)
 		c.URL = strings.TrimSuffix(text(scope), ":443") + c.URL
 		c.Response = &call.Response{Status: number(get(n, "status")), Body: w.body(get(n, "response"))}

@@ -117,7 +117,7 @@ func matters(line string) bool {
 // piece reads the command that begins at the first line, and returns over how many
 // it goes.
 func (r *run) piece(lines []string, at position) int {
-	text := withoutPrompt(lines[0])
+	text := prompt().ReplaceAllString(lines[0], "")
 	for n := 1; n <= min(len(lines), longestPiece) && r.parsed > 0; n++ {
 		if n > 1 {
 			text += lines[n-1]
@@ -163,13 +163,5 @@ func (r *run) cut(line string, at position) {
 // clientIn is the name of a client in a line, as a word of a command.
 var clientIn = lazyregexp.New("(?:^|[ \t`\"'($|;&/])(" + strings.Join(clients, "|") + ")[ \t]")
 
-// withoutPrompt cuts off what stands before a command in documents.
-func withoutPrompt(line string) string {
-	trimmed := strings.TrimLeft(line, " \t")
-	for _, prompt := range []string{"$ ", "% ", "> ", "# "} {
-		if rest, ok := strings.CutPrefix(trimmed, prompt); ok {
-			return rest
-		}
-	}
-	return line
-}
+// prompt is what stands before a command in documents.
+var prompt = lazyregexp.New(`^[ \t]*[$%>#] `)

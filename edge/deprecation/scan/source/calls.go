@@ -55,13 +55,12 @@ func callOf(r *request, used map[int]bool) (call.Call, bool) {
 	return c, true
 }
 
-func headerOf(v *value) http.Header {
-	if v == nil || v.is != object || len(v.items) == 0 {
+func headerOf(v *value) (h http.Header) {
+	if v == nil || v.is != object {
 		return nil
 	}
-	h := http.Header{}
 	for i, item := range v.items {
-		call.AddHeader(h, v.keys[i], strings.ReplaceAll(item.piece(), hole, call.Open))
+		call.AddHeader(&h, v.keys[i], strings.ReplaceAll(item.piece(), hole, call.Open))
 	}
 	return h
 }

@@ -192,14 +192,14 @@ func fill(body, begin string) token {
 // accesses writes members as dots.
 var accesses = strings.NewReplacer("->", ".", "?.", ".", "::", ".", "@", "", "$", "")
 
+// dotted is a mere name, with dots.
+var dotted = lazyregexp.New(`^[\w.]*$`)
+
 // nameIn is the name in a placeholder, with dots; empty where it is no mere name.
 func nameIn(placeholder string) string {
-	inner := strings.Trim(placeholder, "${}#\\()! ")
-	inner = accesses.Replace(inner)
-	for i := range len(inner) {
-		if c := inner[i]; !call.IsLetter(c) && (c < '0' || c > '9') && c != '.' {
-			return ""
-		}
+	inner := accesses.Replace(strings.Trim(placeholder, "${}#\\()! "))
+	if !dotted().MatchString(inner) {
+		return ""
 	}
 	return inner
 }

@@ -102,11 +102,6 @@ func plainName(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[i+1:]
 	}
-	return bare(name)
-}
-
-// bare is a name in lower case without underscores and hyphens.
-func bare(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '_' || r == '-':

@@ -29,10 +29,10 @@ func Plan(text []byte, out *call.Sink) error {
 type part struct {
 	Resources    []json.RawMessage `json:"resources"`
 	Changes      []json.RawMessage `json:"resource_changes"`
-	Values       *part         `json:"values"`
-	RootModule   *part         `json:"root_module"`
-	ChildModules []*part       `json:"child_modules"`
-	PriorState   *part         `json:"prior_state"`
+	Values       *part             `json:"values"`
+	RootModule   *part             `json:"root_module"`
+	ChildModules []*part           `json:"child_modules"`
+	PriorState   *part             `json:"prior_state"`
 	Modules      json.RawMessage   `json:"modules"`
 }
 

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/jsontext"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // HAR reads an HTTP archive entry by entry. Of a call that is kept the answer is
@@ -101,7 +101,7 @@ func (e *entry) offer(s *call.Sink) {
 	switch {
 	case e.unread != "":
 		s.Skip(e.line, e.unread)
-	case !known && !isData(c.URL):
+	case !known && !isData().MatchString(c.URL):
 		s.Skip(e.line, "a request without a method or an HTTP address")
 	}
 	if known {
@@ -110,19 +110,11 @@ func (e *entry) offer(s *call.Sink) {
 }
 
 // isData tells addresses that a browser records and never sends.
-func isData(address string) bool {
-	return slices.ContainsFunc([]string{"data:", "blob:", "about:", "chrome", "file:", "ws:", "wss:"}, func(scheme string) bool {
-		return strings.HasPrefix(address, scheme)
-	})
-}
+var isData = lazyregexp.New(`^(data:|blob:|about:|chrome|file:|wss?:)`)
 
-func (m *message) header() http.Header {
-	if len(m.Headers) == 0 {
-		return nil
-	}
-	h := http.Header{}
+func (m *message) header() (h http.Header) {
 	for _, p := range m.Headers {
-		call.AddHeader(h, p.Name, p.Value)
+		call.AddHeader(&h, p.Name, p.Value)
 	}
 	return h
 }
