@@ -135,21 +135,29 @@ var commas = []struct{ before, after string }{{`(?m:^[ \t]*)`, `,?[ \t]*\n`}, {`
 // in makes the change in a text of JSON or of HCL in which the member stands once. What a
 // program fills in is open in what was read.
 func (c change) in(text string, around struct{ before, after string }) string {
-	value, _ := json.Marshal(c.was) // it was JSON
-	written := strings.ReplaceAll(regexp.QuoteMeta(string(value)), regexp.QuoteMeta("{}"), `(?:\{\}|[^"\n]*)`)
+	written := strings.ReplaceAll(regexp.QuoteMeta(encoded(c.was)), regexp.QuoteMeta("{}"), `(?:\{\}|[^"\n]*)`)
 	member := fmt.Sprintf(`("?\b%s"?\s*[:=]\s*)%s`, regexp.QuoteMeta(c.name), written)
 	alone := regexp.MustCompile(member)
-	next, _ := json.Marshal(c.next)
-	if len(alone.FindAllStringIndex(text, 2)) != 1 || strings.Contains(string(next), "{}") {
+	next := encoded(c.next)
+	if len(alone.FindAllStringIndex(text, 2)) != 1 || strings.Contains(next, "{}") {
 		return text
 	}
 	if c.stays {
-		return alone.ReplaceAllString(text, "${1}"+strings.ReplaceAll(string(next), "$", "$$"))
+		return alone.ReplaceAllString(text, "${1}"+strings.ReplaceAll(next, "$", "$$"))
 	}
 	if whole := regexp.MustCompile(around.before + member + around.after); whole.MatchString(text) {
 		return whole.ReplaceAllString(text, "")
 	}
 	return alone.ReplaceAllString(text, "")
+}
+
+// encoded is a value as people write it.
+func encoded(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // it was JSON
+	return strings.TrimSpace(b.String())
 }
 
 func sameJSON(a, b []byte) bool {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -28,13 +29,8 @@ func callOf(r *request, used map[int]bool) (call.Call, bool) {
 	if r.base != nil && !strings.Contains(written, "://") && !strings.HasPrefix(written, call.Open) {
 		written = strings.TrimSuffix(strings.ReplaceAll(r.base.text, hole, call.Open), "/") + "/" + strings.TrimPrefix(written, "/")
 	}
-	var query []string
-	for _, q := range r.query {
-		if q != "" {
-			query = append(query, strings.ReplaceAll(q, hole, call.Open))
-		}
-	}
-	url, ok := call.Normal(call.WithQuery(written, strings.Join(query, "&")))
+	query := strings.Join(slices.DeleteFunc(r.query, func(q string) bool { return q == "" }), "&")
+	url, ok := call.Normal(call.WithQuery(written, strings.ReplaceAll(query, hole, call.Open)))
 	if !ok {
 		return call.Call{}, false
 	}

@@ -178,11 +178,10 @@ func (v *value) plain(depth int) any {
 	case text:
 		return strings.ReplaceAll(v.text, hole, call.Open)
 	case word:
-		var out any
 		switch lower := strings.ToLower(v.text); {
 		case lower == "true" || lower == "false":
 			return lower == "true"
-		case json.Unmarshal([]byte(v.text), &out) == nil:
+		case json.Valid([]byte(v.text)):
 			return json.Number(v.text)
 		}
 	case list:
