@@ -66,7 +66,9 @@ func (s *Search) Reader(r io.Reader, name string) (report.Input, error) {
 func (s *Search) Tree(fsys fs.FS, name string) (report.Input, error) {
 	in := report.Input{Name: name}
 	o := s.options()
-	o.KeepFile = func(text []byte) bool { return s.Matcher.MayHold(text) || len(s.SDKs) > 0 && s.mentionsVendor(text) }
+	o.KeepFile = func(text []byte) bool { // a call, or an import or a resource of the vendor's
+		return s.Matcher.MayHold(text) || len(s.SDKs) > 0 && bytes.Contains(text, []byte("cloudflare"))
+	}
 	o.Progress = s.Progress
 	stats, err := scan.Dir(fsys, o, func(file string, c scan.Call) error {
 		s.call(&in, path.Join(name, file), c)
@@ -82,10 +84,6 @@ func (s *Search) Tree(fsys fs.FS, name string) (report.Input, error) {
 	}
 	return in, err
 }
-
-// mentionsVendor reports whether a text names the vendor: in an import, or in a
-// resource of its provider.
-func (s *Search) mentionsVendor(text []byte) bool { return bytes.Contains(text, []byte("cloudflare")) }
 
 func (s *Search) options() scan.Options {
 	o := scan.Options{KeepWhole: true, Keep: s.Matcher.MayMatch}

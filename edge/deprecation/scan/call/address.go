@@ -137,15 +137,10 @@ func WithoutUser(address string) string {
 	}
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
-		if at := strings.LastIndexByte(s, '@'); strings.IndexByte(s[:at+1], ':') >= 0 || i > 1 && isAuthority(segments[:i]) {
+		hosts := i > 1 && segments[i-1] == "" && strings.HasSuffix(segments[i-2], ":") // as in "https://"
+		if at := strings.LastIndexByte(s, '@'); hosts || strings.IndexByte(s[:at+1], ':') >= 0 {
 			segments[i] = s[at+1:]
 		}
 	}
 	return strings.Join(segments, "/") + rest
-}
-
-// isAuthority reports whether a host follows the segments, as in "https://".
-func isAuthority(before []string) bool {
-	n := len(before)
-	return before[n-1] == "" && strings.HasSuffix(before[n-2], ":")
 }

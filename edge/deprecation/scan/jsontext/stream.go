@@ -167,8 +167,8 @@ func (s *Stream) Object(f func(key string, line int) error) error {
 		if err != nil {
 			return err
 		}
-		key, err := unquoted(text)
-		if err != nil && !cut {
+		var key string
+		if err := json.Unmarshal(text, &key); err != nil && !cut {
 			return fmt.Errorf("line %d: reading a member's name: %w", s.Line, err)
 		}
 		line := s.Line
@@ -177,15 +177,6 @@ func (s *Stream) Object(f func(key string, line int) error) error {
 		}
 		return f(key, line)
 	})
-}
-
-// unquoted returns the string of a JSON string's text.
-func unquoted(text []byte) (s string, err error) {
-	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' && bytes.IndexByte(text, '\\') < 0 {
-		return string(text[1 : n-1]), nil
-	}
-	err = json.Unmarshal(text, &s)
-	return s, err
 }
 
 // KeyLimit bounds the names of members that are told apart.
