@@ -48,7 +48,7 @@ var readers = map[Format]call.Reader{
 	Requests:  call.Whole(document.Requests),
 	Document:  call.Whole(document.Any),
 	Markdown:  call.Whole(document.Markdown),
-	Terraform: terraform.Plan,
+	Terraform: call.Whole(terraform.Plan),
 	HCL:       call.Whole(readHCL),
 }
 
@@ -71,7 +71,7 @@ func readerOf(f Format, name string) call.Reader {
 
 // streams reports whether a format is read in constant memory, however long.
 func streams(f Format) bool {
-	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
+	return f == HAR || f == AccessLog || f == Records || f == Plain
 }
 
 // ParseFormat returns the format of a name.
