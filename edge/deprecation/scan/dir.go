@@ -193,7 +193,7 @@ func (w *worker) file(r *result) {
 	switch {
 	case err != nil:
 		r.unread("unreadable", reasonOf(err))
-	case r.bytes > w.o.MaxFile && streams(head{name: r.name, text: text[:min(len(text), headSize)], tree: true}.recognise()):
+	case r.bytes > w.o.MaxFile && mayBeLarge(head{name: r.name, text: text[:min(len(text), headSize)], tree: true}.recognise()):
 		w.scan(r, io.MultiReader(bytes.NewReader(text), w.in), nil)
 	case r.bytes > w.o.MaxFile:
 		r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))

@@ -69,9 +69,10 @@ func readerOf(f Format, name string) call.Reader {
 	return readers[f]
 }
 
-// streams reports whether a format is read in constant memory, however long.
-func streams(f Format) bool {
-	return f == HAR || f == AccessLog || f == Records || f == Plain
+// mayBeLarge reports whether files of a format are read past [call.Options].MaxFile: those
+// that are read as a stream, and plans of Terraform, of which a large fleet has large ones.
+func mayBeLarge(f Format) bool {
+	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
 }
 
 // ParseFormat returns the format of a name.
