@@ -41,19 +41,13 @@ command fails if the other side does not accept it. The daemon need not run.`,
 		Example: "  seawall notify test ops",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			config, err := setup.LoadConfig(t, o.ConfigFile())
+			s, err := setup.LoadConfig(t, o.ConfigFile())
 			if err != nil {
 				return err
 			}
-			return testRoute(cmd.Context(), t, config, args[0])
+			return testRoute(cmd.Context(), t, s.Config, args[0])
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			config, err := setup.LoadConfig(t, o.ConfigFile())
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return slices.Sorted(maps.Keys(config.Notify.Routes)), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: setup.CompleteRoute,
 	}
 	setup.AddConfig(cmd, &o)
 	return cmd

@@ -10,7 +10,9 @@ import (
 
 // NeedPerson returns the declared zones with these labels that need a person, by what they
 // need one for. It costs a look at each zone in memory.
-func (c *Controller) NeedPerson(labels map[string]string) []inspect.Group { return c.view().needPerson(labels) }
+func (c *Controller) NeedPerson(labels map[string]string) []inspect.Group {
+	return c.view().needPerson(labels)
+}
 
 func (v view) needPerson(labels guard.Labels) []inspect.Group {
 	type reason struct {

@@ -271,7 +271,7 @@ func TestSaidMeanwhile(t *testing.T) {
 			f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
 		}, "2 not_started", "freeze", nil},
 		"not known": {func(f *fixture) {
-			f.records.Fails = func(call string) error { return map[string]error{"standing": errFull}[call] }
+			f.records.Fails = func(call string) error { return map[string]error{"widen": errFull}[call] }
 		}, "2 failed", "", errFull},
 		"overtaken": {func(f *fixture) {
 			f.must(f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))

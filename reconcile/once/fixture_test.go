@@ -82,6 +82,7 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		records: &reconciletest.Records{}, repo: reconciletest.NewRepo(),
 	}
 	f.recorder = edge.Record(f.tamper)
+	f.records.Now = f.Now
 	return f
 }
 

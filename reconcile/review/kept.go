@@ -79,21 +79,15 @@ func (k *kept) cut(state desired.State, since time.Time, room int) desired.State
 	if room >= k.missing(state, since) {
 		return state
 	}
-	accounts := make([]desired.Account, 0, len(state.Accounts))
-	for _, account := range state.Accounts {
-		var zones []desired.Zone
-		for _, z := range account.Zones {
-			if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok && len(zones) < room {
-				zones = append(zones, z)
-			}
+	taken := 0
+	return state.Only(func(_ desired.Account, z desired.Zone) bool {
+		_, have := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since)
+		takes := !have && taken < room
+		if takes {
+			taken++
 		}
-		room -= len(zones)
-		if account.Zones = zones; len(zones) > 0 {
-			accounts = append(accounts, account)
-		}
-	}
-	state.Accounts = accounts
-	return state
+		return takes
+	})
 }
 
 // keeping reads what is not kept since a time, and keeps it.

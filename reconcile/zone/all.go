@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -224,36 +223,27 @@ func (r *reader) readZones(ctx context.Context) error {
 	var mu sync.Mutex
 	atOnce := r.lane.AtOnce()
 	down := outage{limit: 2 * atOnce}
-	group, ctx := errgroup.WithContext(ctx)
-	// As many goroutines as there are requests at a time, not as zones: each new one
-	// would first grow its stack to what HTTP and JSON need.
-	var next atomic.Int64
-	for range min(atOnce, len(zones)) {
-		group.Go(func() error {
-			for i := next.Add(1) - 1; i < int64(len(zones)); i = next.Add(1) - 1 {
-				at, observed, err := r.readZone(ctx, zones[i], &down)
-				if err != nil {
-					return err
-				}
-				id := zones[i].zone.Scope
-				var others Places
-				if observed.Err == nil || errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
-					if others, err = readPlaces(ctx, r.lane.Reader, id, otherPhases(*zones[i].zone, r.removable[id])); err != nil {
-						return err
-					}
-				}
-				mu.Lock()
-				r.seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], r.seen.At[id] = observed, at
-				for phase, other := range others {
-					r.seen.Live.EntryPoints[id.At(phase)] = other
-				}
-				mu.Unlock()
-				r.counted.step()
+	return sideBySide(ctx, atOnce, len(zones), func(ctx context.Context, i int) error {
+		at, observed, err := r.readZone(ctx, zones[i], &down)
+		if err != nil {
+			return err
+		}
+		id := zones[i].zone.Scope
+		var others Places
+		if observed.Err == nil || errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+			if others, err = readPlaces(ctx, r.lane.Reader, id, otherPhases(*zones[i].zone, r.removable[id])); err != nil {
+				return err
 			}
-			return nil
-		})
-	}
-	return group.Wait()
+		}
+		mu.Lock()
+		r.seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], r.seen.At[id] = observed, at
+		for phase, other := range others {
+			r.seen.Live.EntryPoints[id.At(phase)] = other
+		}
+		mu.Unlock()
+		r.counted.step()
+		return nil
+	})
 }
 
 // toRead is a zone whose entry point is to be read.

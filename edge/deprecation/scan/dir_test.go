@@ -154,3 +154,13 @@ func TestDirStopsAndFails(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestLargePlanInATree: a plan of Terraform is read past the bound of other files.
+func TestLargePlanInATree(t *testing.T) {
+	plan := `{"format_version": "1.2", "filler": "` + strings.Repeat("x", 20<<10) + `", "resource_changes": [{"address": "cloudflare_filter.a",
+		"type": "cloudflare_filter", "name": "a", "provider_name": "registry.terraform.io/cloudflare/cloudflare", "change": {"actions": ["create"], "after": {"zone_id": "z"}}}]}`
+	got, stats := literalsOf(t, fstest.MapFS{"plan.json": {Data: []byte(plan)}, "other.json": {Data: []byte(`{"a": "` + strings.Repeat("x", 20<<10) + `"}`)}}, Options{MaxFile: 16 << 10})
+	if len(got) == 0 || !strings.HasPrefix(got[0], "plan.json:") || len(stats.Unread) != 1 {
+		t.Errorf("got %v, unread %v", got, stats.Unread)
+	}
+}

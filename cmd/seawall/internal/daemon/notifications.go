@@ -8,17 +8,16 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/notify"
-	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
 // newNotifications makes what tells people what is wrong; nil where nothing is configured.
-func (d *Daemon) newNotifications(health *status.Status) (*notify.Service, error) {
+func (d *Daemon) newNotifications() (*notify.Service, error) {
 	c := d.settings.Notify
 	routes, err := setup.NotifyRoutes(c, d.settings.Schedule.Timezone)
 	if err != nil {
 		return nil, err
 	}
-	heartbeat, err := setup.NotifyHeartbeat(c, func() bool { return len(health.NotReady(d.lookInside())) == 0 })
+	heartbeat, err := setup.NotifyHeartbeat(c, func() bool { return len(d.health.NotReady(d.lookInside())) == 0 })
 	if err != nil || len(routes) == 0 && heartbeat == nil {
 		return nil, err
 	}
@@ -28,7 +27,7 @@ func (d *Daemon) newNotifications(health *status.Status) (*notify.Service, error
 		outbox = notify.Forgetful{}
 	}
 	return notify.New(notify.Config{
-		Routes: routes, Heartbeat: heartbeat, Outbox: outbox, Look: d.lookInside, Groups: d.needPerson, Log: d.log, Count: health.Notified,
+		Routes: routes, Heartbeat: heartbeat, Outbox: outbox, Look: d.lookInside, Groups: d.needPerson, Log: d.log, Count: d.health.Notified,
 		Summary: func(ctx context.Context, from, to time.Time) (notify.Summary, error) {
 			if history == nil {
 				return notify.Summary{}, nil
