@@ -98,12 +98,7 @@ func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
 		f := newFixture(t, n)
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		f.records.FailBy(func(op string) error {
-			if op == "save" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("save"))
 		f.push("c2", but(fleet(n, "xss"), 1, "rce")...)
 		f.stop()
 		f.records.FailBy(nil)
@@ -154,12 +149,7 @@ func TestZonesThatLeave(t *testing.T) {
 func TestACommitThatCannotBeRemembered(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := running(t, 2)
-		f.records.FailBy(func(op string) error {
-			if op == "accept" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("accept"))
 		f.journal.take()
 		f.push("c2", fleet(2, "rce")...)
 		f.want(2, "xss")

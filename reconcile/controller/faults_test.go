@@ -491,7 +491,7 @@ func twoAccounts(t *testing.T, n int) *fixture {
 			seed.Zones[i].AccountID = otherAccount
 		}
 	}
-	return seeded(t, seed)
+	return fixtureOn(t, mem.Config{Seed: seed})
 }
 
 func inTwoAccounts(commit string, n int, tags ...string) desired.State {
@@ -563,12 +563,7 @@ func TestRecordsThatFail(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 4
 				f := running(t, n)
-				f.records.FailBy(func(o string) error {
-					if o == op {
-						return fmt.Errorf("%s: %w", o, errDisk)
-					}
-					return nil
-				})
+				f.records.FailBy(failsTo(op))
 				f.push("c2", fleet(n, "rce")...)
 				f.records.FailBy(nil)
 				f.pass(30 * time.Minute)

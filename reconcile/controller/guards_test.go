@@ -143,12 +143,7 @@ func refusedBy(reports []reconcile.Report, guard diff.Guard) (n int) {
 func TestWordsThatCannotBeRead(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := running(t, 1)
-		f.records.FailBy(func(op string) error {
-			if op == "standing" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("standing"))
 		f.pass(10 * time.Second)
 		f.push("c2", fleet(1, "rce")...)
 		f.pass(time.Minute)
@@ -171,10 +166,7 @@ func window(t *testing.T, expression string, length time.Duration) reconcile.Fre
 // A freeze holds back drift and commits, over a restart too; at its end all is done.
 func TestAFreeze(t *testing.T) {
 	run(t, func(t *testing.T) { // begins at midnight
-		f := running(t, 3)
-		f.stop()
-		f.Guards = reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}}
-		f.start()
+		f := guarded(t, 3, reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}})
 		f.pass(time.Until(time.Date(2000, 1, 1, 6, 10, 0, 0, time.UTC)))
 		f.calls.take()
 		f.push("c2", but(fleet(3, "xss"), 1, "rce")...)
@@ -290,10 +282,7 @@ func TestACommitOverALimit(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
 				run(t, func(t *testing.T) {
 					const n = 12
-					f := running(t, n)
-					f.stop()
-					f.Guards = atMost(10)
-					f.start()
+					f := guarded(t, n, atMost(10))
 					f.push("c2", fleet(n, "rce")...)
 					f.want(n, "xss")
 					if restarted {
@@ -325,10 +314,7 @@ func TestACommitOverALimit(t *testing.T) {
 func TestWhatIsApprovedDoesNotCount(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 20
-		f := running(t, n)
-		f.stop()
-		f.Guards = atMost(5)
-		f.start()
+		f := guarded(t, n, atMost(5))
 		f.push("c2", append(fleet(10, "rce"), fleet(n, "xss")[10:]...)...)
 		if got := f.count(n, "rce"); got != 0 {
 			t.Fatalf("%d zones are written", got)
@@ -361,12 +347,7 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 			f.lookNow()
 		},
 		"crashes": func(f *fixture, _ int) { // nothing is proved or reported, ever
-			f.records.FailBy(func(op string) error {
-				if op == "prove" {
-					return errDisk
-				}
-				return nil
-			})
+			f.records.FailBy(failsTo("prove"))
 			f.restart()
 			f.records.FailBy(nil)
 		},
@@ -411,10 +392,7 @@ func TestAnApprovalOfAllDrift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 20
-				f := running(t, n)
-				f.stop()
-				f.Guards = guards
-				f.start()
+				f := guarded(t, n, guards)
 				f.drift(n)
 				f.lookNow()
 				if got := f.count(n, "xss"); got != 0 {
@@ -440,9 +418,7 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 			f.repo.Commit("c1", commit{State: twoDeployments("c1", "xss")})
 			f.deployTwice(1)
 			f.start()
-			f.stop()
-			f.Guards = approving(guard.ApproveAll)
-			f.start()
+			f.guard(approving(guard.ApproveAll))
 			want := "xss xss"
 			if drift {
 				entry := f.Entry(1)
@@ -480,20 +456,12 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 4
-				f := running(t, n)
-				f.stop()
-				f.Guards = approving(guard.ApproveAll)
-				f.start()
+				f := guarded(t, n, approving(guard.ApproveAll))
 				f.lookNow()
 				f.push("c2", fleet(n, "rce")...)
 				digest := f.planned().ApprovalDigest()
 				f.push("c3", fleet(n, "xss")...)
-				f.records.FailBy(func(o string) error {
-					if o == op {
-						return errDisk
-					}
-					return nil
-				})
+				f.records.FailBy(failsTo(op))
 				f.repo.Commit("c4", commit{
 					State:     stateOf("c4", fleet(n, "rce")...),
 					Approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
@@ -512,10 +480,7 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 func TestACommitThatCarriesItsApproval(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 4
-		f := running(t, n)
-		f.stop()
-		f.Guards = approving(guard.ApproveAll)
-		f.start()
+		f := guarded(t, n, approving(guard.ApproveAll))
 		f.push("c2", fleet(n, "rce")...)
 		plan := f.planned()
 		f.repo.Commit("c3", commit{
@@ -540,9 +505,7 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 		f := newFixture(t, n)
 		f.repo.Push("c1", gold...)
 		f.start()
-		f.stop()
-		f.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}}
-		f.start()
+		f.guard(reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}})
 		f.push("c2", fleet(n, "rce")...)
 		f.want(n, "xss")
 		f.restart()
@@ -617,12 +580,7 @@ func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		f.Sweep, f.Interval, f.Guards = cron.Every(10*time.Minute), 10*time.Minute, atMost(1)
-		f.records.FailBy(func(op string) error {
-			if op == "save" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("save"))
 		f.repo.Push("c1", fleet(2)...)
 		f.start()
 		for i := 1; i <= 2; i++ {
@@ -647,12 +605,7 @@ func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
 			run(t, func(t *testing.T) {
 				f := newFixture(t, 3)
 				f.Guards = atMost(1)
-				f.records.FailBy(func(op string) error {
-					if op == "prove" {
-						return errDisk
-					}
-					return nil
-				})
+				f.records.FailBy(failsTo("prove"))
 				f.repo.Push("c1", but(fleet(3), 1, "xss")...)
 				f.start()
 				f.pass(soon)

@@ -91,7 +91,7 @@ const accountB edge.AccountID = "fedcba9876543210fedcba9876543210"
 func newSplit(t testT, n int) *split {
 	seed := mem.Fleet(2 * n)
 	seed.Accounts = append(seed.Accounts, mem.SeedAccount{ID: accountB, Rulesets: seed.Accounts[0].Rulesets})
-	s := &split{fixture: seeded(t, seed), n: n, at: map[edge.Scope]string{}, hooks: map[string]func(context.Context, call) error{}}
+	s := &split{fixture: fixtureOn(t, mem.Config{Seed: seed}), n: n, at: map[edge.Scope]string{}, hooks: map[string]func(context.Context, call) error{}}
 	for i := 1; i <= 2*n; i++ {
 		s.at[mem.FleetZone(i)] = map[bool]string{true: "a", false: "b"}[i <= n]
 	}

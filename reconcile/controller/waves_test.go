@@ -23,18 +23,6 @@ var (
 	}}
 )
 
-// inWaves has n zones as a first commit says, and waves for what comes.
-func inWaves(t *testing.T, n int) *fixture {
-	f := newFixture(t, n)
-	f.repo.Push("c1", fleet(n, "xss")...)
-	f.start()
-	f.want(n, "xss")
-	f.stop()
-	f.Guards = threeWaves
-	f.start()
-	return f
-}
-
 // written are the zones that were written, in the order of their numbers.
 func (f *fixture) written() []string { return who(only(f.calls.take(), "write")) }
 
@@ -56,7 +44,7 @@ func (f *fixture) resume() {
 func TestWavesOneAfterTheOther(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		run(t, func(t *testing.T) {
-			f := inWaves(t, 5)
+			f := guarded(t, 5, threeWaves)
 			again := func() {
 				if restarts {
 					f.restart()
@@ -90,7 +78,7 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 // What a rollout does not touch, or has done already, is healed at once.
 func TestDriftIsNotWaved(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := inWaves(t, 5)
+		f := guarded(t, 5, threeWaves)
 		f.push("c2", but(fleet(5, "php"), 5, "xss")...)
 		f.calls.take()
 		for _, i := range []int{1, 4, 5} {
@@ -107,7 +95,7 @@ func TestHalt(t *testing.T) {
 	for name, resume := range map[string]bool{"resumed": true, "reverted": false} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
-				f := inWaves(t, 5)
+				f := guarded(t, 5, threeWaves)
 				if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
 					t.Fatal(err)
 				}
@@ -153,7 +141,7 @@ func TestHalt(t *testing.T) {
 // A zone of a later wave that could not be read is not written before its wave.
 func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := inWaves(t, 5)
+		f := guarded(t, 5, threeWaves)
 		fails := true
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" && c.who == "5" && fails {
@@ -174,7 +162,7 @@ func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 // become of it.
 func TestAForbiddenZoneHoldsUpItsWave(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := inWaves(t, 5)
+		f := guarded(t, 5, threeWaves)
 		f.calls.set(failing(errForbidden, 1))
 		f.calls.take()
 		f.push("c2", fleet(5, "php")...)

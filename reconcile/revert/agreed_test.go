@@ -58,11 +58,9 @@ func (w *world) tick() {
 // TestWhatWasAgreedToEndsWithItsCommit: an approval of a commit that was stopped before it
 // was in all zones counts for no later commit that declares the same, in any process.
 func TestWhatWasAgreedToEndsWithItsCommit(t *testing.T) {
-	dir, checks := t.TempDir(), 0
+	soak.Draws(t, 30) // each writes to a disk many times
+	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 40 && !soak.On {
-			return // each check writes to a disk many times
-		}
 		w := newWorld(rt, dir)
 		w.guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
 		good, bad := func(int) string { return "xss" }, func(int) string { return "php" }

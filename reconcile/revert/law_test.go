@@ -297,11 +297,9 @@ func (w *world) killed(run revert.Run, order revert.Order) {
 // it, and whatever commit came on top, a revert of its commit leaves no zone as that declares
 // it, and none is afterwards; the commit that brings the earlier state back writes nothing.
 func TestRevertAtAnyMoment(t *testing.T) {
-	dir, checks := t.TempDir(), 0
+	soak.Draws(t, 40) // each writes to a disk many times
+	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 60 && !soak.On {
-			return // each check writes to a disk many times
-		}
 		w := newWorld(rt, dir)
 		good := func(int) string { return "xss" }
 		want, mine := good, 0

@@ -40,13 +40,13 @@ func credentials() desired.Deployment {
 // runs counts the execute rules of a managed ruleset in zone 1.
 func (f *fixture) runs(id edge.RulesetID) (n int) {
 	f.t.Helper()
-	for _, z := range f.Platform.State().Zones {
-		if edge.ZoneScope(z.ID) == mem.FleetZone(1) && z.EntryPoint != nil {
-			for _, r := range z.EntryPoint.Rules {
-				if r.Executes(id) {
-					n++
-				}
-			}
+	entry := f.Platform.StoredEntryPoint(mem.FleetZone(1))
+	if entry == nil {
+		return 0
+	}
+	for _, r := range entry.Rules {
+		if r.Executes(id) {
+			n++
 		}
 	}
 	return n
