@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -198,9 +199,7 @@ func TestWindowWithoutClasses(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	v := visit{now: now, per: time.Minute, quota: 100, holder: "y", class: edge.Question, want: 32}
 	if got := w.trade(v); got.granted != 2 || got.free != 8 || w.taken().sum() != 92 { // 5, by halves, as its floor
 		t.Errorf("granted %d, free %d, taken %d", got.granted, got.free, w.taken().sum())

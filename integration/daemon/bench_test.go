@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -65,9 +66,7 @@ func benchClient(b *testing.B, p *harness.Platform) *client.Client {
 		Budget:      client.NewBudget(1<<30, time.Minute),
 		Concurrency: benchConcurrency,
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	return c
 }
 
@@ -121,9 +120,7 @@ func benchFloor(b *testing.B, p *harness.Platform) {
 	bare := harness.NewBareClient(p.BaseURL, p.RulesetsToken.Reveal(), benchConcurrency)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := bare.ReadFleet(benchZones); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, bare.ReadFleet(benchZones))
 	}
 	b.ReportMetric(benchZones, "requests/op")
 }
@@ -142,9 +139,7 @@ func BenchmarkCompile1000(b *testing.B) {
 	})
 	b.Run("worker", func(b *testing.B) {
 		dir := b.TempDir()
-		if err := os.CopyFS(dir, benchTree()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.CopyFS(dir, benchTree()))
 		runner := worker.Runner{Executable: harness.Seawall(b), Limits: worker.Limits{Output: 512 << 20}}
 		b.ReportAllocs()
 		for b.Loop() {
@@ -161,9 +156,7 @@ func compileInWorker(b *testing.B, runner worker.Runner, dir string) desired.Sta
 	tree := map[string]string{"dir": dir}
 	var list struct{ Answer struct{ Folders []string } }
 	err := runner.Run(b.Context(), "listing the folders", tree, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	var units []compile.Unit
 	err = runner.Run(b.Context(), "evaluate", map[string]any{"Tree": tree, "Folders": list.Answer.Folders}, func(_ string, out json.RawMessage) error {
 		var unit compile.Unit
@@ -171,9 +164,7 @@ func compileInWorker(b *testing.B, runner worker.Runner, dir string) desired.Sta
 		units = append(units, unit)
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	state, problems := compile.Merge(units, "")
 	if errs := desired.Errors(problems); len(errs) > 0 {
 		b.Fatal(errs)

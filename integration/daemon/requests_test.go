@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var aZone, anAccount = edge.ZoneScope("2123456789abcdef0123456789abcdef"), edge.AccountScope("0123456789abcdef0123456789abcdef")
@@ -46,13 +47,9 @@ var everyRequest = map[string]string{
 // Nothing that Seawall itself can send is on the schedule, on any day.
 func TestOwnRequestsAreNotDeprecated(t *testing.T) {
 	calendar, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	matcher, err := deprecation.NewMatcher(calendar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, contract := range []reflect.Type{reflect.TypeFor[edge.Platform](), reflect.TypeFor[edge.Tokens]()} {
 		for method := range contract.Methods() {
 			if method.Name == "Offers" { // it sends nothing

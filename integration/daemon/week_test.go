@@ -19,6 +19,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -132,9 +133,7 @@ func (weekRecords) Swept(context.Context, time.Time) error { return nil }
 // run is one life of the daemon, with its log and its ledger.
 func (w *week) run(ctx context.Context) (wait func()) {
 	records, err := ledger.Open(w.ledger)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	records.Now, records.Keep = time.Now, weekHistory
 	w.memory = weekRecords{records}
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
@@ -148,9 +147,7 @@ func (w *week) run(ctx context.Context) (wait func()) {
 		Sweep: cron.Every(dayInterval), Interval: dayInterval, Reporters: []reconcile.Reporter{&reconcile.Logger{Log: log}},
 		Telling: controller.Telling{Log: log, Outages: w.tracker},
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -229,9 +226,7 @@ func TestWeekInTheLog(t *testing.T) {
 func (w *week) checkHistory() {
 	t := w.t
 	records, err := ledger.OpenReadOnly(w.ledger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer records.Close()
 	report, err := records.VerifyHistory(t.Context())
 	if err != nil || len(report.Findings) > 0 {
@@ -252,9 +247,7 @@ func (w *week) checkHistory() {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	patches := 0
 	for _, r := range w.server.Transcript() {
 		if r.Method == http.MethodPatch && !r.At.Before(oldest) {

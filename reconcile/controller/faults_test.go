@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -334,15 +335,11 @@ func TestALookThatDoesNotWait(t *testing.T) {
 		f.lookNow()
 		f.want(n, "xss")
 
-		if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetQuirks([]string{"patch=ignored"}))
 		f.push("c2", fleet(n, "rce")...)
 		f.pass(time.Hour)
 		f.want(n, "xss")
-		if err := f.Platform.SetQuirks(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetQuirks(nil))
 		f.lookNow()
 		f.want(n, "rce")
 	})
@@ -470,9 +467,7 @@ func TestAChangeThatIsNotKeptAndHeld(t *testing.T) {
 		if got := len(f.calls.take()); got > 10 {
 			t.Errorf("%d calls while it is held", got)
 		}
-		if err := f.Platform.SetQuirks(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetQuirks(nil))
 		f.pass(2 * time.Hour)
 		f.want(1, "xss")
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -394,9 +395,7 @@ func but(zones []desired.Zone, i int, tags ...string) []desired.Zone {
 func (f *fixture) record() reconcile.Record {
 	f.t.Helper()
 	record, err := f.records.Forgetful.Restore(context.Background())
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	return record
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -286,9 +287,7 @@ func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string)
 func (l *lawRun) reopen() control.Records {
 	l.close()
 	memory, err := ledger.Open(l.path)
-	if err != nil {
-		l.t.Fatalf("%v", err)
-	}
+	must.Do(l.t, err)
 	l.open = memory
 	return memory
 }
@@ -372,8 +371,6 @@ func (l *lawRun) approveSome(n int) {
 		l.oracle.approved(commits[digest], c)
 	}
 	word := reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: "kim", At: time.Now()}
-	if err := l.open.Approve(context.Background(), []reconcile.Approval{word}); err != nil {
-		l.t.Fatalf("%v", err)
-	}
+	must.Do(l.t, l.open.Approve(context.Background(), []reconcile.Approval{word}))
 	l.pass(soon)
 }

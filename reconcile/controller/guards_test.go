@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -37,9 +38,7 @@ func (f *fixture) approve(digests ...string) {
 	for _, digest := range digests {
 		words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: "kim", At: time.Now()})
 	}
-	if err := f.records.Forgetful.Approve(context.Background(), words); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.records.Forgetful.Approve(context.Background(), words))
 }
 
 // planned is what a plan of all that is declared says, through the same guards.
@@ -50,9 +49,7 @@ func (f *fixture) planned() diff.Plan {
 	for id := range g.Zones() {
 		task, _ := f.control.Task(g, id)
 		sight, err := f.Controller.zones[0].worker.Read(context.Background(), task)
-		if err != nil {
-			f.t.Fatalf("%v", err)
-		}
+		must.Do(f.t, err)
 		changes = append(changes, f.Controller.zones[0].worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
@@ -157,9 +154,7 @@ func TestWordsThatCannotBeRead(t *testing.T) {
 func window(t *testing.T, expression string, length time.Duration) reconcile.Freeze {
 	t.Helper()
 	schedule, err := cron.ParseStandard(expression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return reconcile.Freeze{Name: "calm", Schedule: schedule, For: length, Zone: time.UTC}
 }
 
@@ -240,17 +235,13 @@ func (f *fixture) deployTwice(i int) {
 	rulesets := f.Platform.State().Accounts[0].Rulesets
 	second := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 	second.ID, second.Name = mem.CredentialsRuleset, "Second"
-	if err := f.Platform.SetRuleset(mem.Account, second); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.Platform.SetRuleset(mem.Account, second))
 	entry := f.Entry(i)
 	rule := entry.Rules[0]
 	rule.ID, rule.Ref = "22222222222222222222222222222222", "second"
 	rule.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(slices.Clone(entry.Rules), rule)
-	if err := f.Platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.Platform.SetEntryPoint(mem.FleetZone(i), entry))
 }
 
 // offOf are the tags that are off in each deployment of a zone.
@@ -425,9 +416,7 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 				for i := range entry.Rules {
 					entry.Rules[i].ActionParameters.Overrides = nil
 				}
-				if err := f.Platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 				f.lookNow()
 			} else {
 				want = "rce rce"
@@ -534,9 +523,7 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 func (f *fixture) leaving() []diff.Leaving {
 	f.t.Helper()
 	record, err := f.records.Restore(context.Background())
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	leaving, _ := control.Departures(record, f.Guards, f.control.Current().State)
 	return leaving
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -254,9 +255,7 @@ func TestAccountsOfAnEarlierProcess(t *testing.T) {
 		}
 		s.Lanes.Skip = map[string]bool{"b": true}
 		heart, err := New(t.Context(), s.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if state, _ := heart.InForce(); len(state.Accounts) != 1 || state.Accounts[0].Key != "a" {
 			t.Errorf("accounts %+v", state.Accounts)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -36,9 +37,7 @@ func (f *fixture) wantWritten(want ...string) {
 // resume lets the waves go on, as another process does.
 func (f *fixture) resume() {
 	f.t.Helper()
-	if err := f.records.Forgetful.Roll(context.Background(), reconcile.Rollout.Resumed); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.records.Forgetful.Roll(context.Background(), reconcile.Rollout.Resumed))
 }
 
 func TestWavesOneAfterTheOther(t *testing.T) {
@@ -96,13 +95,9 @@ func TestHalt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				f := guarded(t, 5, threeWaves)
-				if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.Platform.SetQuirks([]string{"patch=ignored"}))
 				f.push("c2", fleet(5, "php")...)
-				if err := f.Platform.SetQuirks(nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.Platform.SetQuirks(nil))
 				f.pass(time.Minute)
 				if got := f.record().Rollout.Halted; got == "" {
 					t.Fatalf("not halted: %+v", f.record().Rollout)
@@ -190,14 +185,10 @@ func TestAnApplyBeside(t *testing.T) {
 				accepted := reconcile.Acceptance{Commit: "c2", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}}
 				if known {
 					data, err := control.EncodeState(state)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					accepted.State = data
 				}
-				if err := f.records.Forgetful.AcceptCommit(context.Background(), accepted); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.records.Forgetful.AcceptCommit(context.Background(), accepted))
 				f.repo.Lock()
 				f.repo.Commits["c2"] = commit{State: state}
 				f.repo.Unlock()
@@ -248,13 +239,9 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 		}
 		state := stateOf("c3", but(but(fleet(n, "xss"), 1, "php"), 2, "php")...)
 		data, err := control.EncodeState(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.repo.Commit("c3", commit{State: state})
-		if err := f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}))
 		f.pass(soon)
 		if got := f.off(2); got != "php" {
 			t.Errorf("off in zone 2: %q", got)

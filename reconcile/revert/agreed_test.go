@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
@@ -20,7 +21,7 @@ func (w *world) plan(i int) diff.Plan {
 	g, id := w.control.Current(), mem.FleetZone(i)
 	t, _ := w.control.Task(g, id)
 	sight, err := w.worker.Read(context.Background(), t)
-	w.must(err)
+	must.Do(w, err)
 	plan, _ := w.control.Guard(g, id, w.worker.Plan(t, sight))
 	return plan
 }
@@ -46,13 +47,13 @@ func (w *world) agree(once bool) {
 	if once {
 		say(diff.ApprovalDigest(all))
 	}
-	w.must(w.open().Approve(context.Background(), list))
+	must.Do(w, w.open().Approve(context.Background(), list))
 	w.tick()
 }
 
 func (w *world) tick() {
 	_, err := w.control.Tick(context.Background())
-	w.must(err)
+	must.Do(w, err)
 }
 
 // TestWhatWasAgreedToEndsWithItsCommit: an approval of a commit that was stopped before it
@@ -88,9 +89,9 @@ func TestWhatWasAgreedToEndsWithItsCommit(t *testing.T) {
 			Lanes: reconcile.OneLane(reconcile.Lane{Reader: w.platform, Writer: w.platform, Concurrency: 2}),
 		}
 		planned, err := run.Plan(context.Background(), revert.Order{Filter: reconcile.HistoryFilter{Commit: "c2bad"}, Who: "lee"})
-		w.must(err)
+		must.Do(w, err)
 		report := run.Apply(context.Background(), planned)
-		w.must(report.Err)
+		must.Do(w, report.Err)
 		w.tick()
 
 		reached := map[int]bool{} // what a guard kept from being put back stays as it is
