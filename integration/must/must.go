@@ -7,10 +7,12 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Do ends the test where there is an error.
-func Do(t T, err error) {
+// Do ends the test at the first error of those.
+func Do(t T, errs ...error) {
 	t.Helper()
-	if err != nil {
-		t.Fatalf("%v", err)
+	for _, err := range errs {
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -14,9 +15,7 @@ import (
 // those of the code.
 func TestOperationsNamesWhatThereIs(t *testing.T) {
 	data, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	page := string(data)
 	named := regexp.MustCompile(`seawall_[a-z_]+`).FindAllString(page, -1)
 	if len(named) < 5 {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // sourceFile is a file of a program, of about so many bytes: mostly code, with
@@ -37,13 +39,9 @@ func writeTree(b *testing.B, dir string, files, size int) {
 	for i := range files {
 		name := filepath.Join(dir, fmt.Sprintf("d%d", i/100), fmt.Sprintf("f%d.go", i))
 		if i%100 == 0 {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.MkdirAll(filepath.Dir(name), 0o755))
 		}
-		if err := os.WriteFile(name, sourceFile(i, size), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(name, sourceFile(i, size), 0o644))
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}} {
 		if out, err := exec.CommandContext(b.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
