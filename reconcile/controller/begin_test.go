@@ -179,36 +179,34 @@ func TestHeldCommits(t *testing.T) {
 		"not evaluated":   {Err: errors.New("the evaluator was killed")},
 		"a warning apart": {Problems: []desired.Problem{{Message: "odd", Warning: true}, mistake("no")}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := running(t, 6)
-				f.journal.take()
-				f.repo.Commit("c2", held)
-				f.source.Poke()
-				f.drift(3)
-				f.pass(interval)
-				f.want(6, "xss")
-				state, ok := f.InForce()
-				if !ok || state.Commit != "c1" || f.record().Accepted.Commit != "c1" {
-					t.Errorf("in force is %q, on record %q", state.Commit, f.record().Accepted.Commit)
+		runNamed(t, name, func(t *testing.T) {
+			f := running(t, 6)
+			f.journal.take()
+			f.repo.Commit("c2", held)
+			f.source.Poke()
+			f.drift(3)
+			f.pass(interval)
+			f.want(6, "xss")
+			state, ok := f.InForce()
+			if !ok || state.Commit != "c1" || f.record().Accepted.Commit != "c1" {
+				t.Errorf("in force is %q, on record %q", state.Commit, f.record().Accepted.Commit)
+			}
+			told := 0
+			for _, r := range f.journal.take() {
+				if r.Held != nil && r.Held.Commit == "c2" && !r.Held.Again {
+					told++
 				}
-				told := 0
-				for _, r := range f.journal.take() {
-					if r.Held != nil && r.Held.Commit == "c2" && !r.Held.Again {
-						told++
-					}
-				}
-				if told != 1 {
-					t.Errorf("told %d times", told)
-				}
-				if n := f.repo.Compiled["c2"]; name != "not evaluated" && n > 3 {
-					t.Errorf("evaluated %d times in two hours", n)
-				}
-				f.restart()
-				f.want(6, "xss")
-				f.push("c3", fleet(6, "rce")...)
-				f.want(6, "rce")
-			})
+			}
+			if told != 1 {
+				t.Errorf("told %d times", told)
+			}
+			if n := f.repo.Compiled["c2"]; name != "not evaluated" && n > 3 {
+				t.Errorf("evaluated %d times in two hours", n)
+			}
+			f.restart()
+			f.want(6, "xss")
+			f.push("c3", fleet(6, "rce")...)
+			f.want(6, "rce")
 		})
 	}
 }

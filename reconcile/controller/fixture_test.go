@@ -451,6 +451,12 @@ func run(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
+// runNamed is a test of a table, in a bubble of its own.
+func runNamed(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, test) })
+}
+
 // failsTo fails one kind of record alone.
 func failsTo(op string) func(string) error {
 	return func(o string) error {

@@ -270,32 +270,30 @@ func TestACommitOverALimit(t *testing.T) {
 		},
 	} {
 		for _, restarted := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
-				run(t, func(t *testing.T) {
-					const n = 12
-					f := guarded(t, n, atMost(10))
-					f.push("c2", fleet(n, "rce")...)
-					f.want(n, "xss")
-					if restarted {
-						f.restart()
-						f.restart()
-					}
-					f.lookNow()
-					f.pass(interval)
-					f.want(n, "xss")
-					agree(f)
-					f.pass(soon)
-					f.want(n, "rce")
-					if left := f.record().Approvals; len(left) > 0 {
-						t.Errorf("not spent: %v", left)
-					}
-					f.push("c3", fleet(n, "xss")...) // and it is another decision after that
-					f.push("c4", fleet(n, "rce")...)
-					f.want(n, "rce")
-					if got := f.control.Current().State.Commit; got != "c4" {
-						t.Errorf("in force is %s", got)
-					}
-				})
+			runNamed(t, fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
+				const n = 12
+				f := guarded(t, n, atMost(10))
+				f.push("c2", fleet(n, "rce")...)
+				f.want(n, "xss")
+				if restarted {
+					f.restart()
+					f.restart()
+				}
+				f.lookNow()
+				f.pass(interval)
+				f.want(n, "xss")
+				agree(f)
+				f.pass(soon)
+				f.want(n, "rce")
+				if left := f.record().Approvals; len(left) > 0 {
+					t.Errorf("not spent: %v", left)
+				}
+				f.push("c3", fleet(n, "xss")...) // and it is another decision after that
+				f.push("c4", fleet(n, "rce")...)
+				f.want(n, "rce")
+				if got := f.control.Current().State.Commit; got != "c4" {
+					t.Errorf("in force is %s", got)
+				}
 			})
 		}
 	}
@@ -343,35 +341,33 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 			f.records.FailBy(nil)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n, most = 40, 10
-				f := running(t, n)
-				f.stop()
-				f.Guards = atMost(most)
-				f.Sweep = cron.Every(24 * time.Hour)
-				f.start()
-				f.drift(n - 1)
-				f.calls.take()
-				for step := range 5 {
-					between(f, step)
-					f.pass(time.Minute)
+		runNamed(t, name, func(t *testing.T) {
+			const n, most = 40, 10
+			f := running(t, n)
+			f.stop()
+			f.Guards = atMost(most)
+			f.Sweep = cron.Every(24 * time.Hour)
+			f.start()
+			f.drift(n - 1)
+			f.calls.take()
+			for step := range 5 {
+				between(f, step)
+				f.pass(time.Minute)
+			}
+			healed := map[string]bool{}
+			for _, c := range only(f.calls.take(), "write") {
+				if c.who != "40" {
+					healed[c.who] = true
 				}
-				healed := map[string]bool{}
-				for _, c := range only(f.calls.take(), "write") {
-					if c.who != "40" {
-						healed[c.who] = true
-					}
-				}
-				if len(healed) == 0 || len(healed) > most {
-					t.Errorf("%d zones are healed", len(healed))
-				}
-				f.pass(interval) // the window has passed
-				f.lookNow()
-				if got := f.count(n-1, "xss"); got <= len(healed) || got > 2*most {
-					t.Errorf("%d zones are healed after the window, %d before", got, len(healed))
-				}
-			})
+			}
+			if len(healed) == 0 || len(healed) > most {
+				t.Errorf("%d zones are healed", len(healed))
+			}
+			f.pass(interval) // the window has passed
+			f.lookNow()
+			if got := f.count(n-1, "xss"); got <= len(healed) || got > 2*most {
+				t.Errorf("%d zones are healed after the window, %d before", got, len(healed))
+			}
 		})
 	}
 }
@@ -380,22 +376,20 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 // at zone by zone.
 func TestAnApprovalOfAllDrift(t *testing.T) {
 	for name, guards := range map[string]reconcile.Guards{"approval": approving(guard.ApproveAll), "limit": atMost(0)} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 20
-				f := guarded(t, n, guards)
-				f.drift(n)
-				f.lookNow()
-				if got := f.count(n, "xss"); got != 0 {
-					t.Fatalf("%d zones are healed", got)
-				}
-				f.approve(f.planned().ApprovalDigest())
-				f.pass(soon)
-				f.want(n, "xss")
-				if left := f.record().Approvals; len(left) > 0 {
-					t.Errorf("not spent: %v", left)
-				}
-			})
+		runNamed(t, name, func(t *testing.T) {
+			const n = 20
+			f := guarded(t, n, guards)
+			f.drift(n)
+			f.lookNow()
+			if got := f.count(n, "xss"); got != 0 {
+				t.Fatalf("%d zones are healed", got)
+			}
+			f.approve(f.planned().ApprovalDigest())
+			f.pass(soon)
+			f.want(n, "xss")
+			if left := f.record().Approvals; len(left) > 0 {
+				t.Errorf("not spent: %v", left)
+			}
 		})
 	}
 }
@@ -442,25 +436,23 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 // Approvals that cannot be written down yet do not lose a commit its zones.
 func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 	for _, op := range []string{"approve", "spend"} {
-		t.Run(op, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 4
-				f := guarded(t, n, approving(guard.ApproveAll))
-				f.lookNow()
-				f.push("c2", fleet(n, "rce")...)
-				digest := f.planned().ApprovalDigest()
-				f.push("c3", fleet(n, "xss")...)
-				f.records.FailBy(failsTo(op))
-				f.repo.Commit("c4", commit{
-					State:     stateOf("c4", fleet(n, "rce")...),
-					Approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
-				})
-				f.source.Poke()
-				f.pass(soon)
-				f.records.FailBy(nil)
-				f.pass(time.Minute)
-				f.want(n, "rce")
+		runNamed(t, op, func(t *testing.T) {
+			const n = 4
+			f := guarded(t, n, approving(guard.ApproveAll))
+			f.lookNow()
+			f.push("c2", fleet(n, "rce")...)
+			digest := f.planned().ApprovalDigest()
+			f.push("c3", fleet(n, "xss")...)
+			f.records.FailBy(failsTo(op))
+			f.repo.Commit("c4", commit{
+				State:     stateOf("c4", fleet(n, "rce")...),
+				Approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
 			})
+			f.source.Poke()
+			f.pass(soon)
+			f.records.FailBy(nil)
+			f.pass(time.Minute)
+			f.want(n, "rce")
 		})
 	}
 }
@@ -541,22 +533,20 @@ func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
 			time.Sleep(time.Second)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := running(t, 1)
-				f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
-					meanwhile(f)
-					return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
-				})
-				f.calls.take()
-				f.push("c2", fleet(1, "rce")...)
-				if got := only(f.calls.take(), "write"); len(got) != 1 {
-					t.Errorf("%v", got)
-				}
-				f.calls.answerBy(nil)
-				f.pass(2 * time.Hour)
-				f.want(1, map[string]string{"held": "rce", "reverted": "xss"}[name])
+		runNamed(t, name, func(t *testing.T) {
+			f := running(t, 1)
+			f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+				meanwhile(f)
+				return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
 			})
+			f.calls.take()
+			f.push("c2", fleet(1, "rce")...)
+			if got := only(f.calls.take(), "write"); len(got) != 1 {
+				t.Errorf("%v", got)
+			}
+			f.calls.answerBy(nil)
+			f.pass(2 * time.Hour)
+			f.want(1, map[string]string{"held": "rce", "reverted": "xss"}[name])
 		})
 	}
 }
@@ -588,30 +578,28 @@ func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
 	for name, between := range map[string]func(f *fixture){
 		"none": func(*fixture) {}, "restart": (*fixture).restart, "two": func(f *fixture) { f.restart(); f.restart() },
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := newFixture(t, 3)
-				f.Guards = atMost(1)
-				f.records.FailBy(failsTo("prove"))
-				f.repo.Push("c1", but(fleet(3), 1, "xss")...)
-				f.start()
-				f.pass(soon)
-				f.want(1, "xss")
-				between(f)
-				f.click(2, "php")
-				f.lookNow()
-				f.pass(soon)
-				if off := f.off(2); off != "php" {
-					t.Errorf("off is %q: a second zone is written", off)
-				}
-				f.records.FailBy(nil)
-				f.push("c2", but(fleet(3), 1, "xss")...) // another commit counts from nothing
-				f.lookNow()
-				f.pass(soon)
-				if off := f.off(2); off != "" {
-					t.Errorf("off is %q after another commit", off)
-				}
-			})
+		runNamed(t, name, func(t *testing.T) {
+			f := newFixture(t, 3)
+			f.Guards = atMost(1)
+			f.records.FailBy(failsTo("prove"))
+			f.repo.Push("c1", but(fleet(3), 1, "xss")...)
+			f.start()
+			f.pass(soon)
+			f.want(1, "xss")
+			between(f)
+			f.click(2, "php")
+			f.lookNow()
+			f.pass(soon)
+			if off := f.off(2); off != "php" {
+				t.Errorf("off is %q: a second zone is written", off)
+			}
+			f.records.FailBy(nil)
+			f.push("c2", but(fleet(3), 1, "xss")...) // another commit counts from nothing
+			f.lookNow()
+			f.pass(soon)
+			if off := f.off(2); off != "" {
+				t.Errorf("off is %q after another commit", off)
+			}
 		})
 	}
 }
