@@ -279,10 +279,8 @@ func (s State) Zones() int {
 // Deployments counts the deployments of all zones, and what other kinds declare in them.
 func (s State) Deployments() int {
 	n := 0
-	for _, a := range s.Accounts {
-		for _, z := range a.Zones {
-			n += z.Count()
-		}
+	for _, z := range s.EachZone() {
+		n += z.Count()
 	}
 	return n
 }

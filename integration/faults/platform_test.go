@@ -40,7 +40,7 @@ func (p *platform) send(t *testing.T, want int, method string, z zone, body stri
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, p.baseURL()+path, strings.NewReader(body))
 	must.Do(t, err)
-	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Authorization", "Bearer "+mem.RulesetsTokenValue)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}

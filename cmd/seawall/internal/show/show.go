@@ -12,6 +12,7 @@ import (
 	"maps"
 	"reflect"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -86,7 +87,7 @@ const (
 type Live struct {
 	As       desired.Deployment // in the words of the declaration
 	Describe func(desired.RuleRef) string
-	Unknown  string // why it is not known; empty where it is
+	Err      error // why it is not known; nil where it is
 }
 
 // Zone shows a zone. live has a [Live] for each deployment; nil where nothing is known, and
@@ -101,10 +102,10 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 	}
 	for i, d := range z.Deployments {
 		part := Part{Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: declared(d)}
-		if live != nil && live[i].Unknown == "" {
+		if live != nil && live[i].Err == nil {
 			part.Members = beside(part.Members, live[i])
 		} else if live != nil {
-			part.LiveUnknown = live[i].Unknown
+			part.LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
 		}
 		s.Parts = append(s.Parts, part)
 	}
@@ -208,8 +209,11 @@ func plain(value any) any {
 }
 
 func ruleOf(r desired.RuleRef) map[string]any {
-	if r.Ref != "" {
+	switch {
+	case r.Ref != "":
 		return map[string]any{"ref": r.Ref}
+	case r.Description != "":
+		return map[string]any{"description": r.Description}
 	}
 	return map[string]any{"id": string(r.ID)}
 }
