@@ -113,7 +113,7 @@ func TestNotReadIsNotInOrder(t *testing.T) {
 				}
 			}
 			var got []Message
-			for range 20 {
+			for range 50 {
 				got = append(got, j.next(c.yet, Causes(c.yet, nil))...)
 				c.yet.At = c.yet.At.Add(every)
 			}
