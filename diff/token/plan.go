@@ -32,13 +32,13 @@ import (
 )
 
 // Name is that of the kind.
-const Name diff.KindName = "token"
+const Name desired.KindName = "token"
 
 // Kind is that of tokens; see [diff.Kind].
 type Kind struct{}
 
 // Name implements [diff.Kind].
-func (Kind) Name() diff.KindName { return Name }
+func (Kind) Name() desired.KindName { return Name }
 
 // Phases implements [diff.Kind]: tokens are in no entry point.
 func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase { return nil }

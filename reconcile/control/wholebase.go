@@ -1,9 +1,8 @@
 package control
 
 import (
-	"errors"
-
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
@@ -12,26 +11,33 @@ import (
 
 // exists reports whether a zone is known to exist: it is on record, or was read now.
 func (w Whole) exists() func(edge.Scope) bool {
-	known := onRecord(w.Record)
+	known, seen := onRecord(w.Record), w.Live.Existing()
 	return func(id edge.Scope) bool {
-		if _, ok := known[id]; ok {
-			return true
-		}
-		seen, asked := w.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)]
-		return asked && (seen.Err == nil || errors.Is(seen.Err, edge.ErrEntryPointNotFound))
+		_, ok := known[id]
+		return ok || seen[id]
 	}
 }
 
-// onRecord counts the deployments of each zone that was proved or written.
-func onRecord(record reconcile.Record) map[edge.Scope]int {
-	counts := map[edge.Scope]int{}
+// onRecord counts what is on record of each zone that was proved or written.
+func onRecord(record reconcile.Record) map[edge.Scope]guard.Size {
+	counts := map[edge.Scope]guard.Size{}
 	for id := range record.Proofs {
-		counts[id] = 0
+		counts[id] = guard.Size{}
 	}
 	for id := range record.Applied {
-		counts[id.Scope]++
+		counts[id.Scope] = withOne(counts[id.Scope], id)
 	}
 	return counts
+}
+
+// withOne counts one thing more.
+func withOne(size guard.Size, id diff.ID) guard.Size {
+	if id.Kind == "" {
+		size.Deployments++
+	} else {
+		size.Others++
+	}
+	return size
 }
 
 // loss is what of the accepted commit the state no longer declares.

@@ -25,7 +25,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, reading)
+	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, wanted{reading, control.PrunableByZone(record.Prunable)})
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
