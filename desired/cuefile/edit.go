@@ -16,14 +16,17 @@ import (
 
 // Change is one member of what a zone runs that is to be declared otherwise.
 type Change struct {
-	Path          string // below waf: core.threshold.score
+	Path          string // below waf: core.threshold.score; of another kind below the zone
 	before, after *field // nil where it is not declared
 }
 
 // Changes are the members in which two declarations of one zone differ. Lists whose order
 // means nothing keep that of before.
-func Changes(before, after desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) (changes []Change) {
-	old, now := fieldsOf(before, describe), fieldsOf(after, describe)
+func Changes(before, after desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) []Change {
+	return append(changesOf(fieldsOf(before, describe), fieldsOf(after, describe)), changesOf(othersOf(before), othersOf(after))...)
+}
+
+func changesOf(old, now []field) (changes []Change) {
 	theirs := byPath(old)
 	ours := byPath(now)
 	for _, f := range now {
@@ -90,7 +93,7 @@ func Declares(text []byte, account, zone string, c Change) bool {
 	if err != nil {
 		return false
 	}
-	return len(find(file, fullPath(account, zone, c.Path)).hits) > 0
+	return len(find(file, c.fullPath(account, zone)).hits) > 0
 }
 
 // Apply edits the text of a file so that a zone declares what a change says: the value in
@@ -102,7 +105,7 @@ func Apply(text []byte, account, zone string, c Change) ([]byte, error) {
 		return nil, err
 	}
 	formatted, _ := format.Source(text)
-	found := find(file, fullPath(account, zone, c.Path))
+	found := find(file, c.fullPath(account, zone))
 	var edited []byte
 	switch {
 	case !found.zone:
@@ -112,9 +115,9 @@ func Apply(text []byte, account, zone string, c Change) ([]byte, error) {
 	case len(found.hits) > 0:
 		edited = replace(text, found.hits, c)
 	case c.after != nil:
-		edited = insert(text, found, account, zone, c.Path, *c.after)
+		edited = insert(text, found, c.fullPath(account, zone), *c.after)
 	case c.before.isList():
-		edited = insert(text, found, account, zone, c.Path, field{path: c.Path})
+		edited = insert(text, found, c.fullPath(account, zone), field{path: c.Path})
 	default:
 		return nil, ErrInherited
 	}
@@ -125,9 +128,17 @@ func Apply(text []byte, account, zone string, c Change) ([]byte, error) {
 	return edited, err
 }
 
-func fullPath(account, zone, path string) []string {
-	labels := []string{"account", account, "zone", zone, "waf"}
-	for _, label := range splitPath(path) {
+// Other reports whether it is about another kind than deployments.
+func (c Change) Other() bool {
+	return c.before != nil && c.before.other || c.after != nil && c.after.other
+}
+
+func (c Change) fullPath(account, zone string) []string {
+	labels := []string{"account", account, "zone", zone}
+	if !c.Other() {
+		labels = append(labels, "waf")
+	}
+	for _, label := range splitPath(c.Path) {
 		labels = append(labels, unquoted(label))
 	}
 	return labels
@@ -347,13 +358,13 @@ func remove(text []byte, hits []hit) []byte {
 
 // insert adds a member to a zone: in the innermost struct on its way, or at the end of the
 // file where the zone has none.
-func insert(text []byte, found *finding, account, zone, path string, f field) []byte {
+func insert(text []byte, found *finding, path []string, f field) []byte {
 	labels := found.rest
 	switch {
 	case found.in == nil && found.chain != nil:
-		labels = fullPath(account, zone, path)[zoneDepth:]
+		labels = path[zoneDepth:]
 	case found.in == nil:
-		labels = fullPath(account, zone, path)
+		labels = path
 	}
 	p := printer{}
 	for _, label := range labels {

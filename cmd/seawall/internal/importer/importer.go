@@ -144,6 +144,7 @@ type record struct {
 
 	// Deployments have the id of the managed ruleset as key.
 	Deployments []desired.Deployment `json:"deployments,omitempty"`
+	Others      []desired.Other      `json:"others,omitempty"`
 	Notes       []string             `json:"notes,omitempty"`
 	// Left are deployments that could not be declared, and why.
 	Left []string `json:"left,omitempty"`

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,6 +179,9 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 		if err == nil {
 			err = s.declare(ctx, &r, entryPoint, listed)
 		}
+		if err == nil || errors.Is(err, edge.ErrEntryPointNotFound) {
+			err = cmp.Or(s.declareOthers(ctx, &r, entryPoint), err)
+		}
 	}
 	if !errors.Is(err, edge.ErrUnavailable) && !errors.Is(err, edge.ErrThrottled) {
 		s.state[s.lane[z.Account]].silent.Store(0)
@@ -191,7 +195,7 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return r, err
 	default:
-		r.Failed, r.Deployments, r.Notes = cli.OneLine(err.Error()), nil, nil
+		r.Failed, r.Deployments, r.Others, r.Notes = cli.OneLine(err.Error()), nil, nil, nil
 		if s.state[s.lane[z.Account]].silent.Add(1) >= silence {
 			return r, fmt.Errorf("%d zones in a row without an answer: %w", silence, err)
 		}
@@ -305,6 +309,22 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 	}
 	if len(order) == 0 {
 		r.Notes = append(r.Notes, "No managed ruleset is deployed in this zone.")
+	}
+	return nil
+}
+
+// declareOthers declares what a zone has of other kinds; managed is the entry point that was
+// read already.
+func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Ruleset) error {
+	for _, kind := range planner.Declarers() {
+		entryPoint, err := managed, error(nil)
+		if kind.Phase() != edge.PhaseFirewallManaged {
+			entryPoint, err = s.reader(r.Account).EntryPoint(ctx, edge.ZoneScope(r.Zone), kind.Phase())
+		}
+		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+			return err
+		}
+		r.Others = append(r.Others, kind.Declare(entryPoint)...)
 	}
 	return nil
 }
