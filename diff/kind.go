@@ -38,6 +38,18 @@ type Declarer interface {
 	Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool)
 }
 
+// Secrets is the kind whose operations the driver of secrets sends.
+type Secrets interface {
+	Kind
+	// Due returns the keys of declared tokens that need a run although nothing changed: a
+	// successor has to be made, a secret still waits for its sink, or a lost creation can be
+	// looked for, which is so where the platform lists the tokens of its owner.
+	Due(tokens []desired.Token, live TokensLive, listed func(owner edge.AccountID) bool, now time.Time) map[string]bool
+	// Remaining lists the members in which a token that was written is still not what was
+	// asked for.
+	Remaining(a Amendment, live edge.Token) []Field
+}
+
 // Input is all a plan is made from.
 type Input struct {
 	State desired.State
@@ -70,9 +82,9 @@ type Input struct {
 	Rotate edge.TokenID
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix NameSuffix
-	// Creates says which permission groups have the right to create tokens; nil goes by
-	// their names.
-	Creates func(desired.PermissionGroup) bool
+	// CreatingGroups are the ids of permission groups that have the right to create tokens,
+	// beside those that have it by their names.
+	CreatingGroups []string
 
 	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
 	// one zone that is not shown.

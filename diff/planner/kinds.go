@@ -13,7 +13,10 @@ import (
 
 // Kinds is the table of all that Seawall keeps as git says, in the order in which it is planned.
 // To add one is to write a package that implements [diff.Kind], and to list it here.
-var Kinds = []diff.Kind{deployment.Kind{}, token.Kind{}}
+var Kinds = []diff.Kind{deployment.Kind{}, Secrets}
+
+// Secrets is the kind of the driver of secrets.
+var Secrets diff.Secrets = token.Kind{}
 
 // Phases are those of the entry points that a plan of a zone needs: in which a kind declares
 // something, or has something to remove. Where that is nowhere it is the one of deployments: a

@@ -58,7 +58,7 @@ func (Kind) Restore(diff.Restoration, diff.Input) (*diff.Change, *diff.Problem) 
 func (Kind) Plan(in diff.Input) diff.Part {
 	p := planner{in: in, groups: groupNames(in), takers: takersOf(in.Live.Tokens)}
 	p.planAll()
-	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
+	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.CreatingGroups)...))
 	p.out.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	return p.out
 }
