@@ -28,7 +28,9 @@ func fill(v reflect.Value) {
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		value := reflect.New(v.Type().Elem()).Elem()
-		fill(value)
+		if fill(value); value.Kind() == reflect.String {
+			value.SetString("value")
+		}
 		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
 	case reflect.Struct:
 		for i := range v.NumField() {
