@@ -101,8 +101,8 @@ func TestOnePhaseOfAZoneCannotBeRead(t *testing.T) {
 			t.Errorf("it is called %s, outages %+v", s.Judged().Verdict, s.Outages)
 		}
 		for _, o := range d.Status().Outages {
-			if o.Subject == reconcile.OutagePlatform {
-				t.Errorf("the platform is said to be away: %+v", o)
+			if o.Subject != reconcile.OutageZone {
+				t.Errorf("more than zones are said to be away: %+v", o)
 			}
 		}
 		d.platform.hides = false
