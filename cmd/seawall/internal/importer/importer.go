@@ -152,4 +152,5 @@ type record struct {
 	Failed string `json:"failed,omitempty"`
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
+	beside   int // of Others, those beside deployments
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +25,12 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
-// custom is a kind of rules in a phase of its own, as far as import, absorb and show ask it.
-type custom struct{ diff.Kind }
+// custom is a kind of rules with an action in a phase, as far as import, absorb and show ask it.
+type custom struct {
+	diff.Kind
+	phase  edge.Phase
+	action edge.Action
+}
 
 const customPhase edge.Phase = "http_request_firewall_custom"
 
@@ -44,10 +50,13 @@ func init() {
 }
 
 func (custom) Name() desired.KindName { return "custom" }
-func (custom) Phase() edge.Phase      { return customPhase }
+func (k custom) Phase() edge.Phase    { return k.phase }
 
-func (custom) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
+func (k custom) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
 	for _, rule := range entryPoint.Rules {
+		if rule.Action != k.action {
+			continue
+		}
 		o, _ := desired.NewOther("custom", rule.Ref, desired.Origin{}, map[string]any{
 			"expression": rule.Expression, "match": map[string]any{"hosts": strings.Fields(*rule.Description)},
 		})
@@ -78,8 +87,7 @@ func (k custom) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Oth
 // withCustom is a platform of two zones, the first with rules of that kind.
 func withCustom(t *testing.T, rules ...edge.Rule) Platform {
 	t.Helper()
-	planner.Kinds = append(planner.Kinds, custom{})
-	t.Cleanup(func() { planner.Kinds = slices.Clone(planner.Kinds[:len(planner.Kinds)-1]) })
+	keep(t, custom{phase: customPhase, action: edge.ActionBlock})
 	p, err := mem.New(mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
 	if err == nil && len(rules) > 0 {
 		_, err = p.CreateEntryPoint(t.Context(), mem.FleetZone(1), customPhase, rules)
@@ -91,6 +99,14 @@ func withCustom(t *testing.T, rules ...edge.Rule) Platform {
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: p, Concurrency: 1}), Lists: true,
 		Names: directory.New(directory.Config{Now: time.Now, Of: func(string) edge.Directory { return p }}),
 	}
+}
+
+// keep has a kind in the table.
+func keep(t *testing.T, kind custom) {
+	t.Helper()
+	before := planner.Kinds
+	planner.Kinds = append(slices.Clone(before), kind)
+	t.Cleanup(func() { planner.Kinds = before })
 }
 
 func rule(ref, expression, hosts string) edge.Rule {
@@ -185,6 +201,31 @@ func TestImportOfAnotherKind(t *testing.T) {
 `
 	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// What another kind declares of the phase of deployments is not called what Seawall leaves alone.
+func TestImportOfAKindBesideDeployments(t *testing.T) {
+	platform := withCustom(t)
+	keep(t, custom{phase: edge.PhaseFirewallManaged, action: "skip"})
+	p := platform.Lanes.All[0].Reader.(*mem.Platform)
+	entryPoint, err := p.EntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged)
+	for i, action := range []edge.Action{"skip", "skip", "log"} {
+		added := rule(fmt.Sprint("r", i), "true", "")
+		added.ID, added.Action = edge.RuleID(fmt.Sprintf("%032x", 100+i)), action
+		entryPoint.Rules = append(entryPoint.Rules, added)
+	}
+	if err = errors.Join(err, p.SetEntryPoint(mem.FleetZone(1), entryPoint)); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "edge")
+	var out bytes.Buffer
+	if err := Import(t.Context(), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "zones.cue"))
+	if !strings.Contains(string(text), "Its entry point has 1 other rule,") || strings.Count(string(text), "match: hosts: []") != 2 {
+		t.Errorf("%s", text)
 	}
 }
 

@@ -176,11 +176,11 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	if err == nil {
 		var entryPoint edge.Ruleset
 		entryPoint, err = s.reader(z.Account).EntryPoint(ctx, edge.ZoneScope(z.ID), edge.PhaseFirewallManaged)
-		if err == nil {
-			err = s.declare(ctx, &r, entryPoint, listed)
-		}
 		if err == nil || errors.Is(err, edge.ErrEntryPointNotFound) {
 			err = cmp.Or(s.declareOthers(ctx, &r, entryPoint), err)
+		}
+		if err == nil {
+			err = s.declare(ctx, &r, entryPoint, listed)
 		}
 	}
 	if !errors.Is(err, edge.ErrUnavailable) && !errors.Is(err, edge.ErrThrottled) {
@@ -304,7 +304,7 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		d.Ruleset = string(id)
 		r.Deployments = append(r.Deployments, d)
 	}
-	if others > 0 {
+	if others -= r.beside; others > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s, which Seawall does not change.", cli.Plural(others, "other rule", "other rules")))
 	}
 	if len(order) == 0 {
@@ -324,7 +324,10 @@ func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Rule
 		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 			return err
 		}
-		r.Others = append(r.Others, kind.Declare(entryPoint)...)
+		declared := kind.Declare(entryPoint)
+		if r.Others = append(r.Others, declared...); kind.Phase() == edge.PhaseFirewallManaged {
+			r.beside += len(declared)
+		}
 	}
 	return nil
 }
