@@ -24,6 +24,9 @@ type Declaration struct {
 // mean only the kind knows.
 var Declarations []Declaration
 
+// Declaring is what declares members: a [Deployment], or an [Other].
+type Declaring interface{ Members() iter.Seq[Member] }
+
 // prune is the path of [Other.Prune] in CUE.
 const prune = "prune"
 

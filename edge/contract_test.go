@@ -24,10 +24,8 @@ func (bare) RulesetVersion(context.Context, Scope, RulesetID, string) (Ruleset, 
 	return Ruleset{}, nil
 }
 
-func (bare) TryUpdateRule(context.Context, Scope, RulesetID, RuleID, Rule) error { return nil }
-func (bare) TryCreateEntryPoint(context.Context, Scope, Phase, []Rule) error     { return nil }
-func (bare) TryAddRule(context.Context, Scope, RulesetID, Rule) error            { return nil }
-func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error)                   { return nil, nil }
+func (bare) Try(context.Context, Write) error                  { return nil }
+func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error) { return nil, nil }
 
 func (bare) Zone(context.Context, ZoneID) (Zone, error) { return Zone{}, nil }
 
@@ -37,10 +35,10 @@ func (bare) Accounts(context.Context) ([]Account, error) { return nil, nil }
 // only read sends no write.
 func TestRecorderKnowsEveryCall(t *testing.T) {
 	p, ctx := Record(bare{}), t.Context()
-	_, create := p.CreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
-	_, add := p.AddRule(ctx, ZoneScope("z"), "e", Rule{})
-	_, remove := p.DeleteRule(ctx, ZoneScope("z"), "e", "r")
-	_, update := p.UpdateRule(ctx, ZoneScope("z"), "e", "r", Rule{})
+	_, create := p.Send(ctx, CreateEntryPoint(ZoneScope("z"), PhaseFirewallManaged))
+	_, add := p.Send(ctx, AddRule(ZoneScope("z"), "e", Rule{}))
+	_, remove := p.Send(ctx, DeleteRule(ZoneScope("z"), "e", "r"))
+	_, update := p.Send(ctx, UpdateRule(ZoneScope("z"), "e", "r", Rule{}))
 	for _, err := range []error{create, add, remove, update} {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("got %v", err)
@@ -50,9 +48,9 @@ func TestRecorderKnowsEveryCall(t *testing.T) {
 	_, e2 := p.Ruleset(ctx, ZoneScope("z"), "m")
 	_, e3 := p.RulesetVersion(ctx, AccountScope("a"), "m", "7/8")
 	_, e4 := p.RulesetVersion(ctx, ZoneScope("z"), "m", "7")
-	e5 := p.TryUpdateRule(ctx, ZoneScope("z"), "e", "r", Rule{})
-	e6 := p.TryCreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
-	e7 := p.TryAddRule(ctx, ZoneScope("z"), "e", Rule{})
+	e5 := p.Try(ctx, UpdateRule(ZoneScope("z"), "e", "r", Rule{}))
+	e6 := p.Try(ctx, CreateEntryPoint(ZoneScope("z"), PhaseFirewallManaged))
+	e7 := p.Try(ctx, AddRule(ZoneScope("z"), "e", Rule{}))
 	_, e8 := p.Zones(ctx, ZoneFilter{})
 	_, e9 := p.Zone(ctx, "z")
 	_, e10 := p.Accounts(ctx)

@@ -27,8 +27,8 @@ Exit codes: 0 valid, 1 not.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			folder := setup.NewFolder(dir)
-			show, wipe := t.Progress()
+			folder := setup.Folder{Dir: dir}
+			show, wipe := t.Follow(cli.Quota{})
 			if show != nil {
 				folder.Progress = func(done, total int) { show("evaluating folders", done, total) }
 			}

@@ -21,10 +21,6 @@ import (
 	"cuelang.org/go/cue/parser"
 )
 
-// Version changes with every change of the schema that refuses what it took
-// before, or takes what it refused.
-const Version = "1"
-
 //go:embed *.cue
 var files embed.FS
 

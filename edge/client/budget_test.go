@@ -63,7 +63,7 @@ func load(t *testing.T, b *Budget, callers, n int, slowest time.Duration, rnd *r
 	for range callers {
 		wg.Go(func() {
 			for range work {
-				if err := b.take(t.Context()); err != nil {
+				if err := b.take(t.Context(), untold); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(some())
@@ -85,7 +85,7 @@ func TestBudgetDoesNotSlowDownASmallRun(t *testing.T) {
 		b := NewBudget(0, 0)
 		begin := time.Now()
 		for range DefaultRequests {
-			if err := b.take(t.Context()); err != nil {
+			if err := b.take(t.Context(), untold); err != nil {
 				t.Fatal(err)
 			}
 			b.done(1, 200, nil)
@@ -96,7 +96,7 @@ func TestBudgetDoesNotSlowDownASmallRun(t *testing.T) {
 		if got := b.State(); got.Used != DefaultRequests || got.Left != 0 {
 			t.Errorf("got %+v", got)
 		}
-		if err := b.take(t.Context()); err != nil || time.Since(begin) != DefaultPer {
+		if err := b.take(t.Context(), untold); err != nil || time.Since(begin) != DefaultPer {
 			t.Errorf("the next came after %v, %v", time.Since(begin), err)
 		}
 	})
@@ -107,16 +107,16 @@ func TestBudgetWaitsWithContext(t *testing.T) {
 		b := NewBudget(1, time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.take(ctx); err != nil {
+		if err := b.take(ctx, untold); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.take(ctx); !errors.Is(err, context.DeadlineExceeded) { // all in flight
+		if err := b.take(ctx, untold); !errors.Is(err, context.DeadlineExceeded) { // all in flight
 			t.Errorf("got %v", err)
 		}
 		b.done(1, 200, nil)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.take(ctx); !errors.Is(err, context.DeadlineExceeded) { // used up
+		if err := b.take(ctx, untold); !errors.Is(err, context.DeadlineExceeded) { // used up
 			t.Errorf("got %v", err)
 		}
 	})
@@ -182,7 +182,7 @@ func TestRatelimitHeaderBesideOthers(t *testing.T) {
 
 func take(t *testing.T, b *Budget) {
 	t.Helper()
-	if err := b.take(t.Context()); err != nil {
+	if err := b.take(t.Context(), untold); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -269,19 +269,19 @@ func TestRetryAfterIsCapped(t *testing.T) {
 func TestBudgetCountsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(1, time.Minute)
-		if err := b.take(t.Context()); err != nil {
+		if err := b.take(t.Context(), untold); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_ = b.take(ctx) // in flight
+		_ = b.take(ctx, untold) // in flight
 		if got := b.State().Waited; got != 5*time.Second {
 			t.Errorf("waited %v", got)
 		}
 		b.done(1, 200, nil)
 		var all sync.WaitGroup
 		all.Go(func() {
-			if err := b.take(t.Context()); err != nil {
+			if err := b.take(t.Context(), untold); err != nil {
 				t.Error(err)
 			}
 		})

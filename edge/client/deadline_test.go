@@ -86,7 +86,7 @@ func TestReadDoesNotCountWaiting(t *testing.T) {
 	}{
 		"for the first attempt": {answer(200, entryJSON), func(c *Config) {
 			c.Budget = NewBudget(1, time.Minute)
-			if err := c.Budget.take(t.Context()); err != nil {
+			if err := c.Budget.take(t.Context(), untold); err != nil {
 				t.Fatal(err)
 			}
 			c.Budget.done(1, 200, nil)

@@ -140,7 +140,7 @@ func get(c *Client) error {
 }
 
 func patch(c *Client) error {
-	_, err := c.UpdateRule(context.Background(), testZone, testEntry, testRule, edge.Rule{Expression: "true"})
+	_, err := c.Send(context.Background(), edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{Expression: "true"}))
 	return err
 }
 

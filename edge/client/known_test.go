@@ -61,7 +61,7 @@ func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
 			return &got
 		}
 		write := func() *edge.Ruleset {
-			got, err := c.UpdateRule(t.Context(), testZone, testEntry, testRule, edge.Rule{})
+			got, err := c.Send(t.Context(), edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{}))
 			if err != nil || got == nil {
 				t.Fatalf("%v, %v", got, err)
 			}

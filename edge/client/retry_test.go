@@ -246,7 +246,7 @@ func TestCanceledUpdateIsUnknown(t *testing.T) {
 		c := serve(t, stall).client(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err := c.UpdateRule(ctx, testZone, testEntry, testRule, edge.Rule{})
+		_, err := c.Send(ctx, edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{}))
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, edge.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}

@@ -99,7 +99,7 @@ func TestUpdateAnswers(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := serve(t, answer(200, body)).client(t, nil)
-			got, err := c.UpdateRule(t.Context(), testZone, testEntry, testRule, edge.Rule{})
+			got, err := c.Send(t.Context(), edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{}))
 			if err != nil || (got != nil) != (version != "") || got != nil && got.Version != version {
 				t.Errorf("%q: got %v, %v", body, got, err)
 			}
@@ -141,7 +141,7 @@ func TestIDsAreChecked(t *testing.T) {
 			_, listErr := c.Rulesets(t.Context(), edge.AccountScope(edge.AccountID(id)))
 			_, getErr := c.Ruleset(t.Context(), edge.AccountScope(testAccount), edge.RulesetID(id))
 			_, entryErr := c.EntryPoint(t.Context(), edge.ZoneScope(edge.ZoneID(id)), edge.PhaseFirewallManaged)
-			_, updateErr := c.UpdateRule(t.Context(), testZone, testEntry, edge.RuleID(id), edge.Rule{})
+			_, updateErr := c.Send(t.Context(), edge.UpdateRule(testZone, testEntry, edge.RuleID(id), edge.Rule{}))
 			for _, err := range []error{listErr, getErr, entryErr, updateErr} {
 				if !errors.Is(err, edge.ErrNotFound) {
 					t.Errorf("%q: got %v", id, err)

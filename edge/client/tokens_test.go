@@ -54,7 +54,7 @@ func TestRefusalSpeaksOfTheCallersKeys(t *testing.T) {
 		c := s.client(t, func(config *Config) { config.Vendor = "acme" })
 		_, err := c.UpdateToken(t.Context(), edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
 		var e *edge.Error
-		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Pointer != "/policies/0/resources/com.vendor.api.account.x" {
+		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Source.Pointer != "/policies/0/resources/com.vendor.api.account.x" {
 			t.Errorf("got %v", err)
 		}
 		wantText(t, err, "no com.vendor.api.account.x")
@@ -223,7 +223,7 @@ func TestCanceledCreation(t *testing.T) {
 		}
 		budget := NewBudget(1, time.Hour)
 		c := s.client(t, func(config *Config) { config.Budget = budget })
-		if err := budget.take(t.Context()); err != nil {
+		if err := budget.take(t.Context(), untold); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel = context.WithCancel(t.Context())
@@ -242,7 +242,7 @@ func TestCreationTellsWhenAdmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answerAll)
 		budget := NewBudget(1, 3*time.Minute)
-		if err := budget.take(t.Context()); err != nil {
+		if err := budget.take(t.Context(), untold); err != nil {
 			t.Fatal(err)
 		}
 		budget.done(1, 200, nil)

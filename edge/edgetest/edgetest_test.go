@@ -56,9 +56,9 @@ func (g *guarded) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Ph
 	return g.Platform.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
 }
 
-func (g *guarded) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	if zone == g.zone {
+func (g *guarded) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	if w.Scope == g.zone {
 		return nil, g.refusal
 	}
-	return g.Platform.UpdateRule(ctx, zone, id, rule, body)
+	return g.Platform.Send(ctx, w)
 }

@@ -25,7 +25,7 @@ func pointers(t *testing.T, err error) []string {
 	}
 	var at []string
 	for _, d := range e.Details {
-		at = append(at, d.Pointer)
+		at = append(at, d.Source.Pointer)
 	}
 	return at
 }
@@ -82,15 +82,15 @@ func TestVendorRefusesRulesets(t *testing.T) {
 		}
 	}
 	shop := entryPoint(t, p, mem.ShopZone)
-	_, err := p.AddRule(t.Context(), mem.ShopZone, shop.ID, edge.Rule{
+	_, err := p.Send(t.Context(), edge.AddRule(mem.ShopZone, shop.ID, edge.Rule{
 		Action: edge.ActionExecute, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset},
-	})
+	}))
 	if at := pointers(t, err); !slices.Equal(at, []string{"/rules/1/action_parameters/id"}) {
 		t.Errorf("a second deployment: %v", err)
 	}
-	_, err = p.CreateEntryPoint(t.Context(), mem.FreeZone, edge.PhaseFirewallManaged, []edge.Rule{{
+	_, err = p.Send(t.Context(), edge.CreateEntryPoint(mem.FreeZone, edge.PhaseFirewallManaged, edge.Rule{
 		Action: edge.ActionExecute, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset},
-	}})
+	}))
 	if !errors.Is(err, edge.ErrNotEntitled) || !errors.Is(err, edge.ErrInvalid) {
 		t.Errorf("a zone without the plan: %v", err)
 	}
@@ -250,7 +250,7 @@ func TestVersionsAreBounded(t *testing.T) {
 	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	for range 40 {
 		if err == nil {
-			_, err = p.UpdateRule(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, shop.Rules[0].Update())
+			_, err = p.Send(t.Context(), edge.UpdateRule(mem.ShopZone, shop.ID, shop.Rules[0].ID, shop.Rules[0].Update()))
 		}
 	}
 	if err != nil {

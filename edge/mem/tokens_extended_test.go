@@ -120,7 +120,7 @@ func TestStatusAndTheClock(t *testing.T) {
 	_, typeErr := p.UpdateTokenJSON(t.Context(), "t", []byte(tokenBody(`,"status":7`)))
 	for _, err := range []error{err, typeErr} {
 		var e *edge.Error
-		if !errors.As(err, &e) || e.Details[0].Pointer != "/status" {
+		if !errors.As(err, &e) || e.Details[0].Source.Pointer != "/status" {
 			t.Errorf("got %v", err)
 		}
 	}

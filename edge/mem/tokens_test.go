@@ -122,7 +122,7 @@ func TestCreateTokenIsRefused(t *testing.T) {
 			t.Errorf("%s: %v is no refusal", name, err)
 			continue
 		}
-		if len(e.Details) != 1 || e.Code() != test.code || e.Details[0].Pointer != test.pointer || e.Details[0].Message == "" {
+		if len(e.Details) != 1 || e.Code() != test.code || e.Details[0].Source.Pointer != test.pointer || e.Details[0].Message == "" {
 			t.Errorf("%s: %v", name, e)
 		}
 		if diff := cmp.Diff(before, p.State()); diff != "" {

@@ -73,7 +73,7 @@ func TestUpdateIsRefused(t *testing.T) {
 			t.Errorf("%s: %v is no refusal", name, err)
 			continue
 		}
-		if e.Status != 400 || e.Code() != test.code || e.Details[0].Pointer != test.pointer {
+		if e.Status != 400 || e.Code() != test.code || e.Details[0].Source.Pointer != test.pointer {
 			t.Errorf("%s: %d, %v", name, e.Status, e)
 		}
 		if strings.Contains(e.Error(), "Go ") || strings.Contains(e.Error(), "interface") {
@@ -121,7 +121,7 @@ func TestConcurrentUpdatesAreSerialised(t *testing.T) {
 	for range writers {
 		wg.Go(func() {
 			for range writes {
-				got, err := p.UpdateRule(t.Context(), mem.ShopZone, entry.ID, entry.Rules[0].ID, entry.Rules[0].Update())
+				got, err := p.Send(t.Context(), edge.UpdateRule(mem.ShopZone, entry.ID, entry.Rules[0].ID, entry.Rules[0].Update()))
 				if err != nil {
 					t.Error(err)
 					return

@@ -45,7 +45,7 @@ func (p *platform) send(t *testing.T, want int, method string, z zone, body stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Authorization", "Bearer "+mem.RulesetsTokenValue)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -54,19 +54,17 @@ func (p *forgetful) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.
 	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *forgetful) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	if p.refuses && phase == toyPhase {
+func (p *forgetful) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	switch {
+	case p.refuses && w.Call == edge.CallCreateEntryPoint && w.Phase == toyPhase:
 		return nil, reconciletest.ErrForbidden
+	case w.Call == edge.CallUpdateRule:
+		p.writes++
+		if p.forgets {
+			w.Rules[0].Expression = expressionIn(p.Platform, w.Scope)
+		}
 	}
-	return p.Platform.CreateEntryPoint(ctx, zone, phase, rules)
-}
-
-func (p *forgetful) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	p.writes++
-	if p.forgets {
-		body.Expression = expressionIn(p.Platform, zone)
-	}
-	return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body)
+	return p.Platform.Send(ctx, w)
 }
 
 // expressionIn is that of the toy rule of a zone; empty where there is none.
@@ -233,7 +231,7 @@ func driftAt(d *daemon, at edge.Place, expression string) {
 	rule := r.Rules[slices.IndexFunc(r.Rules, func(r edge.Rule) bool { return r.Ref == "admins" })]
 	body := rule.Update()
 	body.Expression = expression
-	_, err = d.platform.Platform.UpdateRule(d.Context(), at.Scope, r.ID, rule.ID, body)
+	_, err = d.platform.Platform.Send(d.Context(), edge.UpdateRule(at.Scope, r.ID, rule.ID, body))
 	must(d.T, err)
 }
 

@@ -309,11 +309,20 @@ func (p *calls) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phas
 	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	if err := p.note(ctx, "write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ",")); err != nil {
+// verbs are what calls that write are called here.
+var verbs = map[edge.Call]string{
+	edge.CallUpdateRule: "write", edge.CallCreateEntryPoint: "create", edge.CallAddRule: "add", edge.CallDeleteRule: "delete",
+}
+
+func (p *calls) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	verb, tags := verbs[w.Call], ""
+	if w.Call == edge.CallUpdateRule {
+		tags = strings.Join(reconciletest.TagsOff(w.Rules[0]), ",")
+	}
+	if err := p.note(ctx, verb, zoneName(w.Scope), tags); err != nil {
 		return nil, err
 	}
-	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
+	send := func() (*edge.Ruleset, error) { return p.Platform.Send(ctx, w) }
 	p.mu.Lock()
 	answer := p.answer
 	p.mu.Unlock()
@@ -323,7 +332,7 @@ func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
-	return answer(call{"write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ","), time.Now()}, send)
+	return answer(call{verb, zoneName(w.Scope), tags, time.Now()}, send)
 }
 
 // only keeps the calls of a verb.

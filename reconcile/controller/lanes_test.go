@@ -49,9 +49,9 @@ func (o owned) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase
 	return o.calls.EntryPoint(ctx, zone, phase)
 }
 
-func (o owned) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	o.check(zone)
-	return o.calls.UpdateRule(ctx, zone, entryPoint, rule, body)
+func (o owned) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	o.check(w.Scope)
+	return o.calls.Send(ctx, w)
 }
 
 // split is a fixture with two accounts and a credential for each: zones 1 to n are of

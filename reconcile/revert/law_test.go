@@ -109,23 +109,20 @@ type daemonWriter struct {
 	w *world
 }
 
-func (d daemonWriter) UpdateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	return d.w.updateRule(ctx, id, entryPoint, rule, body)
-}
-
-func (w *world) updateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (d daemonWriter) Send(ctx context.Context, write edge.Write) (*edge.Ruleset, error) {
+	w := d.w
 	w.mu.Lock()
-	f := w.flights[id]
-	delete(w.flights, id)
+	f := w.flights[write.Scope]
+	delete(w.flights, write.Scope)
 	w.mu.Unlock()
 	if f == nil {
-		return w.platform.UpdateRule(ctx, id, entryPoint, rule, body)
+		return w.platform.Send(ctx, write)
 	}
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
 	send := func() (*edge.Ruleset, error) {
-		return w.platform.UpdateRule(context.WithoutCancel(context.Background()), id, entryPoint, rule, body)
+		return w.platform.Send(context.WithoutCancel(context.Background()), write)
 	}
 	var answer *edge.Ruleset
 	var err error
@@ -279,7 +276,7 @@ func (d *dying) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	return d.Records.DropRevert(ctx, zones)
 }
 
-func (*dying) UpdateRule(context.Context, edge.Scope, edge.RulesetID, edge.RuleID, edge.Rule) (*edge.Ruleset, error) {
+func (*dying) Send(context.Context, edge.Write) (*edge.Ruleset, error) {
 	return nil, errKilled
 }
 

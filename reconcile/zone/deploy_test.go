@@ -112,7 +112,7 @@ func TestDeployedByAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.between = func() {
-				if _, err := f.Platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules); err != nil {
+				if _, err := f.Platform.Send(t.Context(), edge.CreateEntryPoint(mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules...)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -223,7 +223,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 func TestRemovedByAnother(t *testing.T) {
 	for name, gone := range map[string]func(*fixture) error{
 		"the rule": func(f *fixture) error {
-			_, err := f.Platform.DeleteRule(f.t.Context(), mem.FleetZone(1), f.Entry(1).ID, f.Entry(1).Rules[0].ID)
+			_, err := f.Platform.Send(f.t.Context(), edge.DeleteRule(mem.FleetZone(1), f.Entry(1).ID, f.Entry(1).Rules[0].ID))
 			return err
 		},
 		"the entry point": func(f *fixture) error { return f.Platform.RemoveEntryPoint(mem.FleetZone(1)) },

@@ -38,16 +38,8 @@ func (a *asked) ask(call string, platform func() error) error {
 	return platform()
 }
 
-func (a *asked) TryUpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	return a.ask(reconciletest.Shorten("PATCH "+edge.RulePath(zone, entryPoint, rule)), func() error { return a.DryRunner.TryUpdateRule(ctx, zone, entryPoint, rule, body) })
-}
-
-func (a *asked) TryCreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) error {
-	return a.ask(reconciletest.Shorten("POST "+edge.RulesetsPath(zone)), func() error { return a.DryRunner.TryCreateEntryPoint(ctx, zone, phase, rules) })
-}
-
-func (a *asked) TryAddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
-	return a.ask(reconciletest.Shorten("POST "+edge.RulesPath(zone, entryPoint)), func() error { return a.DryRunner.TryAddRule(ctx, zone, entryPoint, body) })
+func (a *asked) Try(ctx context.Context, w edge.Write) error {
+	return a.ask(reconciletest.Shorten(w.String()), func() error { return a.DryRunner.Try(ctx, w) })
 }
 
 // dryFixture has two zones whose deployments are to be updated, one in which one is to be

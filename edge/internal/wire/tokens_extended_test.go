@@ -131,31 +131,6 @@ func TestPagesHaveNumbers(t *testing.T) {
 	}
 }
 
-func TestMatchExtended(t *testing.T) {
-	for _, c := range []struct {
-		method, path string
-		want         Route
-	}{
-		{"GET", edge.TokensPath(), Route{Call: edge.CallUserTokens}},
-		{"GET", edge.VerifyTokenPath(), Route{Call: edge.CallVerifyToken}},
-		{"GET", edge.PermissionGroupsPath(""), Route{Call: edge.CallPermissionGroups}},
-		{"GET", edge.TokenPath("a/b c"), Route{Call: edge.CallUserToken, Token: "a/b c"}},
-		{"PUT", edge.TokenPath("a"), Route{Call: edge.CallUpdateToken, Token: "a"}},
-		{"DELETE", edge.TokenPath("a"), Route{Call: edge.CallDeleteToken, Token: "a"}},
-		{"PUT", edge.TokenValuePath("a"), Route{Call: edge.CallRollToken, Token: "a"}},
-	} {
-		if got, err := Match(Extended, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
-			t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
-		}
-		if _, err := Match(Patterns, c.method, c.path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
-			t.Errorf("%s %s is documented: %v", c.method, c.path, err)
-		}
-	}
-	if _, err := Match(Extended, "PATCH", edge.TokenPath("a")); !errors.Is(err, edge.ErrNotOffered) {
-		t.Errorf("PATCH: %v", err)
-	}
-}
-
 // Law: translating the scopes of groups twice changes nothing.
 func TestLawGroupsTranslateBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -179,7 +179,7 @@ func TestLawTranslationIsItsOwnInverse(t *testing.T) {
 		if d.SwapKey(d.SwapKey(key)) != key {
 			t.Fatalf("%q", key)
 		}
-		told := &edge.Error{Details: []edge.ErrorDetail{{Message: key + " " + key, Pointer: "/" + key, Chain: []edge.ErrorDetail{{Message: key}}}}}
+		told := &edge.Error{Details: []edge.ErrorDetail{{Message: key + " " + key, Source: edge.ErrorSource{Pointer: "/" + key}, Chain: []edge.ErrorDetail{{Message: key}}}}}
 		if got := d.TranslateError(d.TranslateError(told)); !reflect.DeepEqual(got, error(told)) {
 			t.Fatalf("%v became %v", told, got)
 		}

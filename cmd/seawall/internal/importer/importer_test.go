@@ -180,7 +180,7 @@ func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, out)
 		}
-		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		state, problems, err := setup.Folder{Dir: dir}.Compile(t.Context(), "")
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("seed %d: %v %v", seed, err, problems)
 		}
@@ -302,7 +302,7 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", z.Name, err, out.String())
 		}
 		absorbed++
-		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		state, problems, err := setup.Folder{Dir: dir}.Compile(t.Context(), "")
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("%s: %v %v\n%s", z.Name, err, problems, out.String())
 		}

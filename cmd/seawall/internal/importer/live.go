@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -19,9 +18,7 @@ import (
 type Live struct {
 	// As is the declaration with which the live state agrees: that of the repository where
 	// nothing differs, else one that changes as little of it as possible.
-	As interface {
-		Members() iter.Seq[desired.Member]
-	}
+	As desired.Declaring
 	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
 	Describe func(desired.RuleRef) string
 	Err      error // why it is not known
@@ -30,7 +27,7 @@ type Live struct {
 // ReadLive reads what a zone declares as it is on the platform, one for each of its deployments
 // and then for each of the others, and the id of the zone.
 func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
-	a := &absorber{platform: platform, names: platform.names(), account: account, zone: zone}
+	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
 		return nil, edge.Scope{}, a.explain(err)
 	}
@@ -58,13 +55,13 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 type liveZone struct {
 	*absorber
 	listed []edge.Ruleset // of the account
-	rules  map[edge.RulesetID][]edge.Rule
+	rules  []edge.Rule    // of the entry point
 
 	entryPoints map[edge.Phase]edge.Ruleset
 }
 
 func (a *absorber) read(ctx context.Context) (*liveZone, error) {
-	listed, err := a.reader.Rulesets(ctx, edge.AccountScope(a.account.ID))
+	listed, err := a.survey.listed(ctx, a.account.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
 	}
@@ -73,7 +70,7 @@ func (a *absorber) read(ctx context.Context) (*liveZone, error) {
 	if err != nil {
 		return nil, err
 	}
-	z.rules, _, _ = executed(entryPoint)
+	z.rules = entryPoint.Rules
 	return z, nil
 }
 
@@ -82,7 +79,7 @@ func (z *liveZone) entryPoint(ctx context.Context, phase edge.Phase) (edge.Rules
 	if known, read := z.entryPoints[phase]; read {
 		return known, nil
 	}
-	entryPoint, err := z.reader.EntryPoint(ctx, z.zone.Scope, phase)
+	entryPoint, err := z.survey.reader(z.account.ID).EntryPoint(ctx, z.zone.Scope, phase)
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return entryPoint, fmt.Errorf("reading zone %s: %w", z.zone.Key, err)
 	}
@@ -123,10 +120,10 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	if err != nil {
 		return one, err
 	}
-	rules, owner := z.rules[found.ID], z.zone.Scope.Level
-	if z.zone.Scope.Level == edge.LevelAccount { // there, several may run one managed ruleset
-		rules = slices.DeleteFunc(slices.Clone(rules), func(r edge.Rule) bool { return r.Ref != d.Ref })
-	}
+	owner := z.zone.Scope.Level
+	rules := slices.DeleteFunc(slices.Clone(z.rules), func(r edge.Rule) bool {
+		return !r.Executes(found.ID) || owner == edge.LevelAccount && r.Ref != d.Ref // there, several may run one managed ruleset
+	})
 	switch n := len(rules); n {
 	case 0:
 		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),
@@ -135,14 +132,15 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	default:
 		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, owner, found.Name), "remove all but one of them on the platform")
 	}
-	full, err := z.reader.Ruleset(ctx, edge.AccountScope(z.account.ID), found.ID)
+	one = liveDeployment{key: d.Ruleset, rule: rules[0]}
+	m, err := z.survey.managed(ctx, z.account.ID, found.ID)
 	if err == nil {
-		full, err = z.reader.version(ctx, z.account.ID, full, rules[0].ActionParameters.Version)
+		one.declarer, err = z.survey.declarer(ctx, z.account.ID, m, one.rule)
 	}
 	if err != nil {
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
-	return liveDeployment{d.Ruleset, planner.NewDeclarer(full, z.platform.Documented), rules[0]}, nil
+	return one, nil
 }
 
 // declared is a declaration with which the live state agrees.

@@ -90,7 +90,7 @@ func withCustom(t *testing.T, rules ...edge.Rule) Platform {
 	keep(t, custom{phase: customPhase, action: edge.ActionBlock})
 	p, err := mem.New(mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
 	if err == nil && len(rules) > 0 {
-		_, err = p.CreateEntryPoint(t.Context(), mem.FleetZone(1), customPhase, rules)
+		_, err = p.Send(t.Context(), edge.CreateEntryPoint(mem.FleetZone(1), customPhase, rules...))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -127,9 +128,12 @@ func (s *survey) read(ctx context.Context, found targets) error {
 func (s *survey) zone(ctx context.Context, z target) error {
 	r, known := s.work.of(z)
 	var err error
-	switch {
-	case s.rejection(z) != "":
-		r = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: s.rejection(z), rejected: true}
+	rejected := func(why string) record {
+		return record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}
+	}
+	switch why := s.rejection(z); {
+	case why != "":
+		r = rejected(why)
 	case known:
 		err = s.recall(ctx, r)
 	default:
@@ -140,7 +144,7 @@ func (s *survey) zone(ctx context.Context, z target) error {
 	if errors.Is(err, edge.ErrUnauthenticated) && len(s.state) > 1 {
 		why := refused(s.platform.Lanes.All[s.lane[z.Account]], err)
 		s.state[s.lane[z.Account]].rejected.CompareAndSwap(nil, &why)
-		r, err = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}, nil
+		r, err = rejected(why), nil
 	}
 	if err != nil {
 		return err
@@ -214,53 +218,35 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 		if _, err := s.listed(ctx, account); err != nil {
 			return managed{}, err
 		}
-		return s.declaring(s.reader(account).Ruleset(ctx, edge.AccountScope(account), id))
+		newest, err := s.reader(account).Ruleset(ctx, edge.AccountScope(account), id)
+		if err != nil {
+			return managed{}, err
+		}
+		return s.declaring(newest), nil
 	})
 }
 
-// declarer declares execute rules of a managed ruleset, in the version that the rule runs.
+// declarer declares execute rules of a managed ruleset, in the version that the rule runs: the
+// newest, or the one that it is pinned to where the platform can be asked for that.
 func (s *survey) declarer(ctx context.Context, account edge.AccountID, m managed, rule edge.Rule) (*planner.Declarer, error) {
-	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
-	reader := versions{s.reader(account), s.platform.Documented}
-	if !reader.isPinned(m.ruleset, at.Version) {
+	reader, version := s.reader(account), rulesets.VersionOf(rule)
+	if version == rulesets.Latest || version == m.ruleset.Version || s.platform.Documented || !reader.Offers(edge.CallRulesetVersion, edge.LevelAccount) {
 		return m.declarer, nil
 	}
+	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: version}
 	pinned, err := s.rulesets.get(managedKey{account, at}, func() (managed, error) {
-		return s.declaring(reader.version(ctx, account, m.ruleset, at.Version))
+		older, err := reader.RulesetVersion(ctx, edge.AccountScope(account), m.ruleset.ID, version)
+		if err != nil {
+			return managed{}, fmt.Errorf("version %s: %w", version, err)
+		}
+		older.Name = m.ruleset.Name
+		return s.declaring(older), nil
 	})
 	return pinned.declarer, err
 }
 
-func (s *survey) declaring(ruleset edge.Ruleset, err error) (managed, error) {
-	if err != nil {
-		return managed{}, err
-	}
-	return managed{ruleset, planner.NewDeclarer(ruleset, s.platform.Documented)}, nil
-}
-
-// versions reads managed rulesets in the versions that execute rules run.
-type versions struct {
-	edge.Reader
-	documented bool
-}
-
-// isPinned reports whether a version is another one than the newest, and can be read.
-func (v versions) isPinned(newest edge.Ruleset, version string) bool {
-	return v.Offers(edge.CallRulesetVersion, edge.LevelAccount) && !v.documented && version != "" && version != "latest" && version != newest.Version
-}
-
-// version reads a managed ruleset as an execute rule runs it: the newest, or the version
-// that it is pinned to.
-func (v versions) version(ctx context.Context, account edge.AccountID, newest edge.Ruleset, version string) (edge.Ruleset, error) {
-	if !v.isPinned(newest, version) {
-		return newest, nil
-	}
-	older, err := v.RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
-	if err != nil {
-		return older, fmt.Errorf("version %s: %w", version, err)
-	}
-	older.Name = newest.Name
-	return older, nil
+func (s *survey) declaring(ruleset edge.Ruleset) managed {
+	return managed{ruleset, planner.NewDeclarer(ruleset, s.platform.Documented)}
 }
 
 // declare declares what an entry point runs. It fails where a managed ruleset could not

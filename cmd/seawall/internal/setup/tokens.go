@@ -68,8 +68,7 @@ func (a *Assembly) tokensOfFolder(s Settings, why Purpose) error {
 		none("tokens are not compared: "+err.Error(), "run the command as a user who may read state.dir")
 		return nil //nolint:nilerr // the plan says so of each token, and goes on with the zones
 	}
-	giveBack := a.Close
-	a.Close = func() { giveBack(); _ = memory.Close() }
+	a.onClose(func() { _ = memory.Close() })
 	return a.withTokens(s, memory, why)
 }
 

@@ -9,10 +9,10 @@
 package show
 
 import (
-	"iter"
 	"maps"
 	"reflect"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -86,16 +86,11 @@ const (
 	Decision State = "decision"     // it says what becomes of others, and is never live itself
 )
 
-// declaration is what a part shows.
-type declaration interface {
-	Members() iter.Seq[desired.Member]
-}
-
 // Live is what a part is on the platform.
 type Live struct {
-	As       declaration // in the words of the declaration
+	As       desired.Declaring // in the words of the declaration
 	Describe func(desired.RuleRef) string
-	Unknown  string // why it is not known; empty where it is
+	Err      error // why it is not known; nil where it is
 }
 
 // Zone shows a zone. live has a [Live] for each deployment, and then for each of what is of
@@ -118,10 +113,10 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 	}
 	for i := range s.Parts {
 		part := &s.Parts[i]
-		if live != nil && live[i].Unknown == "" {
+		if live != nil && live[i].Err == nil {
 			part.Members = beside(part.Members, live[i])
 		} else if live != nil {
-			part.LiveUnknown = live[i].Unknown
+			part.LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
 		}
 	}
 	return s
@@ -142,7 +137,7 @@ func bare(o desired.Origin) desired.Origin {
 }
 
 // declared are the members of a declaration, with nothing live.
-func declared(d declaration) (members []Member) {
+func declared(d desired.Declaring) (members []Member) {
 	for m := range d.Members() {
 		one := Member{Path: m.Path, State: Unknown, Declared: plain(m.Value), of: m.Of, declared: cuefile.Literal(m.Value)}
 		if m.Decides {
@@ -224,8 +219,11 @@ func plain(value any) any {
 }
 
 func ruleOf(r desired.RuleRef) map[string]any {
-	if r.Ref != "" {
+	switch {
+	case r.Ref != "":
 		return map[string]any{"ref": r.Ref}
+	case r.Description != "":
+		return map[string]any{"description": r.Description}
 	}
 	return map[string]any{"id": string(r.ID)}
 }
