@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // bare is a platform that answers every call with nothing.
@@ -55,9 +57,7 @@ func TestRecorderKnowsEveryCall(t *testing.T) {
 	_, e9 := p.Zone(ctx, "z")
 	_, e10 := p.Accounts(ctx)
 	_, e11 := p.EntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged)
-	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11))
 	want := []string{
 		"POST /zones/z/rulesets", "POST /zones/z/rulesets/e/rules", "DELETE /zones/z/rulesets/e/rules/r", "PATCH /zones/z/rulesets/e/rules/r",
 		"GET /zones/z/rulesets", "GET /zones/z/rulesets/m", "GET /accounts/a/rulesets/m/versions/7%2F8", "GET /zones/z/rulesets/m/versions/7",

@@ -143,7 +143,7 @@ type Budget struct {
 
 // History bounds the history.
 type History struct {
-	Keep  time.Duration `cue:"keep"` // above zero
+	Keep  time.Duration `cue:"keep" is:"positive"`
 	Bytes int64
 }
 

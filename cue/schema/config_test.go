@@ -252,6 +252,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"relative ca_file", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", ca_file: "ca.pem", auth: token: env: "X"}`, `c.cue:5:71: sinks.v.vault.ca_file: "ca.pem" must be an absolute path`},
 		{"no time to be silent", least + `source: idle_timeout: "0s"`, `c.cue:5:9: source.idle_timeout: "0s" is not a duration above zero`},
 		{"no time to fetch", least + `source: timeout: "-1m"`, `c.cue:5:9: source.timeout: "-1m" is not a duration above zero`},
+		{"no time for the history", least + `history: keep: "0s"`, `c.cue:5:10: history.keep: "0s" is not a duration above zero`},
+		{"no time for approvals", least + `approvals: expire: "-1h"`, `c.cue:5:12: approvals.expire: "-1h" is not a duration above zero`},
 		{"no time for vault", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", timeout: "-1s", auth: token: env: "X"}`, `c.cue:5:62: sinks.v.vault.timeout: "-1s" is not a duration above zero`},
 		{"no namespace", least + `sinks: k: kubernetes: {}`, `c.cue:5:11: sinks.k.kubernetes.namespace: required field is missing`},
 		{"all namespaces", least + `sinks: k: kubernetes: namespace: "a/b"`, `c.cue:5:34: sinks.k.kubernetes.namespace: "a/b" must be lower-case letters, digits and -, with a letter or digit at both ends`},

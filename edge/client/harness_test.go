@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var testZone = edge.ZoneScope("00000000000000000000000000000a01")
@@ -127,9 +128,7 @@ func (n *network) client(t testing.TB, change func(*Config)) *Client {
 		change(&config)
 	}
 	c, err := New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 

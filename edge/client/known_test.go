@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func entryPointOf(description string) string {
@@ -55,9 +56,7 @@ func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
 		c := s.client(t, nil)
 		read := func() *edge.Ruleset {
 			got, err := c.EntryPoint(t.Context(), testZone, edge.PhaseFirewallManaged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return &got
 		}
 		write := func() *edge.Ruleset {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func page(after string, ids ...string) string {
@@ -111,9 +112,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answer(200, entryJSON))
 		c := s.client(t, nil)
-		if err := errors.Join(get(c), patch(c)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(get(c), patch(c)))
 		seen := s.arrivals()
 		read, update := seen[0], seen[1]
 		if read.method != "GET" || read.uri != "/client/v4"+edge.EntryPointPath(testZone, edge.PhaseFirewallManaged) || read.body != "" || read.header["Content-Type"] != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // memoryStore is a store in memory, which goes through JSON as a file does.
@@ -248,9 +249,7 @@ func TestRoom(t *testing.T) {
 		}
 		send := func(b *Budget, n int) {
 			for range n {
-				if err := b.take(t.Context(), untold); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.take(t.Context(), untold))
 				b.done(1, http.StatusOK, http.Header{})
 			}
 		}

@@ -8,13 +8,12 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/edgetest"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func newMem(t testing.TB, quirks ...string) *mem.Platform {
 	platform, err := mem.New(mem.Config{Quirks: quirks, Profile: mem.Extended})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return platform
 }
 

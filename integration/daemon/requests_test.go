@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var aZone, anAccount = edge.ZoneScope("2123456789abcdef0123456789abcdef"), edge.AccountScope("0123456789abcdef0123456789abcdef")
@@ -44,13 +45,9 @@ var everyRequest = map[string]string{
 // Nothing that Seawall itself can send is on the schedule, on any day.
 func TestOwnRequestsAreNotDeprecated(t *testing.T) {
 	calendar, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	matcher, err := deprecation.NewMatcher(calendar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	refuse := func(request string) {
 		verb, path, _ := strings.Cut(request, " ")
 		for _, day := range []time.Time{time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)} {

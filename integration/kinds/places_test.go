@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/once"
@@ -181,7 +182,7 @@ func TestARevertReadsWhereItWrote(t *testing.T) {
 	}
 	run := &revert.Run{Records: f.records, Guards: f.guards, Lanes: f.lanes(), Now: f.Now}
 	p, err := run.Plan(f.Context(), revert.Order{Filter: reconcile.HistoryFilter{Commit: "c2"}, Who: "kim"})
-	must(t, err)
+	must.Do(t, err)
 	if len(p.Plan.Changes) != 2 {
 		t.Fatalf("changes %+v, problems %+v", p.Plan.Changes, p.Plan.Problems)
 	}

@@ -67,6 +67,18 @@ func (s *state) earlier(before, next *Generation) guard.Earlier {
 	return notOnRecord(next.State, s.zones.exists)
 }
 
+// notOnRecord has those zones of a state as new that are not on record: what was in force
+// before is not at hand.
+func notOnRecord(state desired.State, known func(edge.Scope) bool) guard.Earlier {
+	earlier := guard.Earlier{}
+	for _, z := range state.EachZone() {
+		if !known(z.Scope) {
+			earlier[z.Scope] = nil
+		}
+	}
+	return earlier
+}
+
 // renamedEarlier is that of a generation in which zones have other ids.
 func renamedEarlier(e guard.Earlier, ids map[edge.Scope]edge.Scope) guard.Earlier {
 	if len(e) == 0 || len(ids) == 0 {
@@ -108,7 +120,11 @@ func (zs *zones) sizes() map[edge.Scope]guard.Size {
 		}
 		size := guard.Size{}
 		for of := range z.applied {
-			size = withOne(size, of)
+			if of.Kind == "" {
+				size.Deployments++
+			} else {
+				size.Others++
+			}
 		}
 		counts[id] = size
 	}

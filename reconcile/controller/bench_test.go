@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -82,23 +83,17 @@ type benchFleet struct {
 func newBenchFleet(b *testing.B) *benchFleet {
 	b.Helper()
 	platform, err := mem.New(mem.Config{Seed: mem.Fleet(benchZones)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &reconciletest.Records{}}}
 	for i := 1; i <= benchZones; i++ {
 		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i), edge.PhaseFirewallManaged)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		entry.Rules[0].ActionParameters.Overrides = &edge.Overrides{Categories: []edge.CategoryOverride{
 			{Category: "paranoia-level-3", Enabled: new(false)},
 			{Category: "paranoia-level-4", Enabled: new(false)},
 			{Category: "wordpress", Enabled: new(false)},
 		}}
-		if err := platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, platform.SetEntryPoint(mem.FleetZone(i), entry))
 	}
 	return f
 }
@@ -193,8 +188,6 @@ func liveHeap() uint64 {
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // What becomes of deployments that are created, and of those that leave the repository.
@@ -23,9 +24,7 @@ func newDeployFixture(t testT, n int) *fixture {
 		seed.Zones[i].EntryPoint = nil
 	}
 	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, err)
 	f.Platform, f.calls.Platform = platform, platform
 	return f
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -98,12 +99,12 @@ const (
 // repository. Nothing runs yet.
 func newFixture(t testT, n int, quirks ...string) *fixture {
 	t.Helper()
-	return seeded(t, mem.Fleet(n), quirks...)
+	return fixtureOn(t, mem.Config{Seed: mem.Fleet(n), Quirks: quirks})
 }
 
-func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
+func fixtureOn(t testT, c mem.Config) *fixture {
 	t.Helper()
-	fleet := reconciletest.NewFleet(t, mem.Config{Seed: seed, Quirks: quirks})
+	fleet := reconciletest.NewFleet(t, c)
 	f := &fixture{
 		Fleet: fleet, t: t, calls: &calls{Platform: fleet.Platform, latency: latency}, repo: reconciletest.NewRepo(), records: &reconciletest.Records{},
 		journal: &journal{}, look: make(chan os.Signal, 1), sync: cron.Every(time.Minute),
@@ -131,6 +132,22 @@ func running(t testT, n int) *fixture {
 	f.repo.Push("c1", fleet(n, "xss")...)
 	f.start()
 	return f
+}
+
+// guarded is the same with guards from then on.
+func guarded(t testT, n int, guards reconcile.Guards) *fixture {
+	t.Helper()
+	f := running(t, n)
+	f.guard(guards)
+	return f
+}
+
+// guard begins another process, with guards.
+func (f *fixture) guard(guards reconcile.Guards) {
+	f.t.Helper()
+	f.stop()
+	f.Guards = guards
+	f.start()
 }
 
 // start begins a process, and waits for what it does at once.
@@ -387,9 +404,7 @@ func but(zones []desired.Zone, i int, tags ...string) []desired.Zone {
 func (f *fixture) record() reconcile.Record {
 	f.t.Helper()
 	record, err := f.records.Forgetful.Restore(context.Background())
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	return record
 }
 
@@ -443,6 +458,22 @@ func failures(reports []reconcile.Report) (errs []error) {
 func run(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
+}
+
+// runNamed is a test of a table, in a bubble of its own.
+func runNamed(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, test) })
+}
+
+// failsTo fails one kind of record alone.
+func failsTo(op string) func(string) error {
+	return func(o string) error {
+		if o == op {
+			return errDisk
+		}
+		return nil
+	}
 }
 
 // refuseWrites answers no write.

@@ -42,7 +42,7 @@ type Config struct {
 	Deprecations reconcile.Deprecations
 
 	Cost     func(diff.Plan) *diff.Cost // nil is not known
-	Requests func() int64               // HTTP requests sent so far; nil counts none
+	Requests reconcile.Requests         // nil counts none
 	Timeout  time.Duration              // of one pull request in one round; zero is 2 minutes
 	Now      func() time.Time
 	Diagnostics

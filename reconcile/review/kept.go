@@ -95,20 +95,14 @@ func (k *kept) cut(w wanted, since time.Time, room int) desired.State {
 	if room >= k.missing(w, since) {
 		return w.State
 	}
-	accounts := make([]desired.Account, 0, len(w.Accounts))
-	for _, account := range w.Accounts {
-		var zones []desired.Zone
-		for _, z := range account.Zones {
-			if n := k.missingOf(z, w.removable[z.Scope], since); n > 0 && room > 0 {
-				zones, room = append(zones, z), room-n
-			}
+	return w.Only(func(_ desired.Account, z desired.Zone) bool {
+		n := k.missingOf(z, w.removable[z.Scope], since)
+		takes := n > 0 && room > 0
+		if takes {
+			room -= n
 		}
-		if account.Zones = zones; len(zones) > 0 {
-			accounts = append(accounts, account)
-		}
-	}
-	w.Accounts = accounts
-	return w.State
+		return takes
+	})
 }
 
 // keeping reads what is not kept since a time, and keeps it.

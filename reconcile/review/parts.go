@@ -55,9 +55,9 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, w wan
 		p = part{head: head, base: base, since: r.Now()}
 	}
 	delete(r.parts, number)
-	sent := r.requests()
+	sent := r.Requests.Sent()
 	seen, whole, err := r.readPart(ctx, p, w)
-	p.used += r.requests() - sent
+	p.used += r.Requests.Sent() - sent
 	if whole && err == nil {
 		return seen.Live, p.used, nil
 	}
@@ -133,13 +133,6 @@ func (r *Reviews) anyRoom(left int) (room int) {
 		room = max(room, roomOf(lane, left))
 	}
 	return room
-}
-
-func (r *Reviews) requests() int64 {
-	if r.Requests == nil {
-		return 0
-	}
-	return r.Requests()
 }
 
 // dropKept drops what was read and counts for no pull request any more.

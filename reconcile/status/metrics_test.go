@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -287,9 +288,7 @@ func TestMetricsFollowTheRules(t *testing.T) {
 	s.Report(t.Context(), full(c))
 	_, body := get(t, s, "/metrics")
 	problems, err := promlint.New(strings.NewReader(body)).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, p := range problems {
 		if strings.HasPrefix(p.Metric, "seawall_") {
 			t.Errorf("%s: %s", p.Metric, p.Text)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -34,9 +35,7 @@ type alert struct {
 func readMonitoring(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(monitoring + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(data)
 }
 
@@ -45,9 +44,7 @@ func readAlerts(t *testing.T) []alert {
 	var file struct {
 		Groups []struct{ Rules []alert }
 	}
-	if err := yaml.Unmarshal([]byte(readMonitoring(t, "alerts.yaml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(readMonitoring(t, "alerts.yaml")), &file))
 	if len(file.Groups) != 1 || len(file.Groups[0].Rules) < 10 {
 		t.Fatalf("alerts.yaml has %v", file)
 	}
@@ -63,9 +60,7 @@ func dashboardQueries(t *testing.T) []string {
 			Targets                  []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(readMonitoring(t, "dashboard.json")), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(readMonitoring(t, "dashboard.json")), &dashboard))
 	variables := strings.NewReplacer("$__rate_interval", "5m", "$job", ".*", "$instance", ".*")
 	var queries []string
 	for _, p := range dashboard.Panels {
@@ -183,14 +178,10 @@ func TestGeneratedAlertsPage(t *testing.T) {
 			cell(a.Annotations["description"]), file, link)
 	}
 	if *update {
-		if err := os.WriteFile(alertsPage, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(alertsPage, []byte(b.String()), 0o644))
 	}
 	got, err := os.ReadFile(alertsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d := cmp.Diff(b.String(), string(got)); d != "" {
 		t.Errorf("%s (-rules +page); rewrite it with -update:\n%s", alertsPage, d)
 	}
@@ -246,12 +237,8 @@ func TestPromtool(t *testing.T) {
 		rules = append(rules, rule{fmt.Sprintf("dashboard:%d", i), query})
 	}
 	data, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	file := filepath.Join(t.TempDir(), "dashboard.yaml")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, data, 0o600))
 	run("check", "rules", file)
 }

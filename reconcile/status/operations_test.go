@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -13,9 +14,7 @@ import (
 // those of the code.
 func TestOperationsNamesWhatThereIs(t *testing.T) {
 	data, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	page := string(data)
 	for _, name := range regexp.MustCompile(`seawall_[a-z_]+`).FindAllString(page, -1) {
 		if err := served(name, ""); err != nil {

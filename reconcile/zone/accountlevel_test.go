@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const enterprise = `cf.zone.plan eq "ENT"`
@@ -58,9 +59,7 @@ func (f *fixture) byHand(rules ...edge.Rule) {
 	if err == nil {
 		_, err = f.Platform.In(edge.AccountScope(mem.Account), false).Create(f.t.Context(), body)
 	}
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 }
 
 // handMade is an execute rule with overrides, without those that the platform refuses.

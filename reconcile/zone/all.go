@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -226,26 +225,17 @@ func (r *reader) readZones(ctx context.Context) error {
 	var mu sync.Mutex
 	atOnce := r.lane.AtOnce()
 	down := outage{limit: 2 * atOnce}
-	group, ctx := errgroup.WithContext(ctx)
-	// As many goroutines as there are requests at a time, not as zones: each new one
-	// would first grow its stack to what HTTP and JSON need.
-	var next atomic.Int64
-	for range min(atOnce, len(zones)) {
-		group.Go(func() error {
-			for i := next.Add(1) - 1; i < int64(len(zones)); i = next.Add(1) - 1 {
-				places, err := r.readZone(ctx, zones[i], &down)
-				if err != nil {
-					return err
-				}
-				mu.Lock()
-				r.seen.put(zones[i].zone.Scope, places)
-				mu.Unlock()
-				r.counted.step()
-			}
-			return nil
-		})
-	}
-	return group.Wait()
+	return sideBySide(ctx, atOnce, len(zones), func(ctx context.Context, i int) error {
+		places, err := r.readZone(ctx, zones[i], &down)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		r.seen.put(zones[i].zone.Scope, places)
+		mu.Unlock()
+		r.counted.step()
+		return nil
+	})
 }
 
 // toRead is a zone whose entry points are to be read.

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -40,13 +41,13 @@ func credentials() desired.Deployment {
 // runs counts the execute rules of a managed ruleset in zone 1.
 func (f *fixture) runs(id edge.RulesetID) (n int) {
 	f.t.Helper()
-	for _, z := range f.Platform.State().Zones {
-		if edge.ZoneScope(z.ID) == mem.FleetZone(1) && z.EntryPoint != nil {
-			for _, r := range z.EntryPoint.Rules {
-				if r.Executes(id) {
-					n++
-				}
-			}
+	entry := f.Platform.StoredEntryPoint(mem.FleetZone(1))
+	if entry == nil {
+		return 0
+	}
+	for _, r := range entry.Rules {
+		if r.Executes(id) {
+			n++
 		}
 	}
 	return n
@@ -208,9 +209,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 		}
 		f.tamper.Deploy, f.tamper.Read = nil, nil
 		d := f.converge(declare(1, both...))
-		if err := f.gate.Proved(f.t.Context(), Task{}, d.plan.Settled); err != nil { // as who plans does
-			rt.Fatal(err)
-		}
+		must.Do(rt, f.gate.Proved(f.t.Context(), Task{}, d.plan.Settled)) // as who plans does
 		f.wantRuns(mem.CoreRuleset, 1)
 		f.wantRuns(mem.CredentialsRuleset, 1)
 		f.converge(declare(1))
@@ -232,9 +231,7 @@ func TestRemovedByAnother(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.converge(declare(1, deployed1(core("xss"))))
 			f.between = func() {
-				if err := gone(f); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, gone(f))
 			}
 			d := f.work(declare(1))
 			f.wantOutcomes(d, converged)

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -49,18 +50,14 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	seed := mem.Fleet(4)
 	seed.Zones[3].EntryPoint = nil
 	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f := newDeployFixture(t, 0)
 	f.Platform, f.tamper.Platform = platform, platform
 	zones := declareAll(4, deployed1(core("xss")))
 	zones[2].Deployments = append(zones[2].Deployments, credentials())
 	zones[2].Deployments[0] = core()
 	all, err := Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.tamper, Concurrency: 1}), Now: f.Now}.Read(t.Context(), stateOf(zones...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	plan := diff.NewPlan("c1")
 	for i := range zones {
 		sight := Sight{Account: all.Live.Accounts[mem.Account], Places: Places{{Phase: edge.PhaseFirewallManaged, Observed: all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)]}}}

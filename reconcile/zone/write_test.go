@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -190,9 +191,7 @@ func TestStaleZoneThatIsGone(t *testing.T) {
 			f := newFixture(t, 1)
 			f.between = func() {
 				f.clock.Advance(2 * freshFor)
-				if err := c.gone(f); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.gone(f))
 			}
 			d := f.work(declare(1, core("xss")))
 			f.wantCalls(d.calls, "read 1")
@@ -212,9 +211,7 @@ func both(t *testing.T) (*fixture, desired.Zone) {
 	second.ID, second.Ref = "", "credentials"
 	second.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(entry.Rules, second)
-	if err := f.Platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 	credentials := core("exposed-credentials")
 	credentials.Ruleset = "credentials"
 	return f, declare(1, core("xss"), credentials)

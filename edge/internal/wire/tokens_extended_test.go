@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var dialects = []Dialect{{}, {Vendor: "acme"}, {"cloudflare", ConditionNewer}}
@@ -17,17 +18,11 @@ var dialects = []Dialect{{}, {Vendor: "acme"}, {"cloudflare", ConditionNewer}}
 // answerWith is a successful answer with this result, in a dialect's own words.
 func answerWith(t *testing.T, d Dialect, result any, err error) Response {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	env, err := EncodeResult(result, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, err := env.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d.Vendor != "" && strings.Contains(string(body), "com.vendor.") {
 		t.Errorf("the nouns' spelling is on the wire: %s", body)
 	}
@@ -116,9 +111,7 @@ func TestRolledSecretIsNotQuoted(t *testing.T) {
 
 func TestPagesHaveNumbers(t *testing.T) {
 	env, err := EncodeResult([]int{}, &Info{Page: new(3), PerPage: new(50), Count: new(0), TotalCount: new(0), TotalPages: new(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, err := env.Bytes()
 	want := `{"result":[],"success":true,"errors":[],"messages":[],"result_info":{"page":3,"per_page":50,"count":0,"total_count":0,"total_pages":0}}`
 	if err != nil || string(body) != want {
@@ -140,9 +133,7 @@ func TestLawGroupsTranslateBack(t *testing.T) {
 			return edge.PermissionGroup{ID: "g", Name: "n", Scopes: rapid.SliceOfN(scope, 1, 3).Draw(t, "scopes")}
 		})).Draw(t, "groups")
 		data, err := d.EncodeGroups(groups)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		back, _, err := d.DecodeGroups(Response{Status: 200, Body: []byte(`{"success":true,"result":` + string(data) + `}`)})
 		if err != nil || len(back) != len(groups) || len(groups) > 0 && !reflect.DeepEqual(back, groups) {
 			t.Fatalf("%v: got %+v, want %+v", err, back, groups)

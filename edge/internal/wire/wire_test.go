@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestDecodeTellsUnreadableFromEmpty(t *testing.T) {
@@ -124,9 +125,7 @@ func TestEncodeErrorIsReadBackWhole(t *testing.T) {
 		{Message: "outer", Chain: []edge.ErrorDetail{{Code: 6111, Message: "inner"}}},
 	}, RetryAfter: 7 * time.Second}
 	body, err := EncodeError(want).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := DecodeError(want.Call, want.Status, http.Header{"Retry-After": {FormatRetryAfter(want.RetryAfter)}}, body)
 	if !reflect.DeepEqual(got, error(want)) {
 		t.Errorf("got  %#v\nwant %#v", got, want)
@@ -135,9 +134,7 @@ func TestEncodeErrorIsReadBackWhole(t *testing.T) {
 
 func TestEnvelopeOnTheWire(t *testing.T) {
 	env, err := EncodeResult([]int{}, &Info{Cursors: &Cursors{After: "c"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, _ := env.Bytes()
 	if got, want := string(body), `{"result":[],"success":true,"errors":[],"messages":[],"result_info":{"cursors":{"after":"c"}}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -224,9 +221,7 @@ func FuzzRoundTrip(f *testing.F) {
 			t.Fatalf("encoding what was decoded: %v", err)
 		}
 		body, err := env.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var second edge.Ruleset
 		if _, err := (Response{Status: 200, Body: body}).Decode(&second); err != nil {
 			t.Fatalf("decoding what was encoded: %v", err)
