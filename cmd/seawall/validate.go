@@ -65,8 +65,12 @@ func validationText(t *cli.Terminal, valid bool, problems []desired.Problem, sta
 	if n > 0 {
 		accounts = cli.Plural(n, "account", "accounts") + " with deployments of their own, "
 	}
-	_, err := fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
-		cli.Plural(state.Deployments(), "deployment", "deployments"), cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
+	others := ""
+	if n := state.Others(); n > 0 {
+		others = cli.Plural(n, "other rule", "other rules") + ", "
+	}
+	_, err := fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
+		cli.Plural(state.Deployments(), "deployment", "deployments"), others, cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
 	return err
 }
 

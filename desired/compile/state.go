@@ -57,6 +57,11 @@ func zoneDifference(a, b desired.Zone) string {
 			return at(".waf", a.Deployments[i].Name())
 		}
 	}
+	for i := range min(len(a.Others), len(b.Others)) {
+		if !reflect.DeepEqual(a.Others[i], b.Others[i]) {
+			return "." + at("", a.Others[i].Path()...)
+		}
+	}
 	return ".waf"
 }
 

@@ -9,14 +9,22 @@ import (
 
 // Change is one member of what a zone runs that is to be declared otherwise.
 type Change struct {
-	Path          string // below waf: core.threshold.score
+	Path          string // below waf: core.threshold.score; of another kind below the zone
 	before, after *field // nil where it is not declared
 }
 
 // Changes are the members in which two declarations of one zone differ. Lists whose order
 // means nothing keep that of before.
-func Changes(before, after desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) (changes []Change) {
-	old, now := fieldsOf(before, describe), fieldsOf(after, describe)
+func Changes(before, after desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) []Change {
+	return append(changesOf(fieldsOf(before, describe), fieldsOf(after, describe)), changesOf(othersOf(before), othersOf(after))...)
+}
+
+// Other reports whether it is about another kind than deployments.
+func (c Change) Other() bool {
+	return c.before != nil && c.before.other || c.after != nil && c.after.other
+}
+
+func changesOf(old, now []field) (changes []Change) {
 	theirs := byPath(old)
 	ours := byPath(now)
 	for _, f := range now {

@@ -21,7 +21,7 @@ var ErrNoZone = errors.New("the file does not declare the zone")
 // Declares reports whether a file has the member of a change in the zone itself, and not
 // in something that the zone refers to.
 func Declares(text []byte, account, zone string, c Change) bool {
-	found, _, err := find(text, fullPath(account, zone, c.Path))
+	found, _, err := find(text, c.fullPath(account, zone))
 	return err == nil && len(found.hits) > 0
 }
 
@@ -29,7 +29,7 @@ func Declares(text []byte, account, zone string, c Change) bool {
 // its place, or a new member in the zone. Comments, and the format of everything else,
 // stay. A file that was formatted as cue fmt does is so again.
 func Apply(text []byte, account, zone string, c Change) ([]byte, error) {
-	found, formatted, err := find(text, fullPath(account, zone, c.Path))
+	found, formatted, err := find(text, c.fullPath(account, zone))
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,16 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// wafPath are the labels that lead to what a zone runs, and fullPath those to a member of it.
+// wafPath are the labels that lead to what a zone runs, and fullPath those to a member that is
+// to be changed.
 func wafPath(account, zone string) []string { return []string{"account", account, "zone", zone, "waf"} }
 
-func fullPath(account, zone, path string) []string {
+func (c Change) fullPath(account, zone string) []string {
 	labels := wafPath(account, zone)
-	for _, label := range splitPath(path) {
+	if c.Other() {
+		labels = labels[:zoneDepth]
+	}
+	for _, label := range splitPath(c.Path) {
 		labels = append(labels, unquoted(label))
 	}
 	return labels

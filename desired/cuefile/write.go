@@ -304,7 +304,7 @@ func zoneText(z Zone, at place) string {
 	if at.tier != nil {
 		waf = at.tier.name
 	}
-	if len(at.fields) == 0 && labels == "" {
+	if len(at.fields) == 0 && labels == "" && len(z.Others) == 0 {
 		if z.ByName {
 			p.WriteString("waf: " + waf + " // id " + z.Scope.ID + "\n")
 		} else {
@@ -320,6 +320,10 @@ func zoneText(z Zone, at place) string {
 	}
 	p.WriteString(labels)
 	p.deployments(treeOf(at.fields), at.tier)
+	for _, c := range treeOf(othersOf(z.Zone)).children {
+		p.member(c)
+		p.WriteString("\n")
+	}
 	p.WriteString("}\n")
 	return p.String()
 }

@@ -69,8 +69,10 @@ func (p *forgetful) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, erro
 }
 
 // expressionIn is that of the toy rule of a zone; empty where there is none.
-func expressionIn(p *mem.Platform, zone edge.Scope) string {
-	r, _ := p.EntryPoint(context.Background(), zone, toyPhase)
+func expressionIn(p *mem.Platform, zone edge.Scope) string { return expressionAt(p, zone.At(toyPhase)) }
+
+func expressionAt(p *mem.Platform, at edge.Place) string {
+	r, _ := p.EntryPoint(context.Background(), at.Scope, at.Phase)
 	for _, rule := range r.Rules {
 		if rule.Ref == "admins" {
 			return rule.Expression
@@ -220,13 +222,17 @@ func TestADaemonKeepsAThirdKind(t *testing.T) {
 // drift changes the toy rule of a zone as a person in a dashboard does.
 func drift(d *daemon, i int, expression string) {
 	d.Helper()
-	zone := mem.FleetZone(i)
-	r, err := d.platform.EntryPoint(d.Context(), zone, toyPhase)
+	driftAt(d, mem.FleetZone(i).At(toyPhase), expression)
+}
+
+func driftAt(d *daemon, at edge.Place, expression string) {
+	d.Helper()
+	r, err := d.platform.EntryPoint(d.Context(), at.Scope, at.Phase)
 	must.Do(d.T, err)
 	rule := r.Rules[slices.IndexFunc(r.Rules, func(r edge.Rule) bool { return r.Ref == "admins" })]
 	body := rule.Update()
 	body.Expression = expression
-	_, err = d.platform.Platform.Send(d.Context(), edge.UpdateRule(zone, r.ID, rule.ID, body))
+	_, err = d.platform.Platform.Send(d.Context(), edge.UpdateRule(at.Scope, r.ID, rule.ID, body))
 	must.Do(d.T, err)
 }
 

@@ -24,12 +24,13 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 func TestMain(m *testing.M) {
-	planner.Kinds = append(planner.Kinds, toy{})
+	planner.Kinds = append(planner.Kinds, toys...)
 	os.Exit(m.Run())
 }
 
@@ -43,6 +44,7 @@ type fixture struct {
 	guards   reconcile.Guards
 	commit   string
 	declared [2][]desired.Other
+	zones    []desired.Zone // in the place of both; nil: none
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -66,6 +68,9 @@ func (f *fixture) Compile(context.Context, string) (desired.State, []desired.Pro
 	for i, others := range f.declared {
 		key := []string{"shop.example", "pay.example"}[i]
 		account.Zones = append(account.Zones, desired.Zone{Key: key, Scope: mem.FleetZone(i + 1), Labels: map[string]string{"tier": key}, Others: others})
+	}
+	if f.zones != nil {
+		return reconciletest.State(f.commit, f.zones...), nil, nil
 	}
 	return desired.State{Commit: f.commit, Accounts: []desired.Account{account}}, nil, nil
 }
@@ -173,7 +178,7 @@ func (f *fixture) inHistory(actions ...string) {
 		if e.Kind != reconcile.EntryWrite {
 			return nil
 		}
-		if got = append(got, e.Action); e.Subject.ID() != idOf(mem.FleetZone(1), "admins") || e.Result == nil || e.Result.Outcome != reconcile.Converged {
+		if got = append(got, e.Action); e.Subject.ID() != (diff.ID{Kind: toyName, Scope: mem.FleetZone(1), Ref: "admins"}) || e.Result == nil || e.Result.Outcome != reconcile.Converged {
 			f.Errorf("entry %+v, result %+v", e.Subject, e.Result)
 		}
 		return nil

@@ -45,6 +45,17 @@ func (h heads) Fetch(context.Context, []int) (map[int]string, map[int]error, err
 	return map[int]string{7: h.Head}, nil, nil
 }
 
+// review looks at the head of a repository once, beside a state in force.
+func (f *fixture) review(repo *reconciletest.Repo, base desired.State, lane reconcile.Lane) *board {
+	f.Helper()
+	forge := &board{}
+	must.Do(f.T, review.New(review.Config{
+		Forge: forge, Heads: heads{repo}, Base: func() (desired.State, bool) { return base, true }, Records: f.records,
+		Lanes: reconcile.OneLane(lane), Now: f.Now, Comments: true, Guards: f.guards,
+	}).Round(f.Context()))
+	return forge
+}
+
 // The plan of a pull request shows what a merge would do to a third kind, and what its guards
 // say, and sends nothing.
 func TestAPullRequestShowsAThirdKind(t *testing.T) {

@@ -104,20 +104,29 @@ func (s *state) loss(next desired.State) guard.Loss {
 	if s.accepted.Commit == "" || g != nil && g.State.Commit == s.accepted.Commit {
 		return loss
 	}
-	onRecord := guard.LossOnRecord(s.zones.deployments(), next) // the accepted declarations are not at hand
+	onRecord := guard.LossOnRecord(s.zones.sizes(), next) // the accepted declarations are not at hand
 	if f := (guard.Facts{Shrink: s.guards.Shrink, Loss: onRecord}); g == nil || f.Shrunk() {
 		return onRecord
 	}
 	return loss
 }
 
-// deployments counts the deployments on record of each zone that was proved or written.
-func (zs *zones) deployments() map[edge.Scope]int {
-	counts := map[edge.Scope]int{}
+// sizes counts what is on record of each zone that was proved or written.
+func (zs *zones) sizes() map[edge.Scope]guard.Size {
+	counts := map[edge.Scope]guard.Size{}
 	for id, z := range zs.records {
-		if z.proof.Fingerprint != "" || len(z.applied) > 0 {
-			counts[id] = len(z.applied)
+		if z.proof.Fingerprint == "" && len(z.applied) == 0 {
+			continue
 		}
+		size := guard.Size{}
+		for of := range z.applied {
+			if of.Kind == "" {
+				size.Deployments++
+			} else {
+				size.Others++
+			}
+		}
+		counts[id] = size
 	}
 	return counts
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -65,10 +64,8 @@ func (w Whole) Judge() Judged {
 	next.earlier = s.earlier(before, next)
 	judged := Judged{Acceptance: s.acceptance(next, s.zones.between(before, next))}
 	judged.Acceptance.Rollout = nil
-	for at, seen := range w.Live.EntryPoints { // after that: what a commit adds, and is read for it, was not there before
-		if at.Phase == edge.PhaseFirewallManaged && (seen.Err == nil || errors.Is(seen.Err, edge.ErrEntryPointNotFound)) {
-			s.zones.of(at.Scope).read = true
-		}
+	for id := range w.Live.Existing() { // after that: what a commit adds, and is read for it, was not there before
+		s.zones.of(id).read = true
 	}
 	var loss guard.Loss
 	if before != nil || s.accepted.Commit != w.State.Commit {

@@ -63,7 +63,7 @@ func BenchmarkLastSeen10000(b *testing.B) {
 			if plan := f.heart.zones[0].worker.Plan(task, sight); len(plan.Changes) > 0 {
 				b.Fatalf("zone %s is not in sync: %+v", id, plan.Changes)
 			}
-			cache.put(id, zoneSeen{entryPoint: sight.EntryPoint, at: sight.At})
+			cache.put(id, sight.Places)
 		}
 		b.StopTimer()
 		taken = liveHeap() - before
@@ -114,7 +114,7 @@ func (f *benchFleet) open(b *testing.B) {
 func (f *benchFleet) prove(b *testing.B) {
 	b.Helper()
 	for id, sight := range f.sights(b) {
-		f.heart.seen.put(id, zoneSeen{entryPoint: sight.EntryPoint, at: sight.At})
+		f.heart.seen.put(id, sight.Places)
 		task, _ := f.heart.control.Task(f.heart.control.Current(), id)
 		plan := f.heart.zones[0].worker.Plan(task, sight)
 		if _, err := f.heart.control.Looked(b.Context(), id); err != nil {
@@ -134,8 +134,8 @@ func (f *benchFleet) sights(b *testing.B) func(func(edge.Scope, zone.Sight) bool
 			task, _ := f.heart.control.Task(g, id)
 			task.ListedSince = time.Now().Add(-time.Hour)
 			sight, err := f.heart.zones[0].worker.Read(b.Context(), task)
-			if err != nil || sight.EntryPoint.Err != nil {
-				b.Fatal(err, sight.EntryPoint.Err)
+			if err != nil || sight.Err() != nil {
+				b.Fatal(err, sight.Err())
 			}
 			if !yield(id, sight) {
 				return

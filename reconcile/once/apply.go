@@ -226,13 +226,14 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	for id := range p.unremoved(gate) {
 		unremoved[id.Scope] = true
 	}
+	prunable := control.PrunableByZone(p.record.Prunable)
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
 	for account, z := range p.scope.EachZone() {
 		if known := inSync[z.Scope]; known != nil {
 			results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
 		}
-		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
+		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && p.seen.Read(z, prunable[z.Scope]) {
 			proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
 			proofs = append(proofs, proof)
 			if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
@@ -248,9 +249,6 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	}
 	return nil
 }
-
-// read reports whether an entry point was read, or is known not to be there.
-func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPointNotFound) }
 
 // unremoved are the deployments that are still to be removed.
 func (p *planned) unremoved(gate *control.Run) map[diff.ID]bool {

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -51,7 +49,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	}
 	for a, z := range p.scope.EachZone() {
 		if err := r.names().Check(a, z); err != nil {
-			p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
+			p.seen.Unread(z, many.Removable[z.Scope], err)
 		}
 	}
 	return nil

@@ -304,7 +304,7 @@ func withoutMark(err error) error {
 func (r *Run) input(p *planned) planner.Input {
 	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Rotate: p.order.Rotate, Undigested: true}
 	if r.Tokens != nil {
-		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
+		in.NameSuffix, in.CreatingGroups = r.Tokens.NameSuffix, r.Tokens.CreatingGroups
 	}
 	return in
 }

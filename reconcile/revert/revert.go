@@ -162,7 +162,7 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 		restorations[t.ID.Scope] = append(restorations[t.ID.Scope], t)
 	}
 	many := zone.Many{
-		Lanes: r.Lanes, Now: r.Now,
+		Lanes: r.Lanes, Now: r.Now, Removable: placesOf(targets),
 		Progress: func(done, total int) { r.Progress.Show("observing zones", done, total) },
 	}
 	var err error
@@ -189,6 +189,15 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 	plan.Requests.Cost = r.Lanes.Cost(plan)
 	p.Plan = plan
 	return nil
+}
+
+// placesOf has what is to be put back of each zone, whether it is declared by now or not.
+func placesOf(targets []diff.Restoration) map[edge.Scope]diff.Pruning {
+	all := diff.Pruning{}
+	for _, t := range targets {
+		all[t.ID] = diff.Prunable{}
+	}
+	return control.PrunableByZone(all)
 }
 
 // inForce is what the accepted commit declares.

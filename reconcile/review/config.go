@@ -27,7 +27,7 @@ type Config struct {
 	Names   *directory.Names
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
-	// CreatesTokens of the worker that applies: with others a review would promise
+	// CreatingGroups of the worker that applies: with others a review would promise
 	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards

@@ -25,7 +25,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, reading)
+	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, wanted{reading, control.PrunableByZone(record.Prunable)})
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
@@ -40,7 +40,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	facts.NonConvergent, facts.Tries = record.NonConvergent, record.Tries
 	plan := planner.Make(planner.Input{
 		State: reading, Live: live, Applied: record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: record.Prunable, Now: facts.Now,
-		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
+		NameSuffix: r.Tokens.NameSuffix, CreatingGroups: r.Tokens.CreatingGroups,
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now

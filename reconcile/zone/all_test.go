@@ -35,8 +35,9 @@ func TestManyReadsEachOnce(t *testing.T) {
 	f.wantCalls(f.calls(), "list", "managed core", "read 1", "read 2", "read 3")
 	for i := range 3 {
 		id := mem.FleetZone(i + 1)
-		if seen := all.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)]; seen.Err != nil || seen.Value.ID == "" || !all.At[id].Equal(f.Now()) {
-			t.Errorf("zone %d: %+v at %v", i+1, seen, all.At[id])
+		at := id.At(edge.PhaseFirewallManaged)
+		if seen := all.Live.EntryPoints[at]; seen.Err != nil || seen.Value.ID == "" || !all.At[at].Equal(f.Now()) {
+			t.Errorf("zone %d: %+v at %v", i+1, seen, all.At[at])
 		}
 	}
 	if steps != 3 {

@@ -60,7 +60,7 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	must.Do(t, err)
 	plan := diff.NewPlan("c1")
 	for i := range zones {
-		sight := Sight{Account: all.Live.Accounts[mem.Account], EntryPoint: all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)]}
+		sight := Sight{Account: all.Live.Accounts[mem.Account], Places: Places{{Phase: edge.PhaseFirewallManaged, Observed: all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)]}}}
 		plan.Changes = append(plan.Changes, f.Plan(f.task(zones[i]), sight).Changes...)
 	}
 	return f, &asked{DryRunner: platform}, plan.Sealed(), all.Live

@@ -30,8 +30,8 @@ func TestOneWriteAndItsProof(t *testing.T) {
 	if got := f.Off(1); !slices.Equal(got, []string{"php", "xss"}) {
 		t.Errorf("off: %v", got)
 	}
-	if !d.sight.At.Equal(f.Now()) || d.sight.EntryPoint.Value.Version != f.Entry(1).Version {
-		t.Errorf("what was read last is of %v, version %s", d.sight.At, d.sight.EntryPoint.Value.Version)
+	if seen := d.sight.Places[0]; !seen.At.Equal(f.Now()) || seen.Value.Version != f.Entry(1).Version {
+		t.Errorf("what was read last is of %v, version %s", seen.At, seen.Value.Version)
 	}
 	d = f.converge(declare(1, core("xss", "php")))
 	if len(d.plan.Changes) != 0 || len(d.plan.Settled) != 1 || len(d.calls) != 0 {
@@ -339,8 +339,8 @@ func TestFailures(t *testing.T) {
 			if !errors.Is(d.results[0].Err, c.err) || len(f.gate.applied) != 0 {
 				t.Errorf("error %v, remembered %v", d.results[0].Err, f.gate.applied)
 			}
-			if unread := !errors.Is(c.err, errFull); d.sight.At.IsZero() != unread {
-				t.Errorf("what was read last is of %v", d.sight.At)
+			if unread := !errors.Is(c.err, errFull); d.sight.Whole() == unread {
+				t.Errorf("what was read last is of %v", d.sight.Places[0].At)
 			}
 		})
 	}

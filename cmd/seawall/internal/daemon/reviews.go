@@ -68,7 +68,7 @@ const mostDryRuns = 20
 // used.
 func (d *Daemon) tokensOnRecord() *token.Worker {
 	return token.New(token.Config{
-		Memory: d.assembly.TokenMemory, NameSuffix: d.assembly.Tokens.NameSuffix, CreatesTokens: d.assembly.Tokens.CreatesTokens, Now: time.Now, Log: d.log,
+		Memory: d.assembly.TokenMemory, NameSuffix: d.assembly.Tokens.NameSuffix, CreatingGroups: d.assembly.Tokens.CreatingGroups, Now: time.Now, Log: d.log,
 	})
 }
 

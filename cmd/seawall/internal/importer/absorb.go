@@ -71,7 +71,7 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 		return err
 	}
 	if err := a.except(ctx, changes); err != nil {
-		if ctx.Err() != nil || a.leave(ctx) != nil {
+		if ctx.Err() != nil || a.leave(ctx, changes) != nil {
 			return err
 		}
 	}
@@ -174,6 +174,14 @@ func (a *absorber) look(ctx context.Context) error {
 			return err
 		}
 		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, one.declared(d))
+	}
+	a.wanted.Others = nil
+	for _, o := range a.zone.Others {
+		now, err := in.otherOf(ctx, o)
+		if err != nil {
+			return err
+		}
+		a.wanted.Others = append(a.wanted.Others, now)
 	}
 	return nil
 }
@@ -296,6 +304,10 @@ func (a *absorber) compare(state desired.State) error {
 			return cli.Fail(fmt.Errorf("deployment %q would still differ from what is live; nothing was written", one.key),
 				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}
+	}
+	if got := now[a.zone.Scope]; len(cuefile.Changes(desired.Zone{Others: got.Others}, desired.Zone{Others: a.wanted.Others}, nil)) > 0 {
+		return cli.Fail(errors.New("what is no deployment would still differ from what is live; nothing was written"),
+			"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 	}
 	return nil
 }

@@ -136,6 +136,7 @@ type record struct {
 
 	// Deployments have the id of the managed ruleset as key.
 	Deployments []desired.Deployment `json:"deployments,omitempty"`
+	Others      []desired.Other      `json:"others,omitempty"`
 	Notes       []string             `json:"notes,omitempty"`
 	// Left are deployments that could not be declared, and why.
 	Left []string `json:"left,omitempty"`
@@ -143,4 +144,5 @@ type record struct {
 	Failed string `json:"failed,omitempty"`
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
+	beside   int // of Others, those beside deployments
 }

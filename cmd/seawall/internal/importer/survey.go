@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,6 +180,9 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	if err == nil {
 		var entryPoint edge.Ruleset
 		entryPoint, err = s.reader(z.Account).EntryPoint(ctx, edge.ZoneScope(z.ID), edge.PhaseFirewallManaged)
+		if err == nil || errors.Is(err, edge.ErrEntryPointNotFound) {
+			err = cmp.Or(s.declareOthers(ctx, &r, entryPoint), err)
+		}
 		if err == nil {
 			err = s.declare(ctx, &r, entryPoint, listed)
 		}
@@ -195,7 +199,7 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return r, err
 	default:
-		r.Failed, r.Deployments, r.Notes = cli.OneLine(err.Error()), nil, nil
+		r.Failed, r.Deployments, r.Others, r.Notes = cli.OneLine(err.Error()), nil, nil, nil
 		if s.state[s.lane[z.Account]].silent.Add(1) >= silence {
 			return r, fmt.Errorf("%d zones in a row without an answer: %w", silence, err)
 		}
@@ -286,11 +290,30 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		d.Ruleset = string(id)
 		r.Deployments = append(r.Deployments, d)
 	}
-	if others > 0 {
+	if others -= r.beside; others > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s, which Seawall does not change.", cli.Plural(others, "other rule", "other rules")))
 	}
 	if len(order) == 0 {
 		r.Notes = append(r.Notes, "No managed ruleset is deployed in this zone.")
+	}
+	return nil
+}
+
+// declareOthers declares what a zone has of other kinds; managed is the entry point that was
+// read already.
+func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Ruleset) error {
+	for _, kind := range planner.Declarers() {
+		entryPoint, err := managed, error(nil)
+		if kind.Phase() != edge.PhaseFirewallManaged {
+			entryPoint, err = s.reader(r.Account).EntryPoint(ctx, edge.ZoneScope(r.Zone), kind.Phase())
+		}
+		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+			return err
+		}
+		declared := kind.Declare(entryPoint)
+		if r.Others = append(r.Others, declared...); kind.Phase() == edge.PhaseFirewallManaged {
+			r.beside += len(declared)
+		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/token"
@@ -27,7 +26,7 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 	}
 	a.Tokens = token.Config{
 		Memory: memory, Sinks: sinks, NameSuffix: diff.NameSuffix(s.Config.Tokens.NameSuffix),
-		CreatesTokens: planner.CreatesTokens(s.Config.Tokens.CreatingGroups), Now: time.Now, Log: a.Log,
+		CreatingGroups: s.Config.Tokens.CreatingGroups, Now: time.Now, Log: a.Log,
 	}
 	if why != ToPlan {
 		a.Tokens.Memory = lockedTokens{memory}
