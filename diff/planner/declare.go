@@ -13,3 +13,12 @@ type Declarer = deployment.Declarer
 func NewDeclarer(managed edge.Ruleset, documented bool) *Declarer {
 	return deployment.NewDeclarer(managed, documented)
 }
+
+// Publication is [deployment.Publication]: what a new version of a managed ruleset means for
+// declared deployments.
+type Publication = deployment.Publication
+
+// NewPublication is [deployment.NewPublication].
+func NewPublication(before, after edge.Ruleset) *Publication {
+	return deployment.NewPublication(before, after)
+}
