@@ -35,7 +35,7 @@ func PublishedEntry(account string, before, now rulesets.Seen) Entry {
 	return Entry{
 		Kind: EntryFound, Action: ActionPublished, Trigger: TriggerSync, Subject: Subject{Account: account, Ruleset: now.Ruleset.ID},
 		Members: []MemberChange{{Path: diff.Member("version"), Old: rawValue(before.Ruleset.Version), New: rawValue(now.Ruleset.Version)}},
-		Reason:  fmt.Sprintf("%q: %s", now.Ruleset.Name, rulesets.Compare(before.Ruleset, now.Ruleset)),
+		Reason:  fmt.Sprintf("%q, rules: %s", now.Ruleset.Name, rulesets.Compare(before.Ruleset, now.Ruleset)),
 	}
 }
 

@@ -1,6 +1,8 @@
 package deployment
 
 import (
+	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -35,7 +37,7 @@ func (p *Publication) Touches(d desired.Deployment) (t rulesets.Touch) {
 	}
 	for _, e := range mistakes {
 		if !slices.ContainsFunc(stood, func(s resolveError) bool { return s.origin == e.origin }) {
-			t.Mistakes = append(t.Mistakes, rulesets.Mistake{Reason: e.message, Hint: e.hint, Origin: e.origin})
+			t.Mistakes = append(t.Mistakes, rulesets.Mistake{Reason: e.message, Hint: cmp.Or(p.gone(d, e.origin), e.hint), Origin: e.origin})
 		}
 	}
 	were := p.before.overridesFor(claimed)
@@ -59,6 +61,32 @@ func (p *Publication) Touches(d desired.Deployment) (t rulesets.Touch) {
 		t.Rules = append(t.Rules, rulesets.RuleEffect{Rule: e.rule, Last: e.last, Before: e.was.exported(), After: e.is.exported(), Direction: e.direction})
 	}
 	return t
+}
+
+// gone says of what is declared in a line and is not in the newer version what it was, and what
+// it is now; empty where it is still there.
+func (p *Publication) gone(d desired.Deployment, origin desired.Origin) string {
+	for ref, at := range named(d) {
+		was, is := p.before.find(ref), p.after.find(ref)
+		if at != origin || was.message != "" || is.message == "" {
+			continue
+		}
+		text := fmt.Sprintf("in version %s it was rule %s", p.before.Version, p.before.text(was.id))
+		if j := rulesets.Pair(p.before.Ruleset, p.after.Ruleset)[p.before.byID[was.id]]; j >= 0 {
+			return text + ", which is now " + p.after.text(p.after.Rules[j].ID) + ": name it so"
+		}
+		return text + ", which is gone: take it out of the declaration"
+	}
+	tags := slices.Clone(d.Disable.Tags)
+	for _, o := range d.Tags {
+		tags = append(tags, desired.Declared[string]{Value: o.Tag, Origin: o.Origin})
+	}
+	for _, tag := range tags {
+		if tag.Origin == origin && !p.after.knowsTag(tag.Value) {
+			return fmt.Sprintf("version %s had rules with this tag: take it out of the declaration", p.before.Version)
+		}
+	}
+	return ""
 }
 
 // resolveAll resolves a declaration with its decisions, and reports all its mistakes.

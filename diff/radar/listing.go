@@ -3,6 +3,7 @@ package radar
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff/rulesets"
@@ -24,7 +25,7 @@ func (w *writer) rule(r Rule, last bool) string {
 // rules writes what differs in the ruleset itself.
 func (w *writer) rules(p Published) {
 	r := p.Rules
-	w.line(1, "by their defaults, %s", r.summary)
+	w.line(1, "rules, by their defaults: %s", r.summary)
 	for i, one := range r.Removed {
 		if w.more(2, i, len(r.Removed), mostRules, "removed rules") {
 			break
@@ -58,16 +59,25 @@ func (w *writer) optional(r *Rule) string {
 func (w *writer) members(all []Member) string {
 	texts := make([]string, len(all))
 	for i, m := range all {
-		texts[i] = fmt.Sprintf("%s %s → %s", m.Path, w.value(m.Old), w.value(m.New))
+		texts[i] = fmt.Sprintf("%s %s → %s", m.Path, w.value(m.Path, m.Old), w.value(m.Path, m.New))
 	}
 	return strings.Join(texts, ", ")
 }
 
-func (w *writer) value(v any) string {
-	if v == nil {
+func (w *writer) value(path string, v any) string {
+	switch v := v.(type) {
+	case nil:
 		return "unset"
+	case []string:
+		return w.text(strings.Join(v, " "))
+	case string:
+		if path == "description" {
+			return w.text(strconv.Quote(v))
+		}
+		return w.text(v)
+	default:
+		return w.text(visible.Value(v))
 	}
-	return w.text(visible.Value(v))
 }
 
 // byDefault is what a rule does without overrides.

@@ -330,13 +330,22 @@ func (b *block) published() Published {
 		p.Groups = append(p.Groups, *b.groups[key])
 	}
 	slices.SortStableFunc(p.Groups, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(rank(a.Direction), rank(b.Direction)), first(a.Blocked, b.Blocked), cmp.Compare(len(b.Zones), len(a.Zones)))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), first(a.Blocked, b.Blocked), cmp.Compare(len(b.Zones), len(a.Zones)))
 	})
 	for _, g := range p.Groups {
 		directions = append(directions, g.Direction)
 	}
 	p.Direction = together(directions)
 	return p
+}
+
+// rank is that of its direction; what weakens until Seawall has written comes directly after what
+// weakens.
+func (g Group) rank() int {
+	if g.weakensMeanwhile() {
+		return rank(diff.Weakens) + 1
+	}
+	return 2 * rank(g.Direction)
 }
 
 // first orders what is before what is not.

@@ -139,6 +139,11 @@ type Group struct {
 	Zones  []Zone   `json:"zones"`
 }
 
+// weakensMeanwhile reports whether protection is weaker only until Seawall has written.
+func (g Group) weakensMeanwhile() bool {
+	return g.Direction != diff.Weakens && g.Meanwhile == diff.Weakens
+}
+
 // Effect is what a rule did in the zones of a group, and what it does.
 type Effect struct {
 	Rule      Rule             `json:"rule"`

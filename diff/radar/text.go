@@ -110,7 +110,7 @@ func (w *writer) published(p Published) {
 	for i, a := range p.Accounts {
 		accounts[i] = w.name(a.Key)
 	}
-	w.line(0, "%s%s (%s), in %s", w.heading, w.paint("", w.name(p.Name)), p.ID, strings.Join(accounts, ", "))
+	w.line(0, "%s%s (%s), in %s", w.heading, w.paint("", w.name(p.Name)), w.text(string(p.ID)), strings.Join(accounts, ", "))
 	from, to := p.Versions[0], p.Versions[len(p.Versions)-1]
 	switch {
 	case p.Changes():
@@ -153,8 +153,9 @@ func (w *writer) summary(p Published) string {
 	}
 	count(p.Towards(diff.Weakens), diff.Weakens, "weakens protection in %s")
 	count(p.Count(func(g Group) bool { return g.Blocked }), diff.Weakens, "blocks the declaration of %s")
+	count(p.Count(func(g Group) bool { return g.weakensMeanwhile() }), diff.Weakens, "weakens it in %s until Seawall has written the overrides anew")
 	count(p.Towards(diff.Strengthens), diff.Strengthens, "strengthens it in %s")
-	count(p.Count(func(g Group) bool { return g.Direction == diff.Neutral && !g.Blocked }), diff.Neutral, "changes %s in no direction")
+	count(p.Count(func(g Group) bool { return g.Direction == diff.Neutral && !g.Blocked && !g.weakensMeanwhile() }), diff.Neutral, "makes no difference to protection in %s, but something changes")
 	same := "changes nothing in " + words.Count(p.Unchanged, "zone", "zones")
 	switch beside := strings.Join(p.notTouched(), ", "); {
 	case p.Unchanged == 0:
@@ -168,7 +169,7 @@ func (w *writer) summary(p Published) string {
 // notTouched counts zones that no version can change.
 func (p Published) notTouched() (said []string) {
 	if p.Pinned > 0 {
-		said = append(said, fmt.Sprintf("%d with a version of their own", p.Pinned))
+		said = append(said, fmt.Sprintf("%d pinned to a version", p.Pinned))
 	}
 	if p.Off > 0 {
 		said = append(said, fmt.Sprintf("%d off", p.Off))
@@ -201,17 +202,10 @@ func (w *writer) group(g Group) {
 	case g.Mended:
 		w.line(2, "the declaration can be applied now, and could not before")
 	case g.Meanwhile != "":
-		w.line(2, "until Seawall has written the overrides anew it %s", w.paint(g.Meanwhile, meanwhileText(g.Meanwhile)))
+		w.line(2, "until Seawall has written the overrides anew: %s", w.paint(g.Meanwhile, string(g.Meanwhile)))
 	case g.Rewritten:
 		w.line(2, "Seawall writes the overrides anew")
 	}
-}
-
-func meanwhileText(d Direction) string {
-	if d == diff.Neutral {
-		return "changes nothing"
-	}
-	return string(d)
 }
 
 // more says how many of a list are left out, and reports whether the rest of it is.

@@ -14,7 +14,8 @@ type Comparison struct {
 	Removed []edge.Rule  // as they were
 	Added   []edge.Rule  // as they are
 	Changed []RuleChange // rules that both versions have, in the order of the newer one
-	// Last says that another rule is the last one: the rule with the threshold.
+	// Last says that another rule is the last one, the rule with the threshold. Where it does
+	// the same for the ruleset as the one before, it is not in the others.
 	Last *LastChange
 	// Revised counts the rules of which nothing differs but their own version: the vendor
 	// has changed what they detect, which the platform does not show.
@@ -62,7 +63,7 @@ func (c Comparison) String() string {
 	if len(said) == 0 {
 		return "no rule differs, by what the platform shows of them"
 	}
-	return "rules: " + strings.Join(said, ", ")
+	return strings.Join(said, ", ")
 }
 
 // ruleMembers are what is compared of a rule that two versions have. The id is among them,
@@ -81,7 +82,12 @@ var ruleMembers = []struct {
 	}},
 	{"enabled", func(r edge.Rule) any { return r.IsEnabled() }},
 	{"action", func(r edge.Rule) any { return orNil(string(r.Action)) }},
-	{"tags", func(r edge.Rule) any { return tagsOf(r) }},
+	{"tags", func(r edge.Rule) any {
+		if tags := tagsOf(r); len(tags) > 0 {
+			return tags
+		}
+		return nil
+	}},
 	{"score_threshold", func(r edge.Rule) any {
 		if r.ScoreThreshold == nil {
 			return nil
@@ -115,6 +121,7 @@ func Compare(before, after edge.Ruleset) (c Comparison) {
 		}
 		from[j] = i
 	}
+	c.Last = lastChange(before, after, to)
 	for j, rule := range after.Rules {
 		if from[j] < 0 {
 			c.Added = append(c.Added, rule)
@@ -122,13 +129,13 @@ func Compare(before, after edge.Ruleset) (c Comparison) {
 		}
 		was := before.Rules[from[j]]
 		switch members := differing(was, rule); {
+		case c.Last != nil && j == len(after.Rules)-1 && from[j] == len(before.Rules)-1: // it says so
 		case len(members) > 0:
 			c.Changed = append(c.Changed, RuleChange{was, rule, members})
 		case was.Version != rule.Version:
 			c.Revised++
 		}
 	}
-	c.Last = lastChange(before, after, to)
 	return c
 }
 

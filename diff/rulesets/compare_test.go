@@ -61,18 +61,18 @@ func TestCompare(t *testing.T) {
 		want   string
 	}{
 		"the version alone": {func(*edge.Ruleset) {}, "no rule differs, by what the platform shows of them"},
-		"gone":              {difftest.Without(0, 3), "rules: 2 removed"},
-		"new":               {difftest.With(edge.Rule{ID: difftest.RuleID(20), Action: edge.ActionLog}), "rules: 1 added"},
+		"gone":              {difftest.Without(0, 3), "2 removed"},
+		"new":               {difftest.With(edge.Rule{ID: difftest.RuleID(20), Action: edge.ActionLog}), "1 added"},
 		"not said is on":    {changing(1, func(r *edge.Rule) { r.Enabled = nil }), "no rule differs, by what the platform shows of them"},
-		"another id":        {changing(1, func(r *edge.Rule) { r.ID = difftest.RuleID(30) }), "rules: 1 changed"},
-		"another last rule": {changing(8, func(r *edge.Rule) { r.ID, r.Ref = difftest.RuleID(30), "other" }), "rules: 1 changed, another last rule"},
+		"another id":        {changing(1, func(r *edge.Rule) { r.ID = difftest.RuleID(30) }), "1 changed"},
+		"another last rule": {changing(8, func(r *edge.Rule) { r.ID, r.Ref = difftest.RuleID(30), "other" }), "another last rule"},
 		"the last rule moves": {func(r *edge.Ruleset) {
 			r.Rules[7], r.Rules[8] = r.Rules[8], r.Rules[7]
-		}, "rules: another last rule"},
-		"revised": {changing(1, func(r *edge.Rule) { r.Version = "9" }), "rules: 1 revised without a difference that the platform shows"},
+		}, "another last rule"},
+		"revised": {changing(1, func(r *edge.Rule) { r.Version = "9" }), "1 revised without a difference that the platform shows"},
 		"two rules with one ref are not told apart by it": {func(r *edge.Ruleset) {
 			r.Rules[1].ID, r.Rules[2].ID, r.Rules[2].Ref = difftest.RuleID(30), difftest.RuleID(31), r.Rules[1].Ref
-		}, "rules: 2 removed, 2 added"},
+		}, "2 removed, 2 added"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := difftest.Managed()
