@@ -83,9 +83,11 @@ func noLedger(t *cli.Terminal, memory *ledger.Ledger, so string) bool {
 		return false
 	}
 	fmt.Fprintf(t.Err, "there is no ledger in state.dir, %s, so %s\n", cli.OneLine(filepath.Dir(path)), so)
-	t.Hint("seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config")
+	t.Hint(ledgerHint)
 	return true
 }
+
+const ledgerHint = "seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config"
 
 // historyFlags select entries.
 type historyFlags struct {

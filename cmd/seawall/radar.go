@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,9 @@ func runRadar(ctx context.Context, t *cli.Terminal, f radarFlags, ruleset string
 		return err
 	}
 	err = setup.ReadLedger(t, f.Options, func(memory *ledger.Ledger) error {
-		noLedger(t, memory, "no version of a managed ruleset is on record")
+		if path := memory.Missing(); path != "" {
+			return cli.Fail(fmt.Errorf("there is no ledger in state.dir, %s, so no version of a managed ruleset is on record", filepath.Dir(path)), ledgerHint)
+		}
 		if in.Seen, err = memory.Rulesets(ctx); err != nil {
 			return err
 		}
