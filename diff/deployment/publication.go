@@ -14,11 +14,11 @@ import (
 // Publication is a new version of a managed ruleset beside an older one. It says what the new
 // one means for deployments that run the latest version, by what they declare: overrides that
 // are live and not declared are not known to it. It is not safe for concurrent use.
-type Publication struct{ before, after *managed }
+type Publication struct{ versions }
 
 // NewPublication returns the publication of a version.
 func NewPublication(before, after edge.Ruleset) *Publication {
-	return &Publication{index(before), index(after)}
+	return &Publication{pairVersions(index(before), index(after))}
 }
 
 // Touches says what the new version means for a deployment. The declaration is resolved
@@ -50,10 +50,10 @@ func (p *Publication) Touches(d desired.Deployment) (t rulesets.Touch) {
 		t.Off = true
 		return t
 	}
-	effects := compareVersions(p.before, p.after, were, are)
+	effects := p.compare(were, are)
 	t.Direction = combine(effects)
 	if t.Rewritten {
-		if meanwhile := combine(compareVersions(p.before, p.after, were, were)); meanwhile != t.Direction {
+		if meanwhile := combine(p.compare(were, were)); meanwhile != t.Direction {
 			t.Meanwhile = meanwhile
 		}
 	}
@@ -72,7 +72,7 @@ func (p *Publication) gone(d desired.Deployment, origin desired.Origin) string {
 			continue
 		}
 		text := fmt.Sprintf("in version %s it was rule %s", p.before.Version, p.before.text(was.id))
-		if j := rulesets.Pair(p.before.Ruleset, p.after.Ruleset)[p.before.byID[was.id]]; j >= 0 {
+		if j := p.to[p.before.byID[was.id]]; j >= 0 {
 			return text + ", which is now " + p.after.text(p.after.Rules[j].ID) + ": name it so"
 		}
 		return text + ", which is gone: take it out of the declaration"

@@ -141,7 +141,7 @@ func versionDirection(before, after *managed, o *edge.Overrides) diff.Direction 
 	if before == nil {
 		return diff.Weakens // nobody knows what ran
 	}
-	return combine(compareVersions(before, after, o, o))
+	return combine(pairVersions(before, after).compare(o, o))
 }
 
 // ruleEffect is a rule that does something else in another version.
@@ -152,16 +152,25 @@ type ruleEffect struct {
 	direction diff.Direction
 }
 
-// compareVersions finds the rules that do something else in another version, each under the
-// overrides that there are with it; first those of the older version in its order. A rule that is
-// on and that the other version lacks protects less. What is off in both versions is left out.
-func compareVersions(before, after *managed, were, are *edge.Overrides) (all []ruleEffect) {
-	if before == after && were == are {
-		return nil
-	}
+// versions are two versions of a managed ruleset, with the place in the newer one of each rule
+// of the older one; see [rulesets.Pair].
+type versions struct {
+	before, after *managed
+	to            []int
+}
+
+func pairVersions(before, after *managed) versions {
+	return versions{before, after, rulesets.Pair(before.Ruleset, after.Ruleset)}
+}
+
+// compare finds the rules that do something else in the newer version, each under the overrides
+// that there are with it; first those of the older version in its order. A rule that is on and
+// that the newer version lacks protects less. What is off in both is left out.
+func (v versions) compare(were, are *edge.Overrides) (all []ruleEffect) {
+	before, after := v.before, v.after
 	was, is := before.effects(were), after.effects(are)
 	seen := make([]bool, len(after.Rules))
-	for i, j := range rulesets.Pair(before.Ruleset, after.Ruleset) {
+	for i, j := range v.to {
 		last := i == len(before.Rules)-1
 		switch {
 		case j < 0 && was[i].enabled:
@@ -217,7 +226,7 @@ func (s pin) note(found *managed, o *edge.Overrides) string {
 		return text
 	}
 	var gone, less, added []string
-	for _, e := range compareVersions(s.before, s.managed, o, o) {
+	for _, e := range pairVersions(s.before, s.managed).compare(o, o) {
 		switch name := nameOf(e.rule); {
 		case e.is == nil:
 			gone = append(gone, name)
