@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -61,7 +62,7 @@ func GenVersion(t *rapid.T) edge.Ruleset {
 		case 2:
 			rule.Categories = []string{edge.ParanoiaTag(rapid.IntRange(1, 4).Draw(t, "level")), "new-tag"}
 		case 3:
-			rule.ID = RuleID(100 + i) // the ref stays
+			rule.ID = edge.RuleID(strings.Replace(string(rule.ID), "abc00", "abc10", 1)) // the ref stays
 		case 4:
 			rule.Version = "2"
 		}
