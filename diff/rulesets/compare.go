@@ -187,33 +187,34 @@ func Pair(before, after edge.Ruleset) []int {
 		}
 		to[i], taken[j] = j, true
 	}
-	byRef := map[string]*refPair{}
-	left := func(ref string) *refPair {
-		if byRef[ref] == nil {
-			byRef[ref] = &refPair{}
-		}
-		return byRef[ref]
-	}
-	for i, rule := range before.Rules {
-		if to[i] < 0 && rule.Ref != "" {
-			left(rule.Ref).before = append(left(rule.Ref).before, i)
-		}
-	}
-	for j, rule := range after.Rules {
-		if !taken[j] && rule.Ref != "" {
-			left(rule.Ref).after = append(left(rule.Ref).after, j)
-		}
-	}
-	for _, p := range byRef {
-		if len(p.before) == 1 && len(p.after) == 1 {
-			to[p.before[0]], taken[p.after[0]] = p.after[0], true
-		}
-	}
+	pairByRef(before, after, to, taken)
 	i, j := len(before.Rules)-1, len(after.Rules)-1
 	if i >= 0 && j >= 0 && to[i] < 0 && !taken[j] && before.Rules[i].ScoreThreshold != nil && after.Rules[j].ScoreThreshold != nil {
 		to[i] = j
 	}
 	return to
+}
+
+// pairByRef pairs the rules that no id has paired.
+func pairByRef(before, after edge.Ruleset, to []int, taken []bool) {
+	left := map[string]refPair{}
+	for i, rule := range before.Rules {
+		if p := left[rule.Ref]; to[i] < 0 && rule.Ref != "" {
+			p.before = append(p.before, i)
+			left[rule.Ref] = p
+		}
+	}
+	for j, rule := range after.Rules {
+		if p := left[rule.Ref]; !taken[j] && rule.Ref != "" {
+			p.after = append(p.after, j)
+			left[rule.Ref] = p
+		}
+	}
+	for _, p := range left {
+		if len(p.before) == 1 && len(p.after) == 1 {
+			to[p.before[0]], taken[p.after[0]] = p.after[0], true
+		}
+	}
 }
 
 // refPair are the rules of two versions that have a ref, and that no id pairs.
