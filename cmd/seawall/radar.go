@@ -139,8 +139,8 @@ func (f radarFlags) state(ctx context.Context, t *cli.Terminal, memory *ledger.L
 		return desired.State{}, err
 	}
 	if len(record.Accepted.State) == 0 {
-		return desired.State{}, cli.Fail(errors.New("no commit is in force yet, so it is not known which zones there are"),
-			"seawall run or seawall apply accepts one; --dir DIR takes the zones of a folder")
+		return desired.State{}, cli.Fail(errors.New("it is not on record what a commit declares, so it is not known which zones there are"),
+			"seawall run or seawall apply accepts a commit and records it; --dir DIR takes the zones of a folder")
 	}
 	return control.DecodeState(record.Accepted.State)
 }
