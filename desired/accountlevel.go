@@ -34,11 +34,9 @@ func AccountScope(a Account) edge.Scope {
 // AccountLevels counts the accounts with deployments of their own. [State.Zones] counts
 // them too.
 func (s State) AccountLevels() (n int) {
-	for _, a := range s.Accounts {
-		for _, z := range a.Zones {
-			if z.Scope.Level == edge.LevelAccount {
-				n++
-			}
+	for _, z := range s.EachZone() {
+		if z.Scope.Level == edge.LevelAccount {
+			n++
 		}
 	}
 	return n

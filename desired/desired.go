@@ -7,6 +7,7 @@
 package desired
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -76,13 +77,23 @@ type Zone struct {
 	Others []Other `json:",omitempty"`
 }
 
+// KindName names a kind of what is declared: "deployment", "token". Everything on record has
+// an empty one for deployments.
+type KindName string
+
+// Word is what people call something of a kind.
+func (k KindName) Word() string { return string(cmp.Or(k, "deployment")) }
+
 // Other is what a kind declares in a zone that is no deployment. Only the kind looks into it.
 type Other struct {
-	Kind   string // its name
+	Kind   KindName
 	Key    string // in the zone, among those of the kind
 	Origin Origin
 	Prune  bool   `json:",omitempty"` // as that of a deployment
-	Value  string // in the kind's own form
+	Value  string // its members as JSON; see [NewOther]
+	// Places are where the members are declared, by their paths. One that is a default of the
+	// schema has none.
+	Places map[string]Origin `json:",omitempty"`
 }
 
 // Count is how much a zone declares.
@@ -276,13 +287,18 @@ func (s State) Zones() int {
 	return n
 }
 
-// Deployments counts the deployments of all zones, and what other kinds declare in them.
-func (s State) Deployments() int {
-	n := 0
-	for _, a := range s.Accounts {
-		for _, z := range a.Zones {
-			n += z.Count()
-		}
+// Deployments counts the deployments of all zones.
+func (s State) Deployments() (n int) {
+	for _, z := range s.EachZone() {
+		n += len(z.Deployments)
+	}
+	return n
+}
+
+// Others counts what other kinds declare in all zones.
+func (s State) Others() (n int) {
+	for _, z := range s.EachZone() {
+		n += len(z.Others)
 	}
 	return n
 }

@@ -14,3 +14,22 @@ func (s State) EachZone() iter.Seq2[Account, Zone] {
 		}
 	}
 }
+
+// Only returns the state with those zones alone that pass, asked about one after the other, and
+// with the accounts that have some.
+func (s State) Only(pass func(Account, Zone) bool) State {
+	accounts := make([]Account, 0, len(s.Accounts))
+	for _, account := range s.Accounts {
+		zones := make([]Zone, 0, len(account.Zones))
+		for _, z := range account.Zones {
+			if pass(account, z) {
+				zones = append(zones, z)
+			}
+		}
+		if account.Zones = zones; len(zones) > 0 {
+			accounts = append(accounts, account)
+		}
+	}
+	s.Accounts = accounts
+	return s
+}

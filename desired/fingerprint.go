@@ -49,7 +49,7 @@ func (z Zone) Fingerprint(account Account) string {
 		all = append(pairs{{"AccountLevel", true}}, all...)
 	}
 	for _, o := range z.Others {
-		all = append(all, pair{o.Kind + " " + o.Key, []any{o.Prune, o.Value}})
+		all = append(all, pair{string(o.Kind) + " " + o.Key, []any{o.Prune, o.Value}})
 	}
 	sum := sha256.Sum256(appendJSON(nil, all))
 	return hex.EncodeToString(sum[:16])

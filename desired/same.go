@@ -2,7 +2,6 @@ package desired
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 )
 
@@ -31,22 +30,4 @@ func (d *Deployment) sameAs(o *Deployment) bool {
 
 // SameTokens reports whether two lists declare the same tokens. Where a value was
 // declared does not count.
-func SameTokens(a, b []Token) bool { return reflect.DeepEqual(bareTokens(a), bareTokens(b)) }
-
-// bareTokens are tokens without where they were declared.
-func bareTokens(all []Token) []Token {
-	bare := make([]Token, len(all))
-	for i, t := range all {
-		t.Origin, t.Places = Origin{}, nil
-		t.Policies = slices.Clone(t.Policies)
-		for j := range t.Policies {
-			t.Policies[j].Origin = Origin{}
-			t.Policies[j].PermissionGroups = slices.Clone(t.Policies[j].PermissionGroups)
-			for k := range t.Policies[j].PermissionGroups {
-				t.Policies[j].PermissionGroups[k].Origin = Origin{}
-			}
-		}
-		bare[i] = t
-	}
-	return bare
-}
+func SameTokens(a, b []Token) bool { return slices.EqualFunc(a, b, Alike[Token]) }

@@ -27,7 +27,11 @@ func fill(v reflect.Value) {
 		fill(v.Index(0))
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), reflect.ValueOf("value").Convert(v.Type().Elem()))
+		value := reflect.New(v.Type().Elem()).Elem()
+		if fill(value); value.Kind() == reflect.String {
+			value.SetString("value")
+		}
+		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			fill(v.Field(i))
@@ -62,6 +66,13 @@ func eachChange(path string, v reflect.Value, call func(path string, counts bool
 		try(" twice", reflect.AppendSlice(reflect.AppendSlice(reflect.Zero(v.Type()), v), v))
 		eachChange(path+"[0]", v.Index(0), call)
 	case reflect.Map:
+		if v.Type().Elem() == reflect.TypeFor[Origin]() {
+			before := v.Interface()
+			v.SetZero()
+			call(path, false)
+			v.Set(reflect.ValueOf(before))
+			return
+		}
 		try(" none", reflect.Zero(v.Type()))
 		other := reflect.MakeMap(v.Type())
 		other.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), reflect.ValueOf("other").Convert(v.Type().Elem()))

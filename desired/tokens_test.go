@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A declaration becomes the documented body, and nothing of what only Seawall
@@ -21,9 +22,7 @@ func TestTokenSpecIsTheDocumentedBody(t *testing.T) {
 		Sink:      &desired.Sink{Name: "ci", Key: "dns"}, Prune: true,
 	}
 	got, err := json.Marshal(token.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const want = `{"name":"ci-dns","policies":[` +
 		`{"effect":"allow","resources":{"` + account + `":{"` + zone + `":"*"},"` + zone + `":"*"},"permission_groups":[{"id":"2"},{"id":"1","name":"DNS Write"}]},` +
 		`{"effect":"deny","resources":{"` + account + `":"*"},"permission_groups":[{"id":"1"}]}],` +

@@ -67,7 +67,7 @@ func ApprovalDigest(changes []Change) string {
 
 // ChangeID tells the changes of one plan apart.
 type ChangeID struct {
-	Kind       KindName
+	Kind       desired.KindName
 	Account    string
 	Scope      edge.Scope `json:"ZoneID"` // as approvals have it
 	Deployment string

@@ -24,7 +24,7 @@ type Change struct {
 	ZoneOrigin desired.Origin
 	Deployment string
 	Token      string
-	Kind       KindName
+	Kind       desired.KindName
 
 	// Operation is what it does.
 	Operation Operation
@@ -92,7 +92,7 @@ func (c Change) Name() string {
 
 // Called is the key of what is of a kind, as in [ID], with the kind in front of it where that
 // is another than the one of deployments: a zone may declare both by one key.
-func Called(kind KindName, key string) string {
+func Called(kind desired.KindName, key string) string {
 	if kind == "" || key == "" {
 		return key
 	}
@@ -129,19 +129,19 @@ func (c Change) MarshalJSON() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // that is for the caller's encoder to decide
 	err := e.Encode(struct {
-		Kind       KindName       `json:"kind"`
-		Account    string         `json:"account"`
-		Zone       string         `json:"zone"`
-		ZoneID     edge.Scope     `json:"zone_id"`
-		Deployment string         `json:"deployment"`
-		Token      string         `json:"token,omitempty"`
-		Action     Action         `json:"action"`
-		Direction  Direction      `json:"direction"`
-		Origin     desired.Origin `json:"origin"`
-		Fields     []Field        `json:"fields"`
-		Rights     []Right        `json:"rights,omitempty"`
-		Request    *Request       `json:"request"`
-		Refused    *Refusal       `json:"refused"`
+		Kind       desired.KindName `json:"kind"`
+		Account    string           `json:"account"`
+		Zone       string           `json:"zone"`
+		ZoneID     edge.Scope       `json:"zone_id"`
+		Deployment string           `json:"deployment"`
+		Token      string           `json:"token,omitempty"`
+		Action     Action           `json:"action"`
+		Direction  Direction        `json:"direction"`
+		Origin     desired.Origin   `json:"origin"`
+		Fields     []Field          `json:"fields"`
+		Rights     []Right          `json:"rights,omitempty"`
+		Request    *Request         `json:"request"`
+		Refused    *Refusal         `json:"refused"`
 	}{
 		c.Kind, c.Account, c.Zone, c.Scope, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
 		c.Fields, c.Rights, c.requestOrNil(), c.Refused,

@@ -3,6 +3,7 @@ package diff
 import (
 	"sync"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -19,7 +20,7 @@ type Indexes struct {
 const mostIndexes = 64
 
 type indexed struct {
-	kind    KindName
+	kind    desired.KindName
 	ruleset RulesetVersion
 }
 
@@ -31,7 +32,7 @@ type made struct {
 }
 
 // Of returns what a kind makes of a managed ruleset. Several plans share it.
-func (i *Indexes) Of(kind KindName, r edge.Ruleset, index func(edge.Ruleset) any) any {
+func (i *Indexes) Of(kind desired.KindName, r edge.Ruleset, index func(edge.Ruleset) any) any {
 	if i == nil || len(r.Rules) == 0 {
 		return index(r)
 	}

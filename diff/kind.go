@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"cmp"
 	"encoding/json"
 	"iter"
 	"time"
@@ -10,16 +9,10 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// KindName names a kind: "deployment", "token".
-type KindName string
-
-// Word is what people call something of a kind, given as in [ID].
-func (k KindName) Word() string { return string(cmp.Or(k, "deployment")) }
-
 // Kind is something that Seawall keeps as git says. Each is a package of its own, which says
 // what is special about it; diff/planner has the table of them. Nothing else knows one by name.
 type Kind interface {
-	Name() KindName
+	Name() desired.KindName
 	// Phases are those of the entry points of a zone in which it declares something, or has
 	// something that may be removed; none for what is in no entry point.
 	Phases(zone desired.Zone, removable Pruning) []edge.Phase
@@ -31,6 +24,30 @@ type Kind interface {
 	// Restore plans the other way: what was live before a write. Nothing is left to do where
 	// it returns neither a change nor a problem; it fills in of both what only it knows.
 	Restore(r Restoration, in Input) (*Change, *Problem)
+}
+
+// Declarer is a kind of rules of one phase that are declared as [desired.Other]. It is the
+// inverse of a plan, for who writes declarations of what is live or shows both.
+type Declarer interface {
+	Kind
+	Phase() edge.Phase
+	// Declare declares what an entry point has of the kind, as far as that can be declared.
+	Declare(entryPoint edge.Ruleset) []desired.Other
+	// Redeclare is a declaration with which what is live agrees: o where nothing differs, else
+	// one that changes as little of it as possible. It is false for what is not live.
+	Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool)
+}
+
+// Secrets is the kind whose operations the driver of secrets sends.
+type Secrets interface {
+	Kind
+	// Due returns the keys of declared tokens that need a run although nothing changed: a
+	// successor has to be made, a secret still waits for its sink, or a lost creation can be
+	// looked for, which is so where the platform lists the tokens of its owner.
+	Due(tokens []desired.Token, live TokensLive, listed func(owner edge.AccountID) bool, now time.Time) map[string]bool
+	// Remaining lists the members in which a token that was written is still not what was
+	// asked for.
+	Remaining(a Amendment, live edge.Token) []Field
 }
 
 // Input is all a plan is made from.
@@ -65,9 +82,9 @@ type Input struct {
 	Rotate edge.TokenID
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix NameSuffix
-	// Creates says which permission groups have the right to create tokens; nil goes by
-	// their names.
-	Creates func(desired.PermissionGroup) bool
+	// CreatingGroups are the ids of permission groups that have the right to create tokens,
+	// beside those that have it by their names.
+	CreatingGroups []string
 
 	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
 	// one zone that is not shown.

@@ -2,10 +2,12 @@ package diff
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -15,6 +17,27 @@ type Live struct {
 	Accounts    map[edge.AccountID]AccountLive
 	EntryPoints map[edge.Place]Observed[edge.Ruleset]
 	Tokens      TokensLive
+}
+
+// Scopes are those of which an entry point was observed, if only that it cannot be read.
+func (l Live) Scopes() map[edge.Scope]bool {
+	scopes := make(map[edge.Scope]bool, len(l.EntryPoints))
+	for place := range l.EntryPoints {
+		scopes[place.Scope] = true
+	}
+	return scopes
+}
+
+// Existing are the scopes of which the platform has answered for an entry point, if only that
+// it is not there.
+func (l Live) Existing() map[edge.Scope]bool {
+	scopes := make(map[edge.Scope]bool, len(l.EntryPoints))
+	for place, observed := range l.EntryPoints {
+		if observed.Err == nil || errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+			scopes[place.Scope] = true
+		}
+	}
+	return scopes
 }
 
 // AccountLive is an account's list of rulesets, and those its zones deploy in full.
@@ -49,7 +72,7 @@ type Observed[T any] struct {
 // there Ref, which is empty in a zone, is that of the execute rule. Kind is empty: that is how
 // everything on record names deployments. Any other rule is known by its kind and its ref.
 type ID struct {
-	Kind    KindName
+	Kind    desired.KindName
 	Scope   edge.Scope
 	Ruleset edge.RulesetID
 	Ref     string

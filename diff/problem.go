@@ -14,17 +14,17 @@ import (
 // deployment that is not in sync beside its changes: a declaration that has no effect,
 // or live members on which the declaration does not decide.
 type Problem struct {
-	Account    string         `json:"account,omitempty"`
-	Zone       string         `json:"zone,omitempty"`
-	Scope      edge.Scope     `json:"zone_id,omitzero"`
-	Kind       KindName       `json:"kind,omitempty"` // as in [ID]
-	Deployment string         `json:"deployment,omitempty"`
-	Token      string         `json:"token,omitempty"`
-	State      ProblemState   `json:"state"`
-	Reason     string         `json:"reason"`
-	Hint       string         `json:"hint,omitempty"`
-	Unmanaged  []Leftover     `json:"unmanaged,omitempty"` // live members on which nothing decides, where it is about them
-	Origin     desired.Origin `json:"origin"`
+	Account    string           `json:"account,omitempty"`
+	Zone       string           `json:"zone,omitempty"`
+	Scope      edge.Scope       `json:"zone_id,omitzero"`
+	Kind       desired.KindName `json:"kind,omitempty"` // as in [ID]
+	Deployment string           `json:"deployment,omitempty"`
+	Token      string           `json:"token,omitempty"`
+	State      ProblemState     `json:"state"`
+	Reason     string           `json:"reason"`
+	Hint       string           `json:"hint,omitempty"`
+	Unmanaged  []Leftover       `json:"unmanaged,omitempty"` // live members on which nothing decides, where it is about them
+	Origin     desired.Origin   `json:"origin"`
 
 	// Lasts says that no other try helps: a person must act.
 	Lasts bool `json:"-"`

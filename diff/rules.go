@@ -1,6 +1,9 @@
 package diff
 
-import "github.com/seawall-dev/seawall/edge"
+import (
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
 
 // RuleOperation is done to one rule of an entry point, and to nothing else in it. Any kind
 // that lives in an entry point uses it.
@@ -17,10 +20,10 @@ type RuleOperation struct {
 // Target addresses a rule, as observed. One that is to be added has no rule yet, and no entry
 // point where there is none.
 type Target struct {
-	Kind       KindName       // of a rule that is no deployment; see [ID]
-	Ruleset    edge.RulesetID // the managed ruleset that it executes
-	Ref        string         // of the rule; of an execute rule in a zone it is empty
-	Phase      edge.Phase     // of the entry point
+	Kind       desired.KindName // of a rule that is no deployment; see [ID]
+	Ruleset    edge.RulesetID   // the managed ruleset that it executes
+	Ref        string           // of the rule; of an execute rule in a zone it is empty
+	Phase      edge.Phase       // of the entry point
 	EntryPoint edge.RulesetID
 	Version    string // of the entry point when it was read
 	Rule       edge.RuleID
@@ -92,3 +95,13 @@ type Prunable struct {
 
 // Pruning has what may be removed.
 type Pruning map[ID]Prunable
+
+// Of reports whether something is of a kind, as in [ID].
+func (p Pruning) Of(kind desired.KindName) bool {
+	for id := range p {
+		if id.Kind == kind {
+			return true
+		}
+	}
+	return false
+}

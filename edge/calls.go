@@ -3,7 +3,8 @@ package edge
 // Call names a call of the contract.
 type Call string
 
-// The calls, named like the methods of [Platform], [TokenReader] and [TokenWriter].
+// The calls, named like the methods of [Platform], [TokenReader] and [TokenWriter]; those that
+// write rulesets, like the functions that make a [Write].
 const (
 	CallRulesets         Call = "Rulesets"
 	CallRuleset          Call = "Ruleset"

@@ -44,49 +44,29 @@ type Reader interface {
 	Directory
 }
 
-// Writer is the part of the contract that changes rulesets. No call replaces what
+// Writer is the part of the contract that changes rulesets. No [Write] replaces what
 // exists: an entry point is created where there is none, and rules are added, updated
 // and deleted one at a time.
-//
-// Each call is sent at most as often as it certainly had no effect, and calls
-// what [BeforeSend] put into the context directly before. The result is the whole
-// entry point after the write, or nil where the platform answers without one.
-// Beside the errors of [Reader] each returns [ErrInvalid] when the platform
-// refuses the body, [ErrNotFound] for an unknown scope, ruleset or rule, and
-// [ErrOutcomeUnknown] when the request may have taken effect: read before trying
-// again.
 type Writer interface {
-	// UpdateRule replaces the definition of one rule of an entry point with
-	// body, as [Rule.Update] makes it (reference, "Update a zone ruleset rule").
-	// The platform may replace or merge; callers send the full truth and read
-	// back.
-	UpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error)
-
-	// CreateEntryPoint creates the entry point of a phase with these rules.
+	// Send makes a write. It is sent at most as often as it certainly had no effect, and
+	// what [BeforeSend] put into the context is called directly before. The result is the
+	// whole entry point after the write, or nil where the platform answers without one.
 	//
-	// It returns [ErrEntryPointExists] where there is one, and changes nothing:
-	// read it, and add to it.
-	CreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) (*Ruleset, error)
-
-	// AddRule adds a rule at the end of an entry point. Two calls add two
-	// rules, where the platform permits that.
-	AddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) (*Ruleset, error)
-
-	// DeleteRule deletes one rule of an entry point, which stays, also without
-	// any rule. [ErrNotFound] means that the rule does not exist any more.
-	DeleteRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID) (*Ruleset, error)
+	// Beside the errors of [Reader] it returns [ErrInvalid] when the platform refuses the
+	// body, [ErrNotFound] for an unknown scope, ruleset or rule, and [ErrOutcomeUnknown]
+	// when the request may have taken effect: read before trying again.
+	Send(ctx context.Context, write Write) (*Ruleset, error)
 }
 
 // DryRunner asks the platform whether it would accept a write: permission,
-// entitlement, expression and all that it validates. Nothing is written. Nil
-// means that the platform would accept it now.
-//
-// Each returns the errors of the write itself, never [ErrOutcomeUnknown]; and
-// [ErrNotDry] where the platform answered as if it had written. The reference shows none.
+// entitlement, expression and all that it validates. The reference shows no such call.
 type DryRunner interface {
-	TryUpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) error
-	TryCreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) error
-	TryAddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) error
+	// Try is a dry run of a write: nothing is written. Nil means that the platform would
+	// accept it now. There is none of a deletion: [ErrNotOffered].
+	//
+	// It returns the errors of the write itself, never [ErrOutcomeUnknown]; and [ErrNotDry]
+	// where the platform answered as if it had written.
+	Try(ctx context.Context, write Write) error
 }
 
 // Platform is the whole contract about zones, accounts and their rulesets.
@@ -112,22 +92,5 @@ type dryRunOnly struct{ DryRunner }
 // with [ErrReadOnly].
 type NoWriter struct{}
 
-// UpdateRule implements [Writer].
-func (NoWriter) UpdateRule(context.Context, Scope, RulesetID, RuleID, Rule) (*Ruleset, error) {
-	return nil, ErrReadOnly
-}
-
-// CreateEntryPoint implements [Writer].
-func (NoWriter) CreateEntryPoint(context.Context, Scope, Phase, []Rule) (*Ruleset, error) {
-	return nil, ErrReadOnly
-}
-
-// AddRule implements [Writer].
-func (NoWriter) AddRule(context.Context, Scope, RulesetID, Rule) (*Ruleset, error) {
-	return nil, ErrReadOnly
-}
-
-// DeleteRule implements [Writer].
-func (NoWriter) DeleteRule(context.Context, Scope, RulesetID, RuleID) (*Ruleset, error) {
-	return nil, ErrReadOnly
-}
+// Send implements [Writer].
+func (NoWriter) Send(context.Context, Write) (*Ruleset, error) { return nil, ErrReadOnly }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // bare is a platform that answers every call with nothing.
@@ -24,10 +26,8 @@ func (bare) RulesetVersion(context.Context, Scope, RulesetID, string) (Ruleset, 
 	return Ruleset{}, nil
 }
 
-func (bare) TryUpdateRule(context.Context, Scope, RulesetID, RuleID, Rule) error { return nil }
-func (bare) TryCreateEntryPoint(context.Context, Scope, Phase, []Rule) error     { return nil }
-func (bare) TryAddRule(context.Context, Scope, RulesetID, Rule) error            { return nil }
-func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error)                   { return nil, nil }
+func (bare) Try(context.Context, Write) error                  { return nil }
+func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error) { return nil, nil }
 
 func (bare) Zone(context.Context, ZoneID) (Zone, error) { return Zone{}, nil }
 
@@ -37,10 +37,10 @@ func (bare) Accounts(context.Context) ([]Account, error) { return nil, nil }
 // only read sends no write.
 func TestRecorderKnowsEveryCall(t *testing.T) {
 	p, ctx := Record(bare{}), t.Context()
-	_, create := p.CreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
-	_, add := p.AddRule(ctx, ZoneScope("z"), "e", Rule{})
-	_, remove := p.DeleteRule(ctx, ZoneScope("z"), "e", "r")
-	_, update := p.UpdateRule(ctx, ZoneScope("z"), "e", "r", Rule{})
+	_, create := p.Send(ctx, CreateEntryPoint(ZoneScope("z"), PhaseFirewallManaged))
+	_, add := p.Send(ctx, AddRule(ZoneScope("z"), "e", Rule{}))
+	_, remove := p.Send(ctx, DeleteRule(ZoneScope("z"), "e", "r"))
+	_, update := p.Send(ctx, UpdateRule(ZoneScope("z"), "e", "r", Rule{}))
 	for _, err := range []error{create, add, remove, update} {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("got %v", err)
@@ -50,16 +50,14 @@ func TestRecorderKnowsEveryCall(t *testing.T) {
 	_, e2 := p.Ruleset(ctx, ZoneScope("z"), "m")
 	_, e3 := p.RulesetVersion(ctx, AccountScope("a"), "m", "7/8")
 	_, e4 := p.RulesetVersion(ctx, ZoneScope("z"), "m", "7")
-	e5 := p.TryUpdateRule(ctx, ZoneScope("z"), "e", "r", Rule{})
-	e6 := p.TryCreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
-	e7 := p.TryAddRule(ctx, ZoneScope("z"), "e", Rule{})
+	e5 := p.Try(ctx, UpdateRule(ZoneScope("z"), "e", "r", Rule{}))
+	e6 := p.Try(ctx, CreateEntryPoint(ZoneScope("z"), PhaseFirewallManaged))
+	e7 := p.Try(ctx, AddRule(ZoneScope("z"), "e", Rule{}))
 	_, e8 := p.Zones(ctx, ZoneFilter{})
 	_, e9 := p.Zone(ctx, "z")
 	_, e10 := p.Accounts(ctx)
 	_, e11 := p.EntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged)
-	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11))
 	want := []string{
 		"POST /zones/z/rulesets", "POST /zones/z/rulesets/e/rules", "DELETE /zones/z/rulesets/e/rules/r", "PATCH /zones/z/rulesets/e/rules/r",
 		"GET /zones/z/rulesets", "GET /zones/z/rulesets/m", "GET /accounts/a/rulesets/m/versions/7%2F8", "GET /zones/z/rulesets/m/versions/7",

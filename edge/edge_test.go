@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestSecretIsNeverPrinted(t *testing.T) {
@@ -15,9 +17,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", secret, "in", struct{ S Secret }{secret})
 	data, err := json.Marshal(map[string]any{"s": secret, "p": &secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	said := []string{
 		log.String(), string(data), fmt.Sprint(secret), fmt.Sprintf("%v %+v %#v %s %q %x %d", secret, secret, secret, secret, secret, secret, secret),
 		fmt.Sprintf("%+v", struct{ S *Secret }{&secret}), fmt.Errorf("with %v", secret).Error(),

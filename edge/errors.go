@@ -78,11 +78,31 @@ type Error struct {
 
 // ErrorDetail is one element of an envelope's errors.
 type ErrorDetail struct {
-	Code             int // zero when the platform gave none
-	Message          string
-	DocumentationURL string
-	Pointer          string // a JSON pointer into the request body
-	Chain            []ErrorDetail
+	Code             int           `json:"code,omitempty"` // zero when the platform gave none
+	Message          string        `json:"message"`
+	DocumentationURL string        `json:"documentation_url,omitempty"`
+	Source           ErrorSource   `json:"source,omitzero"`
+	Chain            []ErrorDetail `json:"error_chain,omitempty"`
+}
+
+// ErrorSource says which member of the request body an error is about, by a JSON pointer.
+type ErrorSource struct {
+	Pointer string `json:"pointer,omitempty"`
+}
+
+// WithDetails returns a copy of the error with each detail changed, also those in chains.
+func (e *Error) WithDetails(change func(ErrorDetail) ErrorDetail) *Error {
+	copied := *e
+	copied.Details = changedDetails(e.Details, change)
+	return &copied
+}
+
+func changedDetails(details []ErrorDetail, change func(ErrorDetail) ErrorDetail) (changed []ErrorDetail) {
+	for _, d := range details {
+		d.Chain = changedDetails(d.Chain, change)
+		changed = append(changed, change(d))
+	}
+	return changed
 }
 
 // Code returns the platform's first code, zero when there is none.
@@ -127,8 +147,8 @@ func (d ErrorDetail) String() string {
 	if d.Code != 0 {
 		fmt.Fprintf(&b, " (code %d)", d.Code)
 	}
-	if d.Pointer != "" {
-		b.WriteString(" at " + d.Pointer)
+	if d.Source.Pointer != "" {
+		b.WriteString(" at " + d.Source.Pointer)
 	}
 	for _, c := range d.Chain {
 		b.WriteString(": " + c.String())

@@ -138,8 +138,8 @@ func memberNames(t reflect.Type) map[string]bool {
 		return names.(map[string]bool)
 	}
 	names := map[string]bool{}
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+	for _, field := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
 			names[name] = true
 		}
 	}

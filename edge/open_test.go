@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Whatever an object holds is there again when it is written, at every level,
@@ -16,23 +18,15 @@ func TestUnknownMembersSurvive(t *testing.T) {
 		`"rules":[{"id":"a","score_threshold":0,"y":null}],"z":{"Deep":true}},"matched_data":{"public_key":"k"}},` +
 		`"expression":"true","enabled":false,"logging":{"enabled":true},"Enabled":"not ours"}],"Name":"not ours","x_new":1.50}`
 	var r Ruleset
-	if err := json.Unmarshal([]byte(ruleset), &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(ruleset), &r))
 	if r.Name != "n" || r.Rules[0].Enabled == nil || *r.Rules[0].Enabled {
 		t.Errorf("a member of another case was taken for ours: %+v", r)
 	}
 	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var want, got any
-	if err := json.Unmarshal([]byte(ruleset), &want); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(ruleset), &want))
+	must.Do(t, json.Unmarshal(data, &got))
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("went in  %s\ncame out %s", ruleset, data)
 	}
@@ -53,9 +47,7 @@ func TestAbsentIsNotFalse(t *testing.T) {
 		`{"id":"a","action":"log","future":{}}`: `{"id":"a","action":"log","future":{}}`,
 	} {
 		var r RuleOverride
-		if err := json.Unmarshal([]byte(in), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(in), &r))
 		if out, _ := json.Marshal(r); string(out) != want {
 			t.Errorf("%s became %s, want %s", in, out, want)
 		}
@@ -96,9 +88,7 @@ func BenchmarkDecodeRuleset(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var r Ruleset
-		if err := json.Unmarshal([]byte(ruleset), &r); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, json.Unmarshal([]byte(ruleset), &r))
 	}
 }
 
@@ -111,9 +101,7 @@ func FuzzOpenObjects(f *testing.F) {
 			return // not such an object
 		}
 		first, err := json.Marshal(once)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := json.Unmarshal(first, &twice); err != nil {
 			t.Fatalf("what was written cannot be read: %v: %s", err, first)
 		}

@@ -79,39 +79,12 @@ func (r *Recorder) Accounts(ctx context.Context) ([]Account, error) {
 	return r.noted("GET " + AccountsPath()).Accounts(ctx)
 }
 
-// UpdateRule implements [Writer].
-func (r *Recorder) UpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error) {
-	return r.noted("PATCH "+RulePath(scope, entryPoint, rule)).UpdateRule(ctx, scope, entryPoint, rule, body)
+// Send implements [Writer].
+func (r *Recorder) Send(ctx context.Context, write Write) (*Ruleset, error) {
+	return r.noted(write.String()).Send(ctx, write)
 }
 
-// CreateEntryPoint implements [Writer].
-func (r *Recorder) CreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) (*Ruleset, error) {
-	return r.noted("POST "+RulesetsPath(scope)).CreateEntryPoint(ctx, scope, phase, rules)
-}
-
-// AddRule implements [Writer].
-func (r *Recorder) AddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) (*Ruleset, error) {
-	return r.noted("POST "+RulesPath(scope, entryPoint)).AddRule(ctx, scope, entryPoint, body)
-}
-
-// DeleteRule implements [Writer].
-func (r *Recorder) DeleteRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID) (*Ruleset, error) {
-	return r.noted("DELETE "+RulePath(scope, entryPoint, rule)).DeleteRule(ctx, scope, entryPoint, rule)
-}
-
-const dry = "?dry_run=true"
-
-// TryUpdateRule implements [DryRunner].
-func (r *Recorder) TryUpdateRule(ctx context.Context, scope Scope, entryPoint RulesetID, rule RuleID, body Rule) error {
-	return r.noted("PATCH "+RulePath(scope, entryPoint, rule)+dry).TryUpdateRule(ctx, scope, entryPoint, rule, body)
-}
-
-// TryCreateEntryPoint implements [DryRunner].
-func (r *Recorder) TryCreateEntryPoint(ctx context.Context, scope Scope, phase Phase, rules []Rule) error {
-	return r.noted("POST "+RulesetsPath(scope)+dry).TryCreateEntryPoint(ctx, scope, phase, rules)
-}
-
-// TryAddRule implements [DryRunner].
-func (r *Recorder) TryAddRule(ctx context.Context, scope Scope, entryPoint RulesetID, body Rule) error {
-	return r.noted("POST "+RulesPath(scope, entryPoint)+dry).TryAddRule(ctx, scope, entryPoint, body)
+// Try implements [DryRunner].
+func (r *Recorder) Try(ctx context.Context, write Write) error {
+	return r.noted(write.String()+"?dry_run=true").Try(ctx, write)
 }

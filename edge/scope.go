@@ -3,7 +3,6 @@ package edge
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -23,7 +22,8 @@ const (
 // are comparable. The zero value is none.
 //
 // On disk and in JSON a scope is a text (see [Scope.Text]): a zone is its id, an
-// account "account:" and its id. Nothing else writes or reads that form.
+// account "account:" and its id, and what has a level that nobody knows "?", that level, ":"
+// and its id. Nothing else writes or reads that form.
 type Scope struct {
 	Level Level
 	ID    string
@@ -71,8 +71,12 @@ func (s Scope) EntryKind() Kind {
 // path is the path under which the rulesets are.
 func (s Scope) path() string { return "/" + string(s.Level) + "s/" + s.ID }
 
-// accountText begins the text of an account. No id of a zone begins so.
-const accountText = "account:"
+// accountText begins the text of an account, and strangeText that of a level that is not
+// known. No id of a zone begins so.
+const (
+	accountText = "account:"
+	strangeText = "?"
+)
 
 // String is the text form, and for a credential its level and owner.
 func (s Scope) String() string {
@@ -97,23 +101,20 @@ func (s Scope) Compare(o Scope) int {
 func (s Scope) IsZero() bool { return s.ID == "" || s.Level == "" || s.Level == LevelCredential }
 
 // Text is the text form, as JSON and the columns of the ledger have it. It is empty for an id
-// that is not known, and for a credential: what belongs to one is told by its owner. It is
-// empty for a level that is not known, too, which would read back as a zone.
+// that is not known, and for a credential: what belongs to one is told by its owner. What has
+// a level that is not known reads back as that, and not as a zone: guards refuse it.
 func (s Scope) Text() string {
-	if s.Level != LevelZone && s.Level != LevelAccount || s.ID == "" {
+	switch {
+	case s.IsZero():
 		return ""
+	case s.Level == LevelZone, s.Level == LevelAccount:
+		return s.String()
 	}
-	return s.String()
+	return strangeText + s.String()
 }
 
-// MarshalText returns the text form. It fails for a level that is not known.
-func (s Scope) MarshalText() ([]byte, error) {
-	switch s.Level {
-	case LevelZone, LevelAccount, LevelCredential, "":
-		return []byte(s.Text()), nil
-	}
-	return nil, fmt.Errorf("a scope has the level %q, which has no text", s.Level)
-}
+// MarshalText returns the text form.
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.Text()), nil }
 
 // UnmarshalText reads the text form. An empty one is the zero value.
 func (s *Scope) UnmarshalText(text []byte) error {
@@ -125,6 +126,10 @@ func (s *Scope) UnmarshalText(text []byte) error {
 func ParseScope(text string) Scope {
 	if account, ok := strings.CutPrefix(text, accountText); ok {
 		return AccountScope(AccountID(account))
+	}
+	if strange, ok := strings.CutPrefix(text, strangeText); ok {
+		level, id, _ := strings.Cut(strange, ":")
+		return Scope{Level(level), id}
 	}
 	if text == "" {
 		return Scope{}

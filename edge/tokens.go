@@ -24,7 +24,7 @@ type TokenSpec struct {
 // Token is a token as the platform has it. Its secret is not part of it: the
 // platform shows that once, in the answer that created it.
 type Token struct {
-	ID TokenID `json:"id"`
+	ID TokenID `json:"id,omitempty"`
 	TokenSpec
 	Status     string `json:"status,omitempty"` // "active", "disabled", "expired"; the set is open
 	IssuedOn   string `json:"issued_on,omitempty"`
@@ -252,38 +252,19 @@ func PermissionGroupsPath(owner AccountID) string {
 	return OwnedTokensPath(owner) + "/permission_groups"
 }
 
-// The JSON form of a token keeps unknown members. TokenSpec is embedded, so the
-// known type spells its members out.
-
-type tokenMembers struct {
-	ID         TokenID    `json:"id,omitempty"`
-	Name       string     `json:"name"`
-	Policies   []Policy   `json:"policies"`
-	NotBefore  string     `json:"not_before,omitempty"`
-	ExpiresOn  string     `json:"expires_on,omitempty"`
-	Condition  *Condition `json:"condition,omitempty"`
-	Status     string     `json:"status,omitempty"`
-	IssuedOn   string     `json:"issued_on,omitempty"`
-	ModifiedOn string     `json:"modified_on,omitempty"`
-	LastUsedOn string     `json:"last_used_on,omitempty"`
-	Value      *string    `json:"value,omitempty"` // known only so that it is never kept
-}
-
-// UnmarshalJSON keeps unknown members; see open.go.
+// UnmarshalJSON keeps unknown members, but for the secret; see open.go.
 func (t *Token) UnmarshalJSON(data []byte) error {
-	var m tokenMembers
-	if err := decodeOpen(data, &m, &t.Extra); err != nil {
-		return err
+	type known Token
+	*t = Token{}
+	err := decodeOpen(data, (*known)(t), &t.Extra)
+	if delete(t.Extra, "value"); len(t.Extra) == 0 {
+		t.Extra = nil
 	}
-	t.ID, t.Status, t.IssuedOn, t.ModifiedOn, t.LastUsedOn = m.ID, m.Status, m.IssuedOn, m.ModifiedOn, m.LastUsedOn
-	t.TokenSpec = TokenSpec{m.Name, m.Policies, m.NotBefore, m.ExpiresOn, m.Condition}
-	return nil
+	return err
 }
 
 // MarshalJSON writes unknown members, too.
 func (t Token) MarshalJSON() ([]byte, error) {
-	return encodeOpen(tokenMembers{
-		ID: t.ID, Name: t.Name, Policies: t.Policies, NotBefore: t.NotBefore, ExpiresOn: t.ExpiresOn, Condition: t.Condition,
-		Status: t.Status, IssuedOn: t.IssuedOn, ModifiedOn: t.ModifiedOn, LastUsedOn: t.LastUsedOn,
-	}, t.Extra)
+	type known Token
+	return encodeOpen(known(t), t.Extra)
 }

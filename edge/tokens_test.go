@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // nothing is a platform that has no tokens at all.
@@ -61,9 +63,7 @@ const liveToken = `{"id":"t","name":"ci","status":"disabled","issued_on":"2026-0
 // knows, and nothing that the platform writes itself.
 func TestTokenUpdate(t *testing.T) {
 	var live Token
-	if err := json.Unmarshal([]byte(liveToken), &live); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(liveToken), &live))
 	for name, test := range map[string]struct {
 		spec TokenSpec
 		want string

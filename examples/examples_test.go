@@ -10,15 +10,14 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestExamplesAreValid(t *testing.T) {
 	for dir, zones := range map[string]int{"single-zone": 1, "fleet": 3, "monorepo/infra/edge": 1, "tokens": 0, "integrations": 0} {
 		t.Run(dir, func(t *testing.T) {
 			tree, err := fs.Sub(Files, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			state, problems := compiletest.Tree(tree, ".", "")
 			for _, p := range problems {
 				t.Errorf("%s (%s)", p, p.Hint)
@@ -34,9 +33,7 @@ func TestExamplesAreValid(t *testing.T) {
 // its declarations to what it promises to show.
 func TestTokensUseTheSchema(t *testing.T) {
 	tree, err := fs.Sub(Files, "tokens")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	copies, err := fs.Glob(tree, "seawall/*")
 	if err != nil || len(copies) != len(schema.Export()) {
 		t.Fatalf("the copy has %v (%v)", copies, err)

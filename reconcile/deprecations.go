@@ -3,7 +3,7 @@ package reconcile
 import (
 	"context"
 	"log/slog"
-	"maps"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -20,7 +20,7 @@ type Deprecations func(state desired.State, at time.Time) []deprecation.Notice
 type Sunset struct {
 	Log *slog.Logger
 
-	told map[leaning]string // on which day last
+	told daily[leaning]
 }
 
 // leaning is one integration, or Seawall where that is empty, and one rule.
@@ -28,31 +28,15 @@ type leaning struct{ rule, integration string }
 
 // Report implements [Reporter].
 func (s *Sunset) Report(ctx context.Context, r Report) {
-	today, told := r.Finished.UTC().Format(time.DateOnly), map[leaning]string{}
-	if !r.Full || r.Err != nil {
-		maps.Copy(told, s.told) // this run has not looked
-	}
-	var news []deprecation.Notice
-	for _, n := range r.Plan.Deprecations {
-		if n.Info {
-			continue // it is told nowhere, so it must not pass for told
-		}
-		key := leaning{n.Rule, n.Where.Integration}
-		if s.told[key] != today && told[key] != today {
-			news = append(news, n)
-		}
-		told[key] = today
-	}
-	s.told = told
-	for _, n := range news[:min(len(news), linesPerRun)] {
+	// What is information alone is told nowhere, so it must not pass for told.
+	found := slices.DeleteFunc(slices.Clone(r.Plan.Deprecations), func(n deprecation.Notice) bool { return n.Info })
+	news := newsOf(&s.told, r, found, func(n deprecation.Notice) leaning { return leaning{n.Rule, n.Where.Integration} })
+	tellFirst(ctx, s.Log, "deprecations", news, func(n deprecation.Notice) {
 		level := slog.LevelWarn
 		if n.State == deprecation.Announced {
 			level = slog.LevelInfo
 		}
 		s.Log.Log(ctx, level, "a call is deprecated", "standing", n.Standing(), "rule", n.Rule, "integration", n.Where.Integration,
 			"call", n.Detail, "replacement", n.Replacement, "file", n.Where.File, "line", n.Where.Line)
-	}
-	if n := len(news) - linesPerRun; n > 0 {
-		s.Log.WarnContext(ctx, "further lines of this kind are left out", "kind", "deprecations", "left_out", n)
-	}
+	})
 }

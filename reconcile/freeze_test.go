@@ -11,23 +11,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func berlin(t testing.TB) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return zone
 }
 
 func window(t testing.TB, expression string, length time.Duration, zone *time.Location) Freeze {
 	t.Helper()
 	schedule, err := cron.ParseStandard(expression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return Freeze{Name: "w", Schedule: schedule, For: length, Zone: zone}
 }
 
@@ -76,9 +73,7 @@ func TestFreezeAt(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			at, err := time.Parse(time.RFC3339, test.at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			until, in := test.freeze.At(at)
 			got := ""
 			if in {

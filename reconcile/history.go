@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -105,17 +106,17 @@ type Asked struct {
 
 // Subject is what an entry is about: a deployment or another rule of a zone, or a token.
 type Subject struct {
-	Kind       diff.KindName  `json:"kind,omitempty"`    // as in [diff.ID]
-	Account    string         `json:"account,omitempty"` // its key
-	Zone       string         `json:"zone,omitempty"`    // its key
-	Scope      edge.Scope     `json:"zone_id,omitzero"`
-	Deployment string         `json:"deployment,omitempty"`
-	Ruleset    edge.RulesetID `json:"ruleset_id,omitempty"`
-	Ref        string         `json:"ref,omitempty"`   // of the execute rule, at account level
-	Token      string         `json:"token,omitempty"` // its key
-	TokenID    edge.TokenID   `json:"token_id,omitempty"`
-	Owner      edge.AccountID `json:"owner,omitempty"`   // of the token; empty: the user of the credential
-	Attempt    string         `json:"attempt,omitempty"` // the attempt to create the token
+	Kind       desired.KindName `json:"kind,omitempty"`    // as in [diff.ID]
+	Account    string           `json:"account,omitempty"` // its key
+	Zone       string           `json:"zone,omitempty"`    // its key
+	Scope      edge.Scope       `json:"zone_id,omitzero"`
+	Deployment string           `json:"deployment,omitempty"`
+	Ruleset    edge.RulesetID   `json:"ruleset_id,omitempty"`
+	Ref        string           `json:"ref,omitempty"`   // of the execute rule, at account level
+	Token      string           `json:"token,omitempty"` // its key
+	TokenID    edge.TokenID     `json:"token_id,omitempty"`
+	Owner      edge.AccountID   `json:"owner,omitempty"`   // of the token; empty: the user of the credential
+	Attempt    string           `json:"attempt,omitempty"` // the attempt to create the token
 }
 
 // MemberChange is one member that a write changes. An Old or New that is nil is a member

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
@@ -34,28 +33,14 @@ const warnWithin = 7 * 24 * time.Hour
 type Horizon struct {
 	Log *slog.Logger
 
-	told map[edge.TokenID]string // on which day last; only of tokens that end soon
+	told daily[edge.TokenID] // only of tokens that end soon
 }
 
 // Report implements [Reporter].
 func (h *Horizon) Report(ctx context.Context, r Report) {
-	today, told := r.Finished.UTC().Format(time.DateOnly), map[edge.TokenID]string{}
-	if !r.Full || r.Err != nil {
-		maps.Copy(told, h.told) // this run has not seen all there are
-	}
-	var news []diff.Expiry
-	for _, e := range r.Expiring(warnWithin) {
-		if h.told[e.ID] != today {
-			news = append(news, e)
-		}
-		told[e.ID] = today
-	}
-	h.told = told
-	for _, e := range news[:min(len(news), linesPerRun)] {
+	news := newsOf(&h.told, r, r.Expiring(warnWithin), func(e diff.Expiry) edge.TokenID { return e.ID })
+	tellFirst(ctx, h.Log, "tokens that expire", news, func(e diff.Expiry) {
 		h.Log.WarnContext(ctx, "a token ends soon or has ended", "when", e.When(r.Finished), "token", e.Token, "id", string(e.ID),
 			"expires_on", e.At.Format(time.RFC3339), "hint", "set a later expires_on, or rotate; seawall plan shows the effect")
-	}
-	if n := len(news) - linesPerRun; n > 0 {
-		h.Log.WarnContext(ctx, "further lines of this kind are left out", "kind", "tokens that expire", "left_out", n)
-	}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // logged returns the lines of a report in the log, each as "LEVEL message".
@@ -26,9 +27,7 @@ func logged(t *testing.T, report Report) (lines []string, text string) {
 	text = out.String()
 	for line := range strings.Lines(text) {
 		var record struct{ Level, Msg string }
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &record))
 		lines = append(lines, record.Level+" "+record.Msg)
 	}
 	return lines, text
@@ -64,9 +63,7 @@ func (l *logs) report(r Report) (lines []string) {
 	l.Report(l.t.Context(), r)
 	for line := range strings.Lines(l.out.String()) {
 		var record struct{ Level, Msg string }
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			l.t.Fatal(err)
-		}
+		must.Do(l.t, json.Unmarshal([]byte(line), &record))
 		lines = append(lines, record.Level+" "+record.Msg)
 	}
 	return lines

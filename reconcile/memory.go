@@ -14,6 +14,10 @@ import (
 // Forgetful is [Records] and a [Control] that last as long as the process. A run without
 // a ledger has it, tests use it, and the ledger is held to the same behaviour.
 type Forgetful struct {
+	// Now is the clock by which holds end, for the question of [Records.RecordWrite] whether a
+	// zone is held; nil: that is not asked.
+	Now func() time.Time
+
 	mu  sync.Mutex
 	has Record
 	// accepted reports whether any commit is on record; it may be one without a name.

@@ -183,7 +183,14 @@ func (f *Forgetful) permitted(write Entry) error {
 	if !f.accepted {
 		return nil
 	}
-	return write.Permitted(f.has.Accepted.Commit, nil)
+	var holds []diff.Hold
+	if f.Now != nil {
+		holds = diff.Active(f.has.Holds, f.Now(), nil)
+	}
+	if write.Trigger == TriggerRevert { // which puts back what an earlier one has, too
+		holds = slices.DeleteFunc(holds, diff.Hold.Reverted)
+	}
+	return write.Permitted(f.has.Accepted.Commit, holds)
 }
 
 // Unclaim implements [Records].

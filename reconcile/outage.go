@@ -33,6 +33,7 @@ const (
 	OutageZone       OutageSubject = "zone"
 	OutageSink       OutageSubject = "sink"
 	OutageForge      OutageSubject = "forge"
+	OutageRoute      OutageSubject = "route" // of notifications
 	OutageState      OutageSubject = "state" // the state folder: a full disk, a damaged ledger
 )
 

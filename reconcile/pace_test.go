@@ -10,13 +10,12 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestShortestGap(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	winter := time.Date(2026, 1, 14, 11, 7, 13, 5, zone)
 	for name, c := range map[string]struct {
 		cron string
@@ -38,9 +37,7 @@ func TestShortestGap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			schedule, err := cron.ParseStandard(c.cron)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := ShortestGap(schedule, c.from); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}

@@ -45,6 +45,24 @@ type Reporter interface {
 // is a stage of unknown length.
 type Progress func(stage string, done, total int)
 
+// Show tells it; nil is told nothing.
+func (p Progress) Show(stage string, done, total int) {
+	if p != nil {
+		p(stage, done, total)
+	}
+}
+
+// Requests counts the HTTP requests that were sent to the platform so far.
+type Requests func() int64
+
+// Sent is how many; nil counts none.
+func (r Requests) Sent() int64 {
+	if r == nil {
+		return 0
+	}
+	return r()
+}
+
 // Trigger says why a run happens.
 type Trigger string
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
@@ -200,16 +201,16 @@ func (r Report) counts() []string {
 // JSON writes a report in its versioned JSON form.
 func (r Report) JSON(w io.Writer) error {
 	type result struct {
-		Account    string        `json:"account"`
-		Zone       string        `json:"zone"`
-		Kind       diff.KindName `json:"kind,omitempty"` // as in [diff.ID]
-		Deployment string        `json:"deployment"`
-		Token      string        `json:"token,omitempty"`
-		Outcome    Outcome       `json:"outcome"`
-		Error      string        `json:"error,omitempty"`
-		Left       []diff.Field  `json:"left,omitempty"`
-		Concurrent bool          `json:"concurrent,omitempty"`
-		Unproved   bool          `json:"unproved,omitempty"`
+		Account    string           `json:"account"`
+		Zone       string           `json:"zone"`
+		Kind       desired.KindName `json:"kind,omitempty"` // as in [diff.ID]
+		Deployment string           `json:"deployment"`
+		Token      string           `json:"token,omitempty"`
+		Outcome    Outcome          `json:"outcome"`
+		Error      string           `json:"error,omitempty"`
+		Left       []diff.Field     `json:"left,omitempty"`
+		Concurrent bool             `json:"concurrent,omitempty"`
+		Unproved   bool             `json:"unproved,omitempty"`
 	}
 	results := make([]result, len(r.Results))
 	for i, res := range r.Results {

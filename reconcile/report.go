@@ -134,10 +134,6 @@ type Result struct {
 // ErrInvalid: the commit's declarations contain mistakes; see [Report.Problems].
 var ErrInvalid = errors.New("the desired state is invalid")
 
-// ErrShrunk: the commit declares far less than the one before, and no one has
-// said that it may.
-var ErrShrunk = errors.New("the desired state has shrunk")
-
 // Count returns how many results have an outcome.
 func (r Report) Count(outcome Outcome) int {
 	n := 0

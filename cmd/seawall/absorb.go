@@ -60,12 +60,11 @@ Exit codes: 0 done, or nothing differs; 1 failure.`,
 	}
 	flags := cmd.Flags()
 	setup.AddConfig(cmd, &f.Options)
-	flags.StringVar(&f.Options.Dir, "dir", ".", "the working copy: `DIR` with the CUE files")
+	f.Options.AddDir(cmd, ".", "the working copy: `DIR` with the CUE files")
 	f.AddPlatform(cmd)
 	flags.BoolVar(&f.dry, "dry-run", false, "print the difference and write nothing")
 	flags.StringVar(&f.branch, "branch", "", "push the change as the new branch `NAME` of the configured repository")
 	flags.StringVar(&f.message, "message", "", "`TEXT` of the commit, with --branch")
-	_ = cmd.MarkFlagDirname("dir")
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // inherited is what a tier says of a member, and what is live in another zone instead.
@@ -75,9 +76,7 @@ func TestAbsorbOfEachMember(t *testing.T) {
 		}
 		file := filepath.Join(dir, strings.ReplaceAll(m.Path, ".", "-")+".txtar")
 		text := absorbScript(m.Path, of, commands)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		files = append(files, file)
 	}
 	runScripts(t, files)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 			return err
 		}
 	}
-	report, err := runOnce(t, cmd, o, setup.ToApply, &order, adjust)
+	report, err := runOnce(cmd.Context(), t, o, setup.ToApply, &order, adjust)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 	}
 	warnUnused(t, order.Approve, report.Plan.Granted)
 	if report.Err != nil {
-		return setup.Explain(report.Err)
+		return report.Err
 	}
 	return cli.Attention(!report.Converged())
 }
@@ -109,16 +110,13 @@ func warnUnused(t *cli.Terminal, approved, granted []string) {
 // showReport shows what a run has found and done. planned says that the plan was shown
 // already.
 func showReport(t *cli.Terminal, r reconcile.Report, output string, planned bool) error {
-	switch {
-	case output == "json":
-		return r.JSON(t.Out)
-	case output == "markdown":
-		return r.Markdown(t.Out)
-	case planned:
-		fmt.Fprintln(t.Out)
-		return r.TextOfResults(t.Out, t.ColourOut)
-	}
-	return r.Text(t.Out, t.ColourOut)
+	return t.ShowAs(output, cli.Forms{"json": r.JSON, "markdown": r.Markdown, "text": func(w io.Writer) error {
+		if !planned {
+			return r.Text(w, t.ColourOut)
+		}
+		fmt.Fprintln(w)
+		return r.TextOfResults(w, t.ColourOut)
+	}})
 }
 
 // confirmPlan shows a plan and asks whether to apply it. It does not ask where there is
@@ -136,24 +134,21 @@ func confirmPlan(ctx context.Context, t *cli.Terminal, p diff.Plan, output strin
 	if changes == 0 {
 		return false, nil
 	}
-	if shown = output == "text"; shown {
-		err = render.Text(t.Out, p, t.ColourOut)
-	} else {
-		err = render.Text(t.Err, p, t.ColourErr)
-	}
-	if err != nil {
+	if shown, err = showFirst(t, p, output); err != nil {
 		return shown, err
 	}
 	question := "Apply " + cli.Plural(changes, "change", "changes")
 	if weaken > 0 {
-		question += fmt.Sprintf(", %d of which %s", weaken, verb(weaken, "weakens", "weaken"))
+		question += ", " + cli.Plural(weaken, "of which weakens", "of which weaken")
 	}
 	return shown, cli.Confirm(ctx, t, question+"?", false)
 }
 
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
+// showFirst shows a plan before a question: on standard error where the result has another
+// form. shown says that it is on standard output.
+func showFirst(t *cli.Terminal, p diff.Plan, output string) (shown bool, err error) {
+	if output == "text" {
+		return true, render.Text(t.Out, p, t.ColourOut)
 	}
-	return many
+	return false, render.Text(t.Err, p, t.ColourErr)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -65,7 +66,10 @@ without --within. With --within it covers only what ends in that time.`,
 				return err
 			}
 			s := report.NewSchedule(calendar, corrections, at, days)
-			if err := showSchedule(t, s, a.Output); err != nil {
+			err = t.ShowAs(a.Output, cli.Forms{
+				"json": s.JSON, "markdown": s.Markdown, "text": func(w io.Writer) error { return s.Text(w, t.ColourOut) },
+			})
+			if err != nil {
 				return err
 			}
 			return cli.ExitWith(s.ExitCode())
@@ -75,16 +79,6 @@ without --within. With --within it covers only what ends in that time.`,
 	cmd.Flags().StringVar(&within, "within", "", "only what ends within `TIME` of the day, such as 90d or 12w")
 	a.AddTo(cmd, "text", "json", "markdown")
 	return cmd
-}
-
-func showSchedule(t *cli.Terminal, s report.Schedule, output string) error {
-	switch output {
-	case "json":
-		return s.JSON(t.Out)
-	case "markdown":
-		return s.Markdown(t.Out)
-	}
-	return s.Text(t.Out, t.ColourOut)
 }
 
 // parseDays reads 90d or 12w; -1 where nothing is said.

@@ -13,15 +13,14 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // deprecationDoc is the calendar that Seawall carries, a row for each rule. The calls and
 // members of a rule are in what seawall deprecations list prints.
 func deprecationDoc(t *testing.T) string {
 	c, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Data as of %s: %s.\n\n", c.DataAsOf, c.Basis)
 	b.WriteString("| date | rule | what ends | replacement |\n|---|---|---|---|\n")
@@ -38,9 +37,7 @@ func deprecationDoc(t *testing.T) string {
 // TestDeprecationDocExamples compiles what the page tells people to write.
 func TestDeprecationDocExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/deprecations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cueBlock := regexp.MustCompile("(?s)```cue\n(.*?)```")
 	text := "package edge\n"
 	for _, block := range cueBlock.FindAllStringSubmatch(string(generatedPart().ReplaceAll(page, nil)), -1) {
@@ -70,9 +67,7 @@ func ruleDates(r deprecation.Rule) string {
 // share a row.
 func effectsDoc(t *testing.T) string {
 	c, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rules, days := map[[2]string][]string{}, map[[2]string]string{}
 	var order [][2]string
 	for _, e := range sim.Effects(c) {

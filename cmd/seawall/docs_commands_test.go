@@ -12,6 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Each command in a document, in a block or within a line, is one that the binary has, with
@@ -29,9 +30,7 @@ func TestCommandsInDocuments(t *testing.T) {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, words := range commandsIn(string(text)) {
 				commands++
 				if problem := unknownIn(root, words); problem != "" {

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // logMessage is what the program may write to its log.
@@ -29,9 +31,7 @@ const logPage = "../../docs/log-messages.md"
 // the page itself and is kept; a message without a meaning fails.
 func logDoc(t *testing.T) string {
 	page, err := os.ReadFile(logPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	meanings := map[string]string{}
 	logRow := regexp.MustCompile(`(?m)^\| ([^|]+) \| (?:debug|info|warn|error)[^|]* \|[^|]*\| (.*) \|$`)
 	for _, row := range logRow.FindAllSubmatch(page, -1) {
@@ -85,9 +85,7 @@ func logMessages(t *testing.T) []logMessage {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	var list []logMessage
 	for _, m := range found {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestGeneratedDocs holds the generated parts of docs/ to the code. A part
@@ -30,9 +31,7 @@ func TestGeneratedDocs(t *testing.T) {
 	parts := generatedPart()
 	for _, file := range files {
 		have, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want := parts.ReplaceAllFunc(have, func(part []byte) []byte {
 			name := string(parts.FindSubmatch(part)[1])
 			generate, ok := generators[name]

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // tokenDoc shows what the script token-docs is held to: its file, and each
 // command with its answer.
 func tokenDoc(t *testing.T) string {
 	archive, err := txtar.ParseFile("testdata/script/token-docs.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files := map[string]string{}
 	for _, f := range archive.Files {
 		files[f.Name] = string(f.Data)

@@ -173,11 +173,9 @@ func zonesInForce(ctx context.Context, memory *ledger.Ledger, name string) ([]ed
 
 // zonesNamed are the zones of a name in any account, where their ids are known.
 func zonesNamed(state desired.State, name string) (ids []edge.Scope) {
-	for _, account := range state.Accounts {
-		for _, zone := range account.Zones {
-			if zone.Key == name && !desired.Sought(zone.Scope.ID) {
-				ids = append(ids, zone.Scope)
-			}
+	for _, zone := range state.EachZone() {
+		if zone.Key == name && !desired.Sought(zone.Scope.ID) {
+			ids = append(ids, zone.Scope)
 		}
 	}
 	return ids
@@ -221,13 +219,11 @@ func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name stri
 		return nil, nil
 	}
 	var names []string
-	for _, account := range state.Accounts {
-		for _, zone := range account.Zones {
-			if zone.Key == name {
-				return zonesNamed(state, name), nil
-			}
-			names = append(names, zone.Key)
+	for _, zone := range state.EachZone() {
+		if zone.Key == name {
+			return zonesNamed(state, name), nil
 		}
+		names = append(names, zone.Key)
 	}
 	return nil, cli.Fail(fmt.Errorf("no zone %q is declared", name), nearest.Hint(name, names, zoneHint))
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/seawall-dev/seawall/desired/terraform"
 	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
 // importFlags are those of seawall import.
@@ -159,7 +160,10 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	}
 	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url "+schema.Cloudflare.BaseURL
 	reads := state.Platform()
-	platform := importer.Platform{Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), ByID: true, Unmanaged: state.Left}
+	platform := importer.Platform{
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), Names: directory.New(directory.Config{Now: time.Now}),
+		ByID: true, Unmanaged: state.Left,
+	}
 	if f.tokens {
 		platform.Tokens = reads
 	}
@@ -214,13 +218,9 @@ func tokensOf(s setup.Settings) (edge.TokenReader, error) {
 		s.Credentials.Tokens = &schema.SecretRef{Env: setup.EnvTokensToken}
 	}
 	if _, err := setup.ReadToken(*s.Credentials.Tokens); err != nil {
-		return nil, cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
+		return nil, fmt.Errorf("credentials.tokens: %w", err)
 	}
-	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return nil, err
-	}
-	return edge.ReadOnlyTokens(platform), nil
+	return s.TokenReader(nil)
 }
 
 // settings are configuration and flags; a base URL needs no configuration.

@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // No secret is ever told: not on either stream, not in a log at its most
@@ -179,9 +180,7 @@ listen: "127.0.0.1:0"
 		r.command("apply-markdown", append([]string{"apply", "-o", "markdown"}, args...)...)
 	}
 	transcript, err := json.Marshal(r.sim.Transcript())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	r.write(filepath.Join(r.dir, "transcript"), string(transcript))
 }
 
@@ -189,9 +188,7 @@ func (r *leakRun) startSim() {
 	var err error
 	log := r.create("sim.log")
 	r.sim, err = sim.Start(sim.Config{Quirks: r.quirks, Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	r.t.Cleanup(func() { _ = r.sim.Close() })
 	if r.baseURL == "" {
 		r.baseURL = r.sim.BaseURL
@@ -200,20 +197,14 @@ func (r *leakRun) startSim() {
 
 func (r *leakRun) write(path, text string) {
 	r.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(r.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (r *leakRun) create(name string) *os.File {
 	r.t.Helper()
 	file, err := os.Create(filepath.Join(r.dir, name))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	r.t.Cleanup(func() { _ = file.Close() })
 	return file
 }
@@ -247,12 +238,8 @@ func (r *leakRun) daemon(name string, args ...string) {
 	cmd.Env, cmd.Stdout = pairs(r.env()), r.create(name+".out")
 	log := r.create(name + ".err")
 	lines, err := cmd.StderrPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
+	must.Do(r.t, cmd.Start())
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
 	scanner := bufio.NewScanner(io.TeeReader(lines, log))
@@ -310,9 +297,7 @@ func (w *leakWorld) grep(t *testing.T, dir string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if searched < 8 {
 		t.Errorf("only %d files were searched", searched)
 	}

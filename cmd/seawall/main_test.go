@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the outputs in scripts")
@@ -55,9 +56,7 @@ func scripts(t *testing.T) (files []string) {
 		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
 	}
 	all, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, file := range all {
 		if !slices.Contains(files, file) {
 			files = append(files, file)
@@ -120,9 +119,7 @@ func TestScript(t *testing.T) {
 func runScripts(t *testing.T, files []string) {
 	t.Helper()
 	terraform, err := filepath.Abs("../../desired/terraform/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		UpdateScripts:       *update,

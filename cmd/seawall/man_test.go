@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var manFolder = flag.String("man", "", "folder to write the pages of the manual to; .ci/release sets it")
@@ -28,9 +29,7 @@ func TestManPages(t *testing.T) {
 	date := time.Unix(seconds, 0).UTC()
 	root := newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard})
 	root.DisableAutoGenTag = true
-	if err := doc.GenManTree(root, &doc.GenManHeader{Source: "Seawall", Manual: "Seawall", Date: &date}, folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, doc.GenManTree(root, &doc.GenManHeader{Source: "Seawall", Manual: "Seawall", Date: &date}, folder))
 	pages, err := filepath.Glob(filepath.Join(folder, "*.1"))
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("%d pages, %v", len(pages), err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ a freeze, the end of a hold) counts as a change.`,
 			}
 			var made setup.Settings
 			var order once.Order
-			report, err := runOnce(t, cmd, o, setup.ToPlan, &order, func(s setup.Settings) error { made = s; return nil })
+			report, err := runOnce(cmd.Context(), t, o, setup.ToPlan, &order, func(s setup.Settings) error { made = s; return nil })
 			if err != nil {
 				return err
 			}
@@ -62,10 +63,16 @@ a freeze, the end of a hold) counts as a change.`,
 					return err
 				}
 			}
-			if err := showPlan(t, report.Plan, o.Output); err != nil {
+			p := report.Plan
+			err = t.ShowAs(o.Output, cli.Forms{
+				"json":     func(w io.Writer) error { return render.JSON(w, p) },
+				"markdown": func(w io.Writer) error { return render.Markdown(w, p) },
+				"text":     func(w io.Writer) error { return render.Text(w, p, t.ColourOut) },
+			})
+			if err != nil {
 				return err
 			}
-			return exitOfPlan(report.Plan, detailed)
+			return exitOfPlan(p, detailed)
 		},
 	}
 	o.AddTo(cmd)
@@ -76,16 +83,6 @@ a freeze, the end of a hold) counts as a change.`,
 	_ = cmd.MarkFlagFilename("out", "plan")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 for changes and 3 for weakening changes")
 	return cmd
-}
-
-func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
-	switch output {
-	case "json":
-		return render.JSON(t.Out, p)
-	case "markdown":
-		return render.Markdown(t.Out, p)
-	}
-	return render.Text(t.Out, p, t.ColourOut)
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
@@ -105,24 +102,29 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 	return cli.ExitWith(code)
 }
 
-// runOnce makes one run for plan or apply. A run that failed before it had a plan is an error;
+// runOnce makes one run for plan, apply or a rotation. A run that failed before it had a plan is an error;
 // mistakes in the desired state were told by then. adjust, where it is not nil, has the last
 // word on the order.
-func runOnce(t *cli.Terminal, cmd *cobra.Command, o setup.Options, why setup.Purpose, order *once.Order, adjust func(setup.Settings) error) (reconcile.Report, error) {
-	whileItRuns, stop := context.WithCancel(cmd.Context())
+func runOnce(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Purpose, order *once.Order, adjust func(setup.Settings) error) (reconcile.Report, error) {
+	whileItRuns, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(whileItRuns, heap.ToEnd)
 	var err error
 	if order.Zones, order.Tokens, err = o.Scope(); err != nil {
 		return reconcile.Report{}, err
 	}
-	a, err := assemble(cmd.Context(), t, o, why, adjust)
+	a, err := assemble(ctx, t, o, why, adjust)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
 	defer a.Close()
 	if why == setup.ToApply {
-		defer cli.ExplainInterrupt(cmd.Context(), t)()
+		defer cli.ExplainInterrupt(ctx, t)()
+	}
+	if why == setup.ToApply && order.Rotate != "" { // whoever has the tokens does it instead
+		if err := a.LockTokens(); err != nil {
+			return reconcile.Report{}, err
+		}
 	}
 	show, wipe := t.Follow(a.Quota)
 	run := a.Once(show)
@@ -130,11 +132,11 @@ func runOnce(t *cli.Terminal, cmd *cobra.Command, o setup.Options, why setup.Pur
 	if why == setup.ToPlan {
 		do = run.Plan
 	}
-	report := do(cmd.Context(), *order)
+	report := do(ctx, *order)
 	wipe()
 	t.ShowProblems(t.Err, report.Problems)
 	if report.Err != nil && len(report.Results) == 0 {
-		return report, setup.Explain(report.Err)
+		return report, report.Err
 	}
 	return report, nil
 }

@@ -80,7 +80,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 		return err
 	}
 	defer a.Close()
-	show, wipe := t.Progress()
+	show, wipe := t.Follow(cli.Quota{})
 	run, err := newRevertRun(a, show)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	planned, err := run.Plan(ctx, order)
 	wipe()
 	if err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	if err := showRevertPlan(t, planned); err != nil {
 		return err
@@ -141,7 +141,7 @@ func showReverted(t *cli.Terminal, planned *revert.Planned, report reconcile.Rep
 		}
 	}
 	if report.Err != nil {
-		return setup.Explain(report.Err)
+		return report.Err
 	}
 	back := map[edge.Scope]bool{}
 	for _, result := range report.Results {

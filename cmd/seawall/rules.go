@@ -141,7 +141,7 @@ func (b *book) readAccount(ctx context.Context, a desired.Account) error {
 	b.reading.Names.Look(ctx, scope)
 	a = b.reading.Names.Resolve(scope).Accounts[0]
 	if err := b.reading.Names.CheckAccount(a); err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	if b.accounts[lane] == nil {
 		b.accounts[lane] = zone.NewAccounts(b.reading.Lanes.All[lane].Reader, time.Now)
@@ -149,7 +149,7 @@ func (b *book) readAccount(ctx context.Context, a desired.Account) error {
 	}
 	live, _, err := b.accounts[lane].Live(ctx, deploying(a, a.Rulesets), time.Time{})
 	if err != nil || live.Listed.Err != nil {
-		return setup.Explain(errors.Join(err, live.Listed.Err))
+		return errors.Join(err, live.Listed.Err)
 	}
 	refs := b.refs(a, live.Listed.Value)
 	if live, _, err = b.accounts[lane].Live(ctx, deploying(a, refs), time.Time{}); err != nil {
@@ -162,7 +162,7 @@ func (b *book) readAccount(ctx context.Context, a desired.Account) error {
 			err = live.Managed[found.ID].Err
 		}
 		if err != nil {
-			failed = errors.Join(failed, setup.Explain(err))
+			failed = errors.Join(failed, err)
 			continue
 		}
 		b.add(a.Key, live.Managed[found.ID].Value)
@@ -297,19 +297,7 @@ func showRules(t *cli.Terminal, f rulesFlags, sets []listedRuleset) error {
 		Version  int             `json:"version"`
 		Rulesets []listedRuleset `json:"rulesets"`
 	}{1, sets}
-	return t.Show(f.Output, facts, func() error { return rulesText(t, sets) })
-}
-
-func rulesText(t *cli.Terminal, sets []listedRuleset) error {
-	for i, set := range sets {
-		if i > 0 {
-			fmt.Fprintln(t.Out)
-		}
-		if err := set.show(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.Show(f.Output, facts, func() error { return cli.Apart(t.Out, sets, func(set listedRuleset) error { return set.show(t) }) })
 }
 
 // instead names what may have been meant where no rule is found.

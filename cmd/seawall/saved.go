@@ -152,49 +152,39 @@ func samePath(flag string, saved planfile.SavedPath) bool {
 	return flag == saved.Given || savedPath(flag).Absolute == saved.Absolute
 }
 
-// contradicts reports a flag that says otherwise than what a plan was made from.
-func contradicts(o *setup.Options, from planfile.SavedFrom) error {
-	const hint = "leave out the flag, the saved plan records it; or make a new plan"
-	for _, path := range []struct {
-		flag, given string
-		saved       planfile.SavedPath
-		none        string
-	}{
-		{"--dir", o.Dir, from.Dir, "from git"},
-		{"--config", o.Config, from.Config, "without a configuration"},
-	} {
-		switch {
-		case path.given == "", samePath(path.given, path.saved):
-		case path.saved.Given == "":
-			return cli.Fail(fmt.Errorf("%s %s contradicts the plan, which was made %s", path.flag, path.given, path.none), hint)
-		default:
-			return cli.Fail(fmt.Errorf("%s %s contradicts the plan, which was made with %s", path.flag, path.given, path.saved.Absolute), hint)
-		}
-	}
-	return nil
-}
-
 // fill takes what the command line leaves out from what a plan was made from, and says
 // what it took, as flags. What the command line says otherwise is an error.
 func fill(o *setup.Options, from planfile.SavedFrom, platform string) (taken []string, err error) {
-	if err := contradicts(o, from); err != nil {
-		return nil, err
+	const hint = "leave out the flag, the saved plan records it; or make a new plan"
+	take := func(flag string, value *string, saved string) {
+		*value, taken = saved, append(taken, flag+" "+saved)
 	}
-	for _, flag := range []struct {
-		name  string
-		value *string
-		saved string
-		given bool
+	usual := os.Getenv("SEAWALL_CONFIG") != "" || from.Config.Absolute == setup.DefaultConfig
+	for _, path := range []struct {
+		flag   string
+		value  *string
+		saved  planfile.SavedPath
+		needed bool
+		none   string
 	}{
-		{"--dir", &o.Dir, from.Dir.Absolute, from.Dir.Given != ""},
-		{"--config", &o.Config, from.Config.Absolute, from.Config.Given != "" && os.Getenv("SEAWALL_CONFIG") == "" && from.Config.Absolute != setup.DefaultConfig},
-		{"--base-url", &o.BaseURL, platform, from.BaseURL},
-		{"--profile", &o.Profile, from.Profile, from.Profile != ""},
+		{"--dir", &o.Dir, from.Dir, true, "from git"},
+		{"--config", &o.Config, from.Config, !usual, "without a configuration"},
 	} {
-		if *flag.value == "" && flag.given {
-			*flag.value = flag.saved
-			taken = append(taken, flag.name+" "+flag.saved)
+		switch given := *path.value; {
+		case given == "" && path.needed && path.saved.Given != "":
+			take(path.flag, path.value, path.saved.Absolute)
+		case given == "", samePath(given, path.saved):
+		case path.saved.Given == "":
+			return nil, cli.Fail(fmt.Errorf("%s %s contradicts the plan, which was made %s", path.flag, given, path.none), hint)
+		default:
+			return nil, cli.Fail(fmt.Errorf("%s %s contradicts the plan, which was made with %s", path.flag, given, path.saved.Absolute), hint)
 		}
+	}
+	if o.BaseURL == "" && from.BaseURL {
+		take("--base-url", &o.BaseURL, platform)
+	}
+	if o.Profile == "" && from.Profile != "" {
+		take("--profile", &o.Profile, from.Profile)
 	}
 	return taken, nil
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,19 +39,12 @@ Exit codes: 0 all of it is shown, 4 something could not be read: the output says
 1 failure.`,
 		Example:           "  seawall show shop.example\n  seawall show shop.example --dir my-edge\n  seawall show ci-dns -o json | jq -r .shown[].changed.author",
 		Args:              zoneOrToken,
-		ValidArgsFunction: completeShow,
+		ValidArgsFunction: setup.CompleteZoneOrToken,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runShow(cmd.Context(), t, o, args[0]) },
 	}
 	o.AddSource(cmd)
 	cli.AddOutput(cmd, &o.Output, "text", "cue", "json")
 	return cmd
-}
-
-// completeShow completes zones and tokens.
-func completeShow(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	zones, directive := setup.CompleteZone(cmd, args, word)
-	tokens, _ := setup.CompleteToken(cmd, args, word)
-	return append(zones, tokens...), directive
 }
 
 func runShow(ctx context.Context, t *cli.Terminal, o setup.Options, word string) error {
@@ -71,7 +62,7 @@ func runShow(ctx context.Context, t *cli.Terminal, o setup.Options, word string)
 		places := all[i].Places()
 		found, err := in.Trace(ctx, places)
 		if err != nil {
-			return setup.Explain(err)
+			return err
 		}
 		all[i].Trace(places, found)
 		partial = partial || all[i].Partial
@@ -88,31 +79,22 @@ func writeShown(t *cli.Terminal, output string, all []show.Shown) error {
 		Shown   []show.Shown `json:"shown"`
 	}{show.Version, all}
 	return t.Show(output, facts, func() error {
-		for i, s := range all {
-			if i > 0 {
-				fmt.Fprintln(t.Out)
-			}
-			write := s.Text
+		return cli.Apart(t.Out, all, func(s show.Shown) error {
 			if output == "cue" {
-				write = s.CUE
+				return s.CUE(t.Out)
 			}
-			if err := write(t.Out); err != nil {
-				return err
-			}
-		}
-		return nil
+			return s.Text(t.Out)
+		})
 	})
 }
 
 // findShown finds the zones and the token that a word means, with what is live of them.
 func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desired.State, word string) (all []show.Shown, err error) {
 	var names []string
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			names = append(names, z.Key)
-			if z.Key == word || z.Scope.String() == word {
-				all = append(all, showZone(ctx, t, o, state.Commit, account, z))
-			}
+	for account, z := range state.EachZone() {
+		names = append(names, z.Key)
+		if z.Key == word || z.Scope.String() == word {
+			all = append(all, showZone(ctx, t, o, state.Commit, account, z))
 		}
 	}
 	for _, token := range state.Tokens {
@@ -130,26 +112,20 @@ func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desi
 
 // showZone shows a zone. A platform that cannot be read leaves what is live unknown.
 func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit string, account desired.Account, z desired.Zone) show.Shown {
-	if o.Dir != "" && o.BaseURL == "" && o.Config == "" && os.Getenv("SEAWALL_CONFIG") == "" {
+	if o.Dir != "" && o.BaseURL == "" && !o.NamesConfig() {
 		return show.Zone(account, z, commit, nil, "no platform is named: --base-url or --config names one")
 	}
 	read, id, err := readZone(ctx, t, o, account, z)
 	if err != nil {
-		s := show.Zone(account, z, commit, nil, reasonOf(err))
+		s := show.Zone(account, z, commit, nil, cli.Reason(err))
 		s.Partial = true
 		return s
 	}
 	live := make([]show.Live, len(read))
-	unread := false
 	for i, one := range read {
-		live[i] = show.Live{As: one.As, Describe: one.Describe}
-		if one.Err != nil {
-			live[i].Unknown, unread = reasonOf(one.Err), true
-		}
+		live[i] = show.Live(one)
 	}
-	s := show.Zone(account, z, commit, live, "").WithID(id)
-	s.Partial = unread
-	return s
+	return show.Zone(account, z, commit, live, "").WithID(id)
 }
 
 func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.Scope, error) {
@@ -174,7 +150,7 @@ func showToken(ctx context.Context, t *cli.Terminal, o setup.Options, commit str
 		return err
 	})
 	if err != nil {
-		s := show.Token(token, commit, nil, reasonOf(err))
+		s := show.Token(token, commit, nil, cli.Reason(err))
 		s.Partial = true
 		return s
 	}
@@ -183,9 +159,4 @@ func showToken(ctx context.Context, t *cli.Terminal, o setup.Options, commit str
 		unknown += "; " + known.Hint
 	}
 	return show.Token(token, commit, known.Records, unknown)
-}
-
-// reasonOf is an error in one line, with its hints.
-func reasonOf(err error) string {
-	return strings.Join(append([]string{err.Error()}, setup.HintsOf(err)...), "; ")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
 
@@ -153,7 +154,7 @@ func listen(ctx context.Context, address string, remote bool) (net.Listener, err
 	if err != nil {
 		return nil, cli.Usage("--listen %q is not an address like 127.0.0.1:8787", address)
 	}
-	if ip := net.ParseIP(host); !remote && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !remote && !outbound.Loopback(host) {
 		return nil, cli.Fail(fmt.Errorf("--listen %s is reachable from other machines", address),
 			"the simulator's tokens are public: add --allow-remote if that is what you want")
 	}

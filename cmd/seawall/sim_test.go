@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestSimAtADay runs the verb with --at: the calendar is in it, and the clock of
@@ -28,20 +29,14 @@ func TestSimAtADay(t *testing.T) {
 		}
 	}()
 	var greeting sim.Greeting
-	if err := json.NewDecoder(out).Decode(&greeting); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(out).Decode(&greeting))
 	ask := func(method, url, body string) int {
 		t.Helper()
 		req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		req.Header.Set("Authorization", "Bearer "+greeting.RulesetsToken)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}

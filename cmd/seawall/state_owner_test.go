@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Users of these tests: whom the daemon runs as, and another one. They need no name.
@@ -33,9 +34,7 @@ func newOwnedState(t *testing.T) ownedState {
 		t.Skip("only root can give a folder to another user")
 	}
 	dir, err := os.MkdirTemp("", "seawall-owner-") //nolint:usetesting // another user must reach it; folders of t belong to root
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	o := ownedState{filepath.Join(dir, "seawall"), filepath.Join(dir, "config.cue"), filepath.Join(dir, "state")}
 	text := strings.NewReplacer("STATE", o.state).Replace(`source: url: "https://git.example/edge.git"
@@ -44,19 +43,13 @@ credentials: {rulesets: env: "RULESETS", tokens: env: "TOKENS"}
 state: dir: "STATE"
 `)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	program, err := os.ReadFile(self) // it is seawall under that name
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, err := range []error{
 		os.Chmod(dir, 0o755), os.WriteFile(o.binary, program, 0o755), os.WriteFile(o.config, []byte(text), 0o644), os.Mkdir(o.state, 0o700), os.Chown(o.state, daemonUser, daemonUser),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	return o
 }
@@ -97,9 +90,7 @@ func (o ownedState) strangers(t *testing.T) (list []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return list
 }
 
@@ -128,9 +119,7 @@ func TestRootLeavesFilesToTheOwnerOfTheState(t *testing.T) {
 func TestOtherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	o := newOwnedState(t)
-	if err := os.Chmod(o.state, 0o755); err != nil { // enough to look in
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(o.state, 0o755)) // enough to look in
 	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}, {"revert", "--since", "1h", "--yes"}} {
 		out, err := o.run(otherUser, args...)
 		if err == nil || !strings.Contains(out, "belongs to #41001, and this is #41002") || !strings.Contains(out, "hint: nothing was changed") {
@@ -151,21 +140,13 @@ func TestGivingBackStaysInTheFolder(t *testing.T) {
 		os.WriteFile(outside, []byte("x"), 0o600), os.Link(outside, filepath.Join(o.state, "hard")), os.Symlink(outside, filepath.Join(o.state, "soft")),
 		os.WriteFile(filepath.Join(o.state, "ours"), []byte("x"), 0o600),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	owner, err := setup.OwnerOfState(o.state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := owner.GiveBack(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, owner.GiveBack())
 	info, err := os.Stat(outside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if uid, _, _, _ := setup.OwnerOf(info); uid != 0 {
 		t.Errorf("a file outside was given to %d", uid)
 	}

@@ -123,14 +123,14 @@ func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneLi
 	if a.address != "" {
 		return
 	}
-	config, err := setup.LoadConfig(t, a.ConfigFile())
+	s, err := setup.LoadConfig(t, a.ConfigFile())
 	for i, z := range list.Zones {
 		if z.Commit == "" {
 			continue
 		}
 		var found evaluate.Origins
 		if err == nil {
-			found, err = setup.TraceCommit(ctx, config, z.Commit, z.Places())
+			found, err = setup.TraceCommit(ctx, s.Config, z.Commit, z.Places())
 		}
 		switch changed := show.Newest(found); {
 		case err != nil:
@@ -152,11 +152,8 @@ func (a *asking) daemon(t *cli.Terminal) (client inspect.Client, where string, e
 		}
 		return client, a.address, nil
 	}
-	config, err := setup.LoadConfig(t, a.ConfigFile())
-	if err != nil {
-		return client, "", err
-	}
-	return inspect.OnSocket(config.StateDir), inspect.SocketPath(config.StateDir), nil
+	s, err := setup.LoadConfig(t, a.ConfigFile())
+	return inspect.OnSocket(s.StateDir), inspect.SocketPath(s.StateDir), err
 }
 
 // unanswered is a failure to ask, with what to try.

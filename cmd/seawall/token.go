@@ -42,11 +42,9 @@ func (i *inquiry) addTo(cmd *cobra.Command) {
 	flags.BoolVar(&i.User, "user", false, "on the calling user")
 	flags.StringVar(&i.ip, "ip", "", "from this client `ADDRESS`; without it addresses are not checked")
 	flags.StringVar(&i.at, "at", "", "at this `TIME`, 2027-01-01T00:00:00Z or now; without it the validity window is not checked")
-	flags.StringVar(&i.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+setup.DefaultConfig+")")
-	flags.StringVar(&i.Dir, "dir", "", "read desired state from `DIR` instead of git; needs no configuration")
+	setup.AddConfig(cmd, &i.Options)
+	i.AddDir(cmd, "", "read desired state from `DIR` instead of git; needs no configuration")
 	cli.AddOutput(cmd, &i.Output, "text", "json")
-	_ = cmd.MarkFlagDirname("dir")
-	_ = cmd.MarkFlagFilename("config", "cue")
 }
 
 // ask reads the desired state and makes the question of the flags. Flags that
@@ -68,7 +66,7 @@ func (i inquiry) ask(cmd *cobra.Command, t *cli.Terminal) (desired.State, permis
 	}
 	q.Group, q.ByName = i.group, permission.DeclaresName(state, i.group)
 	if q.Target, q.OnWhat, err = i.Target(state); err != nil {
-		return state, q, setup.Explain(err)
+		return state, q, err
 	}
 	return state, q, nil
 }

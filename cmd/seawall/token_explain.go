@@ -42,12 +42,12 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 			}
 			token, err := permission.FindToken(state, args[0])
 			if err != nil {
-				return setup.Explain(err)
+				return err
 			}
 			t.Hint(permission.UnknownGroup(q.Group, state))
 			v := permission.Judge(token, q)
 			if err := v.Undecided(); err != nil {
-				return setup.Explain(err)
+				return err
 			}
 			err = t.Show(i.Output, explainedJSON{permission.JSONVersion, q.JSON(), v.JSON()}, func() error { return explainText(t, v) })
 			if err == nil && !v.Allowed {
@@ -116,7 +116,7 @@ Exit codes: 0, also if no token has the permission; 1 no answer.`,
 			for _, token := range state.Tokens {
 				v := permission.Judge(token, q)
 				if err := v.Undecided(); err != nil {
-					undecided = setup.Explain(err)
+					undecided = err
 				} else if v.Allowed {
 					able = append(able, v)
 				}

@@ -23,7 +23,7 @@ import (
 
 // recording has a person's word recorded, and says what has become of it.
 func recording(t *cli.Terminal, o setup.Options, record func(setup.Settings) (said string, err error)) error {
-	s, err := setup.OfRepository(t, o)
+	s, err := setup.LoadSource(t, o.ConfigFile())
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -59,13 +58,14 @@ or not delivered.`,
 const rotatePatience = 5 * time.Minute
 
 func rotateToken(ctx context.Context, t *cli.Terminal, o setup.Options, key string, yes bool) error {
-	s, err := setup.OfRepository(t, o)
+	s, err := setup.LoadSource(t, o.ConfigFile())
 	if err == nil {
 		err = s.MayWrite(o)
 	}
 	if err != nil {
 		return err
 	}
+	o.Only = []string{"token=" + key}
 	order := setup.RotateOrder{Who: setup.Whoami(), Key: key, Colour: t.ColourOut}
 	if order.From, err = tokenInUse(ctx, s, key); err != nil {
 		return err
@@ -118,22 +118,11 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 	if !t.Interactive() {
 		return "", cli.Fail(errors.New("nothing was sent: there is no terminal for the question"), "run the command again with --yes")
 	}
-	a, err := assemble(ctx, t, o, setup.ToPlan, nil)
+	report, err := runOnce(ctx, t, o, setup.ToPlan, &once.Order{Rotate: order.From}, nil)
 	if err != nil {
 		return "", err
 	}
-	defer a.Close()
-	show, wipe := t.Follow(a.Quota)
-	report := a.Once(show).Plan(ctx, once.Order{Tokens: []string{order.Key}, Rotate: order.From})
-	wipe()
-	if report.Err != nil {
-		return "", setup.Explain(report.Err)
-	}
-	out := t.Out
-	if o.Output == "json" {
-		out = t.Err
-	}
-	if err := render.Text(out, report.Plan, t.ColourOut && o.Output != "json"); err != nil {
+	if _, err := showFirst(t, report.Plan, o.Output); err != nil {
 		return "", err
 	}
 	for _, c := range report.Plan.Changes {
@@ -163,21 +152,10 @@ func rotateHere(ctx context.Context, t *cli.Terminal, o setup.Options, order set
 		return answer, cli.Fail(fmt.Errorf("token %q is declared without rotate", order.Key),
 			"declare rotate: {every: …, overlap: …}; or revoke the token, and run seawall token revoked "+string(order.From))
 	}
-	a, err := assemble(ctx, t, o, setup.ToApply, nil)
+	rotation := controller.Rotation{Key: order.Key, From: order.From, Expect: order.Expect}
+	report, err := runOnce(ctx, t, o, setup.ToApply, &once.Order{Rotate: order.From, Who: order.Who, Expect: rotation.Expected}, nil)
 	if err != nil {
 		return answer, err
-	}
-	defer a.Close()
-	if err := a.LockTokens(); err != nil {
-		return answer, err
-	}
-	defer cli.ExplainInterrupt(ctx, t)()
-	show, wipe := t.Follow(a.Quota)
-	rotation := controller.Rotation{Key: order.Key, From: order.From, Expect: order.Expect}
-	report := a.Once(show).Apply(ctx, once.Order{Tokens: []string{order.Key}, Rotate: order.From, Who: order.Who, Expect: rotation.Expected})
-	wipe()
-	if report.Err != nil && len(report.Results) == 0 {
-		return answer, setup.Explain(report.Err)
 	}
 	return setup.RotatedOf(report, order)
 }

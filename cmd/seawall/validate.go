@@ -27,8 +27,8 @@ Exit codes: 0 valid, 1 not.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			folder := setup.NewFolder(dir)
-			show, wipe := t.Progress()
+			folder := setup.Folder{Dir: dir}
+			show, wipe := t.Follow(cli.Quota{})
 			if show != nil {
 				folder.Progress = func(done, total int) { show("evaluating folders", done, total) }
 			}
@@ -65,8 +65,12 @@ func validationText(t *cli.Terminal, valid bool, problems []desired.Problem, sta
 	if n > 0 {
 		accounts = cli.Plural(n, "account", "accounts") + " with deployments of their own, "
 	}
-	_, err := fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
-		cli.Plural(state.Deployments(), "deployment", "deployments"), cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
+	others := ""
+	if n := state.Others(); n > 0 {
+		others = cli.Plural(n, "other rule", "other rules") + ", "
+	}
+	_, err := fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
+		cli.Plural(state.Deployments(), "deployment", "deployments"), others, cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
 	return err
 }
 

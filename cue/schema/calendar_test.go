@@ -12,6 +12,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var update = flag.Bool("update", false, "rewrite calendar.json")
@@ -23,23 +24,15 @@ func TestCalendarGolden(t *testing.T) {
 	if err == nil {
 		err = v.Validate(cue.Concrete(true))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data, err := v.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Logf("evaluating took %v", time.Since(start))
 	var want bytes.Buffer
-	if err := json.Indent(&want, data, "", "\t"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Indent(&want, data, "", "\t"))
 	want.WriteByte('\n')
 	if *update {
-		if err := os.WriteFile("calendar.json", want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("calendar.json", want.Bytes(), 0o644))
 		return
 	}
 	if !bytes.Equal(want.Bytes(), calendarJSON) {

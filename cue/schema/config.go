@@ -30,6 +30,7 @@ type Config struct {
 	Sinks       map[string]Sink `cue:"sinks"`
 	Forge       *Forge          `cue:"forge"` // nil for none
 	Hooks       map[string]Hook `cue:"hooks"`
+	Notify      Notify          `cue:"notify"`
 	Listen      string          `cue:"listen"` // host:port
 	Web         Web             `cue:"web"`
 	Health      Health          `cue:"health"`
@@ -54,8 +55,8 @@ type Source struct {
 	Shallow bool    `cue:"shallow"` // leave the history out of the first fetch
 	Verify  *Verify `cue:"verify"`
 
-	IdleTimeout time.Duration `cue:"idle_timeout"` // for how long the server may send nothing; above zero
-	Timeout     time.Duration `cue:"timeout"`      // of a fetch; at least IdleTimeout
+	IdleTimeout time.Duration `cue:"idle_timeout" is:"positive"` // for how long the server may send nothing
+	Timeout     time.Duration `cue:"timeout" is:"positive"`      // of a fetch; at least IdleTimeout
 	Limits      FetchLimits   `cue:"limits"`
 	FastForward string        `cue:"fast_forward"` // report or require
 }
@@ -137,13 +138,13 @@ type Schedule struct {
 // Budget bounds requests per credential.
 type Budget struct {
 	Requests    int           `cue:"requests"`
-	Per         time.Duration `cue:"per"`
+	Per         time.Duration `cue:"per" is:"positive"`
 	Concurrency int           `cue:"concurrency"`
 }
 
 // History bounds the history.
 type History struct {
-	Keep  time.Duration `cue:"keep"` // above zero
+	Keep  time.Duration `cue:"keep" is:"positive"`
 	Bytes int64
 }
 
@@ -169,7 +170,7 @@ type FileSink struct {
 // ExecSink is a program that takes secrets.
 type ExecSink struct {
 	Argv    []string      `cue:"argv"` // at least one
-	Timeout time.Duration `cue:"timeout"`
+	Timeout time.Duration `cue:"timeout" is:"positive"`
 }
 
 // VaultSink is a place in HashiCorp Vault or OpenBao.
@@ -180,7 +181,7 @@ type VaultSink struct {
 	Field     string        `cue:"field"`
 	Namespace string        `cue:"namespace"` // empty where there is none
 	CAFile    string        `cue:"ca_file"`   // absolute; empty for the system's authorities
-	Timeout   time.Duration `cue:"timeout"`
+	Timeout   time.Duration `cue:"timeout" is:"positive"`
 	Auth      VaultAuth     `cue:"auth"`
 }
 
@@ -210,7 +211,7 @@ type KubernetesSink struct {
 	Namespace  string        `cue:"namespace"`
 	Kubeconfig string        `cue:"kubeconfig"` // absolute; empty for the service account of the pod
 	Context    string        `cue:"context"`    // in Kubeconfig; empty for the current one
-	Timeout    time.Duration `cue:"timeout"`
+	Timeout    time.Duration `cue:"timeout" is:"positive"`
 }
 
 // Web protects what Listen serves.
@@ -221,7 +222,7 @@ type Web struct {
 
 // Health says when the daemon is not ready, and who may ask how it is.
 type Health struct {
-	SourceStale time.Duration `cue:"source_stale"` // above zero
+	SourceStale time.Duration `cue:"source_stale" is:"positive"`
 	// Status says that Listen serves /status; where nothing is said, that is so if Listen
 	// is a loopback address.
 	Status bool

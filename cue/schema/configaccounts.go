@@ -137,7 +137,4 @@ func (c *configReader) checkAccount(path string, a Account) {
 		}
 	}
 	c.checkURL(path+".base_url", a.BaseURL, fmt.Sprintf("%q is not a URL", a.BaseURL))
-	if a.Budget.Per <= 0 {
-		c.problem(path+".budget.per", fmt.Sprintf("%q is not a duration above zero", a.Budget.Per), "")
-	}
 }

@@ -17,8 +17,8 @@ type Forge struct {
 	Token     SecretRef     `cue:"token"`
 	CAFile    string        `cue:"ca_file"` // absolute; empty for the system's authorities
 	Comment   bool          `cue:"comment"`
-	Timeout   time.Duration `cue:"timeout"` // of the fetch of one pull request
-	Limits    FetchLimits   `cue:"limits"`  // of one pull request; Store is that of all
+	Timeout   time.Duration `cue:"timeout" is:"positive"` // of the fetch of one pull request
+	Limits    FetchLimits   `cue:"limits"`                // of one pull request; Store is that of all
 	Approvers []Approver    `cue:"approvers"`
 	Forks     Forks         `cue:"forks"`
 }

@@ -61,6 +61,7 @@ func TestForgeMistakes(t *testing.T) {
 		{"relative", hub + `forge: ca_file: "ca.pem"`, `c.cue:6:17: forge.ca_file: "ca.pem" must be an absolute path`},
 		{"team", hub + `forge: approvers: ["ana", "@acme/leads"]`, `c.cue:6:27: forge.approvers[1]: "@acme/leads" is not the name of an account (leave out the @; teams are not supported)`},
 		{"nobody", hub + `forge: approvers: [""]`, `c.cue:6:20: forge.approvers[0]: "" must not be blank`},
+		{"no time", hub + `forge: timeout: "0s"`, `c.cue:6:8: forge.timeout: "0s" is not a duration above zero`},
 		{"tag", hub + `source: ref: "refs/tags/v1"`, `c.cue:6:9: source.ref: "refs/tags/v1" is not a branch, but pull requests need a branch (follow a branch, or leave out forge)`},
 		{"unknown", hub + `forge: labels: ["x"]`, `c.cue:6:8: forge.labels: unknown field (known here: approvers, ca_file, comment, forks, kind, limits, project, timeout, token, url)`},
 		{"hook kind", `hooks: a: {kind: "git", secret: env: "X"}`, `c.cue:5:18: hooks.a.kind: "git" is not one of github, gitlab, gitea, generic`},

@@ -21,7 +21,7 @@ type Guards struct {
 	Observe   []Observe `cue:"observe"`
 	Observing bool
 	// ApprovalsExpire is how long an approval counts that no rollout has begun on.
-	ApprovalsExpire time.Duration `cue:"approvals.expire"`
+	ApprovalsExpire time.Duration `cue:"approvals.expire" is:"positive"`
 	// ReportUnmanaged says that overrides which appear and are not declared are not removed.
 	ReportUnmanaged bool
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestGuards(t *testing.T) {
@@ -26,9 +27,7 @@ freezes: "end of year": {cron: "0 0 20 12 *", for: "336h", timezone: "UTC", labe
 waves: [{labels: tier: "canary", soak: "1h"}, {size: 5, soak: "30m", halt: {non_convergent: 3, failed: "20%"}}, {size: "25%", soak: "0s"}]
 `)
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := schema.Guards{
 		ApprovalsExpire: 36 * time.Hour,
 		Rules: []schema.Guard{
@@ -105,9 +104,7 @@ func TestDefaultGuard(t *testing.T) {
 // The comment in the schema, which the documents show, has the numbers of the default.
 func TestDefaultGuardIsDocumented(t *testing.T) {
 	text, err := os.ReadFile("guards.cue")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	limit := schema.DefaultGuard().Weakening
 	want := fmt.Sprintf(`default is {weakening: {share: "%d%%", floor: %d}} for all zones`, *limit.Percent, limit.Floor)
 	if !strings.Contains(string(text), want) {

@@ -9,15 +9,14 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestPlaces: each place from which a member of the configuration is read is one that the
 // schema has.
 func TestPlaces(t *testing.T) {
 	config, err := schema.Definition(cuecontext.New(), "#Config")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	read := 0
 	var walk func(of reflect.Type, v cue.Value)
 	walk = func(of reflect.Type, v cue.Value) {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -47,7 +48,8 @@ type ownReader interface {
 
 // fill reads a value that fits the schema. A member of a struct has its place in the tag cue:
 // one that is not there stays as it is, and so does one without a tag. A duration, and a
-// share in percent, are texts in CUE.
+// share in percent, are texts in CUE. The tag is says that a duration must be positive: CUE
+// does not compare durations.
 func (c *configReader) fill(to reflect.Value, v cue.Value) {
 	if own, ok := to.Addr().Interface().(ownReader); ok {
 		own.read(c, v)
@@ -91,14 +93,21 @@ func (c *configReader) fillMembers(to reflect.Value, v cue.Value) {
 	var places []string
 	set := 0
 	for i := range to.NumField() {
-		place, tagged := to.Type().Field(i).Tag.Lookup("cue")
+		field := to.Type().Field(i)
+		place, tagged := field.Tag.Lookup("cue")
 		if !tagged {
 			continue
 		}
 		places = append(places, place)
-		if member := at(v, place); member.Exists() {
-			set++
-			c.fill(to.Field(i), member)
+		member := at(v, place)
+		if !member.Exists() {
+			continue
+		}
+		set++
+		c.fill(to.Field(i), member)
+		if field.Tag.Get("is") == "positive" && to.Field(i).Int() <= 0 {
+			said, _ := member.String() // validated: text
+			c.problem(member.Path().String(), fmt.Sprintf("%q is not a duration above zero", said), "")
 		}
 	}
 	if slices.Contains(exclusive, to.Type()) {

@@ -8,7 +8,7 @@ import (
 )
 
 // secretPlace is the path of a #SecretRef, or of what is inside one.
-var secretPlace = lazyregexp.New(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|password|passphrase|secret|secret_id|ssh\.key))(\.[^.]+)?$`)
+var secretPlace = lazyregexp.New(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|password|passphrase|secret|secret_id|ssh\.key)|notify\..*\.(url|key))(\.[^.]+)?$`)
 
 // conceal takes what stands in the place of a secret out of messages: who puts the
 // secret itself there by mistake must not find it in a log.
@@ -18,7 +18,7 @@ func conceal(problems []desired.Problem) []desired.Problem {
 		if found == nil || !strings.HasPrefix(p.Message, `"`) {
 			continue
 		}
-		if inside := found[4]; inside != "" {
+		if inside := found[5]; inside != "" {
 			problems[i].Message = "this value " + afterQuoted(p.Message)
 			continue
 		}

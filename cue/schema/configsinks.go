@@ -6,23 +6,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"cuelang.org/go/cue"
 )
 
-// checkSinks: CUE does not compare paths and durations.
+// checkSinks: CUE does not compare paths.
 func (c *configReader) checkSinks(config *Config) {
 	for _, name := range slices.Sorted(maps.Keys(config.Sinks)) {
 		path, sink := cue.MakePath(cue.Str("sinks"), cue.Str(name)).String(), config.Sinks[name]
 		if sink.File != nil {
 			c.checkRoot(path+".file.root", sink.File.Root, config)
 		}
-		if sink.Exec != nil {
-			c.checkTimeout(path+".exec.timeout", sink.Exec.Timeout)
-		}
 		if sink.Vault != nil {
-			c.checkVault(path+".vault", *sink.Vault)
+			c.checkURL(path+".vault.address", sink.Vault.Address, "is not a URL") // it may hold a password
 		}
 		if sink.Kubernetes != nil {
 			c.checkKubernetes(path+".kubernetes", *sink.Kubernetes)
@@ -30,19 +26,7 @@ func (c *configReader) checkSinks(config *Config) {
 	}
 }
 
-func (c *configReader) checkTimeout(path string, timeout time.Duration) {
-	if timeout <= 0 {
-		c.problem(path, fmt.Sprintf("%q is not a duration above zero", timeout), "")
-	}
-}
-
-func (c *configReader) checkVault(path string, s VaultSink) {
-	c.checkTimeout(path+".timeout", s.Timeout)
-	c.checkURL(path+".address", s.Address, "is not a URL") // it may hold a password
-}
-
 func (c *configReader) checkKubernetes(path string, s KubernetesSink) {
-	c.checkTimeout(path+".timeout", s.Timeout)
 	if len(s.Namespace) > 63 {
 		c.problem(path+".namespace", "must not be longer than 63 characters", "")
 	}

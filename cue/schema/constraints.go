@@ -21,7 +21,7 @@ import (
 
 func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSchedule(config)
-	c.checkBudget(config, v)
+	c.checkBudget(v)
 	if at(v, "source").Exists() {
 		c.checkSource(config)
 	}
@@ -30,6 +30,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSinks(config)
 	c.checkGuards(config, v)
 	c.checkForge(config)
+	c.checkNotify(config)
 	c.checkAccounts(config)
 }
 
@@ -70,11 +71,8 @@ func parseCron(spec string) error {
 	return err
 }
 
-// checkBudget: CUE does not compare durations, and its integers have no end.
-func (c *configReader) checkBudget(config *Config, v cue.Value) {
-	if config.Budget.Per <= 0 {
-		c.problem("budget.per", fmt.Sprintf("%q is not a duration above zero", text(v, "budget.per")), "")
-	}
+// checkBudget: the integers of CUE have no end.
+func (c *configReader) checkBudget(v cue.Value) {
 	if n, err := at(v, "budget.requests").Int64(); err != nil || n > math.MaxInt32 {
 		c.problem("budget.requests", "the number is too large", "")
 	}
@@ -100,9 +98,6 @@ func (c *configReader) checkSource(config *Config) {
 	if at(c.plain, "source.branch").Exists() && at(c.plain, "source.ref").Exists() {
 		c.problem("source.branch", "stands beside source.ref", "keep one of them")
 	}
-	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
-	c.checkTimeout("source.timeout", config.Source.Timeout)
-	c.checkTimeout("health.source_stale", config.Health.SourceStale)
 }
 
 // addressHint says what source.url can be.
@@ -179,6 +174,7 @@ func (c *configReader) checkURL(path, address, unlike string) {
 // exclusive are the structs of which exactly one member is set, where they exist.
 var exclusive = []reflect.Type{
 	reflect.TypeFor[Auth](), reflect.TypeFor[Seal](), reflect.TypeFor[Sink](), reflect.TypeFor[VaultAuth](), reflect.TypeFor[SecretRef](),
+	reflect.TypeFor[Recipient](),
 }
 
 // exactlyOne: matchN of CUE names none of the fields it counts, and a

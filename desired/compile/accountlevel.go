@@ -8,15 +8,18 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// accountLevel reads the deployments of an account itself.
-func accountLevel(r *reader, path string, a desired.Account, waf both) desired.Zone {
-	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: waf.origin()}
+// accountLevel reads what an account has itself.
+func accountLevel(r *reader, path string, a desired.Account, waf both, others []desired.Other) desired.Zone {
+	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: waf.origin(), Others: others}
+	if z.Origin.IsZero() && len(others) > 0 {
+		z.Origin = others[0].Origin
+	}
 	if !a.ByName {
 		z.Scope = desired.AccountScope(a)
 	}
 	first := map[string]desired.Deployment{}
 	for _, m := range waf.members() {
-		path := at(path, m.key)
+		path := at(path, "waf", m.key)
 		d := r.deployment(path, m)
 		d.Key, d.Ruleset, d.Ref = m.key, m.field("ruleset").text(), cmp.Or(m.field("ref").text(), m.key)
 		if d.Deploy && d.Expression == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var integrations = map[string]string{
@@ -53,19 +54,13 @@ calendar: "our-gateway": {
 func TestIntegrationsAndCalendar(t *testing.T) {
 	fsys := tree(integrations)
 	dirs, err := compile.Folders(fsys, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var units []compile.Unit
 	for _, dir := range dirs {
 		data, err := json.Marshal(compile.Folder(fsys, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var u compile.Unit
-		if err := json.Unmarshal(data, &u); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &u))
 		units = append(units, u)
 	}
 	state, problems := compile.Merge(units, "c1")
@@ -116,13 +111,9 @@ integration: x: {owner: "o", calls: [{method: "GET", path: "/a", headers: cookie
 func calendarOf(t *testing.T, state desired.State) {
 	t.Helper()
 	published, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	corrected, made, err := published.With(state.CalendarAdditions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var said []string
 	for _, c := range made {
 		said = append(said, c.Where+": "+c.String())
@@ -133,9 +124,7 @@ func calendarOf(t *testing.T, state desired.State) {
 		t.Errorf("corrections\n%s\nwant\n%s", strings.Join(said, "\n"), want)
 	}
 	m, err := deprecation.NewMatcher(corrected)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	call := desired.Call{Method: "POST", Path: "/gateway/v2/x", Body: `{"kind":"a","old":{"name":1}}`}
 	notices := m.Match(call.Request(), corrected.DataAsOf.Time())
 	if len(notices) != 1 || notices[0].Rule != "our-gateway" || notices[0].State != deprecation.Announced {

@@ -21,8 +21,7 @@ func Dir(name string) (fs.FS, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		reason := err
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 			reason = pathErr.Err
 		}
 		return nil, refuse(name, fmt.Sprintf("opening the folder: %v", reason), "name a folder that holds desired state")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // folder writes files below a new directory and links beside them.
@@ -18,21 +19,15 @@ func folder(t *testing.T, files, links map[string]string) string {
 		write(t, filepath.Join(root, name), text)
 	}
 	for name, target := range links {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(root, name)))
 	}
 	return root
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 func TestDir(t *testing.T) {
@@ -42,9 +37,7 @@ func TestDir(t *testing.T) {
 		"README.md": "words", ".git/config": "x", ".git/hooks/x.cue": "nonsense",
 	}, map[string]string{"z/doc.md": "../README.md", "_out": "/etc"})
 	fsys, err := compile.Dir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	state, problems := compiletest.Tree(fsys, ".", "")
 	if len(problems) > 0 || state.Zones() != 1 || state.Accounts[0].Zones[0].Origin.String() != "z/a.cue:2:32" {
 		t.Errorf("got %+v, %v", state, problems)

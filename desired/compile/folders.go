@@ -19,8 +19,7 @@ func (r *RefusedError) Error() string { return r.String() }
 
 // AsProblem makes a problem of an error of this package, or of any other.
 func AsProblem(err error) desired.Problem {
-	var refused *RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused.Problem
 	}
 	return desired.Problem{Message: err.Error()}

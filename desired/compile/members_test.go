@@ -9,15 +9,14 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // pathsOf are the members that a definition of the schema has, lists and single values.
 func pathsOf(t *testing.T, v cue.Value, below string) (paths []string) {
 	t.Helper()
 	fields, err := v.Fields(cue.Optional(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for fields.Next() {
 		path := at(below, fields.Selector().Unquoted())
 		if fields.Value().IncompleteKind() == cue.StructKind {
@@ -34,9 +33,7 @@ func pathsOf(t *testing.T, v cue.Value, below string) (paths []string) {
 func TestMembersAreThoseOfTheSchema(t *testing.T) {
 	t.Parallel()
 	v, err := schema.Definition(cuecontext.New(), "#Desired")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	v = v.FillPath(cue.ParsePath("account.a.zone.z.waf.r"), struct{}{})
 	deployment := v.LookupPath(cue.ParsePath("account.a.zone.z.waf.r"))
 	rule := deployment.LookupPath(cue.MakePath(cue.Str("rules").Optional(), cue.AnyIndex))

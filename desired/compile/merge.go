@@ -25,7 +25,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	m := merger{
 		accounts: map[string]*account{},
 		tokens:   map[string]desired.Token{},
-		zoneIDs:  make(map[edge.Scope]holder, zonesOf(units)),
+		zoneIDs:  map[edge.Scope]holder{},
 		named:    map[zoneName]holder{},
 		names:    map[ownedName]holder{},
 		sinks:    map[desired.Sink]holder{},
@@ -37,7 +37,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
 	for i, u := range units {
 		if commit != "" {
-			units[i] = u.restamped(commit)
+			units[i] = u.at(commit)
 		}
 		m.unit(units[i])
 	}
@@ -55,25 +55,21 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	return m.state(commit, user), told
 }
 
-// zonesOf counts zones; one that several folders declare counts in each.
-func zonesOf(units []Unit) (n int) {
-	for _, u := range units {
-		for _, a := range u.Accounts {
-			n += len(a.Zones)
+// at returns the unit with every origin at a commit. The unit itself stays as it is: it may
+// be kept and merged again for the next commit, when its files are the same.
+func (u Unit) at(commit string) Unit {
+	return desired.MapOrigins(u, func(o desired.Origin) desired.Origin {
+		if !o.IsZero() {
+			o.Commit = commit
 		}
-	}
-	return n
+		return o
+	})
 }
 
 // complete reports whether every unit declares what it has to. A ruleset may
 // be missed only because its folder has mistakes of its own.
 func complete(units []Unit) bool {
-	for _, u := range units {
-		if len(desired.Errors(u.Problems)) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(units, func(u Unit) bool { return len(desired.Errors(u.Problems)) > 0 })
 }
 
 // merger holds what the units so far declare, by key.
@@ -198,7 +194,7 @@ func declare[T any](m *merger, all map[string]T, key, path string, v T, origin f
 		all[key] = v
 		return true
 	}
-	if same := alike(first, v); !same || origin(first) != origin(v) {
+	if same := desired.Alike(first, v); !same || origin(first) != origin(v) {
 		m.twice(path, origin(v), origin(first), same)
 	}
 	return false

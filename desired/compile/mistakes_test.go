@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var update = flag.Bool("update", false, "write what is told into testdata/mistakes")
@@ -30,9 +31,7 @@ func TestMistakes(t *testing.T) {
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			fsys, want := unpack(archive)
 			state, problems := compiletest.Tree(fsys, ".", "")
 			if len(desired.Errors(problems)) > 0 && (state.Accounts != nil || state.Tokens != nil || state.User != nil) {
@@ -113,7 +112,5 @@ func rewrite(t *testing.T, name string, archive *txtar.Archive, told string) {
 		}
 	}
 	archive.Files = append(kept, txtar.File{Name: "want", Data: []byte(told)})
-	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 }

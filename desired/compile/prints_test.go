@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A unit says which folders had a say in it: its own, those above, what it
@@ -107,8 +108,6 @@ func TestPrints(t *testing.T) {
 func prints(t *testing.T, fsys fs.FS) compile.Prints {
 	t.Helper()
 	p, err := compile.PrintsOf(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }

@@ -104,14 +104,6 @@ func (b both) elements() []both {
 	return out
 }
 
-// declared returns what is read of a field, with its place; nil where there is none.
-func declared[T any](b both, read func(both) T) *desired.Declared[T] {
-	if !b.exists() {
-		return nil
-	}
-	return &desired.Declared[T]{Value: read(b), Origin: b.origin()}
-}
-
 // reader fills a unit from a value that is known to fit the schema.
 type reader struct{ unit *Unit }
 
@@ -134,7 +126,9 @@ func (r *reader) read(root both) {
 		r.unit.Calendar = append(r.unit.Calendar, r.calendarEntry(m))
 		n++
 	}
-	r.unit.User = declared(root.field("user"), both.text)
+	if user := root.field("user"); user.exists() {
+		r.unit.User = &desired.Declared[string]{Value: user.text(), Origin: user.origin()}
+	}
 	r.count(n)
 }
 

@@ -3,6 +3,7 @@ package compile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -12,41 +13,34 @@ import (
 // state returns what was merged, sorted by key at every level.
 func (m *merger) state(commit string, user *desired.Declared[string]) desired.State {
 	s := desired.State{Commit: commit, User: user}
-	for _, a := range m.accounts {
+	for _, a := range sorted(m.accounts) {
 		out := a.Account
-		out.Rulesets = sorted(a.rulesets, func(r desired.RulesetRef) string { return r.Key })
-		out.Zones = sorted(a.zones, func(z desired.Zone) string { return z.Key })
+		out.Rulesets = sorted(a.rulesets)
+		out.Zones = sorted(a.zones)
 		for i, z := range out.Zones {
 			out.Zones[i].Deployments = slices.SortedFunc(slices.Values(z.Deployments),
 				func(a, b desired.Deployment) int { return cmp.Compare(a.Name(), b.Name()) })
 		}
 		s.Accounts = append(s.Accounts, out)
 	}
-	slices.SortFunc(s.Accounts, func(a, b desired.Account) int { return cmp.Compare(a.Key, b.Key) })
-	s.Tokens = desired.WithOwners(sorted(m.tokens, func(t desired.Token) string { return t.Key }), s.Accounts)
-	s.Integrations = sorted(m.integrations, func(i desired.Integration) string { return i.Name })
-	s.Calendar = sorted(m.calendar, func(e desired.CalendarEntry) string { return e.Addition.ID })
+	s.Tokens = desired.WithOwners(sorted(m.tokens), s.Accounts)
+	s.Integrations = sorted(m.integrations)
+	s.Calendar = sorted(m.calendar)
 	return s
 }
 
-func sorted[T any](set map[string]T, key func(T) string) []T {
-	out := slices.Grow([]T(nil), len(set))
-	for _, v := range set {
-		out = append(out, v)
+// sorted are declarations in the order of their keys.
+func sorted[T any](byKey map[string]T) (all []T) {
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		all = append(all, byKey[key])
 	}
-	slices.SortFunc(out, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
-	return out
-}
-
-// alike reports whether two declarations differ in no value.
-func alike[T any](a, b T) bool {
-	return reflect.DeepEqual(mapped(a, nowhere), mapped(b, nowhere))
+	return all
 }
 
 // zoneDifference returns the path, below the zone, of the first difference in
 // value; empty when there is none.
 func zoneDifference(a, b desired.Zone) string {
-	a, b = mapped(a, nowhere), mapped(b, nowhere)
+	a, b = desired.Bare(a), desired.Bare(b)
 	if reflect.DeepEqual(a, b) {
 		return ""
 	}
@@ -61,6 +55,11 @@ func zoneDifference(a, b desired.Zone) string {
 	for i := range min(len(a.Deployments), len(b.Deployments)) {
 		if !reflect.DeepEqual(a.Deployments[i], b.Deployments[i]) {
 			return at(".waf", a.Deployments[i].Name())
+		}
+	}
+	for i := range min(len(a.Others), len(b.Others)) {
+		if !reflect.DeepEqual(a.Others[i], b.Others[i]) {
+			return "." + at("", a.Others[i].Path()...)
 		}
 	}
 	return ".waf"
@@ -88,7 +87,7 @@ func firstDifferentPlace(a, b desired.Zone) (inB, inA string) {
 
 func places(z desired.Zone) []string {
 	var out []string
-	mapped(z, func(o desired.Origin) desired.Origin {
+	desired.MapOrigins(z, func(o desired.Origin) desired.Origin {
 		if !o.IsZero() {
 			out = append(out, o.String())
 		}

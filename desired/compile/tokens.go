@@ -32,6 +32,7 @@ func (r *reader) token(m member) desired.Token {
 		NotBefore: m.field("not_before").text(),
 		ExpiresOn: m.field("expires_on").text(),
 		Prune:     m.field("prune").truth(),
+		Places:    map[string]desired.Origin{},
 	}
 	for i, p := range m.field("policies").elements() {
 		t.Policies = append(t.Policies, r.policy(fmt.Sprintf("%s[%d]", at(path, "policies"), i), p))
@@ -45,40 +46,26 @@ func (r *reader) token(m member) desired.Token {
 	if f := m.field("rotate"); f.exists() {
 		t.Rotate = &desired.Rotate{Every: duration(f.field("every").text()), Overlap: duration(f.field("overlap").text())}
 	}
-	t.Places = memberPlaces(m.both)
+	for _, f := range m.members() {
+		if f.key != "policies" {
+			addPlaces(&t, f.key, f.both)
+		}
+	}
 	r.checkToken(path, t, m.both)
 	return t
 }
 
-// tokenMembers are the members of a token that have a place of their own: the labels that
-// lead to each.
-var tokenMembers = [][]string{
-	{"name"},
-	{"account"},
-	{"not_before"},
-	{"expires_on"},
-	{"prune"},
-	{"sink", "name"},
-	{"sink", "key"},
-	{"rotate", "every"},
-	{"rotate", "overlap"},
-	{"condition", "request.ip", "in"},
-	{"condition", "request.ip", "not_in"},
-}
-
-// memberPlaces are where the members of a token are declared.
-func memberPlaces(token both) map[string]desired.Origin {
-	all := map[string]desired.Origin{}
-	for _, labels := range tokenMembers {
-		f := token
-		for _, label := range labels {
-			f = f.field(label)
+// addPlaces notes where a member of a token is declared, or the members of that.
+func addPlaces(t *desired.Token, path string, f both) {
+	if f.value.IncompleteKind() == cue.StructKind {
+		for _, m := range f.members() {
+			addPlaces(t, path+"."+m.key, m.both)
 		}
-		if at := f.origin(); f.exists() && !at.IsZero() {
-			all[strings.Join(labels, ".")] = at
-		}
+		return
 	}
-	return all
+	if at := f.origin(); !at.IsZero() {
+		t.Places[path] = at
+	}
 }
 
 func (r *reader) policy(path string, f both) desired.Policy {

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A unit crosses a process boundary as JSON: what arrives is what was sent,
@@ -21,13 +22,9 @@ func TestUnitSurvivesJSON(t *testing.T) {
 		var unit compile.Unit
 		draw(t, reflect.ValueOf(&unit).Elem())
 		data, err := json.Marshal(unit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var back compile.Unit
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &back))
 		if diff := cmp.Diff(unit, back); diff != "" {
 			t.Fatalf("unit after JSON (-sent +received):\n%s", diff)
 		}
@@ -42,20 +39,14 @@ func TestMergeAfterJSON(t *testing.T) {
 		fsys[name] = f
 	}
 	dirs, err := compile.Folders(fsys, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var here, there []compile.Unit
 	for _, dir := range dirs {
 		u := compile.Folder(fsys, dir)
 		data, err := json.Marshal(u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var back compile.Unit
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &back))
 		here, there = append(here, u), append(there, back)
 	}
 	want, problems := compile.Merge(here, "c1")

@@ -14,8 +14,8 @@ func (r *reader) account(m member) desired.Account {
 	for _, zone := range m.field("zone").members() {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
-	if waf := m.field("waf"); waf.exists() {
-		a.Zones = append(a.Zones, accountLevel(r, at(path, "waf"), a, waf))
+	if waf, others := m.field("waf"), r.others(path, m.both); waf.exists() || len(others) > 0 {
+		a.Zones = append(a.Zones, accountLevel(r, path, a, waf, others))
 	}
 	return a
 }
@@ -42,5 +42,6 @@ func (r *reader) zone(path string, m member) desired.Zone {
 	for _, d := range m.field("waf").members() {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
+	z.Others = r.others(path, m.both)
 	return z
 }

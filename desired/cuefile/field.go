@@ -2,6 +2,8 @@ package cuefile
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 
 // field is one member of what a zone runs, as CUE text.
 type field struct {
+	other bool     // of another kind than deployments: its path is below the zone, not below waf
 	path  string   // below waf: core.threshold.score
 	value string   // the text of a single value; empty for a list
 	items []string // the texts of a list's elements, in order
@@ -61,6 +64,37 @@ func fieldsOf(z desired.Zone, describe describer) (all []field) {
 	return all
 }
 
+// othersOf are the members of what a zone declares of other kinds than deployments.
+func othersOf(z desired.Zone) (all []field) {
+	for _, o := range z.Others {
+		before := len(all)
+		for m := range o.Members() {
+			f := field{other: true, path: pathOf(o) + "." + m.Path}
+			if items, list := m.Value.([]any); list {
+				for _, item := range items {
+					f.items = append(f.items, Literal(item))
+				}
+			} else {
+				f.value = Literal(m.Value)
+			}
+			all = append(all, f)
+		}
+		if len(all) == before {
+			all = append(all, field{other: true, path: pathOf(o), value: "{}"})
+		}
+	}
+	return all
+}
+
+// pathOf is where something of another kind is declared, below the zone.
+func pathOf(o desired.Other) string {
+	labels := o.Path()
+	for i := range labels {
+		labels[i] = Label(labels[i])
+	}
+	return strings.Join(labels, ".")
+}
+
 // kindOf is what another value of a member may be in a tier. One with a default has none: what
 // is written is its only other value.
 func kindOf(m desired.MemberOf[desired.Deployment]) string {
@@ -99,6 +133,20 @@ func Literal(value any) string {
 		return decision(v)
 	case string:
 		return String(v)
+	case []any:
+		items := make([]string, len(v))
+		for i := range v {
+			items[i] = Literal(v[i])
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		var parts []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, Label(key)+": "+Literal(v[key]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case nil:
+		return "null"
 	}
 	return fmt.Sprint(value) // a number, or whether
 }

@@ -7,14 +7,13 @@ import (
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
-	"cuelang.org/go/cue/parser"
 
 	"github.com/seawall-dev/seawall/desired"
 )
 
 // Shared is what a file has a zone share with others, as it is written: _gold, or nothing.
 func Shared(text []byte, account, zone string) (shared []string) {
-	found, _, err := wafOf(text, account, zone)
+	found, _, err := find(text, wafPath(account, zone))
 	if err != nil {
 		return nil
 	}
@@ -27,7 +26,7 @@ func Shared(text []byte, account, zone string) (shared []string) {
 // Leave edits the text of a file so that a zone declares by itself all that it runs, and
 // refers to nothing that zones share.
 func Leave(text []byte, account string, zone desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) ([]byte, error) {
-	found, formatted, err := wafOf(text, account, zone.Key)
+	found, formatted, err := find(text, wafPath(account, zone.Key))
 	switch {
 	case err != nil:
 		return nil, err
@@ -48,30 +47,11 @@ func Leave(text []byte, account string, zone desired.Zone, describe func(ruleset
 // Clear takes all that a zone runs out of a file that is not the one of [Leave]. A file that
 // says nothing of it stays as it is.
 func Clear(text []byte, account, zone string) ([]byte, error) {
-	found, formatted, err := wafOf(text, account, zone)
+	found, formatted, err := find(text, wafPath(account, zone))
 	if err != nil || len(found.hits) == 0 {
 		return text, err
 	}
 	return tidy(remove(text, found.hits), formatted)
-}
-
-// wafOf finds what a zone runs, and reports whether the file is formatted as cue fmt does.
-func wafOf(text []byte, account, zone string) (found *finding, formatted bool, err error) {
-	file, err := parser.ParseFile("", text, parser.ParseComments)
-	if err != nil {
-		return nil, false, err
-	}
-	as, _ := format.Source(text)
-	return find(file, []string{"account", account, "zone", zone, "waf"}), bytes.Equal(as, text), nil
-}
-
-// tidy formats a text that was formatted before it was edited.
-func tidy(edited []byte, formatted bool) ([]byte, error) {
-	if formatted {
-		return format.Source(edited)
-	}
-	_, err := parser.ParseFile("", edited)
-	return edited, err
 }
 
 // leave puts the text of a member in the place of the first hit, and removes the others.
@@ -91,7 +71,7 @@ func leave(text []byte, found *finding, waf string) []byte {
 			case e == ast.Decl(first.top):
 				elements = append(elements, waf)
 			case !slices.ContainsFunc(others, func(h hit) bool { return ast.Decl(h.top) == e }):
-				elements = append(elements, string(text[e.Pos().Offset():e.End().Offset()]))
+				elements = append(elements, source(text, e))
 			}
 		}
 		others = slices.DeleteFunc(slices.Clone(others), func(h hit) bool { return h.in == in })
@@ -111,5 +91,5 @@ func references(text []byte, value ast.Expr) []string {
 	case *ast.BinaryExpr:
 		return append(references(text, v.X), references(text, v.Y)...)
 	}
-	return []string{string(text[value.Pos().Offset():value.End().Offset()])}
+	return []string{source(text, value)}
 }

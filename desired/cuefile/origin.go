@@ -10,8 +10,13 @@ import (
 // not.
 func (c Change) Origin(z desired.Zone) desired.Origin {
 	for _, d := range z.Deployments {
-		if label := Label(d.Ruleset); strings.HasPrefix(c.Path, label+".") {
+		if label := Label(d.Ruleset); !c.Other() && strings.HasPrefix(c.Path, label+".") {
 			return origins(d)[strings.TrimPrefix(c.Path, label+".")]
+		}
+	}
+	for _, o := range z.Others {
+		if path := pathOf(o) + "."; c.Other() && strings.HasPrefix(c.Path, path) {
+			return o.Places[strings.TrimPrefix(c.Path, path)]
 		}
 	}
 	return desired.Origin{}
@@ -21,6 +26,13 @@ func (c Change) Origin(z desired.Zone) desired.Origin {
 func Has(z desired.Zone, from desired.Origin) bool {
 	for _, d := range z.Deployments {
 		for _, origin := range origins(d) {
+			if origin == from {
+				return true
+			}
+		}
+	}
+	for _, o := range z.Others {
+		for _, origin := range o.Places {
 			if origin == from {
 				return true
 			}

@@ -127,5 +127,5 @@ func (l *locator) lines(n ast.Node) {
 
 // source is a node as it is written, in one line.
 func (l *locator) source(n ast.Node) string {
-	return strings.Join(strings.Fields(string(l.text[n.Pos().Offset():n.End().Offset()])), " ")
+	return strings.Join(strings.Fields(source(l.text, n)), " ")
 }

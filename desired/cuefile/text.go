@@ -35,13 +35,12 @@ func (n *node) child(label string) *node {
 	return c
 }
 
-func splitPath(path string) []string {
-	first := deploymentOf(path)
-	rest := strings.TrimPrefix(path[len(first):], ".")
-	if rest == "" {
-		return []string{first}
+func splitPath(path string) (labels []string) {
+	for path != "" {
+		first := deploymentOf(path)
+		labels, path = append(labels, first), strings.TrimPrefix(path[len(first):], ".")
 	}
-	return append([]string{first}, strings.Split(rest, ".")...)
+	return labels
 }
 
 // printer writes CUE. Indentation and alignment are the formatter's.

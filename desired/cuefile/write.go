@@ -3,6 +3,7 @@ package cuefile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -86,17 +87,17 @@ func (w *fileWriter) beside(name string) string {
 	return w.Base + "-" + name
 }
 
-func (w *fileWriter) begin() *printer {
+// begin begins a file, with lines of a comment above its package.
+func (w *fileWriter) begin(header ...string) *printer {
 	p := &printer{}
+	p.comment(header...)
 	p.WriteString("package " + w.Package + "\n\n")
 	return p
 }
 
 // main declares the accounts with their managed rulesets.
 func (w *fileWriter) main() {
-	p := &printer{}
-	p.comment(w.Header...)
-	p.WriteString("package " + w.Package + "\n\n")
+	p := w.begin(w.Header...)
 	if w.Schema != "" {
 		p.comment(`For editors only: completion, and most mistakes as you type. What counts is`, `"seawall validate".`)
 		fmt.Fprintf(p, "import %s\n\nseawall.#Desired\n\n", String(w.Schema))
@@ -303,7 +304,7 @@ func zoneText(z Zone, at place) string {
 	if at.tier != nil {
 		waf = at.tier.name
 	}
-	if len(at.fields) == 0 && labels == "" {
+	if len(at.fields) == 0 && labels == "" && len(z.Others) == 0 {
 		if z.ByName {
 			p.WriteString("waf: " + waf + " // id " + z.Scope.ID + "\n")
 		} else {
@@ -319,6 +320,10 @@ func zoneText(z Zone, at place) string {
 	}
 	p.WriteString(labels)
 	p.deployments(treeOf(at.fields), at.tier)
+	for _, c := range treeOf(othersOf(z.Zone)).children {
+		p.member(c)
+		p.WriteString("\n")
+	}
 	p.WriteString("}\n")
 	return p.String()
 }
@@ -343,13 +348,8 @@ func (p *printer) deployments(root *node, t *tier) {
 }
 
 func labelText(z Zone) string {
-	keys := make([]string, 0, len(z.Labels))
-	for key := range z.Labels {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	var b strings.Builder
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(z.Labels)) {
 		b.WriteString("labels: " + Label(key) + ": " + String(z.Labels[key]) + "\n")
 	}
 	return b.String()

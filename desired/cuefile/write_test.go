@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -84,21 +85,15 @@ func fleet() cuefile.Repository {
 
 func TestAFleetOfThreeTiersReadsAsOne(t *testing.T) {
 	files, summary, err := cuefile.Write(fleet())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if summary.Tiers != 3 || summary.Exceptions != 5 || summary.Own != 1 {
 		t.Errorf("%+v", summary)
 	}
 	for _, f := range files {
 		golden := filepath.Join("testdata", "fleet", f.Name)
 		if *update {
-			if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(golden, f.Content, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(golden), 0o755))
+			must.Do(t, os.WriteFile(golden, f.Content, 0o644))
 		}
 		want, err := os.ReadFile(golden)
 		if err != nil || string(want) != string(f.Content) {
@@ -143,9 +138,7 @@ func TestFilesDeclareWhatTheyWereWrittenFor(t *testing.T) {
 			zones = append(zones, zone(i, fmt.Sprintf("z%02d.example", i), deployments...))
 		}
 		files, _, err := cuefile.Write(cuefile.Repository{Package: "edge", Base: "edge", Accounts: []cuefile.Account{account(zones...)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		state := compiled(t, files)
 		for i, z := range state.Accounts[0].Zones {
 			if !z.SameAs(zones[i].Zone) {

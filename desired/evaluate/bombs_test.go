@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -58,9 +59,7 @@ func evaluateBombs(t *testing.T, bounds map[compiletest.Ending][]string) {
 	limits.PerStep = 5 * time.Second // enough for an ordinary folder on a slow machine
 	begin := time.Now()
 	state, problems, err := Evaluator{bounds: limits}.folder(t.Context(), tree{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if state.User != nil || bombs == 0 || len(problems) != len(want) {
 		t.Errorf("%d bombs, %d folders, %d problems, state %+v", bombs, len(want), len(problems), state)
 	}
@@ -77,12 +76,8 @@ func evaluateBombs(t *testing.T, bounds map[compiletest.Ending][]string) {
 
 func writeUnit(t *testing.T, dir, folder, text string) {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, folder, "edge.cue"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(dir, folder, "edge.cue"), []byte(text), 0o644))
 }
 
 // A head of a pull request that is one bomb beside the other is told to be wrong:

@@ -67,8 +67,7 @@ func (c call[Order, Answer]) step(ctx context.Context, out *worker.Output, order
 }
 
 func asGitError(doing string, err error) *gitrepo.Error {
-	var known *gitrepo.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*gitrepo.Error](err); ok {
 		return known
 	}
 	return &gitrepo.Error{Kind: gitrepo.ErrFetch, Doing: doing, Reason: err.Error()}

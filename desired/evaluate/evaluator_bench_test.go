@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/desired/unitcache"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // BenchmarkCompile10000 evaluates 10,000 zones in 100 folders of a commit: with
@@ -45,16 +46,12 @@ func BenchmarkCompile10000(b *testing.B) {
 	})
 	b.Run("restarted", func(b *testing.B) {
 		cache, err := unitcache.Open(state)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		defer cache.Close()
 		compileAt(b, Evaluator{bounds: evaluationBounds, cache: cache}, 0)
 		withCPU(b, func() {
 			cache, err := unitcache.Open(state)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			defer cache.Close()
 			compileAt(b, Evaluator{bounds: evaluationBounds, cache: cache}, 0)
 		})
@@ -77,17 +74,13 @@ func benchRepository(b *testing.B, zones, folders int) (state string, commits [2
 		origin.Write(name, string(file.Data))
 	}
 	repo, err := gitrepo.Open(filepath.Join(state, "git"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	changed := fmt.Sprintf("team%04d/zones.cue", folders/2)
 	text := string(compiletest.Fleet(zones, folders)[changed].Data)
 	for i := range commits {
 		origin.Commit(changed, strings.ReplaceAll(text, `"wordpress"`, fmt.Sprintf(`"wordpress%d"`, i)))
 		fetched, err := repo.Fetch(b.Context(), gitrepo.Source{URL: "file://" + origin.Dir, Ref: "refs/heads/main"})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		commits[i] = fetched.Commit
 	}
 	return state, commits
@@ -108,9 +101,7 @@ func processorTime(b *testing.B) (sum time.Duration) {
 	b.Helper()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var usage syscall.Rusage
-		if err := syscall.Getrusage(who, &usage); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, syscall.Getrusage(who, &usage))
 		sum += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	}
 	return sum

@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // evaluated is what an evaluator logs of where units came from.
@@ -49,9 +50,7 @@ func (c *commits) start() *Repository {
 	c.t.Helper()
 	log := slog.New(slog.NewJSONHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	r, err := OpenRepository(c.state, Remote{Source: func() (gitrepo.Source, error) { return c.source, nil }, Timeout: c.source.Timeout}, log)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	c.t.Cleanup(r.Close)
 	return r
 }
@@ -68,9 +67,7 @@ func (c *commits) commit(r *Repository, files map[string]string) string {
 	}
 	c.origin.Commit()
 	fetched, err := r.repo.Fetch(c.t.Context(), c.source)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	return fetched.Commit
 }
 
@@ -109,9 +106,7 @@ func (c *commits) compile(e Evaluator, commit string) evaluated {
 		c.t.Fatal(err)
 	}
 	list, err := at.list(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	if want.State, want.Problems, err = (Evaluator{bounds: evaluationBounds}).compileListed(at, list, at.evaluateHere); err != nil {
 		c.t.Fatal(err)
 	}
@@ -230,13 +225,9 @@ func TestFewFoldersOnDiskAndMany(t *testing.T) {
 	t.Parallel()
 	for _, folders := range []int{3, worthOneProcess + 2} {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, compiletest.Fleet(40, folders)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(dir, compiletest.Fleet(40, folders)))
 		list, err := tree{Dir: dir}.list(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var shown, total int
 		state, problems, err := Folder(t.Context(), dir, func(done, of int) { shown, total = done, of })
 		if n := len(list.Folders); err != nil || len(problems) > 0 || state.Zones() != 40 || shown != n || total != n || n != folders+1 {
@@ -255,9 +246,7 @@ func TestFolderIsNotKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, user := range []string{"u1", "u2"} {
-		if err := os.WriteFile(filepath.Join(dir, "a.cue"), []byte("package a\nuser: \""+user+"\"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "a.cue"), []byte("package a\nuser: \""+user+"\"\n"), 0o600))
 		state, problems, err := Folder(t.Context(), dir, nil)
 		if err != nil || len(problems) > 0 || state.User.Value != user {
 			t.Errorf("%+v, %v, %v", state.User, problems, err)

@@ -20,17 +20,14 @@ func Folder(ctx context.Context, dir string, progress func(done, total int)) (de
 // folder compiles a tree on disk. The worker that lists its folders evaluates them too where
 // they are few: to start another one takes longer than that.
 func (e Evaluator) folder(ctx context.Context, t tree) (desired.State, []desired.Problem, error) {
-	list, first, err := e.listAndEvaluate(ctx, t)
-	if errors.Is(err, unitcache.ErrTooMuch) {
-		return desired.State{}, []desired.Problem{tooMuch(e.bounds.Output)}, nil
-	}
-	if err != nil {
-		return desired.State{}, nil, err
+	list, first, failed := e.listAndEvaluate(ctx, t)
+	if list == nil {
+		return desired.State{}, nil, failed
 	}
 	return e.compileListed(t, *list, func(folders []string, _ int64) ([]unitcache.Result, error) {
 		rest := slices.DeleteFunc(slices.Clone(folders), first.has)
-		if len(rest) == 0 {
-			return first.results, nil
+		if failed != nil || len(rest) == 0 {
+			return first.results, failed
 		}
 		more, err := e.evaluate(ctx, t, rest, first.room)
 		return append(first.results, more...), err
@@ -53,8 +50,7 @@ func (e Evaluator) listAndEvaluate(ctx context.Context, t tree) (list *listing, 
 		list, first.total = &r.Answer, len(r.Answer.Folders)
 		return nil
 	})
-	var bound *worker.BoundError
-	if errors.As(err, &bound) && bound.Bound != worker.BoundTotal && list != nil && slices.Contains(list.Folders, bound.Step) {
+	if bound, ok := errors.AsType[*worker.BoundError](err); ok && bound.Bound != worker.BoundTotal && list != nil && slices.Contains(list.Folders, bound.Step) {
 		if bound.Bound == worker.BoundOutput {
 			return list, first, unitcache.ErrTooMuch
 		}

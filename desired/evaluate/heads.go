@@ -16,8 +16,7 @@ import (
 // lacks the followed folder is its own mistake.
 func (h Heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
 	state, problems, err := compileHead(ctx, tree{Store: filepath.Join(h.store, commit), Commit: commit, Path: h.remote.Path}, h.evaluator)
-	var e *gitrepo.Error
-	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
+	if e, ok := errors.AsType[*gitrepo.Error](err); ok && e.Kind == gitrepo.ErrPathNotFound {
 		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
 	}
 	return state, problems, err

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // pulled is a repository with pull requests, and their heads as the daemon keeps
@@ -60,9 +61,7 @@ func (p *pulled) push(ref string, files ...string) string {
 func (p *pulled) fetch(numbers ...int) (map[int]string, map[int]error) {
 	p.t.Helper()
 	found, failed, err := p.heads.Fetch(p.t.Context(), numbers)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	return found, failed
 }
 
@@ -157,9 +156,7 @@ func (p *pulled) counted() *atomic.Int64 {
 func (p *pulled) behind(serve func(w http.ResponseWriter, r *http.Request, repository http.Handler)) {
 	p.t.Helper()
 	at, err := url.Parse(p.source.URL)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: at.Scheme, Host: at.Host})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, proxy) }))
 	p.t.Cleanup(server.Close)

@@ -2,10 +2,8 @@ package evaluate
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -116,32 +114,12 @@ func (t tracing) history(ctx context.Context, texts map[string][]byte, regions [
 	case t.Work == nil:
 		return nil, nil
 	}
-	below, err := below(t.Work.Root, t.Tree.Dir)
-	if err != nil {
-		return nil, err
-	}
 	now := map[string][]byte{}
 	for name, text := range texts {
-		now[path.Join(below, name)] = text
+		now[path.Join(t.Work.Folder, name)] = text
 	}
 	for i := range regions {
-		regions[i].File = path.Join(below, regions[i].File)
+		regions[i].File = path.Join(t.Work.Folder, regions[i].File)
 	}
 	return t.Work.LastChanges(ctx, now, regions)
-}
-
-// below is the path of a folder in a working copy.
-func below(root, dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(root, dir)
-	if err == nil && !filepath.IsLocal(rel) {
-		err = errors.New("the folder is not in the working copy")
-	}
-	return filepath.ToSlash(rel), err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // packs are the packs of the store.
@@ -27,34 +28,22 @@ func (c *commits) damage() {
 	c.t.Helper()
 	for _, name := range c.packs() {
 		info, err := os.Stat(name)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, err)
 		content, err := os.ReadFile(name)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, err)
 		for i := 12; i < len(content)-20; i++ {
 			content[i] ^= 0x55
 		}
-		if err := os.Remove(name); err != nil {
-			c.t.Fatal(err)
-		}
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			c.t.Fatal(err)
-		}
-		if err := os.Chtimes(name, time.Time{}, info.ModTime()); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, os.Remove(name))
+		must.Do(c.t, os.WriteFile(name, content, 0o600))
+		must.Do(c.t, os.Chtimes(name, time.Time{}, info.ModTime()))
 	}
 }
 
 func (c *commits) fetch(r *Repository) string {
 	c.t.Helper()
 	commit, err := r.Fetch(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	return commit
 }
 
@@ -63,9 +52,7 @@ func TestRebuiltStoreIsTold(t *testing.T) {
 	c := newCommits(t)
 	r := c.start()
 	want := c.commit(r, map[string]string{"a/a.cue": "package a\n"})
-	if err := os.Truncate(c.packs()[0], 40); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(c.packs()[0], 40))
 	for _, times := range []int{1, 1} {
 		if got := c.fetch(r); got != want {
 			t.Errorf("commit %s, want %s", got, want)
@@ -86,9 +73,7 @@ func TestUnreadableFileIsNoMistake(t *testing.T) {
 	at := tree{Store: r.store, Commit: commit}
 	// The list of files is read before the file is.
 	files, _, err := at.open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c.damage()
 	if _, err := files.(*gitrepo.Tree).ReadFile("a/a.cue"); err == nil {
 		t.Fatal("the damaged file can be read")
@@ -111,9 +96,7 @@ func TestUnreadableFileIsNoMistake(t *testing.T) {
 // configuration's bound.
 func TestFetchGivesUpSilentServer(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { silent.Close() })
 	c := newCommits(t)
 	c.source.URL = "http://" + silent.Addr().String() + "/edge.git"

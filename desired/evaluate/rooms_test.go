@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // What workers may take together, with the daemon, fits the limit of the unit.
@@ -41,9 +43,7 @@ func TestWorkersFitTheUnit(t *testing.T) {
 // The memory that docs/configuration.md names is what workers may take.
 func TestMemoryAsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	gib := func(n int64) string { return strconv.FormatFloat(float64(n)/(1<<30), 'f', -1, 64) + " GiB" }
 	want := fmt.Sprintf("%s for evaluation and for pull requests, %s for a fetch of the branch", gib(evaluationBounds.Most()), gib(FetchLimits(time.Minute).Most()))
 	if !bytes.Contains(page, []byte(want)) || evaluationBounds.Most() != reviewBounds.Most() {
@@ -70,12 +70,8 @@ func TestMemoryLimit(t *testing.T) {
 	write := func(name, text string) string {
 		t.Helper()
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	self := write("self", "1:name=systemd:/x\n0::/system.slice/seawall.service\n")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Without a policy anybody could write a trailer, so none is read.
@@ -13,13 +14,9 @@ func TestTrailersOfUnverifiedSources(t *testing.T) {
 	p := newPulled(t)
 	p.Git("commit", "-q", "--allow-empty", "-m", "Weaker", "-m", "Seawall-Approve: sha256:00")
 	r, err := OpenRepository(t.TempDir(), p.heads.remote, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	commit, err := r.Fetch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, digests, err := r.Trailers(t.Context(), commit); err != nil || len(digests) > 0 {
 		t.Errorf("approved %v, %v", digests, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // rawCommit is a commit that no key has signed, and its name.
@@ -101,9 +102,7 @@ func TestRefusedCommitIsTrustedLater(t *testing.T) {
 	if n := packs(t, dir); n != 0 || got.Commit != head {
 		t.Errorf("%d packs are kept of %q", n, got.Commit)
 	}
-	if err := os.WriteFile(keys, []byte("ada "+authorized(ada)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(keys, []byte("ada "+authorized(ada)), 0o600))
 	fetch(t, r, source)
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Error(err)
@@ -111,9 +110,7 @@ func TestRefusedCommitIsTrustedLater(t *testing.T) {
 	// A file of keys that cannot be read says nothing against the next commit.
 	u.Git("checkout", "-q", "-f", "main")
 	next := u.Commit("a.cue", "a: 2\n")
-	if err := os.Remove(keys); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(keys))
 	got, err = r.Fetch(t.Context(), source)
 	wantError(t, err, gitrepo.ErrTrust, "no such file")
 	if got.Commit != next {
@@ -121,9 +118,7 @@ func TestRefusedCommitIsTrustedLater(t *testing.T) {
 	}
 	// Nor does a commit that was refused keep an older one from being followed again.
 	u.Git("reset", "-q", "--hard", head)
-	if err := os.WriteFile(keys, []byte("ada "+authorized(ada)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(keys, []byte("ada "+authorized(ada)), 0o600))
 	if got := fetch(t, r, source); got != head {
 		t.Errorf("back at %q, want %q", got, head)
 	}
@@ -199,8 +194,6 @@ func folderBytes(t *testing.T, dir string) (used int64) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return used
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -76,16 +77,12 @@ func newStore(t *testing.T, shallow bool) *store {
 	s.Commit("old.cue", "old: 1\n")
 	s.good = s.Commit("a.cue", "a: 1\n", "b/b.cue", "b: 1\n"+strings.Repeat("// long\n", 2000))
 	fetch(t, s.repo, s.source)
-	if err := s.repo.SetGood(s.good); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.repo.SetGood(s.good))
 	s.tip = s.Commit("a.cue", "a: 2\n")
 	fetch(t, s.repo, s.source)
 	if shallow { // what came first is not in the store
 		s.good = s.tip
-		if err := s.repo.SetGood(s.good); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.repo.SetGood(s.good))
 	}
 	s.next = s.Chain("a.cue", "a: 3\n", "a: 4\n")
 	return s
@@ -126,12 +123,8 @@ func (s *store) each(glob string, do func(name string) error) {
 		s.t.Fatalf("there is no %s: %v", glob, err)
 	}
 	for _, name := range names {
-		if err := os.Chmod(name, 0o700); err != nil {
-			s.t.Fatal(err)
-		}
-		if err := do(name); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, os.Chmod(name, 0o700))
+		must.Do(s.t, do(name))
 	}
 }
 
@@ -150,12 +143,8 @@ func (s *store) one(glob string, do func(name string) error) {
 func (s *store) write(name, text string) {
 	s.t.Helper()
 	name = filepath.Join(s.dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must.Do(s.t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func remove(name string) error { return os.RemoveAll(name) }
@@ -234,9 +223,7 @@ func (s *store) wantWhole(commit, text string) {
 	}
 	fsck(s.t, s.dir)
 	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "damaged-") || strings.HasPrefix(e.Name(), "refill-") {
 			s.t.Errorf("%s is left behind", e.Name())
@@ -343,17 +330,13 @@ func TestNothingIsDeletedForASourceThatIsDown(t *testing.T) {
 	s.one("objects/pack/*.pack", cut)
 	before := s.listing()
 	away := s.Dir + "-away"
-	if err := os.Rename(s.Dir, away); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.Dir, away))
 	_, err := s.open().Fetch(t.Context(), s.source)
 	wantError(t, err, gitrepo.ErrNotFound, "edge.git")
 	if after := s.listing(); after != before {
 		t.Errorf("the store was\n%sand is\n%s", before, after)
 	}
-	if err := os.Rename(away, s.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(away, s.Dir))
 	if got := s.fetched(); !got.Rebuilt {
 		t.Errorf("fetched %+v", got)
 	}
@@ -371,9 +354,7 @@ func (s *store) listing() string {
 		fmt.Fprintf(&out, "%s %d %x\n", strings.TrimPrefix(name, s.dir), len(content), content[:min(8, len(content))])
 		return err
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return out.String()
 }
 
@@ -438,9 +419,7 @@ func TestHealingAfterAKilledOne(t *testing.T) {
 		s := whole.copied(t)
 		for _, name := range gone {
 			s.write("damaged-123/x", "")
-			if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, "damaged-123", name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, "damaged-123", name)))
 		}
 		s.write("refill-456/HEAD", "ref: refs/heads/master\n")
 		if got := s.fetched(); got.Commit != s.tip {
@@ -468,9 +447,7 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 		t.Run(damage.name, func(t *testing.T) {
 			u, folder := copied(t, u.Dir, folder)
 			p, err := gitrepo.OpenPulls(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
 			s := &store{Repository: u, t: t, dir: p.Store(one.Commit), tip: one.Commit}
 			damage.do(s)

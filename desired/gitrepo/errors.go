@@ -45,8 +45,7 @@ func (k Kind) Is(target error) bool {
 type Error = failure.Error[Kind]
 
 func storeError(doing string, err error) error {
-	var known *Error
-	if errors.As(err, &known) {
+	if _, known := errors.AsType[*Error](err); known {
 		return err
 	}
 	e := &Error{

@@ -47,20 +47,29 @@ func (r *Repo) Fetch(ctx context.Context, s Source) (Fetched, error) {
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
+	fetched, err := until(ctx, job.run)
+	if err != nil {
+		err = job.explain(ctx, err)
+	}
+	return fetched, err
+}
+
+// until returns what a call comes to, and at once when ctx ends: the call may not heed it.
+func until[T any](ctx context.Context, call func(context.Context) (T, error)) (result T, err error) {
 	type outcome struct {
-		fetched Fetched
-		err     error
+		result T
+		err    error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		fetched, err := job.run(ctx)
-		done <- outcome{fetched, err}
+		result, err := call(ctx)
+		done <- outcome{result, err}
 	}()
 	select {
 	case o := <-done:
-		return o.fetched, o.err
+		return o.result, o.err
 	case <-ctx.Done():
-		return Fetched{}, job.explain(ctx, ctx.Err())
+		return result, ctx.Err()
 	}
 }
 
@@ -76,6 +85,7 @@ type fetch struct {
 	tip     plumbing.Hash            // the commit that the server's ref stands for; zero until it is known
 	raw     []byte                   // of a tip that was refused
 	offered map[string]plumbing.Hash // all refs of the server; nil until they are known
+	peeled  map[string]plumbing.Hash // what its annotated tags stand for
 	// memory is the folder in which it is remembered that a commit was refused.
 	memory func(commit plumbing.Hash) string
 }
@@ -145,9 +155,10 @@ func (f *fetch) refuse(failed error) bool {
 	return why.Kind == ErrTrust
 }
 
-// advertised notes what commit the ref stands for on the server, and refuses one that was
-// refused before.
+// advertised notes what the server has and what commit the ref stands for there, and refuses
+// one that was refused before.
 func (f *fetch) advertised(refs, peeled map[string]plumbing.Hash) error {
+	f.offered, f.peeled = refs, peeled
 	f.tip = refs[f.source.Ref]
 	if commit, ok := peeled[f.source.Ref]; ok {
 		f.tip = commit
@@ -250,8 +261,7 @@ func (f *fetch) depth() int {
 
 // pull fetches what the source follows into st, has its commit judged, and returns it.
 func (f *fetch) pull(ctx context.Context, st *filesystem.Storage, depth int) (plumbing.Hash, error) {
-	o := transfer.Options{Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised}
-	if err := f.transferWith(ctx, st, depth, o, f.judged, refSpec(f.source.Ref, refFetched)); err != nil {
+	if err := f.transferWith(ctx, st, depth, transfer.Options{Advertised: f.advertised}, f.judged, refSpec(f.source.Ref, refFetched)); err != nil {
 		return plumbing.ZeroHash, err
 	}
 	ref, err := st.Reference(refFetched)
@@ -311,11 +321,10 @@ func (f *fetch) remote(st storage.Storer) *git.Remote {
 	return git.NewRemote(st, &config.RemoteConfig{Name: "origin", URLs: []string{f.address.url}})
 }
 
-// list returns the refs that the source has; those named NAME^{} are what
-// annotated tags stand for.
+// list returns the refs that the source has.
 func (f *fetch) list(ctx context.Context) (refs []*plumbing.Reference, err error) {
 	err = f.talk(ctx, transfer.Options{}, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
-		refs, err = f.remote(f.storage).ListContext(t.Context(), &git.ListOptions{Auth: t, PeelingOption: git.AppendPeeled})
+		refs, err = f.remote(f.storage).ListContext(t.Context(), &git.ListOptions{Auth: t})
 		return err
 	})
 	return refs, err

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestFetchLocal(t *testing.T) {
@@ -194,9 +195,7 @@ func TestFetchRefusesSources(t *testing.T) {
 func TestFetchHeedsItsContext(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer silent.Close()
 	host := gittest.NewKey(t).Public
 	for _, source := range []gitrepo.Source{
@@ -216,9 +215,7 @@ func TestFetchHeedsItsContext(t *testing.T) {
 
 func TestOpenRefusesForeignFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "thesis.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "thesis.txt"), nil, 0o600))
 	_, err := gitrepo.Open(dir)
 	wantError(t, err, gitrepo.ErrStore, "neither empty nor a store")
 }
@@ -231,9 +228,7 @@ func TestOpenIsPrivate(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v, want 0700", info.Mode().Perm())
 	}

@@ -10,14 +10,13 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A full disk is told as one, and nothing is thrown away for it.
 func TestFetchToAFullDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=400k"); err != nil {
 		t.Skipf("a disk to fill takes the right to mount one: %v", err)
 	}
@@ -51,9 +50,7 @@ func TestFetchToAFullDisk(t *testing.T) {
 	if after := s.listing(); after != before {
 		t.Errorf("the store was\n%sand is\n%s", before, after)
 	}
-	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "filler")))
 	s.awaitRoom(dir)
 	s.Git("reset", "-q", "--hard", first)
 	if got := s.fetched(); !got.Rebuilt || got.Commit != first {
@@ -67,9 +64,7 @@ func (s *store) awaitRoom(dir string) {
 	s.t.Helper()
 	for range 500 {
 		var disk syscall.Statfs_t
-		if err := syscall.Statfs(dir, &disk); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, syscall.Statfs(dir, &disk))
 		if disk.Bavail*uint64(disk.Bsize) > 300<<10 {
 			return
 		}
@@ -83,9 +78,7 @@ func (s *store) awaitRoom(dir string) {
 func (s *store) fill(dir string) {
 	s.t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	defer f.Close()
 	for err == nil {
 		_, err = f.Write(make([]byte, 512))

@@ -110,7 +110,7 @@ func (r *Repo) prepare() error {
 	if err == nil {
 		return nil
 	}
-	if damaged := (*Error)(nil); errors.As(damageOr(err), &damaged) {
+	if _, known := errors.AsType[*Error](damageOr(err)); known {
 		return storeError("opening", err)
 	}
 	// A crash between creation and HEAD leaves parts of a store behind; anything

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const shop = "_tier: {\n\tparanoia: 2\n\tscore: 40\n}\nshop: _tier\nblog: _tier\n"
@@ -35,9 +36,7 @@ func TestLastChanges(t *testing.T) {
 	at := func(first, last int) gitrepo.Region { return gitrepo.Region{File: "all.cue", First: first, Last: last} }
 	regions := []gitrepo.Region{at(3, 3), at(1, 1), at(5, 5), at(2, 4), at(4, 5)}
 	found, err := r.LastChanges(t.Context(), tip, nil, regions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i, want := range []string{raised, commented, first, inside, first} {
 		if got := found[i]; got.Hash != want || got.Cut || got.Uncommitted || !strings.HasPrefix(got.Author, "Ada") {
 			t.Errorf("lines %v: %+v, want commit %s", regions[i], got, want)
@@ -82,7 +81,7 @@ func TestFindWorkTree(t *testing.T) {
 	second := filepath.Join(t.TempDir(), "second")
 	u.Git("worktree", "add", "-q", "-b", "second", second)
 	work, ok, err := gitrepo.FindWorkTree(filepath.Join(second, "edge"))
-	if err != nil || !ok || filepath.Base(work.Root) != "second" {
+	if err != nil || !ok || work.Folder != "edge" {
 		t.Fatalf("%+v, %v, %v", work, ok, err)
 	}
 	found, err := work.LastChanges(t.Context(), nil, []gitrepo.Region{{File: "edge/zones.cue", First: 2, Last: 2}})
@@ -95,9 +94,7 @@ func TestFindWorkTree(t *testing.T) {
 	empty := t.TempDir()
 	gittest.Open(t, empty).Git("init", "-q")
 	work, _, err = gitrepo.FindWorkTree(empty)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if found, err = work.LastChanges(t.Context(), nil, []gitrepo.Region{{File: "zones.cue", First: 1, Last: 1}}); err != nil || !found[0].Uncommitted {
 		t.Errorf("before the first commit: %+v, %v", found, err)
 	}
@@ -134,8 +131,6 @@ func BenchmarkLastChanges(b *testing.B) {
 func read(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text)
 }

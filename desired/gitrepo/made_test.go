@@ -20,6 +20,8 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // What the signers here make, well-kept ones refuse to: a library does not sign
@@ -28,13 +30,9 @@ import (
 func sshKey(t testing.TB) ssh.Signer {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	key, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return key
 }
 
@@ -60,9 +58,7 @@ func bySSH(t testing.TB, key ssh.Signer, namespace, algorithm string) signer {
 		}
 		message := append([]byte("SSHSIG"), ssh.Marshal(struct{ Namespace, Reserved, Algorithm, Hash string }{namespace, "", algorithm, string(hash)})...)
 		signature, err := key.Sign(rand.Reader, message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return armoredSSH(append([]byte("SSHSIG"), ssh.Marshal(struct {
 			Version                                      uint32
 			Key, Namespace, Reserved, Algorithm, Content string
@@ -109,9 +105,7 @@ func rawPGP(t testing.TB, key *openpgp.Entity, kind packet.SignatureType, hash c
 		t.Fatalf("a key of type %T", key.PrivateKey.PrivateKey)
 	}
 	r, s, err := eddsa.Sign(private, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body = binary.BigEndian.AppendUint64(append(body, 0, 10, 9, 16), key.PrimaryKey.KeyId)
 	body = append(body, digest[:2]...)
 	for _, n := range [][]byte{r, s} {
@@ -125,12 +119,8 @@ func rawPGP(t testing.TB, key *openpgp.Entity, kind packet.SignatureType, hash c
 func twice(t testing.TB, signature string) string {
 	t.Helper()
 	block, err := armor.Decode(strings.NewReader(signature))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	content, err := io.ReadAll(block.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return armored(t, openpgp.SignatureType, append(content, content...))
 }

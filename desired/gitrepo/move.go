@@ -2,8 +2,10 @@ package gitrepo
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
@@ -23,61 +25,45 @@ const (
 // the store.
 func (r *Repo) Move(from, to string) (Move, error) {
 	st := openStorage(r.dir)
-	cuts, err := st.Shallow()
+	cut, err := isShallow(st)
 	if err != nil {
 		return "", storeError("reading", err)
 	}
-	before, cutBefore, err := ancestors(st, from, cuts)
+	before, err := ancestors(st, from, cut)
 	if err != nil {
 		return "", err
 	}
-	after, cutAfter, err := ancestors(st, to, cuts)
+	after, err := ancestors(st, to, cut)
 	if err != nil {
 		return "", err
 	}
 	switch {
-	case after[plumbing.NewHash(from)]:
+	case after.seen[plumbing.NewHash(from)]:
 		return Forward, nil
-	case before[plumbing.NewHash(to)]:
+	case before.seen[plumbing.NewHash(to)]:
 		return Back, nil
-	case cutBefore || cutAfter:
+	case before.ends || after.ends:
 		return "", &Error{
 			Kind: ErrShallow, Doing: fmt.Sprintf("looking for %.12s before %.12s", from, to),
 			Hint: "set source.shallow to false to have the full history",
 		}
 	}
-	for hash := range before {
-		if after[hash] {
-			return Rewritten, nil
-		}
+	if slices.ContainsFunc(before.found, func(h plumbing.Hash) bool { return after.seen[h] }) {
+		return Rewritten, nil
 	}
 	return Unrelated, nil
 }
 
-// ancestors are a commit and all before it, as far as they were fetched. Cut says that
-// there are more.
-func ancestors(st *filesystem.Storage, commit string, cuts []plumbing.Hash) (all map[plumbing.Hash]bool, cut bool, err error) {
+// ancestors are a commit and all before it, as far as they were fetched.
+func ancestors(st *filesystem.Storage, commit string, cut bool) (*reach, error) {
 	start, err := findCommit(st, commit)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	all = map[plumbing.Hash]bool{}
-	for todo := []plumbing.Hash{start.Hash}; len(todo) > 0; {
-		h := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if all[h] {
-			continue
-		}
-		c, err := findCommit(st, h.String())
-		if err != nil && len(cuts) > 0 {
-			cut = true
-			continue
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		all[h] = true
-		todo = append(todo, c.ParentHashes...)
+	all := newReach(st)
+	all.mayEnd = cut
+	if err := all.history(start.Hash, false, func(*object.Commit) error { return nil }); err != nil {
+		return nil, storeError("reading", err)
 	}
-	return all, cut, nil
+	return all, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestMove(t *testing.T) {
@@ -20,9 +21,7 @@ func TestMove(t *testing.T) {
 		return fetch(t, r, source)
 	}
 	fetch(t, r, source)
-	if err := r.SetGood(old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SetGood(old))
 	next := u.Commit("a.cue", "a: 2\n")
 	u.Git("reset", "-q", "--hard", base)
 	other := u.Commit("b.cue", "b: 1\n")
@@ -41,9 +40,7 @@ func TestMove(t *testing.T) {
 	source.Shallow, source.URL = true, "file://"+u.Dir
 	u.Git("reset", "-q", "--hard", old)
 	fetch(t, cut, source)
-	if err := cut.SetGood(old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cut.SetGood(old))
 	u.Git("reset", "-q", "--hard", other)
 	fetch(t, cut, source)
 	_, err = cut.Move(old, other)

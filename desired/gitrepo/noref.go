@@ -21,13 +21,12 @@ func noRef(ref string, offered map[string]plumbing.Hash) *Error {
 		return &Error{Kind: ErrRefNotFound, Reason: "the repository has no such ref", Hint: "it may have been deleted or renamed"}
 	}
 	prefix, kind := "refs/heads/", "branch"
-	what := "ref " + visible.Name(ref)
-	switch name, isBranch := strings.CutPrefix(ref, prefix); {
-	case isBranch:
-		what = "branch " + visible.Name(name)
-	case strings.HasPrefix(ref, "refs/tags/"):
+	if isTag(ref) {
 		prefix, kind = "refs/tags/", "tag"
-		what = "tag " + visible.Name(strings.TrimPrefix(ref, prefix))
+	}
+	what := "ref " + visible.Name(ref)
+	if name, known := strings.CutPrefix(ref, prefix); known {
+		what = kind + " " + visible.Name(name)
 	}
 	there := namesBelow(prefix, offered)
 	e := &Error{Kind: ErrRefNotFound, Reason: what + " does not exist; the repository has" + listed(there, kind)}

@@ -118,21 +118,14 @@ func (r *roomWriter) Write(p []byte) (int, error) {
 
 // tips lists the commits that the store's refs name.
 func tips(st *filesystem.Storage) ([]plumbing.Hash, error) {
-	refs, err := st.IterReferences()
-	if err != nil {
-		return nil, err
-	}
+	refs, err := refsBelow(st, "")
 	var all []plumbing.Hash
-	err = refs.ForEach(func(ref *plumbing.Reference) error {
-		if ref.Type() != plumbing.HashReference {
-			return nil
-		}
-		// What is no commit is of no use here: a tag of a file, say.
+	for _, ref := range refs {
+		// What is no commit is of no use here: a tag of a file, say, or the name of a ref.
 		if c, err := peel(st, ref.Hash()); err == nil && !slices.Contains(all, c.Hash) {
 			all = append(all, c.Hash)
 		}
-		return nil
-	})
+	}
 	return all, err
 }
 
@@ -154,6 +147,9 @@ type reach struct {
 	st    *filesystem.Storage
 	seen  map[plumbing.Hash]bool
 	found []plumbing.Hash
+
+	mayEnd bool // the history is cut: a commit may be missing
+	ends   bool // one is
 }
 
 func newReach(st *filesystem.Storage) *reach {
@@ -178,6 +174,10 @@ func (r *reach) history(start plumbing.Hash, tipOnly bool, look func(*object.Com
 			continue
 		}
 		c, err := object.GetCommit(r.st, h)
+		if err != nil && r.mayEnd {
+			r.ends = true
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("reading commit %s: %w", h, err)
 		}

@@ -14,15 +14,14 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func openPulls(t testing.TB) (*gitrepo.Pulls, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "pulls")
 	p, err := gitrepo.OpenPulls(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p, dir
 }
 
@@ -51,9 +50,7 @@ func TestListPulls(t *testing.T) {
 	p, _ := openPulls(t)
 	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "refs/heads/main"}
 	got, err := p.List(t.Context(), source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pull requests (-want +got):\n%s", diff)
 	}
@@ -73,9 +70,7 @@ func TestFetchPulls(t *testing.T) {
 	bringPull(t, p, source, one, one)
 	bringPull(t, p, source, two, two)
 	store, err := gitrepo.Open(p.Store(two.Commit))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := content(t, store, two.Commit, "a.cue"); got != "a: 2\n" {
 		t.Errorf("a.cue is %q", got)
 	}
@@ -94,9 +89,7 @@ func TestFetchPulls(t *testing.T) {
 	// Pushed again, by force; and one that is closed.
 	again := pull(u, "refs/pull/1/head", "a: 11\n")
 	bringPull(t, p, source, again, again)
-	if err := p.KeepOnly([]string{again.Commit}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.KeepOnly([]string{again.Commit}))
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != again.Commit {
 		t.Errorf("kept %v, %v", entries, err)
@@ -146,9 +139,7 @@ func TestRefusedPull(t *testing.T) {
 		t.Errorf("the hint is %q", e.Hint)
 	}
 	again, err := gitrepo.OpenPulls(dir) // another process
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	here, refused := again.Known(large, source.Limits)
 	if here {
 		t.Error("a refused head is here")
@@ -216,12 +207,8 @@ func TestPullsAreTidied(t *testing.T) {
 	if err != nil || len(packs) != 1 {
 		t.Fatal(packs, err)
 	}
-	if err := os.Chmod(packs[0], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(packs[0], 50); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(packs[0], 0o600))
+	must.Do(t, os.Truncate(packs[0], 50))
 	if here, refused := p.Known(head, source.Limits); here || refused != nil {
 		t.Errorf("a damaged head: here %v, %v", here, refused)
 	}
@@ -230,13 +217,9 @@ func TestPullsAreTidied(t *testing.T) {
 		t.Error("it is not here after it was fetched anew")
 	}
 	for _, name := range []string{"HEAD", "objects", "new-123", "refs", "seawall.lock", "notes"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
-	if err := p.KeepOnly([]string{head.Commit}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.KeepOnly([]string{head.Commit}))
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 || entries[0].Name() != head.Commit || entries[1].Name() != "notes" {
 		t.Errorf("kept %v, %v", entries, err)

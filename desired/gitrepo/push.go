@@ -73,24 +73,11 @@ func (r *Repo) Push(ctx context.Context, s Source, b Branch) (Pushed, error) {
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	done := make(chan receipt, 1)
-	go func() { done <- job.push(ctx, b.Name, made) }()
-	var got receipt
-	select {
-	case got = <-done:
-	case <-ctx.Done():
-		got.err = ctx.Err()
+	said, err := until(ctx, func(ctx context.Context) ([]string, error) { return job.push(ctx, b.Name, made) })
+	if err != nil {
+		return Pushed{}, explainPush(ctx, job, b.Name, said, err)
 	}
-	if got.err != nil {
-		return Pushed{}, explainPush(ctx, job, b.Name, got)
-	}
-	return Pushed{Commit: made.tip.String(), Server: got.said}, nil
-}
-
-// receipt is what a push came to, and what the server said.
-type receipt struct {
-	said []string
-	err  error
+	return Pushed{Commit: made.tip.String(), Server: said}, nil
 }
 
 // newObjects are those that a commit adds to its base.
@@ -109,8 +96,7 @@ func (r *Repo) commit(b Branch) (*newObjects, error) {
 	}
 	tree, err := n.tree(base.TreeHash, ".", b.Files)
 	if err != nil {
-		var known *Error
-		if errors.As(err, &known) {
+		if known, ok := errors.AsType[*Error](err); ok {
 			known.Doing = fmt.Sprintf("changing commit %.12s", b.Base)
 			return nil, err
 		}
@@ -196,8 +182,8 @@ func (w *words) Write(p []byte) (int, error) {
 // errExists is a branch that the server has already.
 var errExists = errors.New("the branch exists already")
 
-// push sends the objects.
-func (f *fetch) push(ctx context.Context, branch string, n *newObjects) receipt {
+// push sends the objects, and returns what the server said.
+func (f *fetch) push(ctx context.Context, branch string, n *newObjects) ([]string, error) {
 	var said words
 	err := f.talk(ctx, transfer.Options{Push: true}, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		said.Reset()
@@ -229,7 +215,7 @@ func (f *fetch) push(ctx context.Context, branch string, n *newObjects) receipt 
 			lines = append(lines, line)
 		}
 	}
-	return receipt{lines, err}
+	return lines, err
 }
 
 func receiver(url string, t *transfer.Transfer) (transport.ReceivePackSession, error) {
@@ -263,20 +249,20 @@ func (n *newObjects) request(branch string, offered *capability.List, said io.Wr
 }
 
 // explainPush is [fetch.explain] for a push.
-func explainPush(ctx context.Context, f *fetch, branch string, got receipt) error {
+func explainPush(ctx context.Context, f *fetch, branch string, said []string, err error) error {
 	const write = "the credential in source.auth may have to be allowed to write to the repository; a deploy key is often for reading only"
 	var e *Error
-	if !errors.As(f.explain(ctx, got.err), &e) {
-		return got.err
+	if !errors.As(f.explain(ctx, err), &e) {
+		return err
 	}
 	name := strings.TrimPrefix(branch, "refs/heads/")
 	e.Doing = fmt.Sprintf("pushing branch %s to %s", name, f.address.display)
-	refused, byHook := strings.CutPrefix(got.err.Error(), "command error on "+branch+": ")
+	refused, byHook := strings.CutPrefix(err.Error(), "command error on "+branch+": ")
 	switch {
-	case errors.Is(got.err, errExists):
+	case errors.Is(err, errExists):
 		e.Kind, e.Reason, e.Hint = ErrRejected, errExists.Error(), "choose another name with --branch, or delete the branch on the server"
 	case byHook:
-		e.Kind, e.Reason, e.Hint = ErrRejected, strings.Join(append([]string{firstLine(f.scrub(refused))}, got.said...), ": "), "the server has a rule against it: choose another name with --branch, or ask who runs the server"
+		e.Kind, e.Reason, e.Hint = ErrRejected, strings.Join(append([]string{firstLine(f.scrub(refused))}, said...), ": "), "the server has a rule against it: choose another name with --branch, or ask who runs the server"
 	case e.Kind == ErrAuth, e.Kind == ErrFetch, e.Kind == ErrNotFound:
 		e.Hint = write
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // change is a commit that gives one file another content.
@@ -95,17 +96,13 @@ func TestPushThatIsRefused(t *testing.T) {
 	wantNoSecret(t, err, "s3cret")
 
 	hook := filepath.Join(u.Dir, ".git", "hooks", "pre-receive")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho no branches here\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(hook, []byte("#!/bin/sh\necho no branches here\nexit 1\n"), 0o755))
 	_, err = r.Push(t.Context(), source, change(base, "absorb"))
 	wantError(t, err, gitrepo.ErrRejected, "pre-receive hook declined", "no branches here")
 	if got := u.Git("branch", "--list", "absorb"); got != "" {
 		t.Errorf("there is a branch %s", got)
 	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho Create a pull request: https://git.example/new/absorb\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(hook, []byte("#!/bin/sh\necho Create a pull request: https://git.example/new/absorb\n"), 0o755))
 	pushed, err := r.Push(t.Context(), source, change(base, "absorb"))
 	if err != nil || len(pushed.Server) != 1 || pushed.Server[0] != "Create a pull request: https://git.example/new/absorb" {
 		t.Errorf("%+v, %v", pushed, err)

@@ -51,7 +51,7 @@ func removeEmptyRefs(dir string) {
 	})
 }
 
-// refsBelow lists the store's refs of one kind.
+// refsBelow lists the store's refs with a prefix.
 func refsBelow(st *filesystem.Storage, prefix string) (below []*plumbing.Reference, err error) {
 	refs, err := st.IterReferences()
 	if err != nil {

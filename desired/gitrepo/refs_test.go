@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A process that is killed while git's library writes a ref leaves the file
@@ -16,9 +17,7 @@ func TestFetchAfterAKilledOne(t *testing.T) {
 	r, dir := storeOf(t)
 	first := u.Commit("a.cue", "package a")
 	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
-	if err := r.SetGood(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SetGood(first))
 	good := filepath.Join(dir, "refs", "seawall", "good")
 	emptied := 0
 	err := filepath.Walk(filepath.Join(dir, "refs"), func(path string, info os.FileInfo, err error) error {

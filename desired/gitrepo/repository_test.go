@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestMain(m *testing.M) {
@@ -26,9 +27,7 @@ func TestMain(m *testing.M) {
 func open(t testing.TB) *gitrepo.Repo {
 	t.Helper()
 	r, err := gitrepo.Open(filepath.Join(t.TempDir(), "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -56,9 +55,7 @@ func tree(t testing.TB, r *gitrepo.Repo, hash, path string) *gitrepo.Tree {
 func content(t testing.TB, r *gitrepo.Repo, hash, name string) string {
 	t.Helper()
 	data, err := fs.ReadFile(tree(t, r, hash, "."), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(data)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // BenchmarkFetchAtRest is a fetch that finds nothing new, which the daemon does
@@ -40,8 +41,6 @@ func BenchmarkFetchAtRest(b *testing.B) {
 // cpu is the processor time that this process has taken, in nanoseconds.
 func cpu(b *testing.B) int64 {
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }

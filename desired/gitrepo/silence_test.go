@@ -15,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // idle is long enough for a busy machine to say something in, and short enough
@@ -33,9 +34,7 @@ type line struct {
 func (l line) to(t *testing.T, address string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -91,9 +90,7 @@ func newServer(t *testing.T) *server {
 	s := &server{Repository: gittest.New(t)}
 	s.head = s.Commit("a.cue", "// "+base64.StdEncoding.EncodeToString([]byte(noise(t, 15<<10)))+"\n")
 	at, err := url.Parse(s.HTTP("", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	key := gittest.NewKey(t)
 	address, host := s.SSH("git", key.Public)
 	s.http, s.ssh = at.Host, address
@@ -194,9 +191,7 @@ func TestFetchGivesUpASilentProgram(t *testing.T) {
 	u.Commit("a.cue", "a: 1\n")
 	programs := t.TempDir()
 	hanging := "#!/bin/sh\nexec sleep 60\n"
-	if err := os.WriteFile(filepath.Join(programs, "git-upload-pack"), []byte(hanging), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(programs, "git-upload-pack"), []byte(hanging), 0o700))
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
 	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: u.Dir, Idle: idle, Ref: "refs/heads/main"})
 	wantError(t, err, gitrepo.ErrUnreachable, "no data from "+u.Dir+" for 700ms")

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func sshAuth(t testing.TB, key gittest.Key, hosts string) gitrepo.Auth {
@@ -54,13 +55,9 @@ func TestFetchSSH(t *testing.T) {
 // by one of them, whichever it prefers to show.
 func TestFetchSSHPicksTheKnownKey(t *testing.T) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	second, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	u := gittest.New(t)
 	want := u.Commit("a.cue", "a: 1\n")
 	key := gittest.NewKey(t)

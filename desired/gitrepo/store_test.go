@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -27,18 +28,14 @@ func storeOf(t *testing.T) (*gitrepo.Repo, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
 	r, err := gitrepo.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r, dir
 }
 
 func packs(t *testing.T, dir string) int {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "pack-*.pack"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return len(names)
 }
 
@@ -60,9 +57,7 @@ func TestCommit(t *testing.T) {
 	u.Git("commit", "-q", "-m", "zones: raise paranoia", "-m", "It was low.")
 	hash := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	got, err := r.Commit(hash)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := gitrepo.CommitInfo{
 		Hash: hash, Author: "Ada <ada@example.com>", Subject: "zones: raise paranoia",
 		Time: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
@@ -83,18 +78,14 @@ func TestGood(t *testing.T) {
 
 	good := u.Commit("a.cue", "a: 1\n")
 	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
-	if err := r.SetGood(good); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SetGood(good))
 	// Even when upstream forgets it.
 	u.Git("checkout", "-q", "--orphan", "fresh")
 	u.Commit("a.cue", "a: 2\n")
 	u.Git("branch", "-q", "-M", "main")
 	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	again, err := gitrepo.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if hash, ok, err := again.Good(); hash != good || !ok || err != nil {
 		t.Errorf("Good after a restart: %q, %v, %v, want %q", hash, ok, err, good)
 	}
@@ -119,9 +110,7 @@ func TestCompaction(t *testing.T) {
 			r, dir := storeOf(t)
 			source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main", Shallow: shallow}
 			fetch(t, r, source)
-			if err := r.SetGood(first); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.SetGood(first))
 			held := tree(t, r, first, "edge") // opened before, read after
 			fetches, foreign := 51, 0
 			switch {
@@ -171,15 +160,11 @@ func addPacks(t *testing.T, dir string, n int) {
 		var pack gittest.Pack
 		pack.Blob(fmt.Append(nil, noise(t, 500), i))
 		w, err := storage.PackfileWriter()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := w.Write(pack.Done()); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 }
 
@@ -253,12 +238,8 @@ func TestFetchCleansUp(t *testing.T) {
 	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	left := []string{"refill-1/objects/x", "objects/pack/tmp_pack_1"}
 	for _, name := range left {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 	}
 	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	for _, name := range left {
@@ -276,13 +257,9 @@ func TestWire(t *testing.T) {
 	for _, auth := range []gitrepo.Auth{{}, {Token: edge.NewSecret("s3cret-token")}, {Bearer: edge.NewSecret("s3cret-bearer")}, basic("ada", "s3cret-pass"), {SSH: key}} {
 		source := gitrepo.Source{URL: "https://git.example/e", Ref: "refs/heads/main", CA: "-----BEGIN CERTIFICATE-----", Auth: auth, Shallow: true}
 		data, err := json.Marshal(source.Wire())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var back gitrepo.Wire
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &back))
 		if diff := cmp.Diff(source, back.Source(), cmp.Comparer(edge.Secret.Equal)); diff != "" {
 			t.Error(diff)
 		}
@@ -299,13 +276,9 @@ func TestWire(t *testing.T) {
 func TestErrorSurvivesAPipe(t *testing.T) {
 	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "/nowhere/edge.git", Ref: "refs/heads/main"})
 	data, encodeErr := json.Marshal(err)
-	if encodeErr != nil {
-		t.Fatal(encodeErr)
-	}
+	must.Do(t, encodeErr)
 	var back *gitrepo.Error
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &back))
 	wantError(t, back, gitrepo.ErrNotFound, "/nowhere/edge.git")
 	if back.Error() != err.Error() || back.Hint == "" {
 		t.Errorf("%+v became %+v", err, back)

@@ -27,11 +27,7 @@ func (f *fetch) bringTags(ctx context.Context, commit plumbing.Hash) error {
 	if !f.source.Tags {
 		return nil
 	}
-	refs, err := f.list(ctx)
-	if err != nil {
-		return err
-	}
-	tags := tagsOf(refs, commit, f.source.Ref)
+	tags := f.tagsOf(commit)
 	var missing []config.RefSpec
 	for _, tag := range tags {
 		if f.storage.HasEncodedObject(tag.Hash()) != nil {
@@ -76,21 +72,14 @@ func (f *fetch) keepTags(tags []*plumbing.Reference) error {
 	return nil
 }
 
-// tagsOf picks the annotated tags that stand for a commit; where the ref that
+// tagsOf picks the annotated tags of the server that stand for a commit; where the ref that
 // is followed is a tag, that one alone.
-func tagsOf(refs []*plumbing.Reference, commit plumbing.Hash, followed string) []*plumbing.Reference {
-	peeled := map[string]plumbing.Hash{}
-	for _, ref := range refs {
-		if name, ok := strings.CutSuffix(ref.Name().String(), "^{}"); ok {
-			peeled[name] = ref.Hash()
-		}
-	}
+func (f *fetch) tagsOf(commit plumbing.Hash) []*plumbing.Reference {
 	var tags []*plumbing.Reference
-	for _, ref := range refs {
-		name := ref.Name().String()
-		other := isTag(followed) && name != followed
-		if !other && isTag(name) && peeled[name] == commit && config.RefSpec(name+":"+name).Validate() == nil && checkRef(name) == nil {
-			tags = append(tags, ref)
+	for name, hash := range f.offered {
+		other := isTag(f.source.Ref) && name != f.source.Ref
+		if !other && isTag(name) && f.peeled[name] == commit && config.RefSpec(name+":"+name).Validate() == nil && checkRef(name) == nil {
+			tags = append(tags, plumbing.NewHashReference(plumbing.ReferenceName(name), hash))
 		}
 	}
 	slices.SortFunc(tags, func(a, b *plumbing.Reference) int { return cmp.Compare(b.Name(), a.Name()) })
@@ -149,8 +138,7 @@ func verifyTag(st *filesystem.Storage, hash plumbing.Hash, commit, followed stri
 		return object.Name, untrusted("sign a tag with that name", "it was signed under another name than %s", followed)
 	}
 	_, err = keys.Verify(object, now)
-	var why *signature.Error
-	if errors.As(err, &why) && why.Kind == signature.ErrUnsigned {
+	if why, ok := errors.AsType[*signature.Error](err); ok && why.Kind == signature.ErrUnsigned {
 		why.Hint = tagHint
 	}
 	return object.Name, err

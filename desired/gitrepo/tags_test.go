@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -210,9 +211,7 @@ func withSSHKeygen(t *testing.T, u *gittest.Repository) (signature.Trust, bool) 
 	key := filepath.Join(t.TempDir(), "key")
 	run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
 	public, err := os.ReadFile(key + ".pub")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	signers := file(t, `ada@example.com namespaces="git" `+string(public))
 	u.Git("config", "gpg.format", "ssh")
 	u.Git("config", "user.signingkey", key)
@@ -225,9 +224,7 @@ func withGPG(t *testing.T, u *gittest.Repository) (signature.Trust, bool) {
 		return signature.Trust{}, false
 	}
 	home, err := os.MkdirTemp("", "gpg") //nolint:usetesting // the path of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Setenv("GNUPGHOME", home)
 	t.Cleanup(func() {
 		_ = exec.Command("gpgconf", "--kill", "all").Run() // the agent of this home alone

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestTrailers(t *testing.T) {
@@ -43,9 +44,7 @@ func TestTrailers(t *testing.T) {
 	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := r.Trailers(commits[i])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if len(got) == 0 {
 				got = nil
 			}

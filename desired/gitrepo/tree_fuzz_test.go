@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // put stores an object as it is, without any check.
@@ -21,13 +23,9 @@ func put(t *testing.T, st *filesystem.Storage, kind plumbing.ObjectType, content
 		_, err = w.Write(content)
 		err = errors.Join(err, w.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	hash, err := st.SetEncodedObject(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return hash
 }
 
@@ -45,9 +43,7 @@ func FuzzTree(f *testing.F) {
 	f.Add([]byte("100644 a.cue\x00short"))
 	dir := filepath.Join(f.TempDir(), "store") // for all inputs: objects have the names of their content
 	r, err := Open(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		st := openStorage(dir)
 		put(t, st, plumbing.BlobObject, []byte("a: 1\n"))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func names(t *testing.T, files fs.FS) []string {
@@ -28,9 +29,7 @@ func names(t *testing.T, files fs.FS) []string {
 		all = append(all, name)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // today is when the tests of this file take place.
@@ -32,9 +33,7 @@ func pgpKey(t testing.TB, name string, change ...func(*packet.Config)) *openpgp.
 		c(config)
 	}
 	key, err := openpgp.NewEntity(name, "", name+"@example.com", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return key
 }
 
@@ -48,9 +47,7 @@ func armored(t testing.TB, kind string, content []byte) string {
 		_, err = w.Write(content)
 		err = errors.Join(err, w.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out.String() + "\n"
 }
 
@@ -59,9 +56,7 @@ func public(t testing.TB, keys ...*openpgp.Entity) string {
 	var all strings.Builder
 	for _, key := range keys {
 		var out bytes.Buffer
-		if err := key.Serialize(&out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, key.Serialize(&out))
 		all.WriteString("A comment\n\n" + armored(t, openpgp.PublicKeyType, out.Bytes()))
 	}
 	return all.String()
@@ -78,9 +73,7 @@ func byPGP(t testing.TB, key *openpgp.Entity, change ...func(*packet.Config)) si
 			c(config)
 		}
 		var out bytes.Buffer
-		if err := openpgp.DetachSign(&out, []*openpgp.Entity{key}, strings.NewReader(payload), config); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, openpgp.DetachSign(&out, []*openpgp.Entity{key}, strings.NewReader(payload), config))
 		return armored(t, openpgp.SignatureType, out.Bytes())
 	}
 }
@@ -102,9 +95,7 @@ func withSignature(payload, signature string) string {
 func file(t testing.TB, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }
 
@@ -283,9 +274,7 @@ func TestVerifyKeysOverTime(t *testing.T) {
 
 func revoke(t *testing.T, key *openpgp.Entity, why packet.ReasonForRevocation) {
 	t.Helper()
-	if err := key.Revoke(why, "", &packet.Config{Time: at(today.Add(-time.Minute))}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, key.Revoke(why, "", &packet.Config{Time: at(today.Add(-time.Minute))}))
 }
 
 // A file that cannot be used refuses every commit, the signed ones too.
@@ -299,9 +288,7 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 	r, commits := brought(t, u, signed(plain, byPGP(t, ada)))
 	commit := commits[0]
 	var private bytes.Buffer
-	if err := ada.SerializePrivate(&private, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ada.SerializePrivate(&private, nil))
 	for _, test := range []struct {
 		name  string
 		trust signature.Trust
@@ -336,9 +323,7 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 	rotated := file(t, public(t, pgpKey(t, "bob")))
 	policy := gitrepo.Policy{Trust: signature.Trust{OpenPGP: rotated}}
 	wantError(t, r.Verify(commit, policy, today), gitrepo.ErrUntrusted, "not trusted")
-	if err := os.WriteFile(rotated, []byte(keys), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(rotated, []byte(keys), 0o600))
 	if err := r.Verify(commit, policy, today); err != nil {
 		t.Errorf("after the key was added: %v", err)
 	}
@@ -347,8 +332,6 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 // withMode writes a file with a mode, whatever is masked, and returns its path.
 func withMode(t *testing.T, path string, mode os.FileMode, text string) string {
 	t.Helper()
-	if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode)))
 	return path
 }

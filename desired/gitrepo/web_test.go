@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // private is a git server over https whose certificate is of an authority of its own, and
@@ -21,9 +22,7 @@ import (
 func private(t *testing.T, u *gittest.Repository, token string) (address, ca string) {
 	t.Helper()
 	backend, err := url.Parse(u.HTTP("", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: backend.Scheme, Host: backend.Host})
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token {

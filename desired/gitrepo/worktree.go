@@ -19,7 +19,7 @@ import (
 
 // WorkTree is a working copy that a person has on this machine. It is only read.
 type WorkTree struct {
-	Root   string // the folder that is checked out
+	Folder string // the one that was asked for, in what is checked out, with "/"
 	Git    string // with HEAD
 	Common string // with the objects; Git, but for one of several working copies
 }
@@ -38,6 +38,7 @@ func FindWorkTree(dir string) (WorkTree, bool, error) {
 		switch {
 		case err == nil:
 			w, err := workTreeAt(root, info)
+			w.Folder = filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(dir, root), string(filepath.Separator)))
 			return w, err == nil, err
 		case !errors.Is(err, fs.ErrNotExist):
 			return WorkTree{}, false, err
@@ -48,7 +49,7 @@ func FindWorkTree(dir string) (WorkTree, bool, error) {
 }
 
 func workTreeAt(root string, info fs.FileInfo) (WorkTree, error) {
-	w := WorkTree{Root: root, Git: filepath.Join(root, ".git")}
+	w := WorkTree{Git: filepath.Join(root, ".git")}
 	if !info.IsDir() {
 		text, err := os.ReadFile(w.Git)
 		if err != nil {

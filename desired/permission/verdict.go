@@ -118,7 +118,7 @@ const (
 
 func same(g desired.PermissionGroup, q Query) match {
 	switch {
-	case g.Scope != "" && typeNamed[g.Scope] != q.Target.Type:
+	case g.Scope != "" && g.Scope != nameOf(q.Target.Type):
 		return no // it counts for no such resource
 	case g.ID == q.Group || g.Name == q.Group:
 		return yes
@@ -130,7 +130,8 @@ func same(g desired.PermissionGroup, q Query) match {
 	return no
 }
 
-var typeNamed = map[string]access.Type{"account": access.TypeAccount, "zone": access.TypeZone, "user": access.TypeUser}
+// nameOf is account, zone or user.
+func nameOf(t access.Type) string { return string(t[strings.LastIndexByte(string(t), '.')+1:]) }
 
 // Undecided is the error of a verdict that only the platform could make.
 func (v Verdict) Undecided() error {
@@ -245,8 +246,7 @@ type VerdictJSON struct {
 // JSON returns the form for scripts.
 func (q Query) JSON() QueryJSON {
 	out := QueryJSON{
-		Group: q.Group, Account: string(q.Target.Account), Zone: string(q.Target.Zone),
-		Type: map[access.Type]string{access.TypeAccount: "account", access.TypeZone: "zone", access.TypeUser: "user"}[q.Target.Type],
+		Group: q.Group, Type: nameOf(q.Target.Type), Account: string(q.Target.Account), Zone: string(q.Target.Zone),
 	}
 	if q.IP.IsValid() {
 		out.IP = q.IP.String()

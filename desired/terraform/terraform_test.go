@@ -9,19 +9,16 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func readFile(t *testing.T, name string) State {
 	t.Helper()
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	state, err := Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return state
 }
 
@@ -79,9 +76,7 @@ func TestOtherForms(t *testing.T) {
 		{"mode":"managed","type":"cloudflare_api_token","name":"all","instances":[{"attributes":{"id":"t1","name":"all","policies":[{"effect":"allow","permission_groups":[{"id":"g"}],
 			"resources":"{\"com.cloudflare.api.account.0123456789abcdef0123456789abcdef\":{\"com.cloudflare.api.account.zone.*\":\"*\"}}"}]}}]}]}`
 	s, err := Read(strings.NewReader(state))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if want := []string{"cloudflare_zone.old: its state is in the form of Terraform 0.11; terraform apply -refresh-only writes it anew", "cloudflare_zone.new: it has no id yet", "cloudflare_ruleset.again: another resource is the same entry point of the zone"}; !slices.Equal(s.Left, want) {
 		t.Errorf("left %q", s.Left)
 	}

@@ -49,20 +49,14 @@ func resourceMap(value any) (map[string]edge.Breadth, bool) {
 	if !ok {
 		return nil, false
 	}
-	resources := map[string]edge.Breadth{}
 	for name, breadth := range m {
-		nested, isMap := mapOf(breadth)
-		var b edge.Breadth
-		switch {
-		case breadth == "*":
-		case isMap && len(nested) == 1 && neutral(firstKey(nested)) == edge.ResourceAllZones:
-			b.AllZones = true
-		default:
-			b.Other, _ = json.Marshal(breadth) // what was decoded can be encoded
+		if nested, isMap := mapOf(breadth); isMap {
+			m[name] = nested
 		}
-		resources[neutral(name)] = b
 	}
-	return resources, true
+	text, _ := json.Marshal(m) // what was decoded can be encoded
+	var resources map[string]edge.Breadth
+	return resources, json.Unmarshal([]byte(neutral(string(text))), &resources) == nil
 }
 
 func mapOf(value any) (map[string]any, bool) {
@@ -76,14 +70,7 @@ func mapOf(value any) (map[string]any, bool) {
 	return nil, false
 }
 
-func firstKey(m map[string]any) string {
-	for name := range m {
-		return name
-	}
-	return ""
-}
-
-// neutral writes a resource key with the segment "vendor".
-func neutral(key string) string {
-	return strings.Replace(key, "com.cloudflare.api.", "com.vendor.api.", 1)
+// neutral writes resource keys with the segment "vendor".
+func neutral(text string) string {
+	return strings.ReplaceAll(text, "com.cloudflare.api.", "com.vendor.api.")
 }

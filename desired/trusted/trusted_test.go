@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/trusted"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // What others may write to, or replace, is not read; what can only be read by them is.
@@ -31,10 +32,8 @@ func TestRead(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "folder")
 			path := filepath.Join(folder, "file")
 			link := filepath.Join(t.TempDir(), "link")
-			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(path, []byte("key"), 0o600), os.Symlink(path, link),
-				os.Chmod(path, test.file), os.Chmod(folder, test.folder)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(path, []byte("key"), 0o600), os.Symlink(path, link),
+				os.Chmod(path, test.file), os.Chmod(folder, test.folder)))
 			for _, path := range []string{path, link} {
 				data, err := trusted.Read(path, 10)
 				var exposed *trusted.Error
@@ -52,9 +51,7 @@ func TestRead(t *testing.T) {
 func TestReadBoundedRegular(t *testing.T) {
 	folder := t.TempDir()
 	fifo, large := filepath.Join(folder, "fifo"), filepath.Join(folder, "large")
-	if err := errors.Join(syscall.Mkfifo(fifo, 0o600), os.WriteFile(large, make([]byte, 11), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(syscall.Mkfifo(fifo, 0o600), os.WriteFile(large, make([]byte, 11), 0o600)))
 	for _, path := range []string{fifo, folder, "/dev/null"} {
 		if _, err := trusted.Read(path, 10); !errors.Is(err, trusted.ErrIrregular) {
 			t.Errorf("%s: %v", path, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Two builds of different code have different ids, by either way to tell, and a
@@ -16,9 +17,7 @@ func TestProgramID(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name, text, flags string) string {
 		source, program := filepath.Join(dir, name+".go"), filepath.Join(dir, name)
-		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(source, []byte(text), 0o600))
 		cmd := exec.Command("go", "build", "-o", program, "-ldflags=-s -w "+flags, source) // without what debuggers read it links faster
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -51,9 +50,7 @@ func TestIdentityIsInTheAddress(t *testing.T) {
 	limits := compile.DefaultLimits
 	t.Cleanup(func() { compile.DefaultLimits = limits })
 	first, err := identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	compile.DefaultLimits.MaxDeclarations++
 	second, err := identity()
 	if err != nil || first == second {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestMain(m *testing.M) {
@@ -62,12 +63,10 @@ func TestCachedIsUncached(t *testing.T) {
 }
 
 // unitsOf evaluates in this process what the cache has not.
-func unitsOf(t fataler, cache *unitcache.Cache, fsys fs.FS, dirs []string, order *unitcache.Order) ([]compile.Unit, unitcache.Count) {
+func unitsOf(t must.T, cache *unitcache.Cache, fsys fs.FS, dirs []string, order *unitcache.Order) ([]compile.Unit, unitcache.Count) {
 	t.Helper()
 	prints, err := compile.PrintsOf(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := unitcache.Order{Now: time.Now()}
 	if order != nil {
 		o = *order
@@ -76,9 +75,7 @@ func unitsOf(t fataler, cache *unitcache.Cache, fsys fs.FS, dirs []string, order
 	units, count, err := cache.Units(o, func(folders []string, room int64) ([]unitcache.Result, error) {
 		return evaluate(fsys, folders, room)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.SortFunc(units, func(a, b compile.Unit) int { return cmp.Compare(a.Dir, b.Dir) })
 	return units, count
 }

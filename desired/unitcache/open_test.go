@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/unitcache"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // filled is a state folder whose cache has all units, and the folder of these.
@@ -33,9 +34,7 @@ func TestFolderIsPrivate(t *testing.T) {
 func TestOthersCouldWrite(t *testing.T) {
 	for _, mode := range []os.FileMode{0o770, 0o702, 0o777, 0o755} {
 		state, units := filled(t)
-		if err := os.Chmod(units, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(units, mode))
 		fsys, dirs := repository(t)
 		if _, count := unitsOf(t, open(t, state), fsys, dirs, nil); count.Evaluated != len(dirs) {
 			t.Errorf("mode %v: %+v, want all evaluated", mode, count)
@@ -54,19 +53,19 @@ func TestNoUseOnDisk(t *testing.T) {
 	}
 	cases := map[string]spoiled{
 		"symbolic link": {func(t *testing.T, state, units string) {
-			must(t, os.Rename(units, filepath.Join(state, "elsewhere")), os.Symlink("../elsewhere", units))
+			must.Do(t, os.Rename(units, filepath.Join(state, "elsewhere")), os.Symlink("../elsewhere", units))
 		}, "is not a folder"},
 		"symbolic link above": {func(t *testing.T, state, units string) {
-			must(t, os.Rename(filepath.Dir(units), filepath.Join(state, "elsewhere")), os.Symlink("elsewhere", filepath.Dir(units)))
+			must.Do(t, os.Rename(filepath.Dir(units), filepath.Join(state, "elsewhere")), os.Symlink("elsewhere", filepath.Dir(units)))
 		}, "is not a folder"},
 		"file": {func(t *testing.T, _, units string) {
-			must(t, os.RemoveAll(units), os.WriteFile(units, nil, 0o600))
+			must.Do(t, os.RemoveAll(units), os.WriteFile(units, nil, 0o600))
 		}, "is not a folder"},
-		"no state": {func(t *testing.T, state, _ string) { must(t, os.RemoveAll(state)) }, "no such file"},
+		"no state": {func(t *testing.T, state, _ string) { must.Do(t, os.RemoveAll(state)) }, "no such file"},
 	}
 	if os.Geteuid() == 0 { // nobody else can give a folder away; TestMine is for all
-		cases["somebody else's"] = spoiled{func(t *testing.T, _, units string) { must(t, os.Chown(units, 12345, 12345)) }, "belongs to another user"}
-		cases["somebody else's state"] = spoiled{func(t *testing.T, state, _ string) { must(t, os.Chown(state, 12345, 12345)) }, "belongs to another user"}
+		cases["somebody else's"] = spoiled{func(t *testing.T, _, units string) { must.Do(t, os.Chown(units, 12345, 12345)) }, "belongs to another user"}
+		cases["somebody else's state"] = spoiled{func(t *testing.T, state, _ string) { must.Do(t, os.Chown(state, 12345, 12345)) }, "belongs to another user"}
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,14 +83,5 @@ func TestNoUseOnDisk(t *testing.T) {
 				t.Errorf("%+v, want all in memory", count)
 			}
 		})
-	}
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }

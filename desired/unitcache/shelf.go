@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -49,19 +47,14 @@ func (s *shelf) load(address string, now time.Time) (record, bool) {
 }
 
 func (s *shelf) read(address string) (data []byte, used time.Time, err error) {
-	file, err := s.root.Open(address)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
+	info, err := s.root.Lstat(address)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > largest {
 		return nil, time.Time{}, fs.ErrInvalid
 	}
-	data, err = io.ReadAll(io.LimitReader(file, largest))
+	data, err = s.root.ReadFile(address)
 	return data, info.ModTime(), err
 }
 
@@ -104,12 +97,7 @@ func (s *shelf) store(address string, looked map[string]string, unit []byte) {
 // checksum.
 func (s *shelf) write(address string, data []byte) (err error) {
 	name := leftover + address + "-" + rand.Text()
-	file, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err == nil {
+	if err = s.root.WriteFile(name, data, 0o600); err == nil {
 		err = s.root.Rename(name, address)
 	}
 	if err != nil {

@@ -16,24 +16,18 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(args ...any)
-}
-
 type cleaner interface {
-	fataler
+	must.T
 	Cleanup(func())
 }
 
 func tempDir(t cleaner) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "unitcache")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -41,31 +35,25 @@ func tempDir(t cleaner) string {
 func open(t cleaner, state string) *unitcache.Cache {
 	t.Helper()
 	cache, err := unitcache.Open(state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { cache.Close() })
 	return cache
 }
 
 // repository is the small one of the law, with its folders.
-func repository(t fataler) (fstest.MapFS, []string) {
+func repository(t must.T) (fstest.MapFS, []string) {
 	t.Helper()
 	fsys := tree(start())
 	dirs, err := compile.Folders(fsys, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return fsys, dirs
 }
 
 // kept are the files of the cache.
-func kept(t fataler, state string) []string {
+func kept(t must.T, state string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(state, "cache", "units", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	hidden, _ := filepath.Glob(filepath.Join(state, "cache", "units", ".*")) // the pattern is sound
 	return append(files, hidden...)
 }
@@ -97,9 +85,7 @@ func TestOneFolderChanged(t *testing.T) {
 			cache = open(t, state)
 		}
 		dirs, err := compile.Folders(fsys, ".")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, count := unitsOf(t, cache, fsys, dirs, nil); count != s.want {
 			t.Errorf("%s: %+v, want %+v", s.name, count, s.want)
 		}
@@ -129,9 +115,7 @@ func TestDamage(t *testing.T) {
 			var all [][]byte
 			for _, file := range files {
 				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				all = append(all, data)
 			}
 			changed := 0
@@ -140,9 +124,7 @@ func TestDamage(t *testing.T) {
 				if !bytes.Equal(data, all[i]) {
 					changed++
 				}
-				if err := os.WriteFile(file, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file, data, 0o600))
 			}
 			got, count := unitsOf(t, open(t, state), fsys, dirs, nil)
 			if diff := gocmp.Diff(want, got); diff != "" || changed == 0 || count.Evaluated != changed {
@@ -202,9 +184,7 @@ func TestUnusedGoes(t *testing.T) {
 	fsys, dirs := repository(t)
 	unitsOf(t, cache, fsys, dirs, nil)
 	writing := filepath.Join(state, "cache", "units", ".abandoned")
-	if err := os.WriteFile(writing, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(writing, []byte("half"), 0o600))
 	for i := range 4 { // each time another value of one folder, 10 days apart
 		now = now.Add(10 * 24 * time.Hour)
 		fsys["teams/a/zones.cue"].Data = []byte(zone(1, "", fmt.Sprint(1+i)))
@@ -230,16 +210,10 @@ func TestBoundedSize(t *testing.T) {
 	units := filepath.Join(state, "cache", "units")
 	for i := range 5 {
 		name := filepath.Join(units, fmt.Sprintf("%064d", i))
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(name, 60<<20); err != nil { // takes no space
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, nil, 0o600))
+		must.Do(t, os.Truncate(name, 60<<20)) // takes no space
 		when := time.Now().Add(-time.Duration(5-i) * time.Hour)
-		if err := os.Chtimes(name, when, when); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(name, when, when))
 	}
 	fsys["teams/a/zones.cue"].Data = []byte(zone(1, "", "1"))
 	unitsOf(t, open(t, state), fsys, dirs, nil)
@@ -260,13 +234,9 @@ func TestTooMuch(t *testing.T) {
 	state := tempDir(t)
 	fsys, dirs := repository(t)
 	prints, err := compile.PrintsOf(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	results, err := evaluate(fsys, dirs, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var sum int64
 	for _, r := range results {
 		sum += int64(len(r.JSON))

@@ -70,6 +70,16 @@ func (k kind) command(ahead string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// self is this very binary. On Linux it is so even after an update replaced the file that it
+// was started from: a newer child might not understand its parent.
+func self() (string, error) {
+	const exe = "/proc/self/exe"
+	if _, err := os.Stat(exe); err == nil {
+		return exe, nil
+	}
+	return os.Executable()
+}
+
 func (c *child) start() (err error) {
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,10 +23,11 @@ var (
 // diagnose reads from a child's remains why it died on its own.
 func (s *session) diagnose(exit error) *BoundError {
 	words := s.stderr.String()
+	said := func(word string) bool { return strings.Contains(words, word) }
 	switch {
-	case containsAny(words, stackWords):
+	case slices.ContainsFunc(stackWords, said):
 		return s.tripped(BoundStack, failure.Bytes(s.limits.Stack))
-	case containsAny(words, memoryWords):
+	case slices.ContainsFunc(memoryWords, said):
 		return s.tripped(BoundMemory, failure.Bytes(s.limits.Memory))
 	case s.killedByKernel():
 		return s.tripped(BoundKilled, "the machine or the container has no memory left")
@@ -43,15 +45,6 @@ func (s *session) killedByKernel() bool {
 	}
 	status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
-}
-
-func containsAny(text string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
 }
 
 // excerpt keeps the beginning and the end of what is written to it: a Go

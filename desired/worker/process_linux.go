@@ -7,16 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// self is this very binary, even after an update replaced the file that it
-// was started from: a newer child might not understand its parent.
-func self() (string, error) {
-	const exe = "/proc/self/exe"
-	if _, err := os.Stat(exe); err == nil {
-		return exe, nil
-	}
-	return os.Executable()
-}
-
 // limitProcess bounds the address space, and keeps credentials out of core files.
 func limitProcess(addressSpace uint64) error {
 	// Where memory runs out the kernel ends a worker, and not the daemon.

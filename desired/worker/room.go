@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"math"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -46,7 +47,7 @@ func (r *Room) enter(ctx context.Context, l Limits) (leave func(), err error) {
 // Workers is how many workers of these limits there is room for at once; at least one.
 func (r *Room) Workers(l Limits) int {
 	if r == nil {
-		return int(^uint(0) >> 1)
+		return math.MaxInt
 	}
 	return int(max(r.most/l.Most(), 1))
 }

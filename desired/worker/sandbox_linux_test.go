@@ -15,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // reaching is what a job tries.
@@ -85,14 +86,10 @@ func TestSandbox(t *testing.T) {
 		t.Skipf("this machine lacks %v", missing)
 	}
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o600))
 	port := uint16(listener.Addr().(*net.TCPAddr).Port)
 	for name, test := range map[string]struct {
 		policy *sandbox.Policy

@@ -39,8 +39,8 @@ type session struct {
 func (s *session) run(ctx context.Context, order []byte) error {
 	defer s.stdin.Close()
 	s.stepEnds = time.Now().Add(s.limits.PerStep)
-	s.timer = time.AfterFunc(s.limits.PerStep, s.timeout)
-	total := time.AfterFunc(time.Until(s.deadline), s.totalTimeout)
+	s.timer = time.AfterFunc(s.limits.PerStep, func() { s.killFor(BoundTime, s.limits.PerStep) })
+	total := time.AfterFunc(time.Until(s.deadline), func() { s.killFor(BoundTotal, s.limits.Total) })
 	stopWatching := context.AfterFunc(ctx, func() { s.kill(context.Cause(ctx)) })
 	defer func() { s.timer.Stop(); total.Stop(); stopWatching() }()
 
@@ -123,10 +123,6 @@ func (s *session) tripped(bound Bound, limit string) *BoundError {
 	return &BoundError{Bound: bound, Limit: limit, Step: s.step}
 }
 
-func (s *session) timeout() { s.killFor(BoundTime, s.limits.PerStep) }
-
-func (s *session) totalTimeout() { s.killFor(BoundTotal, s.limits.Total) }
-
 func (s *session) killFor(bound Bound, limit time.Duration) {
 	s.mu.Lock()
 	err := s.tripped(bound, limit.String())
@@ -192,8 +188,7 @@ func (s *session) outcome(ended bool, exit error) error {
 	if err == nil && !ended {
 		err = s.diagnose(exit)
 	}
-	var bound *BoundError
-	if errors.As(err, &bound) {
+	if bound, ok := errors.AsType[*BoundError](err); ok {
 		bound.Stderr = s.stderr.String()
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // newSpare is a spare whose process waits.
@@ -32,9 +33,7 @@ func answers[T any](t *testing.T, r worker.Runner, job string) (all []T) {
 		all = append(all, one)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -103,9 +102,7 @@ func TestDeadSpare(t *testing.T) {
 	t.Parallel()
 	s := newSpare(t, &worker.Spare{})
 	ahead := s.PID()
-	if err := syscall.Kill(ahead, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(ahead, syscall.SIGKILL))
 	wantGone(t, ahead)
 	if got := whoRuns(t, worker.Runner{Spare: s}); got == ahead {
 		t.Error("the dead ran a job")

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestRun(t *testing.T) {
@@ -26,9 +27,7 @@ func TestRun(t *testing.T) {
 		got = append(got, step+" "+string(out))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if diff := cmp.Diff([]string{"first 42", `second {"n":84}`}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -154,9 +153,7 @@ func TestRunSteps(t *testing.T) {
 		results = append(results, step)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []*worker.BoundError{
 		{Bound: worker.BoundCrash, Limit: "exit status 2", Step: "panic"},
 		{Bound: worker.BoundTime, Limit: "3s", Step: "hang"},
@@ -257,13 +254,9 @@ func TestNobodyOutlivesTheParent(t *testing.T) {
 func number(t *testing.T, out json.RawMessage) int {
 	t.Helper()
 	var text string
-	if err := json.Unmarshal(out, &text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &text))
 	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return n
 }
 
@@ -298,8 +291,6 @@ func TestTheWordAloneDoesNothing(t *testing.T) {
 
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
-		if err := (worker.Runner{}).Run(b.Context(), "double", 1, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, (worker.Runner{}).Run(b.Context(), "double", 1, nil))
 	}
 }

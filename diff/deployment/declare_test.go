@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // genLiveRule draws an execute rule as hands, other tools and other versions of the
@@ -220,9 +221,7 @@ func declared(t *testing.T, d desired.Deployment) string {
 		out.Keep = append(out.Keep, name)
 	}
 	data, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(data)
 }
 

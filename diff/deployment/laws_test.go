@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // replaced is the live rule after the platform took body as the whole truth.
@@ -26,23 +27,15 @@ func merged(t *rapid.T, live edge.Rule, body edge.Rule) edge.Rule {
 	var a, b any
 	decode := func(r edge.Rule, into *any) {
 		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, json.Unmarshal(data, into))
 	}
 	decode(live, &a)
 	decode(body, &b)
 	data, err := json.Marshal(mergeJSON(a, b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var out edge.Rule
-	if err := json.Unmarshal(data, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &out))
 	return out
 }
 

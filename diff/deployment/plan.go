@@ -31,16 +31,19 @@ import (
 )
 
 // Name is that of the kind.
-const Name diff.KindName = "deployment"
+const Name desired.KindName = "deployment"
 
 // Kind is that of deployments; see [diff.Kind].
 type Kind struct{}
 
 // Name implements [diff.Kind].
-func (Kind) Name() diff.KindName { return Name }
+func (Kind) Name() desired.KindName { return Name }
 
 // Phases implements [diff.Kind].
-func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase {
+func (Kind) Phases(zone desired.Zone, removable diff.Pruning) []edge.Phase {
+	if len(zone.Deployments) == 0 && !removable.Of("") {
+		return nil
+	}
 	return []edge.Phase{edge.PhaseFirewallManaged}
 }
 

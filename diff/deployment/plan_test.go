@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The body is the live rule without id, version and last_updated, with the
@@ -23,9 +24,7 @@ func TestMakeWritesTheWholeRule(t *testing.T) {
 			"matched_data":{"public_key":"k"}},
 		"expression":"true","description":"","ref":"deploy-core","logging":{"enabled":true},"x_future":1.0}`
 	var rule edge.Rule
-	if err := json.Unmarshal([]byte(difftest.Names(false).Replace(live)), &rule); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(difftest.Names(false).Replace(live)), &rule))
 	c := difftest.MustChange(t, planOne(difftest.Deployment(difftest.Paranoia(2), difftest.Threshold(25, "log"), difftest.Keep), rule))
 	request, _ := c.Request()
 	if got, want := request.Method+" "+request.Path,

@@ -435,7 +435,7 @@ func TestWaves(t *testing.T) {
 func TestOrderOfGuards(t *testing.T) {
 	c := difftest.FleetChange(1, diff.Weakens)
 	f := Facts{
-		Before: Size{10, 10, 0}, After: Size{1, 1, 0}, Zones: labelled(1),
+		Before: Size{10, 10, 0, 0}, After: Size{1, 1, 0, 0}, Zones: labelled(1),
 		NonConvergent: map[diff.ID]string{c.ID(): c.Fingerprint()},
 		Holds:         []diff.Hold{{Zone: "z1", Until: difftest.Noon}},
 		Rules:         []Rule{{Name: "a", Approve: ApproveWeakening}, {Name: "b", Changes: &Limit{Count: new(0)}}},

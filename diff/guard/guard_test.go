@@ -20,22 +20,22 @@ func TestShrunk(t *testing.T) {
 		want          bool
 	}{
 		{"no earlier commit", Size{}, Size{}, false},
-		{"growth", Size{4, 4, 0}, Size{8, 8, 0}, false},
-		{"the same", Size{4, 4, 0}, Size{4, 4, 0}, false},
-		{"below the floor", Size{3, 3, 0}, Size{1, 1, 0}, false},
-		{"at the floor, halved", Size{4, 4, 0}, Size{2, 4, 0}, true},
-		{"at the floor, not quite halved", Size{5, 5, 0}, Size{3, 3, 0}, false},
-		{"odd, halved", Size{5, 9, 0}, Size{5, 4, 0}, true},
-		{"only deployments halved", Size{1, 10, 0}, Size{1, 5, 0}, true},
-		{"emptied", Size{10, 10, 0}, Size{}, true},
-		{"emptied below the floor", Size{1, 1, 0}, Size{}, true},
-		{"zones without deployments", Size{1, 1, 0}, Size{1, 0, 0}, true},
-		{"the last token of few", Size{9, 9, 3}, Size{9, 9, 0}, false},
-		{"tokens vanished", Size{9, 9, 4}, Size{9, 9, 0}, true},
-		{"tokens halved", Size{9, 9, 4}, Size{9, 9, 2}, true},
-		{"tokens not quite halved", Size{9, 9, 5}, Size{9, 9, 3}, false},
-		{"tokens below the floor", Size{9, 9, 3}, Size{9, 9, 1}, false},
-		{"tokens not known before", Size{9, 9, 0}, Size{9, 9, 7}, false},
+		{"growth", Size{4, 4, 0, 0}, Size{8, 8, 0, 0}, false},
+		{"the same", Size{4, 4, 0, 0}, Size{4, 4, 0, 0}, false},
+		{"below the floor", Size{3, 3, 0, 0}, Size{1, 1, 0, 0}, false},
+		{"at the floor, halved", Size{4, 4, 0, 0}, Size{2, 4, 0, 0}, true},
+		{"at the floor, not quite halved", Size{5, 5, 0, 0}, Size{3, 3, 0, 0}, false},
+		{"odd, halved", Size{5, 9, 0, 0}, Size{5, 4, 0, 0}, true},
+		{"only deployments halved", Size{1, 10, 0, 0}, Size{1, 5, 0, 0}, true},
+		{"emptied", Size{10, 10, 0, 0}, Size{}, true},
+		{"emptied below the floor", Size{1, 1, 0, 0}, Size{}, true},
+		{"zones without deployments", Size{1, 1, 0, 0}, Size{1, 0, 0, 0}, true},
+		{"the last token of few", Size{9, 9, 3, 0}, Size{9, 9, 0, 0}, false},
+		{"tokens vanished", Size{9, 9, 4, 0}, Size{9, 9, 0, 0}, true},
+		{"tokens halved", Size{9, 9, 4, 0}, Size{9, 9, 2, 0}, true},
+		{"tokens not quite halved", Size{9, 9, 5, 0}, Size{9, 9, 3, 0}, false},
+		{"tokens below the floor", Size{9, 9, 3, 0}, Size{9, 9, 1, 0}, false},
+		{"tokens not known before", Size{9, 9, 0, 0}, Size{9, 9, 7, 0}, false},
 	} {
 		f := Facts{Before: test.before, After: test.after}
 		if got := f.Shrunk(); got != test.want {
@@ -49,9 +49,9 @@ func TestShrunk(t *testing.T) {
 
 func TestSizeInWords(t *testing.T) {
 	for want, size := range map[string]Size{
-		"3 zones with 4 deployments":              {3, 4, 0},
-		"1 zone with 1 deployment and 1 token":    {1, 1, 1},
-		"3 zones with 4 deployments and 2 tokens": {3, 4, 2},
+		"3 zones with 4 deployments":              {3, 4, 0, 0},
+		"1 zone with 1 deployment and 1 token":    {1, 1, 1, 0},
+		"3 zones with 4 deployments and 2 tokens": {3, 4, 2, 0},
 	} {
 		if got := size.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -61,7 +61,7 @@ func TestSizeInWords(t *testing.T) {
 
 func TestGuardShrunk(t *testing.T) {
 	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil)))
-	facts := Facts{Before: Size{10, 12, 0}, After: Size{1, 1, 0}}
+	facts := Facts{Before: Size{10, 12, 0, 0}, After: Size{1, 1, 0, 0}}
 	want := &diff.Refusal{
 		Guard: diff.GuardShrink, Reason: "this commit declares 1 zone with 1 deployment, but the last accepted commit declared 10 zones with 12 deployments",
 		Release: "seawall apply --allow-shrink, or a commit that declares them again",
@@ -84,7 +84,7 @@ func TestGuardShrunk(t *testing.T) {
 
 func TestGuardFirstRefusalCounts(t *testing.T) {
 	plan := planner.Make(difftest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R0","enabled":false}]}`))))
-	facts := Facts{Before: Size{10, 10, 0}, After: Size{1, 1, 0}, NonConvergent: map[diff.ID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
+	facts := Facts{Before: Size{10, 10, 0, 0}, After: Size{1, 1, 0, 0}, NonConvergent: map[diff.ID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
 	for _, want := range []diff.Guard{diff.GuardShrink, diff.GuardNonConvergent} {
 		if got := Check(plan, facts).Changes[0].Refused; got.Guard != want {
 			t.Errorf("got %s, want %s", got.Guard, want)

@@ -143,7 +143,7 @@ func TestGuardsOnlyRefuse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := difftest.GenDeployment(t)
 		plan := planner.Make(difftest.One(d, difftest.Execute(difftest.GenOverrides(t))))
-		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1, 0}, After: Size{1, 1, 0}}
+		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1, 0, 0}, After: Size{1, 1, 0, 0}}
 		guarded := Check(plan, facts)
 		bare := slices.Clone(guarded.Changes)
 		for i := range bare {

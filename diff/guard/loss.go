@@ -76,9 +76,9 @@ func (l *Loss) zone(was declaredZone, have declarations, known Known) {
 	}
 	for _, o := range z.Others {
 		gone := !declared || !slices.ContainsFunc(now.zone.Others, func(other desired.Other) bool { return other.Kind == o.Kind && other.Key == o.Key })
-		l.count(exists, gone, func(s *Size) { s.Deployments++ })
+		l.count(exists, gone, func(s *Size) { s.Others++ })
 		if gone && declared {
-			l.name(diff.NameOf(was.account.Key, z.Key, diff.Called(diff.KindName(o.Kind), o.Key), ""))
+			l.name(diff.NameOf(was.account.Key, z.Key, diff.Called(o.Kind, o.Key), ""))
 		}
 	}
 }
@@ -156,19 +156,22 @@ func hasToken(all []desired.Token, t desired.Token) bool {
 }
 
 // LossOnRecord is the loss where it is not known any more what the last accepted commit
-// declared: deployments are those on record of each zone, which all exist. Of a zone that is
+// declared: record has what is on record of each zone, which all exist. Of a zone that is
 // declared still, as many are gone as it declares fewer.
-func LossOnRecord(deployments map[edge.Scope]int, after desired.State) Loss {
+func LossOnRecord(record map[edge.Scope]Size, after desired.State) Loss {
 	var l Loss
 	have := declarationsOf(after)
-	for _, id := range slices.SortedFunc(maps.Keys(deployments), edge.Scope.Compare) {
+	for _, id := range slices.SortedFunc(maps.Keys(record), edge.Scope.Compare) {
 		now, declared := have.byID[id]
 		l.count(true, !declared, func(s *Size) { s.Zones++ })
 		if !declared {
 			l.name(id.String())
 		}
-		for i := range deployments[id] {
-			l.count(true, i >= now.zone.Count(), func(s *Size) { s.Deployments++ })
+		for i := range record[id].Deployments {
+			l.count(true, i >= len(now.zone.Deployments), func(s *Size) { s.Deployments++ })
+		}
+		for i := range record[id].Others {
+			l.count(true, i >= len(now.zone.Others), func(s *Size) { s.Others++ })
 		}
 	}
 	return l

@@ -174,11 +174,12 @@ func TestPaddingHidesNoLoss(t *testing.T) {
 
 // Where it is not known any more what was declared, the ids on record say what is gone.
 func TestLossOnRecord(t *testing.T) {
-	record := map[edge.Scope]int{edge.ZoneScope("id-z1"): 2, edge.ZoneScope("id-z2"): 2, edge.ZoneScope("id-z3"): 2, edge.ZoneScope("id-z4"): 2, edge.ZoneScope("id-else"): 1}
+	two := Size{Deployments: 2, Others: 1}
+	record := map[edge.Scope]Size{edge.ZoneScope("id-z1"): two, edge.ZoneScope("id-z2"): two, edge.ZoneScope("id-z3"): two, edge.ZoneScope("id-z4"): two, edge.ZoneScope("id-else"): {Deployments: 1}}
 	after := pad(lossFleet(2), 30)
-	after.Accounts[0].Zones[0].Deployments = nil
+	after.Accounts[0].Zones[0].Deployments, after.Accounts[0].Zones[0].Others = nil, []desired.Other{{Kind: "toy", Key: "a"}}
 	got := LossOnRecord(record, after)
-	if want := (Lost{Of: Size{Zones: 5, Deployments: 9}, Gone: Size{Zones: 3, Deployments: 7}}); got.Real != want || got.All != want {
+	if want := (Lost{Of: Size{Zones: 5, Deployments: 9, Others: 4}, Gone: Size{Zones: 3, Deployments: 7, Others: 3}}); got.Real != want || got.All != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -15,19 +15,25 @@ type Size struct {
 	Zones       int
 	Deployments int
 	Tokens      int // zero also where it is not known: an earlier version did not remember it
+	// Others are the rules that other kinds declare in zones. Zero also where it is not known:
+	// the ledger remembers them with the declarations alone.
+	Others int
 }
 
 func (s Size) String() string {
-	text := words.Count(s.Zones, "zone", "zones") + " with " + words.Count(s.Deployments, "deployment", "deployments")
-	if s.Tokens > 0 {
-		text += " and " + words.Count(s.Tokens, "token", "tokens")
+	with := []string{words.Count(s.Deployments, "deployment", "deployments")}
+	if s.Others > 0 {
+		with = append(with, words.Count(s.Others, "other rule", "other rules"))
 	}
-	return text
+	if s.Tokens > 0 {
+		with = append(with, words.Count(s.Tokens, "token", "tokens"))
+	}
+	return words.Count(s.Zones, "zone", "zones") + " with " + listed(with)
 }
 
 // Shrink says which commits shrink too much. The zero value is its default.
 type Shrink struct {
-	// Floor is the number of zones (or deployments, or tokens) below which a repository
+	// Floor is the number of zones (or deployments, other rules, or tokens) below which a repository
 	// may shrink as it likes, to nothing excepted; 0 is 4: halving two zones is
 	// everyday work.
 	Floor int
@@ -50,11 +56,14 @@ func (f Facts) Shrunk() bool {
 }
 
 func (s Shrink) lost(l Lost) bool {
-	return s.lacks(l.Of, Size{l.Of.Zones - l.Gone.Zones, l.Of.Deployments - l.Gone.Deployments, l.Of.Tokens - l.Gone.Tokens})
+	return s.lacks(l.Of, Size{
+		l.Of.Zones - l.Gone.Zones, l.Of.Deployments - l.Gone.Deployments, l.Of.Tokens - l.Gone.Tokens, l.Of.Others - l.Gone.Others,
+	})
 }
 
 func (s Shrink) lacks(before, after Size) bool {
-	return s.emptied(before.Zones, after.Zones) || s.emptied(before.Deployments, after.Deployments) || s.much(before.Tokens, after.Tokens)
+	return s.emptied(before.Zones, after.Zones) || s.emptied(before.Deployments, after.Deployments) ||
+		s.emptied(before.Others, after.Others) || s.much(before.Tokens, after.Tokens)
 }
 
 func (s Shrink) emptied(before, after int) bool {
@@ -111,18 +120,24 @@ func (l Lost) String() string {
 	}{
 		{l.Gone.Zones, l.Of.Zones, "zone", "zones"},
 		{l.Gone.Deployments, l.Of.Deployments, "deployment", "deployments"},
+		{l.Gone.Others, l.Of.Others, "other rule", "other rules"},
 		{l.Gone.Tokens, l.Of.Tokens, "token", "tokens"},
 	} {
 		if p.gone > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %s", p.gone, words.Count(p.of, p.one, p.many)))
 		}
 	}
+	return "this commit no longer declares " + listed(parts)
+}
+
+// listed is "a, b and c".
+func listed(parts []string) string {
 	last := max(len(parts)-1, 0)
 	and := ""
 	if last > 0 {
 		and = " and "
 	}
-	return "this commit no longer declares " + strings.Join(parts[:last], ", ") + and + strings.Join(parts[last:], "")
+	return strings.Join(parts[:last], ", ") + and + strings.Join(parts[last:], "")
 }
 
 func (l Loss) named() string {

@@ -21,6 +21,11 @@ func TestUnknownIsRefused(t *testing.T) {
 	for _, level := range []edge.Level{"", "list"} {
 		c := unknown
 		c.Scope = edge.Scope{Level: level, ID: "1"}
+		other := c
+		other.Scope.ID = "2"
+		if level != "" && c.ApprovalDigest() == other.ApprovalDigest() {
+			t.Errorf("level %q: two have one digest", level)
+		}
 		if got := Check(diff.Plan{Changes: []diff.Change{c}}, Facts{}).Changes[0].Refused; got == nil || got.Guard != diff.GuardUnknown {
 			t.Errorf("all guards, level %q: %+v", level, got)
 		}

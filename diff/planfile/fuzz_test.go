@@ -9,19 +9,16 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // FuzzReadSaved: no file is taken for a saved plan whose operations are not those of its
 // digest, and one that is taken can be written, read and compared again.
 func FuzzReadSaved(f *testing.F) {
 	saved, err := Save(difftest.PlanOf(difftest.ChangesTo(2, 1)...), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), time.Hour)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	data, err := json.Marshal(saved)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(data)
 	f.Add(bytes.Replace(data, []byte(`"plan":{`), []byte(`"plan":{"changes":[null,{"zone":1,"fields":null}],`), 1))
 	f.Add([]byte(`{"kind":"seawall-plan","version":1,"operations":null,"plan":[]}`))

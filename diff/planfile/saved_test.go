@@ -18,21 +18,16 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
-func savedOf(t interface{ Fatal(...any) }, p diff.Plan) Saved {
+func savedOf(t must.T, p diff.Plan) Saved {
 	saved, err := Save(p, difftest.January, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data, err := json.Marshal(saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	read, err := ReadSaved(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return read
 }
 
@@ -50,13 +45,9 @@ func TestSavedPlanIsReadBack(t *testing.T) {
 
 func TestWhatIsNoSavedPlan(t *testing.T) {
 	good, err := json.Marshal(savedOf(t, guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone))), guard.Facts{})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var shown bytes.Buffer
-	if err := render.JSON(&shown, planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.JSON(&shown, planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}))))
 	for name, text := range map[string]string{
 		"empty": "", "not JSON": "plan", "a plan that was shown": shown.String(), "cut": string(good[:len(good)/2]),
 		"another version": strings.Replace(string(good), `{"version":1`, `{"version":2`, 1),
@@ -72,9 +63,7 @@ func TestWhatIsNoSavedPlan(t *testing.T) {
 func TestSavedPlanHasOneMeaning(t *testing.T) {
 	plan := guard.Check(planner.Make(difftest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone))), guard.Facts{})
 	good, err := json.MarshalIndent(savedOf(t, plan), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, test := range map[string]struct {
 		text, place string
 	}{

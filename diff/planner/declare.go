@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -12,6 +13,16 @@ type Declarer = deployment.Declarer
 // NewDeclarer is [deployment.NewDeclarer].
 func NewDeclarer(managed edge.Ruleset, documented bool) *Declarer {
 	return deployment.NewDeclarer(managed, documented)
+}
+
+// Declarers are the kinds beside deployments that declare what is live.
+func Declarers() (all []diff.Declarer) {
+	for _, kind := range Kinds {
+		if d, ok := kind.(diff.Declarer); ok {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // Publication is [deployment.Publication]: what a new version of a managed ruleset means for

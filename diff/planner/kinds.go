@@ -13,10 +13,14 @@ import (
 
 // Kinds is the table of all that Seawall keeps as git says, in the order in which it is planned.
 // To add one is to write a package that implements [diff.Kind], and to list it here.
-var Kinds = []diff.Kind{deployment.Kind{}, token.Kind{}}
+var Kinds = []diff.Kind{deployment.Kind{}, Secrets}
 
-// Phases are those of the entry points that a plan of a zone needs: the one of deployments
-// first, and then those in which other kinds declare something or have something to remove.
+// Secrets is the kind of the driver of secrets.
+var Secrets diff.Secrets = token.Kind{}
+
+// Phases are those of the entry points that a plan of a zone needs: in which a kind declares
+// something, or has something to remove. Where that is nowhere it is the one of deployments: a
+// zone that declares nothing must exist, too.
 func Phases(zone desired.Zone, removable diff.Pruning) (phases []edge.Phase) {
 	for _, kind := range Kinds {
 		for _, phase := range kind.Phases(zone, removable) {
@@ -24,6 +28,9 @@ func Phases(zone desired.Zone, removable diff.Pruning) (phases []edge.Phase) {
 				phases = append(phases, phase)
 			}
 		}
+	}
+	if len(phases) == 0 {
+		return []edge.Phase{edge.PhaseFirewallManaged}
 	}
 	return phases
 }

@@ -6,14 +6,13 @@ package planner
 
 import (
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // Input is all a plan is made from.
 type Input = diff.Input
 
-// Make plans everything in.State declares against in.Live. Zones whose entry
-// point was not read are left out. The plan is sorted by account, zone and
+// Make plans everything in.State declares against in.Live. Zones of which no entry
+// point was read are left out. The plan is sorted by account, zone and
 // deployment and has passed no guard yet; see diff/guard.
 func Make(in Input) diff.Plan {
 	p := diff.NewPlan(in.State.Commit)
@@ -33,11 +32,10 @@ func Make(in Input) diff.Plan {
 
 // read is how many of the declared zones were read.
 func read(in Input) (n int) {
-	for _, account := range in.State.Accounts {
-		for _, zone := range account.Zones {
-			if _, seen := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; seen {
-				n++
-			}
+	seen := in.Live.Scopes()
+	for _, zone := range in.State.EachZone() {
+		if seen[zone.Scope] {
+			n++
 		}
 	}
 	return n

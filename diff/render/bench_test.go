@@ -5,15 +5,14 @@ import (
 
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func BenchmarkMarkdown1000(b *testing.B) {
 	plan := planner.Make(difftest.Large(1000, 60).Input())
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Markdown(discard{}, plan); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, Markdown(discard{}, plan))
 	}
 }
 

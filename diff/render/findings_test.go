@@ -18,6 +18,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // foundPlan has every kind of finding, one of them for many tokens, and tokens
@@ -114,9 +115,7 @@ func TestSchemaOfFindingsIsClosed(t *testing.T) {
 				continue
 			}
 			instance, err := jsonschema.UnmarshalJSON(strings.NewReader(before + list + strings.Replace(rest, at, `"surprise": 1,`+at, 1)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if schema.Validate(instance) == nil {
 				t.Errorf("a surprise before %s in %s is let through", at, list)
 			}

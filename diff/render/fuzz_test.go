@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // planWith is a plan in which everything that comes from outside is one text.
@@ -48,9 +49,7 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	outside := func(t *testing.T, text string) (lines []string) {
 		var b bytes.Buffer
-		if err := Markdown(&b, planWith(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Markdown(&b, planWith(text)))
 		for line := range strings.Lines(b.String()) {
 			for _, r := range line {
 				if r != '\n' && !unicode.IsPrint(r) {

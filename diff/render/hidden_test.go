@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Two plans that differ in any value, key or name are never shown the same: neither where
@@ -48,9 +49,7 @@ func TestPlansThatDifferAreShownDifferently(t *testing.T) {
 		} {
 			shown := func(s string) string {
 				var out bytes.Buffer
-				if err := write(&out, diff.Plan{Changes: []diff.Change{of(s)}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, write(&out, diff.Plan{Changes: []diff.Change{of(s)}}))
 				ascii := strings.Map(func(r rune) rune {
 					if r > '~' {
 						return -1

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestPlanShowsWhatLeaves: each departure is a line with its digest, in every form, and one
@@ -29,9 +30,7 @@ func TestPlanShowsWhatLeaves(t *testing.T) {
 		"Markdown": func(b *bytes.Buffer, p diff.Plan) error { return Markdown(b, p) },
 	} {
 		var b bytes.Buffer
-		if err := write(&b, plan); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(&b, plan))
 		for _, want := range []string{"shop.example (1)", "leaves guards.gold (tier=gold)", "account prod2", "accounts.prod.mode (account a1)", shown.Digest, account.Digest} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, b.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A key is chosen by the author of a commit. The id of a zone stands beside it, unless the
@@ -55,9 +56,7 @@ func TestPlanShowsWhatAKeyStandsFor(t *testing.T) {
 			"Markdown": func(b *bytes.Buffer, p diff.Plan) error { return Markdown(b, p) },
 		} {
 			var b bytes.Buffer
-			if err := write(&b, c.plan); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(&b, c.plan))
 			for _, want := range c.want {
 				if !strings.Contains(b.String(), want) {
 					t.Errorf("%s: %s lacks %q:\n%s", name, form, want, b.String())

@@ -23,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -135,9 +136,7 @@ func hostilePlan() diff.Plan {
 func render(t testing.TB, write func(*bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(&b))
 	return b.String()
 }
 
@@ -160,14 +159,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got != string(want) {
 		t.Errorf("%s differs; see with go test ./diff -update and git diff\n%s", path, got)
 	}
@@ -362,9 +357,7 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 				facts.NonConvergent[c.ID()] = c.Fingerprint()
 			}
 		}
-		if err := validate(schema, guard.Check(plan, facts)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, validate(schema, guard.Check(plan, facts)))
 	})
 }
 
@@ -379,9 +372,7 @@ func TestSchemaIsClosed(t *testing.T) {
 			t.Errorf("the plan has no %s", at)
 		}
 		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(spoilt))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if schema.Validate(instance) == nil {
 			t.Errorf("a surprise after %s is let through", at)
 		}
@@ -391,18 +382,12 @@ func TestSchemaIsClosed(t *testing.T) {
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	if err := compiler.AddResource("plan.json", document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiler.AddResource("plan.json", document))
 	schema, err := compiler.Compile("plan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return schema
 }
 
@@ -431,9 +416,7 @@ func TestJSONTellsAbsentFromFalse(t *testing.T) {
 	var plan struct {
 		Changes []struct{ Fields []map[string]json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(out), &plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(out), &plan))
 	got := map[string]string{}
 	for _, f := range plan.Changes[0].Fields {
 		old, hadOld := f["old"]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestOverloadIsSaid(t *testing.T) {
@@ -38,12 +39,8 @@ func TestCostIsSaid(t *testing.T) {
 	before := plan.Digest
 	plan.Requests.Cost = diff.Budget{Requests: 1, Per: 90 * time.Second}.Cost(plan.Requests.ToApply)
 	var text, markdown bytes.Buffer
-	if err := Text(&text, plan, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := Markdown(&markdown, plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Text(&text, plan, false))
+	must.Do(t, Markdown(&markdown, plan))
 	line := plan.Requests.String()
 	if !strings.Contains(line, "in no less than 1m30s") || !strings.Contains(text.String(), line+"\n") || !strings.Contains(markdown.String(), line+". Digest") {
 		t.Errorf("%s\n%s\n%s", line, &text, &markdown)

@@ -59,9 +59,8 @@ func (p *planner) amend(token desired.Token, want diff.Creation, r diff.TokenRec
 	}, have, shall)
 }
 
-// Remaining lists the members in which a token that was written is still not
-// what was asked for.
-func Remaining(a diff.Amendment, live edge.Token) []diff.Field {
+// Remaining implements [diff.Secrets].
+func (Kind) Remaining(a diff.Amendment, live edge.Token) []diff.Field {
 	return tokenFields(instants(live.TokenSpec), instants(a.Spec), desired.Origin{})
 }
 

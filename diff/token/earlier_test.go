@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // narrowed is a token that may do less than another: from fewer addresses.
@@ -114,9 +115,7 @@ func TestOldPlaceOfAMovedSecretIsNamed(t *testing.T) {
 	text := func(declared []desired.Token, records ...diff.TokenRecord) string {
 		t.Helper()
 		var b bytes.Buffer
-		if err := render.Text(&b, planAt(difftest.January, diff.TokensLive{Records: records}, declared...), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.Text(&b, planAt(difftest.January, diff.TokensLive{Records: records}, declared...), false))
 		return b.String()
 	}
 	if got := text([]desired.Token{moved}, first); !strings.Contains(got, "> "+stays+"\n") {

@@ -11,14 +11,13 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func day(t *testing.T, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return at
 }
 

@@ -65,12 +65,10 @@ var advice = []struct {
 
 // Findings tells what is unwise about declared tokens, by token and then by
 // kind, each kind once a token. It looks at what policies allow, each by itself:
-// a policy that denies neither causes a finding nor excuses one. creates says
-// which groups hold the right to create tokens; nil is CreatesTokens(nil).
-func Findings(tokens []desired.Token, creates func(desired.PermissionGroup) bool) []diff.Finding {
-	if creates == nil {
-		creates = CreatesTokens(nil)
-	}
+// a policy that denies neither causes a finding nor excuses one. creating is
+// as in [diff.Input].
+func Findings(tokens []desired.Token, creating []string) []diff.Finding {
+	creates := createsTokens(creating)
 	var findings []diff.Finding
 	for _, t := range tokens {
 		a := allowedBy(t, creates)
@@ -158,10 +156,10 @@ var creatingNames = []string{
 	"account api tokens write", "account api tokens edit",
 }
 
-// CreatesTokens returns a predicate for the groups that hold the right to create
+// createsTokens returns a predicate for the groups that hold the right to create
 // tokens: those with one of ids, and those known for it by name, in any case and
 // punctuation. A group that is declared by another id alone is not recognised.
-func CreatesTokens(ids []string) func(desired.PermissionGroup) bool {
+func createsTokens(ids []string) func(desired.PermissionGroup) bool {
 	return func(g desired.PermissionGroup) bool {
 		return slices.Contains(ids, g.ID) || slices.Contains(creatingNames, foldName(g.Name))
 	}

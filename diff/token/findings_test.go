@@ -112,7 +112,7 @@ func TestFindingsComeByToken(t *testing.T) {
 }
 
 func TestCreatesTokens(t *testing.T) {
-	creates := CreatesTokens([]string{"known"})
+	creates := createsTokens([]string{"known"})
 	for _, g := range []desired.PermissionGroup{
 		{Name: "API Tokens Write"},
 		{Name: "api tokens  EDIT"},
@@ -141,7 +141,7 @@ func TestPlansTellFindings(t *testing.T) {
 	if got := kindsOf(planOfTokens(in).Findings); !slices.Equal(got, []string{"no_expiry 30"}) {
 		t.Errorf("by default: %v", got)
 	}
-	in.Creates = func(g desired.PermissionGroup) bool { return g.ID == difftest.Group }
+	in.CreatingGroups = []string{string(difftest.Group)}
 	plan := guard.Check(planOfTokens(in), guard.Facts{})
 	if got := kindsOf(plan.Findings); !slices.Equal(got, []string{"no_expiry 30", "creates_unrestricted 30"}) {
 		t.Errorf("with a group of the configuration: %v", got)

@@ -145,7 +145,7 @@ func TestUpdateConverges(t *testing.T) {
 			amendment := c.Operation.(diff.Amendment)
 			live.TokenSpec = amendment.Body.TokenSpec
 			record.Spec, record.Hash = amendment.Spec, amendment.Hash
-			if left := Remaining(amendment, live); len(left) > 0 {
+			if left := (Kind{}).Remaining(amendment, live); len(left) > 0 {
 				t.Fatalf("left %+v", left)
 			}
 		}

@@ -32,13 +32,13 @@ import (
 )
 
 // Name is that of the kind.
-const Name diff.KindName = "token"
+const Name desired.KindName = "token"
 
 // Kind is that of tokens; see [diff.Kind].
 type Kind struct{}
 
 // Name implements [diff.Kind].
-func (Kind) Name() diff.KindName { return Name }
+func (Kind) Name() desired.KindName { return Name }
 
 // Phases implements [diff.Kind]: tokens are in no entry point.
 func (Kind) Phases(desired.Zone, diff.Pruning) []edge.Phase { return nil }
@@ -58,7 +58,7 @@ func (Kind) Restore(diff.Restoration, diff.Input) (*diff.Change, *diff.Problem) 
 func (Kind) Plan(in diff.Input) diff.Part {
 	p := planner{in: in, groups: groupNames(in), takers: takersOf(in.Live.Tokens)}
 	p.planAll()
-	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
+	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.CreatingGroups)...))
 	p.out.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	return p.out
 }

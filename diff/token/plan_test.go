@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestTokenPlans(t *testing.T) {
@@ -97,9 +98,7 @@ func TestReplacementShowsRights(t *testing.T) {
 		t.Fatalf("%s with rights %+v", c.Direction, c.Rights)
 	}
 	var text bytes.Buffer
-	if err := render.Text(&text, plan, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Text(&text, plan, false))
 	for _, want := range []string{
 		"~ token ci-dns  replace  weakens  zones/shop.cue:30:2", "gains group " + difftest.Group, "loses group " + difftest.Group,
 		"0 zones; 1 token, 1 to create", "1 to apply",

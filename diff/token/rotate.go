@@ -28,11 +28,8 @@ func made(c diff.Creation, r diff.TokenRecord) bool {
 	return r.Hash == c.Hash && (rotates || r.Spec.NotBefore == c.Spec.NotBefore && r.Spec.ExpiresOn == c.Spec.ExpiresOn)
 }
 
-// Due returns the keys of declared tokens that need a run although nothing
-// changed: a successor has to be made, a secret still waits for its sink, or a
-// lost creation can be looked for, which is so where the platform lists the tokens of
-// its owner.
-func Due(tokens []desired.Token, live diff.TokensLive, listed func(owner edge.AccountID) bool, now time.Time) map[string]bool {
+// Due implements [diff.Secrets].
+func (Kind) Due(tokens []desired.Token, live diff.TokensLive, listed func(owner edge.AccountID) bool, now time.Time) map[string]bool {
 	newest := map[string]diff.TokenRecord{}
 	for _, r := range live.Records {
 		newest[r.Key] = r

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // shuffled is a spec as a platform may give it back: in another order, with new
@@ -88,7 +89,7 @@ func TestHashTellsApartWhatDiffers(t *testing.T) {
 // Hashes are on people's disks: they must not change.
 func TestHashIsTheSameInEveryVersion(t *testing.T) {
 	var spec edge.TokenSpec
-	if err := json.Unmarshal([]byte(`{
+	must.Do(t, json.Unmarshal([]byte(`{
 		"name": "ci-dns",
 		"policies": [
 			{"effect": "deny", "resources": {"com.vendor.api.account.zone.`+zone1+`": "*"}, "permission_groups": [{"id": "2", "name": "x"}, {"id": "1"}]},
@@ -96,9 +97,7 @@ func TestHashIsTheSameInEveryVersion(t *testing.T) {
 		],
 		"expires_on": "2027-01-01T00:00:00Z",
 		"condition": {"request.ip": {"in": ["192.0.2.9/24"], "not_in": ["2001:db8::/32"]}}
-	}`), &spec); err != nil {
-		t.Fatal(err)
-	}
+	}`), &spec))
 	const want = "fa41d7ec6c31a97585ec0e12513a820425fef19754d2434898b69441176f2c45"
 	if got := Hash(spec); got != want {
 		t.Errorf("hash %s, want %s", got, want)

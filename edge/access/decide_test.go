@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // spec reads a token as a person writes it.
 func spec(t *testing.T, text string) edge.TokenSpec {
 	t.Helper()
 	var s edge.TokenSpec
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &s))
 	return s
 }
 

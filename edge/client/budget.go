@@ -148,31 +148,6 @@ const (
 	moment           // other processes, for less time than is worth a word
 )
 
-// waits says what a request would wait for now, and for how long the platform asked to. It
-// asks other processes where need be.
-func (b *Budget) waits(c edge.Class) (waitsFor, time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	b.forget(now)
-	shared := b.share != nil && b.state(now, c).Left > 0 && b.refill(now, c) > 0 // it may tell of a pause
-	switch state := b.state(now, c); {
-	case state.Pause > 0:
-		return asked, state.Pause
-	case now.Before(b.told.until) && b.told.left <= 0:
-		return toldUp, b.told.until.Sub(now)
-	case state.Used >= b.requests:
-		return usedUp, 0
-	case !shared && state.Left > 0:
-		return nothing, 0
-	case b.share.free <= 0:
-		return usedUp, 0
-	case b.share.rooms[c] <= 0:
-		return keptUp, 0
-	}
-	return moment, 0
-}
-
 func (b *Budget) state(now time.Time, c edge.Class) BudgetState {
 	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0), Waited: b.waited}
 	s.Left = max(b.requests-s.Used, 0)
@@ -185,21 +160,22 @@ func (b *Budget) state(now time.Time, c edge.Class) BudgetState {
 	return s
 }
 
-// take waits until one request may be sent and counts it. Each success is
-// followed by one end.
-func (b *Budget) take(ctx context.Context) error {
+// take waits until one request may be sent and counts it. Each success is followed by one
+// end. It tells what it waits for, and for how long where that is known.
+func (b *Budget) take(ctx context.Context, tell func(waitsFor, time.Duration)) error {
 	c := b.classOf(ctx)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		wait, changed := b.tryTake(c)
-		if wait == 0 {
+		what, wait, changed := b.tryTake(c)
+		if what == nothing {
 			return nil
 		}
+		tell(what, wait)
 		began := time.Now()
 		var over <-chan time.Time
-		if wait > 0 {
+		if changed == nil {
 			over = time.After(wait)
 		}
 		select {
@@ -218,9 +194,9 @@ func (b *Budget) noteWait(began time.Time) {
 	b.waited += time.Since(began)
 }
 
-// tryTake counts a request and returns zero, or returns how long to wait before
-// trying again; negative is until changed is closed.
-func (b *Budget) tryTake(c edge.Class) (time.Duration, <-chan struct{}) {
+// tryTake counts a request, or says what it has to wait for and how long: until changed is
+// closed, where there is such.
+func (b *Budget) tryTake(c edge.Class) (what waitsFor, wait time.Duration, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -228,22 +204,22 @@ func (b *Budget) tryTake(c edge.Class) (time.Duration, <-chan struct{}) {
 	tell := now.Before(b.told.until)
 	switch {
 	case now.Before(b.resume):
-		return b.resume.Sub(now), nil
+		return asked, b.resume.Sub(now), nil
 	case tell && b.told.left <= 0:
-		return b.told.until.Sub(now), nil
+		return toldUp, b.told.until.Sub(now), nil
 	case b.inFlight+len(b.ended) < b.requests:
 		if wait := b.borrow(now, c); wait > 0 {
-			return wait, nil
+			return b.others(c), wait, nil
 		}
 		b.inFlight++
 		if tell {
 			b.told.left--
 		}
-		return 0, nil
+		return nothing, 0, nil
 	case len(b.ended) > 0:
-		return b.ended[0].Add(b.per).Sub(now), nil
+		return usedUp, b.ended[0].Add(b.per).Sub(now), nil
 	}
-	return -1, b.changed
+	return usedUp, 0, b.changed
 }
 
 // forget drops the requests that no longer count.

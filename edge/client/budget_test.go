@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The law of the budget: however many callers there are and however long their
@@ -63,7 +64,7 @@ func load(t *testing.T, b *Budget, callers, n int, slowest time.Duration, rnd *r
 	for range callers {
 		wg.Go(func() {
 			for range work {
-				if err := b.take(t.Context()); err != nil {
+				if err := b.take(t.Context(), untold); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(some())
@@ -85,9 +86,7 @@ func TestBudgetDoesNotSlowDownASmallRun(t *testing.T) {
 		b := NewBudget(0, 0)
 		begin := time.Now()
 		for range DefaultRequests {
-			if err := b.take(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.take(t.Context(), untold))
 			b.done(1, 200, nil)
 		}
 		if took := time.Since(begin); took != 0 {
@@ -96,7 +95,7 @@ func TestBudgetDoesNotSlowDownASmallRun(t *testing.T) {
 		if got := b.State(); got.Used != DefaultRequests || got.Left != 0 {
 			t.Errorf("got %+v", got)
 		}
-		if err := b.take(t.Context()); err != nil || time.Since(begin) != DefaultPer {
+		if err := b.take(t.Context(), untold); err != nil || time.Since(begin) != DefaultPer {
 			t.Errorf("the next came after %v, %v", time.Since(begin), err)
 		}
 	})
@@ -107,16 +106,14 @@ func TestBudgetWaitsWithContext(t *testing.T) {
 		b := NewBudget(1, time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.take(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.take(ctx); !errors.Is(err, context.DeadlineExceeded) { // all in flight
+		must.Do(t, b.take(ctx, untold))
+		if err := b.take(ctx, untold); !errors.Is(err, context.DeadlineExceeded) { // all in flight
 			t.Errorf("got %v", err)
 		}
 		b.done(1, 200, nil)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.take(ctx); !errors.Is(err, context.DeadlineExceeded) { // used up
+		if err := b.take(ctx, untold); !errors.Is(err, context.DeadlineExceeded) { // used up
 			t.Errorf("got %v", err)
 		}
 	})
@@ -182,9 +179,7 @@ func TestRatelimitHeaderBesideOthers(t *testing.T) {
 
 func take(t *testing.T, b *Budget) {
 	t.Helper()
-	if err := b.take(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.take(t.Context(), untold))
 }
 
 // One throttled call makes all of them wait, those of other clients of the same
@@ -269,19 +264,17 @@ func TestRetryAfterIsCapped(t *testing.T) {
 func TestBudgetCountsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(1, time.Minute)
-		if err := b.take(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.take(t.Context(), untold))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_ = b.take(ctx) // in flight
+		_ = b.take(ctx, untold) // in flight
 		if got := b.State().Waited; got != 5*time.Second {
 			t.Errorf("waited %v", got)
 		}
 		b.done(1, 200, nil)
 		var all sync.WaitGroup
 		all.Go(func() {
-			if err := b.take(t.Context()); err != nil {
+			if err := b.take(t.Context(), untold); err != nil {
 				t.Error(err)
 			}
 		})

@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // classed is the budget of a process that shares a store, for requests of a class.
@@ -23,7 +25,7 @@ func classed(store Store, quota int, per time.Duration, c edge.Class) *Budget {
 // send sends so many requests one after the other, as far as ctx lets it.
 func send(ctx context.Context, b *Budget, n int, took time.Duration) (sent int) {
 	for ; sent < n; sent++ {
-		if b.take(ctx) != nil {
+		if b.take(ctx, untold) != nil {
 			return sent
 		}
 		time.Sleep(took)
@@ -36,6 +38,7 @@ func send(ctx context.Context, b *Budget, n int, took time.Duration) (sent int) 
 // the quota, a push of few zones finds what is kept for it at once, and each class that asks
 // gets its floor in every window.
 func TestClassesLaw(t *testing.T) {
+	soak.Draws(t, 25) // each sends thousands of requests, and counts each in a file
 	rapid.Check(t, func(rt *rapid.T) {
 		quota := rapid.IntRange(leastShared, 300).Draw(rt, "quota")
 		kinds := rapid.SliceOfN(rapid.SampledFrom([]edge.Class{edge.Sweep, edge.Bulk, edge.Question}), 1, 5).Draw(rt, "kinds")
@@ -168,7 +171,7 @@ func TestSweepKeepsItsPaceBesideBulk(t *testing.T) {
 			late := time.Duration(0)
 			for range 5 * 100 { // a request each 600 ms
 				at := time.Now()
-				if sweep.take(ctx) != nil {
+				if sweep.take(ctx, untold) != nil {
 					break
 				}
 				sweep.done(1, 200, nil)
@@ -196,9 +199,7 @@ func TestWindowWithoutClasses(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	v := visit{now: now, per: time.Minute, quota: 100, holder: "y", class: edge.Question, want: 32}
 	if got := w.trade(v); got.granted != 2 || got.free != 8 || w.taken().sum() != 92 { // 5, by halves, as its floor
 		t.Errorf("granted %d, free %d, taken %d", got.granted, got.free, w.taken().sum())

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/edgetest"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -161,9 +162,7 @@ type simulation struct {
 // simulate starts a simulator. It ends with the test.
 func simulate(t testing.TB, config sim.Config) simulation {
 	server, err := sim.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := simulation{server, newNetwork()}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func countFile(path, credential string) CountFile {
@@ -40,17 +41,13 @@ func (f CountFile) used(t *testing.T) (n int, lost bool) {
 		lost = w.trade(visit{now: time.Now(), per: time.Minute, quota: 100, holder: "reader"}).lost
 		n = w.taken().sum()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return n, lost
 }
 
 func (f CountFile) tell(t *testing.T, n int) {
 	t.Helper()
-	if err := f.Update(func(w *Window) { w.trade(ended(n)) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Update(func(w *Window) { w.trade(ended(n)) }))
 }
 
 func TestCountFile(t *testing.T) {
@@ -86,9 +83,7 @@ func TestCountFileHoldsNoCredential(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	countFile(path, testToken).tell(t, 1)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	plain := sha256.Sum256([]byte(testToken))
 	for _, secret := range []string{testToken, hex.EncodeToString(plain[:8])} {
 		if bytes.Contains(data, []byte(secret)) {
@@ -115,9 +110,7 @@ func TestDamagedCountFile(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	countFile(whole, testToken).tell(t, 30)
 	good, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	flipped := bytes.Replace(good, []byte(`"n":30`), []byte(`"n":10`), 1)
 	newer := bytes.Replace(good[17:], []byte(`"version":1`), []byte(`"version":2`), 1)
 	for name, data := range map[string][]byte{
@@ -126,9 +119,7 @@ func TestDamagedCountFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := countFile(filepath.Join(t.TempDir(), "budget"), testToken)
-			if err := os.WriteFile(f.Path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(f.Path, data, 0o600))
 			if got, lost := f.used(t); got != 50 || !lost {
 				t.Errorf("%d count, lost %v, want half of 100", got, lost)
 			}
@@ -143,9 +134,7 @@ func TestDamagedCountFile(t *testing.T) {
 	}
 	t.Run("behind it stands the end of a longer one", func(t *testing.T) {
 		f := countFile(filepath.Join(t.TempDir(), "budget"), testToken)
-		if err := os.WriteFile(f.Path, append(slices.Clone(good), `":3}]}}}`...), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(f.Path, append(slices.Clone(good), `":3}]}}}`...), 0o600))
 		if got, lost := f.used(t); got != 30 || lost {
 			t.Errorf("%d count, lost %v", got, lost)
 		}
@@ -168,9 +157,7 @@ func TestCountFileIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	for i := range 50 {
 		f := countFile(path, fmt.Sprint("credential-", i))
-		if err := f.Update(func(w *Window) { w.Ended = []Count{{Until: time.Now().UnixMilli() - 1, N: 9}} }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Update(func(w *Window) { w.Ended = []Count{{Until: time.Now().UnixMilli() - 1, N: 9}} }))
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > 200 {
 		t.Errorf("%d bytes, %v", info.Size(), err)
@@ -195,9 +182,7 @@ func TestShareProcess(t *testing.T) {
 	store := countFile(os.Getenv(envShareFile), testToken)
 	budget.Share(Sharing{Store: store, Tell: func(err error) { t.Error(err) }})
 	c, err := New(Config{BaseURL: base, Token: store.Credential, Budget: budget, Concurrency: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -227,9 +212,7 @@ func TestProcessesShareTheQuota(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestShareProcess$")
 		cmd.Env = append(os.Environ(), envShareURL+"="+server.URL, envShareFile+"="+path)
 		cmd.Stderr, cmd.Stdout = os.Stderr, os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		return cmd
 	}
 	first, second, victim := start(), start(), start()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // after is a handler that takes its time.
@@ -86,9 +87,7 @@ func TestReadDoesNotCountWaiting(t *testing.T) {
 	}{
 		"for the first attempt": {answer(200, entryJSON), func(c *Config) {
 			c.Budget = NewBudget(1, time.Minute)
-			if err := c.Budget.take(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Budget.take(t.Context(), untold))
 			c.Budget.done(1, 200, nil)
 		}, time.Minute},
 		"for the budget": {failOnce(), func(c *Config) { c.Budget = NewBudget(1, time.Minute) }, time.Minute},

@@ -11,7 +11,7 @@ import (
 )
 
 func try(c *Client) error {
-	return c.TryAddRule(context.Background(), testZone, testEntry, edge.Rule{Expression: "true"})
+	return c.Try(context.Background(), edge.AddRule(testZone, testEntry, edge.Rule{Expression: "true"}))
 }
 
 // A dry run is believed only where the answer says that there is no result.
@@ -37,12 +37,12 @@ func TestDeploymentsOnTheWire(t *testing.T) {
 		live := edge.Rule{ID: testRule, Version: "7", LastUpdated: "2025-01-01T00:00:00Z", Action: edge.ActionExecute, Expression: "true"}
 		before := 0
 		told := edge.BeforeSend(context.Background(), func() error { before++; return nil })
-		_, createErr := c.CreateEntryPoint(told, testZone, edge.PhaseFirewallManaged, []edge.Rule{live})
-		_, addErr := c.AddRule(told, testZone, testEntry, live)
-		_, deleteErr := c.DeleteRule(told, testZone, testEntry, testRule)
+		_, createErr := c.Send(told, edge.CreateEntryPoint(testZone, edge.PhaseFirewallManaged, live))
+		_, addErr := c.Send(told, edge.AddRule(testZone, testEntry, live))
+		_, deleteErr := c.Send(told, edge.DeleteRule(testZone, testEntry, testRule))
 		err := errors.Join(
-			createErr, addErr, deleteErr, c.TryCreateEntryPoint(told, testZone, edge.PhaseFirewallManaged, []edge.Rule{live}), c.TryAddRule(told, testZone, testEntry, live),
-			c.TryUpdateRule(told, testZone, testEntry, testRule, live.Update()),
+			createErr, addErr, deleteErr, c.Try(told, edge.CreateEntryPoint(testZone, edge.PhaseFirewallManaged, live)), c.Try(told, edge.AddRule(testZone, testEntry, live)),
+			c.Try(told, edge.UpdateRule(testZone, testEntry, testRule, live.Update())),
 		)
 		if err != nil || before != 3 {
 			t.Fatalf("%v; reported %d times before a request, want 3", err, before)
@@ -69,7 +69,7 @@ func TestDeploymentsOnTheWire(t *testing.T) {
 func TestExistingEntryPoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answer(400, failure(20217, "exists")))
-		_, err := s.client(t, nil).CreateEntryPoint(context.Background(), testZone, edge.PhaseFirewallManaged, nil)
+		_, err := s.client(t, nil).Send(context.Background(), edge.CreateEntryPoint(testZone, edge.PhaseFirewallManaged))
 		if !errors.Is(err, edge.ErrEntryPointExists) || errors.Is(err, edge.ErrInvalid) || errors.Is(err, edge.ErrOutcomeUnknown) || len(s.arrivals()) != 1 {
 			t.Errorf("got %v", err)
 		}

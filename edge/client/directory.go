@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -11,21 +10,19 @@ import (
 
 // Zones lists the zones that pass the filter, page by page.
 func (r rulesetCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
-	if err := r.checkOffered(edge.CallZones, edge.LevelCredential); err != nil {
-		return nil, err
-	}
-	query := url.Values{}
+	zones := reading(edge.CallZones, edge.LevelCredential, edge.ZonesPath())
+	zones.query = url.Values{}
 	if filter.Name != "" {
-		query.Set("name", filter.Name)
+		zones.query.Set("name", filter.Name)
 	}
 	if filter.Account != "" {
 		if err := checkID("account", string(filter.Account)); err != nil {
 			return nil, err
 		}
-		query.Set("account.id", string(filter.Account))
+		zones.query.Set("account.id", string(filter.Account))
 	}
 	list := listing[edge.Zone]{
-		client: r.c, call: call{class: read, method: http.MethodGet, path: edge.ZonesPath(), query: query}, pageSize: pageSize,
+		client: r.c, call: zones, pageSize: pageSize,
 		decode: wholePage(func(z edge.Zone) bool { return edge.ValidID(string(z.ID)) && z.Name != "" }),
 		id:     func(z edge.Zone) string { return string(z.ID) },
 	}
@@ -34,13 +31,13 @@ func (r rulesetCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge
 
 // Zone returns one zone.
 func (r rulesetCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
-	if err := r.check(edge.CallZone, edge.ZoneScope(id)); err != nil {
+	if err := checkID("zone", string(id)); err != nil {
 		return edge.Zone{}, err
 	}
-	get := call{class: read, method: http.MethodGet, path: edge.ZonePath(id)}
-	return ask(ctx, r.c, get, func(r wire.Response) (found edge.Zone, err error) {
+	request := reading(edge.CallZone, edge.LevelZone, edge.ZonePath(id))
+	return ask(ctx, r.c, request, func(r wire.Response) (found edge.Zone, err error) {
 		if _, err = r.Decode(&found); err == nil && found.ID != id {
-			err = get.unreadable("the answer is about another zone")
+			err = request.unreadable("the answer is about another zone")
 		}
 		return found, err
 	})
@@ -48,11 +45,8 @@ func (r rulesetCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, erro
 
 // Accounts lists the accounts, page by page.
 func (r rulesetCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
-	if err := r.checkOffered(edge.CallAccounts, edge.LevelCredential); err != nil {
-		return nil, err
-	}
 	list := listing[edge.Account]{
-		client: r.c, call: call{class: read, method: http.MethodGet, path: edge.AccountsPath()}, pageSize: pageSize,
+		client: r.c, call: reading(edge.CallAccounts, edge.LevelCredential, edge.AccountsPath()), pageSize: pageSize,
 		decode: wholePage(func(a edge.Account) bool { return edge.ValidID(string(a.ID)) }),
 		id:     func(a edge.Account) string { return string(a.ID) },
 	}

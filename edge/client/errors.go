@@ -20,23 +20,17 @@ func redacted(err error) error {
 		return nil
 	}
 	if e, ok := err.(*edge.Error); ok { //nolint:errorlint // one that is wrapped keeps its text, which is made new below
-		clean := *e
-		clean.Body, clean.Details = edge.Redact(e.Body), redactedDetails(e.Details)
-		return &clean
+		clean := e.WithDetails(func(d edge.ErrorDetail) edge.ErrorDetail {
+			d.Message, d.Source.Pointer, d.DocumentationURL = edge.Redact(d.Message), edge.Redact(d.Source.Pointer), edge.Redact(d.DocumentationURL)
+			return d
+		})
+		clean.Body = edge.Redact(e.Body)
+		return clean
 	}
 	if text := edge.Redact(err.Error()); text != err.Error() {
 		return &redactedError{text, err}
 	}
 	return err
-}
-
-func redactedDetails(details []edge.ErrorDetail) (clean []edge.ErrorDetail) {
-	for _, d := range details {
-		d.Message, d.Pointer, d.DocumentationURL = edge.Redact(d.Message), edge.Redact(d.Pointer), edge.Redact(d.DocumentationURL)
-		d.Chain = redactedDetails(d.Chain)
-		clean = append(clean, d)
-	}
-	return clean
 }
 
 // redactedError is an error with another text. It has no Unwrap, which would give the old one

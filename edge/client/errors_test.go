@@ -21,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Whatever a server makes of the credential, no error and no log line shows it.
@@ -122,9 +123,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // Nobody listens, on the machine's own network.
 func TestConnectionRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener.Close() // nobody listens there now
 	c := overNetwork(t, "http://"+listener.Addr().String())
 	err = get(c)
@@ -141,9 +140,7 @@ func TestConnectionRefused(t *testing.T) {
 // TestProxyThatIsDown: the address that is refused is not that of the platform.
 func TestProxyThatIsDown(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener.Close() // nobody listens there now
 	proxy := &url.URL{Scheme: "http", User: url.UserPassword("ada", testToken), Host: listener.Addr().String()}
 	c, err := New(Config{
@@ -151,9 +148,7 @@ func TestProxyThatIsDown(t *testing.T) {
 		Token:     func() (edge.Secret, error) { return edge.NewSecret(testToken), nil },
 		Transport: &http.Transport{Proxy: http.ProxyURL(proxy)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = get(c)
 	if !errors.Is(err, edge.ErrUnavailable) || c.Requests() != 0 {
 		t.Errorf("got %v after %d requests", err, c.Requests())
@@ -166,9 +161,7 @@ func overNetwork(t *testing.T, base string) *Client {
 		BaseURL: base, Retry: retry.Request.Within(time.Millisecond), ReadTimeout: time.Minute,
 		Token: func() (edge.Secret, error) { return edge.NewSecret(testToken), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 

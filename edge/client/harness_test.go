@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var testZone = edge.ZoneScope("00000000000000000000000000000a01")
@@ -127,9 +128,7 @@ func (n *network) client(t testing.TB, change func(*Config)) *Client {
 		change(&config)
 	}
 	c, err := New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -140,7 +139,7 @@ func get(c *Client) error {
 }
 
 func patch(c *Client) error {
-	_, err := c.UpdateRule(context.Background(), testZone, testEntry, testRule, edge.Rule{Expression: "true"})
+	_, err := c.Send(context.Background(), edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{Expression: "true"}))
 	return err
 }
 

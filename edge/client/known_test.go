@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func entryPointOf(description string) string {
@@ -55,13 +56,11 @@ func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
 		c := s.client(t, nil)
 		read := func() *edge.Ruleset {
 			got, err := c.EntryPoint(t.Context(), testZone, edge.PhaseFirewallManaged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return &got
 		}
 		write := func() *edge.Ruleset {
-			got, err := c.UpdateRule(t.Context(), testZone, testEntry, testRule, edge.Rule{})
+			got, err := c.Send(t.Context(), edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{}))
 			if err != nil || got == nil {
 				t.Fatalf("%v, %v", got, err)
 			}

@@ -149,6 +149,9 @@ func newRetryPolicy(config Config) retrypolicy.RetryPolicy[*attempt] {
 // do performs a call: attempts until the table says that it is over.
 // decode looks at every answer with a 2xx status.
 func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) error) error {
+	if !c.Offers(call.name, call.level) {
+		return fmt.Errorf("%s of a %s: %w", call.name, call.level, edge.ErrNotOffered)
+	}
 	token, err := c.credential()
 	if err != nil {
 		return fmt.Errorf("%s: %w", call, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // happening is how a server brings an outcome about, and what the classes of
@@ -149,9 +150,7 @@ func TestReadRecovers(t *testing.T) {
 		s := serve(t, inTurn(answer(502, ""), answer(200, `{"success":tr`), answer(200, failure(0, "not now")), answer(200, entryJSON)))
 		c := s.client(t, nil)
 		begin := time.Now()
-		if err := get(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, get(c))
 		seen := s.arrivals()
 		for i, pause := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
 			got := seen[i+1].at.Sub(seen[i].at)
@@ -169,9 +168,7 @@ func TestUpdateRecoversFromThrottling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, inTurn(answer(429, "", "Retry-After", "30"), answer(200, "")))
 		begin := time.Now()
-		if err := patch(s.client(t, nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, patch(s.client(t, nil)))
 		if took := time.Since(begin); took != 30*time.Second {
 			t.Errorf("took %v, want the 30 s of Retry-After", took)
 		}
@@ -212,9 +209,7 @@ func TestRequestsCountsTheTransportsOwn(t *testing.T) {
 		s := serve(t, inTurn(answer(200, entryJSON), hangUp, answer(200, entryJSON)))
 		c := s.client(t, nil)
 		for range 2 {
-			if err := get(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, get(c))
 		}
 		if seen := len(s.arrivals()); seen != 3 || c.Requests() != 3 || c.config.Budget.State().Used != 3 {
 			t.Errorf("%d requests arrived, the client counted %d, the budget %d, want 3",
@@ -246,7 +241,7 @@ func TestCanceledUpdateIsUnknown(t *testing.T) {
 		c := serve(t, stall).client(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err := c.UpdateRule(ctx, testZone, testEntry, testRule, edge.Rule{})
+		_, err := c.Send(ctx, edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{}))
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, edge.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -20,19 +19,14 @@ type rulesetCalls struct{ c *Client }
 
 // Rulesets lists rulesets, following the cursor through all pages.
 func (r rulesetCalls) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
-	if err := r.check(edge.CallRulesets, scope); err != nil {
+	if err := checkIDs(edge.CallRulesets, scope); err != nil {
 		return nil, err
 	}
-	return r.c.rulesets(ctx, edge.RulesetsPath(scope))
-}
-
-// rulesets lists the rulesets at a path.
-func (c *Client) rulesets(ctx context.Context, path string) ([]edge.Ruleset, error) {
-	list := call{class: read, method: http.MethodGet, path: path}
+	list := reading(edge.CallRulesets, scope.Level, edge.RulesetsPath(scope))
 	var all []edge.Ruleset
 	seen := map[string]bool{"": true}
 	for cursor := ""; len(seen) <= maxPages; seen[cursor] = true {
-		page, after, err := c.rulesetPage(ctx, list, cursor)
+		page, after, err := r.c.rulesetPage(ctx, list, cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -66,32 +60,27 @@ func (c *Client) rulesetPage(ctx context.Context, list call, cursor string) (pag
 
 // Ruleset returns one ruleset with its rules.
 func (r rulesetCalls) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
-	if err := r.check(edge.CallRuleset, scope, string(id)); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return r.c.ruleset(ctx, edge.RulesetPath(scope, id))
+	return r.one(ctx, edge.CallRuleset, scope, edge.RulesetPath(scope, id), string(id))
 }
 
 // RulesetVersion returns a ruleset as it was at a version.
 func (r rulesetCalls) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if err := r.check(edge.CallRulesetVersion, scope, string(id)); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return r.c.ruleset(ctx, edge.VersionPath(scope, id, version))
+	return r.one(ctx, edge.CallRulesetVersion, scope, edge.VersionPath(scope, id, version), string(id))
 }
 
 // EntryPoint returns the entry point of a phase. As long as the platform answers the
 // same it is the same value, which must not be written to.
 func (r rulesetCalls) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if err := r.check(edge.CallEntryPoint, scope); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return r.c.ruleset(ctx, edge.EntryPointPath(scope, phase))
+	return r.one(ctx, edge.CallEntryPoint, scope, edge.EntryPointPath(scope, phase))
 }
 
-func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
-	get := call{class: read, method: http.MethodGet, path: path}
-	return ask(ctx, c, get, func(r wire.Response) (edge.Ruleset, error) { return c.decodeRuleset(get, r) })
+// one asks for one ruleset. The ids are those in the path.
+func (r rulesetCalls) one(ctx context.Context, name edge.Call, scope edge.Scope, path string, ids ...string) (edge.Ruleset, error) {
+	if err := checkIDs(name, scope, ids...); err != nil {
+		return edge.Ruleset{}, err
+	}
+	request := reading(name, scope.Level, path)
+	return ask(ctx, r.c, request, func(answer wire.Response) (edge.Ruleset, error) { return r.c.decodeRuleset(request, answer) })
 }
 
 // checkRuleset refuses what cannot be a ruleset: an object of something else
@@ -103,29 +92,19 @@ func (c call) checkRuleset(r edge.Ruleset) error {
 	return nil
 }
 
-// check refuses a call in a scope that is not offered, and ids that cannot exist: that of a
+// checkIDs refuses a call in a scope that has no rulesets, and ids that cannot exist: that of a
 // ruleset, and that of a rule.
-func (r rulesetCalls) check(call edge.Call, scope edge.Scope, ids ...string) error {
+func checkIDs(call edge.Call, scope edge.Scope, ids ...string) error {
 	if scope.Level != edge.LevelZone && scope.Level != edge.LevelAccount {
 		return fmt.Errorf("%s of %q: %w", call, scope, edge.ErrNotFound)
 	}
-	err := r.checkOffered(call, scope.Level)
-	if err == nil {
-		err = checkID(string(scope.Level), scope.ID)
-	}
+	err := checkID(string(scope.Level), scope.ID)
 	for i, id := range ids {
 		if err == nil {
 			err = checkID([]string{"ruleset", "rule"}[i], id)
 		}
 	}
 	return err
-}
-
-func (r rulesetCalls) checkOffered(call edge.Call, level edge.Level) error {
-	if !r.c.Offers(call, level) {
-		return fmt.Errorf("%s of a %s: %w", call, level, edge.ErrNotOffered)
-	}
-	return nil
 }
 
 // checkID refuses an id of another form than the platform's: it cannot exist, and must not

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func page(after string, ids ...string) string {
@@ -99,7 +100,7 @@ func TestUpdateAnswers(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := serve(t, answer(200, body)).client(t, nil)
-			got, err := c.UpdateRule(t.Context(), testZone, testEntry, testRule, edge.Rule{})
+			got, err := c.Send(t.Context(), edge.UpdateRule(testZone, testEntry, testRule, edge.Rule{}))
 			if err != nil || (got != nil) != (version != "") || got != nil && got.Version != version {
 				t.Errorf("%q: got %v, %v", body, got, err)
 			}
@@ -111,9 +112,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answer(200, entryJSON))
 		c := s.client(t, nil)
-		if err := errors.Join(get(c), patch(c)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(get(c), patch(c)))
 		seen := s.arrivals()
 		read, update := seen[0], seen[1]
 		if read.method != "GET" || read.uri != "/client/v4"+edge.EntryPointPath(testZone, edge.PhaseFirewallManaged) || read.body != "" || read.header["Content-Type"] != nil {
@@ -141,7 +140,7 @@ func TestIDsAreChecked(t *testing.T) {
 			_, listErr := c.Rulesets(t.Context(), edge.AccountScope(edge.AccountID(id)))
 			_, getErr := c.Ruleset(t.Context(), edge.AccountScope(testAccount), edge.RulesetID(id))
 			_, entryErr := c.EntryPoint(t.Context(), edge.ZoneScope(edge.ZoneID(id)), edge.PhaseFirewallManaged)
-			_, updateErr := c.UpdateRule(t.Context(), testZone, testEntry, edge.RuleID(id), edge.Rule{})
+			_, updateErr := c.Send(t.Context(), edge.UpdateRule(testZone, testEntry, edge.RuleID(id), edge.Rule{}))
 			for _, err := range []error{listErr, getErr, entryErr, updateErr} {
 				if !errors.Is(err, edge.ErrNotFound) {
 					t.Errorf("%q: got %v", id, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"sync/atomic"
@@ -17,6 +18,8 @@ import (
 
 // call is a request of the contract, before it has an address.
 type call struct {
+	name   edge.Call
+	level  edge.Level
 	class  class
 	method string
 	path   string // relative to the base address
@@ -24,6 +27,11 @@ type call struct {
 	body   any // nil for none
 	// tells says that the call calls what [edge.BeforeSend] put into its context.
 	tells bool
+}
+
+// reading is a call that only reads.
+func reading(name edge.Call, level edge.Level, path string) call {
+	return call{name: name, level: level, class: read, method: http.MethodGet, path: path}
 }
 
 // String is method and path, as errors and recorders show a call.
@@ -80,8 +88,7 @@ func (c *Client) admit(ctx context.Context, d *deadline) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	c.tellWait(c.config.Budget.classOf(ctx))
-	if err := c.config.Budget.take(ctx); err != nil {
+	if err := c.config.Budget.take(ctx, c.tellWait); err != nil {
 		<-c.slots
 		return err
 	}
@@ -100,13 +107,11 @@ func since(told *atomic.Int64, every time.Duration) bool {
 
 // tellWait says, at most once a minute, what is waited for: a person who watches would
 // otherwise see nothing for minutes.
-func (c *Client) tellWait(class edge.Class) {
-	budget := c.config.Budget
-	what, pause := budget.waits(class)
-	if what == nothing || what == moment || !since(&c.toldWait, time.Minute) {
+func (c *Client) tellWait(what waitsFor, pause time.Duration) {
+	if what == moment || !since(&c.toldWait, time.Minute) {
 		return
 	}
-	switch left := pause.Round(time.Second).String(); what {
+	switch left, budget := pause.Round(time.Second).String(), c.config.Budget; what {
 	case asked:
 		c.config.Log.Info("the platform asked to wait (429, Retry-After); waiting for it", "for", left)
 	case toldUp:

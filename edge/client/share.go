@@ -161,6 +161,19 @@ func (b *Budget) borrow(now time.Time, c edge.Class) time.Duration {
 	return 0
 }
 
+// others is what there is to wait for where nothing can be borrowed.
+func (b *Budget) others(c edge.Class) waitsFor {
+	switch s := b.share; {
+	case s.failing: // half of the budget is taken to be used up
+		return moment
+	case s.free <= 0:
+		return usedUp
+	case s.rooms[c] <= 0:
+		return keptUp
+	}
+	return moment
+}
+
 // refill sees to it that there is something to take; otherwise it returns how
 // long to wait.
 func (b *Budget) refill(now time.Time, c edge.Class) time.Duration {

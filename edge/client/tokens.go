@@ -39,7 +39,7 @@ func (t tokenCalls) holdsID() bool { return t.base != edge.TokensPath() }
 // may be in it.
 func (t tokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	c := t.c
-	post := call{class: create, method: http.MethodPost, path: t.base, tells: true}
+	post := call{name: edge.CallCreateToken, level: edge.LevelCredential, class: create, method: http.MethodPost, path: t.base, tells: true}
 	body, err := c.dialect.EncodeSpec(spec)
 	if err != nil {
 		return edge.CreatedToken{}, fmt.Errorf("%s: %w", post, err)

@@ -18,21 +18,15 @@ func (t tokenCalls) path(id edge.TokenID) string { return t.base + "/" + url.Pat
 
 // UserToken returns one token.
 func (t tokenCalls) UserToken(ctx context.Context, id edge.TokenID) (edge.Token, error) {
-	if err := t.c.checkOffered(edge.CallUserToken, edge.LevelCredential); err != nil {
-		return edge.Token{}, err
-	}
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
-	return t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.path(id)}, id)
+	return t.c.token(ctx, reading(edge.CallUserToken, edge.LevelCredential, t.path(id)), id)
 }
 
 // VerifyToken asks what the platform says of the credential.
 func (t tokenCalls) VerifyToken(ctx context.Context) (edge.Token, error) {
-	if err := t.c.checkOffered(edge.CallVerifyToken, edge.LevelCredential); err != nil {
-		return edge.Token{}, err
-	}
-	verified, err := t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.base + "/verify"}, "")
+	verified, err := t.c.token(ctx, reading(edge.CallVerifyToken, edge.LevelCredential, t.base+"/verify"), "")
 	if !t.holdsID() {
 		err = withoutID(err)
 	}
@@ -42,13 +36,10 @@ func (t tokenCalls) VerifyToken(ctx context.Context) (edge.Token, error) {
 // UpdateToken sends one PUT with the whole of body, but for what the platform
 // writes itself.
 func (t tokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
-	if err := t.c.checkOffered(edge.CallUpdateToken, edge.LevelCredential); err != nil {
-		return edge.Token{}, err
-	}
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
-	put := call{class: update, method: http.MethodPut, path: t.path(id)}
+	put := call{name: edge.CallUpdateToken, level: edge.LevelCredential, class: update, method: http.MethodPut, path: t.path(id)}
 	data, err := t.c.dialect.EncodeToken(body.Update(body.TokenSpec))
 	if err != nil {
 		return edge.Token{}, fmt.Errorf("%s: %w", put, err)
@@ -71,13 +62,10 @@ func (c *Client) token(ctx context.Context, call call, id edge.TokenID) (edge.To
 
 // DeleteToken sends one DELETE. An answer without a body is fine.
 func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
-	if err := t.c.checkOffered(edge.CallDeleteToken, edge.LevelCredential); err != nil {
-		return err
-	}
 	if err := checkTokenID(id); err != nil {
 		return err
 	}
-	gone := call{class: remove, method: http.MethodDelete, path: t.path(id)}
+	gone := call{name: edge.CallDeleteToken, level: edge.LevelCredential, class: remove, method: http.MethodDelete, path: t.path(id)}
 	return t.c.do(ctx, gone, func(r wire.Response) error {
 		var ignored any
 		return r.DecodeOptional(&ignored)
@@ -87,13 +75,10 @@ func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
 // RollToken sends one PUT, on a connection of its own. No error quotes the
 // answer: the secret may be in it.
 func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
-	if err := t.c.checkOffered(edge.CallRollToken, edge.LevelCredential); err != nil {
-		return edge.Secret{}, err
-	}
 	if err := checkTokenID(id); err != nil {
 		return edge.Secret{}, err
 	}
-	put := call{class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}}
+	put := call{name: edge.CallRollToken, level: edge.LevelCredential, class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}}
 	return ask(ctx, t.c, put, wire.DecodeSecret)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func asAcme(config *Config) { config.Vendor, config.ConditionKey = "acme", "request_ip" }
@@ -26,9 +27,7 @@ func TestUpdateOnTheWire(t *testing.T) {
 		s := serve(t, answer(200, ok(liveToken)))
 		c := s.client(t, asAcme)
 		live, err := c.UserToken(t.Context(), "t1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		group := live.Policies[0].PermissionGroups[0]
 		if !live.Policies[0].Resources["com.vendor.api.account.a"].AllZones || group.Scopes[0] != "com.vendor.api.account.zone" || live.Condition.RequestIP.In[0] != "192.0.2.0/24" {
 			t.Errorf("read %+v", live)
@@ -180,9 +179,7 @@ func TestTransportNeverRepeatsARoll(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := serve(t, inTurn(answer(200, entryJSON), hangUp, answerAll))
 				c := s.client(t, change)
-				if err := get(c); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, get(c))
 				if err := rollToken(c); !errors.Is(err, edge.ErrOutcomeUnknown) || !errors.Is(err, edge.ErrUnavailable) {
 					t.Errorf("got %v", err)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -21,11 +20,8 @@ const maxListings = 3
 // and one may be on no page at all: the list is then read again from its
 // beginning.
 func (t tokenCalls) UserTokens(ctx context.Context) ([]edge.Token, error) {
-	if err := t.c.checkOffered(edge.CallUserTokens, edge.LevelCredential); err != nil {
-		return nil, err
-	}
 	list := listing[edge.Token]{
-		client: t.c, call: call{class: read, method: http.MethodGet, path: t.base}, pageSize: pageSize, decode: t.c.dialect.DecodeTokens,
+		client: t.c, call: reading(edge.CallUserTokens, edge.LevelCredential, t.base), pageSize: pageSize, decode: t.c.dialect.DecodeTokens,
 		id: func(t edge.Token) string { return string(t.ID) }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)
@@ -34,11 +30,8 @@ func (t tokenCalls) UserTokens(ctx context.Context) ([]edge.Token, error) {
 // PermissionGroups lists all permission groups. The platform is known to give
 // them on one page; should it say that there are more, they are read.
 func (t tokenCalls) PermissionGroups(ctx context.Context) ([]edge.PermissionGroup, error) {
-	if err := t.c.checkOffered(edge.CallPermissionGroups, edge.LevelCredential); err != nil {
-		return nil, err
-	}
 	list := listing[edge.PermissionGroup]{
-		client: t.c, call: call{class: read, method: http.MethodGet, path: t.base + "/permission_groups"}, decode: t.c.dialect.DecodeGroups,
+		client: t.c, call: reading(edge.CallPermissionGroups, edge.LevelCredential, t.base+"/permission_groups"), decode: t.c.dialect.DecodeGroups,
 		id: func(g edge.PermissionGroup) string { return g.ID }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)

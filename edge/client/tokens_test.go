@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestCreateOnTheWire(t *testing.T) {
@@ -29,9 +30,7 @@ func TestCreateOnTheWire(t *testing.T) {
 		spec := testSpec()
 		spec.Condition = &edge.Condition{RequestIP: &edge.AddressFilter{NotIn: []string{"192.0.2.0/24"}}}
 		got, err := c.CreateToken(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got.ID != "t" || got.Value.Reveal() != testSecret || !got.Policies[0].Resources["com.vendor.api.account.a"].AllZones || got.Condition.RequestIP.In[0] != "::/0" {
 			t.Errorf("got %+v", got)
 		}
@@ -54,7 +53,7 @@ func TestRefusalSpeaksOfTheCallersKeys(t *testing.T) {
 		c := s.client(t, func(config *Config) { config.Vendor = "acme" })
 		_, err := c.UpdateToken(t.Context(), edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
 		var e *edge.Error
-		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Pointer != "/policies/0/resources/com.vendor.api.account.x" {
+		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Source.Pointer != "/policies/0/resources/com.vendor.api.account.x" {
 			t.Errorf("got %v", err)
 		}
 		wantText(t, err, "no com.vendor.api.account.x")
@@ -103,9 +102,7 @@ func TestTransportNeverRepeatsACreation(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := serve(t, inTurn(answer(200, entryJSON), hangUp, answer(200, tokenJSON)))
 				c := s.client(t, change)
-				if err := get(c); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, get(c))
 				if err := post(c); !errors.Is(err, edge.ErrOutcomeUnknown) || !errors.Is(err, edge.ErrUnavailable) {
 					t.Errorf("got %v", err)
 				}
@@ -162,9 +159,7 @@ func TestTransportHasNoSecondCopyOfACreation(t *testing.T) {
 			}
 			config.Transport = plain{transport}
 		})
-		if err := get(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, get(c))
 		broken.Store(true)
 		if err := post(c); !errors.Is(err, edge.ErrUnavailable) {
 			t.Errorf("got %v", err)
@@ -223,9 +218,7 @@ func TestCanceledCreation(t *testing.T) {
 		}
 		budget := NewBudget(1, time.Hour)
 		c := s.client(t, func(config *Config) { config.Budget = budget })
-		if err := budget.take(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, budget.take(t.Context(), untold))
 		ctx, cancel = context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		_, err = c.CreateToken(ctx, testSpec())
@@ -242,9 +235,7 @@ func TestCreationTellsWhenAdmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answerAll)
 		budget := NewBudget(1, 3*time.Minute)
-		if err := budget.take(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, budget.take(t.Context(), untold))
 		budget.done(1, 200, nil)
 		c, begin := s.client(t, func(config *Config) { config.Budget = budget }), time.Now()
 		var told []time.Duration

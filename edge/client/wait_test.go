@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Who waits for the budget is told so, and not once a request.
@@ -22,9 +23,7 @@ func TestWaitingForTheBudgetIsTold(t *testing.T) {
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})
 		for i := range 9 { // 2 at once, then 2 after each 30 s
-			if err := get(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, get(c))
 			if i == 1 && log.Len() > 0 {
 				t.Errorf("told before anything waited: %s", &log)
 			}

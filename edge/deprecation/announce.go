@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -147,7 +148,7 @@ func messageNotices(body any) []Notice {
 	seen := map[string]bool{}
 	for _, m := range list {
 		text := messageText(m)
-		if !speaksOfDeprecation(text) || seen[text] {
+		if !speaks().MatchString(text) || seen[text] {
 			continue
 		}
 		seen[text] = true
@@ -168,15 +169,8 @@ func messageText(m any) string {
 	return text
 }
 
-func speaksOfDeprecation(text string) bool {
-	text = strings.ToLower(text)
-	for _, word := range []string{"deprecat", "sunset", "end of life", "end-of-life"} {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
-}
+// speaks are the words of a message that speaks of a deprecation.
+var speaks = lazyregexp.New(`(?i)deprecat|sunset|end of life|end-of-life`)
 
 // printable is a text of the platform's as it may stand in a report: in one
 // line, without control characters, and not too long.

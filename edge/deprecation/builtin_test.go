@@ -6,18 +6,15 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func builtin(t testing.TB) (deprecation.Calendar, *deprecation.Matcher) {
 	t.Helper()
 	c, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, err := deprecation.NewMatcher(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c, m
 }
 

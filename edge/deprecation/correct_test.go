@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func itoa(n int) string { return fmt.Sprint(n) }
@@ -26,9 +27,7 @@ func TestCorrectionsShow(t *testing.T) {
 			Endpoints: []deprecation.Endpoint{{Methods: []string{"*"}, Path: "/gateway/v1/..."}},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var said []string
 	for _, c := range made {
 		said = append(said, c.String())
@@ -58,9 +57,7 @@ func TestCorrectionsShow(t *testing.T) {
 func holdsCorrections(t *testing.T, c deprecation.Calendar) {
 	t.Helper()
 	m, err := deprecation.NewMatcher(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	srv := send("POST", "/zones/z/dns_records", `{"type":"SRV","data":{"service":"x"}}`)
 	for _, w := range []struct {
 		req   deprecation.Request
@@ -91,13 +88,9 @@ func holdsCorrections(t *testing.T, c deprecation.Calendar) {
 func TestExtendedOfAWholeRule(t *testing.T) {
 	published, _ := builtin(t)
 	c, _, err := published.With([]deprecation.Addition{{ID: "minify-setting", Extended: "2024-12-01"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, err := deprecation.NewMatcher(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for at, want := range map[deprecation.Date]deprecation.State{"2024-11-30": deprecation.Announced, "2024-12-01": deprecation.PastEnd} {
 		n := one(t, m.Match(send("GET", "/zones/z/settings/minify", ""), day(t, at)), "minify-setting")
 		if n == nil || n.State != want || n.Extended != "2024-12-01" {

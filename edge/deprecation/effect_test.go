@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestOverFromTheDayOn(t *testing.T) {
@@ -32,9 +33,7 @@ func TestOverFromTheDayOn(t *testing.T) {
 func TestOverFollowsADatedEnd(t *testing.T) {
 	c, _ := builtin(t)
 	c, _, err := c.With([]deprecation.Addition{{ID: "srv-data-name-fields", EndOfLife: "2027-03-01"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if c.Over("srv-data-name-fields", day(t, "2027-02-28")) || !c.Over("srv-data-name-fields", day(t, "2027-03-01")) {
 		t.Error("the end of life does not count")
 	}

@@ -216,7 +216,7 @@ func FuzzMatch(f *testing.F) {
 		if _, err := json.Marshal(notices); err != nil {
 			t.Errorf("%v", err)
 		}
-		m.MatchPath(url)
+		m.MatchPath(url, day2025)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -82,7 +83,7 @@ func maskQuery(address, original string) string {
 		switch {
 		case pair == "match=any" || !slices.Contains(kept, pair):
 			pairs[i] = visible.Text(pair)
-		case hasValue && isWord(name):
+		case hasValue && isWord().MatchString(name):
 			pairs[i] = name + "=" + masked
 		default:
 			pairs[i] = masked
@@ -92,11 +93,7 @@ func maskQuery(address, original string) string {
 }
 
 // isWord tells the name of a parameter from a value that stands alone.
-func isWord(name string) bool {
-	return len(name) > 0 && len(name) <= 40 && strings.IndexFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && r != '_' && r != '.'
-	}) < 0
-}
+var isWord = lazyregexp.New(`^[a-z_.]{1,40}$`)
 
 // maskBody shows the members that the rewriting made, and of those that it left
 // alone the names.

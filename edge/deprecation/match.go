@@ -10,27 +10,21 @@ import (
 // request meets in several ways makes one notice, except where a part of it has
 // an extended date of its own. Methods that the schedule does not list never
 // match.
-func (m *Matcher) Match(req Request, at time.Time) []Notice {
-	c := m.call(req)
-	var out []Notice
-	for hits := range byRule(c.hits) {
-		out = append(out, c.notices(&m.calendar.Rules[hits[0].rule], hits, at)...)
-	}
-	return out
-}
+func (m *Matcher) Match(req Request, at time.Time) []Notice { return m.notices(m.call(req), at) }
 
-// MatchPath returns the rules of which a path, with or without a query, shows a
-// use whatever its method, as it is with a text in a source file. Calls that are
-// affected and stay are not among them.
-func (m *Matcher) MatchPath(path string) []*Rule {
+// MatchPath says of what a path, with or without a query, shows a use whatever its
+// method, as it is with a text in a source file. Calls that are affected and stay are
+// not among it.
+func (m *Matcher) MatchPath(path string, at time.Time) []Notice {
 	c := &call{address: parseAddress(path)}
 	c.hits = m.root.find(c.address.parts)
 	sortHits(c.hits)
-	var out []*Rule
+	return slices.DeleteFunc(m.notices(c, at), func(n Notice) bool { return n.Info })
+}
+
+func (m *Matcher) notices(c *call, at time.Time) (out []Notice) {
 	for hits := range byRule(c.hits) {
-		if len(ofRole(hits, goesAway)) > 0 || len(c.forms(ofRole(hits, ofQuery))) > 0 {
-			out = append(out, &m.calendar.Rules[hits[0].rule])
-		}
+		out = append(out, c.notices(&m.calendar.Rules[hits[0].rule], hits, at)...)
 	}
 	return out
 }
@@ -92,7 +86,7 @@ func ofRole(hits []hit, r role) []hit {
 func (c *call) notices(r *Rule, hits []hit, at time.Time) []Notice {
 	if gone := ofRole(hits, goesAway); len(gone) > 0 {
 		n := r.Notice(at)
-		n.Detail = c.Method + " " + gone[0].endpoint.Path
+		n.Detail = strings.TrimSpace(c.Method + " " + gone[0].endpoint.Path)
 		n.Rewrite = c.moved(gone[0])
 		return []Notice{n}
 	}

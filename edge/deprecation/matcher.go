@@ -20,8 +20,8 @@ type Response struct {
 type Matcher struct {
 	calendar Calendar
 	root     node
-	loose    []hit // what is bound to no call
-	filter   filter
+	loose    []hit    // what is bound to no call
+	words    [][]word // that stand in a text together where a rule is met
 }
 
 // NewMatcher indexes a calendar. The error is that of [Calendar.Check].
@@ -34,7 +34,7 @@ func NewMatcher(calendar Calendar) (*Matcher, error) {
 		m.addRule(i, &calendar.Rules[i])
 	}
 	for _, h := range m.loose {
-		m.filter.addLoose(h)
+		m.words = append(m.words, wordsOf(h.entry), lower(wordsOf(h.entry)))
 	}
 	return m, nil
 }
@@ -76,7 +76,7 @@ func (m *Matcher) addCalls(calls []Endpoint, e entry) {
 			one.endpoint, one.methods = &calls[i], calls[i].Methods
 			one.template, _ = parseTemplate(path) // checked
 			m.root.add(&one)
-			m.filter.addEntry(&one)
+			m.words = append(m.words, wordsOf(&one))
 		}
 	}
 }

@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// filter tells texts in which no rule can be met: none of them has all the fixed
-// words of a path.
-type filter struct {
-	words []word
-	sets  [][]int // words, by their index, that stand in a text together where a rule is met
-}
-
 // word must stand in a text: anywhere, or, where it is a segment of a path, as in
 // an address (see [inAddress]).
 type word struct {
@@ -20,51 +13,30 @@ type word struct {
 	segment bool
 }
 
-func (f *filter) index(w word) int {
-	if i := slices.Index(f.words, w); i >= 0 {
-		return i
-	}
-	f.words = append(f.words, w)
-	return len(f.words) - 1
-}
-
-// add notes words that stand in a text together where an entry is met.
-func (f *filter) add(words ...word) {
-	var set []int
-	for _, w := range words {
-		set = append(set, f.index(w))
-	}
-	f.sets = append(f.sets, set)
-}
-
-// addEntry notes the fixed words of an entry's path, and of its member.
-func (f *filter) addEntry(e *entry) {
-	var words []word
+// wordsOf are the fixed words of an entry's path, and of its member.
+func wordsOf(e *entry) (words []word) {
 	for _, s := range e.template.segments {
 		if !s.param {
-			words = append(words, word{text: s.text, segment: true})
+			words = append(words, word{s.text, true})
 		}
 	}
 	if e.member != nil {
-		words = append(words, word{text: e.member.name()})
+		words = append(words, word{e.member.name(), false})
 	}
-	f.add(words...)
-}
-
-// addLoose notes what is bound to no path.
-func (f *filter) addLoose(h hit) {
-	switch {
-	case h.member != nil:
-		f.add(word{text: h.member.name()})
-	case h.headers != nil:
-		for _, spelling := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
-			var names []word
-			for _, name := range h.headers.All {
-				names = append(names, word{text: spelling(name)})
-			}
-			f.add(names...)
+	if e.headers != nil {
+		for _, name := range e.headers.All {
+			words = append(words, word{name, false})
 		}
 	}
+	return words
+}
+
+// lower are words in lower case.
+func lower(words []word) (out []word) {
+	for _, w := range words {
+		out = append(out, word{strings.ToLower(w.text), w.segment})
+	}
+	return out
 }
 
 // name is the last name of the member's path.
@@ -79,19 +51,16 @@ func (m *Member) name() string {
 // its words alone: it is for passing over most of a source tree quickly. Words that
 // are written with escapes are not seen.
 func (m *Matcher) MayHold(text []byte) bool {
-	seen := make([]int8, len(m.filter.words)) // 1: there, -1: not
-	has := func(word int) bool {
-		if seen[word] == 0 {
-			seen[word] = -1
-			if m.filter.words[word].in(text) {
-				seen[word] = 1
-			}
+	seen := map[word]bool{}
+	lacks := func(w word) bool {
+		there, known := seen[w]
+		if !known {
+			there = w.in(text)
+			seen[w] = there
 		}
-		return seen[word] > 0
+		return !there
 	}
-	return slices.ContainsFunc(m.filter.sets, func(set []int) bool {
-		return !slices.ContainsFunc(set, func(w int) bool { return !has(w) })
-	})
+	return slices.ContainsFunc(m.words, func(set []word) bool { return !slices.ContainsFunc(set, lacks) })
 }
 
 // in reports whether the word stands in a text.

@@ -97,19 +97,20 @@ func TestMayMatchPassesOver(t *testing.T) {
 // TestMatchPathReadsPlaceholders as they stand in source files.
 func TestMatchPathReadsPlaceholders(t *testing.T) {
 	_, m := builtin(t)
+	day := deprecation.Date("2026-11-21").Time()
 	for _, path := range []string{
 		"/zones/%s/rate_limits", "/zones/${zone.id}/rate_limits", "zones/#{id}/rate_limits/#{rule}", "/zones/<zone>/rate_limits",
 		"/zones/{}/rate_limits", "https://api.example.com/client/v4/zones/{zone_id}/rate_limits?page={n}", "{base}/zones/:id/rate_limits",
 	} {
-		if rules := m.MatchPath(path); len(rules) != 1 || rules[0].ID != "previous-rate-limiting" {
+		if rules := m.MatchPath(path, day); len(rules) != 1 || rules[0].Rule != "previous-rate-limiting" {
 			t.Errorf("%s: %v", path, rules)
 		}
 	}
-	if rules := m.MatchPath("/zones/{id}/dns_records?name=contains:x"); len(rules) != 1 || rules[0].ID != "dns-record-filter-syntax" {
+	if rules := m.MatchPath("/zones/{id}/dns_records?name=contains:x", day); len(rules) != 1 || rules[0].Rule != "dns-record-filter-syntax" {
 		t.Errorf("a query: %v", rules)
 	}
 	for _, path := range []string{"/zones/%s/settings", "/zones/%s/dns_records", "/accounts", "rate_limits", ""} {
-		if rules := m.MatchPath(path); len(rules) != 0 {
+		if rules := m.MatchPath(path, day); len(rules) != 0 {
 			t.Errorf("%s: %v", path, rules)
 		}
 	}

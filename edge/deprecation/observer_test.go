@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func observer(t testing.TB) *deprecation.Observer {
@@ -15,9 +16,7 @@ func observer(t testing.TB) *deprecation.Observer {
 		ID: "rate-limits", Title: "Rate limits", Date: "2025-06-15", Replacement: deprecation.Replacement{Text: "rules"},
 		Endpoints: []deprecation.Endpoint{{Methods: []string{"GET"}, Path: "/zones/:zone_id/rate_limits"}},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return deprecation.NewObserver(m)
 }
 
@@ -75,9 +74,7 @@ func TestObserverIsBounded(t *testing.T) {
 		}
 	}
 	m, err := deprecation.NewMatcher(deprecation.Calendar{DataAsOf: "2026-01-01", Rules: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := deprecation.NewObserver(m)
 	var all sync.WaitGroup
 	for i := range rules {

@@ -52,7 +52,7 @@ func renamed(query []pair, forms []met) (pairs []pair, lists []list, ok bool) {
 	for _, f := range forms {
 		if f.Form == FormList {
 			l := list{f.at, f.To, elements(f.bare)}
-			if len(l.values) == 0 || slices.ContainsFunc(l.values, hasForm) {
+			if len(l.values) == 0 || slices.ContainsFunc(l.values, func(v string) bool { form, _ := FormOf(v); return form != "" }) {
 				return nil, nil, false
 			}
 			lists = append(lists, l)
@@ -64,11 +64,6 @@ func renamed(query []pair, forms []met) (pairs []pair, lists []list, ok bool) {
 		pairs[f.at] = newPair(f.To, f.bare)
 	}
 	return pairs, lists, true
-}
-
-func hasForm(value string) bool {
-	form, _ := FormOf(value)
-	return form != ""
 }
 
 // elements are the values of a comma list, each once, in its order.
@@ -90,13 +85,8 @@ func matchesAny(pairs []pair) bool {
 
 // soleFilter: of the parameters only one chooses records.
 func soleFilter(pairs []pair) bool {
-	filters := 0
-	for _, p := range pairs {
-		if !slices.Contains(unfiltering, p.key) {
-			filters++
-		}
-	}
-	return filters == 1
+	filters := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return slices.Contains(unfiltering, p.key) })
+	return len(filters) == 1
 }
 
 // alternatives repeats the parameter for each value, under match=any.

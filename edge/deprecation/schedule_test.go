@@ -209,7 +209,7 @@ func TestEveryCallTheDayBeforeAndOnTheDay(t *testing.T) {
 				if !m.MayMatch([]byte(path)) {
 					t.Errorf("MayMatch passes over %s", path)
 				}
-				if named := slices.ContainsFunc(m.MatchPath(path), func(r *deprecation.Rule) bool { return r.ID == rule.ID }); named == call.affected {
+				if named := slices.ContainsFunc(m.MatchPath(path, deprecation.Date("2026-11-21").Time()), func(n deprecation.Notice) bool { return n.Rule == rule.ID }); named == call.affected {
 					t.Errorf("MatchPath(%s) has %s: %v", path, rule.ID, named)
 				}
 			}

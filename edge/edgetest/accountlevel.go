@@ -21,7 +21,7 @@ func accountDeploys(t tester) {
 	t.wantIs(err, edge.ErrEntryPointNotFound, edge.ErrNotOffered)
 	t.must(t.createEntryPoint(account, executeAs(t.Core, "eu")))
 	t.wantIs(t.createEntryPoint(account, executeAs(t.Core, "eu")), edge.ErrEntryPointExists, edge.ErrInvalid, edge.ErrOutcomeUnknown)
-	_, err = t.addRule(account, t.entryPoint(account), executeAs(t.Core, "us"))
+	_, err = t.send(edge.AddRule(account, t.entryPoint(account).ID, executeAs(t.Core, "us")))
 	t.must(err)
 	entry := t.entryPoint(account)
 	if entry.Kind != edge.KindRoot || len(entry.Rules) != 2 || !entry.Rules[0].Executes(t.Core) || !entry.Rules[1].Executes(t.Core) {
@@ -31,7 +31,7 @@ func accountDeploys(t tester) {
 
 	tuned := entry.Rules[0].Update()
 	tuned.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
-	_, err = t.tryUpdate(account, entry, entry.Rules[0].ID, tuned)
+	_, err = t.send(edge.UpdateRule(account, entry.ID, entry.Rules[0].ID, tuned))
 	t.must(err)
 	after := t.entryPoint(account)
 	wantRefs(t, after, "eu", "us")

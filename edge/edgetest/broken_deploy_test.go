@@ -21,18 +21,18 @@ var brokenDeployments = map[string]mistake{
 
 type overwriter struct{ *mem.Platform }
 
-func (o overwriter) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	body, err := json.Marshal(map[string]any{"rules": rules})
-	if err != nil {
-		return nil, err
+func (o overwriter) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	body, err := json.Marshal(map[string]any{"rules": w.Rules})
+	if err != nil || w.Call != edge.CallCreateEntryPoint {
+		return o.Platform.Send(ctx, w)
 	}
-	return o.In(zone, false).ReplaceEntryPoint(ctx, edge.PhaseFirewallManaged, body)
+	return o.In(w.Scope, false).ReplaceEntryPoint(ctx, edge.PhaseFirewallManaged, body)
 }
 
 type wet struct{ *mem.Platform }
 
-func (w wet) TryAddRule(ctx context.Context, zone edge.Scope, entry edge.RulesetID, body edge.Rule) error {
-	_, err := w.AddRule(ctx, zone, entry, body)
+func (p wet) Try(ctx context.Context, w edge.Write) error {
+	_, err := p.Send(ctx, w)
 	return err
 }
 
@@ -50,16 +50,17 @@ func (b blind) Zones(ctx context.Context, _ edge.ZoneFilter) ([]edge.Zone, error
 
 type thorough struct{ *mem.Platform }
 
-func (o thorough) DeleteRule(ctx context.Context, zone edge.Scope, entry edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	answer, err := o.Platform.DeleteRule(ctx, zone, entry, rule)
-	for err == nil && answer != nil && len(answer.Rules) > 0 {
-		answer, err = o.Platform.DeleteRule(ctx, zone, entry, answer.Rules[0].ID)
+func (o thorough) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	answer, err := o.Platform.Send(ctx, w)
+	for w.Call == edge.CallDeleteRule && err == nil && answer != nil && len(answer.Rules) > 0 {
+		w.Rule = answer.Rules[0].ID
+		answer, err = o.Platform.Send(ctx, w)
 	}
 	return answer, err
 }
 
 type hasty struct{ *mem.Platform }
 
-func (h hasty) AddRule(ctx context.Context, zone edge.Scope, entry edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	return h.Platform.AddRule(context.Background(), zone, entry, body)
+func (h hasty) Send(_ context.Context, w edge.Write) (*edge.Ruleset, error) {
+	return h.Platform.Send(context.Background(), w)
 }

@@ -166,26 +166,26 @@ func (c changed) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Pha
 // careless looks at the zone of an update only.
 type careless struct{ *mem.Platform }
 
-func (c careless) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	entry, err := c.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
-	if err == nil {
-		id, rule = entry.ID, entry.Rules[0].ID
+func (c careless) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	entry, err := c.EntryPoint(ctx, w.Scope, edge.PhaseFirewallManaged)
+	if err == nil && w.Call == edge.CallUpdateRule {
+		w.EntryPoint, w.Rule = entry.ID, entry.Rules[0].ID
 	}
-	return c.Platform.UpdateRule(ctx, zone, id, rule, body)
+	return c.Platform.Send(ctx, w)
 }
 
 // lenient repairs what it should refuse.
 type lenient struct{ *mem.Platform }
 
-func (l lenient) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	answer, err := l.Platform.UpdateRule(ctx, zone, id, rule, body)
-	if err == nil || body.ActionParameters == nil {
+func (l lenient) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	answer, err := l.Platform.Send(ctx, w)
+	if err == nil || w.Call != edge.CallUpdateRule || w.Rules[0].ActionParameters == nil {
 		return answer, err
 	}
-	p := *body.ActionParameters
+	body, p := w.Rules[0], *w.Rules[0].ActionParameters
 	p.Overrides = &edge.Overrides{Extra: map[string]json.RawMessage{"repaired": json.RawMessage(`true`)}}
 	body.ActionParameters = &p
-	return l.Platform.UpdateRule(ctx, zone, id, rule, body)
+	return l.Platform.Send(ctx, edge.UpdateRule(w.Scope, w.EntryPoint, w.Rule, body))
 }
 
 // creations changes what creating a token does.

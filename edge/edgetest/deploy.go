@@ -1,6 +1,7 @@
 package edgetest
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -17,7 +18,7 @@ func beyond(run func(tester)) func(tester) {
 			return
 		}
 		entry := t.entryPoint(t.Zone)
-		for name, call := range beyondCalls(t, entry) {
+		for name, call := range beyondCalls(t.Context(), t, entry) {
 			t.Logf("%s", name)
 			t.wantIs(patient(call), edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
 		}
@@ -37,35 +38,34 @@ func patient(call func() error) (err error) {
 
 // beyondCalls are all calls beyond the reference, about Zone, whose entry point
 // this is.
-func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
-	p, rule := t.Platform, t.body(entry)
-	id := t.deployment(entry).ID
-	return map[string]func() error{
-		"rulesets of a zone": func() error { _, err := p.Rulesets(t.Context(), t.Zone); return err },
-		"a zone's ruleset":   func() error { _, err := p.Ruleset(t.Context(), t.Zone, t.Core); return err },
-		"version, by account": func() error {
-			_, err := p.RulesetVersion(t.Context(), edge.AccountScope(t.Account), t.Core, "1")
-			return err
-		},
-		"version, by zone": func() error { _, err := p.RulesetVersion(t.Context(), t.Zone, t.Core, "1"); return err },
-		"create": func() error {
-			_, err := p.CreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, []edge.Rule{rule})
-			return err
-		},
-		"add":    func() error { _, err := p.AddRule(t.Context(), t.Zone, entry.ID, rule); return err },
-		"delete": func() error { _, err := p.DeleteRule(t.Context(), t.Zone, entry.ID, id); return err },
-		"try to create": func() error {
-			return p.TryCreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, []edge.Rule{rule})
-		},
-		"try to add":    func() error { return p.TryAddRule(t.Context(), t.Zone, entry.ID, rule) },
-		"try to update": func() error { return p.TryUpdateRule(t.Context(), t.Zone, entry.ID, id, rule) },
-		"an account's entry point": func() error {
-			_, err := p.EntryPoint(t.Context(), edge.AccountScope(t.Account), edge.PhaseFirewallManaged)
-			return err
-		},
-		"zones":    func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
-		"zone":     func() error { _, err := p.Zone(t.Context(), edge.ZoneID(t.Zone.ID)); return err },
-		"accounts": func() error { _, err := p.Accounts(t.Context()); return err },
+func beyondCalls(ctx context.Context, t tester, entry edge.Ruleset) map[string]func() error {
+	p, account, rule, id := t.Platform, edge.AccountScope(t.Account), t.body(entry), t.deployment(entry).ID
+	calls := map[string]func() error{
+		"rulesets of a zone":       func() error { _, err := p.Rulesets(ctx, t.Zone); return err },
+		"a zone's ruleset":         func() error { _, err := p.Ruleset(ctx, t.Zone, t.Core); return err },
+		"version, by account":      func() error { _, err := p.RulesetVersion(ctx, account, t.Core, "1"); return err },
+		"version, by zone":         func() error { _, err := p.RulesetVersion(ctx, t.Zone, t.Core, "1"); return err },
+		"an account's entry point": func() error { _, err := p.EntryPoint(ctx, account, edge.PhaseFirewallManaged); return err },
+		"zones":                    func() error { _, err := p.Zones(ctx, edge.ZoneFilter{}); return err },
+		"zone":                     func() error { _, err := p.Zone(ctx, edge.ZoneID(t.Zone.ID)); return err },
+		"accounts":                 func() error { _, err := p.Accounts(ctx); return err },
+		"try to update":            func() error { return p.Try(ctx, edge.UpdateRule(t.Zone, entry.ID, id, rule)) },
+	}
+	for name, write := range beyondWrites(t, entry) {
+		calls[name] = func() error { _, err := p.Send(ctx, write); return err }
+		if write.Call != edge.CallDeleteRule {
+			calls["try to "+name] = func() error { return p.Try(ctx, write) }
+		}
+	}
+	return calls
+}
+
+func beyondWrites(t tester, entry edge.Ruleset) map[string]edge.Write {
+	rule := t.body(entry)
+	return map[string]edge.Write{
+		"create": edge.CreateEntryPoint(t.Zone, edge.PhaseFirewallManaged, rule),
+		"add":    edge.AddRule(t.Zone, entry.ID, rule),
+		"delete": edge.DeleteRule(t.Zone, entry.ID, t.deployment(entry).ID),
 	}
 }
 
@@ -79,20 +79,13 @@ func execute(id edge.RulesetID) edge.Rule {
 
 func (t tester) createEntryPoint(zone edge.Scope, rules ...edge.Rule) error {
 	t.Helper()
-	_, err := t.change(zone, func() (*edge.Ruleset, error) {
-		return t.Platform.CreateEntryPoint(t.Context(), zone, edge.PhaseFirewallManaged, rules)
-	})
+	_, err := t.send(edge.CreateEntryPoint(zone, edge.PhaseFirewallManaged, rules...))
 	return err
-}
-
-func (t tester) addRule(zone edge.Scope, entry edge.Ruleset, rule edge.Rule) (*edge.Ruleset, error) {
-	t.Helper()
-	return t.change(zone, func() (*edge.Ruleset, error) { return t.Platform.AddRule(t.Context(), zone, entry.ID, rule) })
 }
 
 func (t tester) deleteRule(zone edge.Scope, entry edge.Ruleset, id edge.RuleID) error {
 	t.Helper()
-	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Platform.DeleteRule(t.Context(), zone, entry.ID, id) })
+	_, err := t.send(edge.DeleteRule(zone, entry.ID, id))
 	return err
 }
 
@@ -134,7 +127,7 @@ func entryPointIsNotOverwritten(t tester) {
 func ruleIsAdded(t tester) {
 	before := t.entryPoint(t.Zone)
 	other := another(t)
-	answer, err := t.addRule(t.Zone, before, execute(other))
+	answer, err := t.send(edge.AddRule(t.Zone, before.ID, execute(other)))
 	t.must(err)
 	after := t.entryPoint(t.Zone)
 	if len(after.Rules) != len(before.Rules)+1 || version(t, after.Version) != version(t, before.Version)+1 {
@@ -152,7 +145,7 @@ func ruleIsAdded(t tester) {
 
 func ruleIsDeleted(t tester) {
 	before := t.entryPoint(t.Zone)
-	_, err := t.addRule(t.Zone, before, execute(another(t)))
+	_, err := t.send(edge.AddRule(t.Zone, before.ID, execute(another(t))))
 	t.must(err)
 	both := t.entryPoint(t.Zone)
 	added := both.Rules[len(both.Rules)-1]
@@ -171,7 +164,7 @@ func lastRuleLeavesEntryPoint(t tester) {
 	if after := t.entryPoint(t.Zone); len(after.Rules) != 0 || after.ID != entry.ID {
 		t.Errorf("got %+v", after)
 	}
-	_, err := t.addRule(t.Zone, entry, execute(t.Core))
+	_, err := t.send(edge.AddRule(t.Zone, entry.ID, execute(t.Core)))
 	t.must(err)
 	t.deployment(t.entryPoint(t.Zone))
 }
@@ -184,9 +177,9 @@ func invalidRules(t tester) {
 		before := t.entryPoint(t.Zone)
 		rule := execute(another(t))
 		s.spoil(&rule)
-		_, addErr := t.addRule(t.Zone, before, rule)
+		_, addErr := t.send(edge.AddRule(t.Zone, before.ID, rule))
 		createErr := t.createEntryPoint(t.Bare, rule)
-		tryErr := patient(func() error { return t.Platform.TryAddRule(t.Context(), t.Zone, before.ID, rule) })
+		tryErr := t.try(edge.AddRule(t.Zone, before.ID, rule))
 		for _, err := range []error{addErr, createErr, tryErr} {
 			t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrEntryPointExists)
 		}
@@ -197,8 +190,8 @@ func invalidRules(t tester) {
 
 func deploysElsewhere(t tester) {
 	here, there := t.entryPoint(t.Zone), t.entryPoint(t.Other)
-	_, addErr := t.addRule(t.Zone, there, execute(another(t)))
-	_, bareErr := t.addRule(t.Bare, here, execute(another(t)))
+	_, addErr := t.send(edge.AddRule(t.Zone, there.ID, execute(another(t))))
+	_, bareErr := t.send(edge.AddRule(t.Bare, here.ID, execute(another(t))))
 	for _, err := range []error{addErr, bareErr, t.deleteRule(t.Zone, there, there.Rules[0].ID), t.deleteRule(t.Zone, here, there.Rules[0].ID)} {
 		t.wantIs(err, edge.ErrNotFound, edge.ErrInvalid, edge.ErrNotOffered)
 	}
@@ -211,17 +204,13 @@ func dryRunWritesNothing(t tester) {
 	before := t.entryPoint(t.Zone)
 	body := t.body(before)
 	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
-	for name, call := range map[string]func() error{
-		"update": func() error {
-			return t.Platform.TryUpdateRule(t.Context(), t.Zone, before.ID, t.deployment(before).ID, body)
-		},
-		"add": func() error { return t.Platform.TryAddRule(t.Context(), t.Zone, before.ID, execute(another(t))) },
-		"create": func() error {
-			return t.Platform.TryCreateEntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged, []edge.Rule{execute(t.Core)})
-		},
+	for _, write := range []edge.Write{
+		edge.UpdateRule(t.Zone, before.ID, t.deployment(before).ID, body),
+		edge.AddRule(t.Zone, before.ID, execute(another(t))),
+		edge.CreateEntryPoint(t.Bare, edge.PhaseFirewallManaged, execute(t.Core)),
 	} {
-		if err := patient(call); err != nil && !passes(err) {
-			t.Errorf("%s: %v", name, err)
+		if err := t.try(write); err != nil && !passes(err) {
+			t.Errorf("%s: %v", write, err)
 		}
 	}
 	t.same("the entry point", before, t.entryPoint(t.Zone))
@@ -233,13 +222,9 @@ func dryRunRefuses(t tester) {
 	blank := t.body(before)
 	blank.Expression = " "
 	id := t.deployment(before).ID
-	t.wantIs(patient(func() error { return t.Platform.TryUpdateRule(t.Context(), t.Zone, before.ID, id, blank) }), edge.ErrInvalid, edge.ErrNotDry)
-	t.wantIs(patient(func() error { return t.Platform.TryUpdateRule(t.Context(), t.Zone, before.ID, nowhere, t.body(before)) }), edge.ErrNotFound)
-	t.wantIs(patient(func() error {
-		return t.Platform.TryCreateEntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged, nil)
-	}), edge.ErrEntryPointExists, edge.ErrInvalid)
-	t.wantIs(patient(func() error {
-		return t.Platform.TryCreateEntryPoint(t.Context(), edge.ZoneScope(nowhere), edge.PhaseFirewallManaged, nil)
-	}), edge.ErrNotFound)
+	t.wantIs(t.try(edge.UpdateRule(t.Zone, before.ID, id, blank)), edge.ErrInvalid, edge.ErrNotDry)
+	t.wantIs(t.try(edge.UpdateRule(t.Zone, before.ID, nowhere, t.body(before))), edge.ErrNotFound)
+	t.wantIs(t.try(edge.CreateEntryPoint(t.Zone, edge.PhaseFirewallManaged)), edge.ErrEntryPointExists, edge.ErrInvalid)
+	t.wantIs(t.try(edge.CreateEntryPoint(edge.ZoneScope(nowhere), edge.PhaseFirewallManaged)), edge.ErrNotFound)
 	t.same("the entry point", before, t.entryPoint(t.Zone))
 }

@@ -55,9 +55,7 @@ func pastVersionsAreReadable(t tester) {
 		t.same("the version "+name, core, got)
 	}
 	before := t.entryPoint(t.Zone)
-	body := t.body(before)
-	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
-	t.update(before, body)
+	t.override(&edge.Overrides{Categories: paranoia(2)})
 	got, err := t.Platform.RulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
 	t.must(err)
 	t.same("the version before", before, got)
@@ -106,50 +104,29 @@ func accountsAreFound(t tester) {
 }
 
 func beyondCallsEndWithContext(t tester) {
-	ctx := t.ended()
-	p, before := t.Platform, t.entryPoint(t.Zone)
-	rule, id := t.body(before), t.deployment(before).ID
-	_, list := p.Rulesets(ctx, t.Zone)
-	_, read := p.Ruleset(ctx, t.Zone, t.Core)
-	_, past := p.RulesetVersion(ctx, edge.AccountScope(t.Account), t.Core, "1")
-	_, create := p.CreateEntryPoint(ctx, t.Bare, edge.PhaseFirewallManaged, []edge.Rule{rule})
-	_, add := p.AddRule(ctx, t.Zone, before.ID, rule)
-	_, remove := p.DeleteRule(ctx, t.Zone, before.ID, id)
-	try := p.TryAddRule(ctx, t.Zone, before.ID, rule)
-	_, zones := p.Zones(ctx, edge.ZoneFilter{})
-	_, zone := p.Zone(ctx, edge.ZoneID(t.Zone.ID))
-	_, accounts := p.Accounts(ctx)
-	for _, err := range []error{list, read, past, create, add, remove, try, zones, zone, accounts} {
-		t.wantIs(err, context.Canceled, edge.ErrOutcomeUnknown)
+	before := t.entryPoint(t.Zone)
+	for _, call := range beyondCalls(t.ended(), t, before) {
+		t.wantIs(call(), context.Canceled, edge.ErrOutcomeUnknown)
 	}
 	t.same("the entry point", before, t.entryPoint(t.Zone))
-	bareZone(t)
 }
 
 // A write that the caller holds back is not sent.
 func deploymentHeldBack(t tester) {
 	before, mine := t.entryPoint(t.Zone), errors.New("the record could not be written")
-	rule, id := execute(another(t)), t.deployment(before).ID
 	ctx := edge.BeforeSend(t.Context(), func() error { return mine })
-	_, create := t.Platform.CreateEntryPoint(ctx, t.Bare, edge.PhaseFirewallManaged, []edge.Rule{rule})
-	_, add := t.Platform.AddRule(ctx, t.Zone, before.ID, rule)
-	_, remove := t.Platform.DeleteRule(ctx, t.Zone, before.ID, id)
-	for _, err := range []error{create, add, remove} {
+	for _, write := range beyondWrites(t, before) {
+		_, err := t.Platform.Send(ctx, write)
 		t.wantIs(err, mine, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrThrottled)
 	}
 	t.same("the entry point", before, t.entryPoint(t.Zone))
-	bareZone(t)
 }
 
 func wrongCredentialDeploysNothing(t tester) {
-	if t.Denied == nil {
-		t.Log("this platform has no credentials")
-		return
-	}
 	before := t.entryPoint(t.Zone)
 	refused := t
 	refused.Platform = t.Denied
-	for name, call := range beyondCalls(refused, before) {
+	for name, call := range beyondCalls(t.Context(), refused, before) {
 		t.Logf("%s", name)
 		t.wantIs(patient(call), edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown)
 	}

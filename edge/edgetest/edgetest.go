@@ -92,7 +92,7 @@ var cases = []struct {
 	{"a body that is not a rule is refused", invalidBodies},
 	{"a rule of another zone is refused", otherZonesRule},
 	{"an update of what does not exist is refused", updateUnknown},
-	{"a wrong credential is refused", wrongCredential},
+	{"a wrong credential is refused", denied(wrongCredential)},
 	{"what is forbidden for a zone is no matter of the credential", forbiddenZone},
 	// Rulesets and zones beyond the reference.
 	{"a zone lists its rulesets", beyond(zoneListsRulesets)},
@@ -111,7 +111,7 @@ var cases = []struct {
 	{"an account deploys a ruleset several times", beyond(accountDeploys)},
 	{"a deployment ends with its context", beyond(beyondCallsEndWithContext)},
 	{"a deployment that is held back is not sent", beyond(deploymentHeldBack)},
-	{"a wrong credential deploys nothing", beyond(wrongCredentialDeploysNothing)},
+	{"a wrong credential deploys nothing", beyond(denied(wrongCredentialDeploysNothing))},
 	// Tokens.
 	{"a creation answers with id and secret", creationAnswers},
 	{"a creation keeps the policies", creationKeepsPolicies},
@@ -122,7 +122,7 @@ var cases = []struct {
 	{"a creation ends with its context", creationEndsWithContext},
 	{"a creation tells before it is sent", creationTellsBeforeItIsSent},
 	{"a creation that is held back is not sent", creationHeldBack},
-	{"a wrong credential creates nothing", wrongCredentialCreatesNothing},
+	{"a wrong credential creates nothing", denied(wrongCredentialCreatesNothing)},
 	// Tokens beyond the reference: reading.
 	{"the list has every token", extended(listHasTokens)},
 	{"a token reads as it is listed", extended(tokenReadsAsListed)},
@@ -143,7 +143,7 @@ var cases = []struct {
 	{"a token that is not there is not found", extended(unknownToken)},
 	{"an update that is no token is refused", extended(unfitUpdates)},
 	{"a call on tokens ends with its context", extended(tokenCallsEndWithContext)},
-	{"a wrong credential does nothing to tokens", extended(wrongCredentialTouchesNoToken)},
+	{"a wrong credential does nothing to tokens", extended(denied(wrongCredentialTouchesNoToken))},
 }
 
 // today is when each case begins. A bubble of synctest begins before the tokens of the suite are

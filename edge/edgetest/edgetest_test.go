@@ -8,13 +8,12 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/edgetest"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func newMem(t testing.TB, quirks ...string) *mem.Platform {
 	platform, err := mem.New(mem.Config{Quirks: quirks, Profile: mem.Extended})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return platform
 }
 
@@ -56,9 +55,9 @@ func (g *guarded) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Ph
 	return g.Platform.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
 }
 
-func (g *guarded) UpdateRule(ctx context.Context, zone edge.Scope, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	if zone == g.zone {
+func (g *guarded) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	if w.Scope == g.zone {
 		return nil, g.refusal
 	}
-	return g.Platform.UpdateRule(ctx, zone, id, rule, body)
+	return g.Platform.Send(ctx, w)
 }

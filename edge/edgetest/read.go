@@ -118,7 +118,7 @@ func canceledContext(t tester) {
 	}
 	entry := t.entryPoint(t.Zone)
 	rule := t.deployment(entry)
-	_, err := t.Platform.UpdateRule(ctx, t.Zone, entry.ID, rule.ID, rule.Update())
+	_, err := t.Platform.Send(ctx, edge.UpdateRule(t.Zone, entry.ID, rule.ID, rule.Update()))
 	t.wantIs(err, context.Canceled)
 	t.same("the entry point", entry, t.entryPoint(t.Zone))
 }

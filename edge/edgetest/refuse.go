@@ -57,7 +57,7 @@ func invalidBodies(t tester) {
 		before := t.entryPoint(t.Zone)
 		body := t.body(before)
 		s.spoil(&body)
-		_, err := t.tryUpdate(t.Zone, before, t.deployment(before).ID, body)
+		_, err := t.send(edge.UpdateRule(t.Zone, before.ID, t.deployment(before).ID, body))
 		t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable)
 		var described *edge.Error
 		if !errors.As(err, &described) || len(described.Details) == 0 {
@@ -85,7 +85,7 @@ func otherZonesRule(t tester) {
 		{t.Zone, there, mine.ID},
 		{t.Bare, here, mine.ID},
 	} {
-		_, err := t.tryUpdate(at.zone, at.entryPoint, at.rule, body)
+		_, err := t.send(edge.UpdateRule(at.zone, at.entryPoint.ID, at.rule, body))
 		t.wantIs(err, edge.ErrNotFound, edge.ErrInvalid)
 	}
 	t.same("the entry point", here, t.entryPoint(t.Zone))
@@ -95,22 +95,29 @@ func otherZonesRule(t tester) {
 func updateUnknown(t tester) {
 	entry := t.entryPoint(t.Zone)
 	rule := t.deployment(entry)
-	_, err := t.tryUpdate(t.Zone, entry, nowhere, rule.Update())
+	_, err := t.send(edge.UpdateRule(t.Zone, entry.ID, nowhere, rule.Update()))
 	t.wantIs(err, edge.ErrNotFound)
-	_, err = t.tryUpdate(edge.ZoneScope(nowhere), entry, rule.ID, rule.Update())
+	_, err = t.send(edge.UpdateRule(edge.ZoneScope(nowhere), entry.ID, rule.ID, rule.Update()))
 	t.wantIs(err, edge.ErrNotFound)
 	for _, id := range []edge.RulesetID{nowhere, t.Core} {
-		_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: id}, rule.ID, rule.Update())
+		_, err = t.send(edge.UpdateRule(t.Zone, id, rule.ID, rule.Update()))
 		t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
 	}
 	t.same("the entry point", entry, t.entryPoint(t.Zone))
 }
 
-func wrongCredential(t tester) {
-	if t.Denied == nil {
-		t.Log("this platform has no credentials")
-		return
+// denied is a case for platforms that have credentials.
+func denied(run func(tester)) func(tester) {
+	return func(t tester) {
+		if t.Denied == nil {
+			t.Log("this platform has no credentials")
+			return
+		}
+		run(t)
 	}
+}
+
+func wrongCredential(t tester) {
 	before := t.entryPoint(t.Zone)
 	rule := t.deployment(before)
 	granted := t.Platform
@@ -120,7 +127,7 @@ func wrongCredential(t tester) {
 	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged)
 	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged)
 	t.Platform = deniedWriter{granted, t.Denied, t.Denied}
-	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
+	_, writeErr := t.send(edge.UpdateRule(t.Zone, before.ID, rule.ID, rule.Update()))
 	for _, err := range []error{listErr, getErr, entryErr, bareErr, writeErr} {
 		t.wantIs(err, edge.ErrUnauthenticated, edge.ErrForbidden, edge.ErrNotFound, edge.ErrEntryPointNotFound)
 	}
@@ -137,7 +144,7 @@ func forbiddenZone(t tester) {
 	rule := t.deployment(before)
 	t.must(t.Forbid(t.Zone))
 	_, readErr := t.patiently(t.Zone)
-	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
+	_, writeErr := t.send(edge.UpdateRule(t.Zone, before.ID, rule.ID, rule.Update()))
 	for _, err := range []error{readErr, writeErr} {
 		t.wantIs(err, edge.ErrForbidden, edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrEntryPointNotFound, edge.ErrOutcomeUnknown)
 	}

@@ -18,43 +18,51 @@ import (
 // maxUpdates bounds how often an update is tried.
 const maxUpdates = 10
 
-// change makes a write in a zone as a caller has to: where the outcome is unknown
-// it reads, and tries again only where nothing changed. A throttled write is one
-// that did not happen.
-func (t tester) change(zone edge.Scope, write func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+// send makes a write as a caller has to: where the outcome is unknown it reads, and
+// tries again only where nothing changed. A throttled write is one that did not happen.
+func (t tester) send(write edge.Write) (*edge.Ruleset, error) {
 	t.Helper()
-	before, beforeErr := t.patiently(zone)
+	before, beforeErr := t.patiently(write.Scope)
 	for range maxUpdates {
-		answer, err := write()
+		answer, err := t.Platform.Send(t.Context(), write)
 		switch {
 		case errors.Is(err, edge.ErrThrottled):
 			continue
 		case !errors.Is(err, edge.ErrOutcomeUnknown):
 			return answer, err
 		}
-		now, err := t.patiently(zone)
+		now, err := t.patiently(write.Scope)
 		if (err == nil) != (beforeErr == nil) || err == nil && now.Version != before.Version {
 			return nil, nil
 		}
 	}
-	t.Fatalf("no write in zone %s came through in %d attempts", zone, maxUpdates)
+	t.Fatalf("%s did not come through in %d attempts", write, maxUpdates)
 	return nil, nil
 }
 
-func (t tester) tryUpdate(zone edge.Scope, entryPoint edge.Ruleset, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	t.Helper()
-	return t.change(zone, func() (*edge.Ruleset, error) {
-		return t.Platform.UpdateRule(t.Context(), zone, entryPoint.ID, rule, body)
-	})
+// try is a dry run of a write.
+func (t tester) try(write edge.Write) error {
+	return patient(func() error { return t.Platform.Try(t.Context(), write) })
 }
 
 // update updates the deployment in Zone, of which entry is the entry point as
 // it is now.
 func (t tester) update(entry edge.Ruleset, body edge.Rule) *edge.Ruleset {
 	t.Helper()
-	answer, err := t.tryUpdate(t.Zone, entry, t.deployment(entry).ID, body)
+	answer, err := t.send(edge.UpdateRule(t.Zone, entry.ID, t.deployment(entry).ID, body))
 	t.must(err)
 	return answer
+}
+
+// override gives the deployment in Zone these overrides, and returns what was sent and what
+// is read after it.
+func (t tester) override(overrides *edge.Overrides) (sent, got edge.Rule) {
+	t.Helper()
+	entry := t.entryPoint(t.Zone)
+	sent = t.body(entry)
+	sent.ActionParameters.Overrides = overrides
+	t.update(entry, sent)
+	return sent, t.deployment(t.entryPoint(t.Zone))
 }
 
 func (t tester) core() edge.Ruleset {

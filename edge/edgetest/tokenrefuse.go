@@ -67,7 +67,7 @@ func unfitTokens(t tester) {
 func (t tester) wantPointer(err error, pointer string) {
 	t.Helper()
 	var described *edge.Error
-	if !errors.As(err, &described) || len(described.Details) == 0 || !strings.HasPrefix(described.Details[0].Pointer, pointer) {
+	if !errors.As(err, &described) || len(described.Details) == 0 || !strings.HasPrefix(described.Details[0].Source.Pointer, pointer) {
 		t.Errorf("the error does not point at %s: %v", pointer, err)
 	}
 }

@@ -1,6 +1,10 @@
 package edgetest
 
-import "github.com/seawall-dev/seawall/edge"
+import (
+	"context"
+
+	"github.com/seawall-dev/seawall/edge"
+)
 
 // extended is a case for platforms that offer more of tokens than the reference
 // shows. Another platform must say of each call that it does not offer it, and
@@ -12,7 +16,7 @@ func extended(run func(tester)) func(tester) {
 			return
 		}
 		before := t.tokenCount()
-		for name, call := range tokenCalls(t, t.Tokens, nowhere) {
+		for name, call := range tokenCalls(t.Context(), t.Tokens, nowhere) {
 			t.Logf("%s", name)
 			t.wantIs(patient(call), edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
 		}
@@ -23,17 +27,14 @@ func extended(run func(tester)) func(tester) {
 }
 
 // tokenCalls are all calls beyond the reference, about one token.
-func tokenCalls(t tester, p edge.Tokens, id edge.TokenID) map[string]func() error {
+func tokenCalls(ctx context.Context, p edge.Tokens, id edge.TokenID) map[string]func() error {
 	return map[string]func() error{
-		"list":   func() error { _, err := p.UserTokens(t.Context()); return err },
-		"read":   func() error { _, err := p.UserToken(t.Context(), id); return err },
-		"verify": func() error { _, err := p.VerifyToken(t.Context()); return err },
-		"groups": func() error { _, err := p.PermissionGroups(t.Context()); return err },
-		"update": func() error {
-			_, err := p.UpdateToken(t.Context(), id, edge.Token{TokenSpec: aSpec("x")})
-			return err
-		},
-		"delete": func() error { return p.DeleteToken(t.Context(), id) },
-		"roll":   func() error { _, err := p.RollToken(t.Context(), id); return err },
+		"list":   func() error { _, err := p.UserTokens(ctx); return err },
+		"read":   func() error { _, err := p.UserToken(ctx, id); return err },
+		"verify": func() error { _, err := p.VerifyToken(ctx); return err },
+		"groups": func() error { _, err := p.PermissionGroups(ctx); return err },
+		"update": func() error { _, err := p.UpdateToken(ctx, id, edge.Token{TokenSpec: aSpec("x")}); return err },
+		"delete": func() error { return p.DeleteToken(ctx, id) },
+		"roll":   func() error { _, err := p.RollToken(ctx, id); return err },
 	}
 }

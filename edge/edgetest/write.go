@@ -53,48 +53,33 @@ func updateReplacesLists(t tester) {
 		{{ID: core.Rules[0].ID, Enabled: new(false)}, {ID: core.Rules[1].ID, Enabled: new(false)}},
 		{{ID: core.Rules[2].ID, Action: new(edge.ActionLog)}},
 	} {
-		entry := t.entryPoint(t.Zone)
-		body := t.body(entry)
-		body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(1), Rules: rules}
-		t.update(entry, body)
-		t.sameRule(body, t.deployment(t.entryPoint(t.Zone)))
+		t.sameRule(t.override(&edge.Overrides{Categories: paranoia(1), Rules: rules}))
 	}
 }
 
 // An update without overrides clears them on a server that replaces and
 // touches nothing on one that merges.
 func updateLeavesOut(t tester) {
-	entry := t.entryPoint(t.Zone)
-	full := t.body(entry)
-	full.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
-	t.update(entry, full)
-
-	entry = t.entryPoint(t.Zone)
-	body := t.body(entry)
-	body.ActionParameters.Overrides = nil
-	t.update(entry, body)
-	want := body
+	full, _ := t.override(&edge.Overrides{Categories: paranoia(2)})
+	want, got := t.override(nil)
 	if t.Merges {
 		want = full
 	}
-	t.sameRule(want, t.deployment(t.entryPoint(t.Zone)))
+	t.sameRule(want, got)
 }
 
 // Members that were not sent do not appear: neither an enabled nor an action.
 func absentIsNotFalse(t tester) {
-	entry := t.entryPoint(t.Zone)
-	body := t.body(entry)
 	rules := t.core().Rules
-	body.ActionParameters.Overrides = &edge.Overrides{
+	sent, got := t.override(&edge.Overrides{
 		Categories: []edge.CategoryOverride{{Category: "paranoia-level-4", Action: new(edge.ActionLog)}},
 		Rules: []edge.RuleOverride{
 			{ID: rules[0].ID, Action: new(edge.ActionLog)},
 			{ID: rules[1].ID, Enabled: new(false)},
 			{ID: rules[2].ID, Enabled: new(true)},
 		},
-	}
-	t.update(entry, body)
-	t.same("the overrides", body.ActionParameters.Overrides, t.deployment(t.entryPoint(t.Zone)).ActionParameters.Overrides)
+	})
+	t.same("the overrides", sent.ActionParameters.Overrides, got.ActionParameters.Overrides)
 }
 
 // Where two categories hit one rule the last listed wins, so order has meaning.
@@ -106,11 +91,7 @@ func categoriesKeepOrder(t tester) {
 	}
 	for range 2 {
 		slices.Reverse(categories)
-		entry := t.entryPoint(t.Zone)
-		body := t.body(entry)
-		body.ActionParameters.Overrides = &edge.Overrides{Categories: slices.Clone(categories)}
-		t.update(entry, body)
-		got := t.deployment(t.entryPoint(t.Zone))
+		_, got := t.override(&edge.Overrides{Categories: slices.Clone(categories)})
 		t.same("the categories", categories, got.ActionParameters.Overrides.Categories)
 	}
 }
@@ -124,7 +105,7 @@ func unknownMembersSurvive(t tester) {
 	body := t.body(entry)
 	if t.Strict {
 		body.Extra = extra("rule")
-		_, err := t.tryUpdate(t.Zone, entry, t.deployment(entry).ID, body)
+		_, err := t.send(edge.UpdateRule(t.Zone, entry.ID, t.deployment(entry).ID, body))
 		t.wantIs(err, edge.ErrInvalid, edge.ErrOutcomeUnknown)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge/exactjson"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestCheck(t *testing.T) {
@@ -130,16 +131,12 @@ func BenchmarkCheck(b *testing.B) {
 		rules[i] = map[string]any{"id": fmt.Sprintf("%032x", i), "enabled": false}
 	}
 	data, err := json.Marshal(map[string]any{"success": true, "result": map[string]any{"id": "e", "name": "default", "rules": rules}, "errors": []any{}, "messages": []any{}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	b.Run("check", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			if err := exactjson.Check(data); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, exactjson.Check(data))
 		}
 	})
 	b.Run("valid", func(b *testing.B) {

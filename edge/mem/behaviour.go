@@ -65,7 +65,7 @@ func (p *Platform) bumpOnRead(r *edge.Ruleset) {
 
 // answer returns the ruleset as the server tells it: a copy, with the quirks.
 func (b behaviour) answer(r edge.Ruleset) edge.Ruleset {
-	r = cloneRuleset(r)
+	r = clone(r)
 	if len(r.Rules) == 0 {
 		r.Rules = []edge.Rule{}
 		if b.omitEmptyRules {

@@ -57,7 +57,7 @@ var (
 )
 
 func problem(code int, pointer, format string, args ...any) edge.ErrorDetail {
-	return edge.ErrorDetail{Code: code, Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+	return edge.ErrorDetail{Code: code, Source: edge.ErrorSource{Pointer: pointer}, Message: fmt.Sprintf(format, args...)}
 }
 
 // checkTypes looks at the known members of one object, in the order of names.
@@ -96,28 +96,41 @@ func checkShape(body map[string]any) []edge.ErrorDetail {
 // checkElements checks the elements of categories or rules: each names what it
 // overrides by the member key, and says at least one thing more about it.
 func checkElements(at string, value any, key string) []edge.ErrorDetail {
-	elements, ok := value.([]any)
-	if !ok {
+	if value == nil {
 		return nil
 	}
-	if len(elements) == 0 {
-		return []edge.ErrorDetail{problem(0, at, "the list must not be empty")}
-	}
-	var problems []edge.ErrorDetail
-	for i, element := range elements {
-		at := fmt.Sprintf("%s/%d", at, i)
-		members, ok := element.(map[string]any)
-		if !ok {
-			problems = append(problems, problem(0, at, "an override must be an object"))
-			continue
-		}
-		problems = append(problems, checkTypes(at, members, elementMembers)...)
+	return checkList(at, value, "the list must not be empty", "an override", elementMembers, func(at string, members map[string]any) (problems []edge.ErrorDetail) {
 		if blank(members[key]) {
 			problems = append(problems, problem(0, at+"/"+key, "%s is required", key))
 		}
 		if said(members) < 2 {
 			problems = append(problems, problem(0, at, "an override needs at least two properties"))
 		}
+		return problems
+	})
+}
+
+// checkList checks a list of objects that must have one at least, and each of them. Of a value
+// that is no list checkTypes has told.
+func checkList(
+	at string, value any, empty, what string, types map[string]memberType, each func(at string, members map[string]any) []edge.ErrorDetail,
+) (problems []edge.ErrorDetail) {
+	list, isList := value.([]any)
+	if value != nil && !isList {
+		return nil
+	}
+	if len(list) == 0 {
+		return []edge.ErrorDetail{problem(0, at, "%s", empty)}
+	}
+	for i, element := range list {
+		at := fmt.Sprintf("%s/%d", at, i)
+		members, ok := element.(map[string]any)
+		if !ok {
+			problems = append(problems, problem(0, at, "%s must be an object", what))
+			continue
+		}
+		problems = append(problems, checkTypes(at, members, types)...)
+		problems = append(problems, each(at, members)...)
 	}
 	return problems
 }

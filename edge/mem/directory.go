@@ -9,7 +9,7 @@ import (
 
 // Zones lists the zones that pass the filter, in the order of the seed.
 func (c RulesetCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
-	if err := c.p.enter(ctx, "GET "+edge.ZonesPath()); err != nil {
+	if err := c.p.enter(ctx, "GET "+edge.ZonesPath(), true); err != nil {
 		return nil, err
 	}
 	defer c.p.mu.Unlock()
@@ -25,7 +25,7 @@ func (c RulesetCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge
 // Zone returns one zone.
 func (c RulesetCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
 	call := "GET " + edge.ZonePath(id)
-	if err := c.p.enter(ctx, call); err != nil {
+	if err := c.p.enter(ctx, call, true); err != nil {
 		return edge.Zone{}, err
 	}
 	defer c.p.mu.Unlock()
@@ -38,7 +38,7 @@ func (c RulesetCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, erro
 
 // Accounts lists all accounts, in the order of the seed.
 func (c RulesetCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
-	if err := c.p.enter(ctx, "GET "+edge.AccountsPath()); err != nil {
+	if err := c.p.enter(ctx, "GET "+edge.AccountsPath(), true); err != nil {
 		return nil, err
 	}
 	defer c.p.mu.Unlock()

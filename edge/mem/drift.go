@@ -24,7 +24,7 @@ func (p *Platform) SetEntryPoint(zone edge.Scope, ruleset edge.Ruleset) error {
 	if z == nil {
 		return notFound("PUT "+edge.EntryPointPath(zone, edge.PhaseFirewallManaged), "zone", zone.ID)
 	}
-	ruleset = cloneRuleset(ruleset)
+	ruleset = clone(ruleset)
 	if ruleset.ID == "" {
 		ruleset.ID = derivedID[edge.RulesetID](zone.ID, "entrypoint")
 		if z.EntryPoint != nil {
@@ -50,7 +50,7 @@ func (p *Platform) StoredEntryPoint(zone edge.Scope) *edge.Ruleset {
 	if z == nil || z.EntryPoint == nil {
 		return nil
 	}
-	ruleset := cloneRuleset(*z.EntryPoint)
+	ruleset := clone(*z.EntryPoint)
 	return &ruleset
 }
 
@@ -81,7 +81,7 @@ func (p *Platform) SetRuleset(account edge.AccountID, ruleset edge.Ruleset) erro
 	if a == nil {
 		return notFound("PUT "+edge.RulesetPath(edge.AccountScope(account), ruleset.ID), "account", string(account))
 	}
-	ruleset = cloneRuleset(ruleset)
+	ruleset = clone(ruleset)
 	var live *edge.Ruleset
 	if i := slices.IndexFunc(a.Rulesets, func(r edge.Ruleset) bool { return r.ID == ruleset.ID }); i >= 0 {
 		live = &a.Rulesets[i]

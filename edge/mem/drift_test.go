@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestPlantedDriftIsANewVersion(t *testing.T) {
@@ -17,23 +18,17 @@ func TestPlantedDriftIsANewVersion(t *testing.T) {
 	planted.Version = "77" // only the platform writes versions
 	planted.Rules[0].Enabled = new(false)
 	planted.Rules = append(planted.Rules, second)
-	if err := p.SetEntryPoint(mem.ShopZone, planted); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SetEntryPoint(mem.ShopZone, planted))
 	got := entryPoint(t, p, mem.ShopZone)
 	if got.Version != "2" || got.Rules[0].Version != "2" || *got.Rules[0].Enabled || got.Rules[1].Version != "1" || !edge.ValidID(string(got.Rules[1].ID)) {
 		t.Errorf("%+v", got)
 	}
-	if err := p.SetEntryPoint(mem.ShopZone, got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SetEntryPoint(mem.ShopZone, got))
 	again := entryPoint(t, p, mem.ShopZone)
 	if diff := cmp.Diff(got.Rules, again.Rules); again.Version != "3" || diff != "" {
 		t.Errorf("version %s; rules that are the same were touched:\n%s", again.Version, diff)
 	}
-	if err := p.SetEntryPoint(mem.NewZone, edge.Ruleset{Rules: got.Rules}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SetEntryPoint(mem.NewZone, edge.Ruleset{Rules: got.Rules}))
 	entry := entryPoint(t, p, mem.NewZone)
 	if entry.Version != "1" || entry.Kind != edge.KindZone || entry.Phase != edge.PhaseFirewallManaged || !edge.ValidID(string(entry.ID)) {
 		t.Errorf("in a zone that had none: %+v", entry)
@@ -47,18 +42,14 @@ func TestPublishedRulesetIsANewVersion(t *testing.T) {
 	core.Rules[0].Action = edge.ActionLog
 	added := edge.Ruleset{ID: "c04e0000000000000000000000000009", Name: "Bots"}
 	for _, r := range []edge.Ruleset{core, added} {
-		if err := p.SetRuleset(mem.Account, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.SetRuleset(mem.Account, r))
 	}
 	got := coreRuleset(t, p)
 	if got.Version != "2" || len(got.Rules) != 23 || got.Rules[0].Version != "2" || got.Rules[1].Version != "1" {
 		t.Errorf("version %s, rules %d, their versions %s, %s", got.Version, len(got.Rules), got.Rules[0].Version, got.Rules[1].Version)
 	}
 	list, err := p.Rulesets(t.Context(), edge.AccountScope(mem.Account))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if last := list[len(list)-1]; len(list) != 4 || last.ID != added.ID || last.Kind != edge.KindManaged || last.Version != "1" {
 		t.Errorf("list of %d ends with %+v", len(list), last)
 	}

@@ -79,7 +79,7 @@ var aBody = rapid.Custom(func(t *rapid.T) edge.Rule {
 // then read, having checked that both versions grew by exactly 1.
 func store(t *rapid.T, p *mem.Platform, body edge.Rule) edge.Rule {
 	before := entryPoint(t, p, mem.ShopZone)
-	if _, err := p.UpdateRule(t.Context(), mem.ShopZone, before.ID, before.Rules[0].ID, body); err != nil {
+	if _, err := p.Send(t.Context(), edge.UpdateRule(mem.ShopZone, before.ID, before.Rules[0].ID, body)); err != nil {
 		t.Fatal(err)
 	}
 	after := entryPoint(t, p, mem.ShopZone)

@@ -105,7 +105,7 @@ func New(config Config) (*Platform, error) {
 // load makes the seed the state, completed by what the platform would have
 // written itself.
 func (p *Platform) load(seed Seed) {
-	p.state = cloneSeed(seed)
+	p.state = clone(seed)
 	now := p.timestamp()
 	p.accountAt, p.zoneAt = map[edge.AccountID]int{}, map[edge.ZoneID]int{}
 	for i := range p.state.Accounts {
@@ -137,7 +137,7 @@ func (p *Platform) Offers(call edge.Call, level edge.Level) bool {
 func (p *Platform) State() Seed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return cloneSeed(p.state)
+	return clone(p.state)
 }
 
 // timestampLayout has fractional seconds and "Z" (reference, "Ruleset").

@@ -9,21 +9,19 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // tester is a test, or one of many cases of a law.
 type tester interface {
-	Helper()
-	Fatal(args ...any)
+	must.T
 	Context() context.Context
 }
 
 func start(t tester, config mem.Config) *mem.Platform {
 	t.Helper()
 	p, err := mem.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 
@@ -35,26 +33,20 @@ func newPlatform(t tester, quirks ...string) *mem.Platform {
 func entryPoint(t tester, p edge.Reader, zone edge.Scope) edge.Ruleset {
 	t.Helper()
 	entry, err := p.EntryPoint(t.Context(), zone, edge.PhaseFirewallManaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return entry
 }
 
 func coreRuleset(t tester, p edge.Reader) edge.Ruleset {
 	t.Helper()
 	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return core
 }
 
 func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
 	list, err := newPlatform(t).Rulesets(t.Context(), edge.AccountScope(mem.Account))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var managed, named int
 	for _, r := range list {
 		if r.Rules != nil {
@@ -74,9 +66,7 @@ func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
 
 func TestCoreRuleset(t *testing.T) {
 	core, err := newPlatform(t).Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	last, _ := core.Last()
 	if last.ScoreThreshold == nil || *last.ScoreThreshold != 40 || last.Action != edge.ActionBlock || last.Ref != "anomaly-score" {
 		t.Errorf("last rule: %+v", last)

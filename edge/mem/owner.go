@@ -1,10 +1,7 @@
 package mem
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -26,6 +23,7 @@ func (p *Platform) In(scope edge.Scope, dry bool) Rulesets { return Rulesets{p, 
 
 // holder is an owner that exists. The caller holds the lock.
 type holder struct {
+	edge.Scope
 	zone    *SeedZone
 	account *SeedAccount // of the zone, or itself
 }
@@ -33,11 +31,10 @@ type holder struct {
 // open begins a call: it locks, and finds the owner. Where it fails, nothing
 // stays locked.
 func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
-	if err := ctx.Err(); err != nil {
+	if err := r.p.enter(ctx, call, false); err != nil {
 		return holder{}, err
 	}
-	r.p.mu.Lock()
-	var h holder
+	h := holder{Scope: r.scope}
 	if id, ok := r.scope.Account(); ok {
 		h.account = r.p.account(id)
 	} else if id, ok := r.scope.Zone(); ok {
@@ -50,6 +47,25 @@ func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
 		return h, notFound(call, string(r.scope.Level), r.scope.ID)
 	}
 	return h, nil
+}
+
+// openRuleset begins a call on a ruleset that can be read there or, for a write, that is the
+// owner's own. Where there is none, nothing stays locked.
+func (r Rulesets) openRuleset(ctx context.Context, call string, id edge.RulesetID, write bool) (holder, *edge.Ruleset, error) {
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return h, nil, err
+	}
+	list := h.visible()
+	if write {
+		list = h.own()
+	}
+	found := withID(list, id)
+	if found == nil || write && found.Kind == edge.KindManaged {
+		r.p.mu.Unlock()
+		return h, nil, notFound(call, "ruleset", string(id))
+	}
+	return h, found, nil
 }
 
 // own are the owner's rulesets.
@@ -89,18 +105,10 @@ func withID(list []*edge.Ruleset, id edge.RulesetID) *edge.Ruleset {
 	return list[i]
 }
 
-// entryKind is the kind of the owner's entry points.
-func (h holder) entryKind() edge.Kind {
-	if h.zone != nil {
-		return edge.KindZone
-	}
-	return edge.KindRoot
-}
-
 // entryPoint is the owner's entry point of a phase, nil where there is none.
 func (h holder) entryPoint(phase edge.Phase) *edge.Ruleset {
 	list := h.own()
-	i := slices.IndexFunc(list, func(r *edge.Ruleset) bool { return r.Kind == h.entryKind() && r.Phase == phase })
+	i := slices.IndexFunc(list, func(r *edge.Ruleset) bool { return r.Kind == h.EntryKind() && r.Phase == phase })
 	if i < 0 {
 		return nil
 	}
@@ -149,22 +157,17 @@ func (r Rulesets) List(ctx context.Context) ([]edge.Ruleset, error) {
 
 func summary(r edge.Ruleset) edge.Ruleset {
 	r.Rules = nil
-	return cloneRuleset(r)
+	return clone(r)
 }
 
 // Get returns one ruleset with its rules. Under the quirk ruleset-bump a read of
 // a managed one may find a newer version.
 func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s", edge.RulesetsPath(r.scope), id)
-	h, err := r.open(ctx, call)
+	_, found, err := r.openRuleset(ctx, "GET "+edge.RulesetPath(r.scope, id), id, false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
 	defer r.p.mu.Unlock()
-	found := withID(h.visible(), id)
-	if found == nil {
-		return edge.Ruleset{}, notFound(call, "ruleset", string(id))
-	}
 	r.p.bumpOnRead(found)
 	return r.p.behaviour.answer(*found), nil
 }
@@ -172,7 +175,7 @@ func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, err
 // EntryPoint returns the entry point of a phase. An owner without one and an
 // owner that does not exist are different errors.
 func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/phases/%s/entrypoint", edge.RulesetsPath(r.scope), phase)
+	call := "GET " + edge.EntryPointPath(r.scope, phase)
 	h, err := r.open(ctx, call)
 	if err != nil {
 		return edge.Ruleset{}, err
@@ -193,7 +196,7 @@ func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Rulese
 // when the body says nothing new. A body that has nothing but a position moves
 // the rule.
 func (r Rulesets) UpdateRule(ctx context.Context, id edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PATCH %s/%s/rules/%s", edge.RulesetsPath(r.scope), id, rule)
+	call := "PATCH " + edge.RulePath(r.scope, id, rule)
 	return r.change(ctx, call, id, func(w write) error {
 		i := slices.IndexFunc(w.next.Rules, func(live edge.Rule) bool { return live.ID == rule })
 		if i < 0 {
@@ -237,16 +240,12 @@ func (w write) rule(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorDetail)
 // change does something to a copy of a ruleset, and keeps it when all is well:
 // with the version and time of a write.
 func (r Rulesets) change(ctx context.Context, call string, id edge.RulesetID, do func(write) error) (*edge.Ruleset, error) {
-	h, err := r.open(ctx, call)
+	h, live, err := r.openRuleset(ctx, call, id, true)
 	if err != nil {
 		return nil, err
 	}
 	defer r.p.mu.Unlock()
-	live := withID(h.own(), id)
-	if live == nil || live.Kind == edge.KindManaged {
-		return nil, notFound(call, "ruleset", string(id))
-	}
-	next := cloneRuleset(*live)
+	next := clone(*live)
 	w := write{r.p, r.p.behaviour, &next, h, r.p.timestamp()}
 	if err := do(w); err != nil {
 		return nil, err
@@ -262,86 +261,4 @@ func (r Rulesets) change(ctx context.Context, call string, id edge.RulesetID, do
 	*live = next
 	answer := r.p.behaviour.answer(next)
 	return &answer, nil
-}
-
-// position is where a rule is to be placed (known beyond the reference); nil is
-// where it is.
-type position struct {
-	Before *edge.RuleID `json:"before"`
-	After  *edge.RuleID `json:"after"`
-	Index  *int         `json:"index"` // counted from 1
-}
-
-// position takes the position out of a body, where the platform knows of such.
-// The body is nil where it has nothing else.
-func (w write) position(body []byte) ([]byte, *position, []edge.ErrorDetail) {
-	var members map[string]json.RawMessage
-	if !w.p.extended || json.Unmarshal(body, &members) != nil || members["position"] == nil {
-		return body, nil, nil
-	}
-	at, err := decodePosition(members["position"])
-	if err != nil {
-		return body, nil, []edge.ErrorDetail{problem(0, "/position", "position must have exactly one of before, after and index: %v", err)}
-	}
-	if delete(members, "position"); len(members) == 0 {
-		return nil, at, nil
-	}
-	rest, err := json.Marshal(members)
-	if err != nil {
-		return body, nil, []edge.ErrorDetail{{Message: err.Error()}}
-	}
-	return rest, at, nil
-}
-
-func decodePosition(raw []byte) (*position, error) {
-	at := &position{}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(at); err != nil {
-		return nil, err
-	}
-	n := 0
-	for _, said := range []bool{at.Before != nil, at.After != nil, at.Index != nil} {
-		if said {
-			n++
-		}
-	}
-	if n != 1 {
-		return nil, fmt.Errorf("it has %d", n)
-	}
-	return at, nil
-}
-
-// move places the rule i of a ruleset.
-func (at *position) move(call string, r *edge.Ruleset, i int) error {
-	if at == nil {
-		return nil
-	}
-	rule := r.Rules[i]
-	r.Rules = slices.Delete(r.Rules, i, i+1)
-	to, ok := at.in(r.Rules)
-	if !ok {
-		return invalid(call, []edge.ErrorDetail{problem(0, "/position", "the ruleset has no such place")})
-	}
-	r.Rules = slices.Insert(r.Rules, to, rule)
-	return nil
-}
-
-// in is the index of the position among other rules. An empty id is the top or
-// the bottom.
-func (at *position) in(rules []edge.Rule) (int, bool) {
-	find := func(id edge.RuleID) int { return slices.IndexFunc(rules, func(r edge.Rule) bool { return r.ID == id }) }
-	switch {
-	case at.Index != nil:
-		return *at.Index - 1, *at.Index >= 1 && *at.Index <= len(rules)+1
-	case at.Before != nil && *at.Before == "":
-		return 0, true
-	case at.Before != nil:
-		i := find(*at.Before)
-		return i, i >= 0
-	case *at.After == "":
-		return len(rules), true
-	}
-	i := find(*at.After)
-	return i + 1, i >= 0
 }

@@ -1,7 +1,6 @@
 package mem
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -16,31 +15,17 @@ var (
 )
 
 func checkPolicies(value any, user string) []edge.ErrorDetail {
-	policies, isList := value.([]any)
-	if value != nil && !isList {
-		return nil // checkTypes has told about it
-	}
-	if len(policies) == 0 {
-		return []edge.ErrorDetail{problem(0, "/policies", "a token needs at least one policy")}
-	}
-	var problems []edge.ErrorDetail
-	for i, policy := range policies {
-		at := fmt.Sprintf("/policies/%d", i)
-		members, ok := policy.(map[string]any)
-		if !ok {
-			problems = append(problems, problem(0, at, "a policy must be an object"))
-			continue
-		}
-		problems = append(problems, checkPolicy(at, members, user)...)
-		if len(policies) == 1 && members["effect"] == string(edge.Deny) {
+	list, _ := value.([]any)
+	return checkList("/policies", value, "a token needs at least one policy", "a policy", policyMembers, func(at string, policy map[string]any) []edge.ErrorDetail {
+		problems := checkPolicy(at, policy, user)
+		if len(list) == 1 && policy["effect"] == string(edge.Deny) {
 			problems = append(problems, problem(0, at+"/effect", "a single policy must allow"))
 		}
-	}
-	return problems
+		return problems
+	})
 }
 
-func checkPolicy(at string, policy map[string]any, user string) []edge.ErrorDetail {
-	problems := checkTypes(at, policy, policyMembers)
+func checkPolicy(at string, policy map[string]any, user string) (problems []edge.ErrorDetail) {
 	if policy["id"] != nil {
 		problems = append(problems, problem(codePolicyID, at+"/id", "a policy of a new token must not have an id"))
 	}
@@ -52,31 +37,14 @@ func checkPolicy(at string, policy map[string]any, user string) []edge.ErrorDeta
 	} else {
 		problems = append(problems, checkResources(at+"/resources", resources, user)...)
 	}
-	return append(problems, checkGroups(at+"/permission_groups", policy["permission_groups"])...)
-}
-
-func checkGroups(at string, value any) []edge.ErrorDetail {
-	groups, isList := value.([]any)
-	if value != nil && !isList {
-		return nil
-	}
-	if len(groups) == 0 {
-		return []edge.ErrorDetail{problem(0, at, "a policy needs at least one permission group")}
-	}
-	var problems []edge.ErrorDetail
-	for i, group := range groups {
-		at := fmt.Sprintf("%s/%d", at, i)
-		members, ok := group.(map[string]any)
-		if !ok {
-			problems = append(problems, problem(0, at, "a permission group must be an object"))
-			continue
-		}
-		problems = append(problems, checkTypes(at, members, groupMembers)...)
-		if id, _ := members["id"].(string); blank(members["id"]) || len(id) > maxGroupID {
-			problems = append(problems, problem(0, at+"/id", "a permission group needs an id of at most %d characters", maxGroupID))
-		}
-	}
-	return problems
+	groups := at + "/permission_groups"
+	return append(problems, checkList(groups, policy["permission_groups"], "a policy needs at least one permission group", "a permission group", groupMembers,
+		func(at string, group map[string]any) []edge.ErrorDetail {
+			if id, _ := group["id"].(string); blank(group["id"]) || len(id) > maxGroupID {
+				return []edge.ErrorDetail{problem(0, at+"/id", "a permission group needs an id of at most %d characters", maxGroupID)}
+			}
+			return nil
+		})...)
 }
 
 // The documented keys of resources (reference, "Resource identifiers").

@@ -8,15 +8,14 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestMergeKeepsWhatIsLeftOut(t *testing.T) {
 	p := newPlatform(t, "patch=merge")
 	before := entryPoint(t, p, mem.BlogZone)
 	got, err := update(t, p, mem.BlogZone, `{"expression":null,"enabled":false,"action_parameters":{"overrides":{"categories":[{"category":"xss","enabled":false}],"rules":null}}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := before.Rules[0].Update()
 	want.Enabled = new(false)
 	want.ActionParameters.Overrides.Categories = []edge.CategoryOverride{{Category: "xss", Enabled: new(false)}}
@@ -36,9 +35,7 @@ func TestSetQuirksReplacesThem(t *testing.T) {
 	if entryPoint(t, p, mem.ShopZone).Rules[0].Enabled == nil {
 		t.Error("a refused list took the quirks away")
 	}
-	if err := p.SetQuirks(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SetQuirks(nil))
 	if entryPoint(t, p, mem.ShopZone).Rules[0].Enabled != nil {
 		t.Error("the quirk is still there")
 	}

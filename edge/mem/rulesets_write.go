@@ -3,6 +3,7 @@ package mem
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,7 @@ func (r Rulesets) Create(ctx context.Context, body []byte) (*edge.Ruleset, error
 		Kind: edge.Kind(textMember(members, "kind")), Phase: edge.Phase(textMember(members, "phase")), Name: textMember(members, "name"),
 		Description: textMember(members, "description"), Version: "1",
 	}
-	if next.Kind == h.entryKind() && h.entryPoint(next.Phase) != nil {
+	if next.Kind == h.EntryKind() && h.entryPoint(next.Phase) != nil {
 		return nil, entryPointExists(call, next.Phase)
 	}
 	next.ID = derivedID[edge.RulesetID](edge.RulesetsPath(r.scope), fmt.Sprint("ruleset ", r.p.state.RulesetsMade))
@@ -68,7 +69,7 @@ func (h holder) checkNew(members map[string]any) []edge.ErrorDetail {
 		}
 	}
 	kind, _ := members["kind"].(string)
-	if kind != "" && kind != string(h.entryKind()) && (h.zone != nil || kind != string(edge.KindCustom)) {
+	if kind != "" && kind != string(h.EntryKind()) && (h.zone != nil || kind != string(edge.KindCustom)) {
 		problems = append(problems, problem(0, "/kind", "a ruleset of kind %q cannot be created here", kind))
 	}
 	return problems
@@ -77,28 +78,26 @@ func (h holder) checkNew(members map[string]any) []edge.ErrorDetail {
 // Replace makes the body the definition of a ruleset: its description where the
 // body has one, and all of its rules.
 func (r Rulesets) Replace(ctx context.Context, id edge.RulesetID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PUT %s/%s", edge.RulesetsPath(r.scope), id)
+	call := "PUT " + edge.RulesetPath(r.scope, id)
 	return r.change(ctx, call, id, func(w write) error { return w.replace(call, body) })
 }
 
 // ReplaceEntryPoint replaces the entry point of a phase, and creates it where
 // there is none.
 func (r Rulesets) ReplaceEntryPoint(ctx context.Context, phase edge.Phase, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("PUT %s/phases/%s/entrypoint", edge.RulesetsPath(r.scope), phase)
+	call := "PUT " + edge.EntryPointPath(r.scope, phase)
 	live, err := r.EntryPoint(ctx, phase)
 	if err == nil {
 		return r.change(ctx, call, live.ID, func(w write) error { return w.replace(call, body) })
 	}
-	members, objectErr := object(body)
-	h, openErr := r.open(ctx, call)
-	if openErr != nil {
-		return nil, openErr
+	if !errors.Is(err, edge.ErrEntryPointNotFound) {
+		return nil, err
 	}
-	r.p.mu.Unlock()
-	if objectErr != nil {
-		return nil, invalid(call, []edge.ErrorDetail{notAnObject(objectErr)})
+	members, err := object(body)
+	if err != nil {
+		return nil, invalid(call, []edge.ErrorDetail{notAnObject(err)})
 	}
-	members["kind"], members["phase"] = h.entryKind(), phase
+	members["kind"], members["phase"] = r.scope.EntryKind(), phase
 	if members["name"] == nil {
 		members["name"] = "default"
 	}
@@ -142,7 +141,7 @@ func (w write) replaceRules(value any) []edge.ErrorDetail {
 	for i, body := range bodies {
 		rule, details := w.successor(live, body, i)
 		for _, d := range details {
-			d.Pointer = fmt.Sprintf("/rules/%d%s", i, d.Pointer)
+			d.Source.Pointer = fmt.Sprintf("/rules/%d%s", i, d.Source.Pointer)
 			problems = append(problems, d)
 		}
 		rules = append(rules, rule)
@@ -200,15 +199,11 @@ func (w write) added(members map[string]any, salt string) (edge.Rule, []edge.Err
 
 // Delete deletes a ruleset with all of its versions.
 func (r Rulesets) Delete(ctx context.Context, id edge.RulesetID) error {
-	call := fmt.Sprintf("DELETE %s/%s", edge.RulesetsPath(r.scope), id)
-	h, err := r.open(ctx, call)
+	h, _, err := r.openRuleset(ctx, "DELETE "+edge.RulesetPath(r.scope, id), id, true)
 	if err != nil {
 		return err
 	}
 	defer r.p.mu.Unlock()
-	if live := withID(h.own(), id); live == nil || live.Kind == edge.KindManaged {
-		return notFound(call, "ruleset", string(id))
-	}
 	if !r.dry {
 		h.drop(id)
 		delete(r.p.state.RulesetVersions, id)
@@ -219,7 +214,7 @@ func (r Rulesets) Delete(ctx context.Context, id edge.RulesetID) error {
 // AddRule adds a rule at the end of a ruleset, or at the position that the body
 // has.
 func (r Rulesets) AddRule(ctx context.Context, id edge.RulesetID, body []byte) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("POST %s/%s/rules", edge.RulesetsPath(r.scope), id)
+	call := "POST " + edge.RulesPath(r.scope, id)
 	return r.change(ctx, call, id, func(w write) error {
 		body, at, details := w.position(body)
 		members, err := object(body)
@@ -240,7 +235,7 @@ func (r Rulesets) AddRule(ctx context.Context, id edge.RulesetID, body []byte) (
 
 // DeleteRule deletes a rule of a ruleset.
 func (r Rulesets) DeleteRule(ctx context.Context, id edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	call := fmt.Sprintf("DELETE %s/%s/rules/%s", edge.RulesetsPath(r.scope), id, rule)
+	call := "DELETE " + edge.RulePath(r.scope, id, rule)
 	return r.change(ctx, call, id, func(w write) error {
 		before := len(w.next.Rules)
 		w.next.Rules = slices.DeleteFunc(w.next.Rules, func(live edge.Rule) bool { return live.ID == rule })

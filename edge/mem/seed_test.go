@@ -9,23 +9,20 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestSeedsSurviveJSON(t *testing.T) {
 	for name, seed := range map[string]mem.Seed{"default": mem.DefaultSeed(), "fleet": mem.Fleet(3)} {
 		var out bytes.Buffer
-		if err := mem.WriteSeed(&out, seed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, mem.WriteSeed(&out, seed))
 		text := out.String()
 		got, err := mem.ReadSeed(&out)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var again bytes.Buffer
-		if err := mem.WriteSeed(&again, got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, mem.WriteSeed(&again, got))
 		if diff := cmp.Diff(text, again.String()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
@@ -38,9 +35,7 @@ func TestStateIsASeed(t *testing.T) {
 	if _, err := update(t, p, mem.BlogZone, `{"action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"true","note":1}`); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.SetEntryPoint(mem.NewZone, edge.Ruleset{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SetEntryPoint(mem.NewZone, edge.Ruleset{}))
 	q := start(t, mem.Config{Seed: p.State()})
 	if diff := cmp.Diff(p.State(), q.State()); diff != "" {
 		t.Error(diff)
@@ -63,9 +58,7 @@ func TestSeedFillsInWhatThePlatformWrites(t *testing.T) {
 	seed, err := mem.ReadSeed(strings.NewReader(`{"accounts":[{"id":"0123456789abcdef0123456789abcdef","rulesets":[]}],
 		"zones":[{"id":"00000000000000000000000000000a01","account_id":"0123456789abcdef0123456789abcdef","name":"a.example",
 			"entrypoint":{"id":"00000000000000000000000000000b01","rules":[{"action":"log","expression":"true"}]}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := start(t, mem.Config{Seed: seed})
 	entry := entryPoint(t, p, mem.ShopZone)
 	rule := entry.Rules[0]

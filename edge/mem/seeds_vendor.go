@@ -72,7 +72,7 @@ func VendorSeed() Seed {
 	seed := DefaultSeed()
 	seed.User = VendorUser
 	seed.Accounts[0].Name = "Production"
-	staging := SeedAccount{ID: Staging, Name: "Staging", Rulesets: cloneEach(seed.Accounts[0].Rulesets, cloneRuleset)}
+	staging := SeedAccount{ID: Staging, Name: "Staging", Rulesets: clone(seed.Accounts[0].Rulesets)}
 	seed.Accounts = append(seed.Accounts, staging)
 	zone := deployedZone(StagingZone, "staging.example", nil)
 	zone.AccountID = Staging

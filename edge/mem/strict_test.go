@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func vendor(t *testing.T) *mem.Platform { return start(t, mem.Config{Profile: mem.Vendor}) }
@@ -25,7 +26,7 @@ func pointers(t *testing.T, err error) []string {
 	}
 	var at []string
 	for _, d := range e.Details {
-		at = append(at, d.Pointer)
+		at = append(at, d.Source.Pointer)
 	}
 	return at
 }
@@ -82,15 +83,15 @@ func TestVendorRefusesRulesets(t *testing.T) {
 		}
 	}
 	shop := entryPoint(t, p, mem.ShopZone)
-	_, err := p.AddRule(t.Context(), mem.ShopZone, shop.ID, edge.Rule{
+	_, err := p.Send(t.Context(), edge.AddRule(mem.ShopZone, shop.ID, edge.Rule{
 		Action: edge.ActionExecute, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset},
-	})
+	}))
 	if at := pointers(t, err); !slices.Equal(at, []string{"/rules/1/action_parameters/id"}) {
 		t.Errorf("a second deployment: %v", err)
 	}
-	_, err = p.CreateEntryPoint(t.Context(), mem.FreeZone, edge.PhaseFirewallManaged, []edge.Rule{{
+	_, err = p.Send(t.Context(), edge.CreateEntryPoint(mem.FreeZone, edge.PhaseFirewallManaged, edge.Rule{
 		Action: edge.ActionExecute, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset},
-	}})
+	}))
 	if !errors.Is(err, edge.ErrNotEntitled) || !errors.Is(err, edge.ErrInvalid) {
 		t.Errorf("a zone without the plan: %v", err)
 	}
@@ -176,18 +177,14 @@ func TestReplacedRulesKeepTheirIDs(t *testing.T) {
 	zone := vendor(t).In(mem.ShopZone, false)
 	made, err := zone.Create(t.Context(), []byte(`{"name":"x","kind":"zone","phase":"http_request_firewall_custom","rules":[
 		{"action":"log","expression":"true","ref":"a"},{"action":"log","expression":"false","ref":"b"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a, b := made.Rules[0], made.Rules[1]
 	body, err := json.Marshal(map[string]any{"rules": []any{
 		map[string]any{"action": "log", "expression": "false", "ref": "b"},
 		map[string]any{"action": "block", "expression": "true", "id": a.ID},
 		map[string]any{"action": "block", "expression": "true"},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	next, err := zone.Replace(t.Context(), made.ID, body)
 	if err != nil || len(next.Rules) != 3 {
 		t.Fatalf("%+v, %v", next, err)
@@ -205,9 +202,7 @@ func TestPositions(t *testing.T) {
 	zone := vendor(t).In(mem.ShopZone, false)
 	made, err := zone.Create(t.Context(), []byte(`{"name":"x","kind":"zone","phase":"http_request_firewall_custom","rules":[
 		{"action":"log","expression":"true","ref":"a"},{"action":"log","expression":"true","ref":"b"},{"action":"log","expression":"true","ref":"c"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a, c := made.Rules[0].ID, made.Rules[2].ID
 	for _, step := range []struct {
 		rule           edge.RuleID
@@ -231,9 +226,7 @@ func TestPositions(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		order := ""
 		for _, r := range got.Rules {
 			order += r.Ref
@@ -250,12 +243,10 @@ func TestVersionsAreBounded(t *testing.T) {
 	shop, err := p.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
 	for range 40 {
 		if err == nil {
-			_, err = p.UpdateRule(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, shop.Rules[0].Update())
+			_, err = p.Send(t.Context(), edge.UpdateRule(mem.ShopZone, shop.ID, shop.Rules[0].ID, shop.Rules[0].Update()))
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	copied := start(t, mem.Config{Seed: p.State(), Profile: mem.Vendor})
 	for _, platform := range []*mem.Platform{p, copied} {
 		all, err := platform.In(mem.ShopZone, false).Versions(t.Context(), shop.ID)

@@ -38,12 +38,7 @@ func (p *Platform) AccountTokens(account edge.AccountID) TokenCalls { return Tok
 func (t TokenCalls) Offers(call edge.Call, level edge.Level) bool { return t.p.Offers(call, level) }
 
 // path is the path of the list of tokens.
-func (t TokenCalls) path() string {
-	if t.account == "" {
-		return edge.TokensPath()
-	}
-	return edge.AccountTokensPath(t.account)
-}
+func (t TokenCalls) path() string { return edge.OwnedTokensPath(t.account) }
 
 // CreateToken is [TokenCalls.CreateTokenJSON] with the encoding of spec, after what
 // [edge.BeforeSend] put into the context.
@@ -205,7 +200,7 @@ func (t SeedToken) Spec() (edge.TokenSpec, error) {
 func (p *Platform) Tokens() []SeedToken {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return cloneEach(p.state.Tokens, cloneToken)
+	return clone(p.state.Tokens)
 }
 
 // TokenByValue returns the token that a secret belongs to, and what it may as
@@ -217,7 +212,7 @@ func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.T
 	if i < 0 {
 		return SeedToken{}, edge.TokenSpec{}, false
 	}
-	token = cloneToken(p.state.Tokens[i])
+	token = clone(p.state.Tokens[i])
 	spec, err := token.Spec()
 	for _, policy := range spec.Policies {
 		p.fillGroups(policy.PermissionGroups)

@@ -93,30 +93,22 @@ func (t TokenCalls) PermissionGroups(ctx context.Context) ([]edge.PermissionGrou
 	return groups, nil
 }
 
-// enter begins a call that is known beyond the reference, and locks.
-func (p *Platform) enter(ctx context.Context, call string) error {
+// enter begins a call, which is one that is known beyond the reference or not, and locks.
+func (p *Platform) enter(ctx context.Context, call string, beyond bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !p.extended {
+	if beyond && !p.extended {
 		return notOffered(call)
 	}
 	p.mu.Lock()
 	return nil
 }
 
-// open begins a call, which is one that is known beyond the reference or not, and
-// locks. Where it fails, nothing stays locked.
+// open is enter for the tokens of an owner. Where it fails, nothing stays locked.
 func (t TokenCalls) open(ctx context.Context, call string, beyond bool) error {
-	if beyond {
-		if err := t.p.enter(ctx, call); err != nil {
-			return err
-		}
-	} else {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		t.p.mu.Lock()
+	if err := t.p.enter(ctx, call, beyond); err != nil {
+		return err
 	}
 	if t.account != "" && t.p.account(t.account) == nil {
 		t.p.mu.Unlock()
@@ -159,7 +151,7 @@ func (t TokenCalls) answerToken(token SeedToken) (edge.Token, error) {
 	}
 	return edge.Token{
 		ID: edge.TokenID(token.ID), TokenSpec: spec, Status: token.statusAt(t.p.now()),
-		IssuedOn: token.IssuedOn, ModifiedOn: token.ModifiedOn, LastUsedOn: token.LastUsedOn, Extra: cloneExtra(token.Extra),
+		IssuedOn: token.IssuedOn, ModifiedOn: token.ModifiedOn, LastUsedOn: token.LastUsedOn, Extra: clone(token.Extra),
 	}, nil
 }
 
@@ -217,7 +209,7 @@ func (t TokenCalls) replaceToken(token SeedToken, r tokenRequest, body []byte) (
 	if err := json.Unmarshal(body, &sent); err != nil {
 		return token, err
 	}
-	kept := cloneExtra(token.Extra)
+	kept := clone(token.Extra)
 	for name := range token.Extra {
 		if value, ok := sent[name]; ok {
 			kept[name] = bytes.Clone(value)

@@ -13,14 +13,13 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
-func must[T any](t testing.TB) func(T, error) T {
+func valueOf[T any](t testing.TB) func(T, error) T {
 	return func(value T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return value
 	}
 }
@@ -37,7 +36,7 @@ func TestReorderTurnsListsPoliciesAndGroups(t *testing.T) {
 	plain, turned := extended(t), extended(t, "reorder")
 	id := create(t, plain, body).ID
 	create(t, turned, body)
-	straight, reversed := must[[]edge.Token](t)(plain.UserTokens(t.Context())), must[[]edge.Token](t)(turned.UserTokens(t.Context()))
+	straight, reversed := valueOf[[]edge.Token](t)(plain.UserTokens(t.Context())), valueOf[[]edge.Token](t)(turned.UserTokens(t.Context()))
 	if cmp.Equal(straight, reversed) || reversed[0].ID != id {
 		t.Errorf("the list is in the same order: %v", reversed)
 	}
@@ -51,7 +50,7 @@ func TestReorderTurnsListsPoliciesAndGroups(t *testing.T) {
 	if diff := cmp.Diff(straight, reversed); diff != "" {
 		t.Error(diff)
 	}
-	groups, back := must[[]edge.PermissionGroup](t)(plain.PermissionGroups(t.Context())), must[[]edge.PermissionGroup](t)(turned.PermissionGroups(t.Context()))
+	groups, back := valueOf[[]edge.PermissionGroup](t)(plain.PermissionGroups(t.Context())), valueOf[[]edge.PermissionGroup](t)(turned.PermissionGroups(t.Context()))
 	slices.Reverse(back)
 	if diff := cmp.Diff(groups, back); diff != "" {
 		t.Error(diff)
@@ -67,11 +66,11 @@ func TestUpdateAndMembersNobodyKnows(t *testing.T) {
 		Policies: json.RawMessage(`[` + aPolicy + `]`), Extra: map[string]json.RawMessage{"provisioner_id": json.RawMessage(`null`), "number": json.RawMessage(`12345678901234567890`)},
 	})
 	p := start(t, mem.Config{Seed: seed, Profile: mem.Extended})
-	live := must[edge.Token](t)(p.UserToken(t.Context(), "t"))
+	live := valueOf[edge.Token](t)(p.UserToken(t.Context(), "t"))
 	if diff := cmp.Diff(seed.Tokens[2].Extra, live.Extra); diff != "" || live.LastUsedOn == "" {
 		t.Errorf("%s %+v", diff, live)
 	}
-	kept := must[edge.Token](t)(p.UpdateTokenJSON(t.Context(), "t", []byte(
+	kept := valueOf[edge.Token](t)(p.UpdateTokenJSON(t.Context(), "t", []byte(
 		`{"name":"ci","policies":[`+aPolicy+`],"number":12345678901234567890,"mine":1,"id":"u","issued_on":"x","modified_on":7,"last_used_on":"y","value":"z"}`)))
 	if string(kept.Extra["number"]) != "12345678901234567890" || len(kept.Extra) != 1 {
 		t.Errorf("kept %v", kept.Extra)
@@ -104,14 +103,14 @@ func TestStatusAndTheClock(t *testing.T) {
 	want := map[edge.TokenID][2]string{"t": {"active", "expired"}, "tactive": {"active", "expired"}, "tdisabled": {"disabled", "disabled"}, "trevoked": {"revoked", "revoked"}}
 	for i := range 2 {
 		for id, statuses := range want {
-			if got := must[edge.Token](t)(p.UserToken(t.Context(), id)); got.Status != statuses[i] {
+			if got := valueOf[edge.Token](t)(p.UserToken(t.Context(), id)); got.Status != statuses[i] {
 				t.Errorf("%s: %q, want %q", id, got.Status, statuses[i])
 			}
 		}
 		now = now.Add(time.Second)
 	}
 	for id, statuses := range want { // what was read goes back with a window that is not over
-		got := must[edge.Token](t)(p.UpdateTokenJSON(t.Context(), id, []byte(tokenBody(`,"expires_on":"2027-01-01T00:00:00Z","status":"`+statuses[1]+`"`))))
+		got := valueOf[edge.Token](t)(p.UpdateTokenJSON(t.Context(), id, []byte(tokenBody(`,"expires_on":"2027-01-01T00:00:00Z","status":"`+statuses[1]+`"`))))
 		if got.Status != statuses[0] {
 			t.Errorf("%s: %q, want %q", id, got.Status, statuses[0])
 		}
@@ -120,7 +119,7 @@ func TestStatusAndTheClock(t *testing.T) {
 	_, typeErr := p.UpdateTokenJSON(t.Context(), "t", []byte(tokenBody(`,"status":7`)))
 	for _, err := range []error{err, typeErr} {
 		var e *edge.Error
-		if !errors.As(err, &e) || e.Details[0].Pointer != "/status" {
+		if !errors.As(err, &e) || e.Details[0].Source.Pointer != "/status" {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -129,9 +128,7 @@ func TestStatusAndTheClock(t *testing.T) {
 // The credential that asks can be gone.
 func TestVerifyWithoutATokenToAsk(t *testing.T) {
 	p := extended(t)
-	if err := p.DeleteToken(t.Context(), edge.TokenID(mem.DefaultTokens()[1].ID)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.DeleteToken(t.Context(), edge.TokenID(mem.DefaultTokens()[1].ID)))
 	if _, err := p.VerifyToken(t.Context()); !errors.Is(err, edge.ErrUnauthenticated) {
 		t.Errorf("got %v", err)
 	}
@@ -167,30 +164,22 @@ func TestLawNothingOfATokenComesBack(t *testing.T) {
 			switch step {
 			case "create":
 				made, err := p.CreateTokenJSON(t.Context(), []byte(tokenBody("")))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				once(string(made.ID))
 				once(made.Value.Reveal())
 				once(made.Policies[0].ID)
 				secrets[made.ID] = made.Value
 			case "update":
 				after, err := p.UpdateTokenJSON(t.Context(), id, []byte(tokenBody("")))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				once(after.Policies[0].ID)
 			case "roll":
 				next, err := p.RollToken(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				once(next.Reveal())
 				dead, secrets[id] = append(dead, secrets[id]), next
 			case "delete":
-				if err := p.DeleteToken(t.Context(), id); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.DeleteToken(t.Context(), id))
 				dead = append(dead, secrets[id])
 				delete(secrets, id)
 			case "restart":

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const (
@@ -53,9 +54,7 @@ func profiled(t testing.TB, profile string, quirks []string) *mem.Platform {
 func create(t testing.TB, p *mem.Platform, body string) edge.CreatedToken {
 	t.Helper()
 	created, err := p.CreateTokenJSON(t.Context(), []byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return created
 }
 
@@ -122,7 +121,7 @@ func TestCreateTokenIsRefused(t *testing.T) {
 			t.Errorf("%s: %v is no refusal", name, err)
 			continue
 		}
-		if len(e.Details) != 1 || e.Code() != test.code || e.Details[0].Pointer != test.pointer || e.Details[0].Message == "" {
+		if len(e.Details) != 1 || e.Code() != test.code || e.Details[0].Source.Pointer != test.pointer || e.Details[0].Message == "" {
 			t.Errorf("%s: %v", name, e)
 		}
 		if diff := cmp.Diff(before, p.State()); diff != "" {
@@ -241,9 +240,7 @@ func TestLawCreatedTokensAreNeverTheSame(t *testing.T) {
 			}
 			body := fmt.Sprintf(`{"name":%q,"policies":[%s]}`, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), aPolicy)
 			created, err := p.CreateTokenJSON(t.Context(), []byte(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, text := range []string{string(created.ID), created.Value.Reveal(), created.Policies[0].ID} {
 				if seen[text] {
 					t.Fatalf("%s is there twice", created.ID)

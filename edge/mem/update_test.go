@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // update sends a body to the execute rule of a zone.
@@ -73,7 +74,7 @@ func TestUpdateIsRefused(t *testing.T) {
 			t.Errorf("%s: %v is no refusal", name, err)
 			continue
 		}
-		if e.Status != 400 || e.Code() != test.code || e.Details[0].Pointer != test.pointer {
+		if e.Status != 400 || e.Code() != test.code || e.Details[0].Source.Pointer != test.pointer {
 			t.Errorf("%s: %d, %v", name, e.Status, e)
 		}
 		if strings.Contains(e.Error(), "Go ") || strings.Contains(e.Error(), "interface") {
@@ -96,9 +97,7 @@ func TestUpdateWritesVersionsAndTimes(t *testing.T) {
 	at := time.Date(2025, 6, 15, 8, 30, 0, 123456000, time.FixedZone("", 7200))
 	p := start(t, mem.Config{Now: func() time.Time { return at }})
 	got, err := update(t, p, mem.ShopZone, `{"id":"x","version":"9","last_updated":"never","action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"true"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const stamp = "2025-06-15T06:30:00.123456Z"
 	rule := got.Rules[0]
 	if got.Version != "2" || got.LastUpdated != stamp || rule.Version != "2" || rule.LastUpdated != stamp || rule.ID == "x" {
@@ -121,7 +120,7 @@ func TestConcurrentUpdatesAreSerialised(t *testing.T) {
 	for range writers {
 		wg.Go(func() {
 			for range writes {
-				got, err := p.UpdateRule(t.Context(), mem.ShopZone, entry.ID, entry.Rules[0].ID, entry.Rules[0].Update())
+				got, err := p.Send(t.Context(), edge.UpdateRule(mem.ShopZone, entry.ID, entry.Rules[0].ID, entry.Rules[0].Update()))
 				if err != nil {
 					t.Error(err)
 					return

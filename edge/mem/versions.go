@@ -2,7 +2,6 @@ package mem
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -20,7 +19,7 @@ func (p *Platform) remember(r edge.Ruleset) {
 	if p.state.RulesetVersions == nil {
 		p.state.RulesetVersions = map[edge.RulesetID][]edge.Ruleset{}
 	}
-	list := append(p.state.RulesetVersions[r.ID], cloneRuleset(r))
+	list := append(p.state.RulesetVersions[r.ID], clone(r))
 	p.state.RulesetVersions[r.ID] = list[max(0, len(list)-maxVersions):]
 }
 
@@ -31,31 +30,26 @@ func (p *Platform) versions(live edge.Ruleset) []edge.Ruleset {
 
 // Versions lists the versions of a ruleset without their rules, oldest first.
 func (r Rulesets) Versions(ctx context.Context, id edge.RulesetID) ([]edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s/versions", edge.RulesetsPath(r.scope), id)
-	h, err := r.open(ctx, call)
+	_, live, err := r.openRuleset(ctx, "GET "+edge.RulesetPath(r.scope, id)+"/versions", id, false)
 	if err != nil {
 		return nil, err
 	}
 	defer r.p.mu.Unlock()
-	live := withID(h.visible(), id)
-	if live == nil {
-		return nil, notFound(call, "ruleset", string(id))
+	var list []edge.Ruleset
+	for _, version := range r.p.versions(*live) {
+		list = append(list, summary(version))
 	}
-	return cloneEach(r.p.versions(*live), summary), nil
+	return list, nil
 }
 
 // Version returns one version of a ruleset with its rules.
 func (r Rulesets) Version(ctx context.Context, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	call := fmt.Sprintf("GET %s/%s/versions/%s", edge.RulesetsPath(r.scope), id, version)
-	h, err := r.open(ctx, call)
+	call := "GET " + edge.RulesetPath(r.scope, id) + "/versions/" + version
+	_, live, err := r.openRuleset(ctx, call, id, false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
 	defer r.p.mu.Unlock()
-	live := withID(h.visible(), id)
-	if live == nil {
-		return edge.Ruleset{}, notFound(call, "ruleset", string(id))
-	}
 	all := r.p.versions(*live)
 	i := slices.IndexFunc(all, func(r edge.Ruleset) bool { return r.Version == version })
 	if i < 0 {
@@ -66,16 +60,12 @@ func (r Rulesets) Version(ctx context.Context, id edge.RulesetID, version string
 
 // DeleteVersion deletes a version of the past.
 func (r Rulesets) DeleteVersion(ctx context.Context, id edge.RulesetID, version string) error {
-	call := fmt.Sprintf("DELETE %s/%s/versions/%s", edge.RulesetsPath(r.scope), id, version)
-	h, err := r.open(ctx, call)
+	call := "DELETE " + edge.RulesetPath(r.scope, id) + "/versions/" + version
+	_, live, err := r.openRuleset(ctx, call, id, true)
 	if err != nil {
 		return err
 	}
 	defer r.p.mu.Unlock()
-	live := withID(h.own(), id)
-	if live == nil || live.Kind == edge.KindManaged {
-		return notFound(call, "ruleset", string(id))
-	}
 	if live.Version == version {
 		return invalid(call, []edge.ErrorDetail{problem(0, "", "the latest version cannot be deleted")})
 	}

@@ -49,27 +49,23 @@ type buffer struct {
 
 var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
-// fold fills folded and places from view, and returns how many bytes that are.
-func (b *buffer) fold() (n int) {
-	b.folded = slices.Grow(b.folded[:0], len(b.view)+padding)[:len(b.view)+padding]
-	b.places = slices.Grow(b.places[:0], len(b.view)+1)[:len(b.view)+1]
+// fold fills folded and places from view.
+func (b *buffer) fold() {
+	b.folded = slices.Grow(b.folded[:0], len(b.view))
+	b.places = slices.Grow(b.places[:0], len(b.view))
 	for i, c := range b.view {
-		f := folded[c]
-		b.folded[n], b.places[n] = f, int32(i)
-		if f != 0 {
-			n++
+		if f := folded[c]; f != 0 {
+			b.folded, b.places = append(b.folded, f), append(b.places, int32(i))
 		}
 	}
-	clear(b.folded[n:])
-	return n
 }
 
 // scan adds the pieces in b.view, as parts of the text that it was made of. at is where
 // each byte of the view stands in the text, and its end; nil where it is the text.
 func (r *Redactor) scan(b *buffer, at []int32, found []span) []span {
-	n := b.fold()
+	b.fold()
 	for width := range r.tables {
-		r.tables[width].scan(b.folded, n, func(i int) {
+		r.tables[width].scan(b.folded, func(i int) {
 			hit := span{int(b.places[i]), int(b.places[i+width-1]) + 1}
 			if at != nil {
 				hit = span{int(at[hit.from]), int(at[hit.to])}

@@ -11,7 +11,7 @@
 // that is found as a whole; one shorter than [Shortest] is not looked for.
 //
 // What is looked for is a set of hashes, one for each piece of each form, so the time
-// depends on the length of the text and not on the number of secrets: some 100 MB of
+// depends on the length of the text and not on the number of secrets: some 50 MB of
 // text a second.
 //
 // It may take too much: words of a passphrase are found in other text, too.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/redact"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // token looks like those of most services.
@@ -84,9 +85,7 @@ func TestJSONStaysWhole(t *testing.T) {
 	r := of(secret)
 	for _, text := range []string{secret, "\n" + secret, secret + "\\", "\\" + secret, "<" + secret + ">"} {
 		line, err := json.Marshal(map[string]string{"error": text, "other": "kept"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		clean := r.Bytes(line)
 		var back map[string]string
 		if err := json.Unmarshal(clean, &back); err != nil || back["other"] != "kept" || !strings.Contains(back["error"], redact.Mark) {

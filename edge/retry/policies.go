@@ -64,4 +64,7 @@ var (
 	GitLab = Policy{First: 100 * time.Millisecond, Most: time.Second, Attempts: 2}
 	// Vault is a request to it; all attempts are within the timeout of the delivery.
 	Vault = Policy{First: 100 * time.Millisecond, Most: 500 * time.Millisecond, Attempts: 3}
+	// Notification is a message to a route: people wait for it, and a chat server that is away
+	// does not say when it is back.
+	Notification = Policy{First: time.Second, Most: 5 * time.Minute, Jitter: 0.1}
 )

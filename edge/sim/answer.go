@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -74,24 +73,16 @@ func withCodes(e *edge.Error) *edge.Error {
 		http.StatusForbidden: edge.CodeAuthentication, http.StatusNotFound: edge.CodeRulesetNotFound, http.StatusBadRequest: codeBadRequest,
 	}[e.Status]
 	fallback(&code, codeOther)
-	copied := *e
-	copied.Details = coded(e.Details, code)
-	return &copied
+	return e.WithDetails(func(d edge.ErrorDetail) edge.ErrorDetail {
+		fallback(&d.Code, code)
+		return d
+	})
 }
 
 const (
 	codeBadRequest = 10014
 	codeOther      = 10020
 )
-
-func coded(details []edge.ErrorDetail, code int) []edge.ErrorDetail {
-	out := slices.Clone(details)
-	for i := range out {
-		fallback(&out[i].Code, code)
-		out[i].Chain = coded(out[i].Chain, code)
-	}
-	return out
-}
 
 func failed(status, code int, message string, chain ...edge.ErrorDetail) *edge.Error {
 	return &edge.Error{Status: status, Details: []edge.ErrorDetail{{Code: code, Message: message, Chain: chain}}}

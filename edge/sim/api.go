@@ -135,11 +135,11 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	switch {
 	case err != nil:
 		return s.failure(err)
-	case s.faults.hitsZone(QuirkZoneForbidden, route.Zone):
+	case s.faults.hitsZone(QuirkZoneForbidden, route.zone):
 		return s.failure(failed(http.StatusForbidden, edge.CodeAuthentication, "Authentication error"))
-	case s.faults.hitsZone(QuirkZoneUnauthorized, route.Zone):
+	case s.faults.hitsZone(QuirkZoneUnauthorized, route.zone):
 		return s.failure(failed(http.StatusForbidden, 0, "request is not authorized"))
-	case s.faults.hitsZone(QuirkZoneHang, route.Zone):
+	case s.faults.hitsZone(QuirkZoneHang, route.zone):
 		<-r.Context().Done() // the client has gone, or the server stops
 		return answer{header: http.Header{}}
 	}
@@ -153,7 +153,7 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 // request is one that nothing keeps from the platform any more.
 type request struct {
 	*http.Request
-	route wire.Route
+	route route
 	body  []byte
 	who   caller
 }
@@ -179,11 +179,8 @@ func (s *Server) write(r request) answer {
 // call makes the platform do it. A client that has gone away does not stop it:
 // a request that arrived is carried out.
 func (s *Server) call(r request) answer {
-	ctx := context.WithoutCancel(r.Context())
-	result, info, err, ok := s.rulesetCall(ctx, r)
-	if !ok {
-		result, info, err = s.otherCall(ctx, r)
-	}
+	r.Request = r.WithContext(context.WithoutCancel(r.Context()))
+	result, info, err := r.route.answer(s, r)
 	switch {
 	case err != nil:
 		return s.failure(err)
@@ -191,24 +188,4 @@ func (s *Server) call(r request) answer {
 		return answer{status: http.StatusNoContent, header: http.Header{}}
 	}
 	return s.success(result, info)
-}
-
-func (s *Server) otherCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
-	switch r.route.Call {
-	case edge.CallCreateToken:
-		result, err = tokenServer{s}.createToken(ctx, r)
-	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
-		return s.dnsCall(r)
-	case edge.CallZones:
-		return directory{s}.zones(ctx, r)
-	case edge.CallZone:
-		result, err = s.Platform.Zone(ctx, r.route.Zone)
-	case edge.CallAccounts:
-		return directory{s}.accounts(ctx, r)
-	case callGetAccount:
-		result, err = directory{s}.account(ctx, r.route.Account)
-	default:
-		return tokenServer{s}.tokenCall(ctx, r)
-	}
-	return result, nil, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const nowhere = "ffffffffffffffffffffffffffffffff"
@@ -58,9 +59,7 @@ func TestFailuresByteForByte(t *testing.T) {
 		}
 	}
 	outside, err := send(t, "GET", strings.TrimSuffix(r.BaseURL, "/client/v4")+"/elsewhere", "", "Authorization: Bearer "+r.RulesetsToken.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	outside.want(t, 404, one(`{"code":7003,"message":"could not route to /elsewhere"}`))
 }
 
@@ -81,9 +80,7 @@ func TestAuthentication(t *testing.T) {
 		"Authorization: bearer sim-rulesets-token": {400, malformed},
 	} {
 		got, err := send(t, "GET", r.BaseURL+shopPath, "", header)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got.want(t, want.status, want.body)
 	}
 	for _, token := range []edge.Secret{r.RulesetsToken, r.TokensToken} {

@@ -12,14 +12,13 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func control(t testing.TB, r *sim.Running, method, path, body string) reply {
 	t.Helper()
 	got, err := send(t, method, r.ControlURL()+path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got
 }
 
@@ -28,9 +27,7 @@ func TestControlPlantsDrift(t *testing.T) {
 	planted := result[edge.Ruleset](t, call(t, r, "GET", shopPath, ""))
 	planted.Rules[0].Enabled = new(false)
 	body, err := json.Marshal(planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var told edge.Ruleset
 	control(t, r, "PUT", "/zones/"+mem.ShopZone.String()+"/entrypoint", string(body)).decode(t, &told)
 	live := result[edge.Ruleset](t, call(t, r, "GET", shopPath, ""))
@@ -96,9 +93,7 @@ func TestControlTellsTokensApart(t *testing.T) {
 		t.Errorf("tokens: %s", tokens.body)
 	}
 	state, err := mem.ReadSeed(strings.NewReader(control(t, r, "GET", "/state", "").body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(state.Zones) != 3 {
 		t.Errorf("the state read as a seed has %d zones", len(state.Zones))
 	}
@@ -109,9 +104,7 @@ func TestStateIsASeed(t *testing.T) {
 	for _, profile := range mem.Profiles() {
 		first := start(t, sim.Config{Profile: profile})
 		seed, err := mem.ReadSeed(strings.NewReader(control(t, first, "GET", "/state", "").body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		second := start(t, sim.Config{Profile: profile, Seed: seed})
 		if first.RulesetsToken != second.RulesetsToken || first.TokensToken != second.TokensToken {
 			t.Errorf("%s: the credentials differ", profile)
@@ -167,9 +160,7 @@ func TestControlIsForThisMachine(t *testing.T) {
 	} {
 		for i, allowed := range []bool{false, true} {
 			s, err := sim.New(sim.Config{AllowRemoteControl: allowed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			req := httptest.NewRequest("GET", "/__sim/tokens", nil)
 			req.RemoteAddr = remote
 			w := httptest.NewRecorder()

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,31 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
-	"github.com/seawall-dev/seawall/edge/mem"
 )
-
-const callGetAccount edge.Call = "GetAccount"
-
-// vendorPatterns are the calls of the profile vendor: the vendor's calls on
-// rulesets, then those of the profile extended.
-var vendorPatterns = slices.Concat(
-	vendorRulesets("/zones/{zone_id}"), vendorRulesets("/accounts/{account_id}"),
-	wire.Extended,
-	[]wire.Pattern{{Call: callGetAccount, Method: http.MethodGet, Path: "/accounts/{account_id}"}},
-	accountTokens(),
-)
-
-// accountTokens are the calls on the tokens of the user, for those of an account.
-func accountTokens() []wire.Pattern {
-	var patterns []wire.Pattern
-	for _, p := range wire.Extended {
-		if rest, ok := strings.CutPrefix(p.Path, edge.TokensPath()); ok {
-			p.Path = edge.AccountTokensPath("{account_id}") + rest
-			patterns = append(patterns, p)
-		}
-	}
-	return patterns
-}
 
 // Sizes of a page of zones and accounts, as known beyond the reference.
 const (
@@ -63,13 +38,10 @@ func numbered[T any](list []T, query url.Values) ([]T, *wire.Info, error) {
 	}, nil
 }
 
-// directory answers the calls that find zones and accounts.
-type directory struct{ *Server }
-
 // zones is one page of the zones that the caller may read and that pass the
 // filters: name and account.name with an operator before a colon, account.id and
 // status; all of them, or any with match=any.
-func (s directory) zones(ctx context.Context, r request) (any, *wire.Info, error) {
+func (s *Server) zones(r request) (any, *wire.Info, error) {
 	query := r.URL.Query()
 	for name, allowed := range map[string][]string{"match": {"all", "any"}, "direction": {"asc", "desc"}, "order": {"name", "status", "account.id", "account.name", "plan.id"}} {
 		if said := query.Get(name); said != "" && !slices.Contains(allowed, said) {
@@ -87,7 +59,7 @@ func (s directory) zones(ctx context.Context, r request) (any, *wire.Info, error
 	}
 	page, info, err := numbered(all, query)
 	for i := 0; i < len(page) && err == nil; i++ {
-		page[i], err = s.Platform.Zone(ctx, page[i].ID)
+		page[i], err = s.Platform.Zone(r.Context(), page[i].ID)
 	}
 	return page, info, err
 }
@@ -136,8 +108,8 @@ func holds(value, filter string) bool {
 }
 
 // accounts is one page of the accounts that the caller may read.
-func (s directory) accounts(ctx context.Context, r request) (any, *wire.Info, error) {
-	all, err := s.Platform.Accounts(ctx)
+func (s *Server) accounts(r request) (any, *wire.Info, error) {
+	all, err := s.Platform.Accounts(r.Context())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,8 +120,9 @@ func (s directory) accounts(ctx context.Context, r request) (any, *wire.Info, er
 	return numbered(all, r.URL.Query())
 }
 
-func (s directory) account(ctx context.Context, id edge.AccountID) (edge.Account, error) {
-	all, err := s.Platform.Accounts(ctx)
+func (s *Server) account(r request) (edge.Account, error) {
+	id := r.route.account
+	all, err := s.Platform.Accounts(r.Context())
 	i := slices.IndexFunc(all, func(a edge.Account) bool { return a.ID == id })
 	if err == nil && i < 0 {
 		err = failed(http.StatusNotFound, edge.CodeRulesetNotFound, "could not find account "+string(id))
@@ -158,12 +131,4 @@ func (s directory) account(ctx context.Context, id edge.AccountID) (edge.Account
 		return edge.Account{}, err
 	}
 	return all[i], nil
-}
-
-// tokensOf are the calls on the tokens that an address is about.
-func (s tokenServer) tokensOf(route wire.Route) mem.TokenCalls {
-	if route.Account != "" {
-		return s.Platform.AccountTokens(route.Account)
-	}
-	return s.Platform.TokenCalls
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // raw is one connection on which a test writes bytes.
@@ -26,9 +27,7 @@ func dial(t *testing.T, r *sim.Running) *raw {
 	t.Helper()
 	address, _, _ := strings.Cut(strings.TrimPrefix(r.BaseURL, "http://"), "/")
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return &raw{t, conn, bufio.NewReader(conn)}
 }
@@ -191,9 +190,7 @@ func TestOneLengthIsFine(t *testing.T) {
 		})
 	}
 	quoted, err := json.Marshal(lookAlike)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, e := range r.Transcript() {
 		if i := (e.N - 1) % (len(sequence) + 1); i >= 3 && i <= 5 && string(e.Body) != string(quoted) {
 			t.Errorf("%s: the body arrived as %s", sequence[i].name, e.Body)

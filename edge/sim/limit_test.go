@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // testClock is a clock that a test moves.
@@ -39,9 +40,7 @@ func TestRateLimit(t *testing.T) {
 	wantLimit(t, ask(), 200, `"default";r=0;t=30`, "")
 	wantLimit(t, ask(), 429, `"default";r=0;t=60`, "60") // from now on for a whole window
 	other, err := send(t, "GET", r.BaseURL+shopPath, "", "Authorization: Bearer "+r.TokensToken.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	wantLimit(t, other, 200, `"default";r=1;t=60`, "") // another credential has a budget of its own
 	clock.advance(59500 * time.Millisecond)
 	wantLimit(t, ask(), 429, `"default";r=0;t=1`, "1")
@@ -54,9 +53,7 @@ func TestRateLimitHeadersOnFailuresToo(t *testing.T) {
 	r := start(t, sim.Config{Now: clock.now})
 	wantLimit(t, call(t, r, "GET", newPath, ""), 404, `"default";r=1199;t=300`, "")
 	stranger, err := send(t, "GET", r.BaseURL+shopPath, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	wantLimit(t, stranger, 400, `"default";r=1199;t=300`, "")
 }
 

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"context"
 	"encoding/base64"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,11 +22,12 @@ const (
 // the page before ended with; to clients it is opaque. The query members are
 // per_page and cursor. result_info is there only when another page follows: the
 // reference's envelope knows nothing of it.
-func (s *Server) rulesetPage(ctx context.Context, m mem.Rulesets, query url.Values) ([]edge.Ruleset, *wire.Info, error) {
-	list, err := m.List(ctx)
+func (s *Server) rulesetPage(r request) (any, *wire.Info, error) {
+	list, err := s.Platform.In(r.route.scope(), false).List(r.Context())
 	if err != nil {
 		return nil, nil, err
 	}
+	query := r.URL.Query()
 	perPage := s.config.PageSize
 	if text := query.Get("per_page"); text != "" {
 		most := maxPerPage

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // observations shows every quirk through HTTP. The test below sees that none is
@@ -139,9 +140,7 @@ func observeDefaults(t *testing.T) {
 func observeOmitEmptyRules(t *testing.T) {
 	for quirk, has := range map[string]bool{"omit-empty-rules": false, "patch=replace": true} {
 		r := quirky(t, quirk)
-		if err := r.Platform.SetEntryPoint(mem.NewZone, edge.Ruleset{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Platform.SetEntryPoint(mem.NewZone, edge.Ruleset{}))
 		if got := call(t, r, "GET", newPath, ""); got.status != 200 || strings.Contains(got.body, `"rules":[]`) != has {
 			t.Errorf("%s: %d %s", quirk, got.status, got.body)
 		}
@@ -298,9 +297,7 @@ func observeZoneSlow(t *testing.T) {
 			t.Errorf("%s took %s", path, took)
 		}
 	}
-	if err := r.SetQuirks([]string{slow, "slow=1ms"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SetQuirks([]string{slow, "slow=1ms"}))
 	if took := timed(t, r, shopPath); took < delay {
 		t.Errorf("beside slow it took %s", took)
 	}
@@ -395,9 +392,7 @@ func TestSlowEndsWithTheServer(t *testing.T) {
 		arrived <- struct{}{}
 		return time.Now()
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for len(arrived) > 0 {
 		<-arrived // looks at the clock while the platform was made
 	}
@@ -440,9 +435,7 @@ func observeSRVEnd(t *testing.T) {
 func observeAnnounce(t *testing.T) {
 	r := travelling(t, "2025-03-01", "deprecation-headers")
 	reader, err := deprecation.NewMatcher(calendar(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, test := range []struct{ method, path, body, deprecation, sunset string }{
 		{"GET", "/zones/z/rate_limits", "", "@1749945600", "Sun, 15 Jun 2025 00:00:00 GMT"},
 		{"GET", flatteningPath, "", "@1742515200", "Fri, 21 Mar 2025 00:00:00 GMT"},
@@ -463,9 +456,7 @@ func observeAnnounce(t *testing.T) {
 			t.Errorf("%s %s: who reads the headers is told %+v", test.method, test.path, notices)
 		}
 	}
-	if err := r.SetQuirks(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SetQuirks(nil))
 	if got := call(t, r, "GET", flatteningPath, ""); got.header.Get("Deprecation")+got.header.Get("Sunset") != "" {
 		t.Error("without the quirk there are headers")
 	}

@@ -21,29 +21,22 @@ import (
 // has, a write answers the record that its body describes, and no filter
 // selects.
 const (
-	callRecords       edge.Call = "DNSRecords"
-	callCreateRecord  edge.Call = "CreateDNSRecord"
-	callRecord        edge.Call = "DNSRecord"
-	callUpdateRecord  edge.Call = "UpdateDNSRecord"
-	callReplaceRecord edge.Call = "ReplaceDNSRecord"
-	callFlattening    edge.Call = "CNAMEFlattening"
-	callSetFlattening edge.Call = "SetCNAMEFlattening"
-)
-
-const (
 	recordsPath    = "/zones/{zone_id}/dns_records"
 	recordPath     = recordsPath + "/{record_id}"
 	flatteningPath = "/zones/{zone_id}/settings/cname_flattening"
 )
 
-var dnsPatterns = []wire.Pattern{
-	{Call: callRecords, Method: http.MethodGet, Path: recordsPath},
-	{Call: callCreateRecord, Method: http.MethodPost, Path: recordsPath},
-	{Call: callRecord, Method: http.MethodGet, Path: recordPath},
-	{Call: callUpdateRecord, Method: http.MethodPatch, Path: recordPath},
-	{Call: callReplaceRecord, Method: http.MethodPut, Path: recordPath},
-	{Call: callFlattening, Method: http.MethodGet, Path: flatteningPath},
-	{Call: callSetFlattening, Method: http.MethodPatch, Path: flatteningPath},
+var dnsCalls = slices.Concat(recordCalls, []call{
+	{"", http.MethodGet, flatteningPath, onDay(func(recordDay) (any, error) { return setting{"cname_flattening", "off"}, nil })},
+	{"", http.MethodPatch, flatteningPath, onDay(func(d recordDay) (any, error) { return flattening(d.body["value"]) })},
+})
+
+var recordCalls = []call{
+	{"", http.MethodGet, recordsPath, (*Server).records},
+	{"", http.MethodPost, recordsPath, onDay(func(d recordDay) (any, error) { return d.write(record{"id": RecordA}) })},
+	{"", http.MethodGet, recordPath, onRecord(func(d recordDay, old record) (record, error) { return d.answer(old), nil })},
+	{"", http.MethodPatch, recordPath, onRecord(recordDay.write)},
+	{"", http.MethodPut, recordPath, onRecord(func(d recordDay, old record) (record, error) { return d.write(record{"id": old["id"]}) })},
 }
 
 // Ids of the records that every zone has.
@@ -54,40 +47,59 @@ const (
 
 // isDNS reports whether an address has DNS records, whatever the method.
 func isDNS(path string) bool {
-	return slices.ContainsFunc(dnsPatterns[:5], func(p wire.Pattern) bool {
-		_, err := wire.Match([]wire.Pattern{p}, p.Method, path)
-		return err == nil
+	return slices.ContainsFunc(recordCalls, func(c call) bool { _, ok := c.params(path); return ok })
+}
+
+// day is the day that the clock shows, for the zone of a request.
+func (s *Server) day(r request) (recordDay, error) {
+	zone, ok := s.Platform.SeedZone(r.route.zone)
+	if !ok {
+		return recordDay{}, failed(http.StatusNotFound, edge.CodeRulesetNotFound, "could not find zone "+string(r.route.zone))
+	}
+	day := recordDay{s.schedule, s.clock.Now(), deprecation.Date(s.faults.value(QuirkSRVEnd)), zone.ID, zone.Name, r.route.record, nil}
+	if isRead(r.Method) {
+		return day, nil
+	}
+	return day, wire.DecodeBody(r.Header, r.body, &day.body)
+}
+
+// onDay answers as on the day.
+func onDay(do func(recordDay) (any, error)) answerer {
+	return result(func(s *Server, r request) (any, error) {
+		day, err := s.day(r)
+		if err != nil {
+			return nil, err
+		}
+		return do(day)
 	})
 }
 
-func isFlattening(call edge.Call) bool { return call == callFlattening || call == callSetFlattening }
+// onRecord is onDay for calls on one record, which is told as it is.
+func onRecord(do func(recordDay, record) (record, error)) answerer {
+	return onDay(func(d recordDay) (any, error) {
+		all := d.stored()
+		i := slices.IndexFunc(all, func(r record) bool { return r["id"] == d.record })
+		if i < 0 {
+			return nil, failed(http.StatusNotFound, codeNoRecord, "could not find DNS record "+d.record)
+		}
+		return do(d, all[i])
+	})
+}
 
-// dnsCall answers one of them as on the day that the clock shows.
-func (s *Server) dnsCall(r request) (result any, info *wire.Info, err error) {
-	zone, ok := s.Platform.SeedZone(r.route.Zone)
-	if !ok {
-		return nil, nil, failed(http.StatusNotFound, edge.CodeRulesetNotFound, "could not find zone "+string(r.route.Zone))
+// records has both records, or none where a filter is in a syntax that has ended:
+// its text is the name of no record.
+func (s *Server) records(r request) (any, *wire.Info, error) {
+	d, err := s.day(r)
+	if err != nil {
+		return nil, nil, err
 	}
-	var body map[string]any
-	if !isRead(r.Method) {
-		if err := wire.DecodeBody(r.Header, r.body, &body); err != nil {
-			return nil, nil, err
+	list := []record{}
+	if !d.filtersEnded(r.URL.Query()) {
+		for _, r := range d.stored() {
+			list = append(list, d.answer(r))
 		}
 	}
-	day := recordDay{s.schedule, s.clock.Now(), deprecation.Date(s.faults.value(QuirkSRVEnd)), zone.ID, zone.Name}
-	switch r.route.Call {
-	case callRecords:
-		result, info = day.list(r.URL.Query())
-	case callCreateRecord:
-		result, err = day.write(record{"id": RecordA}, body)
-	case callFlattening:
-		result = setting{"cname_flattening", "off"}
-	case callSetFlattening:
-		result, err = flattening(body["value"])
-	default:
-		result, err = day.one(r.route, body)
-	}
-	return result, info, err
+	return list, &wire.Info{Page: new(1), Count: new(len(list)), TotalCount: new(len(list)), TotalPages: new(1)}, nil
 }
 
 // setting is a zone setting. The reference names values and no shape: id and
@@ -125,6 +137,8 @@ type recordDay struct {
 	srvEnd deprecation.Date // of the quirk; empty: none
 	id     edge.ZoneID
 	zone   string // its name
+	record string // of the path; empty: none
+	body   map[string]any
 }
 
 func (d recordDay) over(rule string) bool { return d.Over(rule, d.now) }
@@ -146,18 +160,6 @@ func (d recordDay) stored() []record {
 	}
 }
 
-// list has both records, or none where a filter is in a syntax that has ended:
-// its text is the name of no record.
-func (d recordDay) list(query url.Values) ([]record, *wire.Info) {
-	list := []record{}
-	if !d.filtersEnded(query) {
-		for _, r := range d.stored() {
-			list = append(list, d.answer(r))
-		}
-	}
-	return list, &wire.Info{Page: new(1), Count: new(len(list)), TotalCount: new(len(list)), TotalPages: new(1)}
-}
-
 func (d recordDay) filtersEnded(query url.Values) bool {
 	for _, param := range []string{"name", "content", "type"} {
 		for _, value := range query[param] {
@@ -169,28 +171,13 @@ func (d recordDay) filtersEnded(query url.Values) bool {
 	return false
 }
 
-// one is a call on one record.
-func (d recordDay) one(route wire.Route, body map[string]any) (record, error) {
-	all := d.stored()
-	i := slices.IndexFunc(all, func(r record) bool { return r["id"] == route.Record })
-	switch {
-	case i < 0:
-		return nil, failed(http.StatusNotFound, codeNoRecord, "could not find DNS record "+route.Record)
-	case route.Call == callRecord:
-		return d.answer(all[i]), nil
-	case route.Call == callReplaceRecord:
-		return d.write(record{"id": route.Record}, body)
-	}
-	return d.write(all[i], body)
-}
-
 // srvFields are the members of an SRV record's data that its name has too.
 var srvFields = []string{"service", "proto", "name"}
 
-// write answers the record that old becomes by a body. Members that belong to
+// write answers the record that old becomes by the body. Members that belong to
 // the platform, and those that have ended, are ignored in it.
-func (d recordDay) write(old record, body map[string]any) (record, error) {
-	sent := maps.Clone(body)
+func (d recordDay) write(old record) (record, error) {
+	sent := maps.Clone(d.body)
 	for _, name := range []string{"id", "zone_id", "zone_name", "locked"} {
 		delete(sent, name)
 	}
@@ -216,7 +203,7 @@ func (d recordDay) write(old record, body map[string]any) (record, error) {
 
 // invalid is the refusal of a record: wrapped, or the root cause.
 func (d recordDay) invalid(member, why string) error {
-	cause := edge.ErrorDetail{Code: codeRecordMember, Message: why, Pointer: "/" + member}
+	cause := edge.ErrorDetail{Code: codeRecordMember, Message: why, Source: edge.ErrorSource{Pointer: "/" + member}}
 	if d.over(RuleErrorChain) {
 		return &edge.Error{Status: http.StatusBadRequest, Details: []edge.ErrorDetail{cause}}
 	}

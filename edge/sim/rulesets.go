@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 
@@ -10,135 +9,99 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// The calls on rulesets that the vendor has in zones and in accounts beside those of the
-// contract. In the profile vendor they stand before these: an entry point is one of any phase.
-const (
-	callReplaceRuleset     edge.Call = "ReplaceRuleset"
-	callDeleteRuleset      edge.Call = "DeleteRuleset"
-	callReplaceEntryPoint  edge.Call = "ReplaceEntryPoint"
-	callEntryPointVersions edge.Call = "EntryPointVersions"
-	callEntryPointVersion  edge.Call = "EntryPointVersion"
-	callVersions           edge.Call = "Versions"
-	callDeleteVersion      edge.Call = "DeleteVersion"
-)
+// rulesetCalls are the calls of the contract on the rulesets of a scope.
+func rulesetCalls(scope edge.Scope) []call {
+	list, one, rule := edge.RulesetsPath(scope), edge.RulesetPath(scope, "{ruleset_id}"), edge.RulePath(scope, "{ruleset_id}", "{rule_id}")
+	return []call{
+		{edge.CallRulesets, http.MethodGet, list, (*Server).rulesetPage},
+		{edge.CallCreateEntryPoint, http.MethodPost, list, withBody(func(m mem.Rulesets, r request, body []byte) (*edge.Ruleset, error) {
+			return m.Create(r.Context(), body)
+		})},
+		{edge.CallRuleset, http.MethodGet, one, inScope(func(m mem.Rulesets, r request) (edge.Ruleset, error) {
+			return m.Get(r.Context(), r.route.ruleset)
+		})},
+		{edge.CallRulesetVersion, http.MethodGet, one + "/versions/{version}", inScope(version)},
+		{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(scope, "{phase}"), inScope(func(m mem.Rulesets, r request) (edge.Ruleset, error) {
+			return m.EntryPoint(r.Context(), r.route.phase)
+		})},
+		{edge.CallAddRule, http.MethodPost, one + "/rules", withBody(func(m mem.Rulesets, r request, body []byte) (*edge.Ruleset, error) {
+			return m.AddRule(r.Context(), r.route.ruleset, body)
+		})},
+		{edge.CallUpdateRule, http.MethodPatch, rule, withBody(func(m mem.Rulesets, r request, body []byte) (*edge.Ruleset, error) {
+			return m.UpdateRule(r.Context(), r.route.ruleset, r.route.rule, body)
+		})},
+		{edge.CallDeleteRule, http.MethodDelete, rule, inScope(func(m mem.Rulesets, r request) (*edge.Ruleset, error) {
+			return m.DeleteRule(r.Context(), r.route.ruleset, r.route.rule)
+		})},
+	}
+}
 
-func vendorRulesets(base string) []wire.Pattern {
-	list := base + "/rulesets"
-	entry := list + "/phases/{phase}/entrypoint"
-	one := list + "/{ruleset_id}"
-	return []wire.Pattern{
-		{Call: edge.CallEntryPoint, Method: http.MethodGet, Path: entry},
-		{Call: callReplaceEntryPoint, Method: http.MethodPut, Path: entry},
-		{Call: callEntryPointVersions, Method: http.MethodGet, Path: entry + "/versions"},
-		{Call: callEntryPointVersion, Method: http.MethodGet, Path: entry + "/versions/{version}"},
-		{Call: callReplaceRuleset, Method: http.MethodPut, Path: one},
-		{Call: callDeleteRuleset, Method: http.MethodDelete, Path: one},
-		{Call: callVersions, Method: http.MethodGet, Path: one + "/versions"},
-		{Call: callDeleteVersion, Method: http.MethodDelete, Path: one + "/versions/{version}"},
+// vendorRulesets are the calls that the vendor has on the rulesets of a scope beside those of
+// the contract.
+func vendorRulesets(scope edge.Scope) []call {
+	one, entry := edge.RulesetPath(scope, "{ruleset_id}"), edge.EntryPointPath(scope, "{phase}")
+	return []call{
+		{"", http.MethodPut, one, withBody(func(m mem.Rulesets, r request, body []byte) (*edge.Ruleset, error) {
+			return m.Replace(r.Context(), r.route.ruleset, body)
+		})},
+		{"", http.MethodDelete, one, inScope(func(m mem.Rulesets, r request) (noContent, error) {
+			return noContent{}, m.Delete(r.Context(), r.route.ruleset)
+		})},
+		{"", http.MethodGet, one + "/versions", inScope(versions)},
+		{"", http.MethodDelete, one + "/versions/{version}", inScope(func(m mem.Rulesets, r request) (noContent, error) {
+			return noContent{}, m.DeleteVersion(r.Context(), r.route.ruleset, r.route.version)
+		})},
+		{"", http.MethodPut, entry, withBody(func(m mem.Rulesets, r request, body []byte) (*edge.Ruleset, error) {
+			return m.ReplaceEntryPoint(r.Context(), r.route.phase, body)
+		})},
+		{"", http.MethodGet, entry + "/versions", ofEntryPoint(versions)},
+		{"", http.MethodGet, entry + "/versions/{version}", ofEntryPoint(version)},
 	}
 }
 
 // noContent is the result of a call that answers 204 without a body.
 type noContent struct{}
 
-// rulesetCalls make the platform do a call on rulesets.
-var rulesetCalls = map[edge.Call]func(context.Context, mem.Rulesets, request) (any, error){
-	edge.CallRuleset:          getRuleset,
-	edge.CallEntryPoint:       getEntryPoint,
-	edge.CallCreateEntryPoint: createRuleset,
-	edge.CallAddRule:          addRule,
-	edge.CallUpdateRule:       updateRule,
-	edge.CallDeleteRule:       deleteRule,
-	edge.CallRulesetVersion:   getVersion,
-	callReplaceRuleset: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.Replace(ctx, r.route.Ruleset, body) })
-	},
-	callReplaceEntryPoint: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.ReplaceEntryPoint(ctx, r.route.Phase, body) })
-	},
-	callDeleteRuleset: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		return noContent{}, m.Delete(ctx, r.route.Ruleset)
-	},
-	callVersions: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		return m.Versions(ctx, r.route.Ruleset)
-	},
-	callDeleteVersion: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		return noContent{}, m.DeleteVersion(ctx, r.route.Ruleset, r.route.Version)
-	},
-	callEntryPointVersions: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		entry, err := m.EntryPoint(ctx, r.route.Phase)
+func versions(m mem.Rulesets, r request) ([]edge.Ruleset, error) {
+	return m.Versions(r.Context(), r.route.ruleset)
+}
+
+func version(m mem.Rulesets, r request) (edge.Ruleset, error) {
+	return m.Version(r.Context(), r.route.ruleset, r.route.version)
+}
+
+// inScope answers with what becomes of the rulesets of the path's zone or account.
+func inScope[T any](do func(mem.Rulesets, request) (T, error)) answerer {
+	return result(func(s *Server, r request) (none T, err error) {
+		dry, err := s.isDry(r)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
-		return m.Versions(ctx, entry.ID)
-	},
-	callEntryPointVersion: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-		entry, err := m.EntryPoint(ctx, r.route.Phase)
-		if err != nil {
-			return nil, err
-		}
-		return m.Version(ctx, entry.ID, r.route.Version)
-	},
-}
-
-func getRuleset(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	return m.Get(ctx, r.route.Ruleset)
-}
-
-func getEntryPoint(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	phase := r.route.Phase
-	fallback(&phase, edge.PhaseFirewallManaged)
-	return m.EntryPoint(ctx, phase)
-}
-
-func getVersion(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	return m.Version(ctx, r.route.Ruleset, r.route.Version)
-}
-
-func createRuleset(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.Create(ctx, body) })
-}
-
-func addRule(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.AddRule(ctx, r.route.Ruleset, body) })
-}
-
-func updateRule(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	return withBody(r, func(body []byte) (*edge.Ruleset, error) {
-		return m.UpdateRule(ctx, r.route.Ruleset, r.route.Rule, body)
+		return do(s.Platform.In(r.route.scope(), dry), r)
 	})
 }
 
-func deleteRule(ctx context.Context, m mem.Rulesets, r request) (any, error) {
-	return m.DeleteRule(ctx, r.route.Ruleset, r.route.Rule)
+// ofEntryPoint is inScope for the ruleset that is the entry point of the path's phase.
+func ofEntryPoint[T any](do func(mem.Rulesets, request) (T, error)) answerer {
+	return inScope(func(m mem.Rulesets, r request) (none T, err error) {
+		entry, err := m.EntryPoint(r.Context(), r.route.phase)
+		if err != nil {
+			return none, err
+		}
+		r.route.ruleset = entry.ID
+		return do(m, r)
+	})
 }
 
-func withBody(r request, do func([]byte) (*edge.Ruleset, error)) (any, error) {
-	var raw json.RawMessage
-	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
-		return nil, err
-	}
-	return do(raw)
-}
-
-// rulesetCall answers a call on rulesets. It is false for another.
-func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *wire.Info, err error, ok bool) {
-	isList := r.route.Call == edge.CallRulesets
-	do := rulesetCalls[r.route.Call]
-	if do == nil && !isList {
-		return nil, nil, nil, false
-	}
-	dry, err := s.isDry(r)
-	if err != nil {
-		return nil, nil, err, true
-	}
-	m := s.Platform.In(r.route.Scope(), dry)
-	if isList {
-		result, info, err = s.rulesetPage(ctx, m, r.URL.Query())
-		return result, info, err, true
-	}
-	result, err = do(ctx, m, r)
-	return result, nil, err, true
+// withBody is inScope for calls whose requests have a body.
+func withBody(do func(mem.Rulesets, request, []byte) (*edge.Ruleset, error)) answerer {
+	return inScope(func(m mem.Rulesets, r request) (*edge.Ruleset, error) {
+		var raw json.RawMessage
+		if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
+			return nil, err
+		}
+		return do(m, r, raw)
+	})
 }
 
 // isDry reads the query of a write. The reference does not show dry_run: a

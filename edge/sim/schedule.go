@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
-	"github.com/seawall-dev/seawall/edge/internal/wire"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
@@ -72,34 +71,34 @@ func staying(c deprecation.Calendar) deprecation.Calendar {
 // What has gone is an address like any that never was: status and code are ours,
 // the reference shows none. What the reference names without showing how it
 // answers is refused as such.
-func (s *Server) route(method, path string) (wire.Route, error) {
+func (s *Server) route(method, path string) (route, error) {
 	now := s.clock.Now()
 	rule := s.schedule.leaving(method, path)
 	if rule != nil && rule.Over(now) {
-		return wire.Route{}, failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to this path")
+		return route{}, failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to this path")
 	}
 	offered := s.offered
 	if s.schedule.Over(RuleFlattening, now) {
-		offered = slices.DeleteFunc(slices.Clone(offered), func(p wire.Pattern) bool { return isFlattening(p.Call) })
+		offered = slices.DeleteFunc(slices.Clone(offered), func(c call) bool { return c.path == flatteningPath })
 	}
-	route, err := wire.Match(offered, method, path)
+	found, err := match(offered, method, path)
 	if err == nil {
-		return route, nil
+		return found, nil
 	}
 	if rule != nil {
-		return route, notImplemented("it goes away on "+string(rule.Date), rule.ID)
+		return found, notImplemented("it goes away on "+string(rule.Date), rule.ID)
 	}
 	if rule = s.schedule.staying(method, path); rule != nil {
-		return route, notImplemented("it stays", rule.ID)
+		return found, notImplemented("it stays", rule.ID)
 	}
 	if isDNS(path) {
-		return route, failed(http.StatusNotImplemented, 0, "not implemented by this simulator: of the operations on DNS records the reference names five, and "+
+		return found, failed(http.StatusNotImplemented, 0, "not implemented by this simulator: of the operations on DNS records the reference names five, and "+
 			method+" is none of them here")
 	}
 	if s.config.Profile == mem.Vendor {
-		return route, failed(http.StatusNotImplemented, 0, fmt.Sprintf("not implemented by this simulator: %s %s", method, path))
+		return found, failed(http.StatusNotImplemented, 0, fmt.Sprintf("not implemented by this simulator: %s %s", method, path))
 	}
-	return route, err
+	return found, err
 }
 
 func (s schedule) leaving(method, path string) *deprecation.Rule {

@@ -15,14 +15,13 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func calendar(t testing.TB) deprecation.Calendar {
 	t.Helper()
 	c, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -235,9 +234,7 @@ func TestCorrectedCalendar(t *testing.T) {
 		{ID: sim.RuleSRV, EndOfLife: deprecation.End(srvEnd)},
 		{ID: "ours", Title: "ours", Date: "2027-05-01", Replacement: &deprecation.Replacement{None: true}, Endpoints: []deprecation.Endpoint{{Methods: []string{"GET"}, Path: "/user/ours"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := start(t, sim.Config{Calendar: c, Now: stopped("2020-01-01")})
 	effects[sim.RuleFlattening][0].observe(t, r, sim.RuleFlattening, "2025-06-08")
 	effects[sim.RuleSRV][0].observe(t, r, sim.RuleSRV, srvEnd)

@@ -8,14 +8,14 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A request that is under way when the server stops gets its answer.
 func TestServeLetsRequestsEnd(t *testing.T) {
 	s, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	s.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(entered)
@@ -23,9 +23,7 @@ func TestServeLetsRequestsEnd(t *testing.T) {
 		io.WriteString(w, "done")
 	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served, answered := make(chan error, 1), make(chan string, 1)
 	go func() { served <- s.Serve(ctx, listener) }()
@@ -55,13 +53,9 @@ func TestServeLetsRequestsEnd(t *testing.T) {
 
 func TestServeTellsWhyItCannot(t *testing.T) {
 	s, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener.Close()
 	if err := s.Serve(t.Context(), listener); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
@@ -70,9 +64,7 @@ func TestServeTellsWhyItCannot(t *testing.T) {
 
 func TestCloseTwice(t *testing.T) {
 	r, err := Start(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range 2 {
 		if err := r.Close(); err != nil {
 			t.Error(err)

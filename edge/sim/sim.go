@@ -85,7 +85,7 @@ type Server struct {
 
 	config     Config
 	dialect    wire.Dialect
-	offered    []wire.Pattern
+	offered    []call
 	schedule   schedule
 	clock      *clock
 	faults     *faults
@@ -104,16 +104,16 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config:  config,
 		dialect: wire.Dialect{Vendor: config.Vendor},
-		offered: slices.Concat(wire.Patterns, dnsPatterns),
+		offered: slices.Concat(documentedCalls, dnsCalls),
 		clock:   &clock{base: config.Now},
 		limiter: &limiter{limit: config.RateLimit},
 		faults:  &faults{},
 	}
 	switch config.Profile {
 	case mem.Extended:
-		s.offered = slices.Concat(wire.Extended, accountTokens(), dnsPatterns)
+		s.offered = slices.Concat(extendedCalls, dnsCalls)
 	case mem.Vendor:
-		s.offered = slices.Concat(vendorPatterns, dnsPatterns)
+		s.offered = slices.Concat(vendorCalls, dnsCalls)
 	}
 	if s.schedule, err = newSchedule(config.Calendar); err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)

@@ -11,14 +11,13 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func start(t testing.TB, config sim.Config) *sim.Running {
 	t.Helper()
 	running, err := sim.Start(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := running.Close(); err != nil {
 			t.Error(err)
@@ -43,9 +42,7 @@ func send(t testing.TB, method, url, body string, headers ...string) (reply, err
 		reader = strings.NewReader(body)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), method, url, reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		req.Header.Add(name, value)
@@ -63,9 +60,7 @@ func send(t testing.TB, method, url, body string, headers ...string) (reply, err
 func call(t testing.TB, r *sim.Running, method, path, body string) reply {
 	t.Helper()
 	got, err := try(t, r, method, path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got
 }
 
@@ -134,9 +129,7 @@ const anUpdate = `{"action":"execute","expression":"true","action_parameters":{"
 func shopVersion(t testing.TB, r *sim.Running) string {
 	t.Helper()
 	entry, err := r.Platform.EntryPoint(t.Context(), mem.ShopZone, edge.PhaseFirewallManaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return entry.Version
 }
 
@@ -185,9 +178,7 @@ func TestGreeting(t *testing.T) {
 		{ID: "1", Name: "lost"}, {ID: "2", Name: "tokens", Value: "b"}, {ID: "3", Name: "else", Value: "c"}, {ID: "4", Name: "rulesets", Value: "a"},
 	}}})
 	var out bytes.Buffer
-	if err := r.Greeting(fakeAddr("127.0.0.1:8080")).Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Greeting(fakeAddr("127.0.0.1:8080")).Write(&out))
 	want := `{"base_url":"http://127.0.0.1:8080/client/v4","rulesets_token":"a","tokens_token":"b"}` + "\n"
 	if out.String() != want {
 		t.Errorf("%s\nwant %s", out.String(), want)

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -60,14 +58,18 @@ func (s *Server) works(c caller, from netip.Addr) error {
 // permitted sees whether a caller's policies allow a call. A list of zones or
 // accounts has what the caller may see, so everyone may ask for it. A token of an
 // account is no user, and cannot see the user's tokens.
-func (s *Server) permitted(c caller, route wire.Route, path string) error {
+func (s *Server) permitted(c caller, route route, path string) error {
 	if c.token.Account != "" && strings.HasPrefix(path, edge.TokensPath()) {
 		return notPermitted("valid user-level authentication not found")
 	}
-	if route.Call == edge.CallZones || route.Call == edge.CallAccounts {
+	if route.name == edge.CallZones || route.name == edge.CallAccounts {
 		return nil
 	}
-	if a := s.allows(c, route.Pattern, s.target(route)); !a.Allowed {
+	endpoint := route.method + " " + route.path
+	if said := strings.Replace(endpoint, "{phase}", string(route.phase), 1); s.Platform.Permission(said) != "" {
+		endpoint = said // a seed may name the phase
+	}
+	if a := s.allows(c, endpoint, s.target(route)); !a.Allowed {
 		return notPermitted(a.Text)
 	}
 	return nil
@@ -92,13 +94,13 @@ func (s *Server) allows(c caller, endpoint string, target access.Target) (a acce
 
 // target is what a call is about: the zone of its path, else the account, else
 // the user.
-func (s *Server) target(route wire.Route) access.Target {
+func (s *Server) target(route route) access.Target {
 	switch {
-	case route.Zone != "":
-		zone, _ := s.Platform.SeedZone(route.Zone) // unknown: of no account
-		return access.OfZone(zone.AccountID, route.Zone)
-	case route.Account != "":
-		return access.OfAccount(route.Account)
+	case route.zone != "":
+		zone, _ := s.Platform.SeedZone(route.zone) // unknown: of no account
+		return access.OfZone(zone.AccountID, route.zone)
+	case route.account != "":
+		return access.OfAccount(route.account)
 	}
 	return access.OfUser(s.Platform.User())
 }
@@ -117,22 +119,9 @@ func remoteAddr(r *http.Request) netip.Addr {
 	return at.Addr()
 }
 
-// createToken answers with a secret, as nothing but rollToken does.
-func (s tokenServer) createToken(ctx context.Context, r request) (json.RawMessage, error) {
-	var raw json.RawMessage
-	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
-		return nil, err
-	}
-	created, err := s.tokensOf(r.route).CreateTokenJSON(ctx, s.dialect.Translate(raw))
-	if err != nil {
-		return nil, err
-	}
-	return s.spelling().EncodeCreated(created)
-}
-
 // spelling is how answers are spelt. Both spellings of a condition's key are
 // read, so requests need none.
-func (s tokenServer) spelling() wire.Dialect {
+func (s *Server) spelling() wire.Dialect {
 	d := s.dialect
 	if s.faults.isSet(QuirkRequestIP) {
 		d.ConditionKey = wire.ConditionNewer

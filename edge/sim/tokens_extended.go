@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -13,43 +12,45 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// tokenServer answers the calls on tokens.
-type tokenServer struct{ *Server }
-
-// tokenCall makes the platform do one of the calls that are known beyond the
-// reference.
-func (s tokenServer) tokenCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
-	switch r.route.Call {
-	case edge.CallUserTokens:
-		return s.userTokens(ctx, r)
-	case edge.CallUserToken:
-		result, err = s.answerToken(s.tokensOf(r.route).UserToken(ctx, r.route.Token))
-	case edge.CallVerifyToken:
-		result, err = s.verifyToken(ctx, r)
-	case edge.CallPermissionGroups:
-		result, err = s.permissionGroups(ctx, r)
-	case edge.CallUpdateToken:
-		result, err = s.updateToken(ctx, r)
-	case edge.CallDeleteToken:
-		result, err = map[string]edge.TokenID{"id": r.route.Token}, s.tokensOf(r.route).DeleteToken(ctx, r.route.Token)
-	case edge.CallRollToken:
-		result, err = s.rollToken(ctx, r)
-	default:
-		err = failed(http.StatusNotFound, edge.CodeNoRoute, "this simulator does not offer "+string(r.route.Call))
+// tokensOf are the calls on the tokens that an address is about.
+func (s *Server) tokensOf(route route) mem.TokenCalls {
+	if route.account != "" {
+		return s.Platform.AccountTokens(route.account)
 	}
-	return result, nil, err
+	return s.Platform.TokenCalls
 }
 
-func (s tokenServer) answerToken(token edge.Token, err error) (json.RawMessage, error) {
+// createToken answers with a secret, as nothing but rollToken does.
+func (s *Server) createToken(r request) (json.RawMessage, error) {
+	var raw json.RawMessage
+	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
+		return nil, err
+	}
+	created, err := s.tokensOf(r.route).CreateTokenJSON(r.Context(), s.dialect.Translate(raw))
+	if err != nil {
+		return nil, err
+	}
+	return s.spelling().EncodeCreated(created)
+}
+
+func (s *Server) answerToken(token edge.Token, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
 	return s.spelling().EncodeToken(token)
 }
 
+func (s *Server) userToken(r request) (json.RawMessage, error) {
+	return s.answerToken(s.tokensOf(r.route).UserToken(r.Context(), r.route.token))
+}
+
+func (s *Server) deleteToken(r request) (map[string]edge.TokenID, error) {
+	return map[string]edge.TokenID{"id": r.route.token}, s.tokensOf(r.route).DeleteToken(r.Context(), r.route.token)
+}
+
 // userTokens is one page of the list.
-func (s tokenServer) userTokens(ctx context.Context, r request) (any, *wire.Info, error) {
-	tokens, err := s.tokensOf(r.route).UserTokens(ctx)
+func (s *Server) userTokens(r request) (any, *wire.Info, error) {
+	tokens, err := s.tokensOf(r.route).UserTokens(r.Context())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,8 +76,8 @@ func queryNumber(query url.Values, name string, missing, least, most int) (int, 
 }
 
 // verifyToken tells of the token that asks: no more than that it works.
-func (s tokenServer) verifyToken(ctx context.Context, r request) (any, error) {
-	token, err := s.tokensOf(r.route).VerifyTokenOf(ctx, func(t mem.SeedToken) bool { return t.ID == r.who.token.ID })
+func (s *Server) verifyToken(r request) (any, error) {
+	token, err := s.tokensOf(r.route).VerifyTokenOf(r.Context(), func(t mem.SeedToken) bool { return t.ID == r.who.token.ID })
 	return verified{token.ID, token.Status, token.NotBefore, token.ExpiresOn}, err
 }
 
@@ -89,8 +90,8 @@ type verified struct {
 
 // permissionGroups lists the groups that pass the filters name and scope, which
 // the profile vendor has.
-func (s tokenServer) permissionGroups(ctx context.Context, r request) (json.RawMessage, error) {
-	groups, err := s.tokensOf(r.route).PermissionGroups(ctx)
+func (s *Server) permissionGroups(r request) (json.RawMessage, error) {
+	groups, err := s.tokensOf(r.route).PermissionGroups(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -103,23 +104,23 @@ func (s tokenServer) permissionGroups(ctx context.Context, r request) (json.RawM
 	return s.dialect.EncodeGroups(groups)
 }
 
-func (s tokenServer) updateToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s *Server) updateToken(r request) (json.RawMessage, error) {
 	var raw json.RawMessage
 	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
 	}
-	return s.answerToken(s.tokensOf(r.route).UpdateTokenJSON(ctx, r.route.Token, s.dialect.Translate(raw)))
+	return s.answerToken(s.tokensOf(r.route).UpdateTokenJSON(r.Context(), r.route.token, s.dialect.Translate(raw)))
 }
 
 // rollToken takes a body or none: nothing in it counts.
-func (s tokenServer) rollToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s *Server) rollToken(r request) (json.RawMessage, error) {
 	if len(r.body) > 0 {
 		var ignored map[string]any
 		if err := wire.DecodeBody(r.Header, r.body, &ignored); err != nil {
 			return nil, err
 		}
 	}
-	secret, err := s.tokensOf(r.route).RollToken(ctx, r.route.Token)
+	secret, err := s.tokensOf(r.route).RollToken(r.Context(), r.route.token)
 	if err != nil {
 		return nil, err
 	}

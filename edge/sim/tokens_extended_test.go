@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func startExtended(t testing.TB, config sim.Config) *sim.Running {
@@ -34,9 +35,7 @@ func manyTokens(n int) mem.Seed {
 func TestTranscriptOfAList(t *testing.T) {
 	r := startExtended(t, sim.Config{Seed: manyTokens(120)})
 	c, err := client.New(client.Config{BaseURL: r.BaseURL, Token: func() (edge.Secret, error) { return r.TokensToken, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tokens, err := c.UserTokens(t.Context())
 	if err != nil || len(tokens) != 120 {
 		t.Fatalf("%d tokens: %v", len(tokens), err)
@@ -94,9 +93,7 @@ func TestTokenOnTheWire(t *testing.T) {
 	stored := func() (mem.SeedToken, edge.Policy) {
 		var policies []edge.Policy
 		token := r.Platform.Tokens()[2]
-		if err := json.Unmarshal(token.Policies, &policies); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(token.Policies, &policies))
 		return token, policies[0]
 	}
 	token, policy := stored()
@@ -106,9 +103,7 @@ func TestTokenOnTheWire(t *testing.T) {
 	}
 	sorted := func(s string) string { // members of a translated token are in the order of their names
 		var v any
-		if err := json.Unmarshal([]byte(s), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(s), &v))
 		data, _ := json.Marshal(v)
 		return string(data)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // policy allows or denies a permission group on one resource.
@@ -33,9 +34,7 @@ func as(t testing.TB, r *sim.Running, secret edge.Secret, method, path, body str
 		headers = append(headers, "Content-Type: application/json")
 	}
 	got, err := send(t, method, r.BaseURL+path, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got
 }
 
@@ -56,9 +55,7 @@ func TestCreatedTokenOnTheWire(t *testing.T) {
 	got := as(t, r, r.TokensToken, "POST", edge.TokensPath(), zonesToken)
 	stored := r.Platform.Tokens()[2]
 	var policies []edge.Policy
-	if err := json.Unmarshal(stored.Policies, &policies); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(stored.Policies, &policies))
 	got.want(t, 200, `{"result":{"id":"`+stored.ID+`","name":"ci","policies":[{"id":"`+policies[0].ID+`","effect":"allow",`+
 		`"resources":{"com.vendor.api.account.zone.*":"*"},"permission_groups":[{"id":"`+mem.RulesGroup+`","name":"Zone WAF Write",`+
 		`"scopes":["com.vendor.api.account.zone"]}]}],"status":"active","issued_on":"2026-05-01T00:00:00Z",`+
@@ -163,9 +160,7 @@ func TestWindowIsObeyed(t *testing.T) {
 		"2025-12-31T23:59:59Z": 401, "2026-01-01T00:00:00Z": 200, "2026-01-31T23:59:58Z": 200, "2026-02-01T00:00:00Z": 401, "2036-01-01T00:00:00Z": 401,
 	} {
 		now, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r.SetClock(now)
 		if got := as(t, r, secret, "GET", shopPath, ""); got.status != want || (want == 401) != strings.Contains(got.body, `"code":1000`) {
 			t.Errorf("%s: %d %s", at, got.status, got.body)

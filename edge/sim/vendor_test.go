@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func startVendor(t *testing.T, quirks ...string) *sim.Running {
@@ -75,9 +76,7 @@ func TestDryRunHasNoResult(t *testing.T) {
 	r := startVendor(t)
 	admin := credential(t, r, "administrator")
 	before, err := json.Marshal(r.Platform.State())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, call := range [][3]string{
 		{"POST", zoneRulesets, customRules},
 		{"PUT", "/zones/" + mem.ShopZone.String() + "/rulesets/phases/http_request_firewall_managed/entrypoint", `{"rules":[]}`},

@@ -11,20 +11,17 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The whole measurement, on a fleet of three: each row is there, and the
 // requests are those that docs/performance.md promises.
 func TestRequestsOfEachRow(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := harness.Build(binary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, harness.Build(binary))
 	o := options{binary: binary, concurrency: 2, repeat: 1}
 	got, err := o.measure(t.Context(), 3, time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []row{
 		{"heal all, a process", cost{requests: 2 + 3*3}},
 		{"validate, a process", cost{requests: 0}},
@@ -91,9 +88,7 @@ func TestMedians(t *testing.T) {
 
 func TestCPUCounts(t *testing.T) {
 	before, err := cpu(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for begin := time.Now(); time.Since(begin) < 20*time.Second; {
 		if after, err := cpu(os.Getpid()); err == nil && after > before {
 			return

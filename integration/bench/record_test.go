@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A run is no worse than its own record, and each cell that gets worse is named.
@@ -17,13 +19,9 @@ func TestRecordFindsWhatIsWorse(t *testing.T) {
 		rows: []row{{"sweep", cost{wall: 2 * time.Second, cpu: 3 * time.Second, peak: 60 << 20, requests: 11}}},
 	}
 	path := filepath.Join(t.TempDir(), "record.json")
-	if err := newRecord([]table{measured}, time.Unix(0, 0)).write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newRecord([]table{measured}, time.Unix(0, 0)).write(path))
 	kept, err := readRecord(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, change := range map[string]func(*cost){
 		"":         func(c *cost) { c.wall, c.cpu = 3*time.Second, 4*time.Second },
 		"wall":     func(c *cost) { c.wall *= 2 },
@@ -50,9 +48,7 @@ func TestRecordFindsWhatIsWorse(t *testing.T) {
 // The committed record can be read, and has the sizes that make bench measures.
 func TestCommittedRecord(t *testing.T) {
 	r, err := readRecord("record.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(r.Tables) == 0 || len(r.Tables[0].Rows) < 8 {
 		t.Errorf("the record has %d tables", len(r.Tables))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // byHand are changes that people make in a dashboard.
@@ -89,9 +90,7 @@ func adopt(t *testing.T, flags ...string) *adoption {
 	a.config = strings.Replace(a.Config.Text(a.Service), "base_url:", "profile: \"extended\"\nplatform: base_url:", 1)
 	core := adoptedSeed().Accounts[0].Rulesets
 	i := slices.IndexFunc(core, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })
-	if err := p.Platform.SetRuleset(mem.Account, core[i]); err != nil { // version 2
-		t.Fatal(err)
-	}
+	must.Do(t, p.Platform.SetRuleset(mem.Account, core[i])) // version 2
 	a.configure(`mode: "observe"`)
 	args := append([]string{"import", "--config", a.ConfigFile(), "--account", "Production"}, flags...)
 	harness.Run(t, nil, append(args, a.Repo.Dir)...).Want(t, 0, "imported 33 zones of 1 account: 3 tiers")
@@ -155,9 +154,7 @@ func (a *adoption) changeByHand() {
 	for i := range 2 * len(byHand) {
 		entryPoint := a.p.EntryPoint(handZone(i))
 		byHand[(i+i/len(byHand))%len(byHand)].change(&entryPoint.Rules[0])
-		if err := a.p.Platform.SetEntryPoint(handZone(i), entryPoint); err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, a.p.Platform.SetEntryPoint(handZone(i), entryPoint))
 	}
 }
 
@@ -249,9 +246,7 @@ func TestAdoptedFleetHeals(t *testing.T) {
 
 	// A ledger that is lost makes nothing new: what is there then stays.
 	a.Kill()
-	if err := os.RemoveAll(filepath.Join(a.Dir, "state")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(a.Dir, "state")))
 	a.changeByHand()
 	a.Start()
 	a.Poll("what is declared is healed", func() bool { return len(a.changed()) == 2*len(reported) })

@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -236,9 +237,7 @@ func (s *daySums) Report(_ context.Context, r reconcile.Report) {
 
 func newDay(t *testing.T, zones, requests int) *dayWorld {
 	server, err := sim.New(sim.Config{Seed: mem.Fleet(zones), RateLimit: sim.RateLimit{Requests: requests, Per: dayPer}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &dayWorld{
 		dayPlatform: &dayPlatform{
 			t: t, server: server, requests: requests,
@@ -261,9 +260,7 @@ func (w *dayWorld) transport(transport http.RoundTripper) {
 		BaseURL: "http://127.0.0.1/client/v4", Token: func() (edge.Secret, error) { return edge.NewSecret(token), nil },
 		Budget: w.budget, Concurrency: w.requests / perConcurrent, Transport: transport,
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 }
 
 // run is one life of the daemon.
@@ -277,9 +274,7 @@ func (w *dayWorld) run(ctx context.Context) (wait func()) {
 		}),
 		Reporters: []reconcile.Reporter{&w.reports},
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestAFullDisk: while nothing can be put on record nothing is written, and the daemon is not
@@ -21,9 +22,7 @@ func TestAFullDisk(t *testing.T) {
 	p := harness.StartPlatform(t, harness.Fleet(3))
 	s := harness.NewService(t, p, harness.ServiceConfig{Sync: "@every 1s"})
 	state := filepath.Join(s.Dir, "state")
-	if err := os.Mkdir(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(state, 0o700))
 	if err := syscall.Mount("tmpfs", state, "tmpfs", 0, "size=16m,mode=700"); err != nil {
 		t.Skipf("a disk to fill takes the right to mount one: %v", err)
 	}
@@ -41,9 +40,7 @@ func TestAFullDisk(t *testing.T) {
 		return code == http.StatusServiceUnavailable && strings.Contains(body, "the disk is full")
 	})
 	fill(t, filler) // what git has left behind
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filler))
 	freed := time.Now()
 	s.PollReady()
 	s.Poll("the zones are as declared", func() bool { return p.Threshold(mem.FleetZone(1)) == 30 && p.Threshold(mem.FleetZone(3)) == 30 })
@@ -54,9 +51,7 @@ func TestAFullDisk(t *testing.T) {
 func fill(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	for size := 1 << 20; size > 0; {
 		if _, err := file.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {

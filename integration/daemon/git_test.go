@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -87,9 +88,7 @@ func TestPlanOverSSH(t *testing.T) {
 	address, host := f.SSH("git", key.Public)
 	lockedAddress, lockedHost := f.SSH("deploy", locked.Public)
 	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	url, lockedURL := "ssh://git@"+address+f.Dir, "ssh://"+lockedAddress+f.Dir
 	hosts := f.file("known_hosts", gittest.KnownHosts(address, host)+gittest.KnownHosts(lockedAddress, lockedHost))
 	impostor := f.file("impostor", gittest.KnownHosts(address, stranger.Public))

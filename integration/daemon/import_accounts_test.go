@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // wantOnlyFor checks that each request was sent with the credential of one account.
@@ -59,9 +60,7 @@ func TestImportWithLanes(t *testing.T) {
 	// Absorb reads with the credential of the zone's account, and finds the zone by its name.
 	changed := p.EntryPoint(mem.FleetZone(62))
 	changed.Rules[0].Enabled = new(false)
-	if err := p.Platform.SetEntryPoint(mem.FleetZone(62), changed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Platform.SetEntryPoint(mem.FleetZone(62), changed))
 	p.ClearTranscript()
 	harness.Run(t, nil, "absorb", "--config", s.ConfigFile(), "--dir", dir, "zone-00062.example").Want(t, 0, "enabled: false")
 	wantOnlyFor(p, t, tenants()[2])

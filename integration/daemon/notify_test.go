@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // notified are the states that a daemon has sent to its service manager.
@@ -23,15 +24,11 @@ type notified struct {
 func serviceManager(t *testing.T) *notified {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "n") //nolint:usetesting // the path of a socket has at most 108 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "notify")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { socket.Close() })
 	t.Setenv("NOTIFY_SOCKET", path)
 	n := &notified{}

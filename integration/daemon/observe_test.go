@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var observedToken = fmt.Sprintf(`
@@ -24,9 +25,7 @@ func observing(t *testing.T, p *harness.Platform, more string) (s *harness.Servi
 	s.Write("tokens", p.TokensToken.Reveal()+"\n")
 	text := s.Config.Text(s) + "credentials: tokens: file: \"" + filepath.Join(s.Dir, "tokens") + "\"\n"
 	text += "sinks: ci: file: root: \"" + filepath.Join(s.Dir, "secrets") + "\"\n"
-	if err := os.Mkdir(filepath.Join(s.Dir, "secrets"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(s.Dir, "secrets"), 0o700))
 	configure = func(more string) { s.Configure(text + more) }
 	configure(more)
 	harness.Run(t, nil, "token", "init", "--config", s.ConfigFile()).Want(t, 0)

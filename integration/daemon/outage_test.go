@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // gate is a listener that hangs up on everybody until it is opened.
@@ -34,13 +35,9 @@ func (g *gate) Accept() (net.Conn, error) {
 func TestDaemonWaitsForThePlatform(t *testing.T) {
 	t.Parallel()
 	server, err := sim.New(harness.Fleet(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	g := &gate{Listener: listener}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -101,9 +98,7 @@ func TestRevokedCredential(t *testing.T) {
 	t.Parallel()
 	const zones, good, inFlight = 200, 20, 16
 	server, err := sim.New(harness.Fleet(zones))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var requests atomic.Int64
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) > good {

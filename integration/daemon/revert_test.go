@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const revertedZones = 80
@@ -160,9 +161,7 @@ func TestKilledRevert(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	killed := exec.CommandContext(ctx, harness.Seawall(t), "revert", "--commit", bad, "--yes", "--config", s.ConfigFile())
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, killed.Start())
 	s.PollLong(t, "the commit is stopped", func() bool {
 		return strings.Contains(command(s, "hold", "list").Stdout, "revert of commit "+bad[:12])
 	})

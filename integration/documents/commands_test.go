@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -107,9 +108,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 	ran := 0
 	for _, document := range documents {
 		name, err := filepath.Rel(harness.Root, document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		page := commandPages[name]
 		commands := shownCommands(t, harness.ReadText(t, document), page.spans)
 		for command := range page.commands {
@@ -170,14 +169,10 @@ func newSession(t *testing.T, page commandPage) *commandSession {
 	s.repo.Commit("edge.cue", fmt.Sprintf(commandZones, 2))
 	s.repo.Git("config", "receive.denyCurrentBranch", "ignore")
 	for _, folder := range []string{"bin", "etc", "state"} {
-		if err := os.Mkdir(filepath.Join(s.dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(s.dir, folder), 0o700))
 	}
 	for name, text := range standIns {
-		if err := os.WriteFile(filepath.Join(s.dir, "bin", name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(s.dir, "bin", name), []byte("#!/bin/bash\n"+text), 0o755))
 	}
 	listen := "127.0.0.1:" + freePort(t)
 	harness.Write(t, s.dir, "etc/rulesets.token", s.platform.RulesetsToken.Reveal())
@@ -300,9 +295,7 @@ func (s *commandSession) script(commands []string, details map[string]shown) str
 func (s *commandSession) run(commands []string, details map[string]shown) {
 	s.t.Helper()
 	work := filepath.Join(s.dir, "work")
-	if err := os.Mkdir(work, 0o755); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.Mkdir(work, 0o755))
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Minute)
 	defer cancel()
 	harness.Write(s.t, s.dir, "script", s.script(commands, details))

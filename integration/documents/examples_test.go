@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/examples"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -47,9 +48,7 @@ const (
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	entries, err := fs.ReadDir(examples.Files, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var there []string
 	for _, entry := range entries {
 		there = append(there, entry.Name())
@@ -63,9 +62,7 @@ func TestExamples(t *testing.T) {
 			t.Parallel()
 			p := harness.StartPlatform(t, sim.Config{})
 			dir, err := filepath.Abs(filepath.Join(harness.Root, "examples", name, filepath.FromSlash(want.path)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			tryExample(p, want, "--dir", dir, "--base-url", p.BaseURL)
 		})
 		if want.path == "." && name != "tokens" && !soak.On { // a folder shows the same
@@ -117,9 +114,7 @@ func commitExample(t *testing.T, repo *gittest.Repository, name string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	repo.Commit()
 }
 
@@ -127,9 +122,7 @@ func commitExample(t *testing.T, repo *gittest.Repository, name string) {
 func TestExampleOfIntegrations(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.Abs(filepath.Join(harness.Root, "examples", "integrations"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range []struct {
 		code int
 		args []string

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // mayDoAll is the value of a token with all that the README asks for.
@@ -79,8 +80,6 @@ func policyFor(t *testing.T, seed mem.Seed, groups []string) json.RawMessage {
 		policy.PermissionGroups = append(policy.PermissionGroups, edge.PermissionGroup{ID: seed.PermissionGroups[i].ID})
 	}
 	data, err := json.Marshal([]edge.Policy{policy})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return data
 }

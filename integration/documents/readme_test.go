@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -110,9 +111,7 @@ func TestReadmeTutorial(t *testing.T) {
 func session(t *testing.T, blocks []block) string {
 	t.Helper()
 	repository, err := filepath.Abs(harness.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b strings.Builder
 	// What the README builds is built in the repository, where most of it is
 	// compiled already, and put below the folder of the session. Linking takes long:

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // step is what a tutorial has the reader do between its blocks of shell, and what the block
@@ -100,9 +101,7 @@ func drift(t *testing.T, p *harness.Platform, score int) string {
 	entryPoint := p.EntryPoint(mem.FleetZone(1))
 	entryPoint.Rules[0].ActionParameters.Overrides.Rules[0].ScoreThreshold = &score
 	data, err := json.Marshal(entryPoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return fmt.Sprintf("curl --silent --fail --request PUT --data '%s' %s/zones/%s/entrypoint", data, p.ControlURL(), mem.FleetZone(1))
 }
 
@@ -180,9 +179,7 @@ func stateOfFleet(t *testing.T, seed mem.Seed) []byte {
 		}},
 	}))
 	data, err := json.Marshal(map[string]any{"version": 4, "resources": all})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return data
 }
 
@@ -192,9 +189,7 @@ func TestTutorialFromTerraform(t *testing.T) {
 	seed := tunedFleet()
 	p := harness.StartPlatform(t, sim.Config{Seed: seed, Profile: mem.Extended})
 	file := filepath.Join(t.TempDir(), "terraform.tfstate")
-	if err := os.WriteFile(file, stateOfFleet(t, seed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, stateOfFleet(t, seed), 0o600))
 	tutorial(t, p, "from-terraform.md", []step{
 		{before: "cp " + file + " .\nexport SEAWALL_RULESETS_TOKEN=" + p.RulesetsToken.Reveal(), shows: []string{"imported 12 zones of 1 account", "imported 1 token", "seawall token adopt ci", "valid: 12 zones, 12 deployments, 1 token"}},
 		{code: 4, shows: []string{"12 in sync", "token ci  unknown"}},

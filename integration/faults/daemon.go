@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -42,7 +43,7 @@ func startDaemon(ctx context.Context, binary, config, log string) (*daemon, erro
 // commits here weaken many zones.
 func configure(dir string, s shape, p *platform, r *repository) (string, error) {
 	config := harness.ServiceConfig{
-		Source: fmt.Sprintf("url: %q", r.url()), BaseURL: p.baseURL(), Token: p.token,
+		Source: fmt.Sprintf("url: %q", r.url()), BaseURL: p.baseURL(), Token: mem.RulesetsTokenValue,
 		Sync: "@every " + s.sync.String(), Sweep: "@every " + s.sweep.String(),
 		Requests: s.requests, Per: s.per, Concurrency: s.concurrency,
 	}

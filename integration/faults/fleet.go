@@ -49,6 +49,15 @@ func (f *fleet) want(z zone) int {
 	return f.scores[z]
 }
 
+// wants is what some zones should have.
+func (f *fleet) wants(zones []zone) map[zone]int {
+	scores := map[zone]int{}
+	for _, z := range zones {
+		scores[z] = f.want(z)
+	}
+	return scores
+}
+
 // declare takes over what a commit changes, and returns the files that say so.
 func (f *fleet) declare(changes map[zone]int) map[string]string {
 	f.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -185,17 +184,4 @@ func linesPart(before string, rows []row, order []scenario) string {
 		text += lines[s.fault]
 	}
 	return text
-}
-
-// writeLines rewrites the part of a page that shows the lines.
-func writeLines(file string, rows []row) error {
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, err := part(page, markLines)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return rewriteFile(file, markLines, linesPart(before, rows, scenarios()))
 }

@@ -126,12 +126,13 @@ func (o options) runRows(ctx context.Context) error {
 	text := table(rows) + notRun
 	fmt.Print(notRun)
 	if o.write != "" {
-		if err := writeLines(o.write, rows); err != nil {
+		shown := func(before string) string { return linesPart(before, rows, scenarios()) }
+		if err := rewriteFile(o.write, markLines, shown); err != nil {
 			return err
 		}
 	}
 	if o.write != "" && o.only == "" {
-		if err := rewriteFile(o.write, markFaults, text); err != nil {
+		if err := rewriteFile(o.write, markFaults, func(string) string { return text }); err != nil {
 			return err
 		}
 	}

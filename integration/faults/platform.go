@@ -21,12 +21,10 @@ import (
 // those that a fault swallows too.
 type platform struct {
 	*front
-	sim   *sim.Server
-	token string
+	sim *sim.Server
 
 	mu     sync.Mutex
 	record []write
-	asked  int // requests so far
 }
 
 // write is one PATCH.
@@ -53,7 +51,6 @@ func startPlatform(s shape, f *fleet) (*platform, error) {
 		return nil, err
 	}
 	p.outer = p.recorded
-	p.token = server.Greeting(address(p.address)).RulesetsToken
 	for z := faulty; int(z) <= f.size(); z++ {
 		if err := p.set(z, f.want(z)); err != nil {
 			return nil, err
@@ -97,7 +94,6 @@ func (p *platform) live(z zone) int {
 // recorded notes what passes.
 func (p *platform) recorded(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPatch {
-		p.count(nil)
 		next.ServeHTTP(w, r)
 		return
 	}
@@ -106,22 +102,15 @@ func (p *platform) recorded(next http.Handler, w http.ResponseWriter, r *http.Re
 		panic(http.ErrAbortHandler)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	n := p.count(&write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
+	p.mu.Lock()
+	n := len(p.record)
+	p.record = append(p.record, write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
+	p.mu.Unlock()
 	seen := &statusWriter{ResponseWriter: w}
 	next.ServeHTTP(seen, r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
-}
-
-func (p *platform) count(w *write) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.asked++
-	if w != nil {
-		p.record = append(p.record, *w)
-	}
-	return len(p.record) - 1
 }
 
 // writes returns those so far.
@@ -187,9 +176,3 @@ func scoreOf(body []byte) int {
 	}
 	return harness.Threshold(rule)
 }
-
-// address is a net.Addr of which the text is known.
-type address string
-
-func (a address) Network() string { return "tcp" }
-func (a address) String() string  { return string(a) }

@@ -10,14 +10,13 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func startTestPlatform(t *testing.T) *platform {
 	t.Helper()
 	p, err := startPlatform(shape{}, newFleet(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = p.refuse() })
 	return p
 }
@@ -30,9 +29,7 @@ func (p *platform) send(t *testing.T, want int, method string, z zone, body stri
 	path := edge.EntryPointPath(id, edge.PhaseFirewallManaged)
 	if method == http.MethodPatch {
 		entryPoint, err := p.sim.Platform.EntryPoint(t.Context(), id, edge.PhaseFirewallManaged)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		path = edge.RulePath(id, entryPoint.ID, entryPoint.Rules[0].ID)
 	}
 	wait := time.Minute
@@ -42,10 +39,8 @@ func (p *platform) send(t *testing.T, want int, method string, z zone, body stri
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, p.baseURL()+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+p.token)
+	must.Do(t, err)
+	req.Header.Set("Authorization", "Bearer "+mem.RulesetsTokenValue)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -97,9 +92,7 @@ func TestFaultsOfAZone(t *testing.T) {
 		if got := p.live(2); test.name != "stalled" && got == 77 {
 			t.Errorf("%s: the write took effect", test.name)
 		}
-		if err := p.set(2, 22); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.set(2, 22))
 	}
 	p.calm()
 	if got := p.send(t, 200, http.MethodPatch, 2, update); got != 200 || p.live(2) != 77 || !p.writes()[len(p.writes())-1].ok {
@@ -110,16 +103,12 @@ func TestFaultsOfAZone(t *testing.T) {
 // TestRefuse: a platform that refuses connections comes back at its address.
 func TestRefuse(t *testing.T) {
 	p := startTestPlatform(t)
-	if err := p.refuse(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.refuse())
 	if got := p.send(t, 0, http.MethodGet, 1, ""); got != 0 {
 		t.Errorf("answered %d", got)
 	}
 	for range 2 {
-		if err := p.reopen(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.reopen())
 	}
 	if got := p.send(t, 200, http.MethodGet, 1, ""); got != 200 {
 		t.Errorf("answered %d", got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestOneRow measures a row over a fault that the program hardly feels, with the
@@ -13,9 +14,7 @@ import (
 func TestOneRow(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := harness.Build(binary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, harness.Build(binary))
 	s := quirkScenario("reorder")
 	s.shape = shape{zones: 20, sweep: time.Second}
 	s.drift = drifts{count: 4, settle: time.Millisecond}

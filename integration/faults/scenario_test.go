@@ -45,7 +45,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for mark := range map[string]bool{markFaults: true, markSoak: true} {
-		if _, err := rewrite([]byte(page), mark, ""); err != nil {
+		if _, err := rewrite(page, mark, func(string) string { return "" }); err != nil {
 			t.Error(err)
 		}
 	}

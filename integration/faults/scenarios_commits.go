@@ -41,11 +41,7 @@ func revertScenario() scenario {
 // pushed.
 func pushAndRevert(ctx context.Context, f *fixture) (time.Time, error) {
 	zones := span(pushed+pushZones, pushed+pushZones+badZones-1)
-	old := map[zone]int{}
-	for _, z := range zones {
-		old[z] = f.fleet.want(z)
-	}
-	begin := time.Now()
+	old, begin := f.fleet.wants(zones), time.Now()
 	z, err := f.push(ctx)
 	if err != nil {
 		return begin, err
@@ -63,14 +59,10 @@ func pushAndRevert(ctx context.Context, f *fixture) (time.Time, error) {
 	}
 	force := time.Now().Add(took)
 	f.await(ctx, time.Until(force), func() bool { return f.returned(old) })
-	return earlier(force, time.Now()), nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+	if now := time.Now(); now.Before(force) {
+		return now, nil
 	}
-	return b
+	return force, nil
 }
 
 // returned reports whether any zone was written its old value again.

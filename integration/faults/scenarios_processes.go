@@ -86,10 +86,7 @@ func applyRevertedScenario() scenario {
 // was writing.
 func applyAndRevert(ctx context.Context, f *fixture) (time.Time, error) {
 	zones, begin := span(pushed+pushZones, appliedLast), time.Now()
-	old := map[zone]int{}
-	for _, z := range zones {
-		old[z] = f.fleet.want(z)
-	}
+	old := f.fleet.wants(zones)
 	f.platform.disturb(slowPatches(time.Second))
 	if err := f.repo.Commit(ctx, "a bad idea", f.fleet.declare(all(zones, appliedBad))); err != nil {
 		return begin, err

@@ -107,7 +107,7 @@ func (o options) runSoak(ctx context.Context) error {
 	text := s.report()
 	fmt.Print(text)
 	if o.write != "" {
-		if err := rewriteFile(o.write, markSoak, text); err != nil {
+		if err := rewriteFile(o.write, markSoak, func(string) string { return text }); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -57,41 +56,27 @@ const (
 	markLines  = "log"
 )
 
-// part is what stands between the marks of a page.
-func part(page []byte, mark string) (string, error) {
-	begin, end := marks(mark)
-	_, rest, found := bytes.Cut(page, []byte(begin))
-	text, _, closed := bytes.Cut(rest, []byte(end))
+// rewrite changes what stands between the marks of a page.
+func rewrite(page, mark string, change func(before string) string) (string, error) {
+	begin, end := fmt.Sprintf("<!-- %s: written by integration/faults -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
+	head, rest, found := strings.Cut(page, begin)
+	text, tail, closed := strings.Cut(rest, end)
 	if !found || !closed {
 		return "", fmt.Errorf("the page has no part between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
-	return string(text), nil
+	return head + begin + change(text) + end + tail, nil
 }
 
-func marks(mark string) (begin, end string) {
-	return fmt.Sprintf("<!-- %s: written by integration/faults -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
-}
-
-// rewrite replaces what stands between the marks of a page.
-func rewrite(page []byte, mark, text string) ([]byte, error) {
-	begin, end := marks(mark)
-	head, rest, found := bytes.Cut(page, []byte(begin))
-	_, tail, closed := bytes.Cut(rest, []byte(end))
-	if !found || !closed {
-		return nil, fmt.Errorf("the page has no part between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
-	return []byte(string(head) + begin + text + end + string(tail)), nil
-}
-
-func rewriteFile(file, mark, text string) error {
+func rewriteFile(file, mark string, change func(before string) string) error {
 	page, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	if page, err = rewrite(page, mark, text); err != nil {
+	text, err := rewrite(string(page), mark, change)
+	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return os.WriteFile(file, page, 0o644)
+	return os.WriteFile(file, []byte(text), 0o644)
 }
 
 // tell says on standard error how a row went, as soon as it is known.

@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -54,24 +55,24 @@ func (p *forgetful) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.
 	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *forgetful) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	if p.refuses && phase == toyPhase {
+func (p *forgetful) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	switch {
+	case p.refuses && w.Call == edge.CallCreateEntryPoint && w.Phase == toyPhase:
 		return nil, reconciletest.ErrForbidden
+	case w.Call == edge.CallUpdateRule:
+		p.writes++
+		if p.forgets {
+			w.Rules[0].Expression = expressionIn(p.Platform, w.Scope)
+		}
 	}
-	return p.Platform.CreateEntryPoint(ctx, zone, phase, rules)
-}
-
-func (p *forgetful) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	p.writes++
-	if p.forgets {
-		body.Expression = expressionIn(p.Platform, zone)
-	}
-	return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body)
+	return p.Platform.Send(ctx, w)
 }
 
 // expressionIn is that of the toy rule of a zone; empty where there is none.
-func expressionIn(p *mem.Platform, zone edge.Scope) string {
-	r, _ := p.EntryPoint(context.Background(), zone, toyPhase)
+func expressionIn(p *mem.Platform, zone edge.Scope) string { return expressionAt(p, zone.At(toyPhase)) }
+
+func expressionAt(p *mem.Platform, at edge.Place) string {
+	r, _ := p.EntryPoint(context.Background(), at.Scope, at.Phase)
 	for _, rule := range r.Rules {
 		if rule.Ref == "admins" {
 			return rule.Expression
@@ -128,7 +129,7 @@ func (d *daemon) start() {
 			Reader: d.platform, Writer: d.platform, Room: func(edge.Class, int) int { return 1 << 20 },
 		}),
 	})
-	must(d.T, err)
+	must.Do(d.T, err)
 	d.Controller = heart
 	done := make(chan struct{})
 	go func() {
@@ -221,14 +222,18 @@ func TestADaemonKeepsAThirdKind(t *testing.T) {
 // drift changes the toy rule of a zone as a person in a dashboard does.
 func drift(d *daemon, i int, expression string) {
 	d.Helper()
-	zone := mem.FleetZone(i)
-	r, err := d.platform.EntryPoint(d.Context(), zone, toyPhase)
-	must(d.T, err)
+	driftAt(d, mem.FleetZone(i).At(toyPhase), expression)
+}
+
+func driftAt(d *daemon, at edge.Place, expression string) {
+	d.Helper()
+	r, err := d.platform.EntryPoint(d.Context(), at.Scope, at.Phase)
+	must.Do(d.T, err)
 	rule := r.Rules[slices.IndexFunc(r.Rules, func(r edge.Rule) bool { return r.Ref == "admins" })]
 	body := rule.Update()
 	body.Expression = expression
-	_, err = d.platform.Platform.UpdateRule(d.Context(), zone, r.ID, rule.ID, body)
-	must(d.T, err)
+	_, err = d.platform.Platform.Send(d.Context(), edge.UpdateRule(at.Scope, r.ID, rule.ID, body))
+	must.Do(d.T, err)
 }
 
 // A platform that does not keep what it takes is not written to again and again, and the
@@ -386,14 +391,14 @@ func TestADaemonHasAThirdKindInTheHistory(t *testing.T) {
 		open := func() {
 			var err error
 			d.ledger, err = ledger.Open(path)
-			must(t, err)
+			must.Do(t, err)
 			d.ledger.Now = time.Now
 			d.start()
 		}
 		shut := func() {
 			d.stop()
 			d.stop = func() {}
-			must(t, d.ledger.Close())
+			must.Do(t, d.ledger.Close())
 		}
 		open()
 		drift(d, 1, "ip.src eq 203.0.113.9")
@@ -417,7 +422,7 @@ func TestADaemonHasAThirdKindInTheHistory(t *testing.T) {
 			got = append(got, strings.TrimSpace(strings.Join([]string{string(e.Kind), string(e.Subject.Kind), e.Subject.Ref, e.Action, string(e.Trigger), outcome}, " ")))
 			return nil
 		})
-		must(t, err)
+		must.Do(t, err)
 		want := []string{
 			"write toy admins deploy sync converged", "found toy admins changed sweep", "write toy admins update sweep converged",
 			"write toy admins remove sync converged",
@@ -438,7 +443,7 @@ func TestAnApprovalReleasesAThirdKindInADaemon(t *testing.T) {
 		d.start()
 		d.push("c2", ruled("ip.src eq 192.0.2.1")...)
 		z, _ := d.why(1)
-		must(t, d.records.Approve(t.Context(), []reconcile.Approval{{Kind: reconcile.Approved, Digest: z.Decisions[0].Approve, Who: "kim", At: time.Now()}}))
+		must.Do(t, d.records.Approve(t.Context(), []reconcile.Approval{{Kind: reconcile.Approved, Digest: z.Decisions[0].Approve, Who: "kim", At: time.Now()}}))
 		d.pass(2 * time.Minute)
 		if z, why := d.why(1); z.Outcome != inspect.InSync {
 			t.Error(why)

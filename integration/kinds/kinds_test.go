@@ -20,15 +20,17 @@ import (
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 func TestMain(m *testing.M) {
-	planner.Kinds = append(planner.Kinds, toy{})
+	planner.Kinds = append(planner.Kinds, toys...)
 	os.Exit(m.Run())
 }
 
@@ -42,25 +44,19 @@ type fixture struct {
 	guards   reconcile.Guards
 	commit   string
 	declared [2][]desired.Other
+	zones    []desired.Zone // in the place of both; nil: none
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	platform, err := mem.New(mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
-	must(t, err)
+	must.Do(t, err)
 	records, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = records.Close() })
 	f := &fixture{T: t, platform: platform, calls: edge.Record(platform), records: records, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	records.Now = f.Now
 	return f
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (f *fixture) Now() time.Time { return f.now }
@@ -72,6 +68,9 @@ func (f *fixture) Compile(context.Context, string) (desired.State, []desired.Pro
 	for i, others := range f.declared {
 		key := []string{"shop.example", "pay.example"}[i]
 		account.Zones = append(account.Zones, desired.Zone{Key: key, Scope: mem.FleetZone(i + 1), Labels: map[string]string{"tier": key}, Others: others})
+	}
+	if f.zones != nil {
+		return reconciletest.State(f.commit, f.zones...), nil, nil
 	}
 	return desired.State{Commit: f.commit, Accounts: []desired.Account{account}}, nil, nil
 }
@@ -115,7 +114,7 @@ func (f *fixture) live(zone int) string {
 func (f *fixture) apply(order once.Order) reconcile.Report {
 	f.Helper()
 	report := f.run().Apply(f.Context(), order)
-	must(f.T, report.Err)
+	must.Do(f.T, report.Err)
 	return report
 }
 
@@ -164,7 +163,7 @@ func (f *fixture) revert(commit string) {
 	f.Helper()
 	run := &revert.Run{Records: f.records, Guards: f.guards, Lanes: f.lanes(), Now: f.Now}
 	p, err := run.Plan(f.Context(), revert.Order{Filter: reconcile.HistoryFilter{Commit: commit}, Who: "kim"})
-	must(f.T, err)
+	must.Do(f.T, err)
 	report := run.Apply(f.Context(), p)
 	if report.Err != nil || report.Count(reconcile.Converged) != 2 {
 		f.Fatalf("reverted: %v, %+v, %+v", report.Err, report.Results, report.Plan.Problems)
@@ -179,12 +178,12 @@ func (f *fixture) inHistory(actions ...string) {
 		if e.Kind != reconcile.EntryWrite {
 			return nil
 		}
-		if got = append(got, e.Action); e.Subject.ID() != idOf(mem.FleetZone(1), "admins") || e.Result == nil || e.Result.Outcome != reconcile.Converged {
+		if got = append(got, e.Action); e.Subject.ID() != (diff.ID{Kind: toyName, Scope: mem.FleetZone(1), Ref: "admins"}) || e.Result == nil || e.Result.Outcome != reconcile.Converged {
 			f.Errorf("entry %+v, result %+v", e.Subject, e.Result)
 		}
 		return nil
 	})
-	must(f.T, err)
+	must.Do(f.T, err)
 	if !slices.Equal(got, actions) {
 		f.Errorf("history has %q", got)
 	}
@@ -194,7 +193,7 @@ func (f *fixture) inHistory(actions ...string) {
 func shown(t *testing.T, p diff.Plan) {
 	t.Helper()
 	var text, data, markdown bytes.Buffer
-	must(t, errors.Join(render.Text(&text, p, false), render.JSON(&data, p), render.Markdown(&markdown, p)))
+	must.Do(t, errors.Join(render.Text(&text, p, false), render.JSON(&data, p), render.Markdown(&markdown, p)))
 	for form, said := range map[string]string{text.String(): "admins", markdown.String(): "admins", data.String(): `"kind": "toy"`} {
 		if !strings.Contains(form, said) || !strings.Contains(form, "192.0.2.1") {
 			t.Errorf("%q is not in %s", said, form)
@@ -210,7 +209,7 @@ func TestGuardsHoldAThirdKind(t *testing.T) {
 		want []diff.Guard
 	}{
 		"hold": {func(f *fixture) {
-			must(f.T, f.records.Hold(f.Context(), diff.Hold{Zone: "shop.example", Until: f.now.Add(time.Hour), Reason: "an attack"}, "kim"))
+			must.Do(f.T, f.records.Hold(f.Context(), diff.Hold{Zone: "shop.example", Until: f.now.Add(time.Hour), Reason: "an attack"}, "kim"))
 		}, []diff.Guard{diff.GuardHold}},
 		"limit": {func(f *fixture) {
 			f.guards.Rules = []guard.Rule{{Name: "few", Changes: &guard.Limit{Count: &one}}}

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/review"
@@ -44,6 +45,17 @@ func (h heads) Fetch(context.Context, []int) (map[int]string, map[int]error, err
 	return map[int]string{7: h.Head}, nil, nil
 }
 
+// review looks at the head of a repository once, beside a state in force.
+func (f *fixture) review(repo *reconciletest.Repo, base desired.State, lane reconcile.Lane) *board {
+	f.Helper()
+	forge := &board{}
+	must.Do(f.T, review.New(review.Config{
+		Forge: forge, Heads: heads{repo}, Base: func() (desired.State, bool) { return base, true }, Records: f.records,
+		Lanes: reconcile.OneLane(lane), Now: f.Now, Comments: true, Guards: f.guards,
+	}).Round(f.Context()))
+	return forge
+}
+
 // The plan of a pull request shows what a merge would do to a third kind, and what its guards
 // say, and sends nothing.
 func TestAPullRequestShowsAThirdKind(t *testing.T) {
@@ -57,7 +69,7 @@ func TestAPullRequestShowsAThirdKind(t *testing.T) {
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: calls, Concurrency: 1}), Now: clock.Now, Comments: true,
 		Guards: reconcile.Guards{Rules: []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}},
 	})
-	must(t, reviews.Round(t.Context()))
+	must.Do(t, reviews.Round(t.Context()))
 	for _, want := range []string{"2 zones: 2 refused", "toy admins", "192.0.2.1", "guards.all", "seawall apply --approve sha256:"} {
 		if !strings.Contains(forge.comment, want) {
 			t.Errorf("%q is not in\n%s", want, forge.comment)
@@ -73,7 +85,7 @@ func TestAPullRequestShowsAThirdKind(t *testing.T) {
 	}
 	repo.Push("p2", ruled("")...)
 	clock.Advance(time.Minute)
-	must(t, reviews.Round(t.Context()))
+	must.Do(t, reviews.Round(t.Context()))
 	if forge.status.State != reconcile.StatusSuccess {
 		t.Errorf("a head that changes nothing: %+v\n%s", forge.status, forge.comment)
 	}

@@ -1,24 +1,34 @@
 package kinds_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
 
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// toy is a third kind: rules of another phase, each known by its ref, with an expression. It is
-// all that a kind needs that lives in an entry point.
-type toy struct{}
+// toy is a third kind: rules of a phase, each known by its ref, with an expression. It is all
+// that a kind needs that lives in an entry point.
+type toy struct {
+	name   desired.KindName
+	phase  edge.Phase
+	action edge.Action
+}
 
+// One toy has a phase of its own, and the other shares that of deployments.
 const (
-	toyName  diff.KindName = "toy"
-	toyPhase edge.Phase    = "http_request_firewall_custom"
+	toyName   desired.KindName = "toy"
+	toyPhase  edge.Phase       = "http_request_firewall_custom"
+	guestName desired.KindName = "guest"
 )
+
+var toys = []diff.Kind{toy{toyName, toyPhase, edge.ActionBlock}, toy{guestName, edge.PhaseFirewallManaged, "skip"}}
 
 // toyRule is what a zone declares.
 type toyRule struct {
@@ -26,30 +36,46 @@ type toyRule struct {
 	Prune      bool   `json:"-"`
 }
 
-func declare(key string, r toyRule) desired.Other {
-	value, _ := json.Marshal(r) // a text and a boolean
-	return desired.Other{Kind: string(toyName), Key: key, Origin: desired.Origin{File: "shop.cue", Line: 9, Column: 2}, Prune: r.Prune, Value: string(value)}
+func declare(key string, r toyRule) desired.Other { return declareOf(toyName, key, r) }
+
+func declareOf(kind desired.KindName, key string, r toyRule) desired.Other {
+	o, _ := desired.NewOther(kind, key, desired.Origin{File: "shop.cue", Line: 9, Column: 2}, map[string]any{"expression": r.Expression, "prune": r.Prune})
+	return o
 }
 
-func (toy) Name() diff.KindName { return toyName }
-
-func (toy) Phases(zone desired.Zone, removable diff.Pruning) []edge.Phase {
-	for id := range removable {
-		if id.Kind == toyName {
-			return []edge.Phase{toyPhase}
+// How toys are declared, and the part of the schema that lets them be.
+func init() {
+	desired.Declarations = append(desired.Declarations,
+		desired.Declaration{Kind: toyName, Path: []string{"rules", "toy"}, Members: []string{"expression", "match.hosts", "match.paths"}},
+		desired.Declaration{Kind: guestName, Path: []string{"guest"}, Members: []string{"expression", "match.hosts", "match.paths"}})
+	schema.Altered = func(name string, text []byte) []byte {
+		if name != "desired.cue" {
+			return text
 		}
+		for _, definition := range []string{"#Zone: {", "#Account: {"} {
+			text = bytes.Replace(text, []byte("\n"+definition+"\n"), []byte("\n"+definition+"\n\trules?: toy?: [#Key]: #Toy\n\tguest?: [#Key]: #Toy\n"), 1)
+		}
+		return append(text, "\n#Toy: {expression!: #Text, match?: {hosts?: [...string], paths?: [...string]}, prune?: bool}\n"...)
 	}
-	if slices.ContainsFunc(zone.Others, func(o desired.Other) bool { return o.Kind == string(toyName) }) {
-		return []edge.Phase{toyPhase}
+}
+
+func (k toy) Name() desired.KindName { return k.name }
+
+// declares reports whether something that a zone declares is of the kind.
+func (k toy) declares(o desired.Other) bool { return o.Kind == k.name }
+
+func (k toy) Phases(zone desired.Zone, removable diff.Pruning) []edge.Phase {
+	if removable.Of(k.name) || slices.ContainsFunc(zone.Others, k.declares) {
+		return []edge.Phase{k.phase}
 	}
 	return nil
 }
 
-func (toy) Declared(account desired.Account, _ diff.AccountLive) iter.Seq2[diff.ID, bool] {
+func (k toy) Declared(account desired.Account, _ diff.AccountLive) iter.Seq2[diff.ID, bool] {
 	return func(yield func(diff.ID, bool) bool) {
 		for _, zone := range account.Zones {
 			for _, o := range zone.Others {
-				if o.Kind == string(toyName) && !yield(idOf(zone.Scope, o.Key), true) {
+				if k.declares(o) && !yield(k.idOf(zone.Scope, o.Key), true) {
 					return
 				}
 			}
@@ -57,26 +83,26 @@ func (toy) Declared(account desired.Account, _ diff.AccountLive) iter.Seq2[diff.
 	}
 }
 
-func idOf(scope edge.Scope, ref string) diff.ID {
-	return diff.ID{Kind: toyName, Scope: scope, Ref: ref}
+func (k toy) idOf(scope edge.Scope, ref string) diff.ID {
+	return diff.ID{Kind: k.name, Scope: scope, Ref: ref}
 }
 
 func (k toy) Plan(in diff.Input) (out diff.Part) {
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
-			entryPoint, read := in.Live.EntryPoints[zone.Scope.At(toyPhase)]
+			entryPoint, read := in.Live.EntryPoints[zone.Scope.At(k.phase)]
 			if !read {
 				continue
 			}
 			declared := map[diff.ID]bool{}
 			for _, o := range zone.Others {
-				if o.Kind == string(toyName) {
-					declared[idOf(zone.Scope, o.Key)] = true
+				if k.declares(o) {
+					declared[k.idOf(zone.Scope, o.Key)] = true
 					k.planRule(&out, account, zone, o, entryPoint)
 				}
 			}
 			for id, mark := range in.Prunable {
-				if id.Kind == toyName && id.Scope == zone.Scope && !declared[id] {
+				if id.Kind == k.name && id.Scope == zone.Scope && !declared[id] {
 					k.planRemoval(&out, account, zone, id, mark, entryPoint.Value)
 				}
 			}
@@ -85,16 +111,16 @@ func (k toy) Plan(in diff.Input) (out diff.Part) {
 	return out
 }
 
-func (toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone, o desired.Other, entryPoint diff.Observed[edge.Ruleset]) {
+func (k toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone, o desired.Other, entryPoint diff.Observed[edge.Ruleset]) {
 	var want toyRule
 	if err := json.Unmarshal([]byte(o.Value), &want); err != nil || entryPoint.Err != nil && !errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound) {
-		out.Problems = append(out.Problems, diff.Problem{Kind: toyName, Scope: zone.Scope, Account: account.Key, Zone: zone.Key, Deployment: o.Key, State: diff.Unknown, Reason: "it was not read", Err: entryPoint.Err})
+		out.Problems = append(out.Problems, diff.Problem{Kind: k.name, Scope: zone.Scope, Account: account.Key, Zone: zone.Key, Deployment: o.Key, State: diff.Unknown, Reason: "it was not read", Err: entryPoint.Err})
 		return
 	}
-	change := change(account, zone, o.Key)
+	change := k.change(account, zone, o.Key)
 	change.Origin = o.Origin
-	target := diff.Target{Kind: toyName, Ref: o.Key, Phase: toyPhase, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Owned: []diff.Member{"expression"}}
-	body := edge.Rule{Ref: o.Key, Action: edge.ActionBlock, Expression: want.Expression}
+	target := diff.Target{Kind: k.name, Ref: o.Key, Phase: k.phase, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Owned: []diff.Member{"expression"}}
+	body := edge.Rule{Ref: o.Key, Action: k.action, Expression: want.Expression}
 	i := slices.IndexFunc(entryPoint.Value.Rules, func(r edge.Rule) bool { return r.Ref == o.Key })
 	switch {
 	case i < 0:
@@ -110,7 +136,7 @@ func (toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone, 
 		change.Operation = diff.RuleOperation{Do: diff.ActionUpdate, Target: target, Body: body}
 		out.Changes = append(out.Changes, change)
 	default:
-		s := diff.Settled{ID: idOf(zone.Scope, o.Key), Owned: target.Owned}
+		s := diff.Settled{ID: k.idOf(zone.Scope, o.Key), Owned: target.Owned}
 		if o.Prune {
 			s.Prune = &diff.Prunable{Account: account.Key, Zone: zone.Key, Deployment: o.Key, Rule: entryPoint.Value.Rules[i].ID}
 		}
@@ -118,27 +144,27 @@ func (toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone, 
 	}
 }
 
-func (toy) planRemoval(out *diff.Part, account desired.Account, zone desired.Zone, id diff.ID, mark diff.Prunable, entryPoint edge.Ruleset) {
+func (k toy) planRemoval(out *diff.Part, account desired.Account, zone desired.Zone, id diff.ID, mark diff.Prunable, entryPoint edge.Ruleset) {
 	i := slices.IndexFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.ID == mark.Rule })
 	if i < 0 {
 		out.Settled = append(out.Settled, diff.Settled{ID: id, Removed: true})
 		return
 	}
-	change := change(account, zone, id.Ref)
+	change := k.change(account, zone, id.Ref)
 	change.Direction = diff.Weakens
 	change.Fields = []diff.Field{{Path: "expression", Old: entryPoint.Rules[i].Expression, Direction: diff.Weakens}}
 	change.Operation = diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
-		Kind: toyName, Ref: id.Ref, Phase: toyPhase, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: mark.Rule,
+		Kind: k.name, Ref: id.Ref, Phase: k.phase, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: mark.Rule,
 	}}
 	out.Changes = append(out.Changes, change)
 }
 
-func change(account desired.Account, zone desired.Zone, key string) diff.Change {
-	return diff.Change{Kind: toyName, Account: account.Key, Zone: zone.Key, Scope: zone.Scope, ZoneOrigin: zone.Origin, Deployment: key}
+func (k toy) change(account desired.Account, zone desired.Zone, key string) diff.Change {
+	return diff.Change{Kind: k.name, Account: account.Key, Zone: zone.Key, Scope: zone.Scope, ZoneOrigin: zone.Origin, Deployment: key}
 }
 
-func (toy) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
-	entryPoint := in.Live.EntryPoints[r.ID.Scope.At(toyPhase)].Value
+func (k toy) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
+	entryPoint := in.Live.EntryPoints[r.ID.Scope.At(k.phase)].Value
 	i := slices.IndexFunc(entryPoint.Rules, func(rule edge.Rule) bool { return rule.Ref == r.ID.Ref })
 	if i < 0 {
 		return nil, &diff.Problem{State: diff.ChangedSince, Reason: "the rule is gone"}
@@ -156,7 +182,33 @@ func (toy) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Probl
 	return &diff.Change{
 		Direction: diff.Weakens, Fields: []diff.Field{{Path: "expression", Old: live.Expression, New: body.Expression, Direction: diff.Weakens}},
 		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Body: body, Target: diff.Target{
-			Kind: toyName, Ref: r.ID.Ref, Phase: toyPhase, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: live.ID,
+			Kind: k.name, Ref: r.ID.Ref, Phase: k.phase, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: live.ID,
 		}},
 	}, nil
+}
+
+// Phase, Declare and Redeclare make it a [diff.Declarer].
+func (k toy) Phase() edge.Phase { return k.phase }
+
+func (k toy) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
+	for _, rule := range entryPoint.Rules {
+		if rule.Action == k.action {
+			o, _ := desired.NewOther(k.name, rule.Ref, desired.Origin{}, map[string]any{"expression": rule.Expression})
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (k toy) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool) {
+	i := slices.IndexFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.Ref == o.Key })
+	if i < 0 {
+		return o, false
+	}
+	values := map[string]any{}
+	_ = json.Unmarshal([]byte(o.Value), &values) // it was declared
+	values["expression"], values["prune"] = entryPoint.Rules[i].Expression, o.Prune
+	now, _ := desired.NewOther(k.name, o.Key, o.Origin, values)
+	now.Places = o.Places
+	return now, true
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // module is a program that is built from a Go module as others publish it.
@@ -79,13 +80,9 @@ func (m module) build(t testing.TB) (folder string) {
 	for _, each := range m.keep {
 		copyFolder(t, filepath.Join(own.Dir, each), filepath.Join(folder, each))
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o755))
 	run(t, exec.Command("cp", filepath.Join(scratch, name), filepath.Join(folder, name+".part")))
-	if err := os.Rename(filepath.Join(folder, name+".part"), filepath.Join(folder, name)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(folder, name+".part"), filepath.Join(folder, name)))
 	return folder
 }
 
@@ -160,7 +157,5 @@ func copyFolder(t testing.TB, from, to string) {
 		}
 		return os.WriteFile(target, data, 0o644)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestMain(m *testing.M) {
@@ -32,8 +33,6 @@ func built(t testing.TB, pattern string) string {
 		t.Fatalf("dist/ has %d files %s; run make release-snapshot", len(found), pattern)
 	}
 	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return path
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // found is what a plan of the fetched repository says.
@@ -79,9 +80,7 @@ func startGateway(t *testing.T, repo *gittest.Repository, ca *authority) gates {
 	dir := t.TempDir()
 	address, expired, named := freeAddress(t), freeAddress(t), freeAddress(t)
 	_, other, err := net.SplitHostPort(named)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	socket := filepath.Join(dir, "cgi")
 	writeFile(t, filepath.Join(dir, "users"), "ada:{PLAIN}s3cret-lock\nx-access-token:{PLAIN}t0ken-lock\n")
 	params := fmt.Sprintf("fastcgi_pass unix:%s;\nfastcgi_param SCRIPT_FILENAME %s;\nfastcgi_param PATH_INFO $1;\n",
@@ -209,14 +208,10 @@ func startSSH(t *testing.T, dir string) (address string) {
 		run(t, exec.Command("ssh-keygen", "-q", "-t", kind, "-N", "", "-f", filepath.Join(dir, "host_"+kind)))
 	}
 	if os.Geteuid() == 0 {
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // where Debian's sshd gives up its rights
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("/run/sshd", 0o755)) // where Debian's sshd gives up its rights
 	}
 	sshd, err := exec.LookPath("sshd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	address = freeAddress(t)
 	config := writeFile(t, filepath.Join(dir, "sshd_config"), fmt.Sprintf(daemonSSH, address, dir))
 	start(t, exec.Command(sshd, "-D", "-e", "-f", config)).listens("tcp", address)
@@ -241,9 +236,7 @@ func TestGitOverSSH(t *testing.T) {
 	repo, dir := gittest.New(t), t.TempDir()
 	repo.Commit("edge.cue", fmt.Sprintf(wanted, 3))
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	authorized := ""
 	for name, args := range keyKinds {
 		for file, phrase := range map[string]string{name: "", name + "-locked": "s3cret-phrase"} {
@@ -255,9 +248,7 @@ func TestGitOverSSH(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "authorized_keys"), authorized)
 	address := startSSH(t, dir)
 	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	scan := func(name string, args ...string) string {
 		out, err := exec.Command("ssh-keyscan", append(args, "-p", port, host)...).Output() // its comments are for people
 		if err != nil || len(out) == 0 {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"code.gitea.io/sdk/gitea"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var giteaModule = module{
@@ -66,9 +68,7 @@ func startGitea(t *testing.T) *forge {
 	m.goMod = m.asOwn
 	built := m.build(t)
 	dir, err := os.MkdirTemp("", "seawall-gitea-") //nolint:usetesting // the folder of t.TempDir is closed to other users
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	address := freeAddress(t)
 	f := &forge{url: "http://" + address, dir: dir, people: map[string]*gitea.Client{}}
@@ -111,16 +111,9 @@ func (f *forge) person(name string, more ...string) *gitea.Client {
 		"--email", name + "@example.com", "--must-change-password=false",
 	}, more...)...))
 	client, err := gitea.NewClient(f.url, gitea.SetBasicAuth(name, "s3cret-"+name), gitea.SetGiteaVersion("")) // built from its module, it has no version
-	f.must(err)
+	must.Do(f.t, err)
 	f.people[name] = client
 	return client
-}
-
-func (f *forge) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
 }
 
 // token makes an access token of an account, as the documents name its rights.
@@ -137,19 +130,19 @@ func (f *forge) populate(first string) {
 	f.t.Helper()
 	owner := f.person(project, "--admin")
 	_, _, err := owner.CreateRepo(gitea.CreateRepoOption{Name: repository, Private: true, AutoInit: true, DefaultBranch: "main"})
-	f.must(err)
+	must.Do(f.t, err)
 	write, read := gitea.AccessModeWrite, gitea.AccessModeRead
 	for name, mode := range map[string]*gitea.AccessMode{"seawall": &write, "dev": &write, "ana": &write, "mallory": &read} {
 		f.person(name)
 		_, err := owner.AddCollaborator(project, repository, name, gitea.AddCollaboratorOption{Permission: mode})
-		f.must(err)
+		must.Do(f.t, err)
 	}
 	_, _, err = owner.CreateFile(project, repository, "edge.cue", gitea.CreateFileOptions{Content: encoded(first)})
-	f.must(err)
+	must.Do(f.t, err)
 	_, _, err = owner.CreateBranchProtection(project, repository, gitea.CreateBranchProtectionOption{
 		RuleName: "main", EnableStatusCheck: true, StatusCheckContexts: []string{"seawall/plan"},
 	})
-	f.must(err)
+	must.Do(f.t, err)
 }
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -162,7 +155,7 @@ func (f *forge) hook(address, secret string) {
 		Config: map[string]string{"url": "http://" + address + "/hook/git", "content_type": "json", "secret": secret},
 		Events: []string{"push", "pull_request", "pull_request_sync", "pull_request_label", "pull_request_review"},
 	})
-	f.must(err)
+	must.Do(f.t, err)
 }
 
 // push writes edge.cue in a new branch, or once more in one that is there, and returns the
@@ -175,10 +168,10 @@ func (f *forge) push(who, owner, branch, text string, exists bool) string {
 		from, options = branch, gitea.FileOptions{BranchName: branch}
 	}
 	now, _, err := f.people[who].GetContents(owner, repository, from, "edge.cue")
-	f.must(err)
+	must.Do(f.t, err)
 	f.hooked = time.Now()
 	answer, _, err := f.people[who].UpdateFile(owner, repository, "edge.cue", gitea.UpdateFileOptions{FileOptions: options, SHA: now.SHA, Content: encoded(text)})
-	f.must(err)
+	must.Do(f.t, err)
 	return answer.Commit.SHA
 }
 
@@ -186,7 +179,7 @@ func (f *forge) open(who, head, title string) int64 {
 	f.t.Helper()
 	f.hooked = time.Now()
 	pull, _, err := f.people[who].CreatePullRequest(project, repository, gitea.CreatePullRequestOption{Head: head, Base: "main", Title: title})
-	f.must(err)
+	must.Do(f.t, err)
 	return pull.Index
 }
 
@@ -271,7 +264,7 @@ func TestGitea(t *testing.T) {
 	f.populate(fmt.Sprintf(wanted, 4))
 	d := newReviewing(t, f)
 	main, _, err := f.people[project].GetRepoBranch(project, repository, "main")
-	f.must(err)
+	must.Do(f.t, err)
 	f.wantStatus(main.Commit.ID, "seawall/apply", gitea.StatusSuccess)
 
 	head := f.push("dev", project, "weaker", fmt.Sprintf(wanted, 3), false)
@@ -288,13 +281,13 @@ func TestGitea(t *testing.T) {
 	f.wantStatus(head, "seawall/plan", gitea.StatusPending)
 	f.hooked = time.Now()
 	_, _, err = f.people["ana"].CreatePullReview(project, repository, pull, gitea.CreatePullReviewOptions{State: gitea.ReviewStateApproved, CommitID: head})
-	f.must(err)
+	must.Do(f.t, err)
 	f.wantStatus(head, "seawall/plan", gitea.StatusSuccess)
 	if !f.merge(pull) {
 		t.Fatal("it is not merged")
 	}
 	main, _, err = f.people[project].GetRepoBranch(project, repository, "main")
-	f.must(err)
+	must.Do(f.t, err)
 	f.wantStatus(main.Commit.ID, "seawall/apply", gitea.StatusSuccess)
 	if out := d.command("plan"); !strings.Contains(out, "in sync") {
 		t.Errorf("after the merge, the plan is\n%s", out)
@@ -324,16 +317,16 @@ func refusedAtGitea(f *forge) {
 func forkedAtGitea(f *forge) {
 	f.t.Helper()
 	_, _, err := f.people["mallory"].CreateFork(project, repository, gitea.CreateForkOption{})
-	f.must(err)
+	must.Do(f.t, err)
 	head := f.push("mallory", "mallory", "stricter", fmt.Sprintf(wanted, 4), false)
 	pull := f.open("mallory", "mallory:stricter", "Stricter")
 	f.wantComment(pull, "no plan yet", "seawall-plan")
 	f.wantStatus(head, "seawall/plan", gitea.StatusPending)
 	label, _, err := f.people[project].CreateLabel(project, repository, gitea.CreateLabelOption{Name: "seawall-plan", Color: "#00aabb"})
-	f.must(err)
+	must.Do(f.t, err)
 	f.hooked = time.Now()
 	_, _, err = f.people["dev"].AddIssueLabels(project, repository, pull, gitea.IssueLabelsOption{Labels: []int64{label.ID}})
-	f.must(err)
+	must.Do(f.t, err)
 	f.wantComment(pull, "1 to change")
 	f.wantStatus(head, "seawall/plan", gitea.StatusSuccess)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // podman runs commands of podman with a store of the test's own. It has control groups of
@@ -70,9 +71,7 @@ func TestImage(t *testing.T) {
 	only(t)
 	p := newPodman(t)
 	program, folder := built(t, "seawall-linux-"+runtime.GOARCH), t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, "out", "state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(folder, "out", "state"), 0o700))
 	run(t, exec.Command("cp", program, filepath.Join(folder, "out", "seawall")))
 	file := writeFile(t, filepath.Join(folder, "Dockerfile"), lastStage(t, p))
 	run(t, p.command("build", "--quiet", "--build-context", "build="+folder, "--file", file, "--tag", "localhost/seawall", folder))
@@ -117,9 +116,7 @@ listen: %q
 func configFor65532(t *testing.T, config, credential string) (folder string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "seawall-image-") //nolint:usetesting // the folder of t.TempDir is closed to other users
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	writeFile(t, filepath.Join(folder, "config.cue"), config)
 	writeFile(t, filepath.Join(folder, "rulesets"), credential)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var kubernetesModule = module{
@@ -60,16 +61,12 @@ func startCluster(t *testing.T) *cluster {
 
 	certificate, key := c.ca.issue(time.Now().Add(24*time.Hour), "127.0.0.1", "localhost")
 	der, err := x509.MarshalECPrivateKey(newKey(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	issuer := filepath.Join(c.dir, "issuer.pem")
 	writePEM(t, issuer, "EC PRIVATE KEY", der)
 	people := writeFile(t, filepath.Join(c.dir, "people.csv"), "s3cret-admin,admin,1,\"system:masters\"\n")
 	host, port, err := net.SplitHostPort(c.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c.server = func() *part {
 		return start(t, exec.Command(program, "--etcd-servers="+client, "--bind-address="+host, "--secure-port="+port,
 			"--tls-cert-file="+certificate, "--tls-private-key-file="+key, "--cert-dir="+c.dir, "--token-auth-file="+people, "--authorization-mode=RBAC",
@@ -160,16 +157,12 @@ func (c *cluster) wantPod(namespace string) {
 		}
 	}
 	out := run(c.t, c.kubectl("-n", namespace, "get", "deployment", "seawall", "-o", "json"))
-	if err := json.Unmarshal([]byte(out), &deployment); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, json.Unmarshal([]byte(out), &deployment))
 	create := func() (int, string) {
 		pod := deployment.Spec.Template
 		pod.Metadata["name"] = "seawall-0"
 		text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": pod.Metadata, "spec": pod.Spec})
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, err)
 		command := c.kubectl("-n", namespace, "create", "--dry-run=server", "-f", "-")
 		command.Stdin = bytes.NewReader(text)
 		return outcome(c.t, command)
@@ -270,13 +263,9 @@ func (c *cluster) entry(secret, name string) string {
 		return ""
 	}
 	var read struct{ Data map[string]string }
-	if err := json.Unmarshal([]byte(out), &read); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, json.Unmarshal([]byte(out), &read))
 	value, err := base64.StdEncoding.DecodeString(read.Data[name])
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	return string(value)
 }
 

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // patience bounds every wait. It is for what never happens.
@@ -70,9 +72,7 @@ func newMachine(t testing.TB) *machine {
 	command.Env = append(os.Environ(), "GROUP="+group, "BOOT="+boot, "LAYERS="+t.TempDir())
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	t.Cleanup(func() { _ = command.Process.Kill() }) // with the namespaces' first process, everything in them ends
@@ -155,12 +155,8 @@ func (m *machine) run(script string) string {
 func (m *machine) write(name, text string, mode fs.FileMode) {
 	m.t.Helper()
 	path := filepath.Join(m.layer, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(m.t, os.WriteFile(path, []byte(text), mode))
 }
 
 // poll waits until a script succeeds.
@@ -188,23 +184,15 @@ func startSimulator(t testing.TB, seawall string, flags ...string) platform {
 	t.Helper()
 	command := exec.Command(seawall, append([]string{"sim", "--listen", "127.0.0.1:0"}, flags...)...)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
 		_ = command.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var p platform
-	if err := json.Unmarshal(line, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(line, &p))
 	return p
 }

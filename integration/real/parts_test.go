@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // needs skips a test where programs are missing that a package of Debian has.
@@ -40,9 +41,7 @@ func needs(t testing.TB, debian string, programs ...string) {
 func seawall(t testing.TB) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(harness.Root, "seawall"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%v; run make build", err)
 	}
@@ -53,9 +52,7 @@ func seawall(t testing.TB) string {
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -95,9 +92,7 @@ func start(t testing.TB, command *exec.Cmd) *part {
 	}
 	command.SysProcAttr.Setpgid = true
 	command.WaitDelay = 10 * time.Second
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	go func() {
 		_ = command.Wait()
 		close(p.ended)
@@ -184,9 +179,7 @@ func outcome(t testing.TB, command *exec.Cmd) (code int, out string) {
 	t.Helper()
 	var text bytes.Buffer
 	command.Stdout, command.Stderr, command.WaitDelay = &text, &text, 10*time.Second
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	timer := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
 	defer timer.Stop()
 	var exit *exec.ExitError
@@ -214,9 +207,7 @@ func newAuthority(t testing.TB) *authority {
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, a.ca, a.ca, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a.file = filepath.Join(a.dir, "ca.pem")
 	writePEM(t, a.file, "CERTIFICATE", der)
 	return a
@@ -240,17 +231,11 @@ func (a *authority) issue(end time.Time, names ...string) (certificate, key stri
 	}
 	private := newKey(a.t)
 	der, err := x509.CreateCertificate(rand.Reader, template, a.ca, private.Public(), a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
 	folder, err := os.MkdirTemp(a.dir, "issued-")
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
 	certificate, key = filepath.Join(folder, "certificate.pem"), filepath.Join(folder, "key.pem")
 	writePEM(a.t, certificate, "CERTIFICATE", der)
 	writePEM(a.t, key, "PRIVATE KEY", secret)
@@ -260,9 +245,7 @@ func (a *authority) issue(end time.Time, names ...string) (certificate, key stri
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return key
 }
 
@@ -274,9 +257,7 @@ func writePEM(t testing.TB, name, kind string, der []byte) {
 // writeFile writes a file that only its owner may read.
 func writeFile(t testing.TB, name, text string) string {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The vendor's provider and its version.
@@ -142,18 +143,14 @@ func (s *shared) mirror() (folder string) {
 	}
 	scratch, part := s.TempDir(), folder+".part"
 	writeFile(s, filepath.Join(scratch, "versions.tf"), fmt.Sprintf(requiredProvider, vendorProvider, providerVersion))
-	if err := os.MkdirAll(part, 0o755); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.MkdirAll(part, 0o755))
 	command := exec.Command("terraform", "providers", "mirror", "-no-color", part)
 	command.Dir, command.Env = scratch, append(os.Environ(), "CHECKPOINT_DISABLE=1")
 	if code, out := outcome(s, command); code != 0 {
 		_ = os.RemoveAll(part)
 		s.Skipf("the provider %s %s cannot be had from the registry:\n%s", vendorProvider, providerVersion, last(out, 20))
 	}
-	if err := os.Rename(part, folder); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.Rename(part, folder))
 	return folder
 }
 
@@ -314,14 +311,10 @@ func (s *shared) wantWrites(want ...string) {
 func (s *shared) ask(method, address string) []byte {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), method, address, http.NoBody)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	request.Header.Set("Authorization", "Bearer "+s.platform.Rulesets)
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode >= 300 {

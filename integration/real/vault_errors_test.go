@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/sink"
 )
 
@@ -39,9 +40,7 @@ func (v *vaultServer) roleOf(secretID string) sink.Vault {
 func deliver(t testing.TB, config sink.Vault, key, secret string) error {
 	t.Helper()
 	sinks, err := sink.New(map[string]sink.Config{"store": {Vault: &config}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return sinks.Deliver(t.Context(), desired.Sink{Name: "store", Key: key}, edge.NewSecret(secret))
 }
 
@@ -105,9 +104,7 @@ func TestVaultVersions(t *testing.T) {
 func (v *vaultServer) between(t testing.TB, before func(*http.Request)) string {
 	t.Helper()
 	target, err := url.Parse(v.url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport = v.admin.CloneConfig().HttpClient.Transport
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // vaultModule: Vault is developed with the folders api and sdk of its repository, which the
@@ -84,13 +85,9 @@ func (v *vaultServer) client(token string) *api.Client {
 	v.t.Helper()
 	config := api.DefaultConfig()
 	config.Address = v.url()
-	if err := errors.Join(config.Error, config.ConfigureTLS(&api.TLSConfig{CACert: v.ca.file})); err != nil {
-		v.t.Fatal(err)
-	}
+	must.Do(v.t, errors.Join(config.Error, config.ConfigureTLS(&api.TLSConfig{CACert: v.ca.file})))
 	client, err := api.NewClient(config)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must.Do(v.t, err)
 	client.SetToken(token)
 	client.ClearNamespace()
 	return client
@@ -100,9 +97,7 @@ func (v *vaultServer) client(token string) *api.Client {
 func (v *vaultServer) setUp() {
 	v.t.Helper()
 	answer, err := v.admin.Sys().InitWithContext(v.t.Context(), &api.InitRequest{SecretShares: 1, SecretThreshold: 1})
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must.Do(v.t, err)
 	v.admin.SetToken(answer.RootToken)
 	v.key = answer.Keys[0]
 	v.unseal()
@@ -126,9 +121,7 @@ func (v *vaultServer) setUp() {
 
 func (v *vaultServer) do(err error) {
 	v.t.Helper()
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must.Do(v.t, err)
 }
 
 func (v *vaultServer) unseal() {

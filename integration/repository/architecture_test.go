@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var (
@@ -185,9 +186,7 @@ func TestArchitectureMapHasEachPackage(t *testing.T) {
 func TestDecisionRecords(t *testing.T) {
 	folder := filepath.Join(harness.Root, "docs", "adr")
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	index := harness.ReadText(t, filepath.Join(folder, "README.md"))
 	number := 0
 	for _, entry := range entries {

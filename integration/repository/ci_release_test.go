@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // fakeGo stands in for the go command: it builds empty files, and says that it has
@@ -68,9 +69,7 @@ func newCIFolder(t *testing.T, env ...string) ciFolder {
 func (f ciFolder) run(t *testing.T, script string, args ...string) (out, calls string, err error) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(harness.Root, ".ci", script))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	command := exec.Command(path, args...)
 	command.Dir, command.Env = f.folder, f.env
 	output, err := command.CombinedOutput()

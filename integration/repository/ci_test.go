@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // programs is a folder with programs, by their names: scripts that stand in for those of the
@@ -17,9 +18,7 @@ func programs(t *testing.T, scripts map[string]string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755))
 	}
 	return folder
 }
@@ -137,9 +136,7 @@ esac; done
 `})
 	list := filepath.Join(folder, "packages")
 	realGo, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	command := exec.Command("make", "--no-print-directory", target,
 		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
 	command.Dir = harness.Root

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestDependenciesAreExplained compares docs/dependencies.md with go.mod.
@@ -48,9 +49,7 @@ func directRequirements(t *testing.T) map[string]string {
 			Indirect      bool
 		}
 	}
-	if err := json.Unmarshal(out, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &file))
 	direct := map[string]string{}
 	for _, r := range file.Require {
 		if !r.Indirect {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // recipe is a check on pull requests as deploy/ci has it: what its two jobs
@@ -57,9 +58,7 @@ func readRecipes(t *testing.T) []recipe {
 func planAction(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs(filepath.Join(harness.Root, ".github", "actions", "seawall-plan"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return folder
 }
 

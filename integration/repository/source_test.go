@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const module = "github.com/seawall-dev/seawall"
@@ -36,9 +37,7 @@ func readSource(t *testing.T) map[string]*goPackage {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		if err := addFile(packages, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, addFile(packages, name))
 	}
 	return packages
 }
@@ -59,9 +58,7 @@ func filesUnder(t *testing.T, folder, extension string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return files
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	_ "modernc.org/sqlite"
 
@@ -119,20 +120,14 @@ func (g *guarded) description(commit string) string {
 func (g *guarded) record() (said []string) {
 	g.T.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(g.Dir, "state", "ledger.db")+"?mode=ro")
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	must.Do(g.T, err)
 	defer db.Close()
 	rows, err := db.Query("SELECT digest, who, reason, at FROM approval ORDER BY seq")
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	must.Do(g.T, err)
 	defer rows.Close()
 	for rows.Next() {
 		var digest, who, reason, at string
-		if err := rows.Scan(&digest, &who, &reason, &at); err != nil {
-			g.T.Fatal(err)
-		}
+		must.Do(g.T, rows.Scan(&digest, &who, &reason, &at))
 		when, err := time.Parse(time.RFC3339Nano, at)
 		if err != nil || when.Before(g.began.Add(-time.Second)) || when.After(time.Now().Add(time.Second)) || !digestForm.MatchString(digest) {
 			g.T.Errorf("on record: %s by %s at %s", digest, who, at)
@@ -371,9 +366,7 @@ func (g *guarded) stricter() {
 	for i := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {
 		entryPoint.Rules[0].ActionParameters.Overrides.Rules[i].ScoreThreshold = new(25)
 	}
-	if err := g.Platform.Platform.SetEntryPoint(mem.FleetZone(1), entryPoint); err != nil {
-		g.T.Fatal(err)
-	}
+	must.Do(g.T, g.Platform.Platform.SetEntryPoint(mem.FleetZone(1), entryPoint))
 }
 
 // The mark of a merge stays pending while a zone is, over a restart too, and is
@@ -384,9 +377,7 @@ func TestMergeSettlesAfterARestart(t *testing.T) {
 	r.Repo.Commit("edge.cue", harness.Declare(2, 25))
 	r.Start()
 	r.PollReady()
-	if err := r.Platform.SetQuirks([]string{"error-before=1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Platform.SetQuirks([]string{"error-before=1"}))
 	merged := r.Repo.Commit("edge.cue", harness.Declare(2, 26))
 	r.Poll("the merge is begun", func() bool { return r.marked(merged) == "pending" })
 	tried := len(r.Platform.Calls())
@@ -395,9 +386,7 @@ func TestMergeSettlesAfterARestart(t *testing.T) {
 		t.Errorf("marks %q while zones are pending", got)
 	}
 	r.Kill()
-	if err := r.Platform.SetQuirks(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Platform.SetQuirks(nil))
 	r.Start()
 	r.Poll("the merge is settled", func() bool { return strings.HasSuffix(r.marked(merged), "success") })
 	runs := len(r.Logged("nothing new"))

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 
 	forges "github.com/seawall-dev/seawall/reconcile/forge"
@@ -59,9 +60,7 @@ func raw(entries func(blob string) []entry) func(*reviewed) string {
 func (r *reviewed) object(kind, content string) string {
 	r.T.Helper()
 	file := filepath.Join(r.T.TempDir(), "object")
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, os.WriteFile(file, []byte(content), 0o600))
 	return r.Repo.Git("hash-object", "-w", "--literally", "-t", kind, file)
 }
 

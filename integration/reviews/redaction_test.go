@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 
 	forges "github.com/seawall-dev/seawall/reconcile/forge"
@@ -31,9 +32,7 @@ import (
 // failures of creations the secret that it has just made.
 func echoingPlatform(t *testing.T, p *harness.Platform) string {
 	to, err := url.Parse(p.BaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})
 	proxy.ModifyResponse = func(answer *http.Response) error {
 		said := redacttest.Echo(strings.TrimPrefix(answer.Request.Header.Get("Authorization"), "Bearer "))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 
 	forges "github.com/seawall-dev/seawall/reconcile/forge"
@@ -83,14 +84,10 @@ func (r *reviewed) hook(secret string) int {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
 	req, err := http.NewRequest(http.MethodPost, "http://"+r.Address()+"/hook/git", strings.NewReader(body))
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, err)
 	req.Header.Set("X-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, err)
 	_ = res.Body.Close()
 	return res.StatusCode
 }

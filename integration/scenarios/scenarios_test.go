@@ -18,6 +18,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -42,9 +43,7 @@ func TestScenarios(t *testing.T) {
 // runFile takes the steps of one archive, and compares or rewrites what they show.
 func runFile(t *testing.T, file string) {
 	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	profile, quirks := platformOf(string(archive.Comment))
 	s := newScene(t, profile, quirks)
 	for i := range archive.Files {
@@ -61,9 +60,7 @@ func runFile(t *testing.T, file string) {
 		}
 	}
 	if *update && !t.Failed() {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil { //nolint:gosec // it is source
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, txtar.Format(archive), 0o644)) //nolint:gosec // it is source
 	}
 }
 
@@ -131,9 +128,7 @@ func (s *scene) apply() string {
 		}
 		b.WriteByte('\n')
 	}
-	if err := report.TextOfResults(&b, false); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, report.TextOfResults(&b, false))
 	again := s.run(true).Plan(context.WithoutCancel(s.t.Context()), once.Order{})
 	fmt.Fprintf(&b, "then a plan says: %s\n", again.Plan.Summary)
 	for _, c := range again.Plan.Changes {
@@ -164,21 +159,21 @@ func (s *scene) changeExecute(change func(*edge.Rule) error) {
 	if i < 0 {
 		s.t.Fatal("no rule executes the core ruleset")
 	}
-	s.must(change(&entry.Rules[i]))
-	s.must(s.sim.Platform.SetEntryPoint(mem.ShopZone, entry))
+	must.Do(s.t, change(&entry.Rules[i]))
+	must.Do(s.t, s.sim.Platform.SetEntryPoint(mem.ShopZone, entry))
 }
 
 // setEntryPoint makes these all the rules that the zone has; null removes its entry point.
 func (s *scene) setEntryPoint(data []byte) {
 	s.t.Helper()
 	if strings.TrimSpace(string(data)) == "null" {
-		s.must(s.sim.Platform.RemoveEntryPoint(mem.ShopZone))
+		must.Do(s.t, s.sim.Platform.RemoveEntryPoint(mem.ShopZone))
 		return
 	}
 	entry := s.entryPoint()
 	entry.Rules = nil
-	s.must(json.Unmarshal(data, &entry.Rules))
-	s.must(s.sim.Platform.SetEntryPoint(mem.ShopZone, entry))
+	must.Do(s.t, json.Unmarshal(data, &entry.Rules))
+	must.Do(s.t, s.sim.Platform.SetEntryPoint(mem.ShopZone, entry))
 }
 
 func (s *scene) entryPoint() edge.Ruleset {
@@ -195,7 +190,7 @@ func (s *scene) entryPoint() edge.Ruleset {
 func (s *scene) publish(data []byte) {
 	s.t.Helper()
 	var changes map[string]json.RawMessage
-	s.must(json.Unmarshal(data, &changes))
+	must.Do(s.t, json.Unmarshal(data, &changes))
 	all := s.sim.Platform.State().Accounts[0].Rulesets
 	core := all[slices.IndexFunc(all, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 	for _, ref := range slices.Sorted(maps.Keys(changes)) {
@@ -206,14 +201,14 @@ func (s *scene) publish(data []byte) {
 			core.Rules = slices.Delete(core.Rules, i, i+1)
 		case i < 0:
 			rule := edge.Rule{Ref: ref, Action: edge.ActionBlock, Enabled: new(true)}
-			s.must(json.Unmarshal(change, &rule))
+			must.Do(s.t, json.Unmarshal(change, &rule))
 			core.Rules = slices.Insert(core.Rules, len(core.Rules)-1, rule)
 		default:
-			s.must(json.Unmarshal(change, &core.Rules[i]))
+			must.Do(s.t, json.Unmarshal(change, &core.Rules[i]))
 		}
 	}
 	slices.SortStableFunc(core.Rules, func(a, b edge.Rule) int { return cmp.Compare(scores(a), scores(b)) })
-	s.must(s.sim.Platform.SetRuleset(mem.Account, core))
+	must.Do(s.t, s.sim.Platform.SetRuleset(mem.Account, core))
 }
 
 // scores keeps the rule that evaluates the score the last one.

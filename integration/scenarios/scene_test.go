@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -68,20 +69,13 @@ func newScene(t *testing.T, profile string, quirks []string) *scene {
 		Profile: profile, Quirks: quirks, Now: now,
 		ClientAddr: func(*http.Request) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) },
 	})
-	s.must(err)
+	must.Do(s.t, err)
 	s.client, err = client.New(client.Config{
 		BaseURL: "http://127.0.0.1" + sim.DefaultBasePath, Transport: handled{s.sim.Handler()},
 		Token: func() (edge.Secret, error) { return s.credential(), nil },
 	})
-	s.must(err)
+	must.Do(s.t, err)
 	return s
-}
-
-func (s *scene) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // credential is the seeded one for rulesets.
@@ -158,9 +152,7 @@ func (s *scene) writes() (all []sim.Entry) {
 func text(t *testing.T, p diff.Plan) string {
 	t.Helper()
 	var b strings.Builder
-	if err := render.Text(&b, p, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Text(&b, p, false))
 	return b.String()
 }
 
@@ -191,9 +183,7 @@ var lineBreaks = regexp.MustCompile(`\n *`)
 func bodyText(t *testing.T, body []byte) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := json.Indent(&b, body, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Indent(&b, body, "", "  "))
 	flat := innermost.ReplaceAllStringFunc(b.String(), func(object string) string {
 		line := lineBreaks.ReplaceAllString(object, " ")
 		return line[:1] + line[2:len(line)-2] + line[len(line)-1:]

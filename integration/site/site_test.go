@@ -10,14 +10,13 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestSiteLinks builds the site and follows each of its links to a page and to a heading.
 func TestSiteLinks(t *testing.T) {
 	out := t.TempDir()
-	if err := build("../..", out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, build("../..", out))
 	files, err := filepath.Glob(filepath.Join(out, "*.html"))
 	if err != nil || len(files) < 25 {
 		t.Fatalf("%d pages: %v", len(files), err)
@@ -79,9 +78,7 @@ func read(t *testing.T, data []byte) (links []string, names map[string]bool) {
 func TestEachFaultHasItsPage(t *testing.T) {
 	data := harness.ReadText(t, "../../docs/reliability.md")
 	page, err := faults(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tables, measured, _ := strings.Cut(data, "## What is measured")
 	shown := 0
 	for _, row := range faultRow.FindAllStringSubmatch(tables, -1) {
@@ -112,9 +109,7 @@ func TestEachFaultHasItsPage(t *testing.T) {
 // TestHeadingsHaveTheNamesOfTheForges: links that work on a forge work in the site.
 func TestHeadingsHaveTheNamesOfTheForges(t *testing.T) {
 	html, err := convert("docs/a.md", "# A b, `c`-d!\n\n## Same\n\n## Same\n\n[x](b.md#y) [y](../deploy/x.yaml)\n", map[string]string{"docs/b.md": "b.html"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, want := range []string{`id="a-b-c-d"`, `id="same"`, `id="same-1"`, `href="b.html#y"`, `href="` + repository + `deploy/x.yaml"`} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("%s is not in\n%s", want, html)

@@ -3,6 +3,7 @@
 package soak
 
 import (
+	"flag"
 	"fmt"
 	"os"
 )
@@ -24,4 +25,16 @@ func Some[V any](variants map[string]V, named ...string) map[string]V {
 		chosen[name] = v
 	}
 	return chosen
+}
+
+// Draws has a test hold its law to n draws, where nobody has said how many; each is slow.
+// The test runs beside no other.
+func Draws(t interface{ Cleanup(stop func()) }, n int) {
+	checks := flag.Lookup("rapid.checks")
+	usual := checks.Value.String()
+	if On || os.Getenv("RAPID_CHECKS") != "" || usual != checks.DefValue {
+		return
+	}
+	t.Cleanup(func() { _ = checks.Value.Set(usual) })
+	_ = checks.Value.Set(fmt.Sprint(n))
 }

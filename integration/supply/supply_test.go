@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The page lists the licence of every module of the program, and each is one that is
@@ -16,9 +17,7 @@ import (
 func TestLicencesAreListed(t *testing.T) {
 	t.Chdir("../..")
 	page, err := licencesPage()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	have := harness.ReadText(t, "docs/licences.md")
 	if string(page) != have {
 		t.Error("docs/licences.md is not up to date; write it with: go run ./integration/supply licences")
@@ -33,9 +32,7 @@ func TestLicencesThatAreNotAllowed(t *testing.T) {
 		"":                                                                           "has no licence that is known",
 	} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, "LICENSE"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, "LICENSE"), []byte(text), 0o600))
 		if _, err := licencesOf(map[string]module{"example.com/a": {"example.com/a", "v1.0.0", folder}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -46,13 +43,9 @@ func TestLicencesThatAreNotAllowed(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Chdir("../..")
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := harness.Build(binary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, harness.Build(binary))
 	var first, second bytes.Buffer
-	if err := writeSBOM(&first, binary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeSBOM(&first, binary))
 	if err := writeSBOM(&second, binary); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Errorf("the same binary has another document: %v", err)
 	}
@@ -65,9 +58,7 @@ func TestSBOM(t *testing.T) {
 			Licenses            []struct{ License struct{ ID string } }
 		}
 	}
-	if err := json.Unmarshal(first.Bytes(), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(first.Bytes(), &document))
 	if document.BOMFormat != "CycloneDX" || document.SpecVersion != "1.6" || len(document.Components) < 30 {
 		t.Errorf("%s %s with %d components", document.BOMFormat, document.SpecVersion, len(document.Components))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -67,13 +68,9 @@ func TestTokensWithBadAnswers(t *testing.T) {
 // runWith makes one run with a quirk set.
 func (w *tokenWorld) runWith(quirk string) reconcile.Report {
 	w.T.Helper()
-	if err := w.SetQuirks([]string{quirk}); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, w.SetQuirks([]string{quirk}))
 	report := w.runOnce()
-	if err := w.SetQuirks(nil); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, w.SetQuirks(nil))
 	return report
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // tokenForge is the real program with a repository that declares the tokens, and
@@ -82,9 +83,7 @@ func (f *tokenForge) begun() (cmd *exec.Cmd, done chan struct{}) {
 	f.T.Helper()
 	cmd, done = exec.Command(harness.Seawall(f.T), "apply", "--config", f.config()), make(chan struct{})
 	before := creations(f.tokenWorld.Platform)
-	if err := cmd.Start(); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, cmd.Start())
 	go func() { defer close(done); _ = cmd.Wait() }()
 	for creations(f.tokenWorld.Platform) == before {
 		select {
@@ -119,9 +118,7 @@ func (f *tokenForge) wantListed() {
 	o.WantNo(f.T, `"unknown":`)
 	type record struct{ Key, ID, State string }
 	var list struct{ Tokens []record }
-	if err := json.Unmarshal([]byte(o.Stdout), &list); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, json.Unmarshal([]byte(o.Stdout), &list))
 	made := made(f.tokenWorld.Platform)
 	told := map[string]record{}
 	for _, r := range list.Tokens {
@@ -168,9 +165,7 @@ func TestTokensKilledAtRandom(t *testing.T) {
 				t.Parallel()
 				chance := rand.New(rand.NewPCG(seed, uint64(round)))
 				f := newTokenForge(t, "")
-				if err := f.SetQuirks([]string{"slow=5ms"}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.SetQuirks([]string{"slow=5ms"}))
 				for range 4 {
 					after := time.Duration(1+chance.IntN(60)) * time.Millisecond
 					ended := f.killed(after)
@@ -213,20 +208,14 @@ func TestTokensStopPolitely(t *testing.T) {
 	f := newTokenForgeIn(w, dir, repo, "")
 	cmd := exec.CommandContext(t.Context(), harness.Seawall(t), "apply", "--config", f.config())
 	told, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	for late := time.Now().Add(harness.Patience); !front.Holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatal("no creation is sent")
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 	lines := bufio.NewScanner(told)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "sending nothing more; waiting for answers") {

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestTokensByChance: whatever is committed, clicked, lost and killed in
@@ -24,9 +25,7 @@ func TestTokensByChance(t *testing.T) {
 			died := 0
 			rapid.Check(t, func(t *rapid.T) {
 				folder, err := os.MkdirTemp("", "seawall-chance-") //nolint:usetesting // one for each check of rapid, removed at its end
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				defer os.RemoveAll(folder)
 				w := newChanceWorld(t, extended, folder)
 				for range rapid.IntRange(1, 9).Draw(t, "steps") {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -92,9 +93,7 @@ func (w *tokenWorld) childThat(dies moment) (survived bool) {
 func (w *tokenWorld) ordered(o crashOrder) (survived bool) {
 	w.T.Helper()
 	order, err := json.Marshal(o)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	cmd := exec.CommandContext(w.T.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), crashJob+"="+string(order))
 	var told bytes.Buffer

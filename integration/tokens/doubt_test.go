@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -49,14 +50,10 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 			t.Parallel()
 			f := newTokenForge(t, "")
 			copied, err := os.ReadFile(f.ledgerFile())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			f.seawall("apply").Want(t, 0)
 			f.ends()
-			if err := put(f.ledgerFile(), copied); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, put(f.ledgerFile(), copied))
 			f.wantDoubt("restored", "seawall token init", "seawall token adopt KEY ID")
 			for key, made := range made(f.tokenWorld.Platform) {
 				if len(made) != 1 {
@@ -83,13 +80,9 @@ func TestTokensPutBackUnderALog(t *testing.T) {
 	everyMoment(t, []string{"Intend", "CreateToken", "Confirm"}, func(t *testing.T, dies moment) bool {
 		w := newTokenWorld(t)
 		copied, err := os.ReadFile(w.ledgerFile())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		survived := w.childThat(dies)
-		if err := os.WriteFile(w.ledgerFile(), copied, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(w.ledgerFile(), copied, 0o600))
 		w.next()
 		for key, made := range made(w.Platform) {
 			if len(made) > 1 {
@@ -104,9 +97,7 @@ func TestTokensPutBackUnderALog(t *testing.T) {
 func TestTokensOfAnEmptyLedger(t *testing.T) {
 	t.Parallel()
 	f := newTokenForge(t, "")
-	if err := os.RemoveAll(f.State); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(f.State))
 	f.seawall("plan").Want(t, 4, "unknown", "there is no ledger yet", "seawall token init")
 	f.seawall("apply").Want(t, 4, "first use: seawall token init was not run yet")
 	f.wantDoubt("first use: seawall token init was not run yet", "seawall token init")

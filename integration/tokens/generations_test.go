@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -178,9 +179,7 @@ func (w *sceneWorld) changesEnd() {
 	changed := scenes["after"]()[0].Spec()
 	for _, token := range w.ours() {
 		spec, err := token.Spec()
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		must.Do(w.T, err)
 		changed.Name = spec.Name
 		if declaration(token.Name) == "changed" && access.Hash(spec) != access.Hash(changed) {
 			w.T.Errorf("the token that was to be changed is %+v", spec)

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -38,9 +39,7 @@ func creations(p *harness.Platform) (n int) {
 func (w *tokenWorld) records() map[string][]diff.TokenRecord {
 	w.T.Helper()
 	l, err := w.open(ledger.OpenReadOnly)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	defer l.Close()
 	live, err := l.Tokens(w.T.Context())
 	if err != nil || live.Unknown != "" {
@@ -123,14 +122,10 @@ func (w *tokenWorld) confirmed(r diff.TokenRecord) {
 func (w *tokenWorld) signIn(secret string) int {
 	w.T.Helper()
 	request, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.tokenPlace.BaseURL+edge.EntryPointPath(mem.FleetZone(1), edge.PhaseFirewallManaged), nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	request.Header.Set("Authorization", "Bearer "+secret)
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	defer answer.Body.Close()
 	return answer.StatusCode
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -101,9 +102,7 @@ func TestNoSecretOfATokenIsTold(t *testing.T) {
 			f.tellAll()
 			f.serve()
 			f.resolveByCommand()
-			if err := os.Mkdir(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(folder, 0o700))
 			f.tell("apply", "json").Want(t, 0)
 			f.ends()
 			f.tellAll()
@@ -119,9 +118,7 @@ func TestNoSecretOfATokenIsTold(t *testing.T) {
 
 func (f *tokenForge) quirks(list []string) {
 	f.T.Helper()
-	if err := f.SetQuirks(list); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, f.SetQuirks(list))
 }
 
 // sealed counts the secrets that wait.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // soakOnly names the tests that go test runs only when -run asks for some, and the
@@ -25,9 +26,7 @@ func TestMain(m *testing.M) {
 func TestSoakNamesTests(t *testing.T) {
 	var text strings.Builder
 	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, name := range files {
 		text.WriteString(harness.ReadText(t, name))
 	}

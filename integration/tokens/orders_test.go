@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -46,9 +47,7 @@ func (f *tokenForge) starts(t *testing.T) *daemon {
 	t.Helper()
 	d := &daemon{t: t, cmd: exec.Command(harness.Seawall(t), "run", "--config", f.config(), "--log-format", "json")}
 	d.cmd.Stderr = &d.said
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.cmd.Start())
 	t.Cleanup(func() { d.ends(syscall.SIGKILL) })
 	return d
 }

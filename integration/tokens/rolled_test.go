@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -34,9 +35,7 @@ type echo struct {
 func newEcho(t *testing.T, platform string) *echo {
 	t.Helper()
 	target, err := url.Parse(platform)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := target.Path
 	target.Path = ""
 	e := &echo{}
@@ -129,9 +128,7 @@ func TestNoRolledSecretIsTold(t *testing.T) {
 			f.tell("apply", "json").Want(t, 4) // the sink refuses
 			f.tell("plan", "json").Want(t, 4, "undelivered")
 			f.serve()
-			if err := os.Mkdir(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(folder, 0o700))
 			f.tell("apply", "json").Want(t, 0)
 			f.ends()
 

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 
 	tokens "github.com/seawall-dev/seawall/reconcile/token"
@@ -49,9 +50,7 @@ func newSceneWorld(t *testing.T, profile string) *sceneWorld {
 func (w *sceneWorld) bring(name string) edge.CreatedToken {
 	w.T.Helper()
 	created, err := w.Platform.Platform.CreateToken(w.T.Context(), plainToken(name).Spec())
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	return created
 }
 
@@ -59,9 +58,7 @@ func (w *sceneWorld) bring(name string) edge.CreatedToken {
 func (w *sceneWorld) adopt(token desired.Token) {
 	w.T.Helper()
 	created := w.bring(token.Name)
-	if err := os.MkdirAll(w.Sink, 0o700); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, os.MkdirAll(w.Sink, 0o700))
 	harness.Write(w.T, w.Sink, token.Sink.Key, created.Value.Reveal())
 	w.locked(func(l *ledger.Ledger) error {
 		return l.Adopt(w.T.Context(), diff.TokenRecord{
@@ -124,9 +121,7 @@ func (w *sceneWorld) lawful() {
 		key[edge.TokenID(token.ID)] = declaration(token.Name)
 	}
 	l, err := w.open(ledger.OpenReadOnly)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	defer l.Close()
 	live, err := l.Tokens(w.T.Context())
 	if err != nil || live.Unknown != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
@@ -160,16 +161,10 @@ func newTokenWorld(t *testing.T) *tokenWorld {
 func (w *tokenWorld) locked(do func(*ledger.Ledger) error) {
 	w.T.Helper()
 	l, err := w.open(ledger.Open)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, err)
 	defer l.Close()
-	if err := l.LockTokens(); err != nil {
-		w.T.Fatal(err)
-	}
-	if err := do(l); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, l.LockTokens())
+	must.Do(w.T, do(l))
 }
 
 // runOnce makes one run in this process.

@@ -1,8 +1,10 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -239,9 +241,31 @@ func (c *Control) spend(ctx context.Context, digests []string) error {
 	return nil
 }
 
-// spentBy are the approvals of changes that were made. A result has the change as it was
+// Agreed are the approvals of single changes of a plan that approvals on record, or a person
+// who gives the order, stand for, where they are not on record; and the digests of approvals of
+// several changes, which are spent with that.
+func Agreed(onRecord []reconcile.Approval, plan diff.Plan, who string, now time.Time) (single []reconcile.Approval, spent []string) {
+	a := approvals{list: onRecord, digests: digests(onRecord)}
+	a.divide(plan, now)
+	d := a.takeDivided()
+	for i, approval := range d.single {
+		d.single[i].Who = cmp.Or(approval.Who, who)
+	}
+	return d.single, d.spent
+}
+
+// Overrides are the words of a person who overrides freezes. It logs them.
+func Overrides(ctx context.Context, log *slog.Logger, freezes []string, who, reason string, at time.Time) (words []reconcile.Approval) {
+	for _, f := range freezes {
+		log.WarnContext(ctx, "a freeze is overridden", "freeze", f, "who", who, "reason", reason)
+		words = append(words, reconcile.Approval{Digest: "freezes." + f, Kind: reconcile.Overridden, Who: who, Reason: reason, At: at})
+	}
+	return words
+}
+
+// SpentBy are the approvals of changes that were made. A result has the change as it was
 // sent, worked out from a newer read; what was agreed to is the one of the plan.
-func spentBy(o Outcome) (spent []string) {
+func SpentBy(o Outcome) (spent []string) {
 	done := map[string]diff.Change{}
 	for _, result := range o.Results {
 		if result.Outcome == reconcile.Converged {

@@ -67,6 +67,18 @@ func (s *state) earlier(before, next *Generation) guard.Earlier {
 	return notOnRecord(next.State, s.zones.exists)
 }
 
+// notOnRecord has those zones of a state as new that are not on record: what was in force
+// before is not at hand.
+func notOnRecord(state desired.State, known func(edge.Scope) bool) guard.Earlier {
+	earlier := guard.Earlier{}
+	for _, z := range state.EachZone() {
+		if !known(z.Scope) {
+			earlier[z.Scope] = nil
+		}
+	}
+	return earlier
+}
+
 // renamedEarlier is that of a generation in which zones have other ids.
 func renamedEarlier(e guard.Earlier, ids map[edge.Scope]edge.Scope) guard.Earlier {
 	if len(e) == 0 || len(ids) == 0 {
@@ -92,20 +104,29 @@ func (s *state) loss(next desired.State) guard.Loss {
 	if s.accepted.Commit == "" || g != nil && g.State.Commit == s.accepted.Commit {
 		return loss
 	}
-	onRecord := guard.LossOnRecord(s.zones.deployments(), next) // the accepted declarations are not at hand
+	onRecord := guard.LossOnRecord(s.zones.sizes(), next) // the accepted declarations are not at hand
 	if f := (guard.Facts{Shrink: s.guards.Shrink, Loss: onRecord}); g == nil || f.Shrunk() {
 		return onRecord
 	}
 	return loss
 }
 
-// deployments counts the deployments on record of each zone that was proved or written.
-func (zs *zones) deployments() map[edge.Scope]int {
-	counts := map[edge.Scope]int{}
+// sizes counts what is on record of each zone that was proved or written.
+func (zs *zones) sizes() map[edge.Scope]guard.Size {
+	counts := map[edge.Scope]guard.Size{}
 	for id, z := range zs.records {
-		if z.proof.Fingerprint != "" || len(z.applied) > 0 {
-			counts[id] = len(z.applied)
+		if z.proof.Fingerprint == "" && len(z.applied) == 0 {
+			continue
 		}
+		size := guard.Size{}
+		for of := range z.applied {
+			if of.Kind == "" {
+				size.Deployments++
+			} else {
+				size.Others++
+			}
+		}
+		counts[id] = size
 	}
 	return counts
 }

@@ -131,10 +131,10 @@ func TestPaddingWidensNoShare(t *testing.T) {
 			known = nil
 		}
 		whole := func(after map[int]guard.Labels, before *desired.State) guard.Facts {
-			return WholeFacts(Whole{
+			return Whole{
 				Record: record, Guards: reconcile.Guards{Rules: sharesOf(20), Shrink: guard.Shrink{Floor: 1000}}, Before: before,
 				State: zonesWith("c2", after), Live: liveZones(after), Now: time.Now(),
-			})
+			}.Judge().Facts
 		}
 		changes := weakened(t, len(labels))
 		without, with := passing(whole(labels, &before), changes), passing(whole(after, known), changes)
@@ -257,7 +257,7 @@ func TestLabelsWidenNoShare(t *testing.T) {
 				whole.Record.Proofs[id] = proof
 			}
 		}
-		plan := guard.Check(difftest.PlanOf(changes...), WholeFacts(whole))
+		plan := guard.Check(difftest.PlanOf(changes...), whole.Judge().Facts)
 		if r := plan.Changes[0].Refused; r == nil || r.Reason != "this plan weakens 1 zone, and guards.gold allows at most 20% of 4" {
 			t.Errorf("proved %t: %+v", proved, r)
 		}

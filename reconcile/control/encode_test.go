@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // encodedStates are states of several shapes.
@@ -47,9 +48,7 @@ func TestEncodedStateIsDecoded(t *testing.T) {
 func TestCutStateIsRefused(t *testing.T) {
 	for name, state := range encodedStates() {
 		data, err := EncodeState(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for n := 1; n < len(data); n++ {
 			if got, err := DecodeState(data[:n]); err == nil || !reflect.DeepEqual(got, desired.State{}) {
 				t.Fatalf("%s, %d of %d bytes: %+v, %v", name, n, len(data), got, err)

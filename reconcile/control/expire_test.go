@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -19,9 +20,7 @@ func TestApprovalsExpire(t *testing.T) {
 		Records: records, Now: func() time.Time { return now },
 		Guards: reconcile.Guards{ApprovalsExpire: 7 * 24 * time.Hour, Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveAll}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tick := func(at time.Duration, want ...string) {
 		t.Helper()
 		now = noon.Add(at)
@@ -40,9 +39,7 @@ func TestApprovalsExpire(t *testing.T) {
 	}
 	early, late := reconcile.Approval{Digest: "early", Kind: reconcile.Approved, At: noon}, reconcile.Approval{Digest: "late", Kind: reconcile.Approved, At: noon.Add(48 * time.Hour)}
 	used := reconcile.Approval{Digest: "used", Kind: reconcile.Approved, At: noon}
-	if err := records.Approve(t.Context(), []reconcile.Approval{early, late, used}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, records.Approve(t.Context(), []reconcile.Approval{early, late, used}))
 	tick(time.Hour, "early", "late", "used")
 	c.state.approvals.used = []string{"used"}
 	tick(2*time.Hour, "early", "late", "used")

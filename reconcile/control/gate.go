@@ -14,9 +14,10 @@ import (
 )
 
 // Gate is the one [zone.Gate]: of the daemon, of an apply and of a revert. Before each write
-// it asks what people and other processes have said, has its rules decide, and puts on record
-// what must survive the write. What differs between them is in the rules: those of the daemon
-// are [Control], and those of a single run its [Terms].
+// it has its rules decide, and puts on record what must survive the write: in one step with
+// the question whether people or other processes have said otherwise
+// ([reconcile.Records.RecordWrite]). What differs between gates is in the rules: those of the
+// daemon are [Control], and those of a single run its [Terms].
 //
 // What was said is believed for one question: every write asks anew, and asks once more
 // before it leaves where it has waited since.
@@ -29,13 +30,12 @@ type Gate struct {
 
 // rules is what differs between gates.
 type rules interface {
-	// listen takes in what people and other processes have said.
-	listen(ctx context.Context) error
 	// permit decides about a change that is about to be sent, and what is to be on record of
 	// it before.
-	permit(t zone.Task, planned, now diff.Change) (permit, error)
-	// withdrawn says why a permitted change may not be sent any more; empty where it may.
-	withdrawn(t zone.Task, now diff.Change) string
+	permit(ctx context.Context, t zone.Task, planned, now diff.Change) (permit, error)
+	// withdrawn says why a permitted change may not be sent any more, by what people and other
+	// processes have said; empty where it may.
+	withdrawn(ctx context.Context, t zone.Task, now diff.Change) (string, error)
 	// record puts a permitted write on record, and returns its number in the history.
 	record(ctx context.Context, p permit) (int64, error)
 	// proved records deployments that agree with their declaration. agreed returns the results
@@ -43,25 +43,6 @@ type rules interface {
 	proved(ctx context.Context, t zone.Task, settled []diff.Settled, agreed func() []reconcile.Entry) error
 	// unkept notes a change that the platform did not keep, and reports whether that is news.
 	unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error)
-}
-
-// reads tell of what is read by several at once which read has begun later: that one may have
-// seen more, whichever ends first. Whoever has them guards them.
-type reads struct{ begun, newest int }
-
-// begin returns the number of a read.
-func (r *reads) begin() int {
-	r.begun++
-	return r.begun
-}
-
-// news reports whether nothing is known yet of a read that has begun later.
-func (r *reads) news(read int) bool {
-	if read < r.newest {
-		return false
-	}
-	r.newest = read
-	return true
 }
 
 // permit is what was decided about a change that is about to be sent.
@@ -76,10 +57,7 @@ type permit struct {
 
 // Permit implements [zone.Gate].
 func (g *Gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
-	if err := g.rules.listen(ctx); err != nil {
-		return nil, fmt.Errorf("asking whether the zone may be written: %w", err)
-	}
-	p, err := g.rules.permit(t, planned, now)
+	p, err := g.rules.permit(ctx, t, planned, now)
 	if err != nil || p.refused != nil {
 		return p.refused, err
 	}
@@ -101,10 +79,10 @@ func refusalOf(c diff.Change, facts guard.Facts) *diff.Refusal {
 
 // Recheck implements [zone.Gate].
 func (g *Gate) Recheck(ctx context.Context, t zone.Task, now diff.Change) error {
-	if err := g.rules.listen(ctx); err != nil {
+	why, err := g.rules.withdrawn(ctx, t, now)
+	if err != nil {
 		return fmt.Errorf("asking whether the zone may still be written: %w", err)
 	}
-	why := g.rules.withdrawn(t, now)
 	if why == "" {
 		return nil
 	}

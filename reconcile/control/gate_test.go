@@ -3,10 +3,12 @@ package control
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
@@ -95,33 +97,74 @@ func (h *heldUp) Standing(ctx context.Context) (reconcile.Standing, error) {
 // What was read of what people have said does not take the place of what was read later, however
 // late it comes: a hold that one write has seen is not lost by another write.
 func TestListenKeepsWhatIsNewer(t *testing.T) {
-	for _, writer := range []string{"daemon", "run"} {
-		records := &heldUp{&reconcile.Forgetful{}, make(chan chan struct{}, 1)}
-		control, err := New(t.Context(), Config{Records: records, Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := control.Propose(t.Context(), alike("c1", "core")); err != nil {
-			t.Fatal(err)
-		}
-		a := edge.ZoneScope("a")
-		task, _ := control.Task(control.Current(), a)
-		asks := map[string]rules{"daemon": control, "run": NewRun(Terms{Records: records, Now: time.Now, State: control.Current().State}, nil)}[writer]
+	records := &heldUp{&reconcile.Forgetful{}, make(chan chan struct{}, 1)}
+	control, err := New(t.Context(), Config{Records: records, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Propose(t.Context(), alike("c1", "core")); err != nil {
+		t.Fatal(err)
+	}
+	let, late := make(chan struct{}), make(chan error)
+	records.next <- let
+	go func() { late <- control.listen(t.Context()) }()
+	<-let
+	records.Hold(diff.Hold{Zone: "a", Until: time.Now().Add(time.Hour)})
+	if err := control.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	let <- struct{}{}
+	if err := <-late; err != nil {
+		t.Fatal(err)
+	}
+	if len(control.Holds()) != 1 {
+		t.Error("the hold is forgotten")
+	}
+}
 
-		let, late := make(chan struct{}), make(chan error)
-		records.next <- let
-		go func() { late <- asks.listen(t.Context()) }()
-		<-let
-		records.Hold(diff.Hold{Zone: "a", Until: time.Now().Add(time.Hour)})
-		if err := asks.listen(t.Context()); err != nil {
+// asked counts how often it is asked what people have said.
+type asked struct {
+	*reconcile.Forgetful
+	times int
+}
+
+func (a *asked) Standing(ctx context.Context) (reconcile.Standing, error) {
+	a.times++
+	return a.Forgetful.Standing(ctx)
+}
+
+// A run asks once for each write, in the step that records it, and does not read all holds for
+// it: a revert of many zones sets one in each of them.
+func TestRunAsksAsItRecords(t *testing.T) {
+	a := edge.ZoneScope("a")
+	change := diff.Change{Zone: "a", Scope: a, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
+	held := diff.Hold{Zone: "a", Scope: a, Commit: "c1", Declaration: "d1"}
+	for name, c := range map[string]struct {
+		accepted string
+		hold     diff.Hold
+		reverts  bool
+		refused  diff.Guard
+		err      error
+	}{
+		"nothing":               {"c1", diff.Hold{}, false, "", nil},
+		"held":                  {"c1", diff.Hold{Zone: "a", Until: time.Now().Add(time.Hour)}, false, diff.GuardHold, nil},
+		"held until now":        {"c1", diff.Hold{Zone: "a", Until: time.Now()}, false, "", nil},
+		"put back":              {"c1", held, false, diff.GuardReverted, nil},
+		"put back, by a revert": {"c1", held, true, "", nil},
+		"another commit":        {"c2", diff.Hold{}, false, "", reconcile.ErrSuperseded},
+	} {
+		records := &asked{Forgetful: &reconcile.Forgetful{Now: time.Now}}
+		if err := records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: c.accepted}); err != nil {
 			t.Fatal(err)
 		}
-		let <- struct{}{}
-		if err := <-late; err != nil {
-			t.Fatal(err)
+		records.Hold(c.hold)
+		terms := Terms{Records: records, Now: time.Now, Log: slog.New(slog.DiscardHandler), State: desired.State{Commit: "c1"}, Trigger: reconcile.TriggerManual}
+		if c.reverts {
+			terms.Restores, terms.Trigger = records.RecordWrite, reconcile.TriggerRevert
 		}
-		if asks.withdrawn(task, diff.Change{Zone: "a", Scope: a}) == "" {
-			t.Errorf("%s: the hold is forgotten", writer)
+		refused, err := NewRun(terms, nil).Permit(t.Context(), zone.Task{Fingerprint: "d1"}, change, change)
+		if !errors.Is(err, c.err) || (refused == nil) != (c.refused == "") || refused != nil && refused.Guard != c.refused || records.times > 0 {
+			t.Errorf("%s: refused %+v, %v, and asked %d times", name, refused, err, records.times)
 		}
 	}
 }

@@ -88,5 +88,5 @@ func (g *Generation) Zones() iter.Seq[edge.Scope] {
 func (g *Generation) size() guard.Size { return sizeOf(g.State) }
 
 func sizeOf(s desired.State) guard.Size {
-	return guard.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens)}
+	return guard.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens), Others: s.Others()}
 }

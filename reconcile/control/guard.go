@@ -47,30 +47,36 @@ func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[diff.ID]
 	return guard.Check(plan, f)
 }
 
-// listen implements [rules]: approvals that were divided are on record before anything is
-// written on the grounds of them.
+// listen takes in what people and other processes have said: approvals that were divided are
+// on record before anything is written on the grounds of them.
 func (c *Control) listen(ctx context.Context) error {
 	return errors.Join(c.readStanding(ctx), c.recordDivided(ctx))
 }
 
 // permit implements [rules]: the change passes the guards as they are at this moment, and
 // counts for limits.
-func (c *Control) permit(t zone.Task, _, now diff.Change) (permit, error) {
+func (c *Control) permit(ctx context.Context, t zone.Task, _, now diff.Change) (permit, error) {
+	if err := c.listen(ctx); err != nil {
+		return permit{}, fmt.Errorf("asking whether the zone may be written: %w", err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.permit(t, now)
 }
 
 // withdrawn implements [rules].
-func (c *Control) withdrawn(t zone.Task, now diff.Change) string {
+func (c *Control) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (string, error) {
+	if err := c.listen(ctx); err != nil {
+		return "", err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := &c.state
 	g := s.current.Load()
 	if g.prints[now.Scope] != t.Fingerprint || s.overtaken != "" {
-		return anotherCommit
+		return anotherCommit, nil
 	}
-	return withdrawn(s.holds.active(g, s.now()), now)
+	return withdrawn(s.holds.active(g, s.now()), now), nil
 }
 
 // record implements [rules]: who owns what is on record for the case that the process ends

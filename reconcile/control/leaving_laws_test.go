@@ -211,7 +211,7 @@ func (h *history) check() {
 	for id, z := range h.declared {
 		change := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: h.keys[z.account], Zone: z.key, Scope: id, Deployment: "core", Direction: diff.Weakens}
 		by, _ := h.control.Guard(g, id, diff.Plan{Changes: []diff.Change{change}})
-		beside := guard.Check(diff.Plan{Changes: []diff.Change{change}}, WholeFacts(Whole{Record: record, Guards: guarded, Before: &g.State, State: g.State, Now: time.Now()}))
+		beside := guard.Check(diff.Plan{Changes: []diff.Change{change}}, Whole{Record: record, Guards: guarded, Before: &g.State, State: g.State, Now: time.Now()}.Judge().Facts)
 		observed, maybe := h.observes(z.account), false
 		for account, was := range h.accounts[id] {
 			observed = observed || was && h.home[account] == "prod"

@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -74,9 +75,7 @@ func TestAZoneOfASkippedAccountStaysOut(t *testing.T) {
 		t.Errorf("it leaves %+v, and is under %v", next.leaving, next.under)
 	}
 	data, err := EncodeState(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if back, err := DecodeState(data); err != nil || len(back.LeftOut) != 1 {
 		t.Errorf("on record: %+v, %v", back, err)
 	}
@@ -87,9 +86,7 @@ func TestAZoneOfASkippedAccountStaysOut(t *testing.T) {
 func TestAnApprovalBesideADaemonIsTaken(t *testing.T) {
 	records := &reconcile.Forgetful{}
 	c, err := New(t.Context(), Config{Records: records, Guards: guarded, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	propose := func(state desired.State) {
 		t.Helper()
 		if _, err := c.Propose(t.Context(), reconcile.Proposal{State: state, Commit: state.Commit}); err != nil {
@@ -100,16 +97,12 @@ func TestAnApprovalBesideADaemonIsTaken(t *testing.T) {
 	propose(labelled("c1", anchor, goldZone(edge.ZoneScope("z"))))
 	propose(labelled("c2", anchor, z))
 	record, err := records.Restore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	leaving, _ := Departures(record, guarded, c.Current().State)
 	if len(leaving) != 1 {
 		t.Fatalf("leaving %+v", leaving)
 	}
-	if err := records.Depart(t.Context(), reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): c.state.zones.memory.declared[edge.ZoneScope("z")]}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, records.Depart(t.Context(), reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): c.state.zones.memory.declared[edge.ZoneScope("z")]}}, nil))
 	propose(labelled("c3", anchor, z))
 	if left := c.state.zones.memory.leaving; len(left) != 0 {
 		t.Errorf("after an approval beside it, it still leaves %+v", left)

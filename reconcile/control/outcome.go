@@ -33,7 +33,7 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	c.mu.Lock()
 	next, drift := c.state.note(o), c.state.drift(o)
 	c.mu.Unlock()
-	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.spend(ctx, spentBy(o)))
+	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.spend(ctx, SpentBy(o)))
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
@@ -42,7 +42,7 @@ func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 	c.mu.Lock()
 	c.state.waiting.tokens = len(reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze)) > 0
 	c.mu.Unlock()
-	return c.spend(ctx, spentBy(o))
+	return c.spend(ctx, SpentBy(o))
 }
 
 func (s *state) note(o Outcome) Next {

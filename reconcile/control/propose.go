@@ -57,14 +57,14 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 		return Decision{Held: held}, nil
 	}
 	next := newGeneration(p.State, before)
-	d := Decision{Accepted: next, First: before == nil, Tokens: before == nil || !desired.SameTokens(before.State.Tokens, p.State.Tokens)}
 	if err := errors.Join(c.updateWaves(ctx), c.updateMemory(ctx)); err != nil {
 		return Decision{}, err
 	}
 	c.mu.Lock()
 	next.earlier = c.state.earlier(before, next)
-	accepted := c.state.acceptance(before, next, p.Approvals, &d)
-	accepted.Author, accepted.Message, accepted.Declared, accepted.Earlier = p.Author, p.Message, next.declaration, next.earlier
+	d := c.state.zones.between(before, next)
+	accepted := c.state.acceptance(next, d)
+	accepted.Author, accepted.Message, accepted.Approvals = p.Author, p.Message, p.Approvals
 	c.state.accepting = accepted.Commit
 	c.mu.Unlock()
 	err := c.Records.AcceptCommit(ctx, accepted)
@@ -106,12 +106,13 @@ func (c *Control) updateWaves(ctx context.Context) error {
 	return nil
 }
 
-// acceptance is what is to be on record of a new generation. It notes in the decision
-// what is due because of it.
-func (s *state) acceptance(before, next *Generation, approvals []reconcile.Approval, d *Decision) reconcile.Acceptance {
-	a := reconcile.Acceptance{Commit: next.State.Commit, Size: next.size(), Approvals: approvals}
-	s.zones.due(before, next, d)
-	a.Given = d.Due
+// acceptance is what is to be on record of a new generation, by the decision that leads to it.
+func (s *state) acceptance(next *Generation, d Decision) reconcile.Acceptance {
+	m := s.remember(next)
+	a := reconcile.Acceptance{
+		Commit: next.State.Commit, Size: next.size(), Declared: next.declaration, Earlier: next.earlier, Given: d.Due, Memory: &m.record,
+		Gone: s.zones.undeclared(next), Keep: Keeps(s.zones.prunable(), next.State),
+	}
 	touched := make(map[edge.Scope]bool, len(d.Due))
 	for _, id := range d.Due {
 		touched[id] = true
@@ -122,10 +123,6 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 			rolled = append(rolled, z)
 		}
 	}
-	m := s.remember(next)
-	a.Memory = &m.record
-	a.Gone, a.Keep = s.zones.undeclared(next), Keeps(s.zones.prunable(), next.State)
-	d.Gone = gone(before, next)
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
 		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled, s.zones.proved)
 		a.Rollout = &rollout
@@ -146,8 +143,7 @@ func gone(before, next *Generation) (ids []edge.Scope) {
 	return ids
 }
 
-// between is the decision that leads from one generation to another which is in force
-// already.
+// between is the decision that leads from one generation to another.
 func (zs *zones) between(before, next *Generation) Decision {
 	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true}
 	if before != nil {

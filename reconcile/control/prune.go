@@ -19,7 +19,7 @@ func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.ID) {
 	}
 	type key struct {
 		scope edge.Scope
-		kind  diff.KindName
+		kind  desired.KindName
 		key   string
 	}
 	stay := map[key]bool{}
@@ -28,7 +28,7 @@ func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.ID) {
 			stay[key{z.Scope, "", d.Name()}] = !d.Prune
 		}
 		for _, o := range z.Others {
-			stay[key{z.Scope, diff.KindName(o.Kind), o.Key}] = !o.Prune
+			stay[key{z.Scope, o.Kind, o.Key}] = !o.Prune
 		}
 	}
 	for id, p := range prunable {

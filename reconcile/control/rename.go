@@ -29,19 +29,11 @@ func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State
 	}
 	next := newGeneration(state, g)
 	c.mu.Lock()
-	d := Decision{Accepted: next, Gone: gone(g, next), Renamed: ids(g.State, state), Tokens: !desired.SameTokens(g.State.Tokens, state.Tokens)}
+	d := c.state.zones.between(g, next)
+	d.Renamed, d.Revert = ids(g.State, state), false
 	next.earlier = renamedEarlier(g.earlier, d.Renamed)
-	c.state.zones.due(g, next, &d)
-	d.Revert = false
-	a := reconcile.Acceptance{
-		Commit: state.Commit, Size: next.size(), Author: c.state.accepted.Author, Declared: next.declaration, Gone: c.state.zones.undeclared(next),
-		Earlier: next.earlier, Given: d.Due, Renamed: d.Renamed,
-	}
-	m := c.state.remember(next)
-	a.Memory = &m.record
-	if rollout := renamed(c.state.rollout.have, d.Renamed); rollout != nil {
-		a.Rollout = rollout
-	}
+	a := c.state.acceptance(next, d)
+	a.Author, a.Renamed, a.Rollout = c.state.accepted.Author, d.Renamed, renamed(c.state.rollout.have, d.Renamed)
 	c.mu.Unlock()
 	if err := c.Records.AcceptCommit(ctx, a); err != nil {
 		return Decision{}, fmt.Errorf("recording the ids of zones: %w", err)

@@ -25,19 +25,29 @@ func newRollouts(have reconcile.Rollout) rollout {
 	return rollout{have: have, outcomes: map[edge.Scope]reconcile.ZoneOutcome{}}
 }
 
+// factsOf tells guards how far a rollout is at a time, without its zones; nil where there is
+// none.
+func factsOf(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *guard.Rollout {
+	if len(waves) == 0 || len(o.Zones) == 0 {
+		return nil
+	}
+	f := &guard.Rollout{Wave: map[edge.Scope]int{}, Waves: len(waves) + 1, Halted: o.Halted}
+	f.Open, f.Next = open(o, waves, now)
+	return f
+}
+
 // of tells guards how far it is for one zone at a time; nil where the zone does not
 // wait for it.
 func (o *rollout) of(id edge.Scope, waves []reconcile.Wave, now time.Time) *guard.Rollout {
-	if len(waves) == 0 || !waits(o.have, id) {
+	if !waits(o.have, id) {
 		return nil
 	}
-	wave, next := open(o.have, waves, now)
-	if !o.delays(id, waves, wave) {
+	f := factsOf(o.have, waves, now)
+	if f == nil || !o.delays(id, waves, f.Open) {
 		return nil
 	}
-	return &guard.Rollout{
-		Wave: map[edge.Scope]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: wave, Next: next, Halted: o.have.Halted,
-	}
+	f.Wave[id] = o.have.Zones[id].Wave
+	return f
 }
 
 // delays reports whether a zone has to wait while zones up to a wave may be written. One
@@ -198,13 +208,7 @@ func (c *Control) readRollout(ctx context.Context) error {
 func (c *Control) Rollout() *guard.Rollout {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := c.state.rollout.have
-	if len(c.Guards.Waves) == 0 || len(o.Zones) == 0 {
-		return nil
-	}
-	f := &guard.Rollout{Waves: len(c.Guards.Waves) + 1, Halted: o.Halted}
-	f.Open, f.Next = open(o, c.Guards.Waves, c.Now())
-	return f
+	return factsOf(c.state.rollout.have, c.Guards.Waves, c.Now())
 }
 
 // recorded takes in a rollout that was put on record with outcomes, and returns the zones

@@ -13,7 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -50,62 +49,38 @@ type Terms struct {
 type Run struct {
 	Gate
 	Terms
-	declared func(edge.Scope) string // the fingerprint of a zone's declaration
 
-	mu       sync.Mutex
-	reads    reads
-	standing reconcile.Standing
-	settled  []diff.Settled
+	mu      sync.Mutex
+	settled []diff.Settled
 }
 
 // NewRun returns the gate of a run. unfinished are writes of which no result is on record.
 func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
-	r := &Run{Terms: t, declared: Declarations(t.State)}
+	r := &Run{Terms: t}
 	r.Gate.rules, r.Gate.records, r.Gate.now = r, t.Records, t.Now
 	r.writes.Resume(unfinished)
 	return r
 }
 
-func (r *Run) listen(ctx context.Context) error {
-	r.mu.Lock()
-	read := r.reads.begin()
-	r.mu.Unlock()
-	standing, err := r.Records.Standing(ctx)
-	if err != nil {
-		return err
+// Permit implements [zone.Gate]. That a change waits is logged: the plan said otherwise.
+func (r *Run) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
+	refusal, err := r.Gate.Permit(ctx, t, planned, now)
+	if refusal != nil {
+		r.Log.WarnContext(ctx, "a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.reads.news(read) {
-		r.standing = standing
-	}
-	return nil
+	return refusal, err
 }
 
-// said is what people and other processes have said: the commit in force, and the holds that
-// the run minds.
-func (r *Run) said(now time.Time) (commit string, holds []diff.Hold) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.Restores == nil {
-		return r.standing.Commit, diff.Active(r.standing.Holds, now, r.declared)
-	}
-	return r.standing.Commit, slices.DeleteFunc(diff.Active(r.standing.Holds, now, nil), diff.Hold.Reverted)
-}
-
-func (r *Run) permit(t zone.Task, planned, now diff.Change) (permit, error) {
+// permit implements [rules]. Which commit is in force, and whether the zone is held, is asked
+// when the write is put on record.
+func (r *Run) permit(_ context.Context, t zone.Task, planned, now diff.Change) (permit, error) {
 	if refusal := r.Facts.Worsened(planned, now); refusal != nil {
 		return permit{}, errors.New(refusal.Reason)
 	}
 	at := r.Now()
-	commit, holds := r.said(at)
-	if commit != r.State.Commit {
-		return permit{}, fmt.Errorf("commit %s is in force now: %w", commit, reconcile.ErrSuperseded)
-	}
-	facts := guard.Facts{Now: at, Zones: r.Facts.Zones, LabelsBefore: r.Facts.LabelsBefore, Holds: holds}
+	facts := guard.Facts{Now: at, Zones: r.Facts.Zones, LabelsBefore: r.Facts.LabelsBefore}
 	facts.Freezes, _ = reconcile.FreezesAt(r.Guards.Freezes, at, r.Thawed)
 	if refusal := refusalOf(now, facts); refusal != nil {
-		r.Log.Warn("a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
 		return permit{refused: refusal}, nil
 	}
 	asked := reconcile.Asked{Commit: r.State.Commit, Author: r.Author, User: r.Who}
@@ -126,12 +101,18 @@ func (r *Run) permit(t zone.Task, planned, now diff.Change) (permit, error) {
 	return p, nil
 }
 
-func (r *Run) withdrawn(_ zone.Task, now diff.Change) string {
-	commit, holds := r.said(r.Now())
-	if commit != r.State.Commit {
-		return anotherCommit
+func (r *Run) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (string, error) {
+	standing, err := r.Records.Standing(ctx)
+	if err != nil {
+		return "", err
 	}
-	return withdrawn(holds, now)
+	if standing.Commit != r.State.Commit {
+		return anotherCommit, nil
+	}
+	holds := slices.DeleteFunc(diff.Active(standing.Holds, r.Now(), nil), func(h diff.Hold) bool {
+		return h.Reverted() && (r.Restores != nil || h.Declaration != t.Fingerprint)
+	})
+	return withdrawn(holds, now), nil
 }
 
 func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {

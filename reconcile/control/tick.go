@@ -107,6 +107,25 @@ func (s *state) release(approved bool) []edge.Scope {
 	})
 }
 
+// reads tell of what is read by several at once which read has begun later: that one may have
+// seen more, whichever ends first. Whoever has them guards them.
+type reads struct{ begun, newest int }
+
+// begin returns the number of a read.
+func (r *reads) begin() int {
+	r.begun++
+	return r.begun
+}
+
+// news reports whether nothing is known yet of a read that has begun later.
+func (r *reads) news(read int) bool {
+	if read < r.newest {
+		return false
+	}
+	r.newest = read
+	return true
+}
+
 // readStanding reads what people and other processes have put on record. What is known
 // after it was so when it was called, or later.
 func (c *Control) readStanding(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -34,9 +35,7 @@ func TestOutcomesNotedDuringATick(t *testing.T) {
 	records := &meanwhile{}
 	waves := []reconcile.Wave{{Count: 2}}
 	c, err := New(t.Context(), Config{Records: records, Guards: reconcile.Guards{Waves: waves}, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: fleetOf("c", map[string][]string{"a": {"waf"}, "b": {"waf"}, "c": {"waf"}})}); err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +52,7 @@ func TestOutcomesNotedDuringATick(t *testing.T) {
 	}
 	records.rolling = nil
 	ticked, err := c.Tick(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r := c.Rollout(); r == nil || r.Open != 2 {
 		t.Errorf("after a and b are done: got %+v, released %v; want wave 2 to be open", r, ticked.Released)
 	}
@@ -87,9 +84,7 @@ func (b *beside) WrittenByCommands(_ context.Context, after int64) (zones []edge
 func TestWhatCommandsWriteIsRead(t *testing.T) {
 	records := &beside{newest: 5, zones: map[int64]edge.Scope{3: edge.ZoneScope("b")}}
 	c, err := New(t.Context(), Config{Records: records, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: fleetOf("c", map[string][]string{"a": {"waf"}, "b": {"waf"}})}); err != nil {
 		t.Fatal(err)
 	}

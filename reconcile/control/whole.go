@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -27,70 +28,89 @@ type Whole struct {
 	Now    time.Time
 }
 
-// WholeFacts are what guards need to know of a whole state at a time, as it is on
-// record. The caller adds what it alone knows: what a person has said to it, where
-// secrets go, and how far the waves have come.
-func WholeFacts(w Whole) guard.Facts {
+// Judged is what follows of that, by the decisions of the daemon.
+type Judged struct {
+	// Facts are what guards need to know. The caller adds what it alone knows: what a person
+	// has said to it, where secrets go, and how far the waves have come.
+	Facts guard.Facts
+	// Acceptance is what is to be on record if the state is accepted, but for the state itself,
+	// the waves, and who is behind it.
+	Acceptance reconcile.Acceptance
+	Leaving    []diff.Leaving // what leaves settings of the configuration with the state
+
+	memory memory
+}
+
+// Departed is what is to be put on record of what people have let leave settings, in a plan of
+// the state; and the digests of that.
+func (j Judged) Departed(plan diff.Plan) (reconcile.Memory, []string) {
+	return j.memory.departures(plan.Leaving)
+}
+
+// Judge decides about a whole state as the daemon does about a commit, and puts nothing on
+// record.
+func (w Whole) Judge() Judged {
+	s := &state{}
+	s.init(Config{Guards: w.Guards, Now: func() time.Time { return w.Now }, Ruleset: w.ruleset})
 	record := w.Record
-	f := guard.Facts{
-		Before: record.Accepted.Size, After: sizeOf(w.State), Loss: w.loss(), Shrink: w.Guards.Shrink,
-		Now: w.Now, Holds: diff.Active(record.Holds, w.Now, Declarations(w.State)), Rules: w.Guards.Rules, Observe: w.Guards.Observe,
-		Approved: digests(w.Guards.Current(record.Approvals, w.Now)),
-		Zones:    map[edge.Scope]guard.Labels{},
+	record.Memory = rememberedBefore(record, w.Guards)
+	s.restore(record)
+	var before *Generation
+	if w.Before != nil {
+		before = newGeneration(*w.Before, nil)
+		s.current.Store(before)
 	}
-	m := wholeMemory(record, w.Guards, w.State)
-	f.LabelsBefore, f.Accounts = m.under, m.accounts
-	for _, z := range w.State.EachZone() {
-		f.Zones[z.Scope] = z.Labels
+	next := newGeneration(w.State, before)
+	next.earlier = s.earlier(before, next)
+	judged := Judged{Acceptance: s.acceptance(next, s.zones.between(before, next))}
+	judged.Acceptance.Rollout = nil
+	for id := range w.Live.Existing() { // after that: what a commit adds, and is read for it, was not there before
+		s.zones.of(id).read = true
 	}
-	f.Base = w.base(f)
-	f.Freezes, _ = reconcile.FreezesAt(w.Guards.Freezes, w.Now, false)
-	return f
+	var loss guard.Loss
+	if before != nil || s.accepted.Commit != w.State.Commit {
+		loss = s.loss(w.State)
+	}
+	if w.State.Commit == s.accepted.Commit && (len(s.accepted.Earlier) == 0 || len(s.zones.commitWork(next)) == 0) {
+		next.earlier = nil // all of its commit is done: what differs has drifted
+	}
+	s.publish(next)
+	judged.Facts, judged.memory, judged.Leaving = s.facts(next), s.zones.memory, s.zones.memory.leaving
+	judged.Facts.Before, judged.Facts.Loss = s.accepted.Size, loss
+	return judged
 }
 
-// Departures are what leaves settings of the configuration with a state, of all that it
-// declares, and what is to be put on record with it.
-func Departures(record reconcile.Record, guards reconcile.Guards, state desired.State) ([]diff.Leaving, reconcile.Memory) {
-	m := wholeMemory(record, guards, state)
-	return m.leaving, m.record
+func (w Whole) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
+	found, err := rulesets.Find(ref, w.Live.Accounts[of.ID].Listed.Value)
+	if err != nil {
+		return ""
+	}
+	return found.ID
 }
 
-// Departed is what is to be put on record of what people have let leave settings, in a plan
-// of a state; and the digests of that.
-func Departed(record reconcile.Record, guards reconcile.Guards, state desired.State, plan diff.Plan) (reconcile.Memory, []string) {
-	m := wholeMemory(record, guards, state)
-	return m.departures(plan.Leaving)
-}
-
-// wholeMemory is the memory of a state after what is on record. Accounts of which nothing is
-// on record yet are bound as the accepted commit declares them.
-func wholeMemory(record reconcile.Record, guards reconcile.Guards, state desired.State) memory {
+// rememberedBefore is what zones and accounts are under by what is on record. Accounts of
+// which nothing is on record yet are bound as the accepted commit declares them.
+func rememberedBefore(record reconcile.Record, guards reconcile.Guards) reconcile.Memory {
 	have := record.Memory
 	if len(have.Bound) == 0 && len(guards.Accounts.Settings) > 0 {
 		if accepted, err := DecodeState(record.Accepted.State); err == nil {
 			have.Bound = guards.Accounts.Declaring(idsOf(accepted), nil).Bindings(guards.Selectors())
 		}
 	}
-	return remembered(guards, have, state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
+	return have
+}
+
+// Departures are what leaves settings of the configuration with a state, of all that it
+// declares, and what is to be put on record with it.
+func Departures(record reconcile.Record, guards reconcile.Guards, state desired.State) ([]diff.Leaving, reconcile.Memory) {
+	m := remembered(guards, rememberedBefore(record, guards), state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
+	return m.leaving, m.record
 }
 
 // Declarations returns the fingerprint of each zone's declaration in a state, empty for one
 // that it does not declare.
 func Declarations(state desired.State) func(edge.Scope) string {
-	at := map[edge.Scope]place{}
-	for i, account := range state.Accounts {
-		for j, z := range account.Zones {
-			at[z.Scope] = place{i, j}
-		}
-	}
-	return func(id edge.Scope) string {
-		p, declared := at[id]
-		if !declared {
-			return ""
-		}
-		account := state.Accounts[p.account]
-		return account.Zones[p.zone].Fingerprint(account)
-	}
+	return newGeneration(state, nil).declaration
 }
 
 // RolloutOf is the rollout that a state is in: the one on record, or a new one for a
@@ -116,35 +136,17 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 	return newRollout(waves, have, state.Commit, zones, record.Proved)
 }
 
-// Given are the zones that a state declares otherwise than the one on record; all that are
-// not proved where that is not at hand.
-func Given(record reconcile.Record, state desired.State) (ids []edge.Scope) {
-	before, err := DecodeState(record.Accepted.State)
-	known := err == nil && len(record.Accepted.State) > 0
-	changed := map[edge.Scope]bool{}
-	if known {
-		changed = diff.ChangedZones(before, state)
-	}
-	for account, z := range state.EachZone() {
-		if changed[z.Scope] || !known && record.Proofs[z.Scope].Fingerprint != z.Fingerprint(account) {
-			ids = append(ids, z.Scope)
-		}
-	}
-	return ids
-}
-
 // RolloutFacts tells guards how far a rollout is at a time; nil where there is none.
 func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *guard.Rollout {
-	if len(waves) == 0 || len(o.Zones) == 0 {
+	f := factsOf(o, waves, now)
+	if f == nil {
 		return nil
 	}
-	f := &guard.Rollout{Wave: map[edge.Scope]int{}, Waves: len(waves) + 1, Halted: o.Halted}
 	for id, z := range o.Zones {
 		if waits(o, id) {
 			f.Wave[id] = z.Wave
 		}
 	}
-	f.Open, f.Next = open(o, waves, now)
 	return f
 }
 
@@ -174,28 +176,6 @@ func ZoneOutcomes(zones []edge.Scope, plan diff.Plan, results []reconcile.Result
 		outcomes[id] = zoneOutcome(*o)
 	}
 	return outcomes
-}
-
-// GoneFrom are the zones on record that a state does not declare; none while the id of a
-// zone is not known.
-func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.Scope) {
-	if unfound(state) {
-		return nil
-	}
-	known := map[edge.Scope]bool{}
-	for id := range record.Proofs {
-		known[id] = true
-	}
-	for id := range record.Applied {
-		known[id.Scope] = true
-	}
-	for id := range record.NonConvergent {
-		known[id.Scope] = true
-	}
-	for _, z := range state.EachZone() {
-		delete(known, z.Scope)
-	}
-	return slices.SortedFunc(maps.Keys(known), edge.Scope.Compare)
 }
 
 // Obsolete returns the deployments on record that a state does not declare, of zones
@@ -230,4 +210,17 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.ID]boo
 		}
 	}
 	return declared, unsure
+}
+
+// Accepted is what the accepted commit on record declares, nil where that is not at hand.
+func Accepted(record reconcile.Record, within func(desired.State) desired.State) *desired.State {
+	if len(record.Accepted.State) == 0 {
+		return nil
+	}
+	state, err := DecodeState(record.Accepted.State)
+	if err != nil {
+		return nil
+	}
+	state = within(state)
+	return &state
 }

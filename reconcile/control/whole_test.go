@@ -152,15 +152,18 @@ func TestZoneOutcomes(t *testing.T) {
 	}
 }
 
-func TestGoneFrom(t *testing.T) {
+// What is on record of zones that a state does not declare goes with it.
+func TestGone(t *testing.T) {
 	record := reconcile.Record{
 		Proofs:        map[edge.Scope]reconcile.Proof{edge.ZoneScope("a"): {}, edge.ZoneScope("c"): {}},
 		Applied:       diff.Applied{{Scope: edge.ZoneScope("b")}: nil, {Scope: edge.ZoneScope("x")}: nil},
 		NonConvergent: map[diff.ID]string{{Scope: edge.ZoneScope("w")}: "f"},
 	}
 	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
-	if got, want := GoneFrom(record, state), []edge.Scope{edge.ZoneScope("c"), edge.ZoneScope("w"), edge.ZoneScope("x")}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	gone := Whole{Record: record, State: state}.Judge().Acceptance.Gone
+	slices.SortFunc(gone, edge.Scope.Compare)
+	if want := []edge.Scope{edge.ZoneScope("c"), edge.ZoneScope("w"), edge.ZoneScope("x")}; !slices.Equal(gone, want) {
+		t.Errorf("got %v, want %v", gone, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // root is the account's entry point; the zero value where it has none.
@@ -67,9 +68,7 @@ func TestAccountLevel(t *testing.T) {
 
 		root := f.root()
 		root.Rules[1].ActionParameters.Overrides = nil
-		if err := f.Platform.SetRuleset(mem.Account, root); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetRuleset(mem.Account, root))
 		f.pass(interval + soon)
 		f.wantRoot([]string{"eu", "us"}, "write")
 		if o := f.root().Rules[1].ActionParameters.Overrides; o == nil || o.Categories[0].Category != "xss" {

@@ -98,12 +98,7 @@ func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
 		f := newFixture(t, n)
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		f.records.FailBy(func(op string) error {
-			if op == "save" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("save"))
 		f.push("c2", but(fleet(n, "xss"), 1, "rce")...)
 		f.stop()
 		f.records.FailBy(nil)
@@ -154,12 +149,7 @@ func TestZonesThatLeave(t *testing.T) {
 func TestACommitThatCannotBeRemembered(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := running(t, 2)
-		f.records.FailBy(func(op string) error {
-			if op == "accept" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("accept"))
 		f.journal.take()
 		f.push("c2", fleet(2, "rce")...)
 		f.want(2, "xss")
@@ -189,36 +179,34 @@ func TestHeldCommits(t *testing.T) {
 		"not evaluated":   {Err: errors.New("the evaluator was killed")},
 		"a warning apart": {Problems: []desired.Problem{{Message: "odd", Warning: true}, mistake("no")}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := running(t, 6)
-				f.journal.take()
-				f.repo.Commit("c2", held)
-				f.source.Poke()
-				f.drift(3)
-				f.pass(interval)
-				f.want(6, "xss")
-				state, ok := f.InForce()
-				if !ok || state.Commit != "c1" || f.record().Accepted.Commit != "c1" {
-					t.Errorf("in force is %q, on record %q", state.Commit, f.record().Accepted.Commit)
+		runNamed(t, name, func(t *testing.T) {
+			f := running(t, 6)
+			f.journal.take()
+			f.repo.Commit("c2", held)
+			f.source.Poke()
+			f.drift(3)
+			f.pass(interval)
+			f.want(6, "xss")
+			state, ok := f.InForce()
+			if !ok || state.Commit != "c1" || f.record().Accepted.Commit != "c1" {
+				t.Errorf("in force is %q, on record %q", state.Commit, f.record().Accepted.Commit)
+			}
+			told := 0
+			for _, r := range f.journal.take() {
+				if r.Held != nil && r.Held.Commit == "c2" && !r.Held.Again {
+					told++
 				}
-				told := 0
-				for _, r := range f.journal.take() {
-					if r.Held != nil && r.Held.Commit == "c2" && !r.Held.Again {
-						told++
-					}
-				}
-				if told != 1 {
-					t.Errorf("told %d times", told)
-				}
-				if n := f.repo.Compiled["c2"]; name != "not evaluated" && n > 3 {
-					t.Errorf("evaluated %d times in two hours", n)
-				}
-				f.restart()
-				f.want(6, "xss")
-				f.push("c3", fleet(6, "rce")...)
-				f.want(6, "rce")
-			})
+			}
+			if told != 1 {
+				t.Errorf("told %d times", told)
+			}
+			if n := f.repo.Compiled["c2"]; name != "not evaluated" && n > 3 {
+				t.Errorf("evaluated %d times in two hours", n)
+			}
+			f.restart()
+			f.want(6, "xss")
+			f.push("c3", fleet(6, "rce")...)
+			f.want(6, "rce")
 		})
 	}
 }

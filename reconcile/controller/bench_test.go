@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -62,7 +63,7 @@ func BenchmarkLastSeen10000(b *testing.B) {
 			if plan := f.heart.zones[0].worker.Plan(task, sight); len(plan.Changes) > 0 {
 				b.Fatalf("zone %s is not in sync: %+v", id, plan.Changes)
 			}
-			cache.put(id, zoneSeen{entryPoint: sight.EntryPoint, at: sight.At})
+			cache.put(id, sight.Places)
 		}
 		b.StopTimer()
 		taken = liveHeap() - before
@@ -82,23 +83,17 @@ type benchFleet struct {
 func newBenchFleet(b *testing.B) *benchFleet {
 	b.Helper()
 	platform, err := mem.New(mem.Config{Seed: mem.Fleet(benchZones)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &reconciletest.Records{}}}
 	for i := 1; i <= benchZones; i++ {
 		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i), edge.PhaseFirewallManaged)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		entry.Rules[0].ActionParameters.Overrides = &edge.Overrides{Categories: []edge.CategoryOverride{
 			{Category: "paranoia-level-3", Enabled: new(false)},
 			{Category: "paranoia-level-4", Enabled: new(false)},
 			{Category: "wordpress", Enabled: new(false)},
 		}}
-		if err := platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, platform.SetEntryPoint(mem.FleetZone(i), entry))
 	}
 	return f
 }
@@ -119,7 +114,7 @@ func (f *benchFleet) open(b *testing.B) {
 func (f *benchFleet) prove(b *testing.B) {
 	b.Helper()
 	for id, sight := range f.sights(b) {
-		f.heart.seen.put(id, zoneSeen{entryPoint: sight.EntryPoint, at: sight.At})
+		f.heart.seen.put(id, sight.Places)
 		task, _ := f.heart.control.Task(f.heart.control.Current(), id)
 		plan := f.heart.zones[0].worker.Plan(task, sight)
 		if _, err := f.heart.control.Looked(b.Context(), id); err != nil {
@@ -139,8 +134,8 @@ func (f *benchFleet) sights(b *testing.B) func(func(edge.Scope, zone.Sight) bool
 			task, _ := f.heart.control.Task(g, id)
 			task.ListedSince = time.Now().Add(-time.Hour)
 			sight, err := f.heart.zones[0].worker.Read(b.Context(), task)
-			if err != nil || sight.EntryPoint.Err != nil {
-				b.Fatal(err, sight.EntryPoint.Err)
+			if err != nil || sight.Err() != nil {
+				b.Fatal(err, sight.Err())
 			}
 			if !yield(id, sight) {
 				return
@@ -193,8 +188,6 @@ func liveHeap() uint64 {
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -53,7 +53,7 @@ type Config struct {
 	// shortest between two sweeps; zero is not known.
 	Sweep    cron.Schedule
 	Interval time.Duration
-	Requests func() int64 // HTTP requests sent so far; nil counts none
+	Requests reconcile.Requests // nil counts none
 
 	Deprecations reconcile.Deprecations // nil says nothing
 	Reporters    []reconcile.Reporter
@@ -155,9 +155,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
-	}
-	if c.Requests == nil {
-		c.Requests = func() int64 { return 0 }
 	}
 	if c.Deprecations == nil {
 		c.Deprecations = func(desired.State, time.Time) []deprecation.Notice { return nil }

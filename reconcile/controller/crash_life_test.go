@@ -159,12 +159,14 @@ type watchedWriter struct {
 	*crashes
 }
 
-func (p *watchedWriter) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *watchedWriter) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
 	if p.life.isDead() {
 		return nil, errDead
 	}
-	p.checkWrite(zone, strings.Join(reconciletest.TagsOff(body), ","))
-	return p.Writer.UpdateRule(ctx, zone, entryPoint, rule, body)
+	if w.Call == edge.CallUpdateRule {
+		p.checkWrite(w.Scope, strings.Join(reconciletest.TagsOff(w.Rules[0]), ","))
+	}
+	return p.Writer.Send(ctx, w)
 }
 
 // mortalTransport is the network of a process, with the simulator at its end.

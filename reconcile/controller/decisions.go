@@ -23,7 +23,7 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 			Reason: "Seawall reads and counts all zones of the commit before it writes any",
 		}}, len(l.plan.Changes) > 0
 	}
-	if err := l.sight.EntryPoint.Err; errors.Is(err, edge.ErrUnauthenticated) {
+	if err := l.sight.Err(); errors.Is(err, edge.ErrUnauthenticated) {
 		return []inspect.Decision{{Stage: inspect.StageRead, Outcome: inspect.Unknown, Reason: bounded(err.Error())}}, false
 	}
 	for _, p := range l.plan.Problems {

@@ -9,39 +9,10 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // What becomes of deployments that are created, and of those that leave the repository.
-
-func (p *calls) deploying(ctx context.Context, verb string, zone edge.Scope, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
-	if err := p.note(ctx, verb, zoneName(zone), ""); err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	answer := p.answer
-	p.mu.Unlock()
-	if answer == nil {
-		return send()
-	}
-	if err := edge.Sending(ctx); err != nil {
-		return nil, err
-	}
-	return answer(call{verb, zoneName(zone), "", time.Now()}, send)
-}
-
-func (p *calls) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, "create", zone, func() (*edge.Ruleset, error) {
-		return p.Platform.CreateEntryPoint(ctx, zone, edge.PhaseFirewallManaged, rules)
-	})
-}
-
-func (p *calls) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, "add", zone, func() (*edge.Ruleset, error) { return p.Platform.AddRule(ctx, zone, entryPoint, body) })
-}
-
-func (p *calls) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	return p.deploying(ctx, "delete", zone, func() (*edge.Ruleset, error) { return p.Platform.DeleteRule(ctx, zone, entryPoint, rule) })
-}
 
 // newDeployFixture has n zones without entry points, and would take two execute rules of
 // one managed ruleset.
@@ -53,9 +24,7 @@ func newDeployFixture(t testT, n int) *fixture {
 		seed.Zones[i].EntryPoint = nil
 	}
 	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, err)
 	f.Platform, f.calls.Platform = platform, platform
 	return f
 }

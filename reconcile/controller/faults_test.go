@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -164,55 +165,53 @@ func TestSlowZonesKeepToTheirShare(t *testing.T) {
 			return nil
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n, slow, concurrency = 60, 40, 8
-				f := newFixture(t, n)
-				f.Lanes.All[0].Concurrency = concurrency
-				f.Sweep, f.Interval = cron.Every(time.Minute), time.Minute
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				var mu sync.Mutex
-				waiting, most := 0, 0
-				f.calls.set(func(ctx context.Context, c call) error {
-					if i := number(c); i == 0 || i > slow {
-						return nil
-					}
-					mu.Lock()
-					waiting++
-					most = max(most, waiting)
-					mu.Unlock()
-					defer func() {
-						mu.Lock()
-						defer mu.Unlock()
-						waiting--
-					}()
-					return answer(ctx)
-				})
-				f.pass(15 * time.Minute) // all of them are known to be slow
+		runNamed(t, name, func(t *testing.T) {
+			const n, slow, concurrency = 60, 40, 8
+			f := newFixture(t, n)
+			f.Lanes.All[0].Concurrency = concurrency
+			f.Sweep, f.Interval = cron.Every(time.Minute), time.Minute
+			f.repo.Push("c1", fleet(n, "xss")...)
+			f.start()
+			var mu sync.Mutex
+			waiting, most := 0, 0
+			f.calls.set(func(ctx context.Context, c call) error {
+				if i := number(c); i == 0 || i > slow {
+					return nil
+				}
 				mu.Lock()
-				most = 0
+				waiting++
+				most = max(most, waiting)
 				mu.Unlock()
-				f.drift(n)
-				f.pass(90 * time.Second)
-				for i := slow + 1; i <= n; i++ {
-					if f.off(i) != "xss" {
-						t.Errorf("zone %d is not healed within one and a half intervals", i)
-					}
-				}
-				f.repo.Push("c2", but(fleet(n, "xss"), n, "rce")...)
-				f.source.Poke()
-				f.pass(time.Second)
-				if got := f.off(n); got != "rce" {
-					t.Errorf("the push is not live after a second: %q", got)
-				}
-				f.pass(10 * time.Minute)
-				mu.Lock()
-				defer mu.Unlock()
-				if most > concurrency/4 {
-					t.Errorf("slow zones had %d of %d workers", most, concurrency)
-				}
+				defer func() {
+					mu.Lock()
+					defer mu.Unlock()
+					waiting--
+				}()
+				return answer(ctx)
 			})
+			f.pass(15 * time.Minute) // all of them are known to be slow
+			mu.Lock()
+			most = 0
+			mu.Unlock()
+			f.drift(n)
+			f.pass(90 * time.Second)
+			for i := slow + 1; i <= n; i++ {
+				if f.off(i) != "xss" {
+					t.Errorf("zone %d is not healed within one and a half intervals", i)
+				}
+			}
+			f.repo.Push("c2", but(fleet(n, "xss"), n, "rce")...)
+			f.source.Poke()
+			f.pass(time.Second)
+			if got := f.off(n); got != "rce" {
+				t.Errorf("the push is not live after a second: %q", got)
+			}
+			f.pass(10 * time.Minute)
+			mu.Lock()
+			defer mu.Unlock()
+			if most > concurrency/4 {
+				t.Errorf("slow zones had %d of %d workers", most, concurrency)
+			}
 		})
 	}
 }
@@ -300,17 +299,15 @@ func TestAPlatformThatIsDown(t *testing.T) {
 func TestAPlatformThatIsBack(t *testing.T) {
 	for _, n := range []int{1, 5, 40} {
 		for _, lasts := range []time.Duration{20 * time.Second, 4 * time.Minute, time.Hour} {
-			t.Run(fmt.Sprint(n, " zones, ", lasts), func(t *testing.T) {
-				run(t, func(t *testing.T) {
-					f := running(t, n)
-					f.drift(n)
-					f.calls.set(func(context.Context, call) error { return errDown })
-					f.lookNow()
-					f.pass(lasts)
-					f.calls.set(nil)
-					f.pass(25 * time.Second)
-					f.want(n, "xss")
-				})
+			runNamed(t, fmt.Sprint(n, " zones, ", lasts), func(t *testing.T) {
+				f := running(t, n)
+				f.drift(n)
+				f.calls.set(func(context.Context, call) error { return errDown })
+				f.lookNow()
+				f.pass(lasts)
+				f.calls.set(nil)
+				f.pass(25 * time.Second)
+				f.want(n, "xss")
 			})
 		}
 	}
@@ -334,15 +331,11 @@ func TestALookThatDoesNotWait(t *testing.T) {
 		f.lookNow()
 		f.want(n, "xss")
 
-		if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetQuirks([]string{"patch=ignored"}))
 		f.push("c2", fleet(n, "rce")...)
 		f.pass(time.Hour)
 		f.want(n, "xss")
-		if err := f.Platform.SetQuirks(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetQuirks(nil))
 		f.lookNow()
 		f.want(n, "rce")
 	})
@@ -470,9 +463,7 @@ func TestAChangeThatIsNotKeptAndHeld(t *testing.T) {
 		if got := len(f.calls.take()); got > 10 {
 			t.Errorf("%d calls while it is held", got)
 		}
-		if err := f.Platform.SetQuirks(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetQuirks(nil))
 		f.pass(2 * time.Hour)
 		f.want(1, "xss")
 	})
@@ -491,7 +482,7 @@ func twoAccounts(t *testing.T, n int) *fixture {
 			seed.Zones[i].AccountID = otherAccount
 		}
 	}
-	return seeded(t, seed)
+	return fixtureOn(t, mem.Config{Seed: seed})
 }
 
 func inTwoAccounts(commit string, n int, tags ...string) desired.State {
@@ -509,48 +500,46 @@ func inTwoAccounts(commit string, n int, tags ...string) desired.State {
 // An account whose rulesets cannot be listed costs the zones of another nothing.
 func TestAnAccountThatFails(t *testing.T) {
 	for name, err := range map[string]error{"down": errDown, "forbidden": errForbidden, "silent": nil} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 100
-				f := twoAccounts(t, n)
-				f.Sweep, f.Interval = cron.Every(2*time.Minute), 2*time.Minute
-				f.Lanes.All[0].Concurrency = 4
-				f.repo.Commit("c1", commit{State: inTwoAccounts("c1", n, "xss")})
-				f.start()
-				f.want(n, "xss")
-				f.calls.set(func(ctx context.Context, c call) error {
-					if c.verb != "list" || c.who != string(mem.Account) {
-						return nil
-					}
-					if err == nil {
-						return hang(ctx)
-					}
-					return err
-				})
-				healed := func() (healed, elsewhere int) {
-					for i := 1; i <= n; i++ {
-						if f.off(i) == "xss" {
-							if i%2 == 0 {
-								healed++
-							} else {
-								elsewhere++
-							}
+		runNamed(t, name, func(t *testing.T) {
+			const n = 100
+			f := twoAccounts(t, n)
+			f.Sweep, f.Interval = cron.Every(2*time.Minute), 2*time.Minute
+			f.Lanes.All[0].Concurrency = 4
+			f.repo.Commit("c1", commit{State: inTwoAccounts("c1", n, "xss")})
+			f.start()
+			f.want(n, "xss")
+			f.calls.set(func(ctx context.Context, c call) error {
+				if c.verb != "list" || c.who != string(mem.Account) {
+					return nil
+				}
+				if err == nil {
+					return hang(ctx)
+				}
+				return err
+			})
+			healed := func() (healed, elsewhere int) {
+				for i := 1; i <= n; i++ {
+					if f.off(i) == "xss" {
+						if i%2 == 0 {
+							healed++
+						} else {
+							elsewhere++
 						}
 					}
-					return healed, elsewhere
 				}
-				f.pass(4 * time.Minute)
-				for range 3 {
-					f.drift(n)
-					f.pass(3 * time.Minute)
-					if got, _ := healed(); got != n/2 {
-						t.Errorf("%d of %d zones of the other account are healed", got, n/2)
-					}
+				return healed, elsewhere
+			}
+			f.pass(4 * time.Minute)
+			for range 3 {
+				f.drift(n)
+				f.pass(3 * time.Minute)
+				if got, _ := healed(); got != n/2 {
+					t.Errorf("%d of %d zones of the other account are healed", got, n/2)
 				}
-				f.calls.set(nil)
-				f.pass(10 * time.Minute)
-				f.want(n, "xss")
-			})
+			}
+			f.calls.set(nil)
+			f.pass(10 * time.Minute)
+			f.want(n, "xss")
 		})
 	}
 }
@@ -559,27 +548,20 @@ func TestAnAccountThatFails(t *testing.T) {
 // is proved must be on record, so the write waits, and is made once it can be.
 func TestRecordsThatFail(t *testing.T) {
 	for _, op := range []string{"standing", "widen", "prove", "roll", "approve", "spend", "save", "forget"} {
-		t.Run(op, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 4
-				f := running(t, n)
-				f.records.FailBy(func(o string) error {
-					if o == op {
-						return fmt.Errorf("%s: %w", o, errDisk)
-					}
-					return nil
-				})
-				f.push("c2", fleet(n, "rce")...)
-				f.records.FailBy(nil)
-				f.pass(30 * time.Minute)
-				f.want(n, "rce")
-				record := f.record()
-				for i := 1; i <= n; i++ {
-					if len(f.owned(i)) == 0 || record.Proofs[mem.FleetZone(i)].Commit != "c2" {
-						t.Errorf("zone %d: owned %v, proved %+v", i, f.owned(i), record.Proofs[mem.FleetZone(i)])
-					}
+		runNamed(t, op, func(t *testing.T) {
+			const n = 4
+			f := running(t, n)
+			f.records.FailBy(failsTo(op))
+			f.push("c2", fleet(n, "rce")...)
+			f.records.FailBy(nil)
+			f.pass(30 * time.Minute)
+			f.want(n, "rce")
+			record := f.record()
+			for i := 1; i <= n; i++ {
+				if len(f.owned(i)) == 0 || record.Proofs[mem.FleetZone(i)].Commit != "c2" {
+					t.Errorf("zone %d: owned %v, proved %+v", i, f.owned(i), record.Proofs[mem.FleetZone(i)])
 				}
-			})
+			}
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -98,12 +99,12 @@ const (
 // repository. Nothing runs yet.
 func newFixture(t testT, n int, quirks ...string) *fixture {
 	t.Helper()
-	return seeded(t, mem.Fleet(n), quirks...)
+	return fixtureOn(t, mem.Config{Seed: mem.Fleet(n), Quirks: quirks})
 }
 
-func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
+func fixtureOn(t testT, c mem.Config) *fixture {
 	t.Helper()
-	fleet := reconciletest.NewFleet(t, mem.Config{Seed: seed, Quirks: quirks})
+	fleet := reconciletest.NewFleet(t, c)
 	f := &fixture{
 		Fleet: fleet, t: t, calls: &calls{Platform: fleet.Platform, latency: latency}, repo: reconciletest.NewRepo(), records: &reconciletest.Records{},
 		journal: &journal{}, look: make(chan os.Signal, 1), sync: cron.Every(time.Minute),
@@ -131,6 +132,22 @@ func running(t testT, n int) *fixture {
 	f.repo.Push("c1", fleet(n, "xss")...)
 	f.start()
 	return f
+}
+
+// guarded is the same with guards from then on.
+func guarded(t testT, n int, guards reconcile.Guards) *fixture {
+	t.Helper()
+	f := running(t, n)
+	f.guard(guards)
+	return f
+}
+
+// guard begins another process, with guards.
+func (f *fixture) guard(guards reconcile.Guards) {
+	f.t.Helper()
+	f.stop()
+	f.Guards = guards
+	f.start()
 }
 
 // start begins a process, and waits for what it does at once.
@@ -309,11 +326,20 @@ func (p *calls) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phas
 	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	if err := p.note(ctx, "write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ",")); err != nil {
+// verbs are what calls that write are called here.
+var verbs = map[edge.Call]string{
+	edge.CallUpdateRule: "write", edge.CallCreateEntryPoint: "create", edge.CallAddRule: "add", edge.CallDeleteRule: "delete",
+}
+
+func (p *calls) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	verb, tags := verbs[w.Call], ""
+	if w.Call == edge.CallUpdateRule {
+		tags = strings.Join(reconciletest.TagsOff(w.Rules[0]), ",")
+	}
+	if err := p.note(ctx, verb, zoneName(w.Scope), tags); err != nil {
 		return nil, err
 	}
-	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
+	send := func() (*edge.Ruleset, error) { return p.Platform.Send(ctx, w) }
 	p.mu.Lock()
 	answer := p.answer
 	p.mu.Unlock()
@@ -323,7 +349,7 @@ func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
-	return answer(call{"write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ","), time.Now()}, send)
+	return answer(call{verb, zoneName(w.Scope), tags, time.Now()}, send)
 }
 
 // only keeps the calls of a verb.
@@ -378,9 +404,7 @@ func but(zones []desired.Zone, i int, tags ...string) []desired.Zone {
 func (f *fixture) record() reconcile.Record {
 	f.t.Helper()
 	record, err := f.records.Forgetful.Restore(context.Background())
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	return record
 }
 
@@ -434,6 +458,22 @@ func failures(reports []reconcile.Report) (errs []error) {
 func run(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
+}
+
+// runNamed is a test of a table, in a bubble of its own.
+func runNamed(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { run(t, test) })
+}
+
+// failsTo fails one kind of record alone.
+func failsTo(op string) func(string) error {
+	return func(o string) error {
+		if o == op {
+			return errDisk
+		}
+		return nil
+	}
 }
 
 // refuseWrites answers no write.

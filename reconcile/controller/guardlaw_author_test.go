@@ -88,7 +88,7 @@ func (a *author) editToken(s lawStep) {
 	case "rotate token":
 		a.token.Rotate = nil
 		if s.N%4 > 0 {
-			a.token.Rotate = &desired.Rotate{Every: time.Hour, Overlap: time.Duration(s.N%4) * 20 * time.Minute}
+			a.token.Rotate = &desired.Rotate{Every: lawInterval / 2, Overlap: time.Duration(s.N%4) * lawInterval / 6}
 		}
 	case "rename token":
 		a.token.Key, a.token.Name = fmt.Sprintf("ci-%d", s.N%3), fmt.Sprintf("ci-%d", s.N%3)

@@ -237,24 +237,13 @@ type watched struct {
 	oracle *guardOracle
 }
 
-func (p *watched) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	p.oracle.written(zone, weakOf(body))
-	return p.calls.UpdateRule(ctx, zone, entryPoint, rule, body)
-}
-
-func (p *watched) CreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	p.oracle.written(zone, weakOf(rules[0]))
-	return p.calls.CreateEntryPoint(ctx, zone, edge.PhaseFirewallManaged, rules)
-}
-
-func (p *watched) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	p.oracle.written(zone, weakOf(body))
-	return p.calls.AddRule(ctx, zone, entryPoint, body)
-}
-
-func (p *watched) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	p.oracle.written(zone, weakest)
-	return p.calls.DeleteRule(ctx, zone, entryPoint, rule)
+func (p *watched) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	left := weakest // by a deletion
+	if len(w.Rules) > 0 {
+		left = weakOf(w.Rules[0])
+	}
+	p.oracle.written(w.Scope, left)
+	return p.calls.Send(ctx, w)
 }
 
 // watchedTokens are the platform's calls on tokens, with each write shown to the oracle.

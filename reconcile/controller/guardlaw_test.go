@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -18,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -63,6 +65,9 @@ var gold = guard.Labels{"tier": "gold"}
 
 // lawZones is how many zones the platform has: the first half in account a, the rest in b.
 const lawZones = 8
+
+// lawInterval is short: the daemon looks at its ledger in each second of it.
+const lawInterval = 20 * time.Minute
 
 // lawStep is one thing that the author of commits, a person or the world does.
 type lawStep struct {
@@ -251,7 +256,7 @@ func playHistory(t *testing.T, h lawHistory, guards reconcile.Guards, path strin
 			l.take(step)
 		}
 		l.push()
-		l.pass(interval)
+		l.pass(lawInterval)
 		l.stop()
 		l.close()
 	})
@@ -261,18 +266,14 @@ func playHistory(t *testing.T, h lawHistory, guards reconcile.Guards, path strin
 func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string) *lawRun {
 	seed := mem.Fleet(lawZones)
 	seed.Accounts = append(seed.Accounts, mem.SeedAccount{ID: accountB, Rulesets: seed.Accounts[0].Rulesets})
-	f := seeded(t, seed)
-	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended, Now: time.Now})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	f.Platform, f.calls.Platform, f.Guards = platform, platform, guards
-	l := &lawRun{fixture: f, path: path, author: newAuthor(), oracle: newGuardOracle(h.Guard, platform)}
+	f := fixtureOn(t, mem.Config{Seed: seed, Profile: mem.Extended, Now: time.Now})
+	f.Sweep, f.Interval, f.Guards = cron.Every(lawInterval), lawInterval, guards
+	l := &lawRun{fixture: f, path: path, author: newAuthor(), oracle: newGuardOracle(h.Guard, f.Platform)}
 	l.oracle.commit = func() string { return f.control.Accepted() }
 	l.tokens = &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}
-	calls := token.Calls{Writer: &watchedTokens{platform, l.oracle}}
+	calls := token.Calls{Writer: &watchedTokens{f.Platform, l.oracle}}
 	if h.Extended {
-		calls.Reader = platform
+		calls.Reader = f.Platform
 	}
 	l.newTokens = func() *token.Worker {
 		return token.New(token.Config{Memory: l.tokens, Calls: calls, Sinks: l.tokens, Now: time.Now})
@@ -286,9 +287,7 @@ func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string)
 func (l *lawRun) reopen() control.Records {
 	l.close()
 	memory, err := ledger.Open(l.path)
-	if err != nil {
-		l.t.Fatalf("%v", err)
-	}
+	must.Do(l.t, err)
 	l.open = memory
 	return memory
 }
@@ -322,8 +321,8 @@ func (l *lawRun) take(s lawStep) {
 			}
 		}
 	case "pass":
-		l.note("%v pass", interval)
-		l.pass(interval)
+		l.note("%v pass", lawInterval)
+		l.pass(lawInterval)
 	case "approve":
 		l.approveSome(s.N)
 	default:
@@ -372,8 +371,6 @@ func (l *lawRun) approveSome(n int) {
 		l.oracle.approved(commits[digest], c)
 	}
 	word := reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: "kim", At: time.Now()}
-	if err := l.open.Approve(context.Background(), []reconcile.Approval{word}); err != nil {
-		l.t.Fatalf("%v", err)
-	}
+	must.Do(l.t, l.open.Approve(context.Background(), []reconcile.Approval{word}))
 	l.pass(soon)
 }

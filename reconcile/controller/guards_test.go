@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -37,9 +38,7 @@ func (f *fixture) approve(digests ...string) {
 	for _, digest := range digests {
 		words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: "kim", At: time.Now()})
 	}
-	if err := f.records.Forgetful.Approve(context.Background(), words); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.records.Forgetful.Approve(context.Background(), words))
 }
 
 // planned is what a plan of all that is declared says, through the same guards.
@@ -50,9 +49,7 @@ func (f *fixture) planned() diff.Plan {
 	for id := range g.Zones() {
 		task, _ := f.control.Task(g, id)
 		sight, err := f.Controller.zones[0].worker.Read(context.Background(), task)
-		if err != nil {
-			f.t.Fatalf("%v", err)
-		}
+		must.Do(f.t, err)
 		changes = append(changes, f.Controller.zones[0].worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
@@ -143,12 +140,7 @@ func refusedBy(reports []reconcile.Report, guard diff.Guard) (n int) {
 func TestWordsThatCannotBeRead(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := running(t, 1)
-		f.records.FailBy(func(op string) error {
-			if op == "standing" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("standing"))
 		f.pass(10 * time.Second)
 		f.push("c2", fleet(1, "rce")...)
 		f.pass(time.Minute)
@@ -162,19 +154,14 @@ func TestWordsThatCannotBeRead(t *testing.T) {
 func window(t *testing.T, expression string, length time.Duration) reconcile.Freeze {
 	t.Helper()
 	schedule, err := cron.ParseStandard(expression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return reconcile.Freeze{Name: "calm", Schedule: schedule, For: length, Zone: time.UTC}
 }
 
 // A freeze holds back drift and commits, over a restart too; at its end all is done.
 func TestAFreeze(t *testing.T) {
 	run(t, func(t *testing.T) { // begins at midnight
-		f := running(t, 3)
-		f.stop()
-		f.Guards = reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}}
-		f.start()
+		f := guarded(t, 3, reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}})
 		f.pass(time.Until(time.Date(2000, 1, 1, 6, 10, 0, 0, time.UTC)))
 		f.calls.take()
 		f.push("c2", but(fleet(3, "xss"), 1, "rce")...)
@@ -248,17 +235,13 @@ func (f *fixture) deployTwice(i int) {
 	rulesets := f.Platform.State().Accounts[0].Rulesets
 	second := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 	second.ID, second.Name = mem.CredentialsRuleset, "Second"
-	if err := f.Platform.SetRuleset(mem.Account, second); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.Platform.SetRuleset(mem.Account, second))
 	entry := f.Entry(i)
 	rule := entry.Rules[0]
 	rule.ID, rule.Ref = "22222222222222222222222222222222", "second"
 	rule.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(slices.Clone(entry.Rules), rule)
-	if err := f.Platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.Platform.SetEntryPoint(mem.FleetZone(i), entry))
 }
 
 // offOf are the tags that are off in each deployment of a zone.
@@ -287,35 +270,30 @@ func TestACommitOverALimit(t *testing.T) {
 		},
 	} {
 		for _, restarted := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
-				run(t, func(t *testing.T) {
-					const n = 12
-					f := running(t, n)
-					f.stop()
-					f.Guards = atMost(10)
-					f.start()
-					f.push("c2", fleet(n, "rce")...)
-					f.want(n, "xss")
-					if restarted {
-						f.restart()
-						f.restart()
-					}
-					f.lookNow()
-					f.pass(interval)
-					f.want(n, "xss")
-					agree(f)
-					f.pass(soon)
-					f.want(n, "rce")
-					if left := f.record().Approvals; len(left) > 0 {
-						t.Errorf("not spent: %v", left)
-					}
-					f.push("c3", fleet(n, "xss")...) // and it is another decision after that
-					f.push("c4", fleet(n, "rce")...)
-					f.want(n, "rce")
-					if got := f.control.Current().State.Commit; got != "c4" {
-						t.Errorf("in force is %s", got)
-					}
-				})
+			runNamed(t, fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
+				const n = 12
+				f := guarded(t, n, atMost(10))
+				f.push("c2", fleet(n, "rce")...)
+				f.want(n, "xss")
+				if restarted {
+					f.restart()
+					f.restart()
+				}
+				f.lookNow()
+				f.pass(interval)
+				f.want(n, "xss")
+				agree(f)
+				f.pass(soon)
+				f.want(n, "rce")
+				if left := f.record().Approvals; len(left) > 0 {
+					t.Errorf("not spent: %v", left)
+				}
+				f.push("c3", fleet(n, "xss")...) // and it is another decision after that
+				f.push("c4", fleet(n, "rce")...)
+				f.want(n, "rce")
+				if got := f.control.Current().State.Commit; got != "c4" {
+					t.Errorf("in force is %s", got)
+				}
 			})
 		}
 	}
@@ -325,10 +303,7 @@ func TestACommitOverALimit(t *testing.T) {
 func TestWhatIsApprovedDoesNotCount(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 20
-		f := running(t, n)
-		f.stop()
-		f.Guards = atMost(5)
-		f.start()
+		f := guarded(t, n, atMost(5))
 		f.push("c2", append(fleet(10, "rce"), fleet(n, "xss")[10:]...)...)
 		if got := f.count(n, "rce"); got != 0 {
 			t.Fatalf("%d zones are written", got)
@@ -361,45 +336,38 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 			f.lookNow()
 		},
 		"crashes": func(f *fixture, _ int) { // nothing is proved or reported, ever
-			f.records.FailBy(func(op string) error {
-				if op == "prove" {
-					return errDisk
-				}
-				return nil
-			})
+			f.records.FailBy(failsTo("prove"))
 			f.restart()
 			f.records.FailBy(nil)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n, most = 40, 10
-				f := running(t, n)
-				f.stop()
-				f.Guards = atMost(most)
-				f.Sweep = cron.Every(24 * time.Hour)
-				f.start()
-				f.drift(n - 1)
-				f.calls.take()
-				for step := range 5 {
-					between(f, step)
-					f.pass(time.Minute)
+		runNamed(t, name, func(t *testing.T) {
+			const n, most = 40, 10
+			f := running(t, n)
+			f.stop()
+			f.Guards = atMost(most)
+			f.Sweep = cron.Every(24 * time.Hour)
+			f.start()
+			f.drift(n - 1)
+			f.calls.take()
+			for step := range 5 {
+				between(f, step)
+				f.pass(time.Minute)
+			}
+			healed := map[string]bool{}
+			for _, c := range only(f.calls.take(), "write") {
+				if c.who != "40" {
+					healed[c.who] = true
 				}
-				healed := map[string]bool{}
-				for _, c := range only(f.calls.take(), "write") {
-					if c.who != "40" {
-						healed[c.who] = true
-					}
-				}
-				if len(healed) == 0 || len(healed) > most {
-					t.Errorf("%d zones are healed", len(healed))
-				}
-				f.pass(interval) // the window has passed
-				f.lookNow()
-				if got := f.count(n-1, "xss"); got <= len(healed) || got > 2*most {
-					t.Errorf("%d zones are healed after the window, %d before", got, len(healed))
-				}
-			})
+			}
+			if len(healed) == 0 || len(healed) > most {
+				t.Errorf("%d zones are healed", len(healed))
+			}
+			f.pass(interval) // the window has passed
+			f.lookNow()
+			if got := f.count(n-1, "xss"); got <= len(healed) || got > 2*most {
+				t.Errorf("%d zones are healed after the window, %d before", got, len(healed))
+			}
 		})
 	}
 }
@@ -408,25 +376,20 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 // at zone by zone.
 func TestAnApprovalOfAllDrift(t *testing.T) {
 	for name, guards := range map[string]reconcile.Guards{"approval": approving(guard.ApproveAll), "limit": atMost(0)} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 20
-				f := running(t, n)
-				f.stop()
-				f.Guards = guards
-				f.start()
-				f.drift(n)
-				f.lookNow()
-				if got := f.count(n, "xss"); got != 0 {
-					t.Fatalf("%d zones are healed", got)
-				}
-				f.approve(f.planned().ApprovalDigest())
-				f.pass(soon)
-				f.want(n, "xss")
-				if left := f.record().Approvals; len(left) > 0 {
-					t.Errorf("not spent: %v", left)
-				}
-			})
+		runNamed(t, name, func(t *testing.T) {
+			const n = 20
+			f := guarded(t, n, guards)
+			f.drift(n)
+			f.lookNow()
+			if got := f.count(n, "xss"); got != 0 {
+				t.Fatalf("%d zones are healed", got)
+			}
+			f.approve(f.planned().ApprovalDigest())
+			f.pass(soon)
+			f.want(n, "xss")
+			if left := f.record().Approvals; len(left) > 0 {
+				t.Errorf("not spent: %v", left)
+			}
 		})
 	}
 }
@@ -440,18 +403,14 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 			f.repo.Commit("c1", commit{State: twoDeployments("c1", "xss")})
 			f.deployTwice(1)
 			f.start()
-			f.stop()
-			f.Guards = approving(guard.ApproveAll)
-			f.start()
+			f.guard(approving(guard.ApproveAll))
 			want := "xss xss"
 			if drift {
 				entry := f.Entry(1)
 				for i := range entry.Rules {
 					entry.Rules[i].ActionParameters.Overrides = nil
 				}
-				if err := f.Platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 				f.lookNow()
 			} else {
 				want = "rce rce"
@@ -477,33 +436,23 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 // Approvals that cannot be written down yet do not lose a commit its zones.
 func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 	for _, op := range []string{"approve", "spend"} {
-		t.Run(op, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 4
-				f := running(t, n)
-				f.stop()
-				f.Guards = approving(guard.ApproveAll)
-				f.start()
-				f.lookNow()
-				f.push("c2", fleet(n, "rce")...)
-				digest := f.planned().ApprovalDigest()
-				f.push("c3", fleet(n, "xss")...)
-				f.records.FailBy(func(o string) error {
-					if o == op {
-						return errDisk
-					}
-					return nil
-				})
-				f.repo.Commit("c4", commit{
-					State:     stateOf("c4", fleet(n, "rce")...),
-					Approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
-				})
-				f.source.Poke()
-				f.pass(soon)
-				f.records.FailBy(nil)
-				f.pass(time.Minute)
-				f.want(n, "rce")
+		runNamed(t, op, func(t *testing.T) {
+			const n = 4
+			f := guarded(t, n, approving(guard.ApproveAll))
+			f.lookNow()
+			f.push("c2", fleet(n, "rce")...)
+			digest := f.planned().ApprovalDigest()
+			f.push("c3", fleet(n, "xss")...)
+			f.records.FailBy(failsTo(op))
+			f.repo.Commit("c4", commit{
+				State:     stateOf("c4", fleet(n, "rce")...),
+				Approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
 			})
+			f.source.Poke()
+			f.pass(soon)
+			f.records.FailBy(nil)
+			f.pass(time.Minute)
+			f.want(n, "rce")
 		})
 	}
 }
@@ -512,10 +461,7 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 func TestACommitThatCarriesItsApproval(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 4
-		f := running(t, n)
-		f.stop()
-		f.Guards = approving(guard.ApproveAll)
-		f.start()
+		f := guarded(t, n, approving(guard.ApproveAll))
 		f.push("c2", fleet(n, "rce")...)
 		plan := f.planned()
 		f.repo.Commit("c3", commit{
@@ -540,9 +486,7 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 		f := newFixture(t, n)
 		f.repo.Push("c1", gold...)
 		f.start()
-		f.stop()
-		f.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}}
-		f.start()
+		f.guard(reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}})
 		f.push("c2", fleet(n, "rce")...)
 		f.want(n, "xss")
 		f.restart()
@@ -571,9 +515,7 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 func (f *fixture) leaving() []diff.Leaving {
 	f.t.Helper()
 	record, err := f.records.Restore(context.Background())
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	leaving, _ := control.Departures(record, f.Guards, f.control.Current().State)
 	return leaving
 }
@@ -591,22 +533,20 @@ func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
 			time.Sleep(time.Second)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := running(t, 1)
-				f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
-					meanwhile(f)
-					return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
-				})
-				f.calls.take()
-				f.push("c2", fleet(1, "rce")...)
-				if got := only(f.calls.take(), "write"); len(got) != 1 {
-					t.Errorf("%v", got)
-				}
-				f.calls.answerBy(nil)
-				f.pass(2 * time.Hour)
-				f.want(1, map[string]string{"held": "rce", "reverted": "xss"}[name])
+		runNamed(t, name, func(t *testing.T) {
+			f := running(t, 1)
+			f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+				meanwhile(f)
+				return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
 			})
+			f.calls.take()
+			f.push("c2", fleet(1, "rce")...)
+			if got := only(f.calls.take(), "write"); len(got) != 1 {
+				t.Errorf("%v", got)
+			}
+			f.calls.answerBy(nil)
+			f.pass(2 * time.Hour)
+			f.want(1, map[string]string{"held": "rce", "reverted": "xss"}[name])
 		})
 	}
 }
@@ -617,12 +557,7 @@ func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
 		f.Sweep, f.Interval, f.Guards = cron.Every(10*time.Minute), 10*time.Minute, atMost(1)
-		f.records.FailBy(func(op string) error {
-			if op == "save" {
-				return errDisk
-			}
-			return nil
-		})
+		f.records.FailBy(failsTo("save"))
 		f.repo.Push("c1", fleet(2)...)
 		f.start()
 		for i := 1; i <= 2; i++ {
@@ -643,35 +578,28 @@ func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
 	for name, between := range map[string]func(f *fixture){
 		"none": func(*fixture) {}, "restart": (*fixture).restart, "two": func(f *fixture) { f.restart(); f.restart() },
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := newFixture(t, 3)
-				f.Guards = atMost(1)
-				f.records.FailBy(func(op string) error {
-					if op == "prove" {
-						return errDisk
-					}
-					return nil
-				})
-				f.repo.Push("c1", but(fleet(3), 1, "xss")...)
-				f.start()
-				f.pass(soon)
-				f.want(1, "xss")
-				between(f)
-				f.click(2, "php")
-				f.lookNow()
-				f.pass(soon)
-				if off := f.off(2); off != "php" {
-					t.Errorf("off is %q: a second zone is written", off)
-				}
-				f.records.FailBy(nil)
-				f.push("c2", but(fleet(3), 1, "xss")...) // another commit counts from nothing
-				f.lookNow()
-				f.pass(soon)
-				if off := f.off(2); off != "" {
-					t.Errorf("off is %q after another commit", off)
-				}
-			})
+		runNamed(t, name, func(t *testing.T) {
+			f := newFixture(t, 3)
+			f.Guards = atMost(1)
+			f.records.FailBy(failsTo("prove"))
+			f.repo.Push("c1", but(fleet(3), 1, "xss")...)
+			f.start()
+			f.pass(soon)
+			f.want(1, "xss")
+			between(f)
+			f.click(2, "php")
+			f.lookNow()
+			f.pass(soon)
+			if off := f.off(2); off != "php" {
+				t.Errorf("off is %q: a second zone is written", off)
+			}
+			f.records.FailBy(nil)
+			f.push("c2", but(fleet(3), 1, "xss")...) // another commit counts from nothing
+			f.lookNow()
+			f.pass(soon)
+			if off := f.off(2); off != "" {
+				t.Errorf("off is %q after another commit", off)
+			}
 		})
 	}
 }

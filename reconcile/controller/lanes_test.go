@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -49,9 +50,9 @@ func (o owned) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase
 	return o.calls.EntryPoint(ctx, zone, phase)
 }
 
-func (o owned) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	o.check(zone)
-	return o.calls.UpdateRule(ctx, zone, entryPoint, rule, body)
+func (o owned) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	o.check(w.Scope)
+	return o.calls.Send(ctx, w)
 }
 
 // split is a fixture with two accounts and a credential for each: zones 1 to n are of
@@ -91,7 +92,7 @@ const accountB edge.AccountID = "fedcba9876543210fedcba9876543210"
 func newSplit(t testT, n int) *split {
 	seed := mem.Fleet(2 * n)
 	seed.Accounts = append(seed.Accounts, mem.SeedAccount{ID: accountB, Rulesets: seed.Accounts[0].Rulesets})
-	s := &split{fixture: seeded(t, seed), n: n, at: map[edge.Scope]string{}, hooks: map[string]func(context.Context, call) error{}}
+	s := &split{fixture: fixtureOn(t, mem.Config{Seed: seed}), n: n, at: map[edge.Scope]string{}, hooks: map[string]func(context.Context, call) error{}}
 	for i := 1; i <= 2*n; i++ {
 		s.at[mem.FleetZone(i)] = map[bool]string{true: "a", false: "b"}[i <= n]
 	}
@@ -254,9 +255,7 @@ func TestAccountsOfAnEarlierProcess(t *testing.T) {
 		}
 		s.Lanes.Skip = map[string]bool{"b": true}
 		heart, err := New(t.Context(), s.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if state, _ := heart.InForce(); len(state.Accounts) != 1 || state.Accounts[0].Key != "a" {
 			t.Errorf("accounts %+v", state.Accounts)
 		}

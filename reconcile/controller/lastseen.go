@@ -13,9 +13,9 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// lastSeen keeps what each entry point was when it was read last, and what the accounts of
-// each lane have. Many zones can then be planned without a request: to count what a commit
-// changes, or to show how a fleet is. It is safe for concurrent use.
+// lastSeen keeps what the entry points of each zone were when it was read last, and what the
+// accounts of each lane have. Many zones can then be planned without a request: to count what
+// a commit changes, or to show how a fleet is. It is safe for concurrent use.
 //
 // It is never the ground for a write: each write reads first. What was written is
 // forgotten before it is sent, so that nothing here is older than our own writes.
@@ -24,7 +24,7 @@ type lastSeen struct {
 	accounts []accountsSeen // of each lane
 
 	mu    sync.Mutex
-	zones map[edge.Scope]zoneSeen
+	zones map[edge.Scope]zone.Places
 	plans map[edge.Scope]*diff.Memory
 }
 
@@ -34,15 +34,8 @@ type accountsSeen struct {
 	indexes *diff.Indexes
 }
 
-// zoneSeen is what was seen of a zone.
-type zoneSeen struct {
-	entryPoint diff.Observed[edge.Ruleset]
-	at         time.Time   // when it was asked for
-	others     zone.Places // beside entryPoint
-}
-
 func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
-	s := &lastSeen{of: of, zones: map[edge.Scope]zoneSeen{}, plans: map[edge.Scope]*diff.Memory{}}
+	s := &lastSeen{of: of, zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
 		accounts.Documented, accounts.Urgent = documented, true
@@ -52,10 +45,10 @@ func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
 }
 
 // put keeps what was seen, in the place of what there is.
-func (s *lastSeen) put(id edge.Scope, z zoneSeen) {
+func (s *lastSeen) put(id edge.Scope, seen zone.Places) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.zones[id] = z
+	s.zones[id] = seen
 }
 
 // drop forgets what was seen of a zone.
@@ -85,7 +78,7 @@ func (s *lastSeen) keep(g *control.Generation) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zoneSeen) bool { return !g.Declares(id) })
+	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zone.Places) bool { return !g.Declares(id) })
 	maps.DeleteFunc(s.plans, func(id edge.Scope, _ *diff.Memory) bool { return !g.Declares(id) })
 }
 
@@ -94,7 +87,7 @@ func (s *lastSeen) keep(g *control.Generation) {
 func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	i := s.of.Index(t.Account().Key)
 	s.mu.Lock()
-	z, seen := s.zones[t.Zone().Scope]
+	places, seen := s.zones[t.Zone().Scope]
 	s.mu.Unlock()
 	if i < 0 || !seen {
 		return diff.Plan{}, false
@@ -103,7 +96,7 @@ func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	if !known {
 		return diff.Plan{}, false
 	}
-	sight := zone.Sight{Account: account, EntryPoint: z.entryPoint, Others: z.others, At: z.at}
+	sight := zone.Sight{Account: account, Places: places}
 	if !sight.Covers(t.Zone(), t.Prunable) {
 		return diff.Plan{}, false
 	}

@@ -36,13 +36,10 @@ func (l *look) asked() bool {
 }
 
 // answered reports whether the platform has answered something about the zone.
-func (l *look) answered() bool {
-	err := l.sight.EntryPoint.Err
-	return err == nil || errors.Is(err, edge.ErrEntryPointNotFound)
-}
+func (l *look) answered() bool { return l.sight.Failed() == nil }
 
-// observed reports whether the zone itself could be read.
-func (l *look) observed() bool { return !l.sight.At.IsZero() && l.answered() }
+// observed reports whether all of the zone could be read.
+func (l *look) observed() bool { return l.sight.Whole() }
 
 // refuseLate moves what a guard has refused since the plan, just before it was sent, from
 // the results into the plan. Nothing was sent, so it is reported as any refusal is.
@@ -88,14 +85,14 @@ func (l *look) failed() bool {
 // failure is why the zone could not be read, written or recorded, nil where it could. What
 // a guard refuses is none, nor is what a newer declaration has kept from being sent.
 func (l *look) failure() (err error, ofAccount bool) {
-	if name, ok := errors.AsType[*diff.NameError](l.sight.EntryPoint.Err); ok && l.sight.Unnamed {
+	if name, ok := errors.AsType[*diff.NameError](l.sight.Err()); ok && l.sight.Unnamed {
 		return name.Cause, true // else it is a mistake in the declaration
 	}
 	switch {
 	case l.sight.Account.Listed.Err != nil:
 		return l.sight.Account.Listed.Err, true
-	case !l.answered():
-		return l.sight.EntryPoint.Err, false
+	case l.sight.Err() != nil:
+		return l.sight.Err(), false
 	case l.unrecorded != nil:
 		return fmt.Errorf("%w: %w", reconcile.ErrState, l.unrecorded), false
 	}

@@ -26,32 +26,30 @@ func TestOutages(t *testing.T) {
 			f.records.FailBy(func(o string) error { return fmt.Errorf("%s: %w", o, errDisk) })
 		}, "state "},
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := newFixture(t, n)
-				var told []string
-				f.Outages = outage.New(outage.Config{Now: time.Now, Tell: func(e outage.Event) {
-					if e.Kind != outage.Changed {
-						told = append(told, fmt.Sprint(e.Kind, " ", e.Outage.Subject, " ", e.Outage.Name))
-					}
-				}})
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				test.begin(f)
-				f.repo.Push("c2", fleet(n, "rce")...)
-				f.source.Poke()
-				f.pass(20 * time.Minute)
-				if list := f.Outages.Outages(); len(list) != 1 {
-					t.Errorf("outages %+v", list)
+		runNamed(t, name, func(t *testing.T) {
+			f := newFixture(t, n)
+			var told []string
+			f.Outages = outage.New(outage.Config{Now: time.Now, Tell: func(e outage.Event) {
+				if e.Kind != outage.Changed {
+					told = append(told, fmt.Sprint(e.Kind, " ", e.Outage.Subject, " ", e.Outage.Name))
 				}
-				f.calls.set(nil)
-				f.records.FailBy(nil)
-				f.pass(time.Hour)
-				f.want(n, "rce")
-				if want := []string{"began " + test.want, "ended " + test.want}; !slices.Equal(told, want) {
-					t.Errorf("told %q, want %q", told, want)
-				}
-			})
+			}})
+			f.repo.Push("c1", fleet(n, "xss")...)
+			f.start()
+			test.begin(f)
+			f.repo.Push("c2", fleet(n, "rce")...)
+			f.source.Poke()
+			f.pass(20 * time.Minute)
+			if list := f.Outages.Outages(); len(list) != 1 {
+				t.Errorf("outages %+v", list)
+			}
+			f.calls.set(nil)
+			f.records.FailBy(nil)
+			f.pass(time.Hour)
+			f.want(n, "rce")
+			if want := []string{"began " + test.want, "ended " + test.want}; !slices.Equal(told, want) {
+				t.Errorf("told %q, want %q", told, want)
+			}
 		})
 	}
 }

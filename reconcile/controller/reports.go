@@ -28,7 +28,7 @@ type reports struct {
 	retries    *retries
 	outages    *outage.Tracker
 	interval   time.Duration
-	requests   func() int64
+	requests   reconcile.Requests
 	withTokens bool // tokens are read, too
 
 	mu      sync.Mutex
@@ -159,7 +159,7 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Holds = r.control.Holds()
 	if !report.Sum {
-		now := r.requests()
+		now := r.requests.Sent()
 		report.Requests, r.counted = now-r.counted, now
 		r.turn.request += report.Requests
 		r.commit.request += report.Requests

@@ -377,7 +377,7 @@ func TestStatusWhileMuchHappens(t *testing.T) {
 							t.Errorf("%+v", z)
 						}
 					}
-					time.Sleep(7 * time.Millisecond)
+					time.Sleep(31 * time.Millisecond)
 				}
 			})
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -206,9 +207,7 @@ func TestTheRulesetsAreListedAgainBeforeAWrite(t *testing.T) {
 		managed := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 		last := &managed.Rules[len(managed.Rules)-1]
 		last.ID = "11111111111111111111111111111111"
-		if err := f.Platform.SetRuleset(mem.Account, managed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Platform.SetRuleset(mem.Account, managed))
 		f.drift(n)
 		f.pass(interval)
 		for i := 1; i <= n; i++ {

@@ -38,7 +38,7 @@ type tokenLoop struct {
 	outcomes     *outcomes
 	outages      *outage.Tracker
 	deprecations reconcile.Deprecations
-	requests     func() int64
+	requests     reconcile.Requests
 
 	orders   orders
 	last     time.Time // when the tokens were read; zero for never
@@ -146,13 +146,13 @@ func (l *tokenLoop) rotate(ctx context.Context, r Rotation, begin func(context.C
 		if err := rotates(g.State.Tokens, r.Key); err != nil {
 			return err
 		}
-		before := l.requests()
+		before := l.requests.Sent()
 		o, _ := l.look(ctx, g, r)
 		if errors.Is(o.Err, errOther) {
 			return o.Err
 		}
 		report = o.About(r.Key)
-		report.Plan.Requests.Used = l.requests() - before // and those of work that went on beside it
+		report.Plan.Requests.Used = l.requests.Sent() - before // and those of work that went on beside it
 		return nil
 	})
 	return report, err

@@ -196,27 +196,25 @@ func TestTokensHoldNoZoneBack(t *testing.T) {
 		"withheld": func(context.Context) error { return &edge.Error{Status: 429} },
 		"silent":   func(ctx context.Context) error { <-ctx.Done(); return &edge.Error{Status: 429} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f, w := withTokens(t, 3)
-				w.set(create)
-				f.pushTokens("c1", fleet(3, "xss"), "ci-dns")
-				f.start()
-				f.want(3, "xss")
-				f.pushTokens("c2", fleet(3, "rce"), "ci-dns")
-				f.want(3, "rce")
-				f.drift(3)
-				f.pass(interval)
-				f.want(3, "rce")
-				w.set(nil)
-				if name == "silent" {
-					f.restart()
-				}
-				f.pass(20 * time.Minute)
-				if w.count() != 1 || len(w.sunk) != 1 {
-					t.Errorf("%d made, sunk %v", w.count(), w.sunk)
-				}
-			})
+		runNamed(t, name, func(t *testing.T) {
+			f, w := withTokens(t, 3)
+			w.set(create)
+			f.pushTokens("c1", fleet(3, "xss"), "ci-dns")
+			f.start()
+			f.want(3, "xss")
+			f.pushTokens("c2", fleet(3, "rce"), "ci-dns")
+			f.want(3, "rce")
+			f.drift(3)
+			f.pass(interval)
+			f.want(3, "rce")
+			w.set(nil)
+			if name == "silent" {
+				f.restart()
+			}
+			f.pass(20 * time.Minute)
+			if w.count() != 1 || len(w.sunk) != 1 {
+				t.Errorf("%d made, sunk %v", w.count(), w.sunk)
+			}
 		})
 	}
 }

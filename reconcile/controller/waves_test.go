@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -22,18 +23,6 @@ var (
 		{Count: 1, Soak: 30 * time.Minute, Halt: careful}, {Count: 2, Soak: time.Hour, Halt: careful},
 	}}
 )
-
-// inWaves has n zones as a first commit says, and waves for what comes.
-func inWaves(t *testing.T, n int) *fixture {
-	f := newFixture(t, n)
-	f.repo.Push("c1", fleet(n, "xss")...)
-	f.start()
-	f.want(n, "xss")
-	f.stop()
-	f.Guards = threeWaves
-	f.start()
-	return f
-}
 
 // written are the zones that were written, in the order of their numbers.
 func (f *fixture) written() []string { return who(only(f.calls.take(), "write")) }
@@ -48,15 +37,13 @@ func (f *fixture) wantWritten(want ...string) {
 // resume lets the waves go on, as another process does.
 func (f *fixture) resume() {
 	f.t.Helper()
-	if err := f.records.Forgetful.Roll(context.Background(), reconcile.Rollout.Resumed); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.records.Forgetful.Roll(context.Background(), reconcile.Rollout.Resumed))
 }
 
 func TestWavesOneAfterTheOther(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		run(t, func(t *testing.T) {
-			f := inWaves(t, 5)
+			f := guarded(t, 5, threeWaves)
 			again := func() {
 				if restarts {
 					f.restart()
@@ -90,7 +77,7 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 // What a rollout does not touch, or has done already, is healed at once.
 func TestDriftIsNotWaved(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := inWaves(t, 5)
+		f := guarded(t, 5, threeWaves)
 		f.push("c2", but(fleet(5, "php"), 5, "xss")...)
 		f.calls.take()
 		for _, i := range []int{1, 4, 5} {
@@ -105,47 +92,41 @@ func TestDriftIsNotWaved(t *testing.T) {
 // another process lets them go on. What returns to what was there does not wait.
 func TestHalt(t *testing.T) {
 	for name, resume := range map[string]bool{"resumed": true, "reverted": false} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				f := inWaves(t, 5)
-				if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
-					t.Fatal(err)
+		runNamed(t, name, func(t *testing.T) {
+			f := guarded(t, 5, threeWaves)
+			must.Do(t, f.Platform.SetQuirks([]string{"patch=ignored"}))
+			f.push("c2", fleet(5, "php")...)
+			must.Do(t, f.Platform.SetQuirks(nil))
+			f.pass(time.Minute)
+			if got := f.record().Rollout.Halted; got == "" {
+				t.Fatalf("not halted: %+v", f.record().Rollout)
+			}
+			f.calls.take()
+			f.restart()
+			f.push("c3", fleet(5, "rce")...)
+			f.lookNow() // which tries what was not kept, where it may be written
+			f.pass(3 * time.Hour)
+			f.restart()
+			for _, who := range f.written() {
+				if who != "1" { // its own retry; it is of c2 no more, so it waits too
+					t.Errorf("zone %s is written while the waves are halted", who)
 				}
-				f.push("c2", fleet(5, "php")...)
-				if err := f.Platform.SetQuirks(nil); err != nil {
-					t.Fatal(err)
-				}
-				f.pass(time.Minute)
-				if got := f.record().Rollout.Halted; got == "" {
-					t.Fatalf("not halted: %+v", f.record().Rollout)
-				}
-				f.calls.take()
-				f.restart()
-				f.push("c3", fleet(5, "rce")...)
-				f.lookNow() // which tries what was not kept, where it may be written
-				f.pass(3 * time.Hour)
-				f.restart()
-				for _, who := range f.written() {
-					if who != "1" { // its own retry; it is of c2 no more, so it waits too
-						t.Errorf("zone %s is written while the waves are halted", who)
-					}
-				}
-				if !resume {
-					f.push("c4", fleet(5, "xss")...)
-					f.want(5, "xss")
-					f.drift(5)
-					f.lookNow()
-					f.want(5, "xss")
-					return
-				}
-				f.resume()
-				f.pass(2 * time.Second)
-				if got := f.count(5, "rce"); got != 1 {
-					t.Errorf("%d zones are written once it is resumed", got)
-				}
-				f.pass(2 * time.Hour)
-				f.want(5, "rce")
-			})
+			}
+			if !resume {
+				f.push("c4", fleet(5, "xss")...)
+				f.want(5, "xss")
+				f.drift(5)
+				f.lookNow()
+				f.want(5, "xss")
+				return
+			}
+			f.resume()
+			f.pass(2 * time.Second)
+			if got := f.count(5, "rce"); got != 1 {
+				t.Errorf("%d zones are written once it is resumed", got)
+			}
+			f.pass(2 * time.Hour)
+			f.want(5, "rce")
 		})
 	}
 }
@@ -153,7 +134,7 @@ func TestHalt(t *testing.T) {
 // A zone of a later wave that could not be read is not written before its wave.
 func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := inWaves(t, 5)
+		f := guarded(t, 5, threeWaves)
 		fails := true
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" && c.who == "5" && fails {
@@ -174,7 +155,7 @@ func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 // become of it.
 func TestAForbiddenZoneHoldsUpItsWave(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := inWaves(t, 5)
+		f := guarded(t, 5, threeWaves)
 		f.calls.set(failing(errForbidden, 1))
 		f.calls.take()
 		f.push("c2", fleet(5, "php")...)
@@ -191,54 +172,48 @@ func TestAForbiddenZoneHoldsUpItsWave(t *testing.T) {
 // undone.
 func TestAnApplyBeside(t *testing.T) {
 	for name, known := range map[string]bool{"on record": true, "not on record": false} {
-		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T) {
-				const n = 6
-				f := running(t, n)
-				f.pass(10 * time.Second)
-				f.calls.take()
-				// The other process writes half of it before this one comes to look at git.
-				state := stateOf("c2", fleet(n, "rce")...)
-				accepted := reconcile.Acceptance{Commit: "c2", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}}
-				if known {
-					data, err := control.EncodeState(state)
-					if err != nil {
-						t.Fatal(err)
-					}
-					accepted.State = data
+		runNamed(t, name, func(t *testing.T) {
+			const n = 6
+			f := running(t, n)
+			f.pass(10 * time.Second)
+			f.calls.take()
+			// The other process writes half of it before this one comes to look at git.
+			state := stateOf("c2", fleet(n, "rce")...)
+			accepted := reconcile.Acceptance{Commit: "c2", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}}
+			if known {
+				data, err := control.EncodeState(state)
+				must.Do(t, err)
+				accepted.State = data
+			}
+			must.Do(t, f.records.Forgetful.AcceptCommit(context.Background(), accepted))
+			f.repo.Lock()
+			f.repo.Commits["c2"] = commit{State: state}
+			f.repo.Unlock()
+			for i := 1; i <= n/2; i++ {
+				f.click(i, "rce")
+			}
+			f.repo.FetchBy(func(context.Context) error { return errors.New("offline") })
+			f.lookNow() // at once: whoever looks now must not undo it
+			f.pass(10 * time.Minute)
+			for _, c := range only(f.calls.take(), "write") {
+				if c.off != "rce" {
+					t.Errorf("undone: %v", c)
 				}
-				if err := f.records.Forgetful.AcceptCommit(context.Background(), accepted); err != nil {
-					t.Fatal(err)
-				}
-				f.repo.Lock()
-				f.repo.Commits["c2"] = commit{State: state}
-				f.repo.Unlock()
-				for i := 1; i <= n/2; i++ {
-					f.click(i, "rce")
-				}
-				f.repo.FetchBy(func(context.Context) error { return errors.New("offline") })
-				f.lookNow() // at once: whoever looks now must not undo it
-				f.pass(10 * time.Minute)
-				for _, c := range only(f.calls.take(), "write") {
-					if c.off != "rce" {
-						t.Errorf("undone: %v", c)
-					}
-				}
-				if known {
-					f.want(n, "rce")
-				}
-				f.repo.Lock()
-				f.repo.Head = "c2"
-				f.repo.Unlock()
-				f.repo.FetchBy(nil)
-				f.pass(time.Minute)
-				f.source.Poke()
-				f.pass(5 * time.Minute)
+			}
+			if known {
 				f.want(n, "rce")
-				f.click(1)
-				f.lookNow()
-				f.want(n, "rce")
-			})
+			}
+			f.repo.Lock()
+			f.repo.Head = "c2"
+			f.repo.Unlock()
+			f.repo.FetchBy(nil)
+			f.pass(time.Minute)
+			f.source.Poke()
+			f.pass(5 * time.Minute)
+			f.want(n, "rce")
+			f.click(1)
+			f.lookNow()
+			f.want(n, "rce")
 		})
 	}
 }
@@ -260,13 +235,9 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 		}
 		state := stateOf("c3", but(but(fleet(n, "xss"), 1, "php"), 2, "php")...)
 		data, err := control.EncodeState(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.repo.Commit("c3", commit{State: state})
-		if err := f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}))
 		f.pass(soon)
 		if got := f.off(2); got != "php" {
 			t.Errorf("off in zone 2: %q", got)
@@ -303,62 +274,60 @@ func TestDeclarationsWrittenLate(t *testing.T) {
 func TestOwnershipSurvives(t *testing.T) {
 	for _, op := range []string{"widen", "prove", "write", "proof"} {
 		for _, superseded := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/superseded=%v", op, superseded), func(t *testing.T) {
-				run(t, func(t *testing.T) {
-					f := newFixture(t, 1)
-					keep := func(tags ...string) []zoneT { return []zoneT{zoneOf(1, keeping(core(tags...)))} }
-					f.repo.Push("c1", keep("xss")...)
-					f.start()
-					f.click(1, "xss", "wordpress") // somebody's own
-					// The process dies in the middle of the second commit.
-					dead := false
-					f.records.FailBy(func(o string) error {
-						if o == op {
-							dead = true
-						}
-						if dead && o != "standing" {
-							return errDisk
-						}
-						return nil
-					})
-					f.calls.set(func(_ context.Context, c call) error {
-						switch {
-						case dead:
-							return errDown
-						case op == "proof" && c.verb == "write":
-							dead = true // the write is made, and nothing after it
-						}
-						return nil
-					})
-					f.calls.answerBy(func(_ call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
-						if op == "write" { // made, and not answered
-							dead = true
-							_, _ = send()
-							return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
-						}
-						return send()
-					})
-					f.push("c2", keep("xss", "rce")...)
-					if !dead {
-						t.Fatal("it did not come to it")
+			runNamed(t, fmt.Sprintf("%s/superseded=%v", op, superseded), func(t *testing.T) {
+				f := newFixture(t, 1)
+				keep := func(tags ...string) []zoneT { return []zoneT{zoneOf(1, keeping(core(tags...)))} }
+				f.repo.Push("c1", keep("xss")...)
+				f.start()
+				f.click(1, "xss", "wordpress") // somebody's own
+				// The process dies in the middle of the second commit.
+				dead := false
+				f.records.FailBy(func(o string) error {
+					if o == op {
+						dead = true
 					}
-					f.stop()
-					f.records.FailBy(nil)
-					f.calls.set(nil)
-					f.calls.answerBy(nil)
-					last := "c2"
-					if superseded {
-						last = "c3"
-						f.repo.Push("c3", keep("php")...)
+					if dead && o != "standing" {
+						return errDisk
 					}
-					f.start()
-					f.pass(time.Minute)
-					f.push("end", keep("php")...)
-					f.pass(time.Minute)
-					if got := f.off(1); got != "php,wordpress" {
-						t.Errorf("after %s: off are %q; owned %v", last, got, f.owned(1))
-					}
+					return nil
 				})
+				f.calls.set(func(_ context.Context, c call) error {
+					switch {
+					case dead:
+						return errDown
+					case op == "proof" && c.verb == "write":
+						dead = true // the write is made, and nothing after it
+					}
+					return nil
+				})
+				f.calls.answerBy(func(_ call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+					if op == "write" { // made, and not answered
+						dead = true
+						_, _ = send()
+						return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
+					}
+					return send()
+				})
+				f.push("c2", keep("xss", "rce")...)
+				if !dead {
+					t.Fatal("it did not come to it")
+				}
+				f.stop()
+				f.records.FailBy(nil)
+				f.calls.set(nil)
+				f.calls.answerBy(nil)
+				last := "c2"
+				if superseded {
+					last = "c3"
+					f.repo.Push("c3", keep("php")...)
+				}
+				f.start()
+				f.pass(time.Minute)
+				f.push("end", keep("php")...)
+				f.pass(time.Minute)
+				if got := f.off(1); got != "php,wordpress" {
+					t.Errorf("after %s: off are %q; owned %v", last, got, f.owned(1))
+				}
 			})
 		}
 	}

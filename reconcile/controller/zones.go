@@ -123,7 +123,7 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 	}
 	opened, closed := false, false
 	if l.asked() {
-		opened, closed = w.admission.breaker.note(l.sight.EntryPoint.Err, time.Now())
+		opened, closed = w.admission.breaker.note(l.sight.Failed(), time.Now())
 	} else {
 		w.admission.breaker.pass()
 	}
@@ -131,15 +131,15 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 		w.queue.Wake()
 	}
 	if opened {
-		w.outages.Down(l.sight.EntryPoint.Err)
+		w.outages.Down(l.sight.Failed())
 	}
-	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
-		w.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of %s: %w", w.Credential, l.sight.EntryPoint.Err))
+	if opened && errors.Is(l.sight.Failed(), edge.ErrForbidden) {
+		w.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of %s: %w", w.Credential, l.sight.Err()))
 	}
-	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
+	if errors.Is(l.sight.Err(), edge.ErrUnauthenticated) {
 		noteLook(w.outages, l)
 		if opened {
-			w.reports.failure(ctx, zone.Rejected(w.lane.Lane, l.sight.EntryPoint.Err))
+			w.reports.failure(ctx, zone.Rejected(w.lane.Lane, l.sight.Err()))
 		}
 		w.outcomes.note(l, time.Now())
 		return w.later(ctx, l.item, retry.Probe.First), nil
@@ -154,12 +154,14 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 // keep remembers what was seen of the zone and its account.
 func (w *zoneWork) keep(l *look) {
 	w.rulesets.note(l.task.Account().ID, l.sight.Account, time.Now())
+	if l.answered() {
+		w.control.Read(l.item.Key)
+	}
 	if !l.observed() {
 		w.seen.drop(l.item.Key)
 		return
 	}
-	w.seen.put(l.item.Key, zoneSeen{l.sight.EntryPoint, l.sight.At, l.sight.Others})
-	w.control.Read(l.item.Key)
+	w.seen.put(l.item.Key, l.sight.Places)
 }
 
 // plan plans the zone and passes it through the guards. What it would change it has
@@ -271,7 +273,7 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.Scope] {
 			wait = min(wait, retry.Away)
 		}
 		earlier(now.Add(wait), queue.Retry, "it failed before")
-		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)
+		item.Slow = errors.Is(l.sight.Err(), edge.ErrUnavailable)
 	} else {
 		w.retries.worked(l.item.Key)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A fleet is listed once, and then not again for hours; a new name alone costs one
@@ -287,9 +288,7 @@ func TestNamesAreKept(t *testing.T) {
 	s.p.asked()
 
 	next := New(Config{Of: s.Of, Memory: s.Memory, Now: s.Now})
-	if err := next.Recall(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, next.Recall(t.Context()))
 	if got := next.Resolve(state); !SameIDs(got, want) || desired.Sought(got.Accounts[0].Zones[1].Scope.ID) {
 		t.Errorf("recalled %+v", got)
 	}

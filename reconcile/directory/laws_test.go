@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var words = []string{"a.example", "b.example", "c.example", "B.example"}
@@ -57,9 +58,7 @@ func TestLawsOfResolving(t *testing.T) {
 				resolved = s.Resolve(state)
 			case 1:
 				s.Names = New(s.Config) // another process
-				if err := s.Recall(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Recall(t.Context()))
 			case 2:
 				for a, z := range resolved.EachZone() {
 					s.Doubt(a, z)

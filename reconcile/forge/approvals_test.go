@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -28,9 +29,7 @@ func TestApprovals(t *testing.T) {
 		s.Review(1, "bob", "COMMENTED") // takes nothing back
 		s.Dismiss(s.Review(1, "dismissed", "APPROVED"))
 		got, err := f.Approvals(t.Context(), 1, headC, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var names []string
 		for _, a := range got {
 			names = append(names, a.Name)

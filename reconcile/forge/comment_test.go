@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -22,9 +23,7 @@ func TestComment(t *testing.T) {
 		s.Say(1, forgetest.Me, "\n"+marker)
 		s.Say(1, forgetest.Me, "<!-- seawall:apply -->\n"+marker)
 		for _, body := range []string{"first\n", "first\n", "second", "second\n"} {
-			if err := f.Comment(t.Context(), 1, marker, body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Comment(t.Context(), 1, marker, body))
 		}
 		comments := s.Comments(1)
 		if len(comments) != 5 {
@@ -51,9 +50,7 @@ func TestCommentTranscript(t *testing.T) {
 		"GET /api/v3/user\n" + list + "\nPOST /api/v3/repos/acme/edge/issues/1/comments",
 		list,
 	} {
-		if err := f.Comment(t.Context(), 1, marker, "text\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Comment(t.Context(), 1, marker, "text\r\n"))
 		if got := strings.Join(s.Requests(), "\n"); got != want {
 			t.Errorf("time %d: got\n%s\nwant\n%s", i, got, want)
 		}
@@ -66,12 +63,8 @@ func TestMarkersInBody(t *testing.T) {
 		s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
 		other := "<!-- seawall:apply -->"
 		for _, body := range []string{other + "\nx", "y\n" + other, "z"} {
-			if err := f.Comment(t.Context(), 1, marker, body); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Comment(t.Context(), 1, other, marker+body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Comment(t.Context(), 1, marker, body))
+			must.Do(t, f.Comment(t.Context(), 1, other, marker+body))
 		}
 		if got := s.Comments(1); len(got) != 2 || got[0].Body != marker+"\nz" || got[1].Body != other+"\n"+marker+"z" {
 			t.Errorf("got %+v", got)
@@ -90,9 +83,7 @@ func TestCommandsInBody(t *testing.T) {
 	s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
 	f := client(t, s.Config())
 	for range 2 {
-		if err := f.Comment(t.Context(), 1, marker, "/approve\ntext\n/merge\r\n/close"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Comment(t.Context(), 1, marker, "/approve\ntext\n/merge\r\n/close"))
 	}
 	if got := s.Commands(); len(got) > 0 {
 		t.Errorf("GitLab was told %q", got)
@@ -110,9 +101,7 @@ func TestHugeBody(t *testing.T) {
 			strings.Repeat("é", 1<<20),
 			"<details>\n```\n" + strings.Repeat("x\x00\xff\n", 1<<16),
 		} {
-			if err := f.Comment(t.Context(), 1, marker, body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Comment(t.Context(), 1, marker, body))
 			got := s.Comments(1)
 			text := got[len(got)-1].Body
 			if len(got) != 1 || len(text) > 65536 || len(text) < 60000 || !utf8.ValidString(text) {
@@ -153,9 +142,7 @@ func TestAnotherToken(t *testing.T) {
 		if want {
 			s.Token += "x"
 		}
-		if err := f.Comment(t.Context(), 1, marker, "text"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Comment(t.Context(), 1, marker, "text"))
 		if got := strings.Contains(strings.Join(s.Requests(), "\n"), "/user"); got != want {
 			t.Errorf("asked who we are: %v, want %v", got, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
@@ -267,9 +268,7 @@ func TestAuthorities(t *testing.T) {
 		}
 		c.CAFile = filepath.Join(t.TempDir(), "ca.pem")
 		block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-		if err := os.WriteFile(c.CAFile, block, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(c.CAFile, block, 0o600))
 		if got, err := client(t, c).PullRequests(t.Context()); err != nil || len(got) != 0 {
 			t.Errorf("got %v, %v", got, err)
 		}

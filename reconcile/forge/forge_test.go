@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
@@ -41,9 +42,7 @@ func each(t *testing.T, test func(t *testing.T, s *forgetest.Server, f *forge.Fo
 func client(t *testing.T, c forge.Config) *forge.Forge {
 	t.Helper()
 	f, err := forge.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return f
 }
 
@@ -54,9 +53,7 @@ func TestPullRequests(t *testing.T) {
 		s.Open(forgetest.Pull{Number: 3, Author: "ana", Title: "for another branch", Head: headC, Base: "release"})
 		s.Open(forgetest.Pull{Number: 4, Author: "ana", Title: "done", Head: headC, State: "merged"})
 		got, err := f.PullRequests(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		base := strings.Repeat("b", 40)
 		want := []reconcile.PullRequest{
 			{Number: 1, Head: headA, Base: base, Title: "raise <b>paranoia</b>", Author: "ana", AuthorID: s.ID("ana")},
@@ -133,9 +130,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("got approvals of %v, %v", who, err)
 		}
 		for range 2 {
-			if err := f.Comment(t.Context(), 1, "<!-- m -->", "on page 4"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Comment(t.Context(), 1, "<!-- m -->", "on page 4"))
 		}
 		if comments := s.Comments(1); len(comments) != 11 || comments[10].Edits != 0 {
 			t.Errorf("there are %d comments, the last %+v", len(comments), comments[len(comments)-1])
@@ -172,9 +167,7 @@ func TestGroupsOfGitLab(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	s := forgetest.Start(t, forge.GitHub, "acme/edge", "")
 	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	for name, test := range map[string]struct {
 		change func(*forge.Config)
 		want   string

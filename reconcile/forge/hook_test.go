@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 )
 
@@ -225,9 +226,7 @@ func TestSlowSender(t *testing.T) {
 	from, to := io.Pipe()
 	defer func() { _ = to.Close() }()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.Header.Set("Authorization", "Bearer "+hookSecret)
 	start := time.Now()
 	answer, err := http.DefaultClient.Do(r)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
@@ -18,13 +19,9 @@ func TestCommentsAndStatusesAreRedacted(t *testing.T) {
 	search := redacttest.For(secret)
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
 		s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
-		if err := f.Comment(t.Context(), 1, "<!-- seawall:plan -->", "the value is `"+redacttest.Echo(secret)+"`"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Comment(t.Context(), 1, "<!-- seawall:plan -->", "the value is `"+redacttest.Echo(secret)+"`"))
 		status := reconcile.CommitStatus{Context: "seawall/plan", State: reconcile.StatusFailure, Description: "it said " + secret}
-		if err := f.Status(t.Context(), headA, status); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Status(t.Context(), headA, status))
 		comment, description := s.Comments(1)[0].Body, s.Statuses(headA)[0].Description
 		for _, text := range []string{comment, description} {
 			if found := search.In([]byte(text)); found != "" || !strings.Contains(text, "[secret]") {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
@@ -16,9 +17,7 @@ func TestStatus(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
 		states := []reconcile.CommitState{reconcile.StatusPending, reconcile.StatusPending, reconcile.StatusSuccess, reconcile.StatusSuccess, reconcile.StatusFailure, reconcile.StatusError}
 		for _, state := range states {
-			if err := f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "seawall/apply", State: state, Description: "3 of 7 zones", URL: "https://edge.example/", Ref: "refs/x"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "seawall/apply", State: state, Description: "3 of 7 zones", URL: "https://edge.example/", Ref: "refs/x"}))
 		}
 		ref, failure, problem := "", "failure", "error"
 		if s.Kind == forge.GitLab {
@@ -62,9 +61,7 @@ func TestStatusesApart(t *testing.T) {
 		} {
 			status := plain
 			each.change(&status)
-			if err := f.Status(t.Context(), each.commit, status); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Status(t.Context(), each.commit, status))
 		}
 		if a, c := len(s.Statuses(headA)), len(s.Statuses(headC)); a != 4 || c != 1 {
 			t.Errorf("%d and %d statuses arrived, want 4 and 1", a, c)
@@ -74,9 +71,7 @@ func TestStatusesApart(t *testing.T) {
 
 func TestStatusIsShort(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
-		if err := f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess, Description: strings.Repeat("é\n", 200)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess, Description: strings.Repeat("é\n", 200)}))
 		got := s.Statuses(headA)[0].Description
 		if utf8.RuneCountInString(got) != 140 || strings.Contains(got, "\n") || !strings.HasSuffix(got, "…") {
 			t.Errorf("got %q", got)

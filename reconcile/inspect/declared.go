@@ -15,7 +15,7 @@ import (
 // Declared is what a zone declares of one deployment, as far as it says how strict that is. Of
 // what is of another kind it says only where that is declared.
 type Declared struct {
-	Kind       diff.KindName    `json:"kind,omitempty"` // as in [diff.ID]
+	Kind       desired.KindName `json:"kind,omitempty"` // as in [diff.ID]
 	Deployment string           `json:"deployment"`
 	Members    []DeclaredMember `json:"members"`
 	Origin     desired.Origin   `json:"origin,omitzero"` // of what is of another kind
@@ -45,7 +45,7 @@ func DeclaredOf(z desired.Zone) (all []Declared) {
 	}
 	for _, o := range z.Others {
 		o.Origin.Commit = ""
-		all = append(all, Declared{Kind: diff.KindName(o.Kind), Deployment: o.Key, Members: []DeclaredMember{}, Origin: o.Origin})
+		all = append(all, Declared{Kind: o.Kind, Deployment: o.Key, Members: []DeclaredMember{}, Origin: o.Origin})
 	}
 	return all
 }

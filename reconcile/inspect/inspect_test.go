@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -240,44 +241,30 @@ func TestSchemas(t *testing.T) {
 func compiled(t *testing.T, schema []byte) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	if err := compiler.AddResource("schema.json", document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiler.AddResource("schema.json", document))
 	s, err := compiler.Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
 func instance(t *testing.T, value any) any {
 	t.Helper()
 	var b bytes.Buffer
-	if err := JSON(&b, value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, JSON(&b, value))
 	i, err := jsonschema.UnmarshalJSON(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return i
 }
 
 // TestJSONComesBack: what a daemon writes a command reads as the same.
 func TestJSONComesBack(t *testing.T) {
 	var b bytes.Buffer
-	if err := JSON(&b, everything()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, JSON(&b, everything()))
 	var back Status
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.Bytes(), &back))
 	if d := cmp.Diff(everything(), back); d != "" {
 		t.Errorf("(-sent +read):\n%s", d)
 	}
@@ -285,9 +272,7 @@ func TestJSONComesBack(t *testing.T) {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := everything().Text(&b, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, everything().Text(&b, true))
 	const want = `status     attention, mode observe (nothing is written), as of 2026-03-01T12:00:00Z; seawall v1.2.3, running for 2d02h
            - current outage: zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
            - current outage: credential credentials.rulesets since 2026-03-01T12:00:00Z: the platform answers 401 Unauthorized (12 zones)
@@ -337,13 +322,9 @@ seawall why ZONE explains one of them.
 func TestTextOfZones(t *testing.T) {
 	list := someZones()
 	var b strings.Builder
-	if err := list.Text(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, list.Text(&b))
 	b.WriteString("---\n")
-	if err := list.Why(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, list.Why(&b))
 	const want = `zone       shop.example (account prod, id a01)
 outcome    waiting
            - core: guard (hold), for 1h00m: the zone is held
@@ -422,9 +403,7 @@ func TestTextKeepsToItsLine(t *testing.T) {
 	s := everything()
 	s.Zones.Notable[0].Reason, s.Source.Error = "a\x1b[31mb\nQ", "x\ny\x07"
 	var b strings.Builder
-	if err := s.Text(&b, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Text(&b, true))
 	if strings.ContainsAny(b.String(), "\x1b\x07") || strings.Contains(b.String(), "\nQ") {
 		t.Errorf("%q", b.String())
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestOrders: what a daemon answers to an order, and what a client makes of it.
@@ -28,9 +30,7 @@ func TestOrders(t *testing.T) {
 		return word{"said " + o.Say}, nil
 	}}
 	listener, err := Listen(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	server := &http.Server{Handler: OrderHandler(orders, func(error) string { return "ask nicely" })}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(listener) }()

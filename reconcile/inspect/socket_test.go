@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // daemon answers with what a test says.
@@ -27,9 +29,7 @@ func (d daemon) Zones(word string) (ZoneList, string) {
 func serve(t *testing.T, dir string, d Daemon) net.Listener {
 	t.Helper()
 	listener, err := Listen(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	server := &http.Server{Handler: Handler(d)}
 	done := make(chan struct{})
 	go func() {
@@ -79,13 +79,9 @@ func TestSocketOfAnEarlierProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, name), Net: "unix"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			left.SetUnlinkOnClose(false)
-			if err := left.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, left.Close())
 			serve(t, dir, daemon{healthy()})
 			if s, err := OnSocket(dir).Status(t.Context()); err != nil || s.Verdict != Healthy {
 				t.Errorf("%v: %+v", err, s)
@@ -101,9 +97,7 @@ func TestSocketOfAnEarlierProcess(t *testing.T) {
 // TestSocketInTheWay: a file that is no socket is somebody's, and left as it is.
 func TestSocketInTheWay(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(SocketPath(dir), []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(SocketPath(dir), []byte("mine"), 0o600))
 	if _, err := Listen(dir); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("%v", err)
 	}
@@ -120,9 +114,7 @@ func TestAddress(t *testing.T) {
 	server := httptest.NewServer(Handler(daemon{healthy()}))
 	defer server.Close()
 	c, err := At(server.URL + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if s, err := c.Status(t.Context()); err != nil || s.Verdict != Healthy {
 		t.Errorf("%v: %+v", err, s)
 	}
@@ -148,9 +140,7 @@ func TestOddAnswers(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
 			c, err := At(server.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if _, err := c.Status(t.Context()); !errors.Is(err, ErrNoAnswer) {
 				t.Errorf("status: %v", err)
 			}

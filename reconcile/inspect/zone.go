@@ -63,14 +63,14 @@ type Zone struct {
 
 // Decision is what was decided about a deployment, or about a zone as a whole.
 type Decision struct {
-	Kind       diff.KindName `json:"kind,omitempty"`       // as in [diff.ID]
-	Deployment string        `json:"deployment,omitempty"` // empty: the zone as a whole
-	Stage      Stage         `json:"stage"`
-	Outcome    Outcome       `json:"outcome"`
-	Guard      diff.Guard    `json:"guard,omitempty"` // which one, where the stage is guard
-	Reason     string        `json:"reason"`
-	Release    string        `json:"release,omitempty"` // what changes it
-	Approve    string        `json:"approve,omitempty"` // the digest that a person may approve
+	Kind       desired.KindName `json:"kind,omitempty"`       // as in [diff.ID]
+	Deployment string           `json:"deployment,omitempty"` // empty: the zone as a whole
+	Stage      Stage            `json:"stage"`
+	Outcome    Outcome          `json:"outcome"`
+	Guard      diff.Guard       `json:"guard,omitempty"` // which one, where the stage is guard
+	Reason     string           `json:"reason"`
+	Release    string           `json:"release,omitempty"` // what changes it
+	Approve    string           `json:"approve,omitempty"` // the digest that a person may approve
 	// Until is when it ends by itself; zero: it does not, or that is not known.
 	Until time.Time `json:"until,omitzero"`
 	Since time.Time `json:"since"` // when it was decided so first
@@ -91,23 +91,23 @@ const (
 
 // Field is a field that differs.
 type Field struct {
-	Kind       diff.KindName  `json:"kind,omitempty"` // as in [diff.ID]
-	Deployment string         `json:"deployment"`
-	Path       string         `json:"path"`
-	Live       any            `json:"live,omitempty"`     // absent: there is none
-	Declared   any            `json:"declared,omitempty"` // absent: there is to be none
-	Direction  diff.Direction `json:"direction"`          // of the change that would be made
-	Note       string         `json:"note,omitempty"`     // which rule it is about
+	Kind       desired.KindName `json:"kind,omitempty"` // as in [diff.ID]
+	Deployment string           `json:"deployment"`
+	Path       string           `json:"path"`
+	Live       any              `json:"live,omitempty"`     // absent: there is none
+	Declared   any              `json:"declared,omitempty"` // absent: there is to be none
+	Direction  diff.Direction   `json:"direction"`          // of the change that would be made
+	Note       string           `json:"note,omitempty"`     // which rule it is about
 }
 
 // Leftover is a live member that nothing declares.
 type Leftover struct {
-	Kind       diff.KindName `json:"kind,omitempty"` // as in [diff.ID]
-	Deployment string        `json:"deployment"`
-	Path       string        `json:"path"`
-	Live       any           `json:"live"`
-	Was        any           `json:"was,omitempty"`  // when it was last proved, where that is another value
-	Note       string        `json:"note,omitempty"` // which rule it is about
+	Kind       desired.KindName `json:"kind,omitempty"` // as in [diff.ID]
+	Deployment string           `json:"deployment"`
+	Path       string           `json:"path"`
+	Live       any              `json:"live"`
+	Was        any              `json:"was,omitempty"`  // when it was last proved, where that is another value
+	Note       string           `json:"note,omitempty"` // which rule it is about
 }
 
 // AtWork says that a worker has the zone.

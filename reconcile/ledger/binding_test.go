@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"modernc.org/sqlite"
 
@@ -129,6 +130,31 @@ func TestKilledBeforeTheMark(t *testing.T) {
 			t.Fatal(got, err)
 		}
 	}
+}
+
+// TestReadBetweenLedgerAndMark: who reads while another process has recorded the word of a
+// person in the ledger, and not yet in the mark, waits for the mark. Where it does not come, the
+// ledger was copied or restored.
+func TestReadBetweenLedgerAndMark(t *testing.T) {
+	l := ready(t)
+	name := store.MarkPath(l.file.Path)
+	before, err := os.ReadFile(name)
+	must(t, err)
+	must(t, l.Init(t.Context(), binding))
+	after, err := os.ReadFile(name)
+	must(t, err)
+	must(t, os.WriteFile(name, before, 0o600))
+	reader := mustRead(t, l.file.Path)
+	reader.Binding = binding
+	written := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() { written <- os.WriteFile(name, after, 0o600) })
+	got, err := reader.Tokens(t.Context())
+	must(t, errors.Join(err, <-written))
+	if got.Unknown != "" {
+		t.Errorf("beside a process that writes: %q", got.Unknown)
+	}
+	must(t, os.WriteFile(name, before, 0o600))
+	wantUnknown(t, reader, "the mark beside it belongs to another ledger")
 }
 
 // TestMarkFails: an attempt whose mark cannot be written has not begun, however

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -136,14 +137,14 @@ func TestClaimIsWaitedFor(t *testing.T) {
 func TestVersionsOfTwoKindsAreNotCompared(t *testing.T) {
 	ctx, path := t.Context(), newPath(t)
 	a, b := clocked(t, path), clocked(t, path)
-	of := func(kind diff.KindName, seen, version string) (reconcile.Entry, reconcile.Entry) {
+	of := func(kind desired.KindName, seen, version string) (reconcile.Entry, reconcile.Entry) {
 		write, result := writeOf("shop", seen), resultOf(1, "shop", version)
 		write.Subject.Kind, result.Subject.Kind = kind, kind
 		return write, result
 	}
 	for _, step := range []struct {
 		by    *Ledger
-		kind  diff.KindName
+		kind  desired.KindName
 		seen  string
 		again bool
 		left  string // the version after it

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"path/filepath"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -15,15 +14,8 @@ import (
 var _ reconcile.History = (*Ledger)(nil)
 
 // Unfinished implements [reconcile.Records].
-func (l *Ledger) Unfinished(ctx context.Context) (writes []reconcile.Entry, err error) {
-	err = l.file.Read(ctx, func(tx *sql.Tx) error {
-		writes, err = history.Unfinished(ctx, tx)
-		return err
-	})
-	if errors.Is(err, history.ErrUnreadable) {
-		err = store.Fault(ErrDamaged, err.Error())
-	}
-	return writes, store.Explain("reading", l.file.Path, err)
+func (l *Ledger) Unfinished(ctx context.Context) ([]reconcile.Entry, error) {
+	return store.Read(ctx, l.file, history.Unfinished)
 }
 
 // WrittenByCommands implements [reconcile.Records].
@@ -43,11 +35,8 @@ func (l *Ledger) History(ctx context.Context, f reconcile.HistoryFilter, yield f
 		})
 		return err
 	})
-	switch {
-	case stopped != nil:
+	if stopped != nil {
 		return earlier, stopped
-	case errors.Is(err, history.ErrUnreadable):
-		err = store.Fault(ErrDamaged, err.Error())
 	}
 	return earlier, store.Explain("reading", l.file.Path, err)
 }

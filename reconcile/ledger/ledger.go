@@ -68,6 +68,7 @@ import (
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/outbox"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/tokens"
@@ -80,6 +81,7 @@ type Ledger struct {
 	*zones.Zones
 	*decisions.Decisions
 	*tokens.Memory
+	*outbox.Outbox
 
 	file     *store.File
 	standing store.Cached[reconcile.Standing]
@@ -110,7 +112,7 @@ func assemble(file *store.File, err error) (*Ledger, error) {
 		return nil, err
 	}
 	z := zones.In(file)
-	return &Ledger{Settings: file.Settings, Zones: z, Decisions: decisions.In(file, z), Memory: tokens.In(file), file: file}, nil
+	return &Ledger{Settings: file.Settings, Zones: z, Decisions: decisions.In(file, z), Memory: tokens.In(file), Outbox: outbox.In(file), file: file}, nil
 }
 
 // Close closes the file and gives the token lock back. What was written is on

@@ -13,7 +13,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
 
-var _ reconcile.Records = (*Ledger)(nil)
+var (
+	_ reconcile.Records = (*Ledger)(nil)
+	_ reconcile.Outbox  = (*Ledger)(nil)
+)
 
 // Restore implements [reconcile.Records]. A row that cannot be read fails the
 // whole, with [ErrDamaged].

@@ -71,7 +71,7 @@ func TestDamagedVersionOfARuleset(t *testing.T) {
 
 // A ledger of the version before has no version of a ruleset on record, and loses nothing.
 func TestMigrationToVersionsOfRulesets(t *testing.T) {
-	path := ofVersion(t, 11)
+	path := ofVersion(t, 12)
 	tampered(t, path, `INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES ('z1', 'r', '["a"]', 'c1')`)
 	l := mustOpen(t, path)
 	record, err := l.Restore(t.Context())

@@ -57,19 +57,15 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	if by := standing.Commit; by != p.record.Accepted.Commit && by != p.state.Commit {
 		return fmt.Errorf("another process has accepted commit %s since: %w", by, reconcile.ErrSuperseded)
 	}
+	a := p.judged.Acceptance
+	a.State, a.Approvals, a.Author, a.Message, a.User = state, p.words, p.author, p.message, p.order.Who
 	if standing.Departures != p.record.Departures { // a daemon has let zones leave since
 		record, err := r.Records.Restore(ctx)
 		if err != nil {
 			return fmt.Errorf("recalling what zones have left: %w", err)
 		}
-		_, p.memory = control.Departures(record, r.Guards, p.state)
-	}
-	a := reconcile.Acceptance{
-		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Earlier: p.earlier, Gone: control.GoneFrom(p.record, p.state),
-		Keep:   control.Keeps(p.record.Prunable, p.state),
-		Given:  control.Given(p.record, p.state),
-		Author: p.author, Message: p.message, Declared: control.Declarations(p.state), User: p.order.Who,
-		Memory: &p.memory,
+		_, memory := control.Departures(record, r.Guards, p.state)
+		a.Memory = &memory
 	}
 	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
 		if standing.RolloutHalted == "" {
@@ -94,32 +90,9 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 // run may not come to all of them, and the digest of what is left is another.
 func (r *Run) recordWords(ctx context.Context, p *planned) error {
 	now := r.Now()
-	known, who := map[string]bool{}, p.order.Who
-	for _, a := range slices.Concat(p.record.Approvals, p.words) {
-		known[a.Digest] = true
-		if slices.Contains(p.plan.Granted, a.Digest) {
-			who = a.Who
-		}
-	}
-	var words []reconcile.Approval
-	for _, c := range p.plan.Changes {
-		if !c.Approved {
-			continue
-		}
-		if digest := c.ApprovalDigest(); !known[digest] {
-			known[digest] = true
-			words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: c.Name(), At: now})
-		}
-	}
-	for _, l := range p.plan.Leaving {
-		if l.Approved && !known[l.Digest] {
-			words = append(words, reconcile.Approval{Digest: l.Digest, Kind: reconcile.Approved, Who: who, Reason: l.String(), At: now})
-		}
-	}
-	for _, f := range p.overridden {
-		r.log().WarnContext(ctx, "a freeze is overridden", "freeze", f, "who", p.order.Who, "reason", p.order.DuringFreeze)
-		words = append(words, reconcile.Approval{Digest: "freezes." + f, Kind: reconcile.Overridden, Who: p.order.Who, Reason: p.order.DuringFreeze, At: now})
-	}
+	words, spent := control.Agreed(slices.Concat(p.record.Approvals, p.words), p.plan, p.order.Who, now)
+	p.spent = spent
+	words = append(words, control.Overrides(ctx, r.log(), p.overridden, p.order.Who, p.order.DuringFreeze, now)...)
 	if len(words) == 0 {
 		return nil
 	}
@@ -131,7 +104,7 @@ func (r *Run) depart(ctx context.Context, p *planned) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
-	under, digests := control.Departed(p.record, r.Guards, p.state, p.plan)
+	under, digests := p.judged.Departed(p.plan)
 	if len(digests) == 0 {
 		return nil
 	}
@@ -154,7 +127,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *control.Run) ([]
 		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: r.names(), Gate: gate, Now: r.Now,
 		Made: func(made []reconcile.Result) {
 			done += len(made)
-			r.progress("applying changes", done, total)
+			r.Progress.Show("applying changes", done, total)
 		},
 	}
 	return writer.Apply(ctx, p.seen, zones, r.tasksOf(p, zones))
@@ -253,13 +226,14 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	for id := range p.unremoved(gate) {
 		unremoved[id.Scope] = true
 	}
+	prunable := control.PrunableByZone(p.record.Prunable)
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
 	for account, z := range p.scope.EachZone() {
 		if known := inSync[z.Scope]; known != nil {
 			results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
 		}
-		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && read(p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)].Err) {
+		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && p.seen.Read(z, prunable[z.Scope]) {
 			proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
 			proofs = append(proofs, proof)
 			if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
@@ -275,9 +249,6 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	}
 	return nil
 }
-
-// read reports whether an entry point was read, or is known not to be there.
-func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPointNotFound) }
 
 // unremoved are the deployments that are still to be removed.
 func (p *planned) unremoved(gate *control.Run) map[diff.ID]bool {
@@ -332,26 +303,7 @@ func zonesOf(state desired.State) (ids []edge.Scope) {
 // another decision; and of several changes, because each of them is on record by
 // itself.
 func (r *Run) spend(ctx context.Context, p *planned, report *reconcile.Report) error {
-	single, done := map[string]bool{}, map[string]bool{}
-	for _, result := range report.Results {
-		done[result.Change.Name()] = done[result.Change.Name()] || result.Outcome == reconcile.Converged
-	}
-	if len(p.plan.Granted) == 0 {
-		return nil
-	}
-	var spent []string
-	for _, c := range p.plan.Changes {
-		digest := c.ApprovalDigest()
-		single[digest] = true
-		if c.Approved && done[c.Name()] {
-			spent = append(spent, digest)
-		}
-	}
-	for _, digest := range p.plan.Granted {
-		if !single[digest] {
-			spent = append(spent, digest)
-		}
-	}
+	spent := append(control.SpentBy(control.Outcome{Plan: p.plan, Results: report.Results}), p.spent...)
 	if len(spent) == 0 {
 		return nil
 	}

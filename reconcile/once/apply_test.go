@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -43,7 +44,7 @@ func TestFailureStaysInItsZone(t *testing.T) {
 			}
 		}, three, ""},
 		"not deployed": {
-			func(f *fixture, _ *desired.Zone) { f.must(f.Platform.RemoveEntryPoint(mem.FleetZone(2))) }, both, "not_deployed",
+			func(f *fixture, _ *desired.Zone) { must.Do(f.t, f.Platform.RemoveEntryPoint(mem.FleetZone(2))) }, both, "not_deployed",
 		},
 		"blocked": {
 			func(_ *fixture, z *desired.Zone) { z.Deployments = []desired.Deployment{core("no such tag")} }, both, "blocked",

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -49,7 +50,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 		"the plan":        func(*fixture) Order { return approving(digest) },
 		"what is refused": func(*fixture) Order { return approving(set) },
 		"on record": func(f *fixture) Order {
-			f.must(f.records.Approve(t.Context(), []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}}))
+			must.Do(f.t, f.records.Approve(t.Context(), []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}}))
 			return Order{}
 		},
 		"by the commit": func(f *fixture) Order {
@@ -271,10 +272,10 @@ func TestSaidMeanwhile(t *testing.T) {
 			f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
 		}, "2 not_started", "freeze", nil},
 		"not known": {func(f *fixture) {
-			f.records.Fails = func(call string) error { return map[string]error{"standing": errFull}[call] }
+			f.records.Fails = func(call string) error { return map[string]error{"widen": errFull}[call] }
 		}, "2 failed", "", errFull},
 		"overtaken": {func(f *fixture) {
-			f.must(f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))
+			must.Do(f.t, f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))
 		}, "2 not_started", "", reconcile.ErrSuperseded},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -314,7 +315,7 @@ func TestSaidWhileAWriteWaits(t *testing.T) {
 			f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: f.Now().Add(time.Hour), Reason: "INC-1"})
 		},
 		"overtaken": func(f *fixture) {
-			f.must(f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))
+			must.Do(f.t, f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -377,9 +378,7 @@ func TestOvertakenWhileReading(t *testing.T) {
 func window(t *testing.T, expression string, length time.Duration) reconcile.Freeze {
 	t.Helper()
 	schedule, err := reconcile.ParseSchedule(expression, time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return reconcile.Freeze{Name: "w", Schedule: schedule, For: length, Zone: time.UTC}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -35,7 +36,7 @@ func TestApplyBesideAnotherProcess(t *testing.T) {
 			memory := onLedger(f, dir)
 			defer memory.Close()
 			beside, err := ledger.Open(dir + "/ledger.db")
-			f.must(err)
+			must.Do(f.t, err)
 			defer beside.Close()
 			beside.Now = f.Now
 			f.repo.Push("c1", declareAll(4, core("xss"))...)
@@ -43,7 +44,7 @@ func TestApplyBesideAnotherProcess(t *testing.T) {
 			f.tamper.Write = func(ctx context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				if !said {
 					said = true
-					f.must(c.says(ctx, beside))
+					must.Do(f.t, c.says(ctx, beside))
 				}
 				return send()
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -82,6 +83,7 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		records: &reconciletest.Records{}, repo: reconciletest.NewRepo(),
 	}
 	f.recorder = edge.Record(f.tamper)
+	f.records.Now = f.Now
 	return f
 }
 
@@ -171,9 +173,7 @@ func (g *goodCommit) SetGood(_ context.Context, commit string) error {
 func (f *fixture) recall() reconcile.Record {
 	f.t.Helper()
 	record, err := f.records.Forgetful.Restore(f.t.Context())
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	return record
 }
 
@@ -231,13 +231,6 @@ func (f *fixture) wantRefused(r reconcile.Report, guards ...string) {
 	f.t.Helper()
 	if got := refusals(r); !slices.Equal(got, guards) {
 		f.t.Errorf("refused %v, want %v", got, guards)
-	}
-}
-
-func (f *fixture) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatalf("%v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/revert"
@@ -25,7 +26,7 @@ import (
 // onLedger has every run of a fixture on one ledger.
 func onLedger(f *fixture, dir string) *ledger.Ledger {
 	memory, err := ledger.Open(filepath.Join(dir, "ledger.db"))
-	f.must(err)
+	must.Do(f.t, err)
 	memory.Now = f.Now
 	f.adjust = func(r *Run) { r.Records = memory }
 	return memory
@@ -97,14 +98,14 @@ func written(f *fixture, memory reconcile.History) (writes []reconcile.Entry) {
 		}
 		return nil
 	})
-	f.must(err)
+	must.Do(f.t, err)
 	return writes
 }
 
 func wantWhole(f *fixture, memory *ledger.Ledger) {
 	f.t.Helper()
 	report, err := memory.VerifyHistory(f.t.Context())
-	f.must(err)
+	must.Do(f.t, err)
 	if len(report.Findings) > 0 {
 		f.t.Fatalf("the history is not whole: %v", report.Findings)
 	}
@@ -149,7 +150,7 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 			}
 		}
 		seen, err := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.Platform), Concurrency: 1}), Now: f.Now}.Read(rt.Context(), f.state())
-		f.must(err)
+		must.Do(f.t, err)
 		var all []diff.Restoration
 		for _, r := range last {
 			all = append(all, *r)
@@ -174,14 +175,14 @@ func TestRevertOfEverythingIsTheBeginning(t *testing.T) {
 		}
 		run := f.reverting(memory)
 		planned, err := run.Plan(rt.Context(), revert.Order{Filter: reconcile.HistoryFilter{Since: f.Now().Add(-1)}, Who: "lee"})
-		f.must(err)
+		must.Do(f.t, err)
 		report := run.Apply(rt.Context(), planned)
 		if !report.Converged() {
 			rt.Fatalf("not converged: %v, %v, %+v", report.Err, outcomes(report), report.Plan.Problems)
 		}
 		f.wantOff(1, before...)
 		record, err := memory.Restore(rt.Context())
-		f.must(err)
+		must.Do(f.t, err)
 		changed := len(planned.Plan.Changes) > 0
 		if held := len(record.Holds) == 1 && record.Holds[0].Reverted(); held != changed {
 			rt.Fatalf("changes %+v: holds %+v", planned.Plan.Changes, record.Holds)
@@ -219,7 +220,7 @@ func TestRevertBringsOwnershipBack(t *testing.T) {
 	f.wantOff(1, "php", "wordpress")
 	run := f.reverting(memory)
 	planned, err := run.Plan(t.Context(), revert.Order{Filter: reconcile.HistoryFilter{Commit: "c2"}, Who: "lee"})
-	f.must(err)
+	must.Do(f.t, err)
 	if report := run.Apply(t.Context(), planned); !report.Converged() {
 		t.Fatalf("%v %v", report.Err, outcomes(report))
 	}
@@ -244,14 +245,14 @@ func TestRevertIsGuarded(t *testing.T) {
 		t.Helper()
 		run := f.reverting(memory)
 		planned, err := run.Plan(t.Context(), order)
-		f.must(err)
+		must.Do(f.t, err)
 		return run.Apply(t.Context(), planned), planned
 	}
-	f.must(memory.Hold(t.Context(), diff.Hold{Zone: zoneKey(1), Until: f.Now().Add(1e12), Reason: "by hand"}, "kim"))
+	must.Do(f.t, memory.Hold(t.Context(), diff.Hold{Zone: zoneKey(1), Until: f.Now().Add(1e12), Reason: "by hand"}, "kim"))
 	report, _ := apply(order)
 	f.wantRefused(report, "hold")
 	_, err := memory.Release(t.Context(), zoneKey(1), f.Now())
-	f.must(err)
+	must.Do(f.t, err)
 	f.guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
 	report, planned := apply(order)
 	f.wantRefused(report, "approval")

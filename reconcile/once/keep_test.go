@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -124,7 +125,7 @@ func (f *fixture) deployBoth() {
 	second.ID, second.Ref = "", "credentials"
 	second.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(entry.Rules, second)
-	f.must(f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
+	must.Do(f.t, f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 }
 
 // A deployment that left the repository is forgotten: when it comes back, what
@@ -144,7 +145,7 @@ func TestDeploymentThatLeftIsForgotten(t *testing.T) {
 			f.repo.Push("c1", declare(1, keeping(core("xss", "php"))))
 			f.converge(Order{})
 			gone := diff.ID{Scope: mem.FleetZone(3), Ruleset: mem.CoreRuleset} // never settled
-			f.must(f.records.NonConvergent(t.Context(), gone, "f"))
+			must.Do(f.t, f.records.NonConvergent(t.Context(), gone, "f"))
 			f.repo.Push("c2", c.without...)
 			c.spoil(f)
 			f.apply(Order{AllowShrink: true}) // all that there was is gone, whatever is added
@@ -175,7 +176,7 @@ func TestDeploymentThatCannotBeToldIsKept(t *testing.T) {
 			f := newFixture(t, 2)
 			f.repo.Push("c1", declareAll(2, core("xss"))...)
 			f.converge(Order{})
-			f.must(f.records.NonConvergent(t.Context(), deploymentID(2), "f"))
+			must.Do(f.t, f.records.NonConvergent(t.Context(), deploymentID(2), "f"))
 			f.repo.Push("c2", declare(1, core("php")), declare(2, core("xss")))
 			c.spoil(f)
 			f.apply(c.order)

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -215,7 +216,7 @@ func (f *fixture) mixActions() {
 	for _, r := range f.Platform.State().Accounts[0].Rulesets {
 		if r.ID == mem.CoreRuleset {
 			r.Rules[0].Action = edge.ActionLog
-			f.must(f.Platform.SetRuleset(mem.Account, r))
+			must.Do(f.t, f.Platform.SetRuleset(mem.Account, r))
 		}
 	}
 }
@@ -248,7 +249,7 @@ func TestChangeThatWasNotKeptIsLifted(t *testing.T) {
 		change  func(*fixture)
 		outcome string // of the next apply; empty for nothing to do
 	}{
-		"by a platform that was mended": {func(f *fixture) { f.must(f.Platform.SetQuirks(nil)) }, "1 converged"},
+		"by a platform that was mended": {func(f *fixture) { must.Do(f.t, f.Platform.SetQuirks(nil)) }, "1 converged"},
 		"by another declaration":        {func(f *fixture) { f.repo.Push("c2", declare(1, removing(core("xss", "php")))) }, "1 non_convergent"},
 		"by live": {func(f *fixture) {
 			f.Click(1, func(o *edge.Overrides) {
@@ -287,7 +288,7 @@ func TestSavedPlanLeavesOutWhatWasNotKept(t *testing.T) {
 	f.repo.Push("c2", declare(1, removing(core("xss"))), declare(2, core("php")))
 	planned, _ := f.plan(Order{})
 	saved, err := planfile.Save(planned.Plan, f.Now(), time.Hour)
-	f.must(err)
+	must.Do(f.t, err)
 	report, calls := f.apply(Order{Expect: func(now diff.Plan) error {
 		if lines := saved.Differences(now); len(lines) > 0 {
 			return errors.New(lines[0])

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -31,7 +29,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	doubts := &doubts{Names: r.names()}
 	many := zone.Many{
 		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: doubts, Now: r.Now, Removable: control.PrunableByZone(p.record.Prunable),
-		Progress: func(done, total int) { r.progress("observing zones", done, total) },
+		Progress: func(done, total int) { r.Progress.Show("observing zones", done, total) },
 	}
 	if err := r.lookUp(ctx, p, writes); err != nil {
 		return err
@@ -51,7 +49,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	}
 	for a, z := range p.scope.EachZone() {
 		if err := r.names().Check(a, z); err != nil {
-			p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
+			p.seen.Unread(z, many.Removable[z.Scope], err)
 		}
 	}
 	return nil
@@ -68,7 +66,7 @@ func (r *Run) lookUp(ctx context.Context, p *planned, writes bool) (err error) {
 		wanted = p.state
 	}
 	if slices.ContainsFunc(wanted.Accounts, anyNamed) {
-		r.progress("looking up names", 0, 0)
+		r.Progress.Show("looking up names", 0, 0)
 	}
 	r.names().Look(ctx, wanted)
 	if ctx.Err() != nil {

@@ -54,7 +54,7 @@ type Run struct {
 
 	Deprecations reconcile.Deprecations
 	Interval     time.Duration
-	Requests     func() int64       // sent so far; nil counts none
+	Requests     reconcile.Requests // nil counts none
 	Progress     reconcile.Progress // nil shows none
 	Now          func() time.Time
 	Log          *slog.Logger // nil discards
@@ -107,7 +107,7 @@ func (r *Run) Apply(ctx context.Context, order Order) reconcile.Report {
 		}
 		if order.Confirm != nil {
 			shown := p.plan
-			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Lanes.Cost(shown)
+			shown.Requests.Used, shown.Requests.Cost = r.Requests.Sent(), r.Lanes.Cost(shown)
 			if err := order.Confirm(shown); err != nil {
 				return err
 			}
@@ -122,10 +122,10 @@ var errTokens = errors.New("tokens are unknown")
 
 func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconcile.Report {
 	report := reconcile.Report{Trigger: reconcile.TriggerManual, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
-	before := r.requests()
+	before := r.Requests.Sent()
 	report.Err = withoutMark(do(&report))
 	report.Finished = r.Now()
-	report.Requests = r.requests() - before
+	report.Requests = r.Requests.Sent() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Requests.Used = report.Requests
 	report.Plan.Requests.Cost = r.Lanes.Cost(report.Plan)
@@ -144,15 +144,14 @@ type planned struct {
 	scope   desired.State     // the part that is asked for
 	tokens  bool              // all tokens are
 	facts   guard.Facts
-	earlier guard.Earlier // what zones were before its commit
 	rollout reconcile.Rollout
 	seen    zone.All
 	words   []reconcile.Approval // that the commit carries
-	leaving []diff.Leaving
-	memory  reconcile.Memory // to be put on record with the commit
+	judged  control.Judged
 	plan    diff.Plan
 
 	overridden []string // freezes
+	spent      []string // approvals of several changes, once each change has its own
 }
 
 // recall takes what earlier runs have recorded.
@@ -189,7 +188,6 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
-	p.leaving, p.memory = control.Departures(record, r.Guards, p.state)
 	asPlan := !writes || order.Expect != nil
 	if asPlan {
 		p.facts.NonConvergent, p.facts.Tries = record.NonConvergent, record.Tries
@@ -221,7 +219,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 // where that is asked for.
 func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 	plan := planner.Make(r.input(p))
-	plan.Leaving = leavingWithin(p.leaving, p.scope)
+	plan.Leaving = leavingWithin(p.judged.Leaving, p.scope)
 	plan = r.named(guard.Check(plan, p.facts).Sealed(), p)
 	p.facts = p.facts.Released(plan)
 	if !try {
@@ -244,7 +242,7 @@ func (r *Run) named(plan diff.Plan, p *planned) diff.Plan {
 
 // choose takes the commit that git has now.
 func (r *Run) choose(ctx context.Context, p *planned, report *reconcile.Report) error {
-	r.progress("fetching and compiling", 0, 0)
+	r.Progress.Show("fetching and compiling", 0, 0)
 	proposal := r.Source.Look(ctx, "")
 	switch {
 	case ctx.Err() != nil:
@@ -311,22 +309,9 @@ func withoutMark(err error) error {
 func (r *Run) input(p *planned) planner.Input {
 	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Rotate: p.order.Rotate, Undigested: true}
 	if r.Tokens != nil {
-		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
+		in.NameSuffix, in.CreatingGroups = r.Tokens.NameSuffix, r.Tokens.CreatingGroups
 	}
 	return in
-}
-
-func (r *Run) requests() int64 {
-	if r.Requests == nil {
-		return 0
-	}
-	return r.Requests()
-}
-
-func (r *Run) progress(stage string, done, total int) {
-	if r.Progress != nil {
-		r.Progress(stage, done, total)
-	}
 }
 
 func (r *Run) log() *slog.Logger {

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -31,7 +32,7 @@ func TestApplyRecordsVersions(t *testing.T) {
 	f.adjust = func(r *Run) { r.Rulesets, r.Log = f.records, slog.New(slog.NewTextHandler(&log, nil)) }
 	versions := func() (all []string) {
 		seen, err := f.records.Rulesets(t.Context())
-		f.must(err)
+		must.Do(t, err)
 		for _, s := range seen {
 			all = append(all, s.Ruleset.Version)
 		}
@@ -49,7 +50,7 @@ func TestApplyRecordsVersions(t *testing.T) {
 		}
 	}
 	next.Rules = slices.DeleteFunc(next.Rules, func(r edge.Rule) bool { return r.Ref == "sqli-union" })
-	f.must(f.Platform.SetRuleset(mem.Account, next))
+	must.Do(t, f.Platform.SetRuleset(mem.Account, next))
 	f.converge(Order{Zones: []string{declare(1, core("xss")).Key}})
 	f.converge(Order{})
 	if got := versions(); !slices.Equal(got, []string{"1", "2"}) {

@@ -26,7 +26,7 @@ func scopeOf(state desired.State, order Order) (desired.State, bool, error) {
 // only keeps the zones and tokens of the given keys, all of which must exist.
 func only(state desired.State, zones, tokens []string) (desired.State, error) {
 	found := map[string]bool{}
-	scoped := withZones(state, func(z desired.Zone) bool {
+	scoped := state.Only(func(_ desired.Account, z desired.Zone) bool {
 		wanted := slices.Contains(zones, z.Key)
 		found[z.Key] = found[z.Key] || wanted
 		return wanted
@@ -70,25 +70,6 @@ func tokenKeys(state desired.State) (keys []string) {
 	return keys
 }
 
-// withZones returns the state with only the zones that pass, and only the
-// accounts that have some.
-func withZones(state desired.State, pass func(desired.Zone) bool) desired.State {
-	accounts := make([]desired.Account, 0, len(state.Accounts))
-	for _, account := range state.Accounts {
-		zones := make([]desired.Zone, 0, len(account.Zones))
-		for _, zone := range account.Zones {
-			if pass(zone) {
-				zones = append(zones, zone)
-			}
-		}
-		if account.Zones = zones; len(zones) > 0 {
-			accounts = append(accounts, account)
-		}
-	}
-	state.Accounts = accounts
-	return state
-}
-
 // leavingWithin is what of all departures is about a part of what is declared.
 func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
 	accounts, zones := map[string]bool{}, map[edge.Scope]bool{}
@@ -107,10 +88,10 @@ func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
 // overrides.
 func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
-	whole := control.Whole{
+	p.judged = control.Whole{
 		Record: p.record, Guards: r.Guards, Before: control.Accepted(p.record, r.Lanes.Within), State: p.state, Live: p.seen.Live, Now: now,
-	}
-	f, p.earlier = control.WholeFacts(whole), whole.Earlier()
+	}.Judge()
+	f = p.judged.Facts
 	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
 	for _, a := range p.words {
 		f.Approved[a.Digest] = true

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/token"
@@ -43,7 +44,7 @@ const (
 func newTokens(t *testing.T) *tokens {
 	t.Helper()
 	f := uninitialised(t)
-	f.must(f.ledger.Init(t.Context(), binding))
+	must.Do(f.t, f.ledger.Init(t.Context(), binding))
 	return f
 }
 
@@ -53,14 +54,14 @@ func uninitialised(t *testing.T) *tokens {
 	seed := mem.Fleet(2)
 	seed.PermissionGroups = append(seed.PermissionGroups, mem.SeedPermissionGroup{ID: dnsGroup, Name: "DNS Write", Scopes: []string{"com.vendor.api.account.zone"}})
 	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended, Now: f.Now})
-	f.must(err)
+	must.Do(f.t, err)
 	f.Platform, f.tamper.Platform, f.office = platform, platform, &office{Platform: platform}
 	f.path = filepath.Join(t.TempDir(), "ledger.db")
 	f.ledger, err = ledger.Open(f.path)
-	f.must(err)
+	must.Do(f.t, err)
 	t.Cleanup(func() { _ = f.ledger.Close() })
 	f.ledger.Now, f.ledger.Binding = f.Now, binding
-	f.must(f.ledger.LockTokens())
+	must.Do(f.t, f.ledger.LockTokens())
 	f.adjust = func(r *Run) { f.put(r, f.ledger) }
 	return f
 }
@@ -185,7 +186,7 @@ func TestZonesAndTokensInOneRun(t *testing.T) {
 		t.Errorf("calls %v", calls)
 	}
 	record, err := f.ledger.Restore(t.Context())
-	if f.must(err); len(record.Proofs) != 1 || record.Accepted.Size != (guard.Size{Zones: 1, Deployments: 1, Tokens: 2}) {
+	if must.Do(f.t, err); len(record.Proofs) != 1 || record.Accepted.Size != (guard.Size{Zones: 1, Deployments: 1, Tokens: 2}) {
 		t.Errorf("on record %+v", record)
 	}
 	report, calls = f.converge(Order{})
@@ -209,10 +210,10 @@ func TestPlanOfTokensOnlyLooks(t *testing.T) {
 		t.Fatalf("results %v", outcomes(report))
 	}
 	before, err := f.ledger.Tokens(t.Context())
-	f.must(err)
+	must.Do(f.t, err)
 	f.adjust = func(r *Run) {
 		l, err := ledger.OpenReadOnly(f.path)
-		f.must(err)
+		must.Do(f.t, err)
 		t.Cleanup(func() { _ = l.Close() })
 		l.Binding = binding
 		f.put(r, l)
@@ -224,7 +225,7 @@ func TestPlanOfTokensOnlyLooks(t *testing.T) {
 		t.Errorf("error %v, problems %+v", report.Err, p)
 	}
 	after, err := f.ledger.Tokens(t.Context())
-	if f.must(err); len(after.Records) != len(before.Records) || after.Records[0].State != before.Records[0].State {
+	if must.Do(f.t, err); len(after.Records) != len(before.Records) || after.Records[0].State != before.Records[0].State {
 		t.Errorf("on record %+v", after.Records)
 	}
 	f.adjust = func(r *Run) { f.put(r, f.ledger) }
@@ -238,13 +239,13 @@ func TestPlanOfTokensOnlyLooks(t *testing.T) {
 func TestUnfinishedAttempt(t *testing.T) {
 	f := newTokens(t)
 	f.pushTokens("c1", declareToken("ci", zoneA))
-	f.must(f.ledger.Intend(t.Context(), diff.TokenRecord{
+	must.Do(f.t, f.ledger.Intend(t.Context(), diff.TokenRecord{
 		Intent: "00000000000000aa", Key: "ci", Hash: "h", Spec: declareToken("ci", zoneA).Spec(), Sink: &desired.Sink{Name: "ci", Key: "ci"}, At: f.Now(),
 	}))
 	states := func(want diff.TokenState) {
 		t.Helper()
 		live, err := f.ledger.Tokens(t.Context())
-		if f.must(err); len(live.Records) != 1 || live.Records[0].State != want {
+		if must.Do(f.t, err); len(live.Records) != 1 || live.Records[0].State != want {
 			t.Errorf("on record %+v", live.Records)
 		}
 	}
@@ -333,7 +334,7 @@ func TestRejectedWhileCreating(t *testing.T) {
 		t.Errorf("error %v", report.Err)
 	}
 	record, err := f.ledger.Restore(t.Context())
-	if f.must(err); len(record.Proofs) != 1 {
+	if must.Do(f.t, err); len(record.Proofs) != 1 {
 		t.Errorf("on record %+v", record)
 	}
 }
@@ -415,10 +416,10 @@ func TestOnlyATokenForgetsNothingElse(t *testing.T) {
 	f.converge(Order{})
 	f.Advance(time.Hour)
 	live, err := f.ledger.Tokens(t.Context())
-	f.must(err)
+	must.Do(f.t, err)
 	for _, r := range live.Records {
 		if r.Key == "b" {
-			f.must(f.Platform.DeleteToken(t.Context(), r.ID))
+			must.Do(f.t, f.Platform.DeleteToken(t.Context(), r.ID))
 		}
 	}
 	report, calls := f.converge(Order{Tokens: []string{"a"}})
@@ -446,7 +447,7 @@ func TestGuardsOfTokens(t *testing.T) {
 		f.converge(approving(report.Plan.ApprovalDigest()))
 		f.wantSunk("ci")
 		record, err := f.ledger.Restore(t.Context())
-		if f.must(err); len(record.Approvals) != 0 {
+		if must.Do(f.t, err); len(record.Approvals) != 0 {
 			t.Errorf("not spent: %+v", record.Approvals)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -184,7 +185,7 @@ func TestARevertIsNotWaved(t *testing.T) {
 // resumeAs halts the rollout for a reason, or has it go on for none.
 func (f *fixture) resumeAs(halted string) {
 	f.t.Helper()
-	f.must(f.records.Roll(f.t.Context(), func(o reconcile.Rollout) reconcile.Rollout {
+	must.Do(f.t, f.records.Roll(f.t.Context(), func(o reconcile.Rollout) reconcile.Rollout {
 		if halted == "" {
 			return o.Resumed()
 		}
@@ -332,7 +333,7 @@ func TestBeginBesideOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := inWaves(t, 2)
-			f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.before }))
+			must.Do(f.t, f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.before }))
 			f.tamper.Read = func(edge.Scope) error {
 				f.tamper.Read = nil
 				return f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return c.meanwhile })
@@ -374,7 +375,7 @@ func TestRolloutOfOthersIsLeftAlone(t *testing.T) {
 	f := inWaves(t, 2)
 	other := reconcile.Rollout{Commit: "c9", Wave: 1, Zones: map[edge.Scope]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1}}}
 	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
-		f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return other }))
+		must.Do(f.t, f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return other }))
 		return send()
 	}
 	f.apply(Order{})

@@ -12,6 +12,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // step is one call of a queue, or a time that passes.
@@ -288,9 +290,7 @@ func TestModel(t *testing.T) {
 		tr := newTrial(rapid.IntRange(0, 9).Draw(rt, "workers"))
 		tr.m.workers = max(1, tr.m.workers)
 		steps := rapid.SliceOfN(aStep("set", "set", "sooner", "sooner", "remove", "next", "next", "next", "next", "next", "done", "done", "done", "pass", "pass", "leave", "shut"), 80, 160).Draw(rt, "steps")
-		if err := tr.run(t, steps); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, tr.run(t, steps))
 		handed += tr.count
 	})
 	t.Logf("%d hand-outs", handed)
@@ -313,9 +313,7 @@ func TestStarvation(t *testing.T) {
 				tr.leave()
 			}
 		})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		handed += tr.count
 	})
 	t.Logf("%d hand-outs", handed)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -301,9 +302,7 @@ func BenchmarkDrain(b *testing.B) {
 		clock = now.Add(time.Hour)
 		for range n {
 			it, err := q.Next(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			q.Done(it.Key, nil)
 		}
 	}
@@ -323,9 +322,7 @@ func BenchmarkUrgent(b *testing.B) {
 		q.Set(queue.Item[int]{Key: push, Priority: queue.Push})
 		for last := 0; last != push; handed++ {
 			it, err := q.Next(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			last = it.Key
 			q.Done(it.Key, nil)
 			if last != push {

@@ -56,47 +56,20 @@ func (p *Tamper) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Ph
 	return p.Platform.EntryPoint(ctx, scope, phase)
 }
 
-// UpdateRule implements [edge.Writer].
-func (p *Tamper) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
-	if p.Write == nil {
+// Send implements [edge.Writer].
+func (p *Tamper) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	send := func() (*edge.Ruleset, error) { return p.Platform.Send(ctx, w) }
+	deploys := w.Call != edge.CallUpdateRule
+	if deploys && p.Deploy == nil || !deploys && p.Write == nil {
 		return send()
 	}
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
-	return p.Write(ctx, zone, send)
-}
-
-func (p *Tamper) deploying(ctx context.Context, send Send) (*edge.Ruleset, error) {
-	if p.Deploy == nil {
-		return send()
+	if deploys {
+		return p.Deploy(func() (*edge.Ruleset, error) { return p.Platform.Send(context.WithoutCancel(ctx), w) })
 	}
-	if err := edge.Sending(ctx); err != nil {
-		return nil, err
-	}
-	return p.Deploy(send)
-}
-
-// CreateEntryPoint implements [edge.Deployer].
-func (p *Tamper) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), scope, phase, rules)
-	})
-}
-
-// AddRule implements [edge.Deployer].
-func (p *Tamper) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.AddRule(context.WithoutCancel(ctx), zone, entryPoint, body)
-	})
-}
-
-// DeleteRule implements [edge.Deployer].
-func (p *Tamper) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.DeleteRule(context.WithoutCancel(ctx), zone, entryPoint, rule)
-	})
+	return p.Write(ctx, w.Scope, send)
 }
 
 // FailZone makes reads of one zone fail.

@@ -69,7 +69,7 @@ func (r *Run) finish(ctx context.Context, p *Planned, g *gate, report *reconcile
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case left > len(newest):
-			r.progress("waiting for writes on their way", 0, left-len(newest))
+			r.Progress.Show("waiting for writes on their way", 0, left-len(newest))
 			r.pause(ctx)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
@@ -20,7 +21,7 @@ func (w *world) plan(i int) diff.Plan {
 	g, id := w.control.Current(), mem.FleetZone(i)
 	t, _ := w.control.Task(g, id)
 	sight, err := w.worker.Read(context.Background(), t)
-	w.must(err)
+	must.Do(w, err)
 	plan, _ := w.control.Guard(g, id, w.worker.Plan(t, sight))
 	return plan
 }
@@ -46,23 +47,21 @@ func (w *world) agree(once bool) {
 	if once {
 		say(diff.ApprovalDigest(all))
 	}
-	w.must(w.open().Approve(context.Background(), list))
+	must.Do(w, w.open().Approve(context.Background(), list))
 	w.tick()
 }
 
 func (w *world) tick() {
 	_, err := w.control.Tick(context.Background())
-	w.must(err)
+	must.Do(w, err)
 }
 
 // TestWhatWasAgreedToEndsWithItsCommit: an approval of a commit that was stopped before it
 // was in all zones counts for no later commit that declares the same, in any process.
 func TestWhatWasAgreedToEndsWithItsCommit(t *testing.T) {
-	dir, checks := t.TempDir(), 0
+	soak.Draws(t, 30) // each writes to a disk many times
+	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 40 && !soak.On {
-			return // each check writes to a disk many times
-		}
 		w := newWorld(rt, dir)
 		w.guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
 		good, bad := func(int) string { return "xss" }, func(int) string { return "php" }
@@ -90,9 +89,9 @@ func TestWhatWasAgreedToEndsWithItsCommit(t *testing.T) {
 			Lanes: reconcile.OneLane(reconcile.Lane{Reader: w.platform, Writer: w.platform, Concurrency: 2}),
 		}
 		planned, err := run.Plan(context.Background(), revert.Order{Filter: reconcile.HistoryFilter{Commit: "c2bad"}, Who: "lee"})
-		w.must(err)
+		must.Do(w, err)
 		report := run.Apply(context.Background(), planned)
-		w.must(report.Err)
+		must.Do(w, report.Err)
 		w.tick()
 
 		reached := map[int]bool{} // what a guard kept from being put back stays as it is

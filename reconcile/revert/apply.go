@@ -23,7 +23,7 @@ func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 	}
 	report.Err = r.apply(ctx, p, &report)
 	report.Finished = r.Now()
-	report.Requests = r.requests() - p.requests
+	report.Requests = r.Requests.Sent() - p.requests
 	report.Plan.Requests.Used = report.Requests
 	return report
 }
@@ -57,13 +57,7 @@ func (p *Planned) ready(zone edge.Scope) bool { return p.settled[zone] > 0 }
 
 // recordOverridden puts on record what of guards was overridden.
 func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
-	var words []reconcile.Approval
-	for _, f := range p.overridden {
-		r.log().WarnContext(ctx, "a freeze is overridden", "freeze", f, "who", p.Order.Who, "reason", p.Order.DuringFreeze)
-		words = append(words, reconcile.Approval{
-			Digest: "freezes." + f, Kind: reconcile.Overridden, Who: p.Order.Who, Reason: p.Order.DuringFreeze, At: r.Now(),
-		})
-	}
+	words := control.Overrides(ctx, r.log(), p.overridden, p.Order.Who, p.Order.DuringFreeze, r.Now())
 	if len(words) == 0 {
 		return nil
 	}
@@ -78,7 +72,7 @@ func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Sco
 		Lanes: r.Lanes, Gate: g, Now: r.Now,
 		Made: func(made []reconcile.Result) {
 			done += len(made)
-			r.progress("putting zones back", done, len(zones))
+			r.Progress.Show("putting zones back", done, len(zones))
 		},
 	}
 	results, err := writer.Apply(ctx, p.seen, zones, r.tasks(p))

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -61,17 +62,10 @@ func newWorld(t *rapid.T, dir string) *world {
 	w := &world{T: t, n: rapid.IntRange(1, 5).Draw(t, "zones"), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), flights: map[edge.Scope]*flight{}}
 	var err error
 	w.platform, err = mem.New(mem.Config{Seed: mem.Fleet(w.n)})
-	w.must(err)
+	must.Do(w, err)
 	w.file = filepath.Join(dir, fmt.Sprintf("ledger-%d.db", time.Now().UnixNano()))
 	w.start()
 	return w
-}
-
-func (w *world) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatalf("%v", err)
-	}
 }
 
 func (w *world) Now() time.Time {
@@ -88,7 +82,7 @@ func (w *world) later(d time.Duration) {
 
 func (w *world) open() *ledger.Ledger {
 	memory, err := ledger.Open(w.file)
-	w.must(err)
+	must.Do(w, err)
 	memory.Now = w.Now
 	w.Cleanup(func() { _ = memory.Close() })
 	return memory
@@ -98,7 +92,7 @@ func (w *world) open() *ledger.Ledger {
 func (w *world) start() {
 	var err error
 	w.control, err = control.New(context.Background(), control.Config{Records: w.open(), Guards: w.guards, Now: w.Now})
-	w.must(err)
+	must.Do(w, err)
 	accounts := zone.NewAccounts(w.platform, w.Now)
 	w.worker = &zone.Worker{Reader: w.platform, Writer: daemonWriter{w.platform, w}, Accounts: accounts, Gate: w.control, Indexes: &diff.Indexes{}, Now: w.Now}
 }
@@ -109,23 +103,20 @@ type daemonWriter struct {
 	w *world
 }
 
-func (d daemonWriter) UpdateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	return d.w.updateRule(ctx, id, entryPoint, rule, body)
-}
-
-func (w *world) updateRule(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (d daemonWriter) Send(ctx context.Context, write edge.Write) (*edge.Ruleset, error) {
+	w := d.w
 	w.mu.Lock()
-	f := w.flights[id]
-	delete(w.flights, id)
+	f := w.flights[write.Scope]
+	delete(w.flights, write.Scope)
 	w.mu.Unlock()
 	if f == nil {
-		return w.platform.UpdateRule(ctx, id, entryPoint, rule, body)
+		return w.platform.Send(ctx, write)
 	}
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
 	send := func() (*edge.Ruleset, error) {
-		return w.platform.UpdateRule(context.WithoutCancel(context.Background()), id, entryPoint, rule, body)
+		return w.platform.Send(context.WithoutCancel(context.Background()), write)
 	}
 	var answer *edge.Ruleset
 	var err error
@@ -152,26 +143,26 @@ func (w *world) look(i int) {
 		return
 	}
 	sight, err := w.worker.Read(ctx, t)
-	w.must(err)
+	must.Do(w, err)
 	plan, verdict := w.control.Guard(g, id, w.worker.Plan(t, sight))
 	defer func() {
 		_, err := w.control.Looked(ctx, id)
-		w.must(err)
+		must.Do(w, err)
 	}()
 	if verdict != control.Act {
 		return
 	}
 	results, _ := w.worker.Apply(ctx, t, sight, plan)
-	w.must(w.control.Proved(ctx, t, plan.Settled))
+	must.Do(w, w.control.Proved(ctx, t, plan.Settled))
 	_, err = w.control.Note(ctx, control.Outcome{Scope: id, Fingerprint: t.Fingerprint, Plan: plan, Results: results})
-	w.must(err)
+	must.Do(w, err)
 }
 
 // sweep looks at all zones in some order, with a tick before each.
 func (w *world) sweep() {
 	for _, i := range rapid.Permutation(w.all()).Draw(w.T, "order") {
 		_, err := w.control.Tick(context.Background())
-		w.must(err)
+		must.Do(w, err)
 		w.look(i)
 	}
 }
@@ -193,8 +184,8 @@ func (w *world) push(commit string, tags func(i int) string) {
 		account.Zones = append(account.Zones, desired.Zone{Key: fmt.Sprint("zone-", i), Scope: mem.FleetZone(i), Deployments: []desired.Deployment{d}})
 	}
 	_, err := w.control.Propose(context.Background(), reconcile.Proposal{Commit: commit, State: desired.State{Commit: commit, Accounts: []desired.Account{account}}})
-	w.must(err)
-	w.must(w.control.SaveState(context.Background(), w.control.Current()))
+	must.Do(w, err)
+	must.Do(w, w.control.SaveState(context.Background(), w.control.Current()))
 }
 
 // off returns the tags that are off in a zone.
@@ -237,7 +228,7 @@ func (w *world) fly(i int) *flight {
 	case <-f.reached:
 		if f.lost { // the claim of a process ends with it
 			t, _ := w.control.Task(w.control.Current(), mem.FleetZone(i))
-			w.must(w.control.Ended(context.Background(), t, ""))
+			must.Do(w, w.control.Ended(context.Background(), t, ""))
 		}
 		return f
 	case <-f.done: // it was not to be written
@@ -279,7 +270,7 @@ func (d *dying) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	return d.Records.DropRevert(ctx, zones)
 }
 
-func (*dying) UpdateRule(context.Context, edge.Scope, edge.RulesetID, edge.RuleID, edge.Rule) (*edge.Ruleset, error) {
+func (*dying) Send(context.Context, edge.Write) (*edge.Ruleset, error) {
 	return nil, errKilled
 }
 
@@ -289,7 +280,7 @@ func (w *world) killed(run revert.Run, order revert.Order) {
 	run.Records = d
 	run.Lanes = reconcile.OneLane(reconcile.Lane{Reader: w.platform, Writer: d, Concurrency: 1})
 	planned, err := run.Plan(context.Background(), order)
-	w.must(err)
+	must.Do(w, err)
 	run.Apply(context.Background(), planned)
 }
 
@@ -297,11 +288,9 @@ func (w *world) killed(run revert.Run, order revert.Order) {
 // it, and whatever commit came on top, a revert of its commit leaves no zone as that declares
 // it, and none is afterwards; the commit that brings the earlier state back writes nothing.
 func TestRevertAtAnyMoment(t *testing.T) {
-	dir, checks := t.TempDir(), 0
+	soak.Draws(t, 40) // each writes to a disk many times
+	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 60 && !soak.On {
-			return // each check writes to a disk many times
-		}
 		w := newWorld(rt, dir)
 		good := func(int) string { return "xss" }
 		want, mine := good, 0
@@ -330,7 +319,7 @@ func TestRevertAtAnyMoment(t *testing.T) {
 						w.later(rapid.SampledFrom([]time.Duration{0, time.Minute, time.Hour}).Draw(rt, "later"))
 					}
 					_, err := w.control.Tick(context.Background())
-					w.must(err)
+					must.Do(w, err)
 				}
 			}
 		}
@@ -361,7 +350,7 @@ func TestRevertAtAnyMoment(t *testing.T) {
 			w.killed(*run, order)
 		}
 		planned, err := run.Plan(context.Background(), order)
-		w.must(err)
+		must.Do(w, err)
 		if !order.Agreed {
 			some("reached while a person reads the plan")
 		}

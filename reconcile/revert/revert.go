@@ -52,7 +52,7 @@ type Run struct {
 	Compile func(ctx context.Context, commit string) (desired.State, error)
 
 	Lanes    reconcile.Lanes
-	Requests func() int64       // sent so far; nil counts none
+	Requests reconcile.Requests // nil counts none
 	Progress reconcile.Progress // nil shows none
 	Now      func() time.Time
 	// Pause waits between two looks at writes that are on their way; nil waits by the
@@ -121,7 +121,7 @@ var errNothingInForce = errors.New("no commit was accepted yet, so there is noth
 // Plan says what would be put back. It sends nothing but reads and writes nothing, unless
 // the order is agreed to.
 func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
-	p := &Planned{Order: order, began: r.Now(), requests: r.requests()}
+	p := &Planned{Order: order, began: r.Now(), requests: r.Requests.Sent()}
 	var err error
 	if p.record, err = r.Records.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("recalling what is in force: %w", err)
@@ -162,8 +162,8 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 		restorations[t.ID.Scope] = append(restorations[t.ID.Scope], t)
 	}
 	many := zone.Many{
-		Lanes: r.Lanes, Now: r.Now,
-		Progress: func(done, total int) { r.progress("observing zones", done, total) },
+		Lanes: r.Lanes, Now: r.Now, Removable: placesOf(targets),
+		Progress: func(done, total int) { r.Progress.Show("observing zones", done, total) },
 	}
 	var err error
 	if p.seen, err = many.Read(ctx, scopeOf(p.state, restorations)); err != nil {
@@ -185,10 +185,19 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 	plan := diff.Gather(p.state.Commit, len(p.restorations), 0, found.Changes, append(found.Problems, problems...))
 	plan = guard.Check(plan, p.facts)
 	plan.GeneratedAt = r.Now().UTC()
-	plan.Requests.Used = r.requests() - p.requests
+	plan.Requests.Used = r.Requests.Sent() - p.requests
 	plan.Requests.Cost = r.Lanes.Cost(plan)
 	p.Plan = plan
 	return nil
+}
+
+// placesOf has what is to be put back of each zone, whether it is declared by now or not.
+func placesOf(targets []diff.Restoration) map[edge.Scope]diff.Pruning {
+	all := diff.Pruning{}
+	for _, t := range targets {
+		all[t.ID] = diff.Prunable{}
+	}
+	return control.PrunableByZone(all)
 }
 
 // inForce is what the accepted commit declares.
@@ -216,7 +225,7 @@ func (r *Run) facts(p *Planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
 	record := p.record
 	record.Accepted.Earlier = nil // no commit is accepted: all that is in force was there
-	f = control.WholeFacts(control.Whole{Record: record, Guards: r.Guards, Before: &p.state, State: p.state, Live: p.seen.Live, Now: now})
+	f = control.Whole{Record: record, Guards: r.Guards, Before: &p.state, State: p.state, Live: p.seen.Live, Now: now}.Judge().Facts
 	f.Before, f.After = guard.Size{}, guard.Size{}
 	f.Holds = slices.DeleteFunc(f.Holds, diff.Hold.Reverted)
 	for _, digest := range p.Order.Approve {
@@ -228,33 +237,9 @@ func (r *Run) facts(p *Planned) (f guard.Facts, overridden []string) {
 
 // scopeOf cuts a state down to zones.
 func scopeOf[T any](state desired.State, zones map[edge.Scope]T) desired.State {
-	accounts := make([]desired.Account, 0, len(state.Accounts))
-	for _, account := range state.Accounts {
-		kept := make([]desired.Zone, 0, len(account.Zones))
-		for _, z := range account.Zones {
-			if _, wanted := zones[z.Scope]; wanted {
-				kept = append(kept, z)
-			}
-		}
-		if account.Zones = kept; len(kept) > 0 {
-			accounts = append(accounts, account)
-		}
-	}
-	state.Accounts, state.Tokens = accounts, nil
+	state = state.Only(func(_ desired.Account, z desired.Zone) bool { _, wanted := zones[z.Scope]; return wanted })
+	state.Tokens = nil
 	return state
-}
-
-func (r *Run) requests() int64 {
-	if r.Requests == nil {
-		return 0
-	}
-	return r.Requests()
-}
-
-func (r *Run) progress(stage string, done, total int) {
-	if r.Progress != nil {
-		r.Progress(stage, done, total)
-	}
 }
 
 func (r *Run) log() *slog.Logger {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -104,9 +105,7 @@ func TestApproversAreRemembered(t *testing.T) {
 	if got, err := file.Load(); err != nil || len(got) != 1 {
 		t.Errorf("remembered %v, %v", got, err)
 	}
-	if err := os.WriteFile(string(file), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(string(file), []byte("{"), 0o600))
 	f = start("bob")
 	f.round()
 	if !strings.Contains(f.log.String(), "approvers.json") || f.approvers.is(f.forge.account("bob")) {

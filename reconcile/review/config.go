@@ -27,7 +27,7 @@ type Config struct {
 	Names   *directory.Names
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
-	// CreatesTokens of the worker that applies: with others a review would promise
+	// CreatingGroups of the worker that applies: with others a review would promise
 	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards
@@ -42,7 +42,7 @@ type Config struct {
 	Deprecations reconcile.Deprecations
 
 	Cost     func(diff.Plan) *diff.Cost // nil is not known
-	Requests func() int64               // HTTP requests sent so far; nil counts none
+	Requests reconcile.Requests         // nil counts none
 	Timeout  time.Duration              // of one pull request in one round; zero is 2 minutes
 	Now      func() time.Time
 	Diagnostics

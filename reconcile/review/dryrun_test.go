@@ -16,9 +16,9 @@ type strict struct {
 	asked int
 }
 
-func (s *strict) TryUpdateRule(_ context.Context, _ edge.Scope, _ edge.RulesetID, _ edge.RuleID, body edge.Rule) error {
+func (s *strict) Try(_ context.Context, w edge.Write) error {
 	s.asked++
-	if body.ActionParameters.Overrides == nil {
+	if w.Rules[0].ActionParameters.Overrides == nil {
 		return nil
 	}
 	return &edge.Error{Status: 400, Details: []edge.ErrorDetail{{Code: edge.CodeNotEntitled, Message: "not entitled to overrides"}}}

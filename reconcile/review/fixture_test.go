@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -106,9 +107,7 @@ func (f *fixture) openState(number int, state desired.State) {
 
 func (f *fixture) round() {
 	f.t.Helper()
-	if err := f.Round(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, f.Round(f.t.Context()))
 }
 
 // wantCalls holds what was sent since it was last asked to a list, in short: "list",

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The status of a head can gate a merge: pending while a person must agree, success when
@@ -105,7 +106,5 @@ func (f *fixture) disable(zone int, tag string) {
 	live := f.Platform.StoredEntryPoint(mem.FleetZone(zone))
 	overrides := live.Rules[0].ActionParameters.Overrides
 	overrides.Categories = append(overrides.Categories, edge.CategoryOverride{Category: tag, Enabled: new(false)})
-	if err := f.Platform.SetEntryPoint(mem.FleetZone(zone), *live); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, f.Platform.SetEntryPoint(mem.FleetZone(zone), *live))
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -63,37 +65,44 @@ func (k *kept) drop(before time.Time, all bool) {
 	}
 }
 
-// missing counts the zones of a state that were not read since a time.
-func (k *kept) missing(state desired.State, since time.Time) (n int) {
-	for _, z := range state.EachZone() {
-		if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok {
+// wanted is what is to be read: the entry points of a state's zones, where they declare
+// something or have something that may be removed.
+type wanted struct {
+	desired.State
+	removable map[edge.Scope]diff.Pruning
+}
+
+// missing counts the entry points that are wanted and were not read since a time.
+func (k *kept) missing(w wanted, since time.Time) (n int) {
+	for _, z := range w.EachZone() {
+		n += k.missingOf(z, w.removable[z.Scope], since)
+	}
+	return n
+}
+
+func (k *kept) missingOf(z desired.Zone, removable diff.Pruning, since time.Time) (n int) {
+	for _, phase := range planner.Phases(z, removable) {
+		if _, ok := k.get(readOf{scope: z.Scope, phase: phase}, since); !ok {
 			n++
 		}
 	}
 	return n
 }
 
-// cut is a state with so many of the zones that are missing, and no others; the very
-// state where that is all of them.
-func (k *kept) cut(state desired.State, since time.Time, room int) desired.State {
-	if room >= k.missing(state, since) {
-		return state
+// cut is what is wanted of zones of which something is missing, until so many reads are in it;
+// all of it where that is enough. The last zone may go past that.
+func (k *kept) cut(w wanted, since time.Time, room int) desired.State {
+	if room >= k.missing(w, since) {
+		return w.State
 	}
-	accounts := make([]desired.Account, 0, len(state.Accounts))
-	for _, account := range state.Accounts {
-		var zones []desired.Zone
-		for _, z := range account.Zones {
-			if _, ok := k.get(readOf{scope: z.Scope, phase: edge.PhaseFirewallManaged}, since); !ok && len(zones) < room {
-				zones = append(zones, z)
-			}
+	return w.Only(func(_ desired.Account, z desired.Zone) bool {
+		n := k.missingOf(z, w.removable[z.Scope], since)
+		takes := n > 0 && room > 0
+		if takes {
+			room -= n
 		}
-		room -= len(zones)
-		if account.Zones = zones; len(zones) > 0 {
-			accounts = append(accounts, account)
-		}
-	}
-	state.Accounts = accounts
-	return state
+		return takes
+	})
 }
 
 // keeping reads what is not kept since a time, and keeps it.

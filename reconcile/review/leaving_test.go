@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -32,9 +33,7 @@ func TestReviewShowsWhatLeaves(t *testing.T) {
 		t.Fatalf("comment\n%s", text)
 	}
 	record, err := f.records.Restore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	leaving, _ := control.Departures(record, f.Guards, f.heads.commits["p1"].state)
 	f.clock.Advance(time.Second)
 	f.forge.approve(1, "p1", f.clock.Now(), "alice")

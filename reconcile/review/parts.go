@@ -25,7 +25,7 @@ type part struct {
 	head, base string
 	since      time.Time
 	used       int64 // requests
-	left       int   // zones that are still to be read
+	left       int   // entry points that are still to be read
 }
 
 // same reports whether it is still the same that is asked for.
@@ -34,7 +34,7 @@ func (p part) same(head, base string) bool { return p.head == head && p.base == 
 // errInParts says that a pull request is not read through yet.
 var errInParts = errors.New("it changes more zones than one round can read")
 
-// mostAtOnce is how many zones are read together, however little room there is.
+// mostAtOnce is how many entry points are read together, however little room there is.
 const mostAtOnce = 20
 
 // mayGoOn reports, before a head is evaluated again, that there is no room for the
@@ -47,22 +47,22 @@ func (r *Reviews) mayGoOn(number int, head, base string) error {
 	return nil
 }
 
-// read reads a state, or goes on with it, and returns what is live and how many
+// read reads what is wanted, or goes on with it, and returns what is live and how many
 // requests that took in all.
-func (r *Reviews) read(ctx context.Context, number int, head, base string, state desired.State) (diff.Live, int64, error) {
+func (r *Reviews) read(ctx context.Context, number int, head, base string, w wanted) (diff.Live, int64, error) {
 	p, begun := r.parts[number]
 	if begun = begun && p.same(head, base); !begun {
 		p = part{head: head, base: base, since: r.Now()}
 	}
 	delete(r.parts, number)
-	sent := r.requests()
-	seen, whole, err := r.readPart(ctx, p, state)
-	p.used += r.requests() - sent
+	sent := r.Requests.Sent()
+	seen, whole, err := r.readPart(ctx, p, w)
+	p.used += r.Requests.Sent() - sent
 	if whole && err == nil {
 		return seen.Live, p.used, nil
 	}
 	if err == nil || ctx.Err() != nil {
-		p.left = r.kept.missing(state, p.since)
+		p.left = r.kept.missing(w, p.since)
 		r.parts[number] = p
 	}
 	if err != nil {
@@ -76,16 +76,16 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, state
 }
 
 // readPart reads what there is room for, and reports whether that was all.
-func (r *Reviews) readPart(ctx context.Context, p part, state desired.State) (seen zone.All, whole bool, err error) {
-	many := zone.Many{Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Names: r.Names, Now: r.Now}
-	left := r.kept.missing(state, p.since)
-	if now, room := r.cut(state, p.since); room < left {
+func (r *Reviews) readPart(ctx context.Context, p part, w wanted) (seen zone.All, whole bool, err error) {
+	many := zone.Many{Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Names: r.Names, Now: r.Now, Removable: w.removable}
+	left := r.kept.missing(w, p.since)
+	if now, room := r.cut(w, p.since); room < left {
 		seen, err = many.Read(ctx, now)
-		if err != nil || room == 0 || r.kept.missing(state, p.since) < left {
+		if err != nil || room == 0 || r.kept.missing(w, p.since) < left {
 			return seen, false, err
 		} // else none of them can be read, and to wait is of no use
 	}
-	seen, err = many.Read(ctx, state)
+	seen, err = many.Read(ctx, w.State)
 	return seen, true, err
 }
 
@@ -99,16 +99,17 @@ func (r *Reviews) keeping(since time.Time) reconcile.Lanes {
 	return lanes
 }
 
-// cut is what of a state may be read now of what was not since a time: of each credential
-// what there is room for; and how many zones that is.
-func (r *Reviews) cut(state desired.State, since time.Time) (now desired.State, room int) {
-	now = state
+// cut is what may be read now of what is wanted and was not read since a time: of each
+// credential what there is room for; and how many entry points that is.
+func (r *Reviews) cut(w wanted, since time.Time) (now desired.State, room int) {
+	now = w.State
 	now.Accounts = nil
-	for i, part := range r.Lanes.Part(state) {
-		left := r.kept.missing(part, since)
+	for i, part := range r.Lanes.Part(w.State) {
+		of := wanted{part, w.removable}
+		left := r.kept.missing(of, since)
 		may := roomOf(r.Lanes.All[i], left)
 		room += may
-		now.Accounts = append(now.Accounts, r.kept.cut(part, since, may).Accounts...)
+		now.Accounts = append(now.Accounts, r.kept.cut(of, since, may).Accounts...)
 	}
 	return now, room
 }
@@ -117,7 +118,7 @@ func (r *Reviews) cut(state desired.State, since time.Time) (now desired.State, 
 // request of many zones leaves to the others.
 const forOthers = 4
 
-// roomOf is how many of so many zones of a credential may be read now.
+// roomOf is how many of so many entry points may be read now with a credential.
 func roomOf(of reconcile.Lane, left int) int {
 	if of.Room == nil || left <= mostAtOnce {
 		return left
@@ -125,20 +126,13 @@ func roomOf(of reconcile.Lane, left int) int {
 	return min(left, max(0, of.Room(edge.Question, of.Budget.Requests/forOthers)))
 }
 
-// anyRoom is how many of so many zones may be read now if they are all of the credential
-// with the most room.
+// anyRoom is how many of so many entry points may be read now if they are all of the
+// credential with the most room.
 func (r *Reviews) anyRoom(left int) (room int) {
 	for _, lane := range r.Lanes.All {
 		room = max(room, roomOf(lane, left))
 	}
 	return room
-}
-
-func (r *Reviews) requests() int64 {
-	if r.Requests == nil {
-		return 0
-	}
-	return r.Requests()
 }
 
 // dropKept drops what was read and counts for no pull request any more.

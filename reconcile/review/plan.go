@@ -25,7 +25,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, reading)
+	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, wanted{reading, control.PrunableByZone(record.Prunable)})
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
@@ -36,20 +36,20 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if base.Commit == record.Accepted.Commit {
 		whole.Before = &base
 	}
-	facts := control.WholeFacts(whole)
+	facts := whole.Judge().Facts
 	facts.NonConvergent, facts.Tries = record.NonConvergent, record.Tries
 	plan := planner.Make(planner.Input{
 		State: reading, Live: live, Applied: record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: record.Prunable, Now: facts.Now,
-		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
+		NameSuffix: r.Tokens.NameSuffix, CreatingGroups: r.Tokens.CreatingGroups,
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
 	plan.Leaving = r.leaving(record, head, base)
 	plan = guard.Check(plan, facts).Named(base, head, r.Names.Shown)
 	if !pull.Fork { // what strangers write is sent nowhere
-		before := r.requests()
+		before := r.Requests.Sent()
 		plan = r.DryRuns.Check(ctx, plan, live)
-		used += r.requests() - before
+		used += r.Requests.Sent() - before
 	}
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
@@ -78,25 +78,18 @@ func readable(head, base desired.State) (desired.State, []diff.Problem) {
 	}
 	changed := diff.ChangedZones(base, head)
 	var unread []diff.Problem
-	accounts := make([]desired.Account, 0, len(head.Accounts))
-	for _, account := range head.Accounts {
-		zones := make([]desired.Zone, 0, len(account.Zones))
-		for _, zone := range account.Zones {
-			switch {
-			case !changed[zone.Scope]:
-			case declared[zone.Scope] == account.ID && account.ID != "":
-				zones = append(zones, zone)
-			default:
-				unread = append(unread, diff.Problem{
-					Account: account.Key, Zone: zone.Key, Scope: zone.Scope, State: diff.NotRead, Origin: zone.Origin,
-					Reason: "the commit in force does not declare this zone, so Seawall does not read it before the merge",
-				})
-			}
+	reading := head.Only(func(account desired.Account, zone desired.Zone) bool {
+		switch {
+		case !changed[zone.Scope]:
+			return false
+		case declared[zone.Scope] == account.ID && account.ID != "":
+			return true
 		}
-		if account.Zones = zones; len(zones) > 0 {
-			accounts = append(accounts, account)
-		}
-	}
-	head.Accounts = accounts
-	return head, unread
+		unread = append(unread, diff.Problem{
+			Account: account.Key, Zone: zone.Key, Scope: zone.Scope, State: diff.NotRead, Origin: zone.Origin,
+			Reason: "the commit in force does not declare this zone, so Seawall does not read it before the merge",
+		})
+		return false
+	})
+	return reading, unread
 }

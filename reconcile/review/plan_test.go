@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -32,9 +33,7 @@ func TestReviewIsGuarded(t *testing.T) {
 		"what the platform does not keep": {func(f *fixture) {
 			f.round()
 			id := diff.ID{Scope: mem.FleetZone(1), Ruleset: mem.CoreRuleset}
-			if err := f.records.NonConvergent(f.t.Context(), id, f.fingerprint()); err != nil {
-				f.t.Fatal(err)
-			}
+			must.Do(f.t, f.records.NonConvergent(f.t.Context(), id, f.fingerprint()))
 			f.clock.Advance(planAgain)
 		}, "did not keep"},
 		"a label that the head takes away": {func(f *fixture) {

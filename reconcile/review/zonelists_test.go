@@ -73,7 +73,7 @@ func TestListOfAZoneIsNoReadOfIt(t *testing.T) {
 	if full, err := reader.Ruleset(t.Context(), mem.FleetZone(1), mem.CoreRuleset); err != nil || len(full.Rules) == 0 {
 		t.Errorf("%v, %v", full, err)
 	}
-	if n := f.kept.missing(stateOf("c", zones(1, desired.Deployment{})...), since); n != 1 {
+	if n := f.kept.missing(wanted{State: stateOf("c", zones(1, desired.Deployment{})...)}, since); n != 1 {
 		t.Errorf("%d zones are still to be read, want 1", n)
 	}
 	if len(f.kept.reads) != 2 {

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/redact"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var at = desired.Sink{Name: "e", Key: "team/ci token"}
@@ -25,15 +26,11 @@ func TestExec(t *testing.T) {
 	folder := t.TempDir()
 	s := execSink(t, 0, "/bin/sh", "-c", `cat >"$0/in"; env >"$0/env"; tr '\0' '\n' </proc/$$/cmdline >"$0/args"`, folder)
 	for range 2 {
-		if err := errors.Join(s.Check(at), s.Deliver(t.Context(), at, secret)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(s.Check(at), s.Deliver(t.Context(), at, secret)))
 	}
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return string(text)
 	}
 	if read("in") != secret.Reveal() {
@@ -97,9 +94,7 @@ func TestExecTimeout(t *testing.T) {
 	s := execSink(t, 300*time.Millisecond, "/bin/sh", "-c", `sleep 600 & echo $! >"$0"; echo working; wait`, pids)
 	wantError(t, s.Deliver(t.Context(), at, secret), `running /bin/sh: it took longer than 300ms and was killed; it said "working"`)
 	text, err := os.ReadFile(pids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	wantGone(t, strings.TrimSpace(string(text)))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,9 +144,7 @@ func execSink(t *testing.T, timeout time.Duration, argv ...string) *Sinks {
 // A program that others may write to does not get a secret.
 func TestExecOfAProgramThatOthersMayWrite(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "deliver")
-	if err := errors.Join(os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700), os.Chmod(program, 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700), os.Chmod(program, 0o777)))
 	if err := execSink(t, 0, program).Check(at); err == nil || !strings.Contains(err.Error(), "others may write to") {
 		t.Errorf("got %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestFile(t *testing.T) {
@@ -19,12 +20,8 @@ func TestFile(t *testing.T) {
 	deliver := func(key string, value edge.Secret) {
 		t.Helper()
 		where := desired.Sink{Name: "f", Key: key}
-		if err := s.Check(where); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Deliver(t.Context(), where, value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Check(where))
+		must.Do(t, s.Deliver(t.Context(), where, value))
 	}
 	deliver("token", secret)
 	deliver("a/b/token", secret)
@@ -45,13 +42,9 @@ func TestFile(t *testing.T) {
 func TestFileReplaces(t *testing.T) {
 	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	for name, text := range map[string]string{outside: "untouched", filepath.Join(root, "wide"): "old", filepath.Join(root, "left"+unfinished): "half"} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o666))
 	}
-	if err := os.Symlink(outside, filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(outside, filepath.Join(root, "link")))
 	s := fileSink(t, root)
 	for _, key := range []string{"wide", "link", "left"} {
 		if err := s.Deliver(t.Context(), desired.Sink{Name: "f", Key: key}, secret); err != nil {
@@ -74,18 +67,12 @@ func TestFileStaysInside(t *testing.T) {
 	base := t.TempDir()
 	root, outside := filepath.Join(base, "root"), filepath.Join(base, "outside")
 	for _, dir := range []string{root, outside, filepath.Join(root, "folder")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o700))
 	}
 	for name, target := range map[string]string{"absolute": outside, "relative": "../outside", "second": "relative", "up": ".."} {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(root, name)))
 	}
-	if err := os.WriteFile(filepath.Join(root, "plain"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "plain"), nil, 0o600))
 	s := fileSink(t, root)
 	for key, want := range map[string]string{
 		"absolute/k": "escapes", "relative/k": "escapes", "second/k": "escapes", "up/outside/k": "escapes", "second/new/k": "escapes",
@@ -110,9 +97,7 @@ func TestFileWholeAtAnyTime(t *testing.T) {
 	root := t.TempDir()
 	s, where := fileSink(t, root), desired.Sink{Name: "f", Key: "k"}
 	other := edge.NewSecret("another, of another length")
-	if err := s.Deliver(t.Context(), where, secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Deliver(t.Context(), where, secret))
 	var writers sync.WaitGroup
 	for _, value := range []edge.Secret{secret, other} {
 		writers.Go(func() {
@@ -166,8 +151,6 @@ func tree(t *testing.T, root string) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return found
 }

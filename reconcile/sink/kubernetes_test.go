@@ -26,6 +26,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/sink/sinktest"
 )
 
@@ -53,13 +54,9 @@ func fakeCluster(t *testing.T) *sinktest.Kubernetes {
 func inPod(t *testing.T, k *sinktest.Kubernetes, c Kubernetes) *Sinks {
 	t.Helper()
 	u, err := url.Parse(k.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	host, port, err := net.SplitHostPort(u.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Setenv("KUBERNETES_SERVICE_HOST", host)
 	t.Setenv("KUBERNETES_SERVICE_PORT", port)
 	account := t.TempDir()
@@ -77,9 +74,7 @@ func inPod(t *testing.T, k *sinktest.Kubernetes, c Kubernetes) *Sinks {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // TestKubernetes: a Secret is made once and proved, and nothing is sent for what
@@ -284,9 +279,7 @@ func TestKubernetesConfiguration(t *testing.T) {
 func TestNoPod(t *testing.T) {
 	k := fakeCluster(t)
 	s := inPod(t, k, Kubernetes{})
-	if err := os.Remove(filepath.Join(s.byName["k"].(server).remote.(cluster).account, "token")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(s.byName["k"].(server).remote.(cluster).account, "token")))
 	wantError(t, s.Deliver(t.Context(), inCluster, secret), "check that the pod mounts its service account")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	wantError(t, s.Deliver(t.Context(), inCluster, secret), "this is not a pod")
@@ -356,9 +349,7 @@ func TestKubeconfig(t *testing.T) {
 				wantNothing(t, err, podToken)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			wantCalls(t, k.Calls(), readDNS, createDNS, readDNS) // the sink's namespace, not the file's
 			other := mustNew(t, map[string]Config{"k": {Kubernetes: &Kubernetes{Namespace: "apps", Kubeconfig: filepath.Join(dir, "config"), Context: "other"}}})
 			wantError(t, other.Deliver(t.Context(), inCluster, secret), `it has no cluster "there"`)
@@ -405,17 +396,11 @@ func base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(dat
 func pair(t *testing.T) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	who := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{Organization: []string{"Seawall of the tests"}}, NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, who, who, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	secretDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secretDER})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var secret = edge.NewSecret("v1.0-Tok3nValue_abcdefghijklmnopqrstuvwxyz-0123456789")
@@ -63,9 +64,7 @@ func TestNothingToDeliver(t *testing.T) {
 func mustNew(t *testing.T, configs map[string]Config) *Sinks {
 	t.Helper()
 	s, err := New(configs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 

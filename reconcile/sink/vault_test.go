@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/sink/sinktest"
 )
 
@@ -51,9 +52,7 @@ func vaultSinks(t *testing.T, c Vault) *Sinks {
 
 func mustDeliver(t *testing.T, s *Sinks, where desired.Sink) {
 	t.Helper()
-	if err := errors.Join(s.Check(where), s.Deliver(t.Context(), where, secret)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Check(where), s.Deliver(t.Context(), where, secret)))
 }
 
 func wantCalls(t *testing.T, got []string, want ...string) {
@@ -344,9 +343,7 @@ func TestVaultTLS(t *testing.T) {
 		pem  []byte
 		want string
 	}{{[]byte("nothing"), "holds no certificate"}, {authority, ""}} {
-		if err := os.WriteFile(c.CAFile, test.pem, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(c.CAFile, test.pem, 0o600))
 		if err := vaultSinks(t, c).Deliver(t.Context(), inVault, secret); test.want != "" {
 			wantError(t, err, test.want)
 		} else if err != nil {

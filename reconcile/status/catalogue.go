@@ -242,6 +242,11 @@ var (
 		[]label{{"effect", []string{string(diff.Weakens), effectBlocks, string(diff.Strengthens)}}},
 		"Zones for which a new version of a managed ruleset weakens or strengthens protection, or blocks the declaration.",
 	}
+	notifications = metric{
+		"seawall_notifications_total", "counter",
+		[]label{{"outcome", NotificationOutcomes}},
+		"Tries to send a notification, by outcome: sent, failed (it is tried again), or refused by the other side (it is dropped).",
+	}
 	webhooks = metric{
 		"seawall_webhooks_total", "counter",
 		[]label{{"outcome", WebhookOutcomes}},
@@ -251,6 +256,9 @@ var (
 
 // WebhookOutcomes are the outcomes of requests to the webhooks; see package forge.
 var WebhookOutcomes = []string{"woke", "ignored", "unverified", "unreadable", "throttled", "no_post", "unready"}
+
+// NotificationOutcomes are the outcomes of tries to send a notification; see package notify.
+var NotificationOutcomes = []string{"sent", "failed", "refused"}
 
 var priorities = label{"priority", []string{"push", "bulk", "released", "retry", "sweep"}}
 
@@ -267,7 +275,7 @@ func toldMetrics() []metric {
 	return []metric{
 		buildInfo, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks,
+		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks, notifications,
 	}
 }
 

@@ -143,7 +143,7 @@ const (
 
 var outageSubjects = []string{
 	string(reconcile.OutageGit), string(reconcile.OutagePlatform), string(reconcile.OutageCredential), string(reconcile.OutageAccount),
-	string(reconcile.OutageZone), string(reconcile.OutageSink), string(reconcile.OutageForge), string(reconcile.OutageState),
+	string(reconcile.OutageZone), string(reconcile.OutageSink), string(reconcile.OutageForge), string(reconcile.OutageRoute), string(reconcile.OutageState),
 }
 
 // platformCodes are the codes of the platform that are counted by themselves.
@@ -218,6 +218,11 @@ func (s *Status) Published(r radar.Report) {
 	s.metrics.count(rulesetZones, string(diff.Weakens)).Add(float64(r.Towards(diff.Weakens)))
 	s.metrics.count(rulesetZones, effectBlocks).Add(float64(r.Blocked()))
 	s.metrics.count(rulesetZones, string(diff.Strengthens)).Add(float64(r.Towards(diff.Strengthens)))
+}
+
+// Notified counts a try to send a notification, by one of [NotificationOutcomes].
+func (s *Status) Notified(outcome string) {
+	s.metrics.count(notifications, outcome).Inc()
 }
 
 // Webhook counts a request to the webhooks, by one of [WebhookOutcomes].

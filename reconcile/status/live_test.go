@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -25,9 +26,7 @@ type watched struct {
 func watch(t *testing.T) *watched {
 	t.Helper()
 	sweep, err := cron.ParseStandard("0 */2 * * *")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &watched{clock: &clock{at(t, "09:30")}}
 	w.look = inspect.Status{Started: w.clock.now, Zones: inspect.Zones{Declared: 3, Outcomes: map[inspect.Outcome]int{inspect.InSync: 3}}}
 	w.Status = New(Config{
@@ -152,9 +151,7 @@ func TestNotReadyWhileNothingCanBeWritten(t *testing.T) {
 // what was done in a long one is not late in the short one that follows.
 func TestReadyOfAnUnevenSchedule(t *testing.T) {
 	sweep, err := cron.ParseStandard("0 8,9 * * *")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := Config{Sweep: sweep}
 	for _, test := range []struct {
 		since, now string

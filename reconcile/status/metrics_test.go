@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -69,7 +70,7 @@ func TestMetricsBeforeTheFirstRun(t *testing.T) {
 		}
 	}
 	want := []string{
-		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_platform_errors_total", "seawall_ready",
+		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_notifications_total", "seawall_platform_errors_total", "seawall_ready",
 		"seawall_requests_total", "seawall_review_failures_total", "seawall_ruleset_version_zones_total", "seawall_ruleset_versions_total",
 		"seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum",
 		"seawall_runs_total", "seawall_webhooks_total", "seawall_writes_total",
@@ -289,9 +290,7 @@ func TestMetricsFollowTheRules(t *testing.T) {
 	s.Report(t.Context(), full(c))
 	_, body := get(t, s, "/metrics")
 	problems, err := promlint.New(strings.NewReader(body)).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, p := range problems {
 		if strings.HasPrefix(p.Metric, "seawall_") {
 			t.Errorf("%s: %s", p.Metric, p.Text)

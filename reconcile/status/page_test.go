@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -23,14 +24,10 @@ const page = "../../docs/metrics.md"
 func TestGeneratedMetricsPage(t *testing.T) {
 	want := render(catalogue())
 	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Errorf("%s (-code +page); rewrite it with -update:\n%s", page, d)
 	}
@@ -89,9 +86,7 @@ func TestCatalogueIsWhatIsServed(t *testing.T) {
 	}
 	s.HeadsRefused(0)
 	families, err := s.metrics.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got []metric
 	for _, family := range families {
 		if !strings.HasPrefix(family.GetName(), "seawall_") {

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestServeEndsGracefully: a request in flight is answered after the daemon was
 // told to end, and nobody new is let in.
 func TestServeEndsGracefully(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	entered, release := make(chan struct{}), make(chan struct{})
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(entered)
@@ -70,9 +70,7 @@ func fetch(url string) string {
 
 func TestServeTellsWhatFailed(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener.Close()
 	if err := Serve(t.Context(), listener, http.NotFoundHandler()); err == nil {
 		t.Error("serving on a closed listener ended without an error")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -30,9 +31,7 @@ func (c *clock) set(t *testing.T, value string) {
 func at(t *testing.T, value string) time.Time {
 	t.Helper()
 	parsed, err := time.Parse("2006-01-02 15:04", "2026-03-01 "+value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return parsed
 }
 
@@ -40,9 +39,7 @@ func at(t *testing.T, value string) time.Time {
 func start(t *testing.T) (*Status, *clock) {
 	t.Helper()
 	sweep, err := cron.ParseStandard("0 */2 * * *")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := &clock{at(t, "09:30")}
 	return New(Config{Now: func() time.Time { return c.now }, Sweep: sweep, Version: "v1.2.3"}), c
 }
@@ -64,9 +61,7 @@ func ask(t *testing.T, s *Status, method, path string) (int, string) {
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, nil))
 	body, err := io.ReadAll(w.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w.Code, string(body)
 }
 
@@ -146,9 +141,7 @@ func TestReadySaysAllReasons(t *testing.T) {
 
 func TestReadyWithoutSweeps(t *testing.T) {
 	never, err := cron.ParseStandard("0 0 30 2 *") // on the 30th of February
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, schedule := range map[string]Schedule{"none": nil, "never": never} {
 		t.Run(name, func(t *testing.T) {
 			c := &clock{at(t, "09:30")}

@@ -26,7 +26,7 @@ func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) rec
 	if err != nil {
 		return failed(c, "reading the token back", errors.Join(lost, err))
 	}
-	left := planner.LeftOf(a, live)
+	left := planner.Secrets.Remaining(a, live)
 	switch {
 	case len(left) > 0 && lost != nil:
 		return failed(c, "updating the token", lost)

@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -23,9 +24,7 @@ func TestTokenDriftIsHealed(t *testing.T) {
 
 		id := f.records()[0].ID
 		live, err := f.platform.truth.UserToken(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		wider := live.TokenSpec
 		wider.Policies = append(declare("x", zoneA).Spec().Policies, declare("x", zoneB).Spec().Policies...)
 		if _, err := f.platform.truth.UpdateToken(t.Context(), id, live.Update(wider)); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestNoTokenIsDoubled: whatever is committed, clicked, lost, killed and out of
@@ -208,9 +209,7 @@ func (h *history) click() {
 	}
 	id := edge.TokenID(living[rapid.IntRange(0, len(living)-1).Draw(h.T, "token")].ID)
 	live, err := h.platform.truth.UserToken(h.Context(), id)
-	if err != nil {
-		h.Fatalf("%v", err)
-	}
+	must.Do(h, err)
 	what := rapid.SampledFrom([]string{"widens", "renames", "disables", "ends"}).Draw(h.T, "click")
 	spec := live.TokenSpec
 	switch what {
@@ -234,9 +233,7 @@ func (h *history) click() {
 		}
 		_, err = h.platform.truth.UpdateToken(h.Context(), id, live.Update(spec))
 	}
-	if err != nil {
-		h.Fatalf("%v", err)
-	}
+	must.Do(h, err)
 }
 
 // settle lets time pass and does work until nothing is left, and then expects that
@@ -272,9 +269,7 @@ func (h *history) person() {
 			h.resolve(h.memory.record(r.Intent))
 		case r.State == diff.TokenConfirmed && h.platform.ended[r.ID]:
 			// All that are on record are gone, and only a person may say so.
-			if err := h.memory.Gone(h.Context(), r.Intent); err != nil {
-				h.Fatalf("%v", err)
-			}
+			must.Do(h, h.memory.Gone(h.Context(), r.Intent))
 			h.tell("a person says that %s is revoked", r.ID)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -156,9 +157,7 @@ func TestSecretThatIsNeverDelivered(t *testing.T) {
 	f.converge()
 	holder, _ := f.holder("ci-dns")
 	spec, err := holder.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, ok := spec.Policies[0].Resources[edge.ResourceZone+zoneA]; !ok {
 		t.Error("the secret in use is of a token that is not as declared")
 	}

@@ -24,5 +24,5 @@ func (w *Worker) Due(ctx context.Context, declared []desired.Token) (map[string]
 	lists := func(owner edge.AccountID) bool {
 		return owner == "" && w.Reader != nil || owner != "" && w.Accounts != nil
 	}
-	return planner.DueTokens(declared, live, lists, w.Now()), nil
+	return planner.Secrets.Due(declared, live, lists, w.Now()), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -67,9 +68,7 @@ func build(t testT, profile string, quirks ...string) *fixture {
 	seed := mem.Fleet(1)
 	seed.PermissionGroups = append(seed.PermissionGroups, mem.SeedPermissionGroup{ID: dnsGroup, Name: "DNS Write", Scopes: []string{"com.vendor.api.account.zone"}})
 	truth, err := mem.New(mem.Config{Seed: seed, Profile: profile, Quirks: quirks, Now: f.Now})
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, err)
 	f.memory = &memory{journal: f.journal, sealed: map[string]edge.Secret{}}
 	f.sinks = &sinks{journal: f.journal, sunk: map[desired.Sink]string{}}
 	f.platform = &platform{journal: f.journal, truth: truth, keeps: true, key: map[edge.TokenID]string{}, ended: map[edge.TokenID]bool{}}
@@ -130,9 +129,7 @@ func (f *fixture) workOn(scope Scope) Outcome {
 func (f *fixture) sync() Outcome {
 	f.t.Helper()
 	keys, err := f.Due(f.t.Context(), f.scope.Tokens)
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	due := Scope{Commit: f.scope.Commit, Accounts: f.scope.Accounts, Part: true}
 	for _, token := range f.scope.Tokens {
 		if keys[token.Key] {
@@ -151,9 +148,7 @@ func (f *fixture) plan() diff.Plan {
 	f.t.Helper()
 	f.taken = nil
 	live, err := f.Look(f.t.Context(), f.scope)
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	plan, _ := f.guard(f.t.Context(), f.Plan(f.scope, live))
 	return plan
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // revoke ends the nth token that was made, as somebody in the dashboard does.
 func (f *fixture) revoke(n int) {
 	f.t.Helper()
 	f.platform.ended[f.platform.created[n-1]] = true
-	if err := f.platform.truth.DeleteToken(f.t.Context(), f.platform.created[n-1]); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.platform.truth.DeleteToken(f.t.Context(), f.platform.created[n-1]))
 }
 
 func TestTokenRevokedElsewhere(t *testing.T) {

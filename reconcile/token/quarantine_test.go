@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A quarantined creation is told and never sent again.
@@ -138,8 +139,6 @@ func TestQuarantineThatFails(t *testing.T) {
 		f.wantTaken("quarantine")
 	}
 	clear(f.fail)
-	if err := QuarantineUnfinished(t.Context(), f.memory); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, QuarantineUnfinished(t.Context(), f.memory))
 	f.wantStates(diff.TokenQuarantined)
 }

@@ -51,9 +51,8 @@ type Config struct {
 
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix diff.NameSuffix
-	// CreatesTokens says which permission groups hold the right to create tokens;
-	// nil goes by their names.
-	CreatesTokens func(desired.PermissionGroup) bool
+	// CreatingGroups is as in [diff.Input].
+	CreatingGroups []string
 
 	Now func() time.Time
 	Log *slog.Logger // nil discards
@@ -192,7 +191,7 @@ func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
 func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
 	return planner.Make(planner.Input{
 		State: desired.State{Commit: scope.Commit, Tokens: scope.Tokens}, Live: diff.Live{Tokens: live}, Part: scope.Part, Rotate: scope.Rotate,
-		Now: w.Now(), NameSuffix: w.NameSuffix, Creates: w.CreatesTokens,
+		Now: w.Now(), NameSuffix: w.NameSuffix, CreatingGroups: w.CreatingGroups,
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const enterprise = `cf.zone.plan eq "ENT"`
@@ -58,9 +59,7 @@ func (f *fixture) byHand(rules ...edge.Rule) {
 	if err == nil {
 		_, err = f.Platform.In(edge.AccountScope(mem.Account), false).Create(f.t.Context(), body)
 	}
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 }
 
 // handMade is an execute rule with overrides, without those that the platform refuses.
@@ -176,12 +175,12 @@ func TestAccountLevelForbidden(t *testing.T) {
 	f.Reader = &zonesOnly{Reader: f.Platform}
 	f.Worker.Accounts = NewAccounts(f.Reader, f.clock.Now)
 	s, plan := f.plan(t.Context(), f.task(accountLevel(as("eu", core()))))
-	if !errors.Is(s.EntryPoint.Err, edge.ErrForbidden) || len(plan.Problems) != 1 ||
+	if !errors.Is(s.Err(), edge.ErrForbidden) || len(plan.Problems) != 1 ||
 		plan.Problems[0].State != diff.Forbidden || !strings.Contains(plan.Problems[0].Hint, "Account WAF or Account Rulesets (edit)") {
-		t.Errorf("%v, problems %+v", s.EntryPoint.Err, plan.Problems)
+		t.Errorf("%v, problems %+v", s.Err(), plan.Problems)
 	}
-	if s, err := f.Read(t.Context(), f.task(declare(1, core()))); err != nil || s.EntryPoint.Err != nil || s.Account.Listed.Err != nil {
-		t.Errorf("the zone: %v, %v, %v", err, s.EntryPoint.Err, s.Account.Listed.Err)
+	if s, err := f.Read(t.Context(), f.task(declare(1, core()))); err != nil || s.Err() != nil || s.Account.Listed.Err != nil {
+		t.Errorf("the zone: %v, %v, %v", err, s.Err(), s.Account.Listed.Err)
 	}
 }
 

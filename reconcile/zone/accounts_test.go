@@ -74,8 +74,8 @@ func TestFailedListIsNotAskedForEachZone(t *testing.T) {
 		t.Helper()
 		f.recorder.Reset()
 		s, err := f.Read(t.Context(), f.task(declare(1, core("xss"))))
-		if err != nil || !errors.Is(s.EntryPoint.Err, edge.ErrUnavailable) {
-			t.Errorf("error %v, seen %v", err, s.EntryPoint.Err)
+		if err != nil || !errors.Is(s.Err(), edge.ErrUnavailable) {
+			t.Errorf("error %v, seen %v", err, s.Err())
 		}
 		if got := len(f.calls()) == 1; got != want {
 			t.Errorf("calls %v", f.calls())

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -21,7 +21,7 @@ import (
 // All is what was seen of many zones, and when each entry point was asked for.
 type All struct {
 	Live diff.Live
-	At   map[edge.Scope]time.Time
+	At   map[edge.Place]time.Time
 }
 
 // Many reads many zones at once, for who plans a whole state.
@@ -34,7 +34,7 @@ type Many struct {
 	Progress   func(done, total int) // nil shows none
 }
 
-// Read reads each account's rulesets once and each zone's entry point once, the accounts
+// Read reads each account's rulesets once and each zone's entry points once, the accounts
 // of all credentials side by side. It fails only where nothing else could work: where the
 // platform accepts none of the credentials that are needed. Any other failure is the
 // observation of its zone.
@@ -77,7 +77,7 @@ func newAll(state desired.State) All {
 			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
 			EntryPoints: make(map[edge.Place]diff.Observed[edge.Ruleset], state.Zones()),
 		},
-		At: make(map[edge.Scope]time.Time, state.Zones()),
+		At: make(map[edge.Place]time.Time, state.Zones()),
 	}
 }
 
@@ -149,7 +149,7 @@ func readVersions(ctx context.Context, accounts *Accounts, state desired.State, 
 		live := seen.Live.Accounts[account.ID]
 		for _, zone := range account.Zones {
 			observed := seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]
-			if observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+			if !Answered(observed.Err) {
 				continue
 			}
 			if err := accounts.Versions(ctx, account, zone, &live, observed.Value); err != nil {
@@ -169,7 +169,7 @@ func (r *reader) named(account desired.Account) (some bool, err error) {
 			return false, Rejected(r.lane, err)
 		}
 		if err != nil {
-			r.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
+			r.seen.Unread(z, r.removable[z.Scope], err)
 			r.counted.step()
 		}
 		some = some || err == nil
@@ -185,7 +185,7 @@ func (r *reader) forbid() {
 			Listed: diff.Observed[[]edge.Ruleset]{Err: r.err}, Documented: r.documented,
 		}
 		for _, z := range account.Zones {
-			r.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: r.err}
+			r.seen.Unread(z, r.removable[z.Scope], r.err)
 		}
 	}
 }
@@ -206,83 +206,65 @@ func rejectedBy(lane reconcile.Lane, live diff.AccountLive) error {
 // rulesets could not be listed are unknown without being read.
 func (r *reader) readZones(ctx context.Context) error {
 	var zones []toRead
+	told := r.seen.Live.Scopes()
 	for i := range r.state.Accounts {
 		account := &r.state.Accounts[i]
 		listErr := r.seen.Live.Accounts[account.ID].Listed.Err
 		for j, zone := range account.Zones {
-			if _, told := r.seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; told {
+			if told[zone.Scope] {
 				continue
 			}
 			if listErr == nil {
 				zones = append(zones, toRead{account, &account.Zones[j]})
 				continue
 			}
-			r.seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: listErr}
+			r.seen.Unread(zone, r.removable[zone.Scope], listErr)
 			r.counted.step()
 		}
 	}
 	var mu sync.Mutex
 	atOnce := r.lane.AtOnce()
 	down := outage{limit: 2 * atOnce}
-	group, ctx := errgroup.WithContext(ctx)
-	// As many goroutines as there are requests at a time, not as zones: each new one
-	// would first grow its stack to what HTTP and JSON need.
-	var next atomic.Int64
-	for range min(atOnce, len(zones)) {
-		group.Go(func() error {
-			for i := next.Add(1) - 1; i < int64(len(zones)); i = next.Add(1) - 1 {
-				at, observed, err := r.readZone(ctx, zones[i], &down)
-				if err != nil {
-					return err
-				}
-				id := zones[i].zone.Scope
-				var others Places
-				if observed.Err == nil || errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
-					if others, err = readPlaces(ctx, r.lane.Reader, id, otherPhases(*zones[i].zone, r.removable[id])); err != nil {
-						return err
-					}
-				}
-				mu.Lock()
-				r.seen.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)], r.seen.At[id] = observed, at
-				for phase, other := range others {
-					r.seen.Live.EntryPoints[id.At(phase)] = other
-				}
-				mu.Unlock()
-				r.counted.step()
-			}
-			return nil
-		})
-	}
-	return group.Wait()
+	return sideBySide(ctx, atOnce, len(zones), func(ctx context.Context, i int) error {
+		places, err := r.readZone(ctx, zones[i], &down)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		r.seen.put(zones[i].zone.Scope, places)
+		mu.Unlock()
+		r.counted.step()
+		return nil
+	})
 }
 
-// toRead is a zone whose entry point is to be read.
+// toRead is a zone whose entry points are to be read.
 type toRead struct {
 	account *desired.Account
 	zone    *desired.Zone
 }
 
-// readZone reads one entry point. It fails where nothing can go on.
-func (r *reader) readZone(ctx context.Context, z toRead, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
-	none := diff.Observed[edge.Ruleset]{}
+// readZone reads the entry points of one zone. It fails where nothing can go on.
+func (r *reader) readZone(ctx context.Context, z toRead, down *outage) (Places, error) {
 	if ctx.Err() != nil {
-		return time.Time{}, none, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	at := r.now()
+	phases := planner.Phases(*z.zone, r.removable[z.zone.Scope])
 	if err := down.err(); err != nil {
-		return at, diff.Observed[edge.Ruleset]{Err: err}, nil //nolint:nilerr // it is what was observed of this zone
+		return unread(phases, err), nil //nolint:nilerr // it is what was observed of this zone
 	}
-	ruleset, err := r.lane.Reader.EntryPoint(ctx, z.zone.Scope, edge.PhaseFirewallManaged)
-	down.note(err)
-	switch {
+	places, err := readPlaces(ctx, r.lane.Reader, z.zone.Scope, phases, r.now)
+	if err != nil {
+		return nil, err
+	}
+	down.note(places.failed())
+	switch err := places.err(); {
 	case errors.Is(err, edge.ErrUnauthenticated):
-		return at, none, Rejected(r.lane, err)
-	case err != nil && ctx.Err() != nil:
-		return at, none, context.Cause(ctx)
+		return nil, Rejected(r.lane, err)
 	case vanished(err):
 		r.names.Doubt(*z.account, *z.zone)
 	}
-	return at, diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}, nil
+	return places, nil
 }
 
 // Rejected is the one message for a credential that the platform does not take.

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -30,14 +31,13 @@ func TestManyReadsEachOnce(t *testing.T) {
 		}
 	}
 	all, err := many.Read(t.Context(), stateOf(declareAll(3, core("xss"))...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.wantCalls(f.calls(), "list", "managed core", "read 1", "read 2", "read 3")
 	for i := range 3 {
 		id := mem.FleetZone(i + 1)
-		if seen := all.Live.EntryPoints[id.At(edge.PhaseFirewallManaged)]; seen.Err != nil || seen.Value.ID == "" || !all.At[id].Equal(f.Now()) {
-			t.Errorf("zone %d: %+v at %v", i+1, seen, all.At[id])
+		at := id.At(edge.PhaseFirewallManaged)
+		if seen := all.Live.EntryPoints[at]; seen.Err != nil || seen.Value.ID == "" || !all.At[at].Equal(f.Now()) {
+			t.Errorf("zone %d: %+v at %v", i+1, seen, all.At[at])
 		}
 	}
 	if steps != 3 {
@@ -79,9 +79,7 @@ func TestAccountThatCannotBeListedReadsNoZone(t *testing.T) {
 		return nil
 	}
 	all, err := f.many().Read(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.wantCalls(f.calls(), "list", "list "+string(otherAccount), "managed core", "read 3")
 	for i, want := range []error{errForbidden, errForbidden, nil} {
 		if got := all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)].Err; !errors.Is(got, want) {
@@ -95,9 +93,7 @@ func TestManagedRulesetThatCannotBeRead(t *testing.T) {
 	f.tamper.Managed = func() error { return errDown }
 	state := stateOf(declare(1, core("xss")))
 	all, err := f.many().Read(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.wantCalls(f.calls(), "list", "managed core", "read 1")
 	if plan := planner.Make(planner.Input{State: state, Live: all.Live}); plan.Summary.Unknown != 1 || len(plan.Changes) != 0 {
 		t.Errorf("summary %+v", plan.Summary)
@@ -120,9 +116,7 @@ func TestFailureIsOfItsZone(t *testing.T) {
 			f.tamper.Read = failZone(2, c.err)
 			state := stateOf(declareAll(3, core("xss"))...)
 			all, err := f.many().Read(t.Context(), state)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			plan := planner.Make(planner.Input{State: state, Live: all.Live})
 			if p := plan.Problems; len(plan.Changes) != 2 || len(p) != 1 || p[0].State != c.state || p[0].Scope != mem.FleetZone(2) {
 				t.Errorf("%d changes, problems %+v", len(plan.Changes), p)
@@ -205,9 +199,7 @@ func TestOutageEndsTheAsking(t *testing.T) {
 		return errDown
 	}
 	all, err := f.many().Read(t.Context(), stateOf(declareAll(10, core("xss"))...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	// Zones 3 and 4 failed in a row, twice the concurrency of 1.
 	f.wantCalls(f.calls(), "list", "managed core", "read 1", "read 2", "read 3", "read 4")
 	for i := range 10 {
@@ -232,9 +224,7 @@ func TestScatteredFailuresEndNothing(t *testing.T) {
 		return nil
 	}
 	all, err := f.many().Read(t.Context(), stateOf(declareAll(9, core("xss"))...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	unknown := 0
 	for _, seen := range all.Live.EntryPoints {
 		if seen.Err != nil {

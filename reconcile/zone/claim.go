@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +56,8 @@ func (v *visit) claim(ctx, stopped context.Context, planned, now diff.Change) (d
 // does nothing.
 func (v *visit) ended(ctx context.Context, result reconcile.Result) reconcile.Result {
 	version := ""
-	if !v.sight.At.IsZero() && cmp.Or(v.phase, edge.PhaseFirewallManaged) == edge.PhaseFirewallManaged { // versions of others are not compared
-		version = v.sight.EntryPoint.Value.Version
+	if !v.place().At.IsZero() && v.phase == edge.PhaseFirewallManaged { // versions of others are not compared
+		version = v.place().Value.Version
 	}
 	if err := v.Gate.Ended(ctx, v.Task, version); err != nil {
 		result.Err = errors.Join(result.Err, fmt.Errorf("giving the zone back to other processes: %w", err))

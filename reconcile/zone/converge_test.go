@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -212,9 +213,7 @@ func TestChangeThatIsNotKept(t *testing.T) {
 	f := newFixture(t, 1, "patch=merge")
 	mixed := f.managed(mem.CoreRuleset)
 	mixed.Rules[0].Action = edge.ActionLog // no action over all rules says nothing
-	if err := f.Platform.SetRuleset(mem.Account, mixed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Platform.SetRuleset(mem.Account, mixed))
 	f.Click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
 	z := declare(1, removing(core("xss")))
 	d := f.work(z)

@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"context"
 	"errors"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -14,29 +13,21 @@ func ruleOf(c diff.Change) diff.RuleOperation {
 	return o
 }
 
-// request is the call that makes a change; nil where it sends nothing.
-func (v *visit) request(c diff.Change) func(context.Context) (*edge.Ruleset, error) {
+// writeOf is the write that makes a change; false where it sends nothing.
+func writeOf(c diff.Change) (edge.Write, bool) {
 	o := ruleOf(c)
 	target := o.Target
-	switch o.Do {
-	case diff.ActionUpdate:
-		return func(ctx context.Context) (*edge.Ruleset, error) {
-			return v.Writer.UpdateRule(ctx, c.Scope, target.EntryPoint, target.Rule, o.Body)
-		}
-	case diff.ActionDeploy:
-		return func(ctx context.Context) (*edge.Ruleset, error) {
-			if target.EntryPoint == "" {
-				return v.Writer.CreateEntryPoint(ctx, c.Scope, target.Phase, []edge.Rule{o.Body})
-			}
-			return v.Writer.AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
-		}
-	case diff.ActionRemove:
-		return func(ctx context.Context) (*edge.Ruleset, error) {
-			return v.Writer.DeleteRule(ctx, c.Scope, target.EntryPoint, target.Rule)
-		}
-	default:
-		return nil
+	switch {
+	case o.Do == diff.ActionUpdate:
+		return edge.UpdateRule(c.Scope, target.EntryPoint, target.Rule, o.Body), true
+	case o.Do == diff.ActionDeploy && target.EntryPoint == "":
+		return edge.CreateEntryPoint(c.Scope, target.Phase, o.Body), true
+	case o.Do == diff.ActionDeploy:
+		return edge.AddRule(c.Scope, target.EntryPoint, o.Body), true
+	case o.Do == diff.ActionRemove:
+		return edge.DeleteRule(c.Scope, target.EntryPoint, target.Rule), true
 	}
+	return edge.Write{}, false
 }
 
 // readTells reports whether only a read tells what a call came to: it was made, or its

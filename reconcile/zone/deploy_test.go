@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -40,13 +41,13 @@ func credentials() desired.Deployment {
 // runs counts the execute rules of a managed ruleset in zone 1.
 func (f *fixture) runs(id edge.RulesetID) (n int) {
 	f.t.Helper()
-	for _, z := range f.Platform.State().Zones {
-		if edge.ZoneScope(z.ID) == mem.FleetZone(1) && z.EntryPoint != nil {
-			for _, r := range z.EntryPoint.Rules {
-				if r.Executes(id) {
-					n++
-				}
-			}
+	entry := f.Platform.StoredEntryPoint(mem.FleetZone(1))
+	if entry == nil {
+		return 0
+	}
+	for _, r := range entry.Rules {
+		if r.Executes(id) {
+			n++
 		}
 	}
 	return n
@@ -112,7 +113,7 @@ func TestDeployedByAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.between = func() {
-				if _, err := f.Platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules); err != nil {
+				if _, err := f.Platform.Send(t.Context(), edge.CreateEntryPoint(mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules...)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -208,9 +209,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 		}
 		f.tamper.Deploy, f.tamper.Read = nil, nil
 		d := f.converge(declare(1, both...))
-		if err := f.gate.Proved(f.t.Context(), Task{}, d.plan.Settled); err != nil { // as who plans does
-			rt.Fatal(err)
-		}
+		must.Do(rt, f.gate.Proved(f.t.Context(), Task{}, d.plan.Settled)) // as who plans does
 		f.wantRuns(mem.CoreRuleset, 1)
 		f.wantRuns(mem.CredentialsRuleset, 1)
 		f.converge(declare(1))
@@ -223,7 +222,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 func TestRemovedByAnother(t *testing.T) {
 	for name, gone := range map[string]func(*fixture) error{
 		"the rule": func(f *fixture) error {
-			_, err := f.Platform.DeleteRule(f.t.Context(), mem.FleetZone(1), f.Entry(1).ID, f.Entry(1).Rules[0].ID)
+			_, err := f.Platform.Send(f.t.Context(), edge.DeleteRule(mem.FleetZone(1), f.Entry(1).ID, f.Entry(1).Rules[0].ID))
 			return err
 		},
 		"the entry point": func(f *fixture) error { return f.Platform.RemoveEntryPoint(mem.FleetZone(1)) },
@@ -232,9 +231,7 @@ func TestRemovedByAnother(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.converge(declare(1, deployed1(core("xss"))))
 			f.between = func() {
-				if err := gone(f); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, gone(f))
 			}
 			d := f.work(declare(1))
 			f.wantOutcomes(d, converged)

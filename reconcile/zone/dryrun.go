@@ -121,7 +121,7 @@ func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 }
 
 func (t *trials) probeWith(ctx context.Context, id edge.Scope, entryPoint edge.RulesetID, rule edge.Rule) bool {
-	err := t.runner.TryUpdateRule(ctx, id, entryPoint, rule.ID, rule.Update())
+	err := t.runner.Try(ctx, edge.UpdateRule(id, entryPoint, rule.ID, rule.Update()))
 	if err != nil {
 		t.reason = "a dry run that changes nothing did not pass: " + err.Error()
 	}
@@ -134,7 +134,8 @@ func (t *trials) run(ctx context.Context, indexes []int) {
 	for _, i := range indexes {
 		group.Go(func() error {
 			if !t.stopped() {
-				t.note(i, try(ctx, t.runner, t.changes[i]))
+				write, _ := writeOf(t.changes[i]) // each that [tryable] returns has one
+				t.note(i, t.runner.Try(ctx, write))
 			}
 			return nil
 		})
@@ -146,20 +147,6 @@ func (t *trials) stopped() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
-}
-
-// try asks about one change, of those that [tryable] returns.
-func try(ctx context.Context, r edge.DryRunner, c diff.Change) error {
-	o := ruleOf(c)
-	target := o.Target
-	switch {
-	case o.Do == diff.ActionUpdate:
-		return r.TryUpdateRule(ctx, c.Scope, target.EntryPoint, target.Rule, o.Body)
-	case target.EntryPoint != "":
-		return r.TryAddRule(ctx, c.Scope, target.EntryPoint, o.Body)
-	default:
-		return r.TryCreateEntryPoint(ctx, c.Scope, target.Phase, []edge.Rule{o.Body})
-	}
 }
 
 // note takes in what the platform has said about a change. What says nothing about it,

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -38,16 +39,8 @@ func (a *asked) ask(call string, platform func() error) error {
 	return platform()
 }
 
-func (a *asked) TryUpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	return a.ask(reconciletest.Shorten("PATCH "+edge.RulePath(zone, entryPoint, rule)), func() error { return a.DryRunner.TryUpdateRule(ctx, zone, entryPoint, rule, body) })
-}
-
-func (a *asked) TryCreateEntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase, rules []edge.Rule) error {
-	return a.ask(reconciletest.Shorten("POST "+edge.RulesetsPath(zone)), func() error { return a.DryRunner.TryCreateEntryPoint(ctx, zone, phase, rules) })
-}
-
-func (a *asked) TryAddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
-	return a.ask(reconciletest.Shorten("POST "+edge.RulesPath(zone, entryPoint)), func() error { return a.DryRunner.TryAddRule(ctx, zone, entryPoint, body) })
+func (a *asked) Try(ctx context.Context, w edge.Write) error {
+	return a.ask(reconciletest.Shorten(w.String()), func() error { return a.DryRunner.Try(ctx, w) })
 }
 
 // dryFixture has two zones whose deployments are to be updated, one in which one is to be
@@ -57,21 +50,17 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	seed := mem.Fleet(4)
 	seed.Zones[3].EntryPoint = nil
 	platform, err := mem.New(mem.Config{Seed: seed, Profile: mem.Extended})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f := newDeployFixture(t, 0)
 	f.Platform, f.tamper.Platform = platform, platform
 	zones := declareAll(4, deployed1(core("xss")))
 	zones[2].Deployments = append(zones[2].Deployments, credentials())
 	zones[2].Deployments[0] = core()
 	all, err := Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.tamper, Concurrency: 1}), Now: f.Now}.Read(t.Context(), stateOf(zones...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	plan := diff.NewPlan("c1")
 	for i := range zones {
-		sight := Sight{Account: all.Live.Accounts[mem.Account], EntryPoint: all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)]}
+		sight := Sight{Account: all.Live.Accounts[mem.Account], Places: Places{{Phase: edge.PhaseFirewallManaged, Observed: all.Live.EntryPoints[mem.FleetZone(i+1).At(edge.PhaseFirewallManaged)]}}}
 		plan.Changes = append(plan.Changes, f.Plan(f.task(zones[i]), sight).Changes...)
 	}
 	return f, &asked{DryRunner: platform}, plan.Sealed(), all.Live

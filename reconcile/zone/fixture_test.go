@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -89,9 +90,7 @@ func (f *fixture) task(z desired.Zone) Task {
 func (f *fixture) plan(ctx context.Context, t Task) (Sight, diff.Plan) {
 	f.t.Helper()
 	s, err := f.Read(ctx, t)
-	if err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, err)
 	return s, guard.Check(f.Plan(t, s), guard.Facts{NonConvergent: f.gate.unkept})
 }
 
@@ -194,9 +193,7 @@ func (f *fixture) managed(id edge.RulesetID) edge.Ruleset {
 // release puts out a new version of the core ruleset.
 func (f *fixture) release() {
 	f.t.Helper()
-	if err := f.Platform.SetRuleset(mem.Account, f.managed(mem.CoreRuleset)); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.Platform.SetRuleset(mem.Account, f.managed(mem.CoreRuleset)))
 }
 
 // gate is a record in memory that lets everything pass.

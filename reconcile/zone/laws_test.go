@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // alter changes the first rule of a zone the way a person in a dashboard does.
@@ -18,9 +19,7 @@ func (f *fixture) alter(zone int, change func(*edge.Rule)) {
 	f.t.Helper()
 	entry := f.Entry(zone)
 	change(&entry.Rules[0])
-	if err := f.Platform.SetEntryPoint(mem.FleetZone(zone), entry); err != nil {
-		f.t.Fatalf("%v", err)
-	}
+	must.Do(f.t, f.Platform.SetEntryPoint(mem.FleetZone(zone), entry))
 }
 
 // expressions is what an expression should be and what is remembered, by the rules of
@@ -69,9 +68,7 @@ func TestExpressionDrift(t *testing.T) {
 			}
 			drift := model.apply(declared, mode)
 			done := f.work(declare(1, d))
-			if err := f.gate.Proved(f.t.Context(), Task{}, unchanged(done)); err != nil { // as who plans does
-				rt.Fatal(err)
-			}
+			must.Do(rt, f.gate.Proved(f.t.Context(), Task{}, unchanged(done))) // as who plans does
 			named := slices.ContainsFunc(done.plan.Problems, func(p diff.Problem) bool { return p.State == diff.Undecided })
 			rule := f.Entry(1).Rules[0]
 			if rule.Expression != model.live || named != drift || !rule.IsEnabled() || fmt.Sprint(f.Off(1)) != fmt.Sprint([]string{d.Disable.Tags[0].Value}) {
@@ -110,9 +107,7 @@ func TestPinnedVersionsConverge(t *testing.T) {
 			drop := rapid.IntRange(0, 2).Draw(rt, "drop") // none of them has one of someTags
 			next.Rules = slices.Delete(slices.Clone(next.Rules), drop, drop+1)
 			next.Rules[drop].Enabled = new(!next.Rules[drop].IsEnabled())
-			if err := f.Platform.SetRuleset(mem.Account, next); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, f.Platform.SetRuleset(mem.Account, next))
 			published = append(published, f.managed(mem.CoreRuleset))
 		}
 		publish()

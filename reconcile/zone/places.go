@@ -2,8 +2,9 @@ package zone
 
 import (
 	"context"
-	"maps"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -11,81 +12,141 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Places are the entry points of a zone, by phase. That of deployments has a place of its own
-// in a [Sight]: it is read of each zone. Of the others only those are read in which something
-// is declared, or is to be removed, one after another.
-type Places map[edge.Phase]diff.Observed[edge.Ruleset]
-
-// otherPhases are those of a zone beside the one of deployments.
-func otherPhases(z desired.Zone, removable diff.Pruning) []edge.Phase {
-	return planner.Phases(z, removable)[1:]
+// Seen is what was seen of the entry point of a phase.
+type Seen struct {
+	Phase edge.Phase
+	diff.Observed[edge.Ruleset]
+	// At is when it was asked for; zero: not at all, or not since it was written to.
+	At time.Time
 }
 
-// readPlaces reads the entry points of phases. The error is the end of the context.
-func readPlaces(ctx context.Context, r edge.Reader, scope edge.Scope, phases []edge.Phase) (Places, error) {
-	if len(phases) == 0 {
-		return nil, nil
+// Places are what was seen of a zone: one for each of [planner.Phases], in this order.
+type Places []Seen
+
+// Of is what was seen of a phase; false where it was not looked at.
+func (p Places) Of(phase edge.Phase) (Seen, bool) {
+	for _, seen := range p {
+		if seen.Phase == phase {
+			return seen, true
+		}
 	}
-	places := Places{}
-	for _, phase := range phases {
+	return Seen{}, false
+}
+
+// Answered reports whether an entry point was read, or is known not to be there.
+func Answered(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPointNotFound) }
+
+// unread are entry points that were not asked for, and why.
+func unread(phases []edge.Phase, err error) Places {
+	places := make(Places, len(phases))
+	for i, phase := range phases {
+		places[i] = Seen{Phase: phase, Observed: diff.Observed[edge.Ruleset]{Err: err}}
+	}
+	return places
+}
+
+// readPlaces reads the entry points of phases, one after another. Where one cannot be read the
+// others are not asked for: most often that is for the whole zone. The error is the end of the
+// context.
+func readPlaces(ctx context.Context, r edge.Reader, scope edge.Scope, phases []edge.Phase, now func() time.Time) (Places, error) {
+	places := make(Places, 0, len(phases))
+	for i, phase := range phases {
+		at := now()
 		value, err := r.EntryPoint(ctx, scope, phase)
 		if err != nil && ctx.Err() != nil {
 			return places, context.Cause(ctx)
 		}
-		places[phase] = diff.Observed[edge.Ruleset]{Value: value, Err: err}
+		places = append(places, Seen{phase, diff.Observed[edge.Ruleset]{Value: value, Err: err}, at})
+		if !Answered(err) {
+			return append(places, unread(phases[i+1:], err)...), nil
+		}
 	}
 	return places, nil
 }
 
-// Live is a sight of a zone as what a plan is made from.
-func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
-	live := diff.Live{
-		Accounts:    map[edge.AccountID]diff.AccountLive{account: s.Account},
-		EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
+// Err is why not all of a zone is known; nil where the platform has answered for each place.
+func (s Sight) Err() error { return s.Places.err() }
+
+func (p Places) err() error {
+	for _, seen := range p {
+		if !Answered(seen.Err) {
+			return seen.Err
+		}
 	}
-	for phase, observed := range s.Others {
-		live.EntryPoints[scope.At(phase)] = observed
+	return nil
+}
+
+// Failed is why nothing of a zone is known; nil where the platform has answered for a place.
+func (s Sight) Failed() error { return s.Places.failed() }
+
+func (p Places) failed() error {
+	for _, seen := range p {
+		if Answered(seen.Err) {
+			return nil
+		}
 	}
-	return live
+	return p.err()
+}
+
+// Whole reports whether all of a zone was read, and nothing was written to it since.
+func (s Sight) Whole() bool {
+	for _, seen := range s.Places {
+		if seen.At.IsZero() {
+			return false
+		}
+	}
+	return s.Err() == nil
 }
 
 // Covers reports whether all entry points were read that a plan of a zone needs: a newer
 // declaration may need more of them.
 func (s Sight) Covers(z desired.Zone, removable diff.Pruning) bool {
-	return !slices.ContainsFunc(otherPhases(z, removable), func(phase edge.Phase) bool {
-		_, read := s.Others[phase]
+	return !slices.ContainsFunc(planner.Phases(z, removable), func(phase edge.Phase) bool {
+		_, read := s.Places.Of(phase)
 		return !read
 	})
 }
 
+// Live is a sight of a zone as what a plan is made from.
+func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
+	live := diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{account: s.Account}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}}
+	for _, seen := range s.Places {
+		live.EntryPoints[scope.At(seen.Phase)] = seen.Observed
+	}
+	return live
+}
+
+// set has another entry point in the place of what was seen, in no other sight.
+func (s *Sight) set(seen Seen) {
+	s.Places = slices.DeleteFunc(slices.Clone(s.Places), func(other Seen) bool { return other.Phase == seen.Phase })
+	s.Places = append(s.Places, seen)
+}
+
 // sightOf is what was seen of a zone, among many.
 func (a All) sightOf(account edge.AccountID, z desired.Zone, removable diff.Pruning) Sight {
-	s := Sight{Account: a.Live.Accounts[account], EntryPoint: a.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)], At: a.At[z.Scope]}
-	for _, phase := range otherPhases(z, removable) {
+	s := Sight{Account: a.Live.Accounts[account]}
+	for _, phase := range planner.Phases(z, removable) {
 		if observed, read := a.Live.EntryPoints[z.Scope.At(phase)]; read {
-			s.set(phase, observed)
+			s.Places = append(s.Places, Seen{phase, observed, a.At[z.Scope.At(phase)]})
 		}
 	}
 	return s
 }
 
-// at is the entry point of a phase.
-func (s Sight) at(phase edge.Phase) diff.Observed[edge.Ruleset] {
-	if phase == "" || phase == edge.PhaseFirewallManaged {
-		return s.EntryPoint
-	}
-	return s.Others[phase]
+// Read reports whether the platform has answered for all that a plan of a zone needs.
+func (a All) Read(z desired.Zone, removable diff.Pruning) bool {
+	s := a.sightOf("", z, removable)
+	return s.Covers(z, removable) && s.Err() == nil
 }
 
-// set has another entry point in the place of what was seen, in no other sight.
-func (s *Sight) set(phase edge.Phase, observed diff.Observed[edge.Ruleset]) {
-	if phase == "" || phase == edge.PhaseFirewallManaged {
-		s.EntryPoint = observed
-		return
+// Unread notes why nothing of a zone is known.
+func (a All) Unread(z desired.Zone, removable diff.Pruning, err error) {
+	a.put(z.Scope, unread(planner.Phases(z, removable), err))
+}
+
+func (a All) put(scope edge.Scope, places Places) {
+	for _, seen := range places {
+		at := scope.At(seen.Phase)
+		a.Live.EntryPoints[at], a.At[at] = seen.Observed, seen.At
 	}
-	s.Others = maps.Clone(s.Others)
-	if s.Others == nil {
-		s.Others = Places{}
-	}
-	s.Others[phase] = observed
 }

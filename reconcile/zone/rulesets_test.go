@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // zonesOnly is a credential that may read nothing of accounts. The first zone can deploy
@@ -46,9 +47,7 @@ func (z *zonesOnly) Ruleset(ctx context.Context, scope edge.Scope, id edge.Rules
 // where the first cannot deploy what is declared; or a ruleset that is declared by its id.
 func TestRulesetsByWayOfZones(t *testing.T) {
 	platform, err := mem.New(mem.Config{Seed: mem.Fleet(3), Profile: mem.Extended})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	account := func(ref desired.RulesetRef, zones ...int) desired.Account {
 		ref.Key = "core"
 		a := desired.Account{Key: "prod", ID: mem.Account, Rulesets: []desired.RulesetRef{ref}}

@@ -22,8 +22,8 @@ type sending struct {
 // can take minutes, the end of stopped keeps it from being sent; from then on ctx
 // alone bounds it. sent is false only where the platform cannot have seen it.
 func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.Ruleset, sent bool, err error) {
-	request := v.request(c)
-	if request == nil {
+	write, writes := writeOf(c)
+	if !writes {
 		return nil, false, fmt.Errorf("%s: there is nothing to write", c.Name())
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -49,7 +49,7 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 		s.left = true
 		return nil
 	})
-	answer, err = request(ctx)
+	answer, err = v.Writer.Send(ctx, write)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return answer, s.left || err == nil, err

@@ -20,7 +20,7 @@ type queued struct {
 	answer      chan struct{}
 }
 
-func (q queued) UpdateRule(ctx context.Context, _ edge.Scope, _ edge.RulesetID, _ edge.RuleID, _ edge.Rule) (*edge.Ruleset, error) {
+func (q queued) Send(ctx context.Context, _ edge.Write) (*edge.Ruleset, error) {
 	select {
 	case <-q.admit:
 	case <-ctx.Done():

@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +19,10 @@ import (
 type visit struct {
 	*Worker
 	Task
-	sight  Sight      // its At is zero once something was written since
+	sight  Sight
 	reread bool       // the sight is another than the one that the plan was made from
 	calls  int        // to the platform, for the change at work
-	phase  edge.Phase // of the change at work
+	phase  edge.Phase // of the place of the change at work
 
 	settledNow []diff.Settled // by the plan that was made last
 }
@@ -31,9 +30,8 @@ type visit struct {
 // change makes one write and proves it. Once it is sent it is finished even when
 // everything is told to stop.
 func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.Result {
-	moved := v.reread && v.phase != ruleOf(planned).Target.Phase // the last read was of another place
 	v.phase = ruleOf(planned).Target.Phase
-	if moved || v.Now().Sub(v.sight.At) > freshFor {
+	if v.Now().Sub(v.place().At) > freshFor {
 		switch err := v.read(stopped); {
 		case err != nil && stopped.Err() != nil:
 			return reconcile.Result{Change: planned, Outcome: reconcile.NotStarted}
@@ -94,7 +92,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		}
 		before = err
 		v.calls++
-		v.sight.At = time.Time{}
+		v.stale()
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
 		result.Concurrent = concurrent
@@ -159,7 +157,7 @@ func overtaken(c diff.Change, answer *edge.Ruleset) bool {
 // interfered reports whether the entry point was written to between our write
 // and the read that followed it.
 func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bool {
-	switch now := v.sight.at(v.phase).Value.Version; {
+	switch now := v.place().Value.Version; {
 	case answer != nil:
 		return now != answer.Version
 	case ruleOf(c).Target.EntryPoint == "":
@@ -195,7 +193,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		return result
 	}
 	c := result.Change
-	result.Version = v.sight.at(v.phase).Value.Version
+	result.Version = v.place().Value.Version
 	proved := diff.Settled{ID: c.ID(), Owned: c.Do().Owned()}
 	if i := slices.IndexFunc(v.settledNow, func(s diff.Settled) bool { return s.ID == c.ID() }); i >= 0 {
 		proved = v.settledNow[i]
@@ -209,17 +207,31 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 
 func (v *visit) read(ctx context.Context) error {
 	v.calls++
-	phase := cmp.Or(v.phase, edge.PhaseFirewallManaged)
-	entryPoint, at, err := v.entryPoint(ctx, v.Zone().Scope, phase)
-	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
-		v.sight.At = time.Time{}
+	places, err := readPlaces(ctx, v.Reader, v.Zone().Scope, []edge.Phase{v.phase}, v.Now)
+	if err == nil {
+		err = places.err()
+	}
+	if err != nil {
+		v.stale()
 		return reading(err)
 	}
-	v.sight.set(phase, diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err})
-	if v.sight.At, v.reread = at, true; phase != edge.PhaseFirewallManaged {
-		return nil
-	}
-	return v.Accounts.Versions(ctx, v.Account(), v.Zone(), &v.sight.Account, entryPoint)
+	v.sight.set(places[0])
+	v.reread = true
+	return v.versions(ctx, v.Task, &v.sight)
+}
+
+// place is the entry point of the change at work, as last read.
+func (v *visit) place() Seen {
+	seen, _ := v.sight.Places.Of(v.phase)
+	seen.Phase = v.phase
+	return seen
+}
+
+// stale forgets when the entry point of the change at work was read: it may be another by now.
+func (v *visit) stale() {
+	seen := v.place()
+	seen.At = time.Time{}
+	v.sight.set(seen)
 }
 
 // stillPlanned is a planned change as it is to be made now. It is planned anew only where

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -99,9 +101,9 @@ func (w laneWriter) apply(
 	accounts := NewAccounts(w.lane.Reader, w.Now)
 	accounts.Documented = w.Documented
 	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now, Patient: true}
-	one := func(plan diff.Plan) {
-		id := plan.Changes[0].Scope
-		t := tasks[id]
+	_ = sideBySide(ctx, w.lane.AtOnce(), len(plans), func(ctx context.Context, i int) error {
+		plan := plans[i]
+		t := tasks[plan.Changes[0].Scope]
 		sight := seen.sightOf(t.Account().ID, t.Zone(), t.Prunable)
 		ended, _ := worker.Apply(ctx, t, sight, plan)
 		mu.Lock()
@@ -116,22 +118,25 @@ func (w laneWriter) apply(
 		if w.Made != nil {
 			w.Made(ended)
 		}
-	}
-	sideBySide(w.lane.AtOnce(), len(plans), func(i int) { one(plans[i]) })
+		return nil
+	})
 	return results, rejected
 }
 
-// sideBySide calls do for 0 to n-1, as many at once as there are requests at a time: a goroutine
-// for each zone would first grow its stack to what HTTP and JSON need.
-func sideBySide(atOnce, n int, do func(i int)) {
+// sideBySide calls do for 0 to n-1 until one fails, as many at once as there are requests at a
+// time: a goroutine for each zone would first grow its stack to what HTTP and JSON need.
+func sideBySide(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	var group sync.WaitGroup
 	for range min(atOnce, n) {
-		group.Go(func() {
+		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				do(int(i))
+				if err := do(ctx, int(i)); err != nil {
+					return err
+				}
 			}
+			return nil
 		})
 	}
-	group.Wait()
+	return group.Wait()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -29,8 +30,8 @@ func TestOneWriteAndItsProof(t *testing.T) {
 	if got := f.Off(1); !slices.Equal(got, []string{"php", "xss"}) {
 		t.Errorf("off: %v", got)
 	}
-	if !d.sight.At.Equal(f.Now()) || d.sight.EntryPoint.Value.Version != f.Entry(1).Version {
-		t.Errorf("what was read last is of %v, version %s", d.sight.At, d.sight.EntryPoint.Value.Version)
+	if seen := d.sight.Places[0]; !seen.At.Equal(f.Now()) || seen.Value.Version != f.Entry(1).Version {
+		t.Errorf("what was read last is of %v, version %s", seen.At, seen.Value.Version)
 	}
 	d = f.converge(declare(1, core("xss", "php")))
 	if len(d.plan.Changes) != 0 || len(d.plan.Settled) != 1 || len(d.calls) != 0 {
@@ -190,9 +191,7 @@ func TestStaleZoneThatIsGone(t *testing.T) {
 			f := newFixture(t, 1)
 			f.between = func() {
 				f.clock.Advance(2 * freshFor)
-				if err := c.gone(f); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.gone(f))
 			}
 			d := f.work(declare(1, core("xss")))
 			f.wantCalls(d.calls, "read 1")
@@ -212,9 +211,7 @@ func both(t *testing.T) (*fixture, desired.Zone) {
 	second.ID, second.Ref = "", "credentials"
 	second.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
 	entry.Rules = append(entry.Rules, second)
-	if err := f.Platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Platform.SetEntryPoint(mem.FleetZone(1), entry))
 	credentials := core("exposed-credentials")
 	credentials.Ruleset = "credentials"
 	return f, declare(1, core("xss"), credentials)
@@ -342,8 +339,8 @@ func TestFailures(t *testing.T) {
 			if !errors.Is(d.results[0].Err, c.err) || len(f.gate.applied) != 0 {
 				t.Errorf("error %v, remembered %v", d.results[0].Err, f.gate.applied)
 			}
-			if unread := !errors.Is(c.err, errFull); d.sight.At.IsZero() != unread {
-				t.Errorf("what was read last is of %v", d.sight.At)
+			if unread := !errors.Is(c.err, errFull); d.sight.Whole() == unread {
+				t.Errorf("what was read last is of %v", d.sight.Places[0].At)
 			}
 		})
 	}

@@ -113,54 +113,47 @@ type Sight struct {
 	Account  diff.AccountLive
 	ListedAt time.Time // when the account's list was asked for; zero where it failed just before
 	// Unnamed says that the id of the zone is not known or not used, so that nothing was
-	// read. EntryPoint has the reason.
+	// read. The places have the reason.
 	Unnamed bool
-	// EntryPoint is that of the zone; At is when it was asked for.
-	EntryPoint diff.Observed[edge.Ruleset]
-	At         time.Time
-	Others     Places // beside EntryPoint
+	Places  Places
 }
 
 // Read reads the zone: the account's rulesets, from memory where they are young
-// enough, and the entry point. What could not be read is in the sight, as the error
+// enough, and its entry points. What could not be read is in the sight, as the error
 // it was; an error is only what says nothing about the zone: the context has ended,
 // or [ErrBusy].
 func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	var s Sight
-	var err error
-	if s.EntryPoint.Err = w.named().Check(t.Account(), t.Zone()); s.EntryPoint.Err != nil {
-		s.Unnamed = true
-		return s, nil //nolint:nilerr // it is what was seen of this zone
+	phases := planner.Phases(t.Zone(), t.Prunable)
+	err := w.named().Check(t.Account(), t.Zone())
+	if err != nil {
+		s.Unnamed, s.Places = true, unread(phases, err)
+		return s, nil
 	}
 	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), cmp.Or(t.ListedSince, w.Now()))
 	if err != nil {
 		return s, err
 	}
 	if s.Account.Listed.Err != nil {
-		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
+		s.Places = unread(phases, s.Account.Listed.Err)
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
-	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope, edge.PhaseFirewallManaged)
-	if err != nil && ctx.Err() != nil {
-		return s, context.Cause(ctx)
-	}
-	if vanished(err) {
-		w.named().Doubt(t.Account(), t.Zone())
-	}
-	s.EntryPoint.Err = err
-	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
-		return s, nil
-	}
-	if s.Others, err = readPlaces(ctx, w.Reader, t.Zone().Scope, otherPhases(t.Zone(), t.Prunable)); err != nil {
+	if s.Places, err = readPlaces(ctx, w.Reader, t.Zone().Scope, phases, w.Now); err != nil {
 		return s, err
 	}
-	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
+	if vanished(s.Err()) {
+		w.named().Doubt(t.Account(), t.Zone())
+	}
+	return s, w.versions(ctx, t, &s)
 }
 
-func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, time.Time, error) {
-	at := w.Now()
-	entryPoint, err := w.Reader.EntryPoint(ctx, zone, phase)
-	return entryPoint, at, err
+// versions reads the versions of managed rulesets that a zone runs.
+func (w *Worker) versions(ctx context.Context, t Task, s *Sight) error {
+	managed, _ := s.Places.Of(edge.PhaseFirewallManaged)
+	if !Answered(managed.Err) {
+		return nil
+	}
+	return w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, managed.Value)
 }
 
 // Refresh lists the account's rulesets once more where a plan would change something
@@ -177,7 +170,7 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 	var err error
 	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), fresh)
 	if err == nil {
-		err = w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
+		err = w.versions(ctx, t, s)
 	}
 	return err == nil, err
 }
@@ -200,8 +193,8 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 // proves each by reading it back. The plan is that of [Worker.Plan] for the same task and
 // sight. A change that the context's end has kept from being
 // sent is not started, nor is any after the platform has not taken the credential; one
-// that was sent is finished all the same. It returns what was read last, too; its At is
-// zero where that failed after a write.
+// that was sent is finished all the same. It returns what was read last, too; the At of
+// a place is zero where that failed after a write.
 func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (results []reconcile.Result, _ Sight) {
 	v := &visit{Worker: w, Task: t, sight: s}
 	rejected := false

@@ -41,14 +41,7 @@ func missingStep(v cue.Value) (message, hint string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	var known []string
-	iter, err := base.Fields(cue.All())
-	for err == nil && iter.Next() {
-		if sel := iter.Selector(); sel.ConstraintType() != cue.PatternConstraint {
-			known = append(known, strings.TrimRight(sel.String(), "?!"))
-		}
-	}
-	slices.Sort(known)
+	known, _ := fieldNames(base)
 	_, path := base.ReferencePath()
 	for i := range known {
 		known[i] = path.String() + "." + known[i]
@@ -82,16 +75,24 @@ func firstMissing(v cue.Value, depth int) (base cue.Value, name string, ok bool)
 
 // lacks reports whether a struct can be read, and has no field of this name.
 func lacks(v cue.Value, name string) bool {
+	known, ok := fieldNames(v)
+	return ok && !slices.Contains(known, name) && !slices.Contains(known, cue.Str(name).String())
+}
+
+// fieldNames are the names of a struct's fields as CUE writes them, sorted; false for what
+// cannot be read.
+func fieldNames(v cue.Value) (names []string, ok bool) {
 	iter, err := v.Fields(cue.All())
 	if err != nil {
-		return false
+		return nil, false
 	}
 	for iter.Next() {
-		if sel := iter.Selector(); sel.ConstraintType() != cue.PatternConstraint && (sel.IsString() && sel.Unquoted() == name || sel.String() == name) {
-			return false
+		if sel := iter.Selector(); sel.ConstraintType() != cue.PatternConstraint {
+			names = append(names, strings.TrimRight(sel.String(), "?!"))
 		}
 	}
-	return true
+	slices.Sort(names)
+	return names, true
 }
 
 // declaredNames are the names that all expressions of a package may begin with, sorted.

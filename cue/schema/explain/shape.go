@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"cuelang.org/go/cue"
@@ -101,7 +103,8 @@ func (s shape) known() []string {
 // unfitKey says what a key must be where only patterns are allowed.
 func (s shape) unfitKey() string {
 	for _, p := range s.patterns {
-		if words, ok := boundWords(p.label); ok {
+		label := fmt.Sprint(p.label)
+		if words := cmp.Or(bounds[label], validators[label]); words != "" {
 			return "key " + words
 		}
 	}

@@ -31,7 +31,7 @@ func (e *explainer) translate(err error) []desired.Problem {
 	told := map[string]bool{}
 	for _, one := range errors.Errors(err) {
 		format, _ := one.Msg()
-		path := rawPath(one)
+		path := joined(one.Path())
 		if strings.Contains(format, "empty disjunction") || (path != "" && told[path]) {
 			continue
 		}
@@ -133,8 +133,6 @@ const importable = "only CUE's standard packages and folders of the repository's
 
 // Noise marks words that name the schema's own files.
 const Noise = "/seawall/"
-
-func rawPath(err errors.Error) string { return joined(err.Path()) }
 
 // joined writes a path as CUE does: list positions in brackets.
 func joined(path []string) string {

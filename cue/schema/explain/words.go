@@ -142,13 +142,7 @@ func bound(text string, v cue.Value) (message, hint string) {
 	if text == "net.IPCIDR" {
 		return notCIDR(v)
 	}
-	if words := cmp.Or(bounds[text], validators[text]); words != "" {
-		return words, ""
-	}
-	if words, ok := comparison(text); ok {
-		return words, ""
-	}
-	return "is not allowed here", ""
+	return cmp.Or(bounds[text], validators[text], comparison(text), "is not allowed here"), ""
 }
 
 // notCIDR tells a lone address apart from what is no address at all.
@@ -164,8 +158,8 @@ func notCIDR(v cue.Value) (message, hint string) {
 	return shown(v) + " is not an address range in CIDR notation", `for example "192.0.2.0/24" or "2001:db8::/32"`
 }
 
-// comparison puts ">=1" and its like into words.
-func comparison(text string) (string, bool) {
+// comparison puts ">=1" and its like into words; empty for anything else.
+func comparison(text string) string {
 	for _, c := range []struct{ op, words string }{
 		{">=", "must be at least "},
 		{"<=", "must be at most "},
@@ -174,17 +168,10 @@ func comparison(text string) (string, bool) {
 		{"!=", "must not be "},
 	} {
 		if limit, ok := strings.CutPrefix(text, c.op); ok {
-			return c.words + limit, true
+			return c.words + limit
 		}
 	}
-	return "", false
-}
-
-// boundWords puts the condition on a key into words.
-func boundWords(v cue.Value) (string, bool) {
-	text := fmt.Sprint(v)
-	words := cmp.Or(bounds[text], validators[text])
-	return words, words != ""
+	return ""
 }
 
 func otherKind(v cue.Value, kinds ...string) string {
@@ -217,23 +204,12 @@ func kindName(v cue.Value) string { return article(v.IncompleteKind().String()) 
 
 // article names a CUE kind for a person.
 func article(kind string) string {
-	switch strings.Trim(kind, "()") {
-	case "int":
-		return "a whole number"
-	case "float", "number", "int|float":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "string":
-		return "text"
-	case "list":
-		return "a list"
-	case "struct":
-		return "a struct"
-	case "null":
-		return "null"
-	}
-	return "a value of kind " + kind
+	return cmp.Or(articles[strings.Trim(kind, "()")], "a value of kind "+kind)
+}
+
+var articles = map[string]string{
+	"int": "a whole number", "float": "a number", "number": "a number", "int|float": "a number",
+	"bool": "true or false", "string": "text", "list": "a list", "struct": "a struct", "null": "null",
 }
 
 // verdict is a sentence with the value as its subject, where the value can be

@@ -9,6 +9,8 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Every regular expression of the schema that a value may fail has words; those
@@ -21,9 +23,7 @@ func TestEveryBoundHasWords(t *testing.T) {
 	used := map[string]bool{}
 	for _, name := range files {
 		f, err := parser.ParseFile(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ast.Walk(f, func(n ast.Node) bool {
 			if field, ok := n.(*ast.Field); ok {
 				if _, pattern := field.Label.(*ast.ListLit); pattern && filepath.Base(name) == "resources.cue" {

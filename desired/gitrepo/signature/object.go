@@ -88,8 +88,8 @@ func ReadTag(raw []byte) (Object, error) {
 		return Object{}, untrusted(brokenHint, "its headers do not end")
 	}
 	o := Object{payload: raw}
-	if at := lastBeginning(raw[len(header):]); at >= 0 {
-		at += len(header)
+	if at := bytes.LastIndex(raw[len(header):], []byte("\n-----BEGIN ")); at >= 0 {
+		at += len(header) + len("\n")
 		o.payload, o.signature = raw[:at], raw[at:]
 	}
 	next := reader{strings.Split(string(header), "\n")}
@@ -106,16 +106,6 @@ func ReadTag(raw []byte) (Object, error) {
 	}
 	o.when = when
 	return o, nil
-}
-
-var beginning = lazyregexp.New(`(?m)^-----BEGIN `)
-
-func lastBeginning(text []byte) int {
-	all := beginning().FindAllIndex(text, -1)
-	if len(all) == 0 {
-		return -1
-	}
-	return all[len(all)-1][0]
 }
 
 // reader takes header lines from the front.

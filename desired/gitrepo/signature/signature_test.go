@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const (
@@ -82,9 +84,7 @@ const (
 
 func TestAllowedSigners(t *testing.T) {
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(lineKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	june := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct{ text, principals, say string }{
 		{"ada@example.com " + lineKey, "ada@example.com", ""},
@@ -137,9 +137,7 @@ func TestAllowedSigners(t *testing.T) {
 // A key is asked at each of the times.
 func TestAllowedAtAllTimes(t *testing.T) {
 	lines, err := readAllowedSigners(`a valid-after="20260101Z",valid-before="20260201Z" `+lineKey, time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	within, before, after := time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC), time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 2, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		times []time.Time
@@ -205,20 +203,14 @@ func TestSSHWithRSA(t *testing.T) {
 		{1024, ssh.KeyAlgoRSASHA512, "1024 bits"},
 	} {
 		private, err := rsa.GenerateKey(rand.Reader, test.bits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		signer, err := ssh.NewSignerFromKey(private)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s := sshSignature{Magic: sshMagic, Version: 1, Namespace: "git", HashAlgorithm: "sha256"}
 		payload := []byte("payload")
 		hash := sha256.Sum256(payload)
 		made, err := signer.(ssh.AlgorithmSigner).SignWithAlgorithm(rand.Reader, ssh.Marshal(sshMessage{sshMagic, "git", nil, "sha256", hash[:]}), test.format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.Signature = ssh.Marshal(made)
 		err = s.verify(signer.PublicKey(), payload)
 		if test.say == "" && err != nil || test.say != "" && (err == nil || !strings.Contains(err.Error(), test.say)) {

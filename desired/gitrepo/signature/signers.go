@@ -53,22 +53,20 @@ func readAllowedSigner(line string, zone *time.Location) (allowedSigner, error) 
 		return s, err
 	}
 	if s.principals = principals; strings.Trim(principals, ",") == "" || strings.Contains(principals, `"`) {
-		return s, errors.New("it does not begin with principals")
-	}
-	// ssh.ParseAuthorizedKey knows options, but not where one is misspelt.
-	if first, _, _ := strings.Cut(rest, " "); !isKeyType(first) {
-		options, more, err := word(rest)
-		if err != nil {
-			return s, err
-		}
-		if err := s.options(options, zone); err != nil {
-			return s, err
-		}
-		rest = more
+		return s, errors.New("it is not PRINCIPALS [OPTIONS] KEY: it does not begin with principals")
 	}
 	key, _, options, after, err := ssh.ParseAuthorizedKey([]byte(rest))
-	if err != nil || len(options) > 0 || len(after) > 0 {
+	switch {
+	case err != nil && strings.Count(rest, `"`)%2 > 0:
+		return s, errors.New("a quotation mark is not closed")
+	case err != nil || len(after) > 0:
 		return s, errors.New("after principals and options there must be a public key: its type and its base64")
+	}
+	for _, option := range options {
+		name, value, _ := strings.Cut(option, "=")
+		if err := s.option(strings.ToLower(name), unquoted(value), zone); err != nil {
+			return s, err
+		}
 	}
 	if _, ok := key.(*ssh.Certificate); ok {
 		return s, errors.New("it is a certificate; list the key itself")
@@ -77,18 +75,8 @@ func readAllowedSigner(line string, zone *time.Location) (allowedSigner, error) 
 	return s, nil
 }
 
-// isKeyType tells a key's type from options.
-func isKeyType(word string) bool {
-	for _, prefix := range []string{"ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"} {
-		if strings.HasPrefix(word, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// word cuts the first field off a line; spaces within quotes do not end it. It
-// keeps the quotes of options and drops those around the whole field.
+// word cuts the first field off a line; spaces within quotes do not end it. It drops the
+// quotes around the whole field.
 func word(line string) (first, rest string, err error) {
 	quoted := false
 	end := strings.IndexFunc(line, func(r rune) bool {
@@ -97,40 +85,21 @@ func word(line string) (first, rest string, err error) {
 		}
 		return !quoted && (r == ' ' || r == '\t')
 	})
-	if quoted {
+	switch {
+	case quoted:
 		return "", "", errors.New("a quotation mark is not closed")
-	}
-	if end < 0 {
-		end = len(line)
-	}
-	first = line[:end]
-	if n := len(first); n >= 2 && first[0] == '"' && first[n-1] == '"' {
-		first = first[1 : n-1]
-	}
-	if strings.HasPrefix(first, `"`) || line == "" {
+	case end < 0:
 		return "", "", errors.New("it is not PRINCIPALS [OPTIONS] KEY")
 	}
-	return first, strings.TrimLeft(line[end:], " \t"), nil
+	return unquoted(line[:end]), strings.TrimLeft(line[end:], " \t"), nil
 }
 
-// options reads name="value",…; a comma within quotes parts nothing.
-func (s *allowedSigner) options(text string, zone *time.Location) error {
-	quoted := false
-	for _, option := range strings.FieldsFunc(text, func(r rune) bool {
-		if r == '"' {
-			quoted = !quoted
-		}
-		return r == ',' && !quoted
-	}) {
-		name, value, _ := strings.Cut(option, "=")
-		if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' {
-			value = value[1 : n-1]
-		}
-		if err := s.option(strings.ToLower(name), value, zone); err != nil {
-			return err
-		}
+// unquoted is a text without the quotes around it.
+func unquoted(text string) string {
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
+		return text[1 : n-1]
 	}
-	return nil
+	return text
 }
 
 func (s *allowedSigner) option(name, value string, zone *time.Location) (err error) {

@@ -57,11 +57,10 @@ func (t Trust) Read() (keys Keys, err error) {
 
 func badTrust(name string, err error) error {
 	reason, hint := err.Error(), "no commit is accepted until the file is fixed; the last good commit stays in force"
-	var at *os.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		reason = at.Err.Error()
 	}
-	if open := (*trusted.Error)(nil); errors.As(err, &open) {
+	if open, ok := errors.AsType[*trusted.Error](err); ok {
 		hint = open.Advice() + "; " + hint
 	}
 	return &Error{Kind: ErrTrust, Doing: "reading " + name, Reason: reason, Hint: hint}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/seawall-dev/seawall/desired/worker/hugepages"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestLargePages allocates, and asks the kernel whether the pages behind that may be large.
@@ -43,9 +44,7 @@ func allocates(t *testing.T, flag string) bool {
 func flagsOf(t *testing.T, address uintptr) []string {
 	t.Helper()
 	file, err := os.Open("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	inside := false
 	for lines := bufio.NewScanner(file); lines.Scan(); {

@@ -1,15 +1,15 @@
 package fix
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
-	"github.com/seawall-dev/seawall/edge/deprecation/scan/terraform"
-	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // candidates are the texts that may make another request of a part of a file: each
@@ -22,12 +22,15 @@ func candidates(part string, c scan.Call, want deprecation.Rewrite) []string {
 	if len(want.Body) == 0 || sameJSON(c.Body, want.Body) {
 		return texts
 	}
+	var was, next any
+	_, _ = json.Unmarshal(c.Body, &was), json.Unmarshal(want.Body, &next) // what is no JSON has no members
 	var out []string
 	for _, text := range texts {
-		if edited, ok := body(text, c.Body, want.Body); ok {
-			out = append(out, edited)
-		}
-		if edited, ok := terraform.Reshape(text, c.Body, want.Body); ok {
+		for _, around := range commas {
+			edited := text
+			for _, m := range changes(was, next) {
+				edited = m.in(edited, around)
+			}
 			out = append(out, edited)
 		}
 	}
@@ -95,94 +98,69 @@ func unescaped(text string) string {
 	return text
 }
 
-// body changes the JSON text in a part of a file that is the old body.
-func body(part string, old, wanted []byte) (string, bool) {
-	for i := range len(part) {
-		if part[i] != '{' && part[i] != '[' {
-			continue
-		}
-		d := json.NewDecoder(strings.NewReader(part[i:]))
-		var text json.RawMessage
-		if d.Decode(&text) != nil || !same(text, old) {
-			continue
-		}
-		end := i + int(d.InputOffset())
-		edited, ok := reshape([]byte(part[i:end]), wanted)
-		return part[:i] + string(edited) + part[end:], ok
-	}
-	return "", false
+// change is a member of a body that goes away, or gets another text.
+type change struct {
+	name      string
+	was, next any
+	stays     bool
 }
 
-// filled are the variables of a REST client, which are open in what was read.
-var filled = lazyregexp.New(`\{\{[^{}]*\}\}`)
-
-// same reports whether a text is a body, what is filled in left aside.
-func same(text, body []byte) bool {
-	return sameJSON(text, body) || sameJSON(filled().ReplaceAll(text, []byte("{}")), body)
-}
-
-// reshape changes the text of an object as little as it takes to have another
-// value: members that are gone are cut out, others replaced, new ones put first.
-func reshape(text, wanted []byte) ([]byte, bool) {
-	var target map[string]json.RawMessage
-	if json.Unmarshal(wanted, &target) != nil {
-		return wanted, json.Valid(wanted)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return wanted, true
-	}
-	out, at := []byte{}, 0
-	var kept []string
-	for d.More() {
-		before := int(d.InputOffset())
-		key, value, ok := member(d)
-		if !ok {
-			return nil, false
-		}
-		end := int(d.InputOffset())
-		next, stays := target[key]
-		switch {
-		case !stays:
-			out = append(out, text[at:before]...)
-		case same(value, next):
-			out = append(out, text[at:end]...)
-		default:
-			inner, ok := reshape(value, next)
-			if !ok {
-				return nil, false
+// changes are what differs between two bodies.
+func changes(was, next any) (out []change) {
+	switch was := was.(type) {
+	case map[string]any:
+		next, _ := next.(map[string]any)
+		for name, old := range was {
+			wanted, stays := next[name]
+			switch _, isText := old.(string); {
+			case stays && !isText:
+				out = append(out, changes(old, wanted)...)
+			case !stays || old != wanted:
+				out = append(out, change{name, old, wanted, stays})
 			}
-			out = append(append(out, text[at:end-len(value)]...), inner...)
 		}
-		if at = end; stays {
-			kept = append(kept, key)
-		} else if len(kept) == 0 {
-			at = behindComma(text, end) // its comma goes with it
+	case []any:
+		next, _ := next.([]any)
+		for i := range min(len(was), len(next)) {
+			out = append(out, changes(was[i], next[i])...)
 		}
 	}
-	out = append(out, text[at:]...)
-	if len(kept) != len(target) {
-		return wanted, true // a member that is new: the whole is written again
-	}
-	return out, json.Valid(out)
+	return out
 }
 
-// member reads the next member of an object.
-func member(d *json.Decoder) (key string, value json.RawMessage, ok bool) {
-	t, err := d.Token()
-	if key, ok = t.(string); err != nil || !ok {
-		return "", nil, false
+// commas are what may go with a member that goes away: its line where nothing else stands
+// there, the comma before it, or the one behind it.
+var commas = []struct{ before, after string }{{`(?m:^[ \t]*)`, `,?[ \t]*\n`}, {`,\s*`, ``}, {``, `\s*,\s*`}}
+
+// in makes the change in a text of JSON or of HCL in which the member stands once. What a
+// program fills in is open in what was read.
+func (c change) in(text string, around struct{ before, after string }) string {
+	written := strings.ReplaceAll(regexp.QuoteMeta(encoded(c.was)), regexp.QuoteMeta("{}"), `(?:\{\}|[^"\n]*)`)
+	member := fmt.Sprintf(`("?\b%s"?\s*[:=]\s*)%s`, regexp.QuoteMeta(c.name), written)
+	alone := regexp.MustCompile(member)
+	next := encoded(c.next)
+	if len(alone.FindAllStringIndex(text, 2)) != 1 || strings.Contains(next, "{}") {
+		return text
 	}
-	err = d.Decode(&value)
-	return key, value, err == nil
+	if c.stays {
+		return alone.ReplaceAllString(text, "${1}"+strings.ReplaceAll(next, "$", "$$"))
+	}
+	if whole := regexp.MustCompile(around.before + member + around.after); whole.MatchString(text) {
+		return whole.ReplaceAllString(text, "")
+	}
+	return alone.ReplaceAllString(text, "")
 }
 
-// behindComma is where the text goes on behind a comma at a position; the position
-// itself where there is no comma.
-func behindComma(text []byte, at int) int {
-	rest := bytes.TrimLeft(text[at:], " \t\r\n")
-	if len(rest) == 0 || rest[0] != ',' {
-		return at
-	}
-	return len(text) - len(bytes.TrimLeft(rest[1:], " \t\r\n"))
+// encoded is a value as people write it.
+func encoded(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // it was JSON
+	return strings.TrimSpace(b.String())
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

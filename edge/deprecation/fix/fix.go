@@ -9,9 +9,7 @@ package fix
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -40,37 +38,34 @@ const mostEdits = 500
 // Text rewrites what it can in a file of a format that it knows; other files stay
 // as they are. The search says what is looked for.
 func Text(s search.Search, name, text string) (Result, error) {
-	r := Result{Text: text}
-	left := map[string]bool{}
+	r, left := Result{Text: text}, map[string]bool{}
 	for range mostEdits {
 		uses, err := read(s, name, r.Text)
-		if err != nil {
+		if err != nil || !r.step(s, name, uses, left) {
 			return r, err
-		}
-		done := false
-		for i, u := range uses {
-			for _, n := range u.notices {
-				key := fmt.Sprint(n.Rule, u.call.Method, u.call.URL, u.call.Line)
-				if !mechanical(n) || left[key] {
-					continue
-				}
-				if changed, ok := attempt(s, name, r.Text, uses, i, n); ok {
-					r.Text, done = changed, true
-					r.Fixed = append(r.Fixed, Place{n.Rule, u.call.Line})
-					break
-				}
-				left[key] = true
-				r.Left = append(r.Left, Place{n.Rule, u.call.Line})
-			}
-			if done {
-				break
-			}
-		}
-		if !done {
-			break
 		}
 	}
 	return r, nil
+}
+
+// step makes the next rewrite; false where there is none. left are those that could not be
+// made.
+func (r *Result) step(s search.Search, name string, uses []use, left map[string]bool) bool {
+	for i, u := range uses {
+		for _, n := range u.notices {
+			key := fmt.Sprint(n.Rule, u.call.Method, u.call.URL, u.call.Line)
+			if !mechanical(n) || left[key] {
+				continue
+			}
+			if changed, ok := attempt(s, name, r.Text, uses, i, n); ok {
+				r.Text, r.Fixed = changed, append(r.Fixed, Place{n.Rule, u.call.Line})
+				return true
+			}
+			left[key] = true
+			r.Left = append(r.Left, Place{n.Rule, u.call.Line})
+		}
+	}
+	return false
 }
 
 // use is a call and what the calendar says of it.
@@ -175,9 +170,4 @@ func sameCall(c scan.Call, want *deprecation.Rewrite, method string) bool {
 		return false
 	}
 	return len(want.Body) == 0 || sameJSON(c.Body, want.Body)
-}
-
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

@@ -9,18 +9,15 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/fix"
 	"github.com/seawall-dev/seawall/edge/deprecation/search"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func newSearch(t *testing.T) search.Search {
 	t.Helper()
 	calendar, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, err := deprecation.NewMatcher(calendar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return search.Search{Matcher: m, Day: deprecation.Date("2026-11-21").Time(), Hosts: search.Hosts{Any: true}}
 }
 

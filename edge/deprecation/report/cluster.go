@@ -46,7 +46,7 @@ func (c *cluster) add(p Place) {
 // call is the call, and where several differ in their parameters what they have
 // in common.
 func (c cluster) call() string {
-	if c.paths > 1 && c.Detail != "" && !c.partial() {
+	if c.paths > 1 && c.Detail != "" && !part().MatchString(c.Detail) {
 		return printable(c.Detail)
 	}
 	return c.Place.call()

@@ -46,10 +46,8 @@ func (g Group) markdown(b *bytes.Buffer) {
 	for _, c := range clusters[:min(len(clusters), 4*shownPlaces)] {
 		left -= c.count
 		fmt.Fprintf(b, "- %s %s, %s\n", code(c.at()), code(c.call()), plural(c.count, "call", "calls"))
-		for i, r := range c.Rewrites {
-			if i < shownRewrites {
-				fmt.Fprintf(b, "  - %s %s\n", strings.TrimSpace(lead(r)), code(request(r)))
-			}
+		for _, r := range c.shown() {
+			fmt.Fprintf(b, "  - %s %s\n", strings.TrimSpace(lead(r)), code(request(r)))
 		}
 	}
 	if left > 0 {

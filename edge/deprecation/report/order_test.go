@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // The gravest rule stands first, whatever was met first; then the latest end.
@@ -93,9 +94,7 @@ type sarifView struct {
 
 func sarif(t *testing.T, r report.Report) (v sarifView) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(all(t, r)["sarif"]), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(all(t, r)["sarif"]), &v))
 	return v
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func day(text string) time.Time { return deprecation.Date(text).Time() }
@@ -22,13 +23,9 @@ func day(text string) time.Time { return deprecation.Date(text).Time() }
 func matcher(t testing.TB) *deprecation.Matcher {
 	t.Helper()
 	c, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, err := deprecation.NewMatcher(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
@@ -197,18 +194,12 @@ func TestExitCodes(t *testing.T) {
 
 func TestSARIFIsValid(t *testing.T) {
 	text, err := os.ReadFile("testdata/sarif-schema-2.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	published, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	if err := compiler.AddResource("sarif.json", published); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiler.AddResource("sarif.json", published))
 	sarif := compiler.MustCompile("sarif.json")
 	known := []report.Suppression{{Rule: "previous-rate-limiting", Where: "**", Expires: "2099-01-01", Reason: "soon"}}
 	full := collect(t, "2026-11-21", "scripts/päth with blank.sh", known,
@@ -219,9 +210,7 @@ func TestSARIFIsValid(t *testing.T) {
 		"absolute": collect(t, "2026-11-21", "/srv/a.sh", nil, "GET /zones/z/filters"),
 	} {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(all(t, r)["sarif"]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := sarif.Validate(value); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, all(t, r)["sarif"])
 		}
@@ -236,9 +225,7 @@ func fingerprints(t *testing.T, r report.Report) map[string]bool {
 			Results []struct{ PartialFingerprints map[string]string }
 		}
 	}
-	if err := json.Unmarshal([]byte(all(t, r)["sarif"]), &log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(all(t, r)["sarif"]), &log))
 	out := map[string]bool{}
 	for _, result := range log.Runs[0].Results {
 		out[fmt.Sprint(result.PartialFingerprints)] = true
@@ -279,9 +266,7 @@ func TestJUnit(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal([]byte(all(t, r)["junit"]), &suites); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal([]byte(all(t, r)["junit"]), &suites))
 	rules := len(matcher(t).Calendar().Rules)
 	if suites.Tests != rules+2 || suites.Failures != 1 || suites.Errors != 1 || suites.Suites[0].Skipped != 1 {
 		t.Errorf("%+v", suites)

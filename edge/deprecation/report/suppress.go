@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Suppression is a person's word that a rule is known to be met somewhere. It
@@ -82,19 +83,13 @@ func parseSuppression(line string, rules []string) (Suppression, *Mistake) {
 	return s, nil
 }
 
+// word is one of a line.
+var word = lazyregexp.New(`[^ \t\r]+`)
+
 // fields are the words of a line and the columns they begin at.
 func fields(line string) (words []string, columns []int) {
-	for i := 0; i < len(line); {
-		if line[i] == ' ' || line[i] == '\t' || line[i] == '\r' {
-			i++
-			continue
-		}
-		end := i
-		for end < len(line) && line[end] != ' ' && line[end] != '\t' && line[end] != '\r' {
-			end++
-		}
-		words, columns = append(words, line[i:end]), append(columns, i+1)
-		i = end
+	for _, at := range word().FindAllStringIndex(line, -1) {
+		words, columns = append(words, line[at[0]:at[1]]), append(columns, at[0]+1)
 	}
 	return words, columns
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -88,10 +89,8 @@ func (t *textWriter) cluster(c cluster) {
 		times = fmt.Sprintf("  ×%d", c.count)
 	}
 	t.line("    ", "%s  %s%s", t.paint(bold, c.at()), c.call(), times)
-	for i, r := range c.Rewrites {
-		if i < shownRewrites {
-			t.line("      ", "%s %s", t.paint(dim, lead(r)), request(r))
-		}
+	for _, r := range c.shown() {
+		t.line("      ", "%s %s", t.paint(dim, lead(r)), request(r))
 	}
 	if n := len(c.Rewrites) + c.More - shownRewrites; n > 0 {
 		t.line("      ", "%s", t.paint(dim, fmt.Sprintf("and %d more of this kind", n)))
@@ -131,20 +130,18 @@ func (p Place) who() string {
 // not show that.
 func (p Place) call() string {
 	call := strings.TrimSpace(p.Method + " " + p.Path)
-	if p.partial() {
+	if part().MatchString(p.Detail) {
 		return call + "  " + printable(p.Detail)
 	}
 	return call
 }
 
-// partial: the rule is about a part of the call.
-func (p Place) partial() bool {
-	for _, kind := range []string{"query: ", "body: ", "headers: "} {
-		if strings.HasPrefix(p.Detail, kind) {
-			return true
-		}
-	}
-	return false
+// part is how the detail begins of a rule that is about a part of the call.
+var part = lazyregexp.New(`^(query|body|headers): `)
+
+// shown are the rewritten requests that a person is shown.
+func (p Place) shown() []deprecation.Rewrite {
+	return p.Rewrites[:min(len(p.Rewrites), shownRewrites)]
 }
 
 func lead(r deprecation.Rewrite) string {

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -73,7 +75,7 @@ func (t *tree) walk() error {
 	})
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
-			w := &worker{fsys: t.fsys, o: t.o}
+			w := &worker{fsys: t.fsys, o: t.o, in: bufio.NewReaderSize(nil, headSize)}
 			for r := range work {
 				w.file(r)
 				close(r.done)
@@ -161,14 +163,14 @@ func (r *result) unread(as, reason string) {
 	r.stats.Skip(Skip{File: r.name, Reason: reason})
 }
 
-// worker reads files one after the other, into one buffer.
+// worker reads files one after the other.
 type worker struct {
-	fsys   fs.FS
-	o      Options
-	buffer []byte
+	fsys fs.FS
+	o    Options
+	in   *bufio.Reader
 }
 
-// file reads one file.
+// file reads one file. Of those over the bound captures and logs are read, as a stream.
 func (w *worker) file(r *result) {
 	f, err := w.fsys.Open(r.name)
 	if err != nil {
@@ -176,60 +178,31 @@ func (w *worker) file(r *result) {
 		return
 	}
 	defer f.Close()
-	text, more, err := w.load(f)
+	w.in.Reset(f)
+	beginning, _ := w.in.Peek(headSize) // what is wrong is met again
+	wide := isUTF16(beginning)
+	if isPacked(beginning) {
+		w.scan(r, w.in, nil)
+		return
+	}
+	if isBinary(beginning) && !wide {
+		return
+	}
+	text, err := io.ReadAll(io.LimitReader(w.in, w.o.MaxFile+1))
 	r.bytes = int64(len(text))
-	packed := isPacked(text)
 	switch {
 	case err != nil:
 		r.unread("unreadable", reasonOf(err))
-	case more || packed:
-		w.large(r, f, text, packed)
-	case isBinary(text) && !isUTF16(text):
-	case w.o.KeepFile != nil && !isUTF16(text) && !w.o.KeepFile(text):
+	case r.bytes > w.o.MaxFile && mayBeLarge(head{name: r.name, text: text[:min(len(text), headSize)], tree: true}.recognise()):
+		w.scan(r, io.MultiReader(bytes.NewReader(text), w.in), nil)
+	case r.bytes > w.o.MaxFile:
+		r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
+	case w.o.KeepFile != nil && !wide && !w.o.KeepFile(text):
 		r.read = true
 		r.stats.Lines = bytes.Count(text, []byte("\n"))
 	default:
 		w.scan(r, bytes.NewReader(text), text)
 	}
-}
-
-// load reads a file up to the bound, of a binary one the beginning. more: there is
-// more of it.
-func (w *worker) load(f io.Reader) (text []byte, more bool, err error) {
-	if w.buffer == nil {
-		w.buffer = make([]byte, 64<<10)
-	}
-	for n := 0; ; {
-		read, err := f.Read(w.buffer[n:])
-		n += read
-		switch {
-		case errors.Is(err, io.EOF):
-			return w.buffer[:n], false, nil
-		case err != nil:
-			return w.buffer[:n], false, err
-		case n >= binaryHead && n-read < binaryHead && isBinary(w.buffer[:n]) && !isPacked(w.buffer[:n]) && !isUTF16(w.buffer[:n]):
-			return w.buffer[:binaryHead], false, nil
-		case int64(n) > w.o.MaxFile:
-			return w.buffer[:n], true, nil
-		case n == len(w.buffer):
-			w.buffer = append(w.buffer, make([]byte, min(len(w.buffer), int(w.o.MaxFile)))...)
-		}
-	}
-}
-
-// large reads what is compressed or over the bound: captures and logs as a stream.
-func (w *worker) large(r *result, f io.Reader, text []byte, packed bool) {
-	if !packed {
-		h := head{name: r.name, text: text[:headSize], tree: true}
-		if isBinary(text) {
-			return
-		}
-		if !streams(h.recognise()) {
-			r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
-			return
-		}
-	}
-	w.scan(r, io.MultiReader(bytes.NewReader(bytes.Clone(text)), f), nil)
 }
 
 // scan reads a file as what it is. Where that fails, its literals are searched, if its
@@ -238,7 +211,7 @@ func (w *worker) scan(r *result, in io.Reader, text []byte) {
 	o := w.o
 	o.Open = w.opener(r.name)
 	collect := func(c Call) error {
-		c.Body, c.URL = bytes.Clone(c.Body), string([]byte(c.URL)) // what the buffer holds changes
+		c.URL = strings.Clone(c.URL) // the text need not stay
 		r.calls = append(r.calls, c)
 		return nil
 	}

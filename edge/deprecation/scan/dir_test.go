@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // literalsOf is what a tree yields, each literal as "FILE:LINE TEXT".
@@ -23,9 +25,7 @@ func literalsOf(t *testing.T, fsys fs.FS, o Options) ([]string, Stats) {
 		all = append(all, fmt.Sprintf("%s:%d %s", file, c.Line, strings.TrimSpace(c.Method+" "+c.URL)))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all, stats
 }
 
@@ -100,17 +100,11 @@ func TestDirPassesOver(t *testing.T) {
 		"binary": "\x00" + text, "binary.late": text + strings.Repeat("y", binaryHead-len(text)-1) + "\x00", "large.go": text + strings.Repeat("y", 20<<10),
 		"text.late": text + strings.Repeat("y", binaryHead) + "\x00", "forbidden.go": text,
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(root, name), []byte(content), 0o644))
 	}
 	for _, link := range []string{"link.go", "link"} {
-		if err := os.Symlink(filepath.Join(root, map[string]string{"link.go": "a.go", "link": "sub"}[link]), filepath.Join(root, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join(root, map[string]string{"link.go": "a.go", "link": "sub"}[link]), filepath.Join(root, link)))
 	}
 	got, stats := literalsOf(t, unreadableFile{os.DirFS(root), "forbidden.go"}, Options{MaxFile: 16 << 10})
 	if diff := cmp.Diff([]string{"a.go:1 /zones/1/filters", "sub/b.go:1 /zones/1/filters", "text.late:1 /zones/1/filters"}, got); diff != "" {
@@ -152,5 +146,15 @@ func TestDirStopsAndFails(t *testing.T) {
 	got, _ := literalsOf(t, fstest.MapFS{"a.go": {Data: []byte("\"/a/b\" \"/c/d\"")}}, Options{Keep: func(target []byte) bool { return string(target) == "/c/d" }})
 	if diff := cmp.Diff([]string{"a.go:1 /c/d"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLargePlanInATree: a plan of Terraform is read past the bound of other files.
+func TestLargePlanInATree(t *testing.T) {
+	plan := `{"format_version": "1.2", "filler": "` + strings.Repeat("x", 20<<10) + `", "resource_changes": [{"address": "cloudflare_filter.a",
+		"type": "cloudflare_filter", "name": "a", "provider_name": "registry.terraform.io/cloudflare/cloudflare", "change": {"actions": ["create"], "after": {"zone_id": "z"}}}]}`
+	got, stats := literalsOf(t, fstest.MapFS{"plan.json": {Data: []byte(plan)}, "other.json": {Data: []byte(`{"a": "` + strings.Repeat("x", 20<<10) + `"}`)}}, Options{MaxFile: 16 << 10})
+	if len(got) == 0 || !strings.HasPrefix(got[0], "plan.json:") || len(stats.Unread) != 1 {
+		t.Errorf("got %v, unread %v", got, stats.Unread)
 	}
 }

@@ -48,7 +48,7 @@ var readers = map[Format]call.Reader{
 	Requests:  call.Whole(document.Requests),
 	Document:  call.Whole(document.Any),
 	Markdown:  call.Whole(document.Markdown),
-	Terraform: terraform.Plan,
+	Terraform: call.Whole(terraform.Plan),
 	HCL:       call.Whole(readHCL),
 }
 
@@ -69,8 +69,9 @@ func readerOf(f Format, name string) call.Reader {
 	return readers[f]
 }
 
-// streams reports whether a format is read in constant memory, however long.
-func streams(f Format) bool {
+// mayBeLarge reports whether files of a format are read past [call.Options].MaxFile: those
+// that are read as a stream, and plans of Terraform, of which a large fleet has large ones.
+func mayBeLarge(f Format) bool {
 	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
 }
 

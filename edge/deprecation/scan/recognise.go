@@ -46,14 +46,19 @@ func choose(in *bufio.Reader, name string, o Options, tree bool) (Format, *bufio
 		return o.Format, in, h.mayBe(o.Format)
 	}
 	format := h.recognise()
-	switch {
-	case format != Unknown && !(format == Document && h.mayBeLong()):
-		return format, in, nil
-	case h.mayBeLong():
-		return h.chooseWhole(in, o)
+	if (format == Unknown || format == Document) && h.mayBeLong() { // its kind may show only behind its head
+		if h.text, err = call.ReadWhole(in, o.MaxDocument); err != nil {
+			return Unknown, in, err
+		}
+		in = bufio.NewReaderSize(bytes.NewReader(h.text), max(o.MaxLine, headSize))
+		h.whole = true
+		format = h.recognise()
 	}
-	format, err = h.unknown()
-	return format, in, err
+	if format == Unknown {
+		format, err = h.unknown()
+		return format, in, err
+	}
+	return format, in, nil
 }
 
 // unknown is what a text is taken for that no format is recognised in.
@@ -113,30 +118,19 @@ func (h head) recognise() Format {
 	return h.byLines()
 }
 
+// ends are those of names that leave no doubt.
+var ends = map[Format]string{
+	HCL: ".tf .tofu .tf.json .tofu.json", Requests: ".http .rest", Document: ".ipynb", Markdown: ".md .markdown", HAR: ".har", Shell: ".sh .bash .zsh .ksh",
+}
+
 // formatOfName is the format of files whose name leaves no doubt.
 func formatOfName(name string) Format {
-	base := strings.ToLower(path.Base(name))
-	for _, end := range []struct {
-		text   string
-		format Format
-	}{
-		{".tf", HCL},
-		{".tofu", HCL},
-		{".tf.json", HCL},
-		{".tofu.json", HCL},
-		{".http", Requests},
-		{".rest", Requests},
-		{".ipynb", Document},
-		{".md", Markdown},
-		{".markdown", Markdown},
-		{".har", HAR},
-		{".sh", Shell},
-		{".bash", Shell},
-		{".zsh", Shell},
-		{".ksh", Shell},
-	} {
-		if strings.HasSuffix(base, end.text) {
-			return end.format
+	name = strings.ToLower(name)
+	for format, all := range ends {
+		for end := range strings.FieldsSeq(all) {
+			if strings.HasSuffix(name, end) {
+				return format
+			}
 		}
 	}
 	return Unknown
@@ -262,25 +256,4 @@ func (c lineCounts) best() Format {
 func (h head) mayBeLong() bool {
 	text := bytes.TrimSpace(h.text)
 	return !h.whole && (len(text) > 0 && text[0] == '{' || isTree(h.name))
-}
-
-// chooseWhole reads a document whole and tells it by all of its outermost members.
-func (h head) chooseWhole(in *bufio.Reader, o Options) (Format, *bufio.Reader, error) {
-	text, err := call.ReadWhole(in, o.MaxDocument)
-	if err != nil {
-		return Unknown, in, err
-	}
-	again := bufio.NewReaderSize(bytes.NewReader(text), max(o.MaxLine, headSize))
-	if bytes.TrimSpace(text)[0] != '{' {
-		if yamlAPI().Match(text) {
-			return OpenAPI, again, nil
-		}
-	} else if f := formatOfKeys(jsontext.TopKeys(text)); f != Unknown {
-		return f, again, nil
-	}
-	if isTree(h.name) {
-		return Document, again, nil
-	}
-	format, err := h.unknown()
-	return format, again, err
 }

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // generated is a reader that repeats a block up to a size, so that a large input
@@ -113,9 +115,7 @@ func BenchmarkReader(b *testing.B) {
 	for _, format := range []Format{AccessLog, Records, Plain, HAR} {
 		b.Run(string(format), func(b *testing.B) {
 			text, err := io.ReadAll(large(size)[format])
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -129,9 +129,7 @@ func BenchmarkReader(b *testing.B) {
 
 func BenchmarkContains(b *testing.B) {
 	text, err := io.ReadAll(large(64 << 20)[AccessLog])
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		for rest := text; len(rest) > 0; { // by lines, as a reader must

@@ -9,15 +9,14 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Each method of an SDK stands for a call of the calendar, and is found where its
 // package is imported, and nowhere else.
 func TestSDKs(t *testing.T) {
 	clients, err := schema.Clients()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m := newSearch(t, nil).Matcher
 	for _, sdk := range clients.SDKs {
 		tree, without := fstest.MapFS{}, fstest.MapFS{}

@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
 	"github.com/seawall-dev/seawall/edge/deprecation/search"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var only = flag.String("form", "", "try this form alone")
@@ -45,9 +46,7 @@ const emptyAnswer = `{"success":true,"errors":[],"result":{"id":"x"}}`
 // member of a body, whole and partial, each header, each member of an answer.
 func uses(t testing.TB) []use {
 	calendar, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var all []use
 	for _, r := range calendar.Rules {
 		add := func(u use) {
@@ -400,34 +399,22 @@ func (f form) carries(u use) bool {
 func (f form) write(t testing.TB, u use) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "forms", f.file+".tmpl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	parsed, err := template.New(f.file).Funcs(functions).Parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b bytes.Buffer
-	if err := parsed.Execute(&b, u); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parsed.Execute(&b, u))
 	return b.Bytes()
 }
 
 func newSearch(t testing.TB, found func(file string, c scan.Call, notices []deprecation.Notice)) *search.Search {
 	t.Helper()
 	calendar, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, err := deprecation.NewMatcher(calendar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	clients, err := schema.Clients()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	day := deprecation.Date("2026-11-21").Time()
 	return &search.Search{
 		Matcher: m, Day: day, Hosts: search.Hosts{Names: clients.Hosts, Base: clients.Base}, Collector: report.NewCollector(day, nil), SDKs: clients.SDKs, Found: found,
@@ -532,9 +519,7 @@ func compareTable(t *testing.T, table string) {
 	t.Helper()
 	const file, begin, end = "../../../docs/deprecations.md", "<!-- forms, written by go test ./edge/deprecation/search -update -->\n", "<!-- end forms -->"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	before, rest, ok := strings.Cut(string(text), begin)
 	old, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
@@ -546,7 +531,5 @@ func compareTable(t *testing.T, table string) {
 	if !*update {
 		t.Fatalf("the table in %s is not what was found; run go test ./edge/deprecation/search -update\n%s", file, table)
 	}
-	if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(before+begin+table+end+after), 0o644))
 }

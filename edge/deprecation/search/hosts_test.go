@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/search"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestHosts(t *testing.T) {
@@ -33,9 +34,7 @@ func TestHosts(t *testing.T) {
 // are found where every host counts.
 func TestThirdPartiesAreNoAlarm(t *testing.T) {
 	text, err := os.ReadFile("testdata/thirdparty.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	addresses := strings.Fields(string(text))
 	if len(addresses) != 100 {
 		t.Fatalf("%d addresses", len(addresses))

@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // What a folder's report says in SARIF holds against the standard's schema, and
@@ -27,19 +29,13 @@ func TestSARIFOfATree(t *testing.T) {
 	}
 	s := newSearch(t, nil)
 	in, err := s.Tree(tree, "tree")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := s.Collector.Report(s.Matcher.Calendar())
 	r.Inputs = append(r.Inputs, in)
 	var out bytes.Buffer
-	if err := r.SARIF(&out, "1.2.3"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.SARIF(&out, "1.2.3"))
 	log, err := sarif.FromBytes(out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, run := range log.Runs { // what the library writes by itself, empty, and the schema refuses
 		run.Language, run.Tool.Driver.Language, run.NewlineSequences = "en-US", "en-US", []string{"\n"}
 	}
@@ -58,9 +54,7 @@ func TestSARIFOfATree(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(out.Bytes(), &view); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out.Bytes(), &view))
 	seen := map[string]bool{}
 	for _, result := range view.Runs[0].Results {
 		at := result.Locations[0].PhysicalLocation

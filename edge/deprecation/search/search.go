@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -67,7 +66,9 @@ func (s *Search) Reader(r io.Reader, name string) (report.Input, error) {
 func (s *Search) Tree(fsys fs.FS, name string) (report.Input, error) {
 	in := report.Input{Name: name}
 	o := s.options()
-	o.KeepFile = func(text []byte) bool { return s.Matcher.MayHold(text) || len(s.SDKs) > 0 && s.mentionsVendor(text) }
+	o.KeepFile = func(text []byte) bool { // a call, or an import or a resource of the vendor's
+		return s.Matcher.MayHold(text) || len(s.SDKs) > 0 && bytes.Contains(text, []byte("cloudflare"))
+	}
 	o.Progress = s.Progress
 	stats, err := scan.Dir(fsys, o, func(file string, c scan.Call) error {
 		s.call(&in, path.Join(name, file), c)
@@ -83,10 +84,6 @@ func (s *Search) Tree(fsys fs.FS, name string) (report.Input, error) {
 	}
 	return in, err
 }
-
-// mentionsVendor reports whether a text names the vendor: in an import, or in a
-// resource of its provider.
-func (s *Search) mentionsVendor(text []byte) bool { return bytes.Contains(text, []byte("cloudflare")) }
 
 func (s *Search) options() scan.Options {
 	o := scan.Options{KeepWhole: true, Keep: s.Matcher.MayMatch}
@@ -132,7 +129,7 @@ func request(c scan.Call) deprecation.Request {
 // whose method is not known.
 func (s *Search) Notices(c scan.Call) []deprecation.Notice {
 	if c.Method == "" {
-		return s.ofAddress(c.URL)
+		return s.Matcher.MatchPath(c.URL, s.Day)
 	}
 	notices := s.Matcher.Match(request(c), s.Day)
 	if c.Response == nil {
@@ -148,36 +145,4 @@ func (s *Search) Notices(c scan.Call) []deprecation.Notice {
 		notices = append(notices, n)
 	}
 	return notices
-}
-
-// ofAddress is what the calendar says of a path, whatever the method. Where a rule
-// is about a query, that decides which of its days counts and how to rewrite it.
-func (s *Search) ofAddress(text string) (notices []deprecation.Notice) {
-	for _, rule := range s.Matcher.MatchPath(text) {
-		found := false
-		for _, n := range s.Matcher.Match(deprecation.Request{Method: http.MethodGet, URL: text}, s.Day) {
-			if n.Rule != rule.ID || n.Info {
-				continue
-			}
-			found = true
-			notices = append(notices, withoutMethod(n))
-		}
-		if !found {
-			notices = append(notices, rule.Notice(s.Day))
-		}
-	}
-	return notices
-}
-
-// withoutMethod takes out the method that was tried.
-func withoutMethod(n deprecation.Notice) deprecation.Notice {
-	if n.Rewrite != nil {
-		rewrite := *n.Rewrite
-		rewrite.Method = ""
-		n.Rewrite = &rewrite
-	}
-	for i := range n.Rewrites {
-		n.Rewrites[i].Method = ""
-	}
-	return n
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // benchAnswer is the entry point of a tuned zone, as it comes over the wire.
@@ -29,13 +30,9 @@ func benchAnswer(b *testing.B) Response {
 		}},
 	}
 	envelope, err := EncodeResult(ruleset, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	body, err := envelope.Bytes()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	return Response{Call: "GET /zones/a/rulesets", Status: 200, Body: body}
 }
 
@@ -56,9 +53,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var got any
-			if err := json.Unmarshal(answer.Body, &got); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, json.Unmarshal(answer.Body, &got))
 		}
 	})
 }

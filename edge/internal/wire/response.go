@@ -120,26 +120,21 @@ func (r Response) ambiguous(err error) string {
 
 // failure returns the failure an answer tells of.
 func (r Response) failure() error {
-	err := DecodeError(r.Call, r.Status, r.Header, r.Body)
-	var e *edge.Error
-	if r.Confidential && errors.As(err, &e) {
-		e.Body, e.Details = "", unquoted(e.Details)
+	e := DecodeError(r.Call, r.Status, r.Header, r.Body)
+	if r.Confidential {
+		e = e.WithDetails(unquoted)
+		e.Body = ""
 	}
-	return err
+	return e
 }
 
 // notQuoted stands for what the platform said of the request.
 const notQuoted = "the text of the answer is not shown, because it may contain the new secret"
 
-// unquoted leaves the codes of details, and the beginning of each pointer that is made of
-// our own words.
-func unquoted(details []edge.ErrorDetail) (kept []edge.ErrorDetail) {
-	for _, d := range details {
-		kept = append(kept, edge.ErrorDetail{
-			Code: d.Code, Message: notQuoted, Pointer: ownPointer().FindString(d.Pointer), Chain: unquoted(d.Chain),
-		})
-	}
-	return kept
+// unquoted leaves the code of a detail, and the beginning of its pointer that is made of our
+// own words.
+func unquoted(d edge.ErrorDetail) edge.ErrorDetail {
+	return edge.ErrorDetail{Code: d.Code, Message: notQuoted, Source: edge.ErrorSource{Pointer: ownPointer().FindString(d.Source.Pointer)}, Chain: d.Chain}
 }
 
 // ownPointer is a JSON pointer into the body of a creation, or how one begins.
@@ -169,13 +164,13 @@ func isNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || bytes.Equal(raw, []byte("null"))
 }
 
-// DecodeError returns the failure an answer tells of, always an [*edge.Error].
+// DecodeError returns the failure an answer tells of.
 // A body that is not an envelope, as gateways send it, is kept as an excerpt.
-func DecodeError(call string, status int, header http.Header, body []byte) error {
+func DecodeError(call string, status int, header http.Header, body []byte) *edge.Error {
 	e := &edge.Error{Call: call, Status: status, RetryAfter: RetryAfter(header)}
 	var env Envelope
 	if err := json.Unmarshal(body, &env); err == nil && exactjson.Check(body) == nil {
-		e.Details = decodeDetails(env.Errors)
+		e.Details = env.Errors
 	}
 	if len(e.Details) == 0 {
 		e.Body = Excerpt(body)

@@ -211,16 +211,8 @@ func (d Dialect) TranslateError(err error) error {
 	}
 	neutral, own := "com."+neutralVendor+".", "com."+d.vendor()+"."
 	swap := strings.NewReplacer(neutral, own, own, neutral)
-	copied := *e
-	copied.Details = translateDetails(e.Details, swap)
-	return &copied
-}
-
-func translateDetails(details []edge.ErrorDetail, swap *strings.Replacer) []edge.ErrorDetail {
-	var out []edge.ErrorDetail
-	for _, d := range details {
-		d.Message, d.Pointer, d.Chain = swap.Replace(d.Message), swap.Replace(d.Pointer), translateDetails(d.Chain, swap)
-		out = append(out, d)
-	}
-	return out
+	return e.WithDetails(func(d edge.ErrorDetail) edge.ErrorDetail {
+		d.Message, d.Source.Pointer = swap.Replace(d.Message), swap.Replace(d.Source.Pointer)
+		return d
+	})
 }

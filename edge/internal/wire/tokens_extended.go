@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -42,58 +43,47 @@ func (d Dialect) EncodeGroups(groups []edge.PermissionGroup) (json.RawMessage, e
 func EncodeSecret(secret edge.Secret) (json.RawMessage, error) { return json.Marshal(secret.Reveal()) }
 
 // DecodeToken reads an answer that is one token.
-func (d Dialect) DecodeToken(r Response) (edge.Token, error) {
+func (d Dialect) DecodeToken(r Response) (token edge.Token, err error) {
 	var raw json.RawMessage
 	if _, err := r.Decode(&raw); err != nil {
-		return edge.Token{}, err
+		return token, err
 	}
-	return d.token(r, raw)
-}
-
-// DecodeTokens reads one page of a list of tokens.
-func (d Dialect) DecodeTokens(r Response) ([]edge.Token, Info, error) {
-	var list []json.RawMessage
-	info, err := r.DecodePage(&list)
-	if err != nil {
-		return nil, Info{}, err
-	}
-	tokens := make([]edge.Token, len(list))
-	for i, raw := range list {
-		if tokens[i], err = d.token(r, raw); err != nil {
-			return nil, Info{}, err
-		}
-	}
-	return tokens, info, nil
-}
-
-func (d Dialect) token(r Response, raw json.RawMessage) (edge.Token, error) {
-	var token edge.Token
 	if err := json.Unmarshal(d.Translate(raw), &token); err != nil {
 		return edge.Token{}, r.unreadable(jsonReason(err))
 	}
 	if token.ID == "" {
-		return edge.Token{}, r.unreadable("the answer holds a token without an id")
+		return edge.Token{}, r.unreadable(noTokenID)
 	}
 	return token, nil
 }
 
+const noTokenID = "the answer holds a token without an id"
+
+// DecodeTokens reads one page of a list of tokens.
+func (d Dialect) DecodeTokens(r Response) ([]edge.Token, Info, error) {
+	translate := func(list []byte) []byte { return changeElements(list, d.Translate) }
+	return decodeList(r, translate, func(t edge.Token) bool { return t.ID != "" }, noTokenID)
+}
+
 // DecodeGroups reads a list of permission groups, or one page of it.
 func (d Dialect) DecodeGroups(r Response) ([]edge.PermissionGroup, Info, error) {
+	isWhole := func(g edge.PermissionGroup) bool { return g.ID != "" && g.Name != "" }
+	return decodeList(r, d.TranslateGroups, isWhole, "the answer holds a permission group without its id or its name")
+}
+
+// decodeList reads a list, or one page of it, of which every element must be whole.
+func decodeList[T any](r Response, translate func([]byte) []byte, isWhole func(T) bool, problem string) (list []T, info Info, err error) {
 	var raw json.RawMessage
-	info, err := r.DecodePage(&raw)
-	if err != nil {
+	if info, err = r.DecodePage(&raw); err != nil {
 		return nil, Info{}, err
 	}
-	var groups []edge.PermissionGroup
-	if err := json.Unmarshal(d.TranslateGroups(raw), &groups); err != nil {
+	if err := json.Unmarshal(translate(raw), &list); err != nil {
 		return nil, Info{}, r.unreadable(jsonReason(err))
 	}
-	for _, group := range groups {
-		if group.ID == "" || group.Name == "" {
-			return nil, Info{}, r.unreadable("the answer holds a permission group without its id or its name")
-		}
+	if slices.ContainsFunc(list, func(one T) bool { return !isWhole(one) }) {
+		return nil, Info{}, r.unreadable(problem)
 	}
-	return groups, info, nil
+	return list, info, nil
 }
 
 // DecodeSecret reads a token's new secret. No error quotes the answer.

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 var dialects = []Dialect{{}, {Vendor: "acme"}, {"cloudflare", ConditionNewer}}
@@ -17,17 +18,11 @@ var dialects = []Dialect{{}, {Vendor: "acme"}, {"cloudflare", ConditionNewer}}
 // answerWith is a successful answer with this result, in a dialect's own words.
 func answerWith(t *testing.T, d Dialect, result any, err error) Response {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	env, err := EncodeResult(result, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, err := env.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d.Vendor != "" && strings.Contains(string(body), "com.vendor.") {
 		t.Errorf("the nouns' spelling is on the wire: %s", body)
 	}
@@ -116,9 +111,7 @@ func TestRolledSecretIsNotQuoted(t *testing.T) {
 
 func TestPagesHaveNumbers(t *testing.T) {
 	env, err := EncodeResult([]int{}, &Info{Page: new(3), PerPage: new(50), Count: new(0), TotalCount: new(0), TotalPages: new(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, err := env.Bytes()
 	want := `{"result":[],"success":true,"errors":[],"messages":[],"result_info":{"page":3,"per_page":50,"count":0,"total_count":0,"total_pages":0}}`
 	if err != nil || string(body) != want {
@@ -131,31 +124,6 @@ func TestPagesHaveNumbers(t *testing.T) {
 	}
 }
 
-func TestMatchExtended(t *testing.T) {
-	for _, c := range []struct {
-		method, path string
-		want         Route
-	}{
-		{"GET", edge.TokensPath(), Route{Call: edge.CallUserTokens}},
-		{"GET", edge.VerifyTokenPath(), Route{Call: edge.CallVerifyToken}},
-		{"GET", edge.PermissionGroupsPath(""), Route{Call: edge.CallPermissionGroups}},
-		{"GET", edge.TokenPath("a/b c"), Route{Call: edge.CallUserToken, Token: "a/b c"}},
-		{"PUT", edge.TokenPath("a"), Route{Call: edge.CallUpdateToken, Token: "a"}},
-		{"DELETE", edge.TokenPath("a"), Route{Call: edge.CallDeleteToken, Token: "a"}},
-		{"PUT", edge.TokenValuePath("a"), Route{Call: edge.CallRollToken, Token: "a"}},
-	} {
-		if got, err := Match(Extended, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
-			t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
-		}
-		if _, err := Match(Patterns, c.method, c.path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
-			t.Errorf("%s %s is documented: %v", c.method, c.path, err)
-		}
-	}
-	if _, err := Match(Extended, "PATCH", edge.TokenPath("a")); !errors.Is(err, edge.ErrNotOffered) {
-		t.Errorf("PATCH: %v", err)
-	}
-}
-
 // Law: translating the scopes of groups twice changes nothing.
 func TestLawGroupsTranslateBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -165,9 +133,7 @@ func TestLawGroupsTranslateBack(t *testing.T) {
 			return edge.PermissionGroup{ID: "g", Name: "n", Scopes: rapid.SliceOfN(scope, 1, 3).Draw(t, "scopes")}
 		})).Draw(t, "groups")
 		data, err := d.EncodeGroups(groups)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		back, _, err := d.DecodeGroups(Response{Status: 200, Body: []byte(`{"success":true,"result":` + string(data) + `}`)})
 		if err != nil || len(back) != len(groups) || len(groups) > 0 && !reflect.DeepEqual(back, groups) {
 			t.Fatalf("%v: got %+v, want %+v", err, back, groups)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const tokenSecret = "sim-token-0123456789abcdef"
@@ -63,17 +64,11 @@ func TestCreatedIsReadBackWhole(t *testing.T) {
 func created(t *testing.T, d Dialect, token edge.CreatedToken) Response {
 	t.Helper()
 	result, err := d.EncodeCreated(token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	env, err := EncodeResult(result, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, err := env.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d.Vendor != "" && strings.Contains(string(body), "com.vendor.") {
 		t.Errorf("the nouns' spelling is on the wire: %s", body)
 	}
@@ -168,9 +163,7 @@ func TestLawTranslationIsItsOwnInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Dialect{Vendor: aVendor.Draw(t, "vendor")}
 		before, err := json.Marshal(aBody.Draw(t, "body"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		there := d.Translate(before)
 		if back := d.Translate(there); !sameJSON(t, before, back) {
 			t.Fatalf("%s\nthere %s\nback  %s", before, there, back)
@@ -179,7 +172,7 @@ func TestLawTranslationIsItsOwnInverse(t *testing.T) {
 		if d.SwapKey(d.SwapKey(key)) != key {
 			t.Fatalf("%q", key)
 		}
-		told := &edge.Error{Details: []edge.ErrorDetail{{Message: key + " " + key, Pointer: "/" + key, Chain: []edge.ErrorDetail{{Message: key}}}}}
+		told := &edge.Error{Details: []edge.ErrorDetail{{Message: key + " " + key, Source: edge.ErrorSource{Pointer: "/" + key}, Chain: []edge.ErrorDetail{{Message: key}}}}}
 		if got := d.TranslateError(d.TranslateError(told)); !reflect.DeepEqual(got, error(told)) {
 			t.Fatalf("%v became %v", told, got)
 		}
@@ -188,9 +181,7 @@ func TestLawTranslationIsItsOwnInverse(t *testing.T) {
 
 func sameJSON(t *rapid.T, a, b []byte) bool {
 	var x, y any
-	if err := errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)))
 	return reflect.DeepEqual(x, y)
 }
 

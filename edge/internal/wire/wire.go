@@ -4,7 +4,7 @@
 // A call travels like this:
 //
 //	client                                      simulator
-//	NewRequest(ctx, method, url, body)   ───▶   Match(method, path), DecodeBody(…)
+//	NewRequest(ctx, method, url, body)   ───▶   DecodeBody(…)
 //	Response{…}.Decode(&result)          ◀───   EncodeResult(…) or EncodeError(…), Envelope.Bytes
 //
 // Reading is strict about the envelope and lenient about what is inside it. A
@@ -26,15 +26,18 @@ import (
 
 // Envelope is what every JSON answer comes in (reference, "Response envelope").
 type Envelope struct {
-	Result   json.RawMessage `json:"result"`
-	Success  bool            `json:"success"`
-	Errors   []Message       `json:"errors"`
-	Messages json.RawMessage `json:"messages"` // of any shape; nil is written as null, which the platform does on some failures
-	Info     *Info           `json:"result_info,omitempty"`
+	Result   json.RawMessage    `json:"result"`
+	Success  bool               `json:"success"`
+	Errors   []edge.ErrorDetail `json:"errors"`
+	Messages json.RawMessage    `json:"messages"` // of any shape; nil is written as null, which the platform does on some failures
+	Info     *Info              `json:"result_info,omitempty"`
 }
 
-// noMessages are the messages of usual answers.
-var noMessages = json.RawMessage("[]")
+// What usual answers have.
+var (
+	noErrors   = []edge.ErrorDetail{}
+	noMessages = json.RawMessage("[]")
+)
 
 // Info is the part of an envelope that tells of paging: by a cursor for
 // rulesets, by numbers for tokens. What is nil was not said.
@@ -51,21 +54,6 @@ type Info struct {
 // Cursors point at neighbouring pages; an empty After means the last page.
 type Cursors struct {
 	After string `json:"after,omitempty"`
-}
-
-// Message is one element of an envelope's errors or messages (reference,
-// "Errors"). Some ruleset errors have no code.
-type Message struct {
-	Code             int       `json:"code,omitempty"`
-	Message          string    `json:"message"`
-	DocumentationURL string    `json:"documentation_url,omitempty"`
-	Source           *Source   `json:"source,omitempty"`
-	Chain            []Message `json:"error_chain,omitempty"`
-}
-
-// Source says which member of the request body an error is about.
-type Source struct {
-	Pointer string `json:"pointer,omitempty"`
 }
 
 // After returns the cursor of the next page, empty on the last one.
@@ -89,39 +77,11 @@ func EncodeResult(result any, info *Info) (Envelope, error) {
 	if err != nil {
 		return Envelope{}, err
 	}
-	return Envelope{Result: raw, Success: true, Errors: []Message{}, Messages: noMessages, Info: info}, nil
+	return Envelope{Result: raw, Success: true, Errors: noErrors, Messages: noMessages, Info: info}, nil
 }
 
 // EncodeError returns the envelope of a failure. The status and Retry-After
 // belong to the header and are left to the caller.
 func EncodeError(e *edge.Error) Envelope {
-	errs := encodeDetails(e.Details)
-	if errs == nil {
-		errs = []Message{}
-	}
-	return Envelope{Result: json.RawMessage("null"), Errors: errs, Messages: noMessages}
-}
-
-func encodeDetails(details []edge.ErrorDetail) []Message {
-	var out []Message
-	for _, d := range details {
-		m := Message{Code: d.Code, Message: d.Message, DocumentationURL: d.DocumentationURL, Chain: encodeDetails(d.Chain)}
-		if d.Pointer != "" {
-			m.Source = &Source{Pointer: d.Pointer}
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-func decodeDetails(messages []Message) []edge.ErrorDetail {
-	var out []edge.ErrorDetail
-	for _, m := range messages {
-		d := edge.ErrorDetail{Code: m.Code, Message: m.Message, DocumentationURL: m.DocumentationURL, Chain: decodeDetails(m.Chain)}
-		if m.Source != nil {
-			d.Pointer = m.Source.Pointer
-		}
-		out = append(out, d)
-	}
-	return out
+	return Envelope{Result: json.RawMessage("null"), Errors: append(noErrors, e.Details...), Messages: noMessages}
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestDecodeTellsUnreadableFromEmpty(t *testing.T) {
@@ -60,7 +60,7 @@ func TestPartOfAnAnswerIsUnreadable(t *testing.T) {
 // What an ambiguous answer says of a failure is not acted on, and the secret of a creation is
 // not quoted.
 func TestAmbiguousFailure(t *testing.T) {
-	err := DecodeError("GET /x", 400, nil, []byte(`{"success":false,"errors":[{"code":1,"code":1000,"message":"no"}]}`))
+	var err error = DecodeError("GET /x", 400, nil, []byte(`{"success":false,"errors":[{"code":1,"code":1000,"message":"no"}]}`))
 	var e *edge.Error
 	if !errors.As(err, &e) || e.Code() != 0 || e.Body == "" {
 		t.Errorf("got %v", err)
@@ -109,7 +109,7 @@ func TestDecodeOptional(t *testing.T) {
 
 func TestDecodeErrorKeepsWhatAPersonCanRead(t *testing.T) {
 	page := "<!DOCTYPE html><head><style>p{}</style>\n<title>Bad\x00 gateway</title><!-- x > y --><p>host\tunreachable " + strings.Repeat("é", 300)
-	err := DecodeError("GET /x", 502, nil, []byte(page))
+	var err error = DecodeError("GET /x", 502, nil, []byte(page))
 	var e *edge.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Body, "Bad gateway host unreachable éé") || len(e.Body) > 200 {
 		t.Errorf("got %q", e.Body)
@@ -121,13 +121,11 @@ func TestDecodeErrorKeepsWhatAPersonCanRead(t *testing.T) {
 
 func TestEncodeErrorIsReadBackWhole(t *testing.T) {
 	want := &edge.Error{Call: "PATCH /x", Status: 400, Details: []edge.ErrorDetail{
-		{Code: 20125, Message: "blank", Pointer: "/expression", DocumentationURL: "https://example.com/"},
+		{Code: 20125, Message: "blank", Source: edge.ErrorSource{Pointer: "/expression"}, DocumentationURL: "https://example.com/"},
 		{Message: "outer", Chain: []edge.ErrorDetail{{Code: 6111, Message: "inner"}}},
 	}, RetryAfter: 7 * time.Second}
 	body, err := EncodeError(want).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := DecodeError(want.Call, want.Status, http.Header{"Retry-After": {FormatRetryAfter(want.RetryAfter)}}, body)
 	if !reflect.DeepEqual(got, error(want)) {
 		t.Errorf("got  %#v\nwant %#v", got, want)
@@ -136,9 +134,7 @@ func TestEncodeErrorIsReadBackWhole(t *testing.T) {
 
 func TestEnvelopeOnTheWire(t *testing.T) {
 	env, err := EncodeResult([]int{}, &Info{Cursors: &Cursors{After: "c"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	body, _ := env.Bytes()
 	if got, want := string(body), `{"result":[],"success":true,"errors":[],"messages":[],"result_info":{"cursors":{"after":"c"}}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -177,53 +173,6 @@ func TestDecodeBody(t *testing.T) {
 	}
 	if err := DecodeBody(asJSON, []byte(`{"enabled":1}`), &rule); !errors.Is(err, edge.ErrInvalid) {
 		t.Errorf("with a wrong type: %v", err)
-	}
-}
-
-func withoutPattern(r Route) Route {
-	r.Pattern = ""
-	return r
-}
-
-func TestMatch(t *testing.T) {
-	id := strings.Repeat("0123456789abcdef", 2)
-	for _, c := range []struct {
-		method, path string
-		want         Route
-	}{
-		{"GET", edge.RulesetsPath(edge.AccountScope(edge.AccountID(id))), Route{Call: edge.CallRulesets, Account: edge.AccountID(id)}},
-		{"GET", edge.RulesetPath(edge.AccountScope("a"), "b"), Route{Call: edge.CallRuleset, Account: "a", Ruleset: "b"}},
-		{"GET", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged), Route{Call: edge.CallEntryPoint, Zone: "z"}},
-		{"PATCH", edge.RulePath(edge.ZoneScope("z"), "r", "u"), Route{Call: edge.CallUpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
-		{"POST", edge.TokensPath(), Route{Call: edge.CallCreateToken}},
-	} {
-		for _, offered := range [][]Pattern{Patterns, Extended} {
-			if got, err := Match(offered, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
-				t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
-			}
-		}
-	}
-	for _, path := range []string{"", "/", "/zones/", "/accounts//rulesets", "/accounts/a/rulesets/", "/zones/z/rulesets/phases/other/entrypoint"} {
-		if _, err := Match(Extended, "GET", path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
-			t.Errorf("%q: got %v", path, err)
-		}
-	}
-	root := edge.EntryPointPath(edge.AccountScope("a"), edge.PhaseFirewallManaged)
-	if got, err := Match(Extended, "GET", root); err != nil || withoutPattern(got) != (Route{Call: edge.CallEntryPoint, Account: "a"}) {
-		t.Errorf("%s: got %+v, %v", root, got, err)
-	}
-	if _, err := Match(Patterns, "GET", root); !errors.Is(err, edge.ErrNotOffered) {
-		t.Errorf("%s: got %v", root, err)
-	}
-	for i, p := range Extended {
-		ofAccount := func(p Pattern) bool { return strings.HasPrefix(p.Path, "/accounts/") }
-		if first := slices.IndexFunc(Extended, func(other Pattern) bool { return other.Call == p.Call && ofAccount(other) == ofAccount(p) }); first != i {
-			t.Errorf("%s has the pattern %s", p.Call, Extended[first])
-		}
-	}
-	var e *edge.Error
-	if _, err := Match(Patterns, "PUT", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged)); !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed {
-		t.Errorf("PUT: got %v", err)
 	}
 }
 
@@ -272,9 +221,7 @@ func FuzzRoundTrip(f *testing.F) {
 			t.Fatalf("encoding what was decoded: %v", err)
 		}
 		body, err := env.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var second edge.Ruleset
 		if _, err := (Response{Status: 200, Body: body}).Decode(&second); err != nil {
 			t.Fatalf("decoding what was encoded: %v", err)

@@ -1,7 +1,7 @@
 // Package history keeps the entries of the history in the ledger's file, as a chain of
 // hashes. It works inside the transactions of its caller and opens nothing.
 //
-//	log, err := history.Prepare(ctx, db)
+//	log := history.New(statement)                       // which returns one of [Frequent], prepared
 //	numbers, err := log.Append(ctx, tx, entries...)     // with whatever else the transaction writes
 //	head, err := log.End(ctx, tx, now)                  // before the transaction ends
 //	head.Write(path)                                    // after it has ended
@@ -114,12 +114,11 @@ type Bounds struct {
 	Bytes int64         // of all bodies together
 }
 
-// Log adds entries. Its statements are prepared once for the connection. One goroutine at
-// a time may use it.
+// Log adds entries. One goroutine at a time may use it.
 type Log struct {
-	bounds              Bounds
-	ends, insert, moved *sql.Stmt
-	looked              time.Time // when it was looked last whether entries are too old
+	bounds    Bounds
+	statement func(context.Context, *sql.Tx, string) *sql.Stmt
+	looked    time.Time // when it was looked last whether entries are too old
 
 	tx          *sql.Tx // the transaction that now is of; nil before the first
 	stored, now ends    // as the table has them, and with what was added since
@@ -131,31 +130,13 @@ const (
 	moveEnds   = `UPDATE history_ends SET head_number = ?, head_hash = ?, base_number = ?, base_hash = ?, bytes = ?`
 )
 
-// Prepare returns a log without bounds over a database of one connection in which no
-// transaction is open.
-func Prepare(ctx context.Context, db *sql.DB) (*Log, error) {
-	l := &Log{}
-	for _, s := range []struct {
-		to   **sql.Stmt
-		text string
-	}{{&l.ends, selectEnds}, {&l.insert, insertRow}, {&l.moved, moveEnds}} {
-		statement, err := db.PrepareContext(ctx, s.text)
-		if err != nil {
-			return nil, errors.Join(err, l.Close())
-		}
-		*s.to = statement
-	}
-	return l, nil
-}
+// Frequent are the statements that are run in each transaction.
+var Frequent = []string{selectEnds, insertRow, moveEnds}
 
-// Close gives the statements back.
-func (l *Log) Close() (err error) {
-	for _, s := range []*sql.Stmt{l.ends, l.insert, l.moved} {
-		if s != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	return err
+// New returns a log without bounds. statement returns one of [Frequent], prepared, in a
+// transaction.
+func New(statement func(context.Context, *sql.Tx, string) *sql.Stmt) *Log {
+	return &Log{statement: statement}
 }
 
 // Bound sets other bounds. It must not be called while entries are added.
@@ -170,7 +151,7 @@ func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 	if err := l.enter(ctx, tx); err != nil {
 		return nil, err
 	}
-	insert := tx.StmtContext(ctx, l.insert)
+	insert := l.statement(ctx, tx, insertRow)
 	for _, e := range entries {
 		e.Number, e.At = l.now.head.Number+1, e.At.UTC()
 		text, hash, err := encode(l.now.head.Hash, e)
@@ -197,7 +178,7 @@ func (l *Log) enter(ctx context.Context, tx *sql.Tx) (err error) {
 	if l.tx == tx {
 		return nil
 	}
-	l.stored, err = scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
+	l.stored, err = scanEnds(l.statement(ctx, tx, selectEnds).QueryRowContext(ctx))
 	if err == nil {
 		l.tx, l.now = tx, l.stored
 	}
@@ -234,7 +215,7 @@ func (l *Log) End(ctx context.Context, tx *sql.Tx, now time.Time) (Head, error) 
 		return l.now.head, nil
 	}
 	head, base := l.now.head, l.now.base
-	_, err := tx.StmtContext(ctx, l.moved).ExecContext(ctx, head.Number, head.Hash[:], base.Number, base.Hash[:], l.now.bytes)
+	_, err := l.statement(ctx, tx, moveEnds).ExecContext(ctx, head.Number, head.Hash[:], base.Number, base.Hash[:], l.now.bytes)
 	return head, err
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // Both formats write durations as text and leave out what is empty, and no line has a page
@@ -19,9 +21,7 @@ func TestLogAttributes(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		log, err := (&Terminal{Err: &out}).Logger(format, "info")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		log.Info("m", "took", 1500*time.Millisecond, "empty", "", "none", nil, "list", []string{}, slog.Duration("wait", 2*time.Minute),
 			"n", 0, "error", page, "reason", "a <zone> of\n", "failure", errors.New(page), "some", []string{"a", "b"})
 		want = strings.Replace(want, `of\n`, "of", 1)

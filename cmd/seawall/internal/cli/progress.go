@@ -11,12 +11,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 )
 
-// Progress returns a function that shows how far a stage is, on a terminal that can wipe a
-// line, and one that wipes it.
-func (t *Terminal) Progress() (show func(stage string, done, total int), wipe func()) {
-	return t.Follow(Quota{})
-}
-
 // Quota is a budget as a run sees it: how many requests it admits in which time, and
 // what counts them. The zero value is that of stages that send none.
 type Quota struct {
@@ -31,8 +25,9 @@ type Meter interface {
 	State() client.BudgetState
 }
 
-// Follow is [Terminal.Progress] of stages that send requests: it says how long they
-// will last. The line is kept up to date while the budget makes everything wait.
+// Follow returns a function that shows how far a stage is, on a terminal that can wipe a
+// line, and one that wipes it. Of stages that send requests it says how long they will last.
+// The line is kept up to date while the budget makes everything wait.
 func (t *Terminal) Follow(q Quota) (show func(stage string, done, total int), wipe func()) {
 	if t.screen == nil || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -69,50 +67,6 @@ func NewTerminal(in, out, err *os.File) *Terminal {
 // OutIsTerminal reports whether results go to a person's terminal, and not to a file or a pipe.
 func (t *Terminal) OutIsTerminal() bool { return t.outTTY }
 
-// HintError is an error told to a person: one problem and what to try.
-type HintError struct {
-	problem string
-	lines   []string // that say more, each shown on its own
-	Hints   []string
-	cause   error
-}
-
-func (f *HintError) Error() string { return f.problem }
-func (f *HintError) Unwrap() error { return f.cause }
-
-// Fail makes a failure of err with hints, in front of those it has already.
-func Fail(err error, hints ...string) error {
-	var inner *HintError
-	if errors.As(err, &inner) {
-		hints = append(slices.Clone(hints), inner.Hints...)
-	}
-	return &HintError{problem: err.Error(), Hints: hints, cause: err}
-}
-
-// FailLines makes a failure that takes several lines to say.
-func FailLines(err error, lines []string, hints ...string) error {
-	return &HintError{err.Error(), lines, hints, err}
-}
-
-// FileError is a file with problems, to be told line by line.
-type FileError struct {
-	Summary  string
-	Problems []desired.Problem
-}
-
-func (m *FileError) Error() string { return m.Summary }
-
-// Usage is a failure of the command line itself.
-func Usage(format string, args ...any) error {
-	return Fail(fmt.Errorf(format, args...), "seawall --help lists the commands, and --help after a command its flags")
-}
-
-// ExitError ends the program with a code and without another word: everything
-// was said already.
-type ExitError int
-
-func (e ExitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
 // exitCode maps an error to an exit code, and tells it if no one has.
 func (t *Terminal) exitCode(err error) int {
 	var status ExitError
@@ -138,9 +92,9 @@ func (t *Terminal) ShowError(err error) {
 		for _, line := range f.lines {
 			fmt.Fprintln(t.Err, "    "+OneLine(line))
 		}
-		for _, hint := range f.Hints {
-			t.Hint(hint)
-		}
+	}
+	for _, hint := range HintsOf(err) {
+		t.Hint(hint)
 	}
 }
 
@@ -184,33 +138,34 @@ func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
 // sequences, and without anything hidden in it.
 func OneLine(s string) string { return visible.Text(s) }
 
-// NetworkCause strips an error of the net package of the words around its cause.
-func NetworkCause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		err = op.Err
+// Show writes a result as --output says: as JSON, or by text.
+func (t *Terminal) Show(output string, value any, text func() error) error {
+	if output != "json" {
+		return text()
 	}
-	var call *os.SyscallError
-	if errors.As(err, &call) {
-		return call.Err
-	}
-	return err
-}
-
-// JSON writes a result as JSON.
-func (t *Terminal) JSON(value any) error {
 	encoder := json.NewEncoder(t.Out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
 
-// Show writes a result as --output says: as JSON, or by text.
-func (t *Terminal) Show(output string, value any, text func() error) error {
-	if output == "json" {
-		return t.JSON(value)
+// Forms are how a result is written, by the word of --output.
+type Forms map[string]func(io.Writer) error
+
+// ShowAs writes a result in one of its forms.
+func (t *Terminal) ShowAs(output string, forms Forms) error { return forms[output](t.Out) }
+
+// Apart writes parts of a result with an empty line between them.
+func Apart[T any](w io.Writer, parts []T, write func(T) error) error {
+	for i, part := range parts {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := write(part); err != nil {
+			return err
+		}
 	}
-	return text()
+	return nil
 }
 
 // Table writes rows in columns, each cell on one line.
@@ -223,34 +178,6 @@ func (t *Terminal) Table(rows [][]string) error {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	return w.Flush()
-}
-
-// ExitAttention is the exit code where a command has done what it could, and something is left
-// for a person: refused, unknown, or not to be read.
-const ExitAttention = ExitError(4) //nolint:errname // it is a code first
-
-// Attention ends a command with [ExitAttention] where that is needed.
-func Attention(needed bool) error {
-	if needed {
-		return ExitAttention
-	}
-	return nil
-}
-
-// ExitWith ends a command that has said everything; 0 is success.
-func ExitWith(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return ExitError(code)
-}
-
-// OneOf checks a flag that takes one of a few words.
-func OneOf(flag, value string, words ...string) error {
-	if slices.Contains(words, value) {
-		return nil
-	}
-	return Fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
 }
 
 // Plural is a number with its noun: "1 zone", "2 zones".

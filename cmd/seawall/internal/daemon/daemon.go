@@ -23,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/notify"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/review"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -62,9 +63,12 @@ type Daemon struct {
 	settings setup.Settings
 	assembly *setup.Assembly
 	log      *slog.Logger
-	failures *failureCount
+	health   *status.Status
+	sync     cron.Schedule
+	sweep    cron.Schedule
 	listener net.Listener // nil until it listens
 	reviews  *review.Service
+	notices  *notify.Service // nil: no one is to be notified
 	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
@@ -91,7 +95,7 @@ func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
 	}
 	release, err := ledger.LockState(s.StateDir)
 	if err != nil {
-		return nil, setup.Explain(err)
+		return nil, err
 	}
 	return &stateLock{s.StateDir, release}, nil
 }
@@ -104,8 +108,8 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 		return nil, err
 	}
 	fillForFolder(&s)
-	failures := &failureCount{}
-	s.Failed = failures.note
+	d := &Daemon{manager: &manager{}}
+	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
 	if format == "auto" && s.Log.Format != "" {
 		format = s.Log.Format
@@ -130,11 +134,15 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{
-		settings: s, assembly: a, log: log, failures: failures, lock: lock, manager: &manager{},
-		outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}), //nolint:contextcheck // the end of an outage is logged whatever has ended
+	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	if err = d.watch(); err == nil {
+		d.reviews, err = d.newReviews() //nolint:contextcheck // a forge is asked with the context of each call
 	}
-	if d.reviews, err = d.newReviews(); err != nil { //nolint:contextcheck // a forge is asked with the context of each call
+	if err == nil {
+		d.notices, err = d.newNotifications()
+	}
+	if err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -168,7 +176,7 @@ func (d *Daemon) listen(ctx context.Context) error {
 // only when that ends.
 func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*Daemon, error) {
 	if _, err := d.assembly.Records.Standing(ctx); errors.Is(err, ledger.ErrGone) {
-		return nil, setup.Explain(err) // the next would begin with an empty one
+		return nil, err // the next would begin with an empty one
 	}
 	next, err := newDaemon(ctx, t, o, d.lock)
 	if err != nil {
@@ -248,45 +256,22 @@ func (d *Daemon) tellReload(err error) {
 			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
 		}
 	}
-	attrs := []any{"error", err.Error()}
-	var f *cli.HintError
-	if errors.As(err, &f) && len(f.Hints) > 0 {
-		attrs = append(attrs, "hint", f.Hints[0])
-	}
-	d.log.Error("the configuration was not reloaded; the old one stays", attrs...)
-}
-
-// schedules are the configured ones, parsed.
-type schedules struct {
-	reviews     <-chan time.Time // when pull requests are reviewed
-	sync, sweep cron.Schedule
-}
-
-func (d *Daemon) schedules(ctx context.Context) (s schedules, err error) {
-	if s.reviews, err = reconcile.Ticks(ctx, d.settings.Schedule.Sync, d.settings.Schedule.Timezone); err != nil {
-		return s, err
-	}
-	if s.sync, err = reconcile.ParseSchedule(d.settings.Schedule.Sync, d.settings.Schedule.Timezone); err != nil {
-		return s, err
-	}
-	s.sweep, err = reconcile.ParseSchedule(d.settings.Schedule.Sweep, d.settings.Schedule.Timezone)
-	return s, err
+	d.log.Error("the configuration was not reloaded; the old one stays", "error", err.Error(), "hint", firstHint(err))
 }
 
 // run is the service, until ctx ends. A signal to look has it look at every zone.
 func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
-	s, err := d.schedules(ctx)
+	reviews, err := reconcile.Ticks(ctx, d.settings.Schedule.Sync, d.settings.Schedule.Timezone)
 	if err != nil {
 		return err
 	}
 	if err := d.listen(ctx); err != nil {
 		return err
 	}
-	health := d.newHealth(s.sync, s.sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	git := d.assembly.Look(s.sync)
-	pages, err := withHooks(d.pages(health), d.settings.Hooks, health.Webhook, d.log, git, d.reviews)
+	git := d.assembly.Look(d.sync)
+	pages, err := withHooks(d.pages(), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}
@@ -295,7 +280,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		served <- status.Serve(ctx, d.listener, pages)
 		stop()
 	}()
-	closeSocket := d.serveSocket(ctx, health)
+	closeSocket := d.serveSocket(ctx)
 	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	setup.LogSandbox(d.settings.Workers, sandbox.Here(), d.log)
@@ -303,17 +288,20 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
-	heart, err := d.controller(ctx, git, s.sweep, health, look)
+	heart, err := d.controller(ctx, git, look)
 	if err != nil {
 		stop()
-		return errors.Join(setup.Explain(err), <-served)
+		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
-	alive := func() bool { return len(health.Stuck()) == 0 }
+	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
 	var beside gosync.WaitGroup
-	beside.Go(func() { d.reviews.Run(ctx, s.reviews) })
+	beside.Go(func() { d.reviews.Run(ctx, reviews) })
+	if d.notices != nil {
+		beside.Go(func() { d.notices.Run(ctx) })
+	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
@@ -322,15 +310,15 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 
 // controller makes the controller of the daemon, which reports to the log, to health and to
 // the forge.
-func (d *Daemon) controller(ctx context.Context, git *source.Source, sweep cron.Schedule, health *status.Status, look <-chan os.Signal) (*controller.Controller, error) {
+func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan os.Signal) (*controller.Controller, error) {
 	memory, _ := d.assembly.Records.(reconcile.LogMemory) // without a ledger there is none
 	rulesets, _ := d.assembly.Records.(reconcile.RulesetMemory)
 	reporters := []reconcile.Reporter{
-		&reconcile.Logger{Log: d.log, Memory: memory}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health, d.reviews,
+		&reconcile.Logger{Log: d.log, Memory: memory}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, d.health, d.reviews,
 	}
 	return controller.New(ctx, controller.Config{
-		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
-		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: health.Published},
+		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
+		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
+		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: d.health.Published},
 	})
 }

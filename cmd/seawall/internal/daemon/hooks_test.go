@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile/forge"
@@ -14,22 +15,23 @@ import (
 // Every outcome of a webhook is counted, and those that refuse are logged once in a while.
 func TestWebhookOutcomes(t *testing.T) {
 	outcomes := []forge.Outcome{forge.Poked, forge.Ignored, forge.Unverified, forge.Unreadable, forge.Throttled, forge.NoPost, forge.Unready}
-	var log strings.Builder
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	r := refusedHooks{log: slog.New(slog.NewTextHandler(&log, nil)), now: func() time.Time { return now }, told: map[forge.Outcome]time.Time{}}
-	for _, o := range outcomes {
-		if !slices.Contains(status.WebhookOutcomes, string(o)) {
-			t.Errorf("%s is not counted", o)
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		log, r := slog.New(slog.NewTextHandler(&text, nil)), newRefusedHooks()
+		for _, o := range outcomes {
+			if !slices.Contains(status.WebhookOutcomes, string(o)) {
+				t.Errorf("%s is not counted", o)
+			}
+			r.note(log, o)
+			r.note(log, o)
 		}
-		r.note(o)
-		r.note(o)
-	}
-	if n := strings.Count(log.String(), "a webhook was refused"); n != 5 || len(status.WebhookOutcomes) != len(outcomes) {
-		t.Errorf("%d lines:\n%s", n, log.String())
-	}
-	now = now.Add(refusedEvery)
-	r.note(forge.Unverified)
-	if n := strings.Count(log.String(), "outcome=unverified"); n != 2 {
-		t.Errorf("%d lines:\n%s", n, log.String())
-	}
+		if n := strings.Count(text.String(), "a webhook was refused"); n != 5 || len(status.WebhookOutcomes) != len(outcomes) {
+			t.Errorf("%d lines:\n%s", n, text.String())
+		}
+		time.Sleep(refusedEvery)
+		r.note(log, forge.Unverified)
+		if n := strings.Count(text.String(), "outcome=unverified"); n != 2 {
+			t.Errorf("%d lines:\n%s", n, text.String())
+		}
+	})
 }

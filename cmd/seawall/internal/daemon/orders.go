@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -77,7 +78,7 @@ func notBegun(err error) error {
 
 // firstHint is what to try after an error; empty for nothing.
 func firstHint(err error) string {
-	if hints := setup.HintsOf(setup.Explain(err)); len(hints) > 0 {
+	if hints := cli.HintsOf(err); len(hints) > 0 {
 		return hints[0]
 	}
 	return ""

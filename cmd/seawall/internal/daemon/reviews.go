@@ -5,8 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
@@ -35,14 +36,14 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	}
 	heads := evaluate.NewHeads(d.settings.StateDir, setup.RemoteOf(d.settings.Config), evaluate.HeadsConfig{
 		Refs: forge.Kind(d.settings.Forge.Kind).HeadRefs(), Limits: setup.FetchLimits(d.settings.Forge.Limits, "forge.limits"),
-		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
-	}, d.assembly.Declared.Evaluator)
+		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.health.HeadsRefused,
+	}, d.assembly.Evaluator)
 	return review.NewService(review.Config{
 		DryRuns: zone.DryRuns{Lanes: lanes, Concurrency: 1, Limit: mostDryRuns, Careful: true},
 		Forge:   forgeClient, Heads: heads, Base: d.inForce, Names: d.assembly.Names, Lanes: lanes, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Cost: d.assembly.Lanes.Cost, Requests: requests, Now: time.Now,
-		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
+		Diagnostics: review.Diagnostics{Failed: d.health.ReviewFailed, Log: d.log, Outages: d.outages},
 	}), nil
 }
 
@@ -67,7 +68,7 @@ const mostDryRuns = 20
 // used.
 func (d *Daemon) tokensOnRecord() *token.Worker {
 	return token.New(token.Config{
-		Memory: d.assembly.TokenMemory, NameSuffix: d.assembly.Tokens.NameSuffix, CreatesTokens: d.assembly.Tokens.CreatesTokens, Now: time.Now, Log: d.log,
+		Memory: d.assembly.TokenMemory, NameSuffix: d.assembly.Tokens.NameSuffix, CreatingGroups: d.assembly.Tokens.CreatingGroups, Now: time.Now, Log: d.log,
 	})
 }
 
@@ -86,37 +87,32 @@ func withHooks(pages http.Handler, configured map[string]schema.Hook, count func
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
-	refusals := refusedHooks{log: log, now: time.Now, told: map[forge.Outcome]time.Time{}}
+	refusals := newRefusedHooks()
 	mux.Handle("/hook/git", forge.Handler(hooks, func(o forge.Outcome) {
 		log.Debug("webhook", "outcome", string(o))
 		count(string(o))
-		refusals.note(o)
+		refusals.note(log, o)
 	}, poked...))
 	return mux, nil
-}
-
-// refusedHooks logs that webhooks are refused, each outcome once in a while: who sends them
-// sees an answer without text, and its answer is often not read.
-type refusedHooks struct {
-	log *slog.Logger
-	now func() time.Time
-
-	mu   sync.Mutex
-	told map[forge.Outcome]time.Time
 }
 
 // refusedEvery is how often one outcome is logged at most.
 const refusedEvery = 10 * time.Minute
 
-func (r *refusedHooks) note(o forge.Outcome) {
-	if o == forge.Poked || o == forge.Ignored {
-		return
+// refusedHooks logs that webhooks are refused, each outcome once in a while: who sends them
+// sees an answer without text, and its answer is often not read.
+type refusedHooks map[forge.Outcome]*rate.Sometimes
+
+func newRefusedHooks() refusedHooks {
+	r := refusedHooks{}
+	for _, o := range []forge.Outcome{forge.Unverified, forge.Unreadable, forge.Throttled, forge.NoPost, forge.Unready} {
+		r[o] = &rate.Sometimes{Interval: refusedEvery}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if at, ok := r.told[o]; ok && r.now().Sub(at) < refusedEvery {
-		return
+	return r
+}
+
+func (r refusedHooks) note(log *slog.Logger, o forge.Outcome) {
+	if refused := r[o]; refused != nil {
+		refused.Do(func() { log.Warn("a webhook was refused", "outcome", string(o)) })
 	}
-	r.told[o] = r.now()
-	r.log.Warn("a webhook was refused", "outcome", string(o))
 }

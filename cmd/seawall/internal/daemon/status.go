@@ -4,53 +4,30 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync/atomic"
 	"time"
-
-	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
-// failureCount passes what fails on to the metrics, once there are any.
-type failureCount struct{ to atomic.Pointer[status.Status] }
-
-// note counts a request that failed.
-func (f *failureCount) note(err error) {
-	if f == nil {
-		return
+// watch makes what tells other programs how the daemon is.
+func (d *Daemon) watch() (err error) {
+	schedule := d.settings.Schedule
+	if d.sync, err = reconcile.ParseSchedule(schedule.Sync, schedule.Timezone); err != nil {
+		return err
 	}
-	if health := f.to.Load(); health != nil {
-		health.PlatformError(err)
+	if d.sweep, err = reconcile.ParseSchedule(schedule.Sweep, schedule.Timezone); err != nil {
+		return err
 	}
-}
-
-// review counts a review that failed.
-func (f *failureCount) review(round bool) {
-	if health := f.to.Load(); health != nil {
-		health.ReviewFailed(round)
-	}
-}
-
-// heads tells how many heads of pull requests are refused.
-func (f *failureCount) heads(refused int) {
-	if health := f.to.Load(); health != nil {
-		health.HeadsRefused(refused)
-	}
-}
-
-// newHealth is what tells other programs how the daemon is.
-func (d *Daemon) newHealth(sync, sweep cron.Schedule) *status.Status {
-	health := status.New(status.Config{
-		Now: time.Now, Sweep: sweep, Sync: sync, Version: cli.ThisVersion().Version, Look: d.lookInside, Bounds: d.bounds(),
+	d.health = status.New(status.Config{
+		Now: time.Now, Sweep: d.sweep, Sync: d.sync, Version: cli.ThisVersion().Version, Look: d.lookInside, Bounds: d.bounds(),
 	})
-	d.failures.to.Store(health)
-	return health
+	return nil
 }
 
 // The longest that work may take, beside the bounds of what it does: by far longer than
@@ -102,22 +79,16 @@ func (d *Daemon) mode() inspect.Mode {
 	return inspect.ModeApply
 }
 
-// daemonView is the daemon as people and scripts ask it.
-type daemonView struct {
-	*Daemon
-	health *status.Status
-}
-
 // Status implements [inspect.Daemon].
-func (t daemonView) Status() inspect.Status {
-	s := t.lookInside()
-	s.NotReady = t.health.NotReady(s)
+func (d *Daemon) Status() inspect.Status {
+	s := d.lookInside()
+	s.NotReady = d.health.NotReady(s)
 	return s.Judged()
 }
 
 // Zones implements [inspect.Daemon].
-func (t daemonView) Zones(word string) (inspect.ZoneList, string) {
-	heart := t.heart.Load()
+func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
+	heart := d.heart.Load()
 	if heart == nil {
 		return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
 	}
@@ -125,23 +96,23 @@ func (t daemonView) Zones(word string) (inspect.ZoneList, string) {
 }
 
 // pages are what the configured address serves, without webhooks.
-func (d *Daemon) pages(health *status.Status) http.Handler {
+func (d *Daemon) pages() http.Handler {
 	access := status.Access{Hosts: d.settings.Web.Hosts}
 	if ref := d.settings.Web.MetricsToken; ref != nil {
 		access.MetricsToken = func() (edge.Secret, error) { return setup.ReadSecret(*ref) }
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", health.Handler())
+	mux.Handle("/", d.health.Handler())
 	if d.settings.Health.Status {
-		mux.Handle("/status", inspect.Handler(daemonView{d, health}))
-		mux.Handle("/status/", inspect.Handler(daemonView{d, health}))
+		mux.Handle("/status", inspect.Handler(d))
+		mux.Handle("/status/", inspect.Handler(d))
 	}
 	return access.Guard(mux)
 }
 
 // serveSocket serves the status on the socket in the state folder, until done is called.
 // The daemon works without it, so what keeps it from being opened is reported, and no more.
-func (d *Daemon) serveSocket(ctx context.Context, health *status.Status) (done func()) {
+func (d *Daemon) serveSocket(ctx context.Context) (done func()) {
 	if d.settings.Dir != "" {
 		return func() {} // a folder has no state folder
 	}
@@ -151,7 +122,7 @@ func (d *Daemon) serveSocket(ctx context.Context, health *status.Status) (done f
 		return func() {}
 	}
 	pages := http.NewServeMux()
-	pages.Handle("/", inspect.Handler(daemonView{d, health}))
+	pages.Handle("/", inspect.Handler(d))
 	pages.Handle("POST /", inspect.OrderHandler(d.orders(), firstHint))
 	ctx, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)

@@ -120,11 +120,10 @@ func (d *demo) configure(ctx context.Context, more string) error {
 	if err := os.WriteFile(d.path("config.cue"), []byte(text), 0o600); err != nil {
 		return err
 	}
-	config, err := setup.LoadConfig(d.Terminal, d.path("config.cue"))
-	if err != nil {
+	var err error
+	if d.settings, err = setup.LoadConfig(d.Terminal, d.path("config.cue")); err != nil {
 		return err
 	}
-	d.settings = setup.Settings{Config: config}
 	d.assembly, err = setup.Assemble(ctx, d.settings, setup.ToServe, slog.New(slog.DiscardHandler))
 	return err
 }
@@ -268,7 +267,7 @@ func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, heal
 		}
 	})
 	heart, err := controller.New(ctx, controller.Config{
-		Source: d.assembly.Look(nil), Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards,
+		Source: d.assembly.Look(nil), Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards,
 		Lanes: d.assembly.Lanes, Reporters: []reconcile.Reporter{watch},
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // accessLines is a piece of a busy gateway's access log, about a megabyte, in
@@ -62,13 +63,9 @@ func (e *endless) Read(p []byte) (int, error) {
 func newChecking(t testing.TB) *Check {
 	t.Helper()
 	calendar, err := schema.Calendar()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	matcher, err := deprecation.NewMatcher(calendar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	day := deprecation.Date("2026-11-21").Time()
 	return &Check{Terminal: &cli.Terminal{Out: io.Discard, Err: io.Discard}, day: day, matcher: matcher, collector: report.NewCollector(day, nil)}
 }
@@ -79,23 +76,17 @@ func BenchmarkCheck1GB(b *testing.B) {
 	const size = 1 << 30
 	file := filepath.Join(b.TempDir(), "access.log")
 	f, err := os.Create(file)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	if _, err := io.Copy(f, &endless{piece: accessLines(), left: size}); err != nil {
 		b.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, f.Close())
 	b.Run("check", func(b *testing.B) {
 		b.SetBytes(size)
 		b.ReportAllocs()
 		for b.Loop() {
 			f, err := os.Open(file)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			c := newChecking(b)
 			if _, err := c.calls(f, "access.log", size); err != nil {
 				b.Fatal(err)
@@ -151,9 +142,7 @@ func TestCheckTakesConstantMemory(t *testing.T) {
 		}
 		c := newChecking(t)
 		in, err := c.calls(e, "access.log", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if r := c.collector.Report(c.matcher.Calendar()); r.Rules[0].Count != in.Lines || in.Lines < pieces*5000 {
 			t.Errorf("%d of %d lines met", r.Rules[0].Count, in.Lines)
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"time"
@@ -80,20 +81,20 @@ func (c *Check) Run(ctx context.Context, args []string) error {
 func (c *Check) checkUsage(args []string) error {
 	if c.Format != "" {
 		if _, err := scan.ParseFormat(c.Format); err != nil {
-			return cli.Fail(fmt.Errorf("--format: %w", err))
+			return fmt.Errorf("--format: %w", err)
 		}
 	}
 	switch i := slices.Index(args, "-"); {
 	case c.Fix && c.Output != "text":
 		return cli.Fail(errors.New("--fix shows a diff, which -o "+c.Output+" has no place for"), "run it once for the report and once with --fix")
 	case c.Yes && !c.Fix:
-		return cli.Fail(errors.New("--yes is for --fix"))
+		return errors.New("--yes is for --fix")
 	case len(args) == 0 && c.Dir == "":
 		return cli.Fail(errors.New("there is nothing to check"),
 			"name files, folders of source code, or - for standard input",
 			"or name a repository of desired state with --dir, to check the integrations it declares")
 	case i >= 0 && slices.Contains(args[i+1:], "-"):
-		return cli.Fail(errors.New("standard input can be read only once: - is given twice"))
+		return errors.New("standard input can be read only once: - is given twice")
 	}
 	return nil
 }
@@ -168,7 +169,12 @@ func (c *Check) integrations(state desired.State) {
 // conclude writes the report, tells what could not be read, and finds the exit
 // code.
 func (c *Check) conclude(ctx context.Context, r report.Report) error {
-	if err := c.show(r); err != nil {
+	err := c.ShowAs(c.Output, cli.Forms{
+		"json": r.JSON, "markdown": r.Markdown, "junit": r.JUnit,
+		"sarif": func(w io.Writer) error { return r.SARIF(w, cli.ThisVersion().Version) },
+		"text":  func(w io.Writer) error { return r.Text(w, c.ColourOut) },
+	})
+	if err != nil {
 		return err
 	}
 	for _, in := range r.Inputs {
@@ -186,20 +192,6 @@ func (c *Check) conclude(ctx context.Context, r report.Report) error {
 		return cli.ExitError(1)
 	}
 	return cli.ExitWith(r.ExitCode())
-}
-
-func (c *Check) show(r report.Report) error {
-	switch c.Output {
-	case "json":
-		return r.JSON(c.Out)
-	case "markdown":
-		return r.Markdown(c.Out)
-	case "sarif":
-		return r.SARIF(c.Out, cli.ThisVersion().Version)
-	case "junit":
-		return r.JUnit(c.Out)
-	}
-	return r.Text(c.Out, c.ColourOut)
 }
 
 // tellSkipped says what of an input was not understood: a person who reads

@@ -57,7 +57,7 @@ func (c *Check) rewrite(ctx context.Context) error {
 	}
 	for _, f := range files {
 		if err := f.write(); err != nil {
-			return cli.Fail(fmt.Errorf("writing %s: %w", f.name, err))
+			return fmt.Errorf("writing %s: %w", f.name, err)
 		}
 	}
 	fmt.Fprintf(c.Err, "%s written\n", what)
@@ -70,12 +70,12 @@ func (c *Check) rewrites() (files []rewritten, left int, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.fixable)) {
 		text, err := setup.ReadSmall(name, maxFixed)
 		if err != nil {
-			return nil, 0, cli.Fail(fmt.Errorf("reading %s again: %w", name, err))
+			return nil, 0, fmt.Errorf("reading %s again: %w", name, err)
 		}
 		one.Open = beside(name)
 		made, err := fix.Text(one, name, string(text))
 		if err != nil {
-			return nil, 0, cli.Fail(err)
+			return nil, 0, err
 		}
 		left += len(made.Left)
 		if len(made.Fixed) > 0 {

@@ -57,14 +57,14 @@ func (c *Check) read(name string) (report.Input, error) {
 		return in, cli.Fail(fmt.Errorf("there is no file or folder %q", name), "name files, folders of source code, or - for standard input")
 	}
 	if err != nil {
-		return in, cli.Fail(err)
+		return in, err
 	}
 	if info.IsDir() {
 		return c.tree(name)
 	}
 	f, err := trusted.Input(name)
 	if err != nil {
-		return in, cli.Fail(err)
+		return in, err
 	}
 	defer f.Close()
 	return c.calls(f, in.Name, info.Size())
@@ -100,18 +100,14 @@ const maxNamed = 1 << 20
 // search is what is looked for in each input.
 func (c *Check) search() search.Search {
 	return search.Search{
-		Matcher: c.matcher, Day: c.day, Hosts: c.hosts(), Collector: c.collector, SDKs: c.clients.SDKs,
+		Matcher: c.matcher, Day: c.day, Collector: c.collector, SDKs: c.clients.SDKs,
+		Hosts: search.Hosts{Any: c.AnyHost, Names: slices.Concat(c.clients.Hosts, c.Hosts), Base: c.clients.Base},
 		Found: func(file string, _ scan.Call, notices []deprecation.Notice) {
 			if c.Fix && file != "-" && fix.Possible(notices) {
 				c.fixable[file] = true
 			}
 		},
 	}
-}
-
-// hosts are those to which calls count.
-func (c *Check) hosts() search.Hosts {
-	return search.Hosts{Any: c.AnyHost, Names: slices.Concat(c.clients.Hosts, c.Hosts), Base: c.clients.Base}
 }
 
 // judge says what to try where an input could not be read.
@@ -123,10 +119,8 @@ func (c *Check) judge(name string, err error) error {
 		return cli.Fail(fmt.Errorf("nothing in %s could be read: %s", name, reason), hint)
 	case errors.Is(err, scan.ErrUnrecognised):
 		return cli.Fail(err, hint, "to search the strings of source code, use --format source or name its folder")
-	case err != nil:
-		return cli.Fail(err)
 	}
-	return nil
+	return err
 }
 
 // tree searches the files of a folder.
@@ -156,7 +150,7 @@ type progress struct {
 }
 
 func (c *Check) progress(name string, size int64) *progress {
-	show, wipe := c.Terminal.Progress()
+	show, wipe := c.Follow(cli.Quota{})
 	return &progress{show: show, wipe: wipe, name: name, size: size, began: time.Now(), last: time.Now()}
 }
 

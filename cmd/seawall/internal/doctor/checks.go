@@ -88,21 +88,19 @@ func (d *diagnosis) desired(ctx context.Context, f *findings) {
 // read fetches git into a folder of its own, verifies and evaluates it.
 func (d *diagnosis) read(ctx context.Context, f *findings) {
 	if d.Dir != "" {
-		state, problems, err := setup.NewFolder(d.Dir).Compile(ctx, "")
+		state, problems, err := setup.Folder{Dir: d.Dir}.Compile(ctx, "")
 		d.evaluated(state, problems, err, f)
 		return
 	}
 	dir, err := os.MkdirTemp("", "seawall-doctor-")
-	if err != nil {
-		f.fail("git", err)
+	if f.failed("git", err) {
 		return
 	}
 	defer os.RemoveAll(dir)
 	config := d.Config
 	config.StateDir, config.Source.Shallow = dir, true
 	repository, err := setup.OpenRepository(config, slog.New(slog.DiscardHandler))
-	if err != nil {
-		f.fail("git", err)
+	if f.failed("git", err) {
 		return
 	}
 	defer repository.Close()
@@ -156,8 +154,7 @@ const mostKeys = 5
 func (d *diagnosis) sink(ctx context.Context, name string, f *findings) {
 	check := "sink " + name
 	sinks, err := setup.NewSinks(map[string]schema.Sink{name: d.Sinks[name]})
-	if err != nil {
-		f.fail(check, err)
+	if f.failed(check, err) {
 		return
 	}
 	keys := d.keysOf(name)
@@ -165,8 +162,7 @@ func (d *diagnosis) sink(ctx context.Context, name string, f *findings) {
 		keys = []string{probeKey}
 	}
 	for _, key := range keys[:min(len(keys), mostKeys)] {
-		if err := sinks.Look(ctx, desired.Sink{Name: name, Key: key}); err != nil {
-			f.fail(check, err, "no token with this sink is created or delivered until this is fixed")
+		if err := sinks.Look(ctx, desired.Sink{Name: name, Key: key}); f.failed(check, err, "no token with this sink is created or delivered until this is fixed") {
 			return
 		}
 	}
@@ -189,13 +185,11 @@ func (d *diagnosis) keysOf(name string) (keys []string) {
 
 func (d *diagnosis) forge(ctx context.Context, f *findings) {
 	client, err := setup.NewForge(*d.Forge, d.Source.Ref) //nolint:contextcheck // a forge is asked with the context of each call
-	if err != nil {
-		f.fail("forge", err)
+	if f.failed("forge", err) {
 		return
 	}
 	list, err := client.PullRequests(ctx)
-	if err != nil {
-		f.fail("forge", err, "check forge in the configuration, and that its token may read pull requests of the project")
+	if f.failed("forge", err, "check forge in the configuration, and that its token may read pull requests of the project") {
 		return
 	}
 	f.ok("forge", "%s of %s can be listed; whether comments may be written shows with the first one", cli.Plural(len(list), "open pull request", "open pull requests"), filepath.ToSlash(d.Forge.Project))

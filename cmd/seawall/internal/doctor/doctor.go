@@ -44,7 +44,15 @@ func (f *findings) warn(check, text string, hints ...string) {
 }
 
 func (f *findings) fail(check string, err error, hints ...string) {
-	f.list = append(f.list, finding{check, stateFailed, err.Error(), append(setup.HintsOf(err), hints...)})
+	f.list = append(f.list, finding{check, stateFailed, err.Error(), append(cli.HintsOf(err), hints...)})
+}
+
+// failed is fail where there is an error; it reports whether there is one.
+func (f *findings) failed(check string, err error, hints ...string) bool {
+	if err != nil {
+		f.fail(check, err, hints...)
+	}
+	return err != nil
 }
 
 // addHint adds a hint to the newest finding.
@@ -111,7 +119,7 @@ type doctor struct {
 func Run(ctx context.Context, t *cli.Terminal, o setup.Options, timeout time.Duration) error {
 	d := &doctor{t, o, 20}
 	var all []finding
-	show, wipe := d.Progress()
+	show, wipe := d.Follow(cli.Quota{})
 	defer wipe()
 	tell := func(list []finding) {
 		all = append(all, list...)
@@ -154,14 +162,12 @@ func (d *doctor) showVerdict(all []finding) error {
 	for _, f := range all {
 		count[f.State]++
 	}
-	var err error
-	if d.options.Output == "json" {
-		err = d.JSON(struct {
-			Version int       `json:"version"`
-			Failed  int       `json:"failed"`
-			Checks  []finding `json:"checks"`
-		}{1, count[stateFailed], all})
-	} else {
+	facts := struct {
+		Version int       `json:"version"`
+		Failed  int       `json:"failed"`
+		Checks  []finding `json:"checks"`
+	}{1, count[stateFailed], all}
+	err := d.Show(d.options.Output, facts, func() error {
 		parts := []string{fmt.Sprintf("%d ok", count[stateOK])}
 		if n := count[stateWarning]; n > 0 {
 			parts = append(parts, cli.Plural(n, "warning", "warnings"))
@@ -169,8 +175,9 @@ func (d *doctor) showVerdict(all []finding) error {
 		if n := count[stateFailed]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d failed", n))
 		}
-		_, err = fmt.Fprintln(d.Out, strings.Join(parts, ", "))
-	}
+		_, err := fmt.Fprintln(d.Out, strings.Join(parts, ", "))
+		return err
+	})
 	if err == nil && count[stateFailed] > 0 {
 		return cli.ExitError(1)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -22,22 +21,20 @@ import (
 )
 
 // platform is a client with a budget of its own: nothing is written to the shared one.
-func (d *diagnosis) platform(ref schema.SecretRef, baseURL, name string, f *findings) *client.Client {
-	if _, err := setup.ReadToken(ref); err != nil {
-		f.fail(name, err)
+func (d *diagnosis) platform(c setup.Credential, f *findings) *client.Client {
+	if _, err := setup.ReadToken(c.Ref); f.failed(c.Path, err) {
 		return nil
 	}
-	if info, err := os.Stat(ref.File); ref.File != "" && err == nil && info.Mode().Perm()&0o077 != 0 {
-		f.warn(name, fmt.Sprintf("%s has mode %04o: others may read the credential", ref.File, info.Mode().Perm()), "chmod 600 "+ref.File)
+	if info, err := os.Stat(c.Ref.File); c.Ref.File != "" && err == nil && info.Mode().Perm()&0o077 != 0 {
+		f.warn(c.Path, fmt.Sprintf("%s has mode %04o: others may read the credential", c.Ref.File, info.Mode().Perm()), "chmod 600 "+c.Ref.File)
 	}
 	config := client.Config{
-		BaseURL: baseURL, Token: func() (edge.Secret, error) { return setup.ReadToken(ref) },
+		BaseURL: c.BaseURL, Token: func() (edge.Secret, error) { return setup.ReadToken(c.Ref) },
 		Budget: client.NewBudget(d.Budget.Requests, d.Budget.Per), UserAgent: "seawall/" + cli.ThisVersion().Version,
 		Vendor: d.Platform.Vendor, ConditionKey: d.Platform.ConditionKey,
 	}
 	platform, err := client.New(config)
-	if err != nil {
-		f.fail(name, err, "see platform.base_url in the configuration, or --base-url")
+	if f.failed(c.Path, err, "see platform.base_url in the configuration, or --base-url") {
 		return nil
 	}
 	return platform
@@ -48,7 +45,8 @@ const soonEnding = 14 * 24 * time.Hour
 
 // verify asks the platform about a credential, where it offers that: as a token of the
 // user, or else of one of these accounts. It reports whether it is worth asking more.
-func (d *diagnosis) verify(ctx context.Context, platform *client.Client, baseURL, name string, f *findings, accounts ...desired.Account) bool {
+func (d *diagnosis) verify(ctx context.Context, platform *client.Client, c setup.Credential, f *findings, accounts ...desired.Account) bool {
+	name := c.Path
 	token, account, err := verified(ctx, platform, accounts)
 	ends, parseErr := time.Parse(time.RFC3339, token.ExpiresOn)
 	switch {
@@ -58,11 +56,11 @@ func (d *diagnosis) verify(ctx context.Context, platform *client.Client, baseURL
 	case errors.Is(err, edge.ErrNotOffered), errors.Is(err, edge.ErrForbidden):
 		f.ok(name, "the platform does not verify tokens; whether the token works shows when it is used")
 		return true
-	case err != nil && d.away(baseURL): // which was said with another credential
+	case err != nil && d.away(c.BaseURL): // which was said with another credential
 		return false
 	case err != nil:
 		f.fail(name, err, "check platform.base_url, and the network: DNS, proxy, firewall")
-		d.silent.Store(&baseURL)
+		d.silent.Store(&c.BaseURL)
 		return false
 	case token.Status != "" && token.Status != "active":
 		f.fail(name, fmt.Errorf("the platform says that the token is %s", token.Status), "replace it")
@@ -110,10 +108,9 @@ func verified(ctx context.Context, platform *client.Client, accounts []desired.A
 const mostAccounts = 5
 
 // rulesets checks one credential for rulesets, and its accounts with it.
-func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) {
-	name := lane.Path
-	platform := d.platform(lane.Credential, lane.BaseURL, name, f)
-	if platform == nil || !d.verify(ctx, platform, lane.BaseURL, name, f, d.accountsOf(lane)...) {
+func (d *diagnosis) rulesets(ctx context.Context, lane setup.Credential, f *findings) {
+	platform := d.platform(lane, f)
+	if platform == nil || !d.verify(ctx, platform, lane, f, d.accountsOf(lane)...) {
 		return
 	}
 	state := d.state.Load()
@@ -121,7 +118,7 @@ func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) 
 	case state == nil: // which has failed, and says so
 		return
 	case state.Zones() == 0:
-		f.warn(name, "the desired state declares no zone, so no permission was checked")
+		f.warn(lane.Path, "the desired state declares no zone, so no permission was checked")
 		return
 	}
 	d.named(ctx, platform, lane, *state, f)
@@ -129,7 +126,7 @@ func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) 
 
 // accountsOf are the declared accounts of a credential, where the platform verifies tokens
 // of accounts.
-func (d *diagnosis) accountsOf(lane setup.Lane) []desired.Account {
+func (d *diagnosis) accountsOf(lane setup.Credential) []desired.Account {
 	state := d.state.Load()
 	if state == nil || !d.Platform.Extended() {
 		return nil
@@ -138,7 +135,7 @@ func (d *diagnosis) accountsOf(lane setup.Lane) []desired.Account {
 }
 
 // accountsIn are the accounts of a state that have a credential.
-func (d *diagnosis) accountsIn(state desired.State, lane setup.Lane) []desired.Account {
+func (d *diagnosis) accountsIn(state desired.State, lane setup.Credential) []desired.Account {
 	return slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
 		of, ok := d.LaneOf(a.Key)
 		return !ok || of.Path != lane.Path
@@ -147,7 +144,7 @@ func (d *diagnosis) accountsIn(state desired.State, lane setup.Lane) []desired.A
 
 // named finds the ids of the first zone of each of some accounts, and checks that they can
 // be read.
-func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane setup.Lane, state desired.State, f *findings) {
+func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane setup.Credential, state desired.State, f *findings) {
 	state.Accounts = slices.DeleteFunc(d.accountsIn(state, lane), func(a desired.Account) bool { return len(a.Zones) == 0 })
 	state.Accounts = state.Accounts[:min(len(state.Accounts), mostAccounts)]
 	for i, account := range state.Accounts {
@@ -157,8 +154,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 	names.Look(ctx, state)
 	for _, account := range names.Resolve(state).Accounts {
 		zone := account.Zones[0]
-		if err := names.Check(account, zone); err != nil {
-			f.fail("zone "+zone.Key, err, nameHint(err)...)
+		if err := names.Check(account, zone); f.failed("zone "+zone.Key, err, nameHint(err)...) {
 			continue
 		}
 		if zone.ByName {
@@ -188,7 +184,7 @@ func nameHint(err error) []string {
 	return nil
 }
 
-func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane setup.Lane, account desired.Account, f *findings) {
+func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane setup.Credential, account desired.Account, f *findings) {
 	name, zone := "account "+account.Key, account.Zones[0]
 	rulesets, err := platform.Rulesets(ctx, edge.AccountScope(account.ID))
 	if errors.Is(err, edge.ErrForbidden) && d.Platform.Extended() {
@@ -212,7 +208,7 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane s
 	d.zone(ctx, platform, lane, zone, f)
 }
 
-func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.Lane, zone desired.Zone, f *findings) {
+func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.Credential, zone desired.Zone, f *findings) {
 	name, permission := "zone "+zone.Key, "Zone WAF: Edit for this zone"
 	if zone.Scope.Level == edge.LevelAccount {
 		name, permission = zone.Key, "Account WAF: Edit or Account Rulesets: Edit for this account"

@@ -48,7 +48,7 @@ func (d *diagnosis) stateFolder(ctx context.Context, f *findings) {
 	holder, running, err := ledger.Running(d.StateDir)
 	switch {
 	case err != nil:
-		f.warn("daemon", err.Error(), setup.HintsOf(err)...)
+		f.warn("daemon", err.Error(), cli.HintsOf(err)...)
 	case running:
 		f.ok("daemon", "runs: %s", holder)
 	default:
@@ -94,14 +94,12 @@ func (d *diagnosis) space(f *findings) {
 
 func (d *diagnosis) ledger(ctx context.Context, running bool, f *findings) {
 	memory, err := d.OpenLedger(ledger.OpenReadOnly)
-	if err != nil {
-		f.fail("ledger", err)
+	if f.failed("ledger", err) {
 		return
 	}
 	defer memory.Close()
 	gaps, err := memory.Gaps(ctx)
-	if err != nil {
-		f.fail("ledger", err)
+	if f.failed("ledger", err) {
 		return
 	}
 	for _, gap := range gaps {
@@ -118,8 +116,7 @@ func (d *diagnosis) ledger(ctx context.Context, running bool, f *findings) {
 		return
 	}
 	recalled, err := memory.Restore(ctx)
-	if err != nil {
-		f.fail("ledger", err)
+	if f.failed("ledger", err) {
 		return
 	}
 	f.ok("ledger", "%s on record", cli.Plural(len(recalled.Applied), "deployment", "deployments"))

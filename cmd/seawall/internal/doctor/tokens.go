@@ -16,20 +16,20 @@ import (
 
 // tokens checks one credential for tokens: with the tokens of the user, and of the accounts
 // for which it is configured.
-func (d *diagnosis) tokens(ctx context.Context, c setup.TokenCredential, f *findings) {
+func (d *diagnosis) tokens(ctx context.Context, c setup.Credential, f *findings) {
 	name := c.Path
-	platform := d.platform(c.Ref, c.BaseURL, name, f)
+	platform := d.platform(c, f)
 	if platform == nil {
 		return
 	}
 	tokens, err := setup.ReadToken(c.Ref)
 	for _, lane := range d.Lanes() {
-		if rulesets, other := setup.ReadToken(lane.Credential); err == nil && other == nil && rulesets.Equal(tokens) {
+		if rulesets, other := setup.ReadToken(lane.Ref); err == nil && other == nil && rulesets.Equal(tokens) {
 			f.warn(name, "it is the same token as "+lane.Path, "a token that may create tokens can grant itself anything and should hold no other permission")
 		}
 	}
 	accounts := d.ownersOf(c)
-	if !d.verify(ctx, platform, c.BaseURL, name, f, accounts...) {
+	if !d.verify(ctx, platform, c, f, accounts...) {
 		return
 	}
 	if !d.Platform.Extended() {
@@ -45,7 +45,7 @@ func (d *diagnosis) tokens(ctx context.Context, c setup.TokenCredential, f *find
 }
 
 // ownersOf are the declared accounts that own declared tokens and have this credential.
-func (d *diagnosis) ownersOf(c setup.TokenCredential) []desired.Account {
+func (d *diagnosis) ownersOf(c setup.Credential) []desired.Account {
 	state := d.state.Load()
 	if state == nil || !d.Platform.Extended() {
 		return nil
@@ -59,7 +59,7 @@ func (d *diagnosis) ownersOf(c setup.TokenCredential) []desired.Account {
 
 // listsUser reports whether a credential is for the tokens of the user: that of the top
 // level is, unless all declared tokens are owned by accounts.
-func (d *diagnosis) listsUser(c setup.TokenCredential) bool {
+func (d *diagnosis) listsUser(c setup.Credential) bool {
 	if d.Credentials.Tokens == nil || *d.Credentials.Tokens != c.Ref || c.BaseURL != d.Platform.BaseURL {
 		return false
 	}

@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/moby/sys/atomicwriter"
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -39,7 +37,15 @@ type Desired struct {
 func WorkingCopy(t *cli.Terminal, dir string, dry bool) Desired {
 	d := Desired{Dir: dir, Shown: dir}
 	if !dry {
-		d.Deliver = func(_ context.Context, files []cuefile.File) error { return writeFiles(t, dir, files) }
+		d.Deliver = func(_ context.Context, files []cuefile.File) error {
+			for _, f := range files {
+				if err := writeFile(dir, f); err != nil {
+					return err
+				}
+				fmt.Fprintf(t.Err, "changed  %s\n", filepath.Join(dir, filepath.FromSlash(f.Name)))
+			}
+			return nil
+		}
 	}
 	return d
 }
@@ -52,7 +58,7 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 	if err != nil {
 		return err
 	}
-	a := &absorber{platform: platform, Desired: d, names: platform.names(), before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
+	a := &absorber{platform: platform, Desired: d, names: platform.Names, before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
 	if err := a.find(ctx, zone); err != nil {
 		return a.explain(err)
 	}
@@ -65,7 +71,7 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 		return err
 	}
 	if err := a.except(ctx, changes); err != nil {
-		if ctx.Err() != nil || a.leave(ctx) != nil {
+		if ctx.Err() != nil || a.leave(ctx, changes) != nil {
 			return err
 		}
 	}
@@ -87,7 +93,7 @@ type absorber struct {
 	Desired
 	platform Platform
 	names    *directory.Names
-	reader   versions // of the zone's account
+	survey   *survey // of the zone's account
 	before   desired.State
 
 	account desired.Account
@@ -102,16 +108,14 @@ type absorber struct {
 
 func (a *absorber) find(ctx context.Context, zone string) error {
 	found, keys := 0, []string{}
-	for _, account := range a.before.Accounts {
-		for _, z := range account.Zones {
-			keys = append(keys, z.Key)
-			if z.Key == zone && z.Scope.Level == edge.LevelAccount {
-				return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
-					"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
-			}
-			if z.Key == zone {
-				a.account, a.zone, found = account, z, found+1
-			}
+	for account, z := range a.before.EachZone() {
+		keys = append(keys, z.Key)
+		if z.Key == zone && z.Scope.Level == edge.LevelAccount {
+			return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
+				"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
+		}
+		if z.Key == zone {
+			a.account, a.zone, found = account, z, found+1
 		}
 	}
 	switch found {
@@ -131,7 +135,6 @@ func (a *absorber) resolve(ctx context.Context) error {
 	if lane < 0 {
 		return cli.Fail(fmt.Errorf("the configuration has no credential for account %s", a.account.Key), "set accounts."+a.account.Key+".credentials.rulesets in it")
 	}
-	a.reader = versions{a.platform.Lanes.All[lane].Reader, a.platform.Documented}
 	alone := a.account
 	alone.Zones = []desired.Zone{a.zone}
 	scope := desired.State{Accounts: []desired.Account{alone}}
@@ -140,10 +143,11 @@ func (a *absorber) resolve(ctx context.Context) error {
 	}
 	a.names.Look(ctx, scope)
 	a.account = a.names.Resolve(scope).Accounts[0]
+	a.survey = newSurvey(a.platform, nil, map[edge.AccountID]int{a.account.ID: lane})
 	a.zone = a.account.Zones[0]
 	a.before = a.names.Resolve(a.before)
 	if err := a.names.Check(a.account, a.zone); err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	return nil
 }
@@ -170,6 +174,14 @@ func (a *absorber) look(ctx context.Context) error {
 			return err
 		}
 		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, one.declared(d))
+	}
+	a.wanted.Others = nil
+	for _, o := range a.zone.Others {
+		now, err := in.otherOf(ctx, o)
+		if err != nil {
+			return err
+		}
+		a.wanted.Others = append(a.wanted.Others, now)
 	}
 	return nil
 }
@@ -231,11 +243,9 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // shared says where a value is to be changed for all zones that have it.
 func (a *absorber) shared(from desired.Origin) string {
 	n := 0
-	for _, account := range a.before.Accounts {
-		for _, z := range account.Zones {
-			if cuefile.Has(z, from) {
-				n++
-			}
+	for _, z := range a.before.EachZone() {
+		if cuefile.Has(z, from) {
+			n++
 		}
 	}
 	if n == 1 {
@@ -295,6 +305,10 @@ func (a *absorber) compare(state desired.State) error {
 				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}
 	}
+	if got := now[a.zone.Scope]; len(cuefile.Changes(desired.Zone{Others: got.Others}, desired.Zone{Others: a.wanted.Others}, nil)) > 0 {
+		return cli.Fail(errors.New("what is no deployment would still differ from what is live; nothing was written"),
+			"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
+	}
 	return nil
 }
 
@@ -318,20 +332,4 @@ func (a *absorber) finish(ctx context.Context, t *cli.Terminal) error {
 		return nil
 	}
 	return a.Deliver(ctx, files)
-}
-
-// writeFiles changes files of a working copy.
-func writeFiles(t *cli.Terminal, dir string, files []cuefile.File) error {
-	for _, f := range files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		mode := os.FileMode(0o644)
-		if info, err := os.Stat(name); err == nil {
-			mode = info.Mode().Perm()
-		}
-		if err := atomicwriter.WriteFile(name, f.Content, mode); err != nil {
-			return err
-		}
-		fmt.Fprintf(t.Err, "changed  %s\n", name)
-	}
-	return nil
 }

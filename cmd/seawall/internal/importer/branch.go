@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -32,11 +31,11 @@ type Branch struct {
 func AbsorbToBranch(ctx context.Context, t *cli.Terminal, platform Platform, repository *evaluate.Repository, b Branch, zone string) error {
 	commit, err := repository.Fetch(ctx)
 	if err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	_, problems, err := repository.Compile(ctx, commit)
 	if err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	from := cmp.Or(strings.TrimPrefix(b.Ref, "refs/heads/"), "the default branch")
 	shown := fmt.Sprintf("%s (commit %.7s)", from, commit)
@@ -50,7 +49,7 @@ func AbsorbToBranch(ctx context.Context, t *cli.Terminal, platform Platform, rep
 	defer os.RemoveAll(dir)
 	begin, err := repository.Export(commit, dir)
 	if err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	d := Desired{Dir: begin, Shown: shown, Prefix: path.Clean(b.Path)}
 	if !b.DryRun {
@@ -72,7 +71,7 @@ func (b Branch) push(ctx context.Context, t *cli.Terminal, repository *evaluate.
 	}
 	pushed, err := repository.Push(ctx, change)
 	if err != nil {
-		return setup.Explain(err)
+		return err
 	}
 	fmt.Fprintf(t.Err, "pushed  %s (commit %.7s) to %s\n", b.Name, pushed.Commit, b.URL)
 	for _, line := range pushed.Server {

@@ -46,7 +46,7 @@ type Order struct {
 // Platform is what an import reads.
 type Platform struct {
 	Lanes reconcile.Lanes  // one for each credential, by the keys of accounts
-	Names *directory.Names // finds what is declared by name; nil finds nothing
+	Names *directory.Names // finds what is declared by name
 	// Lists says that the platform lists zones: each lane's reader is an edge.Directory.
 	Lists      bool
 	Tokens     tokenLister // nil for no tokens
@@ -66,14 +66,6 @@ func (p Platform) directory(lane int) edge.Directory {
 	return reader
 }
 
-// names finds what is declared by name, or nothing.
-func (p Platform) names() *directory.Names {
-	if p.Names == nil {
-		return directory.New(directory.Config{Now: time.Now})
-	}
-	return p.Names
-}
-
 // tokenLister lists API tokens, without their secrets.
 type tokenLister interface {
 	UserTokens(ctx context.Context) ([]edge.Token, error)
@@ -90,7 +82,7 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 		return err
 	}
 	show("finding zones", 0, 0)
-	if err := present.resolve(ctx, platform.names()); err != nil {
+	if err := present.resolve(ctx, platform.Names); err != nil {
 		return err
 	}
 	found, err := findTargets(ctx, platform, order, present)
@@ -144,6 +136,7 @@ type record struct {
 
 	// Deployments have the id of the managed ruleset as key.
 	Deployments []desired.Deployment `json:"deployments,omitempty"`
+	Others      []desired.Other      `json:"others,omitempty"`
 	Notes       []string             `json:"notes,omitempty"`
 	// Left are deployments that could not be declared, and why.
 	Left []string `json:"left,omitempty"`
@@ -151,4 +144,5 @@ type record struct {
 	Failed string `json:"failed,omitempty"`
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
+	beside   int // of Others, those beside deployments
 }

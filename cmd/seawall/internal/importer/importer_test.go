@@ -24,6 +24,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -180,7 +181,7 @@ func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, out)
 		}
-		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		state, problems, err := setup.Folder{Dir: dir}.Compile(t.Context(), "")
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("seed %d: %v %v", seed, err, problems)
 		}
@@ -201,9 +202,7 @@ func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Pl
 	state = names.Resolve(state)
 	many := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: l, Concurrency: 4}), Documented: documented, Now: time.Now}
 	seen, err := many.Read(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return planner.Make(planner.Input{State: state, Live: seen.Live, Now: time.Now()})
 }
 
@@ -216,9 +215,7 @@ func TestStarterLeavesWhatIsThere(t *testing.T) {
 	if !named(".gitattributes") {
 		t.Error("a new repository gets no .gitattributes")
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, ".gitattributes"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(o.Dir, ".gitattributes"), nil, 0o644))
 	if named(".gitattributes") {
 		t.Error("the .gitattributes that is there would be overwritten")
 	}
@@ -254,9 +251,7 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 		t.Fatalf("%v, %v, %d reads of 40\n%s", err, scanErr, l.reads.Load(), out)
 	}
 	files, err := cueFiles(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, name := range files {
 		want, _ := os.ReadFile(filepath.Join(whole, name))
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
@@ -302,7 +297,7 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", z.Name, err, out.String())
 		}
 		absorbed++
-		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		state, problems, err := setup.Folder{Dir: dir}.Compile(t.Context(), "")
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("%s: %v %v\n%s", z.Name, err, problems, out.String())
 		}

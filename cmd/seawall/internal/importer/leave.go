@@ -16,7 +16,7 @@ import (
 
 // leave takes the zone out of what it shares with others: it declares by itself all that it
 // runs. That says what no exception can, such as that something of a tier is gone.
-func (a *absorber) leave(ctx context.Context) error {
+func (a *absorber) leave(ctx context.Context, changes []cuefile.Change) error {
 	a.texts, a.notes = maps.Clone(a.original), nil
 	names, err := a.mentions()
 	if err != nil {
@@ -38,7 +38,8 @@ func (a *absorber) leave(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.check(ctx); err != nil {
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c cuefile.Change) bool { return !c.Other() })
+	if err := a.except(ctx, changes); err != nil {
 		return err
 	}
 	slices.Sort(shared)

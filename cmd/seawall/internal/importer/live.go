@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
@@ -13,20 +14,20 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Live is what one declared deployment is on the platform.
+// Live is what one declared deployment, or something of another kind, is on the platform.
 type Live struct {
 	// As is the declaration with which the live state agrees: that of the repository where
 	// nothing differs, else one that changes as little of it as possible.
-	As desired.Deployment
+	As desired.Declaring
 	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
 	Describe func(desired.RuleRef) string
 	Err      error // why it is not known
 }
 
-// ReadLive reads what the declared deployments of a zone are on the platform, one for each,
-// and the id of the zone.
+// ReadLive reads what a zone declares as it is on the platform, one for each of its deployments
+// and then for each of the others, and the id of the zone.
 func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
-	a := &absorber{platform: platform, names: platform.names(), account: account, zone: zone}
+	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
 		return nil, edge.Scope{}, a.explain(err)
 	}
@@ -43,6 +44,10 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 		}
 		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText}
 	}
+	for _, o := range zone.Others {
+		now, err := in.otherOf(ctx, o)
+		live = append(live, Live{As: now, Err: a.explain(err)})
+	}
 	return live, a.zone.Scope, nil
 }
 
@@ -50,20 +55,55 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 type liveZone struct {
 	*absorber
 	listed []edge.Ruleset // of the account
-	rules  map[edge.RulesetID][]edge.Rule
+	rules  []edge.Rule    // of the entry point
+
+	entryPoints map[edge.Phase]edge.Ruleset
 }
 
 func (a *absorber) read(ctx context.Context) (*liveZone, error) {
-	listed, err := a.reader.Rulesets(ctx, edge.AccountScope(a.account.ID))
+	listed, err := a.survey.listed(ctx, a.account.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
 	}
-	entryPoint, err := a.reader.EntryPoint(ctx, a.zone.Scope, edge.PhaseFirewallManaged)
-	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
-		return nil, fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
+	z := &liveZone{absorber: a, listed: listed, entryPoints: map[edge.Phase]edge.Ruleset{}}
+	entryPoint, err := z.entryPoint(ctx, edge.PhaseFirewallManaged)
+	if err != nil {
+		return nil, err
 	}
-	rules, _, _ := executed(entryPoint)
-	return &liveZone{a, listed, rules}, nil
+	z.rules = entryPoint.Rules
+	return z, nil
+}
+
+// entryPoint reads that of a phase, once. One that is not there has no rules.
+func (z *liveZone) entryPoint(ctx context.Context, phase edge.Phase) (edge.Ruleset, error) {
+	if known, read := z.entryPoints[phase]; read {
+		return known, nil
+	}
+	entryPoint, err := z.survey.reader(z.account.ID).EntryPoint(ctx, z.zone.Scope, phase)
+	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+		return entryPoint, fmt.Errorf("reading zone %s: %w", z.zone.Key, err)
+	}
+	z.entryPoints[phase] = entryPoint
+	return entryPoint, nil
+}
+
+// otherOf is a declaration of another kind with which the live state agrees.
+func (z *liveZone) otherOf(ctx context.Context, o desired.Other) (desired.Other, error) {
+	for _, kind := range planner.Declarers() {
+		if kind.Name() != o.Kind {
+			continue
+		}
+		entryPoint, err := z.entryPoint(ctx, kind.Phase())
+		if err != nil {
+			return o, err
+		}
+		if now, live := kind.Redeclare(o, entryPoint); live {
+			return now, nil
+		}
+		return o, cli.Fail(fmt.Errorf("%s %q is declared for the %s, but it is not there", o.Kind.Word(), o.Key, z.zone.Scope.Level),
+			fmt.Sprintf("remove %s of the %s: %s, or have Seawall write it", strings.Join(o.Path(), ": "), z.zone.Scope.Level, z.at(o.Origin)))
+	}
+	return o, fmt.Errorf("%s %q cannot be declared from what is live", o.Kind.Word(), o.Key)
 }
 
 // liveDeployment is what a declared deployment is on the platform.
@@ -80,10 +120,10 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	if err != nil {
 		return one, err
 	}
-	rules, owner := z.rules[found.ID], z.zone.Scope.Level
-	if z.zone.Scope.Level == edge.LevelAccount { // there, several may run one managed ruleset
-		rules = slices.DeleteFunc(slices.Clone(rules), func(r edge.Rule) bool { return r.Ref != d.Ref })
-	}
+	owner := z.zone.Scope.Level
+	rules := slices.DeleteFunc(slices.Clone(z.rules), func(r edge.Rule) bool {
+		return !r.Executes(found.ID) || owner == edge.LevelAccount && r.Ref != d.Ref // there, several may run one managed ruleset
+	})
 	switch n := len(rules); n {
 	case 0:
 		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),
@@ -92,14 +132,15 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	default:
 		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, owner, found.Name), "remove all but one of them on the platform")
 	}
-	full, err := z.reader.Ruleset(ctx, edge.AccountScope(z.account.ID), found.ID)
+	one = liveDeployment{key: d.Ruleset, rule: rules[0]}
+	m, err := z.survey.managed(ctx, z.account.ID, found.ID)
 	if err == nil {
-		full, err = z.reader.version(ctx, z.account.ID, full, rules[0].ActionParameters.Version)
+		one.declarer, err = z.survey.declarer(ctx, z.account.ID, m, one.rule)
 	}
 	if err != nil {
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
-	return liveDeployment{d.Ruleset, planner.NewDeclarer(full, z.platform.Documented), rules[0]}, nil
+	return one, nil
 }
 
 // declared is a declaration with which the live state agrees.

@@ -31,11 +31,9 @@ func (p *present) resolve(ctx context.Context, names *directory.Names) error {
 	names.Look(ctx, p.state)
 	p.state = names.Resolve(p.state)
 	p.zones, p.named = map[edge.ZoneID]bool{}, map[edge.AccountID][]string{}
-	for _, a := range p.state.Accounts {
-		for _, z := range a.Zones {
-			if p.zones[edge.ZoneID(z.Scope.ID)] = true; z.ByName {
-				p.named[a.ID] = append(p.named[a.ID], desired.FoldName(z.Name))
-			}
+	for a, z := range p.state.EachZone() {
+		if p.zones[edge.ZoneID(z.Scope.ID)] = true; z.ByName {
+			p.named[a.ID] = append(p.named[a.ID], desired.FoldName(z.Name))
 		}
 	}
 	return nil

@@ -2,9 +2,7 @@ package importer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,8 +34,7 @@ type header struct {
 
 // progress remembers zones that were read. It is safe for concurrent use.
 type progress struct {
-	dir  string
-	made bool // the folder that holds it, by this import
+	dir string
 
 	mu    sync.Mutex
 	file  *os.File
@@ -45,8 +42,7 @@ type progress struct {
 }
 
 func openProgress(o Order) (*progress, error) {
-	_, statErr := os.Stat(o.Dir)
-	p := &progress{dir: filepath.Join(o.Dir, workDir), known: map[string]record{}, made: errors.Is(statErr, fs.ErrNotExist)}
+	p := &progress{dir: filepath.Join(o.Dir, workDir), known: map[string]record{}}
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return nil, cli.Fail(err, "name a folder that you may write to")
 	}

@@ -103,6 +103,9 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 			z.Deployments = append(z.Deployments, d)
 		}
 		slices.SortFunc(z.Deployments, func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
+		z.Others = slices.SortedFunc(slices.Values(r.Others), func(a, b desired.Other) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+		})
 		one.Zones = append(one.Zones, z)
 	}
 	if one.rejected > 0 {

@@ -47,7 +47,10 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	}
 	r.tokens.report(t)
 	r.reportMissing(t, missing)
-	r.reportUnmanaged(t)
+	if len(r.unmanaged) > 0 {
+		fmt.Fprintf(t.Out, "\nnot managed by Seawall:\n")
+		list(t, "  ", r.unmanaged)
+	}
 	if len(r.files) > 0 {
 		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
 	}
@@ -56,9 +59,7 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 
 // reportMissing names what was not imported.
 func (r *result) reportMissing(t *cli.Terminal, missing int) {
-	for _, note := range r.notes {
-		fmt.Fprintf(t.Out, "not imported: %s\n", cli.OneLine(note))
-	}
+	list(t, "not imported: ", r.notes)
 	if missing > 0 {
 		fmt.Fprintf(t.Out, "\nnot imported:\n")
 	}
@@ -106,12 +107,9 @@ func (r *result) breakdown() string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-func (r *result) reportUnmanaged(t *cli.Terminal) {
-	if len(r.unmanaged) == 0 {
-		return
-	}
-	fmt.Fprintf(t.Out, "\nnot managed by Seawall:\n")
-	for _, line := range r.unmanaged {
-		fmt.Fprintf(t.Out, "  %s\n", cli.OneLine(line))
+// list writes lines, each behind the same words.
+func list(t *cli.Terminal, before string, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(t.Out, before+cli.OneLine(line))
 	}
 }

@@ -57,7 +57,7 @@ func inspect(ctx context.Context, o Order) (present, error) {
 
 // loadValid evaluates a folder, and fails where it has mistakes. It is shown by another name.
 func loadValid(ctx context.Context, dir, shown, hint string) (desired.State, error) {
-	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+	state, problems, err := setup.Folder{Dir: dir}.Compile(ctx, "")
 	return state, cmp.Or(err, mistakes(problems, shown, hint))
 }
 
@@ -322,7 +322,7 @@ func evaluateWith(ctx context.Context, dir, stage string, files []cuefile.File) 
 			return state, nil, err
 		}
 	}
-	return setup.NewFolder(stage).Compile(ctx, "")
+	return setup.Folder{Dir: stage}.Compile(ctx, "")
 }
 
 // moduleFile is read beside the files of a repository.
@@ -369,10 +369,8 @@ func bare(got, want desired.Zone) desired.Zone {
 
 func zonesOf(state desired.State) map[edge.Scope]desired.Zone {
 	zones := map[edge.Scope]desired.Zone{}
-	for _, a := range state.Accounts {
-		for _, z := range a.Zones {
-			zones[z.Scope] = z
-		}
+	for _, z := range state.EachZone() {
+		zones[z.Scope] = z
 	}
 	return zones
 }
@@ -385,23 +383,31 @@ func (r *result) place(o Order) error {
 			return cli.Fail(fmt.Errorf("%s exists; nothing was written", name), "move it away, import into another folder, or overwrite it with --force")
 		}
 	}
-	root, err := os.OpenRoot(o.Dir) // a link in DIR leads nowhere else
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	for _, f := range slices.Concat(r.fixed, r.files) {
-		if dir := path.Dir(f.Name); dir != "." {
-			if err := root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
-				return fmt.Errorf("writing %s: %w", f.Name, err)
-			}
-			if _, err := root.Stat(filepath.FromSlash(dir)); err != nil {
-				return fmt.Errorf("writing %s: %w", f.Name, err)
-			}
-		}
-		if err := atomicwriter.WriteFile(filepath.Join(o.Dir, filepath.FromSlash(f.Name)), f.Content, 0o644); err != nil {
+		if err := writeFile(o.Dir, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeFile writes a file below a folder; one that is there keeps its mode.
+func writeFile(dir string, f cuefile.File) error {
+	root, err := os.OpenRoot(dir) // a link in it leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name, mode := filepath.FromSlash(f.Name), fs.FileMode(0o644)
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("writing %s: %w", f.Name, err)
+	}
+	if _, err := root.Stat(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("writing %s: %w", f.Name, err)
+	}
+	name = filepath.Join(dir, name)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	return atomicwriter.WriteFile(name, f.Content, mode)
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -126,9 +128,12 @@ func (s *survey) read(ctx context.Context, found targets) error {
 func (s *survey) zone(ctx context.Context, z target) error {
 	r, known := s.work.of(z)
 	var err error
-	switch {
-	case s.rejection(z) != "":
-		r = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: s.rejection(z), rejected: true}
+	rejected := func(why string) record {
+		return record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}
+	}
+	switch why := s.rejection(z); {
+	case why != "":
+		r = rejected(why)
 	case known:
 		err = s.recall(ctx, r)
 	default:
@@ -139,7 +144,7 @@ func (s *survey) zone(ctx context.Context, z target) error {
 	if errors.Is(err, edge.ErrUnauthenticated) && len(s.state) > 1 {
 		why := refused(s.platform.Lanes.All[s.lane[z.Account]], err)
 		s.state[s.lane[z.Account]].rejected.CompareAndSwap(nil, &why)
-		r, err = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}, nil
+		r, err = rejected(why), nil
 	}
 	if err != nil {
 		return err
@@ -175,6 +180,9 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	if err == nil {
 		var entryPoint edge.Ruleset
 		entryPoint, err = s.reader(z.Account).EntryPoint(ctx, edge.ZoneScope(z.ID), edge.PhaseFirewallManaged)
+		if err == nil || errors.Is(err, edge.ErrEntryPointNotFound) {
+			err = cmp.Or(s.declareOthers(ctx, &r, entryPoint), err)
+		}
 		if err == nil {
 			err = s.declare(ctx, &r, entryPoint, listed)
 		}
@@ -191,7 +199,7 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return r, err
 	default:
-		r.Failed, r.Deployments, r.Notes = cli.OneLine(err.Error()), nil, nil
+		r.Failed, r.Deployments, r.Others, r.Notes = cli.OneLine(err.Error()), nil, nil, nil
 		if s.state[s.lane[z.Account]].silent.Add(1) >= silence {
 			return r, fmt.Errorf("%d zones in a row without an answer: %w", silence, err)
 		}
@@ -210,53 +218,35 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 		if _, err := s.listed(ctx, account); err != nil {
 			return managed{}, err
 		}
-		return s.declaring(s.reader(account).Ruleset(ctx, edge.AccountScope(account), id))
+		newest, err := s.reader(account).Ruleset(ctx, edge.AccountScope(account), id)
+		if err != nil {
+			return managed{}, err
+		}
+		return s.declaring(newest), nil
 	})
 }
 
-// declarer declares execute rules of a managed ruleset, in the version that the rule runs.
+// declarer declares execute rules of a managed ruleset, in the version that the rule runs: the
+// newest, or the one that it is pinned to where the platform can be asked for that.
 func (s *survey) declarer(ctx context.Context, account edge.AccountID, m managed, rule edge.Rule) (*planner.Declarer, error) {
-	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
-	reader := versions{s.reader(account), s.platform.Documented}
-	if !reader.isPinned(m.ruleset, at.Version) {
+	reader, version := s.reader(account), rulesets.VersionOf(rule)
+	if version == rulesets.Latest || version == m.ruleset.Version || s.platform.Documented || !reader.Offers(edge.CallRulesetVersion, edge.LevelAccount) {
 		return m.declarer, nil
 	}
+	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: version}
 	pinned, err := s.rulesets.get(managedKey{account, at}, func() (managed, error) {
-		return s.declaring(reader.version(ctx, account, m.ruleset, at.Version))
+		older, err := reader.RulesetVersion(ctx, edge.AccountScope(account), m.ruleset.ID, version)
+		if err != nil {
+			return managed{}, fmt.Errorf("version %s: %w", version, err)
+		}
+		older.Name = m.ruleset.Name
+		return s.declaring(older), nil
 	})
 	return pinned.declarer, err
 }
 
-func (s *survey) declaring(ruleset edge.Ruleset, err error) (managed, error) {
-	if err != nil {
-		return managed{}, err
-	}
-	return managed{ruleset, planner.NewDeclarer(ruleset, s.platform.Documented)}, nil
-}
-
-// versions reads managed rulesets in the versions that execute rules run.
-type versions struct {
-	edge.Reader
-	documented bool
-}
-
-// isPinned reports whether a version is another one than the newest, and can be read.
-func (v versions) isPinned(newest edge.Ruleset, version string) bool {
-	return v.Offers(edge.CallRulesetVersion, edge.LevelAccount) && !v.documented && version != "" && version != "latest" && version != newest.Version
-}
-
-// version reads a managed ruleset as an execute rule runs it: the newest, or the version
-// that it is pinned to.
-func (v versions) version(ctx context.Context, account edge.AccountID, newest edge.Ruleset, version string) (edge.Ruleset, error) {
-	if !v.isPinned(newest, version) {
-		return newest, nil
-	}
-	older, err := v.RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
-	if err != nil {
-		return older, fmt.Errorf("version %s: %w", version, err)
-	}
-	older.Name = newest.Name
-	return older, nil
+func (s *survey) declaring(ruleset edge.Ruleset) managed {
+	return managed{ruleset, planner.NewDeclarer(ruleset, s.platform.Documented)}
 }
 
 // declare declares what an entry point runs. It fails where a managed ruleset could not
@@ -300,11 +290,30 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		d.Ruleset = string(id)
 		r.Deployments = append(r.Deployments, d)
 	}
-	if others > 0 {
+	if others -= r.beside; others > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s, which Seawall does not change.", cli.Plural(others, "other rule", "other rules")))
 	}
 	if len(order) == 0 {
 		r.Notes = append(r.Notes, "No managed ruleset is deployed in this zone.")
+	}
+	return nil
+}
+
+// declareOthers declares what a zone has of other kinds; managed is the entry point that was
+// read already.
+func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Ruleset) error {
+	for _, kind := range planner.Declarers() {
+		entryPoint, err := managed, error(nil)
+		if kind.Phase() != edge.PhaseFirewallManaged {
+			entryPoint, err = s.reader(r.Account).EntryPoint(ctx, edge.ZoneScope(r.Zone), kind.Phase())
+		}
+		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+			return err
+		}
+		declared := kind.Declare(entryPoint)
+		if r.Others = append(r.Others, declared...); kind.Phase() == edge.PhaseFirewallManaged {
+			r.beside += len(declared)
+		}
 	}
 	return nil
 }

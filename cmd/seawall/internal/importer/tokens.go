@@ -184,17 +184,11 @@ func (i tokenImport) report(t *cli.Terminal) {
 		return
 	}
 	fmt.Fprintf(t.Out, "imported %s\n", cli.Plural(len(i.declared), "token", "tokens"))
-	for _, line := range i.skipped {
-		fmt.Fprintf(t.Out, "  skipped: %s\n", cli.OneLine(line))
-	}
-	for _, line := range i.left {
-		fmt.Fprintf(t.Out, "! not imported: %s\n", cli.OneLine(line))
-	}
+	list(t, "  skipped: ", i.skipped)
+	list(t, "! not imported: ", i.left)
 	if len(i.adopt) > 0 {
 		fmt.Fprintln(t.Out, "A plan shows them as unknown, or as to be created, until the ledger knows them. Run, with a configuration:")
-		for _, command := range i.adopt {
-			fmt.Fprintln(t.Out, "  "+cli.OneLine(command))
-		}
+		list(t, "  ", i.adopt)
 		fmt.Fprintln(t.Out, "  seawall token init")
 	}
 }

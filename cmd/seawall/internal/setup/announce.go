@@ -24,7 +24,7 @@ func announce(ctx context.Context, memory *ledger.Ledger, s Settings, serving bo
 	}
 	gaps, err := memory.Gaps(ctx)
 	if err != nil {
-		return Explain(err)
+		return err
 	}
 	created, traces := memory.Created()
 	switch {

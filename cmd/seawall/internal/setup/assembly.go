@@ -7,14 +7,11 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired/evaluate"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
-	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -24,13 +21,12 @@ import (
 
 // Assembly is what plan, apply and the daemon stand on.
 type Assembly struct {
-	Declared StateSource
+	Declared  source.Config        // where desired state comes from: a folder, or commits in git
+	Good      reconcile.GoodCommit // nil for a folder
+	Evaluator evaluate.Evaluator   // of commits
 
-	Lanes    reconcile.Lanes // one for each credential for rulesets
-	Names    *directory.Names
+	Reading  // of the platform; lanes for a purpose that writes have writers
 	Requests func() int64
-	Quota    cli.Quota // of all credentials
-	meters   meters    // of each lane
 
 	Records     control.Records
 	TokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
@@ -42,28 +38,13 @@ type Assembly struct {
 	Interval     time.Duration
 	Deprecations reconcile.Deprecations
 	Log          *slog.Logger
-
-	Close func()
-}
-
-// StateSource is where desired state comes from: a folder, or commits in git.
-type StateSource struct {
-	source    reconcile.Source
-	Compiler  reconcile.Compiler
-	Good      reconcile.GoodCommit // nil for a folder
-	approvals func(ctx context.Context, commit string) ([]reconcile.Approval, error)
-	author    func(ctx context.Context, commit string) (author, message string, err error)
-	moved     func(ctx context.Context, from, to string) (source.Move, error)
-	forward   bool               // a commit that does not contain the one in force is held
-	Evaluator evaluate.Evaluator // of commits
 }
 
 // Look is the source of desired state, which looks on a schedule; nil only when asked.
 func (a *Assembly) Look(schedule cron.Schedule) *source.Source {
-	return source.New(source.Config{
-		Source: a.Declared.source, Compiler: a.Declared.Compiler, Agreed: a.Declared.approvals, Author: a.Declared.author,
-		Moved: a.Declared.moved, FastForward: a.Declared.forward, Schedule: schedule, Now: time.Now, Log: a.Log,
-	})
+	config := a.Declared
+	config.Schedule, config.Now, config.Log = schedule, time.Now, a.Log
+	return source.New(config)
 }
 
 // BudgetState is what the budget of a lane has to tell.
@@ -81,7 +62,7 @@ func (a *Assembly) tokenWorker() *token.Worker {
 // another one does.
 func (a *Assembly) LockTokens() error {
 	if memory, ok := a.TokenMemory.(*ledger.Ledger); ok {
-		return Explain(memory.LockTokens())
+		return memory.LockTokens()
 	}
 	return nil
 }
@@ -102,7 +83,7 @@ func (a *Assembly) TokenWork() controller.TokenWork {
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	rulesets, _ := a.Records.(reconcile.RulesetMemory)
 	return &once.Run{
-		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
+		Source: a.Look(nil), Good: a.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
 		Tokens: a.tokenWorker(), Names: a.Names, DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log, Rulesets: rulesets,
 	}
@@ -110,45 +91,37 @@ func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 
 // Assemble puts it together.
 func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*Assembly, error) {
-	s.TotalRequests, s.keepsState = s.Budget.Requests, why != ToPlan && s.Dir == ""
+	s.keepsState = why != ToPlan && s.Dir == ""
 	sunset, err := newSunset()
 	if err != nil {
 		return nil, err
 	}
 	s.observe = sunset.observe
-	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: s.interval(time.Now()), Deprecations: sunset.notices, Log: log}
-	if a.Lanes, a.Requests, a.meters, err = s.connect(why, log); err != nil {
+	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: sweepInterval(s.Schedule, time.Now()), Deprecations: sunset.notices, Log: log}
+	if a.Reading, err = s.connect(why, log); err != nil {
 		return nil, err
 	}
-	a.Quota, a.Close = cli.Quota{Budget: quotaOf(a.Lanes), Meter: a.meters}, a.meters.close
+	a.Requests = a.meters.requests
 	a.Guards, err = guards(s.Config)
 	if a.Guards.Accounts = s.accountSettings(); err != nil {
 		return nil, err
 	}
-	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, a.Lanes, log)
+	a.Guards.Documented = !s.Platform.Extended()
+	giveBack := a.Close
+	a.Close = func() {}
 	if s.Dir != "" {
-		folder := NewFolder(s.Dir)
-		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
-		return a, a.tokensOfFolder(s, why)
+		folder := Folder{Dir: s.Dir}
+		a.Declared.Source, a.Declared.Compiler = folder, withAccounts{folder, s}
+		err = a.tokensOfFolder(s, why)
+	} else {
+		err = a.onGit(ctx, s, why)
 	}
-	return a, a.onGit(ctx, s, why)
-}
-
-// NewNames finds the ids of zones and accounts, each account by its own credential. A
-// platform of which nothing is said but its address is asked only for what has no declared
-// id.
-func NewNames(s Settings, lanes reconcile.Lanes, log *slog.Logger) *directory.Names {
-	config := directory.Config{Now: time.Now, Log: log, OnlyUndeclared: s.Platform.Profile == ""}
-	if s.Platform.Profile == "" || s.Platform.Extended() {
-		config.Of = func(account string) edge.Directory {
-			i := lanes.Index(account)
-			if i < 0 {
-				return nil
-			}
-			return lanes.All[i].Reader
-		}
+	if err != nil {
+		a.Close() // nothing was taken from the budgets
+		return nil, err
 	}
-	return directory.New(config)
+	a.onClose(giveBack)
+	return a, nil
 }
 
 // onGit adds the repository, the ledger, and what creating tokens takes.
@@ -157,17 +130,17 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 	if err != nil {
 		return err
 	}
-	a.Declared = StateSource{
-		repository,
-		withAccounts{repository, s.Config, a.Lanes},
-		repository, approvals(repository), repository.Author, moved(repository),
-		s.Source.FastForward == fastForwardRequired, repository.Evaluator,
+	a.onClose(repository.Close)
+	a.Declared = source.Config{
+		Source: repository, Compiler: withAccounts{repository, s}, Agreed: approvals(repository), Author: repository.Author,
+		Moved: moved(repository), FastForward: s.Source.FastForward == fastForwardRequired,
 	}
+	a.Good, a.Evaluator = repository, repository.Evaluator
 	open := ledger.Open
 	if why == ToPlan {
 		open = ledger.OpenReadOnly
 	} else if !why.serves() {
-		if err := s.besideDaemon(); err != nil {
+		if err := besideDaemon(s.StateDir); err != nil {
 			return err
 		}
 	}
@@ -175,21 +148,19 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 	if err != nil {
 		return err
 	}
+	a.onClose(func() { _ = memory.Close() })
 	if why == ToServe {
 		memory.User = "" // no one gives the order: a commit does
 	}
 	a.Records, a.TokenMemory = memory, memory
 	a.Names.Memory, a.Names.ReadOnly = memory, why == ToPlan
-	giveBack := a.Close
-	a.Close = func() { giveBack(); _ = memory.Close(); repository.Close() }
 	if err := announce(ctx, memory, s, why.serves(), a.Log); err != nil {
 		return err
 	}
 	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
 		return err // one run has nothing to be ahead of
 	}
-	closeSpares, closeRest := repository.KeepSpares(), a.Close
-	a.Close = func() { closeSpares(); closeRest() }
+	a.onClose(repository.KeepSpares())
 	return nil
 }
 

@@ -16,20 +16,18 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// RequestBudget is what the daemon has for everything but reviews of pull requests.
-func (s Settings) RequestBudget() diff.Budget {
+// requestBudget is what the daemon has for everything but reviews of pull requests.
+func (s Settings) requestBudget() diff.Budget {
 	b := s.Budget
 	b.Requests, b.Per = cmp.Or(b.Requests, client.DefaultRequests), cmp.Or(b.Per, client.DefaultPer)
-	if s.Forge != nil {
-		_, b = ReviewBudget(b)
-	}
+	b = s.beyondReviews(b)
 	return diff.Budget{Requests: b.Requests, Per: b.Per}
 }
 
-// interval is the shortest between two sweeps of the daemon in the week after a
+// sweepInterval is the shortest between two sweeps of the daemon in the week after a
 // moment; zero where no schedule is configured.
-func (s Settings) interval(from time.Time) time.Duration {
-	schedule, err := reconcile.ParseSchedule(s.Schedule.Sweep, s.Schedule.Timezone)
+func sweepInterval(s schema.Schedule, from time.Time) time.Duration {
+	schedule, err := reconcile.ParseSchedule(s.Sweep, s.Timezone)
 	if err != nil {
 		return 0 // there is none; the schema holds the form of one that is
 	}
@@ -81,7 +79,7 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 			Path: filepath.Join(dir, "budget"), BaseURL: s.Platform.BaseURL,
 			Credential: func() (edge.Secret, error) { return ReadToken(credential) },
 		},
-		Quota: s.TotalRequests, Class: s.why.class(),
+		Quota: s.totalRequests, Class: s.why.class(),
 		Tell: func(err error) {
 			if errors.Is(err, client.ErrCountLost) {
 				log.Warn("the shared count of requests could not be read; half of the budget is taken to be used up")
@@ -98,10 +96,16 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 // a fleet from being looked after.
 const reviewShare = 10
 
-// ReviewBudget is the lane of reviews, and what is left for everything else.
-func ReviewBudget(b schema.Budget) (reviews, rest schema.Budget) {
-	reviews, rest = b, b
-	reviews.Requests = max(1, b.Requests/reviewShare)
-	rest.Requests = max(1, b.Requests-reviews.Requests)
-	return reviews, rest
+// reviewPart is what reviews have of a budget.
+func reviewPart(b schema.Budget) schema.Budget {
+	b.Requests = max(1, b.Requests/reviewShare)
+	return b
+}
+
+// beyondReviews is what is left of a budget for everything else.
+func (s Settings) beyondReviews(b schema.Budget) schema.Budget {
+	if s.Forge != nil {
+		b.Requests = max(1, b.Requests-reviewPart(b).Requests)
+	}
+	return b
 }

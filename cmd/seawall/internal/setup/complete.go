@@ -21,45 +21,35 @@ import (
 // completeTimeout bounds how long a shell waits for words.
 const completeTimeout = 3 * time.Second
 
-// CompleteZone completes the one argument of a command with the zones that are declared.
-func CompleteZone(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return zoneNames(declared(cmd)), cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteToken is that for tokens.
-func CompleteToken(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return tokenNames(declared(cmd)), cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteRuleset is that for the keys of managed rulesets.
-func CompleteRuleset(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var keys []cobra.Completion
-	for _, account := range declared(cmd).Accounts {
-		for _, ruleset := range account.Rulesets {
-			keys = append(keys, ruleset.Key)
+// What the one argument of a command is completed with.
+var (
+	CompleteZone        = completeFrom(zoneNames)
+	CompleteToken       = completeFrom(tokenNames)
+	CompleteZoneOrToken = completeFrom(func(state desired.State) []string { return append(zoneNames(state), tokenNames(state)...) })
+	CompleteRuleset     = completeFrom(func(state desired.State) (keys []string) {
+		for _, account := range state.Accounts {
+			for _, ruleset := range account.Rulesets {
+				keys = append(keys, ruleset.Key)
+			}
 		}
+		return keys
+	})
+)
+
+// completeFrom completes the one argument of a command with names that are declared.
+func completeFrom(names func(desired.State) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(declared(cmd)), cobra.ShellCompDirectiveNoFileComp
 	}
-	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
 // CompleteAccount completes a flag with the keys of accounts that the configuration has.
 func CompleteAccount(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var o Options
-	o.Config, _ = cmd.Flags().GetString("config") // an error: the command has no such flag
-	config, err := LoadConfig(&cli.Terminal{Out: io.Discard, Err: io.Discard}, o.ConfigFile())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return slices.Sorted(maps.Keys(config.Credentials.Accounts)), cobra.ShellCompDirectiveNoFileComp
+	s, _ := configured(cmd) // an error: there are none
+	return slices.Sorted(maps.Keys(s.Credentials.Accounts)), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeOnly(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -74,44 +64,49 @@ func completeOnly(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion,
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-func zoneNames(state desired.State) (names []cobra.Completion) {
-	for _, account := range state.Accounts {
-		for _, zone := range account.Zones {
-			names = append(names, zone.Key)
-		}
+func zoneNames(state desired.State) (names []string) {
+	for _, zone := range state.EachZone() {
+		names = append(names, zone.Key)
 	}
 	return names
 }
 
-func tokenNames(state desired.State) (names []cobra.Completion) {
+func tokenNames(state desired.State) (names []string) {
 	for _, token := range state.Tokens {
 		names = append(names, token.Key)
 	}
 	return names
 }
 
+// CompleteRoute completes a notification route of the configuration.
+func CompleteRoute(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := configured(cmd)
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.Sorted(maps.Keys(s.Notify.Routes)), cobra.ShellCompDirectiveNoFileComp
+}
+
+// configured are the settings of the configuration that a command names.
+func configured(cmd *cobra.Command) (Settings, error) {
+	var o Options
+	o.Config, _ = cmd.Flags().GetString("config") // an error: the command has no such flag
+	return LoadConfig(&cli.Terminal{Out: io.Discard, Err: io.Discard}, o.ConfigFile())
+}
+
 // declared is the desired state at hand; empty where there is none, or it cannot be read.
-func declared(cmd *cobra.Command) desired.State {
+func declared(cmd *cobra.Command) (state desired.State) {
 	ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
 	defer cancel()
-	var o Options
-	o.Dir, _ = cmd.Flags().GetString("dir") // an error: the command has no such flag
-	o.Config, _ = cmd.Flags().GetString("config")
-	if o.Dir != "" {
-		state, _, err := NewFolder(o.Dir).Compile(ctx, "")
-		if err != nil {
-			return desired.State{}
+	dir, _ := cmd.Flags().GetString("dir") // an error: the command has no such flag
+	s, err := Settings{}, error(nil)
+	if dir != "" {
+		state, _, err = Folder{Dir: dir}.Compile(ctx, "")
+	} else if s, err = configured(cmd); err == nil {
+		if _, err = os.Stat(filepath.Join(s.StateDir, "git")); err == nil {
+			state, err = LastGood(ctx, s)
 		}
-		return state
 	}
-	config, err := LoadConfig(&cli.Terminal{Out: io.Discard, Err: io.Discard}, o.ConfigFile())
-	if err != nil {
-		return desired.State{}
-	}
-	if _, err := os.Stat(filepath.Join(config.StateDir, "git")); err != nil {
-		return desired.State{}
-	}
-	state, err := LastGood(ctx, Settings{Config: config})
 	if err != nil {
 		return desired.State{}
 	}

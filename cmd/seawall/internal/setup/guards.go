@@ -60,28 +60,27 @@ func skipped(config schema.Config) (list []guard.Observe) {
 
 // accountSettings are what must not become another when a commit renames an account.
 func (s Settings) accountSettings() guard.Accounts {
-	accounts := guard.Accounts{Settings: map[string]guard.AccountSettings{}, Rest: s.settingsOf("")}
+	list := s.TokenCredentials()
+	of := func(account string) (of guard.AccountSettings) {
+		of.Skip = s.Credentials.Accounts[account].Skip
+		if lane, ok := s.LaneOf(account); ok {
+			of.Credential = lane.Path
+		}
+		if c, ok := s.TokenCredentialOf(account); ok {
+			of.Tokens = list[slices.IndexFunc(list, c.same)].Path
+		}
+		return of
+	}
+	accounts := guard.Accounts{Settings: map[string]guard.AccountSettings{}, Rest: of("")}
 	for key := range s.Credentials.Accounts {
-		accounts.Settings[key] = s.settingsOf(key)
+		accounts.Settings[key] = of(key)
 	}
 	for _, o := range s.Guards.Observe {
 		if o.Account != "" {
-			accounts.Settings[o.Account] = s.settingsOf(o.Account)
+			accounts.Settings[o.Account] = of(o.Account)
 		}
 	}
 	return accounts
-}
-
-func (s Settings) settingsOf(account string) (of guard.AccountSettings) {
-	of.Skip = s.Credentials.Accounts[account].Skip
-	if lane, ok := s.LaneOf(account); ok {
-		of.Credential = lane.Path
-	}
-	if c, ok := s.TokenCredentialOf(account); ok {
-		list := s.TokenCredentials()
-		of.Tokens = list[slices.IndexFunc(list, c.same)].Path
-	}
-	return of
 }
 
 // observed is what the modes select: of the top level, and of single accounts.

@@ -2,7 +2,7 @@ package setup
 
 import (
 	"context"
-	"log/slog"
+	"errors"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -28,36 +28,25 @@ func ReadInForce(ctx context.Context, t *cli.Terminal, o Options) (InForce, erro
 			return evaluate.FolderProvenance(ctx, o.Dir, places)
 		}, func() {}}, err
 	}
-	config, err := LoadConfig(t, o.ConfigFile())
+	s, err := LoadConfig(t, o.ConfigFile())
 	if err != nil {
 		return InForce{}, err
 	}
-	giveBack, err := KeepOwner(t, config.StateDir)
+	giveBack, err := KeepOwner(t, s.StateDir)
 	if err != nil {
 		return InForce{}, err
 	}
-	repository, err := OpenRepository(config, slog.New(slog.DiscardHandler))
+	state, err := LastGood(ctx, s)
+	if errors.Is(err, errNoCommit) {
+		state, err = LoadState(ctx, t, o)
+	}
 	if err != nil {
 		giveBack()
 		return InForce{}, err
 	}
-	in := InForce{Close: func() { repository.Close(); giveBack() }}
-	commit, accepted, err := repository.Good(ctx)
-	if err == nil && accepted {
-		in.State, err = LastGood(ctx, Settings{Config: config})
-	} else if err == nil {
-		if in.State, err = LoadState(ctx, t, o); err == nil {
-			commit = in.State.Commit
-		}
-	}
-	if err != nil {
-		in.Close()
-		return InForce{}, Explain(err)
-	}
-	in.Trace = func(ctx context.Context, places []desired.Origin) (evaluate.Origins, error) {
-		return TraceCommit(ctx, config, commit, places)
-	}
-	return in, nil
+	return InForce{state, func(ctx context.Context, places []desired.Origin) (evaluate.Origins, error) {
+		return TraceCommit(ctx, s.Config, state.Commit, places)
+	}, giveBack}, nil
 }
 
 // TraceCommit finds where values of a commit come from that the state folder has.

@@ -7,11 +7,10 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
-	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// TestLaneMap: accounts with the same credential for the same platform share a lane.
-func TestLaneMap(t *testing.T) {
+// TestLanes: accounts with the same credential for the same platform share a lane.
+func TestLanes(t *testing.T) {
 	of := func(env, base string) schema.Account {
 		return schema.Account{Rulesets: schema.SecretRef{Env: env}, BaseURL: base, OwnRulesets: true}
 	}
@@ -21,13 +20,13 @@ func TestLaneMap(t *testing.T) {
 			"a": of("A", "https://one"), "b": of("A", "https://one"), "c": of("A", "https://two"), "d": of("TOP", "https://one"), "e": {Skip: true},
 		}},
 	}}
-	m := s.laneMap()
+	list, m := s.lanes()
 	names := []string{}
-	for _, l := range m.lanes {
+	for _, l := range list {
 		names = append(names, l.Name)
 	}
-	if !slices.Equal(names, []string{"default", "a, b", "c"}) || m.of["d"] != 0 || m.of["b"] != 1 || m.of["c"] != 2 || m.of["e"] != -1 || m.rest != 0 {
-		t.Errorf("lanes %q, of %v, rest %d", names, m.of, m.rest)
+	if !slices.Equal(names, []string{"default", "a, b", "c"}) || m.Of["d"] != 0 || m.Of["b"] != 1 || m.Of["c"] != 2 || m.Of["e"] != -1 || m.Rest != 0 {
+		t.Errorf("lanes %q, of %v, rest %d", names, m.Of, m.Rest)
 	}
 	if l, ok := s.LaneOf("other"); !ok || l.Path != rulesetsPath {
 		t.Errorf("lane %+v", l)
@@ -57,9 +56,9 @@ func TestObservedAccounts(t *testing.T) {
 // TestSettingsOfUnknownAccounts: settings without an account have no effect, and that is
 // said with the nearest key.
 func TestSettingsOfUnknownAccounts(t *testing.T) {
-	config := schema.Config{Credentials: schema.Credentials{Accounts: schema.Accounts{"prd": {}}}}
+	config := schema.Config{Credentials: schema.Credentials{Rulesets: schema.SecretRef{Env: "TOP"}, Accounts: schema.Accounts{"prd": {}}}}
 	state := desired.State{Accounts: []desired.Account{{Key: "prod", Zones: []desired.Zone{{Key: "z"}}}}}
-	problems := accountProblems(config, reconcile.Lanes{All: []reconcile.Lane{{}}}, state)
+	problems := AccountProblems(Settings{Config: config}, state)
 	if len(problems) != 1 || !problems[0].Warning || problems[0].Hint != `did you mean "prod"?` {
 		t.Errorf("problems %+v", problems)
 	}

@@ -20,9 +20,9 @@ import (
 func (s Settings) OpenLedger(open func(string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
 	memory, err := open(filepath.Join(s.StateDir, "ledger.db"))
 	if err != nil {
-		return nil, Explain(err)
+		return nil, err
 	}
-	memory.Now, memory.User, memory.Keep = time.Now, Whoami(), s.historyBounds()
+	memory.Now, memory.User, memory.Keep = time.Now, Whoami(), history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
 	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
 	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
 	return memory, nil
@@ -38,52 +38,34 @@ func MakeStateDir(dir string) error {
 	return nil
 }
 
-// historyBounds are those of the configuration.
-func (s Settings) historyBounds() history.Bounds {
-	return history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
-}
-
-// OfRepository reads the configuration of a command about tokens: they belong to a
-// repository.
-func OfRepository(t *cli.Terminal, o Options) (Settings, error) {
-	config, err := loadConfig(t, o.ConfigFile(), true)
-	return Settings{Config: config}, err
-}
-
 // WithLockedLedger opens the ledger and takes the lock of its tokens for as long as
 // do works.
 func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
-	owner, err := OwnerOfState(s.StateDir)
-	if err != nil {
+	return s.writeLedger(func(memory *ledger.Ledger) error {
+		err := memory.LockTokens()
+		if err == nil {
+			err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
+		}
+		if err == nil {
+			err = do(memory)
+		}
 		return err
-	}
-	if err := MakeStateDir(s.StateDir); err != nil {
-		return err
-	}
-	if err := s.besideDaemon(); err != nil {
-		return err
-	}
-	memory, err := s.OpenLedger(ledger.Open)
-	if err != nil {
-		return err
-	}
-	if err = memory.LockTokens(); err == nil {
-		err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
-	}
-	if err == nil {
-		err = do(memory)
-	}
-	return errors.Join(err, memory.Close(), owner.GiveBack())
+	})
 }
 
 // WriteLedger opens the configured ledger for a word that needs no lock: a
 // daemon may have it open as well.
 func WriteLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
-	config, err := LoadConfig(t, o.ConfigFile())
+	s, err := LoadConfig(t, o.ConfigFile())
 	if err != nil {
 		return err
 	}
-	s := Settings{Config: config}
+	return s.writeLedger(func(memory *ledger.Ledger) error { return do(s, memory) })
+}
+
+// writeLedger opens the ledger to write to it. The files of the state folder stay those of
+// its owner.
+func (s Settings) writeLedger(do func(*ledger.Ledger) error) error {
 	owner, err := OwnerOfState(s.StateDir)
 	if err != nil {
 		return err
@@ -91,37 +73,37 @@ func WriteLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) e
 	if err := MakeStateDir(s.StateDir); err != nil {
 		return err
 	}
-	if err := s.besideDaemon(); err != nil {
+	if err := besideDaemon(s.StateDir); err != nil {
 		return err
 	}
 	memory, err := s.OpenLedger(ledger.Open)
 	if err != nil {
 		return err
 	}
-	return Explain(errors.Join(do(s, memory), memory.Close(), owner.GiveBack()))
+	return errors.Join(do(memory), memory.Close(), owner.GiveBack())
 }
 
 // besideDaemon refuses to make a ledger where a daemon runs whose own is gone: what it knows
 // is not in a new one.
-func (s Settings) besideDaemon() error {
-	path := filepath.Join(s.StateDir, "ledger.db")
+func besideDaemon(dir string) error {
+	path := filepath.Join(dir, "ledger.db")
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil // whoever opens it says what is wrong with it
 	}
-	holder, running, err := ledger.Running(s.StateDir)
+	holder, running, err := ledger.Running(dir)
 	if err != nil || !running {
-		return Explain(err)
+		return err
 	}
 	return cli.Fail(fmt.Errorf("%s is gone while a daemon runs: %s", path, holder), "nothing was changed; move the file back, or stop the daemon and restore a backup")
 }
 
 // ReadLedger opens the configured ledger to look into it.
 func ReadLedger(t *cli.Terminal, o Options, do func(*ledger.Ledger) error) error {
-	config, err := LoadConfig(t, o.ConfigFile())
+	s, err := LoadConfig(t, o.ConfigFile())
 	if err != nil {
 		return err
 	}
-	return Settings{Config: config}.ReadLedger(do)
+	return s.ReadLedger(do)
 }
 
 // ReadLedger opens the ledger of the state folder to look into it.
@@ -130,7 +112,7 @@ func (s Settings) ReadLedger(do func(*ledger.Ledger) error) error {
 	if err != nil {
 		return err
 	}
-	return Explain(errors.Join(do(memory), memory.Close()))
+	return errors.Join(do(memory), memory.Close())
 }
 
 // Whoami names the person at the terminal, for the record. It proves nothing.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -30,9 +31,7 @@ func settingsFor(t *testing.T, mode string) Settings {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"rulesets", "tokens"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("secret-"+name+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("secret-"+name+"\n"), 0o600))
 	}
 	config := `source: url: "file://` + dir + `"
 platform: {base_url: "http://127.0.0.1:1/client/v4", profile: "extended"}
@@ -42,22 +41,16 @@ sinks: ci: file: root: "` + dir + `/secrets"
 mode: "` + mode + `"
 `
 	path := filepath.Join(dir, "config.cue")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(config), 0o600))
 	s, err := ReadSettings((&cli.Terminal{}), Options{Config: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
 // TestReviewsHoldNoWriter: a pull request is read, and dry runs are all that is tried.
 func TestReviewsHoldNoWriter(t *testing.T) {
 	lanes, _, err := settingsFor(t, "apply").ReviewLanes(slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := writersOf(lanes); len(lanes.All) == 0 || len(got) > 0 {
 		t.Errorf("%d credentials hold %v", len(lanes.All), got)
 	}
@@ -74,9 +67,7 @@ func writersIn(t *testing.T, mode string) (found []string) {
 	t.Helper()
 	s := settingsFor(t, mode)
 	a, err := Assemble(t.Context(), s, s.Serving(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer a.Close()
 	w := writerWalk{seen: map[uintptr]bool{}}
 	w.lanes(a.Lanes)

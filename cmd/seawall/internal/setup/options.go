@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // Options are the flags that plan, apply and run share.
 type Options struct {
 	Config, Dir, BaseURL, Profile string
-	only                          []string
+	Only                          []string // zone=NAME, token=KEY
 	Output                        string
 	LogFormat, LogLevel           string
 }
@@ -32,12 +33,15 @@ func (o *Options) AddTo(cmd *cobra.Command) {
 
 // AddSource adds the flags that say what is desired, and of which platform.
 func (o *Options) AddSource(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&o.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+DefaultConfig+")")
-	flags.StringVar(&o.Dir, "dir", "", "read desired state from `DIR` instead of git")
+	AddConfig(cmd, o)
+	o.AddDir(cmd, "", "read desired state from `DIR` instead of git")
 	o.AddPlatform(cmd)
+}
+
+// AddDir adds --dir.
+func (o *Options) AddDir(cmd *cobra.Command, usual, usage string) {
+	cmd.Flags().StringVar(&o.Dir, "dir", usual, usage)
 	_ = cmd.MarkFlagDirname("dir")
-	_ = cmd.MarkFlagFilename("config", "cue")
 }
 
 // AddPlatform adds the flags that say which platform it is, and which calls it offers.
@@ -58,7 +62,7 @@ func (o *Options) CheckProfile() error {
 
 // AddOnly adds --only.
 func (o *Options) AddOnly(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&o.only, "only", nil, "limit to `zone=NAME` or token=KEY (repeatable)")
+	cmd.Flags().StringArrayVar(&o.Only, "only", nil, "limit to `zone=NAME` or token=KEY (repeatable)")
 	_ = cmd.RegisterFlagCompletionFunc("only", completeOnly)
 }
 
@@ -68,16 +72,16 @@ func AddLogFlags(cmd *cobra.Command, format, level *string) {
 	cmd.Flags().StringVar(level, "log-level", "info", "debug, info, warn or error")
 }
 
+// NamesConfig reports whether flags or environment name a configuration.
+func (o *Options) NamesConfig() bool { return o.Config != "" || os.Getenv("SEAWALL_CONFIG") != "" }
+
 // ConfigFile returns the configuration to read. It is empty where flags and
 // environment say everything: --dir and --base-url, and no one named a file.
 func (o *Options) ConfigFile() string {
-	if o.Config != "" {
-		return o.Config
-	}
-	if env := os.Getenv("SEAWALL_CONFIG"); env != "" {
-		return env
-	}
-	if o.Dir != "" && o.BaseURL != "" {
+	switch {
+	case o.NamesConfig():
+		return cmp.Or(o.Config, os.Getenv("SEAWALL_CONFIG"))
+	case o.Dir != "" && o.BaseURL != "":
 		return ""
 	}
 	return DefaultConfig
@@ -85,7 +89,7 @@ func (o *Options) ConfigFile() string {
 
 // Scope splits --only into zones and tokens; both are nil without the flag.
 func (o *Options) Scope() (zones, tokens []string, err error) {
-	for _, only := range o.only {
+	for _, only := range o.Only {
 		kind, name, ok := strings.Cut(only, "=")
 		switch {
 		case ok && kind == "zone" && name != "":

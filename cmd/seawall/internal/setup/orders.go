@@ -127,5 +127,5 @@ func (s Settings) Record(ctx context.Context, o ledger.TokenOrder) (corrected bo
 			return err
 		})
 	})
-	return answer.Corrected, Explain(err)
+	return answer.Corrected, err
 }

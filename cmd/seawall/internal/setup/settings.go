@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -22,8 +23,8 @@ type Settings struct {
 	schema.Config
 	Dir string // desired state from a folder; empty means from git
 
-	// quota is that of all lanes of the budget together; zero where there is one.
-	TotalRequests int
+	// totalRequests is the budget that all who share it have; zero is that of Config.
+	totalRequests int
 	// why is what the clients are for: their requests are of its class.
 	why Purpose
 	// keepsState says that the state folder will be there, if it is not yet.
@@ -50,18 +51,18 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 	if err := o.CheckProfile(); err != nil {
 		return Settings{}, err
 	}
-	s := Settings{Dir: o.Dir}
+	var s Settings
 	if path := o.ConfigFile(); path != "" {
-		config, err := loadConfig(t, path, o.Dir == "", noConfig)
-		if err != nil {
-			return Settings{}, err
+		var err error
+		if s, err = loadConfig(t, path, o.Dir == "", noConfig); err != nil {
+			return s, err
 		}
-		s.Config = config
 	} else {
 		s.Credentials.Rulesets = schema.SecretRef{Env: EnvRulesetsToken}
 		s.Guards.Rules = []schema.Guard{schema.DefaultGuard()}
 		s.Platform, _ = schema.PresetOf(o.BaseURL)
 	}
+	s.Dir = o.Dir
 	if o.BaseURL != "" {
 		s.setBaseURL(o.BaseURL)
 	}
@@ -90,29 +91,30 @@ func (s *Settings) setBaseURL(address string) {
 // maxConfig bounds the configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// LoadConfig reads the configuration from a file. Warnings go to standard error; mistakes are a
-// [cli.FileError].
-func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
-	return loadConfig(t, path, false)
-}
+// LoadConfig reads the settings of a configuration file. Warnings go to standard error;
+// mistakes are a [cli.FileError].
+func LoadConfig(t *cli.Terminal, path string) (Settings, error) { return loadConfig(t, path, false) }
+
+// LoadSource is [LoadConfig] where the configuration must name a repository.
+func LoadSource(t *cli.Terminal, path string) (Settings, error) { return loadConfig(t, path, true) }
 
 // noConfig is the hint of the commands that do without a configuration.
 const noConfig = "or use no configuration: --dir DIR --base-url URL, with the credential in " + EnvRulesetsToken
 
 // loadConfig is that for a command that needs the repository, or does not. The hints are what
 // else to do where there is no configuration.
-func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) (schema.Config, error) {
+func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) (Settings, error) {
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
-		return schema.Config{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
+		return Settings{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
 			append([]string{"name one with --config or SEAWALL_CONFIG; seawall init --config FILE writes one"}, hints...)...)
 	}
 	if err != nil {
 		err = fmt.Errorf("reading the configuration: %w", err)
 		if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-			return schema.Config{}, cli.Fail(err, "the configuration is one file: name it with --config or SEAWALL_CONFIG")
+			return Settings{}, cli.Fail(err, "the configuration is one file: name it with --config or SEAWALL_CONFIG")
 		}
-		return schema.Config{}, err
+		return Settings{}, err
 	}
 	config, problems := schema.LoadConfig(path, data)
 	if repository && config.Source.URL == "" && len(desired.Errors(problems)) == 0 {
@@ -122,51 +124,47 @@ func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) 
 		})
 	}
 	if n := len(desired.Errors(problems)); n > 0 {
-		return schema.Config{}, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+		return Settings{}, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
 	}
 	t.ShowProblems(t.Err, problems)
-	return config, nil
+	return Settings{Config: config}, nil
 }
 
 // checkCredentials reads the credentials once, so that a missing one is reported at
 // the start, and warns when one value serves both purposes. Of several credentials for
-// rulesets one that works is enough to start: each stops its own accounts alone.
+// rulesets one that works is enough to start: each stops its own accounts alone. So does one
+// for tokens with the tokens of its owners.
 func (s Settings) checkCredentials(t *cli.Terminal) error {
-	lanes := s.Lanes()
-	var missing []string
+	warn := func(format string, args ...any) { fmt.Fprintln(t.Err, t.Red("warning:"), fmt.Sprintf(format, args...)) }
+	var missing []error
+	rulesets, lanes := map[string]edge.Secret{}, s.Lanes() // by path
 	for _, lane := range lanes {
-		_, err := ReadToken(lane.Credential)
-		if err == nil {
+		secret, err := ReadToken(lane.Ref)
+		if err != nil {
+			missing = append(missing, fmt.Errorf("%s: %w", lane.Path, err))
 			continue
 		}
-		if len(missing)+1 == len(lanes) {
-			return cli.Fail(fmt.Errorf("%s: %w", lane.Path, err))
-		}
-		missing = append(missing, fmt.Sprintf("%s: %s; nothing is read or written with it", lane.Path, err))
+		rulesets[lane.Path] = secret
 	}
-	for _, warning := range missing {
-		fmt.Fprintln(t.Err, t.Red("warning:"), warning)
+	if n := len(missing); n > 0 && n == len(lanes) {
+		return missing[n-1]
 	}
-	s.checkTokensCredentials(t, lanes)
-	return nil
-}
-
-// checkTokensCredentials reads the credentials for tokens once. One that is missing stops
-// the tokens of its owners alone.
-func (s Settings) checkTokensCredentials(t *cli.Terminal, lanes []Lane) {
+	for _, err := range missing {
+		warn("%s; nothing is read or written with it", err)
+	}
 	for _, c := range s.TokenCredentials() {
 		tokens, err := ReadToken(c.Ref)
 		if err != nil {
-			fmt.Fprintln(t.Err, t.Red("warning:"), fmt.Sprintf("%s: %s; tokens are neither read nor written", c.Path, err))
+			warn("%s: %s; tokens are neither read nor written", c.Path, err)
 			continue
 		}
 		for _, lane := range lanes {
-			if rulesets, err := ReadToken(lane.Credential); err == nil && rulesets.Equal(tokens) {
-				fmt.Fprintln(t.Err, t.Red("warning:"), lane.Path+" and "+c.Path+" are the same;",
-					"a token that may create tokens can grant itself anything and should hold no other permission")
+			if secret, read := rulesets[lane.Path]; read && secret.Equal(tokens) {
+				warn("%s and %s are the same; a token that may create tokens can grant itself anything and should hold no other permission", lane.Path, c.Path)
 			}
 		}
 	}
+	return nil
 }
 
 // Purpose says what an assembly is for.
@@ -184,12 +182,11 @@ const (
 // class is that of requests that do not say theirs, in the budget that processes share.
 func (p Purpose) class() edge.Class {
 	switch p {
-	case ToPlan:
-		return edge.Question
 	case ToRevert:
 		return edge.Urgent
 	case ToApply, ToServe, toObserve:
 		return edge.Bulk
+	case ToPlan:
 	}
 	return edge.Question // the smallest share
 }
@@ -202,7 +199,7 @@ func (p Purpose) serves() bool { return p == ToServe || p == toObserve }
 
 // MayWrite fails where the configuration says that nothing is written.
 func (s Settings) MayWrite(o Options) error {
-	if s.Serving() != toObserve {
+	if !s.Observing() {
 		return nil
 	}
 	return cli.Fail(errors.New(`the configuration says mode: "observe": nothing is written`),
@@ -211,20 +208,20 @@ func (s Settings) MayWrite(o Options) error {
 
 // Serving is the purpose of a daemon with this configuration.
 func (s Settings) Serving() Purpose {
-	for _, lane := range s.Lanes() {
-		if !lane.Observing {
-			return ToServe
-		}
+	if s.Observing() {
+		return toObserve
 	}
-	return toObserve
+	return ToServe
 }
 
 // Observing reports whether nothing is written with any credential.
-func (s Settings) Observing() bool { return s.Serving() == toObserve }
+func (s Settings) Observing() bool {
+	return !slices.ContainsFunc(s.Lanes(), func(lane Credential) bool { return !lane.Observing })
+}
 
-// ClientConfig says how to reach the platform with one credential; each has a budget
+// clientConfig says how to reach the platform with one credential; each has a budget
 // of its own, which it shares with the other processes on this host.
-func (s Settings) ClientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
+func (s Settings) clientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
 		Token:       recently(func() (edge.Secret, error) { return ReadToken(credential) }),

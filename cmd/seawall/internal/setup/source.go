@@ -22,12 +22,9 @@ import (
 // Folder is desired state in a folder that is not git. It implements
 // reconcile.Source and reconcile.Compiler.
 type Folder struct {
-	dir      string
+	Dir      string
 	Progress func(done, total int) // nil shows none
 }
-
-// NewFolder returns desired state in the folder dir.
-func NewFolder(dir string) Folder { return Folder{dir: dir} }
 
 // Fetch returns the empty commit: a folder has none.
 func (f Folder) Fetch(context.Context) (string, error) { return "", nil }
@@ -35,14 +32,14 @@ func (f Folder) Fetch(context.Context) (string, error) { return "", nil }
 // Compile evaluates the folder as it is now.
 func (f Folder) Compile(ctx context.Context, _ string) (desired.State, []desired.Problem, error) {
 	const hint = "name the folder that holds the CUE files"
-	if info, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
-		return desired.State{}, nil, cli.Fail(fmt.Errorf("there is no folder %q", f.dir), hint)
+	if info, err := os.Stat(f.Dir); errors.Is(err, fs.ErrNotExist) {
+		return desired.State{}, nil, cli.Fail(fmt.Errorf("there is no folder %q", f.Dir), hint)
 	} else if err != nil {
 		return desired.State{}, nil, cli.Fail(err, hint)
 	} else if !info.IsDir() {
-		return desired.State{}, nil, cli.Fail(fmt.Errorf("%s is not a folder", f.dir), hint+": "+cli.Quoted(filepath.Dir(f.dir)))
+		return desired.State{}, nil, cli.Fail(fmt.Errorf("%s is not a folder", f.Dir), hint+": "+cli.Quoted(filepath.Dir(f.Dir)))
 	}
-	return evaluate.Folder(ctx, f.dir, f.Progress)
+	return evaluate.Folder(ctx, f.Dir, f.Progress)
 }
 
 // OpenRepository opens the local store of the configured repository.
@@ -53,11 +50,7 @@ func OpenRepository(config schema.Config, log *slog.Logger) (*evaluate.Repositor
 	if err := MakeStateDir(config.StateDir); err != nil {
 		return nil, err
 	}
-	r, err := evaluate.OpenRepository(config.StateDir, RemoteOf(config), log)
-	if err != nil {
-		return nil, Explain(err)
-	}
-	return r, nil
+	return evaluate.OpenRepository(config.StateDir, RemoteOf(config), log)
 }
 
 // RemoteOf translates what the configuration says of git.
@@ -139,7 +132,7 @@ func sshAuth(s schema.SSH) (*gitrepo.SSH, error) {
 func LoadState(ctx context.Context, t *cli.Terminal, o Options) (desired.State, error) {
 	state, problems, err := compileState(ctx, t, o)
 	if err != nil {
-		return desired.State{}, Explain(err)
+		return desired.State{}, err
 	}
 	t.ShowProblems(t.Err, problems)
 	if n := len(desired.Errors(problems)); n > 0 {
@@ -151,21 +144,17 @@ func LoadState(ctx context.Context, t *cli.Terminal, o Options) (desired.State, 
 
 func compileState(ctx context.Context, t *cli.Terminal, o Options) (desired.State, []desired.Problem, error) {
 	if o.Dir != "" {
-		return NewFolder(o.Dir).Compile(ctx, "")
+		return Folder{Dir: o.Dir}.Compile(ctx, "")
 	}
-	path := o.ConfigFile()
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && path == DefaultConfig {
-		return desired.State{}, nil, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
-			"name a folder of desired state with --dir, or a configuration with --config or SEAWALL_CONFIG")
-	}
-	config, err := loadConfig(t, path, true)
+	s, err := loadConfig(t, o.ConfigFile(), true, "or name a folder of desired state with --dir")
 	if err != nil {
 		return desired.State{}, nil, err
 	}
-	repository, err := OpenRepository(config, slog.New(slog.DiscardHandler))
+	repository, err := OpenRepository(s.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return desired.State{}, nil, err
 	}
+	defer repository.Close()
 	commit, err := repository.Fetch(ctx)
 	if err != nil {
 		return desired.State{}, nil, err
@@ -173,15 +162,19 @@ func compileState(ctx context.Context, t *cli.Terminal, o Options) (desired.Stat
 	return repository.Compile(ctx, commit)
 }
 
+// errNoCommit: there is no commit in force.
+var errNoCommit = errors.New("no commit was accepted yet")
+
 // LastGood is what the last accepted commit declares.
 func LastGood(ctx context.Context, s Settings) (desired.State, error) {
 	repository, err := OpenRepository(s.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return desired.State{}, err
 	}
+	defer repository.Close()
 	commit, ok, err := repository.Good(ctx)
 	if err == nil && !ok {
-		err = errors.New("no commit was accepted yet")
+		err = errNoCommit
 	}
 	if err != nil {
 		return desired.State{}, err

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -20,21 +18,9 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
-// TokenCredential is a credential for tokens as it is configured.
-type TokenCredential struct {
-	Path    string // in the configuration
-	Ref     schema.SecretRef
-	BaseURL string
-	budget  schema.Budget
-}
-
-func (c TokenCredential) same(other TokenCredential) bool {
-	return c.Ref == other.Ref && c.BaseURL == other.BaseURL
-}
-
 // TokenCredentials are the credentials for tokens, each once; that of the top level is the
 // first. Accounts that are left out have none.
-func (s Settings) TokenCredentials() (list []TokenCredential) {
+func (s Settings) TokenCredentials() (list []Credential) {
 	if s.Credentials.Tokens != nil {
 		list = append(list, s.topTokenCredential())
 	}
@@ -50,19 +36,19 @@ func (s Settings) TokenCredentials() (list []TokenCredential) {
 // TokenCredentialOf is the credential for the tokens that an account owns, by the account's
 // key: its own, or that of the top level. False where there is none, or the account is left
 // out.
-func (s Settings) TokenCredentialOf(account string) (TokenCredential, bool) {
+func (s Settings) TokenCredentialOf(account string) (Credential, bool) {
 	a, configured := s.Credentials.Accounts[account]
 	switch {
 	case !configured && s.Credentials.Tokens != nil:
 		return s.topTokenCredential(), true
 	case !configured, a.Skip, a.Tokens == nil:
-		return TokenCredential{}, false
+		return Credential{}, false
 	}
-	return TokenCredential{Path: a.TokensPath, Ref: *a.Tokens, BaseURL: a.BaseURL, budget: a.Budget}, true
+	return Credential{Path: a.TokensPath, Ref: *a.Tokens, BaseURL: a.BaseURL, Budget: a.Budget, Observing: a.Observing}, true
 }
 
-func (s Settings) topTokenCredential() TokenCredential {
-	return TokenCredential{Path: tokensPath, Ref: *s.Credentials.Tokens, BaseURL: s.Platform.BaseURL, budget: s.Budget}
+func (s Settings) topTokenCredential() Credential {
+	return Credential{Path: tokensPath, Ref: *s.Credentials.Tokens, BaseURL: s.Platform.BaseURL, Budget: s.Budget, Observing: s.Guards.Observing}
 }
 
 // tokensPath is where the credential for tokens is configured.
@@ -82,7 +68,7 @@ func (s Settings) writesTokens() bool {
 type tokenClients struct {
 	settings Settings
 	why      Purpose
-	list     []TokenCredential
+	list     []Credential
 	clients  []*client.Client // of each
 }
 
@@ -92,9 +78,9 @@ func (s Settings) tokenClients(why Purpose, log *slog.Logger) (tokenClients, err
 		return t, nil
 	}
 	for _, c := range s.TokenCredentials() {
-		of := s.With(Lane{BaseURL: c.BaseURL, Budget: c.budget})
+		of := s.with(c)
 		of.why = why
-		platform, err := client.New(of.ClientConfig(c.Ref, log))
+		platform, err := client.New(of.clientConfig(c.Ref, log))
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", c.Path, err)
 		}
@@ -113,56 +99,41 @@ func (t tokenClients) Requests() (sum int64) {
 
 // user are the calls on the tokens of the user.
 func (t tokenClients) user() token.Calls {
-	calls := token.Calls{Credential: tokensPath, Observed: t.settings.Guards.Observing}
 	if t.settings.Credentials.Tokens == nil || len(t.clients) == 0 {
-		return calls
+		return token.Calls{Credential: tokensPath, Observed: t.settings.Guards.Observing}
 	}
-	return t.offered(calls, t.clients[0])
+	return t.offered(t.list[0], t.clients[0])
 }
 
 // account are the calls on the tokens that an account owns.
 func (t tokenClients) account(a desired.Account) (token.Calls, error) {
-	platform, path, err := t.clientOf(a.Key)
-	if err != nil {
-		return token.Calls{}, err
-	}
-	calls := token.Calls{Credential: path, Observed: t.settings.Guards.Observing}
-	if own, ok := t.settings.Credentials.Accounts[a.Key]; ok {
-		calls.Observed = own.Observing
-	}
-	return t.offered(calls, accountTokens{platform.AccountTokens(a.ID), platform}), nil
-}
-
-// offered adds to calls what may be used of a platform.
-func (t tokenClients) offered(calls token.Calls, platform edge.Tokens) token.Calls {
-	if t.settings.Platform.Extended() {
-		calls.Reader = edge.ReadOnlyTokens(platform)
-	}
-	if !t.why.writes() || calls.Observed {
-		return calls
-	}
-	calls.Writer = platform
-	return calls
-}
-
-// clientOf is the client for the tokens of an account, by the account's key, and where its
-// credential is configured.
-func (t tokenClients) clientOf(key string) (*client.Client, string, error) {
 	if !t.settings.Platform.Extended() {
-		return nil, "", &token.MissingCredentialError{
+		return token.Calls{}, &token.MissingCredentialError{
 			Reason: `platform.profile "documented" has no call on the tokens of accounts`,
 			Hint:   `set platform.profile to "extended" or platform.preset to "cloudflare"; or remove account from the declaration`,
 		}
 	}
-	if c, ok := t.settings.TokenCredentialOf(key); ok {
-		if i := slices.IndexFunc(t.list, c.same); i >= 0 {
-			return t.clients[i], c.Path, nil
+	c, ok := t.settings.TokenCredentialOf(a.Key)
+	i := slices.IndexFunc(t.list, c.same)
+	if !ok || i < 0 {
+		return token.Calls{}, &token.MissingCredentialError{
+			Reason: "there is no credential for the tokens of account " + a.Key,
+			Hint:   fmt.Sprintf("set credentials.tokens or accounts.%s.credentials.tokens in the configuration", a.Key),
 		}
 	}
-	return nil, "", &token.MissingCredentialError{
-		Reason: "there is no credential for the tokens of account " + key,
-		Hint:   fmt.Sprintf("set credentials.tokens or accounts.%s.credentials.tokens in the configuration", key),
+	return t.offered(c, accountTokens{t.clients[i].AccountTokens(a.ID), t.clients[i]}), nil
+}
+
+// offered are the calls that may be used of a platform with a credential.
+func (t tokenClients) offered(c Credential, platform edge.Tokens) token.Calls {
+	calls := token.Calls{Credential: c.Path, Observed: c.Observing}
+	if t.settings.Platform.Extended() {
+		calls.Reader = edge.ReadOnlyTokens(platform)
 	}
+	if t.why.writes() && !c.Observing {
+		calls.Writer = platform
+	}
+	return calls
 }
 
 // TokenReader reads the tokens of an owner: the user, or an account that a state declares.
@@ -188,16 +159,12 @@ func (s Settings) TokenReader(account *desired.Account) (edge.TokenReader, error
 // which are declared by their names. Nobody is asked: without a configuration, as beside a
 // folder alone, or without a ledger, the state is as it is declared.
 func KnownIDs(ctx context.Context, t *cli.Terminal, o Options, state desired.State) (desired.State, error) {
-	if o.Dir != "" && o.Config == "" && os.Getenv("SEAWALL_CONFIG") == "" {
+	if o.Dir != "" && !o.NamesConfig() {
 		return state, nil
 	}
-	err := ReadLedger(t, o, func(memory *ledger.Ledger) error {
-		names := directory.New(directory.Config{Memory: memory, ReadOnly: true, Now: time.Now})
-		if err := names.Recall(ctx); err != nil {
-			return err
-		}
-		state = names.Resolve(state)
-		return nil
+	err := ReadLedger(t, o, func(memory *ledger.Ledger) (err error) {
+		state, err = onRecord(ctx, memory, state)
+		return err
 	})
 	for i := range state.Accounts {
 		a := &state.Accounts[i]
@@ -209,26 +176,35 @@ func KnownIDs(ctx context.Context, t *cli.Terminal, o Options, state desired.Sta
 	return state, err
 }
 
+// onRecord is a state with the ids that a ledger has for what is declared by name.
+func onRecord(ctx context.Context, memory *ledger.Ledger, state desired.State) (desired.State, error) {
+	names := directory.New(directory.Config{Memory: memory, ReadOnly: true, Now: time.Now})
+	if err := names.Recall(ctx); err != nil {
+		return state, err
+	}
+	return names.Resolve(state), nil
+}
+
 // AccountOf is the account of a state that is wanted, with its id: the declared one, or the
 // one that its name was found to have. It is nil where wanted is.
 func AccountOf(ctx context.Context, memory *ledger.Ledger, state desired.State, wanted func(desired.Account) bool) (*desired.Account, error) {
 	if wanted == nil {
 		return nil, nil
 	}
-	names := directory.New(directory.Config{Memory: memory, ReadOnly: true, Now: time.Now})
-	if err := names.Recall(ctx); err != nil {
+	state, err := onRecord(ctx, memory, state)
+	if err != nil {
 		return nil, err
 	}
-	accounts := names.Resolve(state).Accounts
-	i := slices.IndexFunc(accounts, wanted)
+	i := slices.IndexFunc(state.Accounts, wanted)
 	if i < 0 {
 		return nil, errors.New("the account is not declared")
 	}
-	if desired.Sought(accounts[i].ID) {
-		return nil, cli.Fail(fmt.Errorf("the id of account %s is not known yet", accounts[i].Key),
+	account := &state.Accounts[i]
+	if desired.Sought(account.ID) {
+		return nil, cli.Fail(fmt.Errorf("the id of account %s is not known yet", account.Key),
 			"declare it, or let seawall apply or the daemon find it by its name first")
 	}
-	return &accounts[i], nil
+	return account, nil
 }
 
 // accountTokens are the calls on the tokens of an account with a credential that may be a

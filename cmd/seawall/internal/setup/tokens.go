@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/token"
@@ -27,7 +26,7 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 	}
 	a.Tokens = token.Config{
 		Memory: memory, Sinks: sinks, NameSuffix: diff.NameSuffix(s.Config.Tokens.NameSuffix),
-		CreatesTokens: planner.CreatesTokens(s.Config.Tokens.CreatingGroups), Now: time.Now, Log: a.Log,
+		CreatingGroups: s.Config.Tokens.CreatingGroups, Now: time.Now, Log: a.Log,
 	}
 	if why != ToPlan {
 		a.Tokens.Memory = lockedTokens{memory}
@@ -69,8 +68,7 @@ func (a *Assembly) tokensOfFolder(s Settings, why Purpose) error {
 		none("tokens are not compared: "+err.Error(), "run the command as a user who may read state.dir")
 		return nil //nolint:nilerr // the plan says so of each token, and goes on with the zones
 	}
-	giveBack := a.Close
-	a.Close = func() { giveBack(); _ = memory.Close() }
+	a.onClose(func() { _ = memory.Close() })
 	return a.withTokens(s, memory, why)
 }
 

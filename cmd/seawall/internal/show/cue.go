@@ -54,17 +54,20 @@ func (s Shown) zoneCUE(b *strings.Builder) {
 		fmt.Fprintf(b, "labels: %s: %s\n", cuefile.Label(key), cuefile.String(s.Labels[key]))
 	}
 	for _, part := range s.Parts {
-		s.deployment(b, part)
+		s.part(b, part)
 	}
 	b.WriteString("}\n")
 }
 
-func (s Shown) deployment(b *strings.Builder, part Part) {
-	prefix := "waf: "
-	if s.accountLevel() {
-		prefix = ""
+func (s Shown) part(b *strings.Builder, part Part) {
+	path := part.path
+	if s.onlyWAF() {
+		path = path[1:]
 	}
-	fmt.Fprintf(b, "%s%s: {\n", prefix, cuefile.Label(part.Deployment))
+	for _, label := range path {
+		fmt.Fprintf(b, "%s: ", cuefile.Label(label))
+	}
+	b.WriteString("{\n")
 	if part.Ruleset != "" && part.Ruleset != part.Deployment {
 		fmt.Fprintf(b, "ruleset: %s\n", cuefile.String(part.Ruleset))
 	}
@@ -116,10 +119,18 @@ func (s Shown) comment(m Member) string {
 
 func (s Shown) accountLevel() bool { return s.level == edge.LevelAccount }
 
+// onlyWAF reports whether it is an account that declares nothing but deployments.
+func (s Shown) onlyWAF() bool {
+	return s.accountLevel() && !slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Kind != "" })
+}
+
 // label is the path to the declaration below its account.
 func (s Shown) label() string {
-	if s.accountLevel() {
+	switch {
+	case s.onlyWAF():
 		return "waf:"
+	case s.accountLevel():
+		return ""
 	}
 	return "zone: " + cuefile.Label(s.Zone) + ":"
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"reflect"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -45,14 +46,17 @@ type Shown struct {
 	level edge.Level // of a zone
 }
 
-// Part is a deployment of a zone, or all of a token.
+// Part is a deployment of a zone, something of another kind by its key, or all of a token.
 type Part struct {
-	Deployment  string         `json:"deployment,omitempty"`
-	Ruleset     string         `json:"ruleset,omitempty"` // the key of its managed ruleset
-	Ref         string         `json:"ref,omitempty"`     // that of its execute rule, of one at account level
-	Origin      desired.Origin `json:"origin"`
-	Members     []Member       `json:"members"`
-	LiveUnknown string         `json:"live_unknown,omitempty"`
+	Kind        desired.KindName `json:"kind,omitempty"` // of what is no deployment
+	Deployment  string           `json:"deployment,omitempty"`
+	Ruleset     string           `json:"ruleset,omitempty"` // the key of its managed ruleset
+	Ref         string           `json:"ref,omitempty"`     // that of its execute rule, of one at account level
+	Origin      desired.Origin   `json:"origin"`
+	Members     []Member         `json:"members"`
+	LiveUnknown string           `json:"live_unknown,omitempty"`
+
+	path []string // below its zone or account
 }
 
 // Member is a value. Of a list each element is one.
@@ -82,15 +86,15 @@ const (
 	Decision State = "decision"     // it says what becomes of others, and is never live itself
 )
 
-// Live is what a deployment is on the platform.
+// Live is what a part is on the platform.
 type Live struct {
-	As       desired.Deployment // in the words of the declaration
+	As       desired.Declaring // in the words of the declaration
 	Describe func(desired.RuleRef) string
-	Unknown  string // why it is not known; empty where it is
+	Err      error // why it is not known; nil where it is
 }
 
-// Zone shows a zone. live has a [Live] for each deployment; nil where nothing is known, and
-// unknown says why.
+// Zone shows a zone. live has a [Live] for each deployment, and then for each of what is of
+// other kinds; nil where nothing is known, and unknown says why.
 func Zone(account desired.Account, z desired.Zone, commit string, live []Live, unknown string) Shown {
 	s := Shown{
 		Version: Version, Zone: z.Key, ID: desired.KnownScope(z.Scope).String(), Account: account.Key, Labels: maps.Clone(z.Labels), Commit: commit,
@@ -99,14 +103,21 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 	if z.Scope.Level == edge.LevelAccount {
 		s.ID = string(account.ID)
 	}
-	for i, d := range z.Deployments {
-		part := Part{Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: declared(d)}
-		if live != nil && live[i].Unknown == "" {
+	for _, d := range z.Deployments {
+		s.Parts = append(s.Parts, Part{
+			Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: declared(d), path: []string{"waf", d.Name()},
+		})
+	}
+	for _, o := range z.Others {
+		s.Parts = append(s.Parts, Part{Kind: o.Kind, Deployment: o.Key, Origin: bare(o.Origin), Members: declared(o), path: o.Path()})
+	}
+	for i := range s.Parts {
+		part := &s.Parts[i]
+		if live != nil && live[i].Err == nil {
 			part.Members = beside(part.Members, live[i])
 		} else if live != nil {
-			part.LiveUnknown = live[i].Unknown
+			part.LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
 		}
-		s.Parts = append(s.Parts, part)
 	}
 	return s
 }
@@ -125,8 +136,8 @@ func bare(o desired.Origin) desired.Origin {
 	return o
 }
 
-// declared are the members of a deployment, with nothing live.
-func declared(d desired.Deployment) (members []Member) {
+// declared are the members of a declaration, with nothing live.
+func declared(d desired.Declaring) (members []Member) {
 	for m := range d.Members() {
 		one := Member{Path: m.Path, State: Unknown, Declared: plain(m.Value), of: m.Of, declared: cuefile.Literal(m.Value)}
 		if m.Decides {
@@ -208,8 +219,11 @@ func plain(value any) any {
 }
 
 func ruleOf(r desired.RuleRef) map[string]any {
-	if r.Ref != "" {
+	switch {
+	case r.Ref != "":
 		return map[string]any{"ref": r.Ref}
+	case r.Description != "":
+		return map[string]any{"description": r.Description}
 	}
 	return map[string]any{"id": string(r.ID)}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -49,7 +50,7 @@ func (s Shown) Text(w io.Writer) error {
 	for _, part := range s.Parts {
 		b.WriteByte('\n')
 		if part.Deployment != "" {
-			fmt.Fprintf(&b, "%s  %s\n", visible.Name(part.Deployment), part.Origin)
+			fmt.Fprintf(&b, "%s  %s\n", visible.Name(diff.Called(part.Kind, part.Deployment)), part.Origin)
 		}
 		if part.LiveUnknown != "" {
 			fmt.Fprintf(&b, "  live is not known: %s\n", visible.Text(part.LiveUnknown))

@@ -18,6 +18,7 @@ package packbound
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -126,21 +127,19 @@ func (b *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func (l Limits) count(objects uint32) error {
-	if l.Objects > 0 && int64(objects) > l.Objects {
-		return &Error{Objects, l.Objects, int64(objects)}
+// within is an [Error] where what was found is over a limit. A number below zero is one that
+// was too large to be counted.
+func within(bound Bound, limit, found int64) error {
+	if limit > 0 && (found < 0 || found > limit) {
+		return &Error{bound, limit, found}
 	}
 	return nil
 }
 
+func (l Limits) count(objects uint32) error { return within(Objects, l.Objects, int64(objects)) }
+
 func (l Limits) sent(pack, index int64) error {
-	if l.PackBytes > 0 && pack > l.PackBytes {
-		return &Error{PackBytes, l.PackBytes, pack}
-	}
-	if l.DiskBytes > 0 && pack+index > l.DiskBytes {
-		return &Error{DiskBytes, l.DiskBytes, pack + index}
-	}
-	return nil
+	return cmp.Or(within(PackBytes, l.PackBytes, pack), within(DiskBytes, l.DiskBytes, pack+index))
 }
 
 // forward hands on what cannot be the trailer any more.
@@ -245,21 +244,14 @@ func (t *tally) next(s *packfile.Scanner) error {
 	return t.tip.found(object, content.Bytes(), whole)
 }
 
-func (t *tally) one(size int64) error {
-	if t.limits.ObjectBytes > 0 && (size < 0 || size > t.limits.ObjectBytes) {
-		return &Error{ObjectBytes, t.limits.ObjectBytes, size}
-	}
-	return nil
-}
+func (t *tally) one(size int64) error { return within(ObjectBytes, t.limits.ObjectBytes, size) }
 
 func (t *tally) add(size int64) error {
 	if err := t.one(size); err != nil {
 		return err
 	}
-	if t.total += size; t.limits.InflatedBytes > 0 && (t.total < 0 || t.total > t.limits.InflatedBytes) {
-		return &Error{InflatedBytes, t.limits.InflatedBytes, t.total}
-	}
-	return nil
+	t.total += size
+	return within(InflatedBytes, t.limits.InflatedBytes, t.total)
 }
 
 // start keeps the first bytes of an object: those of a difference are the size of what it

@@ -28,14 +28,11 @@ func (s session) AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRef
 	if err != nil {
 		return all, err
 	}
-	if s.transfer.Offered != nil {
-		s.transfer.Offered(all.References)
+	if s.transfer.Advertised != nil {
+		err = s.transfer.Advertised(all.References, all.Peeled)
 	}
 	if s.transfer.Refs != nil {
 		all = only(all, s.transfer.Refs)
-	}
-	if s.transfer.Advertised != nil {
-		err = s.transfer.Advertised(all.References, all.Peeled)
 	}
 	return all, err
 }

@@ -23,6 +23,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,11 +43,9 @@ type Options struct {
 	Peer  string // who is silent then, for the error: host:port, or a path
 	// Refs are the server's refs that count, by their full names. Nil is all of them.
 	Refs []string
-	// Offered is called with all refs of the server; nil calls nothing.
-	Offered func(refs map[string]plumbing.Hash)
-	// Advertised is called with the refs of the server that count, as soon as they are
-	// known, and with what its annotated tags stand for. Its error ends the transfer
-	// before anything is asked for; nil takes all.
+	// Advertised is called with all refs of the server, as soon as they are known, and
+	// with what its annotated tags stand for. Its error ends the transfer before anything
+	// is asked for; nil takes all.
 	Advertised func(refs, peeled map[string]plumbing.Hash) error
 	// Push allows the transfer to push.
 	Push bool
@@ -81,12 +80,12 @@ type Transfer struct {
 
 // New begins a transfer. When ctx ends, its connections are closed.
 func New(ctx context.Context, o Options) *Transfer {
-	t := &Transfer{Options: o, conns: map[net.Conn]bool{}}
+	t := &Transfer{Options: o, id: strconv.FormatInt(lastID.Add(1), 10), conns: map[net.Conn]bool{}}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	t.timer = time.AfterFunc(time.Hour, t.timeout)
 	t.timer.Stop()
 	context.AfterFunc(t.ctx, t.hangUp) //nolint:contextcheck // t.ctx is made from ctx
-	t.register()
+	running.Store(t.id, t)
 	return t
 }
 
@@ -95,7 +94,7 @@ func (t *Transfer) Context() context.Context { return t.ctx }
 
 // Close ends the transfer.
 func (t *Transfer) Close() {
-	t.unregister()
+	running.Delete(t.id)
 	t.timer.Stop()
 	t.cancel()
 	t.mu.Lock()
@@ -183,12 +182,6 @@ func (t *Transfer) hangUp() {
 	}
 }
 
-func (t *Transfer) forget(conn net.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.conns, conn)
-}
-
 // watched is a connection of a transfer.
 type watched struct {
 	net.Conn
@@ -204,6 +197,8 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 func (w *watched) Close() error {
-	w.transfer.forget(w.Conn)
+	w.transfer.mu.Lock()
+	delete(w.transfer.conns, w.Conn)
+	w.transfer.mu.Unlock()
 	return w.Conn.Close()
 }

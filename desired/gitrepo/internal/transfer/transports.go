@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,13 +108,6 @@ var (
 	running sync.Map // of transfers by their id
 	lastID  atomic.Int64
 )
-
-func (t *Transfer) register() {
-	t.id = strconv.FormatInt(lastID.Add(1), 10)
-	running.Store(t.id, t)
-}
-
-func (t *Transfer) unregister() { running.Delete(t.id) }
 
 // sshDialer dials as go-git would without it, so that ALL_PROXY is heeded.
 type sshDialer struct{ transfer *Transfer }

@@ -1,8 +1,11 @@
 package call
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Open is written for what an address leaves open, whoever wrote it and in
@@ -19,7 +22,7 @@ func Normal(address string) (string, bool) {
 	host, path := splitHost(address)
 	path, known := normalPath(path)
 	if asks {
-		path += "?" + escapeControls(query)
+		path += "?" + escaped(query, false)
 	}
 	return WithoutUser(host + path), known
 }
@@ -70,7 +73,7 @@ func normalPath(path string) (string, bool) {
 	for i, segment := range segments {
 		segment = normalSegment(segment, i == len(segments)-1)
 		known = known || segment != "" && segment != Open
-		segments[i] = escapePercent(escapeControls(segment))
+		segments[i] = escaped(segment, true)
 	}
 	return "/" + strings.Join(segments, "/"), known
 }
@@ -92,30 +95,24 @@ func normalSegment(s string, last bool) string {
 	return Open
 }
 
+var names = lazyregexp.New(`^[\w-]+$`)
+
 // IsName reports whether a text is a word of letters, digits and hyphens.
-func IsName(s string) bool {
-	for i := range len(s) {
-		if !IsLetter(s[i]) && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
-			return false
-		}
-	}
-	return s != ""
-}
+func IsName(s string) bool { return names().MatchString(s) }
 
 // IsLetter reports whether a byte can begin a name.
 func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 
-// escapePercent keeps a path readable for net/url: a percent sign that escapes
-// nothing is escaped itself.
-func escapePercent(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
+// escaped escapes what would break a line, or an address; in a path, so that net/url can
+// read it, a percent sign that escapes nothing too.
+func escaped(s string, path bool) string {
 	var b strings.Builder
 	for i := range len(s) {
-		b.WriteByte(s[i])
-		if s[i] == '%' && !isEscape(s[i:]) {
-			b.WriteString("25")
+		switch c := s[i]; {
+		case c <= ' ' || c == 0x7f, c == '%' && path && !isEscape(s[i:]):
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteByte(c)
 		}
 	}
 	return b.String()
@@ -126,22 +123,6 @@ func isEscape(s string) bool {
 }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
-
-// escapeControls escapes what would break a line, or an address.
-func escapeControls(s string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c == 0x7f {
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
 
 // WithoutUser drops names and passwords from an address. They stand before a host,
 // and a host need not stand first: curl takes user:password@host, and a proxy's
@@ -156,15 +137,10 @@ func WithoutUser(address string) string {
 	}
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
-		if at := strings.LastIndexByte(s, '@'); strings.IndexByte(s[:at+1], ':') >= 0 || i > 1 && isAuthority(segments[:i]) {
+		hosts := i > 1 && segments[i-1] == "" && strings.HasSuffix(segments[i-2], ":") // as in "https://"
+		if at := strings.LastIndexByte(s, '@'); hosts || strings.IndexByte(s[:at+1], ':') >= 0 {
 			segments[i] = s[at+1:]
 		}
 	}
 	return strings.Join(segments, "/") + rest
-}
-
-// isAuthority reports whether a host follows the segments, as in "https://".
-func isAuthority(before []string) bool {
-	n := len(before)
-	return before[n-1] == "" && strings.HasSuffix(before[n-2], ":")
 }

@@ -28,7 +28,10 @@ func (l *Lines) Next() ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			l.Out.Skip(l.N, tooLong)
-			if err := l.passOver(); err != nil {
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = l.In.ReadSlice('\n')
+			}
+			if err != nil {
 				return nil, err
 			}
 			continue
@@ -43,16 +46,6 @@ func (l *Lines) Next() ([]byte, error) {
 }
 
 const tooLong = "longer than the bound of a line"
-
-// passOver reads to the end of the line that is being read.
-func (l *Lines) passOver() error {
-	for {
-		_, err := l.In.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
-}
 
 // Each calls f with every line.
 func (l *Lines) Each(f func(line []byte)) error {

@@ -10,7 +10,10 @@
 package document
 
 import (
+	"cmp"
+	"encoding/base64"
 	"net/http"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -50,7 +53,7 @@ func (w *walker) node(n *yaml.Node, depth int) {
 	} // what an alias stands for is read where it stands
 }
 
-// mapping reads an object: as an interaction, as a request, or member by member.
+// mapping reads an object: as a recorded interaction, as a request, or member by member.
 func (w *walker) mapping(n *yaml.Node, depth int) {
 	if cells := get(n, "cells"); cells != nil && get(n, "nbformat") != nil {
 		notebook(n, w.out)
@@ -60,12 +63,16 @@ func (w *walker) mapping(n *yaml.Node, depth int) {
 	if w.interaction(n) {
 		return
 	}
-	c, parts, ok := w.request(n)
-	if ok {
-		w.out.Offer(c)
+	c, ok := w.request(n)
+	if ok && strings.Contains(c.URL, "/") {
+		var known bool
+		if c.URL, known = call.Normal(c.URL); known {
+			w.out.Offer(c)
+		}
+		ok = known
 	}
 	for k, v := range members(n) {
-		if parts[k.Value] {
+		if ok && slices.Contains(requestParts, k.Value) {
 			continue
 		}
 		w.scalar(k)
@@ -73,18 +80,11 @@ func (w *walker) mapping(n *yaml.Node, depth int) {
 	}
 }
 
-// variables takes what a document sets: env, vars, variables, as members or as a
-// list of names and values.
+// variables takes what a document sets: env, vars, variables.
 func (w *walker) variables(n *yaml.Node) {
 	for _, name := range []string{"env", "vars", "variables", "variable", "environment", "values", "data"} {
-		v := get(n, name)
-		for k, value := range members(v) {
-			w.set(k.Value, value)
-		}
-		for _, item := range items(v) {
-			if name, value := firstOf(item, "key", "name"), get(item, "value"); name != nil {
-				w.set(text(name), value)
-			}
+		for name, value := range pairs(get(n, name)) {
+			w.set(name, value)
 		}
 	}
 }
@@ -189,114 +189,98 @@ func (w *walker) scalar(n *yaml.Node) {
 	}
 }
 
-// request reads an object with an address and a method: a task of Ansible, a
-// request of a collection. parts are the members that it is made of.
-func (w *walker) request(n *yaml.Node) (c call.Call, parts map[string]bool, ok bool) {
-	at := firstOf(n, "url", "uri", "requestUrl")
-	method := strings.ToUpper(text(firstOf(n, "method", "verb", "httpMethod")))
-	address := w.address(at)
-	if !call.IsCommonMethod(method) {
-		if method != "" || get(n, "return_content") == nil && get(n, "status_code") == nil && get(n, "body_format") == nil && get(n, "body") == nil {
-			return c, nil, false
-		}
-		method = http.MethodGet
+// The members that requests have for their parts, in whatever document.
+var (
+	addressNames = []string{"url", "uri", "requestUrl", "urlPath", "urlPattern", "urlPathPattern", "path"}
+	queryNames   = []string{"params", "query", "queryParams", "queryParameters", "parameters", "queryString"}
+	headerNames  = []string{"headers", "header", "request_headers"}
+	bodyNames    = []string{"body", "request_body", "json", "data", "payload", "requestBody", "jsonBody", "content"}
+	requestParts = slices.Concat(addressNames, queryNames, headerNames, bodyNames)
+)
+
+// Request reads an object that someone else has read, as [Any] does; false where it is no
+// request.
+func Request(members map[string]any) (call.Call, bool) {
+	var n yaml.Node
+	w := &walker{}
+	if n.Encode(members) != nil {
+		return call.Call{}, false
 	}
-	address = call.WithQuery(address, w.query(firstOf(n, "params", "query", "queryParams", "parameters", "queryString")))
-	normal, known := call.Normal(address)
-	if !known || !strings.Contains(address, "/") {
-		return c, nil, false
+	c, ok := w.request(&n)
+	if !ok || !call.IsAddress(c.URL) {
+		return c, false
 	}
-	c = call.Call{Method: method, URL: normal, Line: at.Line, Header: w.header(firstOf(n, "headers", "header"))}
-	c.Body = w.body(firstOf(n, "body", "json", "data", "payload", "requestBody", "jsonBody"))
-	return c, map[string]bool{
-		"url": true, "uri": true, "requestUrl": true, "body": true, "json": true, "data": true, "payload": true, "headers": true, "header": true, "params": true, "query": true,
-	}, true
+	c.URL, ok = call.Normal(c.URL)
+	return c, ok
 }
 
-// address is a text, or Postman's object with raw, or host, path and query.
-func (w *walker) address(n *yaml.Node) string {
-	if n == nil {
-		return ""
+// request reads an object with an address and a method: a task of Ansible, a request of a
+// collection, one that was recorded. The address is as it is written.
+func (w *walker) request(n *yaml.Node) (c call.Call, ok bool) {
+	at := firstOf(n, addressNames...)
+	c.Method = strings.ToUpper(text(firstOf(n, "method", "verb", "httpMethod", "http_method", "create_method")))
+	if c.Method == "" && firstOf(n, "return_content", "status_code", "body_format", "body") != nil { // of Ansible
+		c.Method = http.MethodGet
 	}
-	if n.Kind == yaml.ScalarNode {
-		return w.filled(n.Value)
+	if at == nil || !call.IsCommonMethod(c.Method) {
+		return c, false
 	}
-	if raw := text(get(n, "raw")); raw != "" {
-		return w.filled(raw)
+	if c.URL = w.address(at); !strings.Contains(c.URL, "?") {
+		c.URL = call.WithQuery(c.URL, w.query(firstOf(n, queryNames...)))
 	}
-	join := func(n *yaml.Node, separator string) string {
-		if n != nil && n.Kind == yaml.ScalarNode {
-			return n.Value
-		}
-		var words []string
-		for _, item := range items(n) {
-			words = append(words, text(item))
-		}
-		return strings.Join(words, separator)
+	body := firstOf(n, bodyNames...)
+	if patterns := items(get(n, "bodyPatterns")); body == nil && len(patterns) > 0 { // of WireMock
+		body = get(patterns[0], "equalToJson")
 	}
-	return w.filled(call.WithQuery(join(get(n, "host"), ".")+"/"+strings.TrimPrefix(join(get(n, "path"), "/"), "/"), w.query(get(n, "query"))))
+	c.Line, c.Header, c.Body = at.Line, w.header(firstOf(n, headerNames...)), w.body(body)
+	return c, true
 }
+
+// address is a text, or Postman's object.
+func (w *walker) address(n *yaml.Node) string { return w.filled(text(cmp.Or(get(n, "raw"), n))) }
 
 // query is an object, a list of names and values, or a text as a query.
 func (w *walker) query(n *yaml.Node) string {
-	n = plainNode(n)
-	if n == nil {
-		return ""
+	if t := text(n); t != "" {
+		return w.filled(t)
 	}
-	if n.Kind == yaml.ScalarNode {
-		return w.filled(n.Value)
+	var all []string
+	for name, value := range pairs(n) {
+		value = cmp.Or(get(value, "equalTo"), value) // of WireMock
+		all = append(all, name+"="+call.Escaped(w.filled(text(value)), call.Open))
 	}
-	var pairs []string
-	add := func(name, value string) { pairs = append(pairs, name+"="+call.Escaped(w.filled(value), call.Open)) }
-	for k, v := range members(n) {
-		if matched := get(v, "equalTo"); matched != nil { // of WireMock
-			v = matched
-		}
-		add(k.Value, text(v))
-	}
-	for _, item := range items(n) {
-		if name := firstOf(item, "key", "name"); name != nil && text(get(item, "disabled")) != "true" {
-			add(text(name), text(get(item, "value")))
-		}
-	}
-	return strings.Join(pairs, "&")
+	return strings.Join(all, "&")
 }
 
 // header is an object or a list of names and values as a header.
-func (w *walker) header(n *yaml.Node) http.Header {
-	h := http.Header{}
-	for k, v := range members(n) {
-		value := text(v)
-		if values := items(v); len(values) > 0 {
-			value = text(values[0])
+func (w *walker) header(n *yaml.Node) (h http.Header) {
+	for name, value := range pairs(n) {
+		if values := items(value); len(values) > 0 {
+			value = values[0]
 		}
-		call.AddHeader(h, k.Value, value)
-	}
-	for _, item := range items(n) {
-		if name := firstOf(item, "key", "name"); name != nil {
-			call.AddHeader(h, text(name), text(get(item, "value")))
-		}
-	}
-	if len(h) == 0 {
-		return nil
+		call.AddHeader(&h, name, text(value))
 	}
 	return h
 }
 
-// body is a text, an object as JSON, or what a collection wraps around either.
+// body is a text, JSON, or what tools wrap around either; nil where there is none.
 func (w *walker) body(n *yaml.Node) []byte {
 	n = plainNode(n)
-	if n == nil {
+	if packed := firstOf(n, "base64_string", "base64"); packed != nil {
+		if body, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(text(packed), "\n", "")); err == nil {
+			return body
+		}
+	}
+	switch mode := text(get(n, "mode")); {
+	case n == nil || n.Kind == yaml.ScalarNode && n.Value == "":
 		return nil
-	}
-	if n.Kind == yaml.ScalarNode {
+	case n.Kind == yaml.ScalarNode:
 		return []byte(w.filled(n.Value))
-	}
-	if mode := text(get(n, "mode")); mode != "" { // Postman
+	case mode != "": // Postman
 		return w.body(get(n, mode))
 	}
 	if inner := firstOf(n, "string", "text"); inner != nil && len(n.Content) <= 6 {
 		return w.body(inner)
 	}
-	return []byte(w.filled(string(encoded(plainJSON(n, 0)))))
+	return []byte(w.filled(string(encoded(plainJSON(n)))))
 }

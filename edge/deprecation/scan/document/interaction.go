@@ -1,9 +1,7 @@
 package document
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -16,88 +14,39 @@ import (
 // one: a request and a response beside each other (VCR, Pact, WireMock), an item
 // of Postman, or one of nock.
 func (w *walker) interaction(n *yaml.Node) bool {
-	if scope := get(n, "scope"); scope != nil && get(n, "path") != nil && get(n, "method") != nil {
-		c := call.Call{
-			Method: strings.ToUpper(text(get(n, "method"))), Line: get(n, "path").Line, Body: w.body(get(n, "body")),
-			Response: &call.Response{Status: number(get(n, "status")), Body: w.body(get(n, "response"))},
-		}
-		w.offer(c, strings.TrimSuffix(text(scope), ":443")+text(get(n, "path")))
-		return true
+	if scope := get(n, "scope"); scope != nil && get(n, "path") != nil {
+		c, ok := w.request(n)
+		c.URL = strings.TrimSuffix(text(scope), ":443") + c.URL
+		c.Response = &call.Response{Status: number(get(n, "status")), Body: w.body(get(n, "response"))}
+		return ok && w.offer(c)
 	}
-	request := plainNode(get(n, "request"))
-	if request == nil || request.Kind != yaml.MappingNode {
-		return false
-	}
-	c, address, ok := w.recorded(request)
+	c, ok := w.request(plainNode(get(n, "request")))
 	if !ok {
 		return false
 	}
 	answers := get(n, "response")
-	if answers != nil && answers.Kind == yaml.SequenceNode { // of Postman
-		w.saved(c, address, items(answers))
-		return true
-	}
-	if answers != nil {
+	if answers != nil && answers.Kind == yaml.MappingNode {
 		c.Response = w.answer(answers)
 	}
-	w.offer(c, address)
-	return true
-}
-
-// recorded is the request of an interaction.
-func (w *walker) recorded(n *yaml.Node) (call.Call, string, bool) {
-	at := firstOf(n, "url", "uri", "urlPath", "urlPattern", "urlPathPattern", "path")
-	method := strings.ToUpper(text(get(n, "method")))
-	if at == nil || !call.IsMethod([]byte(method)) {
-		return call.Call{}, "", false
-	}
-	body := get(n, "body")
-	if patterns := get(n, "bodyPatterns"); body == nil && len(items(patterns)) > 0 { // of WireMock
-		body = get(items(patterns)[0], "equalToJson")
-	}
-	c := call.Call{Method: method, Line: at.Line, Header: w.header(firstOf(n, "headers", "header")), Body: w.recordedBody(body)}
-	address := w.address(at)
-	if query := firstOf(n, "query", "queryParameters"); !strings.Contains(address, "?") {
-		address = call.WithQuery(address, w.query(query))
-	}
-	return c, address, true
-}
-
-// saved hands a request of Postman on, once for each answer that was saved.
-func (w *walker) saved(c call.Call, address string, answers []*yaml.Node) {
-	if len(answers) == 0 {
-		w.offer(c, address)
-	}
-	for _, a := range answers {
-		one, at := c, address
-		one.Response = w.answer(a)
-		if original, where, ok := w.recorded(get(a, "originalRequest")); ok {
-			original.Response = one.Response
-			one, at = original, where
+	saved := items(answers) // of Postman: once for each answer
+	for _, a := range saved {
+		one := c
+		if original, ok := w.request(get(a, "originalRequest")); ok {
+			one = original
 		}
-		w.offer(one, at)
+		one.Response = w.answer(a)
+		w.offer(one)
 	}
+	return len(saved) > 0 || w.offer(c)
 }
 
 // answer is a recorded answer.
 func (w *walker) answer(n *yaml.Node) *call.Response {
 	status := firstOf(n, "status", "statusCode", "status_code", "code")
-	if status != nil && status.Kind == yaml.MappingNode {
-		status = get(status, "code")
+	if code := get(status, "code"); code != nil {
+		status = code
 	}
-	return &call.Response{Status: number(status), Header: w.header(firstOf(n, "headers", "header")), Body: w.recordedBody(firstOf(n, "body", "jsonBody", "content"))}
-}
-
-// recordedBody is a body as tools record it: a text, JSON, or either within an
-// object.
-func (w *walker) recordedBody(n *yaml.Node) []byte {
-	if packed := firstOf(n, "base64_string", "base64"); packed != nil {
-		body, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(text(packed), "\n", ""))
-		if err == nil {
-			return body
-		}
-	}
-	return w.body(n)
+	return &call.Response{Status: number(status), Header: w.header(firstOf(n, headerNames...)), Body: w.body(firstOf(n, "body", "jsonBody", "content"))}
 }
 
 func number(n *yaml.Node) int {
@@ -105,21 +54,16 @@ func number(n *yaml.Node) int {
 	return v
 }
 
-// offer hands a call on, with its address in the form that calls carry.
-func (w *walker) offer(c call.Call, address string) {
-	normal, known := call.Normal(address)
-	if !known {
+// offer hands a call on, with its address in the form that calls carry. It returns true:
+// what cannot be handed on was read, too.
+func (w *walker) offer(c call.Call) bool {
+	var known bool
+	if c.URL, known = call.Normal(c.URL); known {
+		w.out.Offer(c)
+	} else {
 		w.out.Skip(c.Line, "the whole address of the request is left open")
-		return
 	}
-	if len(c.Body) == 0 {
-		c.Body = nil
-	}
-	if c.Method == "" {
-		c.Method = http.MethodGet
-	}
-	c.URL = normal
-	w.out.Offer(c)
+	return true
 }
 
 func encoded(v any) []byte {

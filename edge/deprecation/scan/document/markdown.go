@@ -6,6 +6,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/source"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Markdown reads the blocks of code in a text as what they say they are, and the
@@ -16,7 +17,7 @@ func Markdown(body []byte, out *call.Sink) error {
 	begins, line := 0, 0
 	for one := range strings.SplitAfterSeq(string(body), "\n") {
 		line++
-		mark := fenceOf(one)
+		mark := strings.TrimLeft(fences().FindString(one), " \t>")
 		switch {
 		case fence == "" && mark != "":
 			fence, block, begins = mark, "", line+1
@@ -36,20 +37,12 @@ func Markdown(body []byte, out *call.Sink) error {
 	if fence != "" {
 		fenced(language, block, begins, out)
 	}
-	inProse(prose.String(), out)
+	inProse(prose.String(), 1, out)
 	return nil
 }
 
-// fenceOf is the fence that a line is; empty where it is none.
-func fenceOf(line string) string {
-	line = strings.TrimLeft(line, " \t>")
-	for _, c := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
-}
+// fences begin and end blocks of code.
+var fences = lazyregexp.New("^[ \t>]*(`{3,}|~{3,})")
 
 // fenced reads a block of code.
 func fenced(language, block string, line int, out *call.Sink) {
@@ -59,18 +52,16 @@ func fenced(language, block string, line int, out *call.Sink) {
 		requests(block, line, false, out)
 	case extensions[language] != "":
 		source.Text(source.Code{Name: "block" + extensions[language], Text: block, Line: line}, out)
-	case shell.HasCalls(block):
-		shell.Text(shell.Script{Text: block, Line: line}, out)
 	default:
-		source.Text(source.Code{Name: "block", Text: block, Line: line}, out)
+		inProse(block, line, out)
 	}
 }
 
-// inProse reads what is no code.
-func inProse(prose string, out *call.Sink) {
+// inProse reads what is no code, or of a language that is not known.
+func inProse(prose string, line int, out *call.Sink) {
 	if shell.HasCalls(prose) {
-		shell.Text(shell.Script{Text: prose, Line: 1}, out)
+		shell.Text(shell.Script{Text: prose, Line: line}, out)
 		return
 	}
-	source.Text(source.Code{Name: "prose", Text: prose, Line: 1}, out)
+	source.Text(source.Code{Name: "prose", Text: prose, Line: line}, out)
 }

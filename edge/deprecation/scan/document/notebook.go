@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,37 +19,27 @@ var extensions = map[string]string{
 }
 
 // notebook reads the cells of a notebook. Those of code are one program: what one
-// sets is known in the next.
+// sets is known in the next; and so are the commands among them.
 func notebook(n *yaml.Node, out *call.Sink) {
-	language := text(get(get(get(n, "metadata"), "kernelspec"), "language"))
-	ext := extensions[strings.ToLower(language)]
-	if ext == "" {
-		ext = ".py"
-	}
-	program := placed{at: 1}
+	language := strings.ToLower(text(get(get(get(n, "metadata"), "kernelspec"), "language")))
+	program, script := placed{at: 1}, placed{at: 1}
 	for _, cell := range items(get(n, "cells")) {
 		lines := items(get(cell, "source"))
-		if len(lines) == 0 && get(cell, "source") != nil {
-			lines = []*yaml.Node{get(cell, "source")}
+		if one := get(cell, "source"); len(lines) == 0 && one != nil {
+			lines = []*yaml.Node{one}
 		}
 		if text(get(cell, "cell_type")) != "code" || len(lines) == 0 {
 			continue
 		}
-		if first := lines[0].Value; strings.HasPrefix(first, "%%bash") || strings.HasPrefix(first, "%%sh") {
-			script := placed{at: lines[0].Line + 1}
-			for _, line := range lines[1:] {
-				script.add(line.Line, line.Value)
-			}
-			shell.Text(shell.Script{Text: script.String(), Line: lines[0].Line + 1}, out)
-			continue
-		}
+		commands := strings.HasPrefix(lines[0].Value, "%%bash") || strings.HasPrefix(lines[0].Value, "%%sh")
 		for _, line := range lines {
-			if command, ok := strings.CutPrefix(strings.TrimSpace(line.Value), "!"); ok {
-				shell.Text(shell.Script{Text: command, Line: line.Line}, out)
-				continue
+			if command, ok := strings.CutPrefix(strings.TrimSpace(line.Value), "!"); ok || commands {
+				script.add(line.Line, command)
+			} else {
+				program.add(line.Line, line.Value)
 			}
-			program.add(line.Line, line.Value)
 		}
 	}
-	source.Text(source.Code{Name: "cell" + ext, Text: program.String(), Line: 1}, out)
+	shell.Text(shell.Script{Text: script.String(), Line: 1}, out)
+	source.Text(source.Code{Name: "cell" + cmp.Or(extensions[language], ".py"), Text: program.String(), Line: 1}, out)
 }

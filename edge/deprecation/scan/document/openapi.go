@@ -38,21 +38,12 @@ type apiDocument struct {
 }
 
 // base is the address that paths are appended to: of OpenAPI 3 the first server,
-// of 2 scheme, host and basePath.
+// of 2 host and basePath.
 func (a apiDocument) base() string {
 	if get(a.root, "swagger") == nil {
 		return a.server(a.root)
 	}
-	base := text(get(a.root, "basePath"))
-	host := text(get(a.root, "host"))
-	if host == "" {
-		return strings.TrimSuffix(base, "/")
-	}
-	scheme := "https"
-	if schemes := items(get(a.root, "schemes")); len(schemes) == 1 {
-		scheme = text(schemes[0])
-	}
-	return strings.TrimSuffix(scheme+"://"+host+base, "/")
+	return strings.TrimSuffix(text(get(a.root, "host"))+text(get(a.root, "basePath")), "/")
 }
 
 // server is the first server that a document, a path or an operation names, with

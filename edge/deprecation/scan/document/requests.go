@@ -46,7 +46,7 @@ func (f *requestFile) block(b httpBlock, exact bool) {
 	if i == len(b.lines) {
 		return
 	}
-	c := call.Call{Line: b.line + i, Header: http.Header{}}
+	c := call.Call{Line: b.line + i}
 	if exact {
 		c.Span = call.Span{From: b.from, To: b.from + len(strings.Join(b.lines, ""))}
 	}
@@ -64,12 +64,10 @@ func (f *requestFile) block(b httpBlock, exact bool) {
 		}
 		address += more
 	}
-	i = f.headers(b.lines, i, c.Header)
+	i = f.headers(b.lines, i, &c.Header)
 	c.Body = f.content(b.lines[i:])
-	if len(c.Header) == 0 {
-		c.Header = nil
-	}
-	f.offer(c, f.filled(address))
+	c.URL = f.filled(address)
+	f.offer(c)
 }
 
 // preamble takes what stands before the request: variables, comments, scripts. It
@@ -94,7 +92,7 @@ func (f *requestFile) preamble(lines []string) int {
 }
 
 // headers reads up to the empty line and returns the line behind it.
-func (f *requestFile) headers(lines []string, i int, h http.Header) int {
+func (f *requestFile) headers(lines []string, i int, h *http.Header) int {
 	for ; i < len(lines); i++ {
 		line := strings.TrimSpace(lines[i])
 		if line == "" {

@@ -45,7 +45,7 @@ func (a apiDocument) content(of *yaml.Node) []byte {
 			continue
 		}
 		if example := get(media, "example"); example != nil {
-			return encoded(plainJSON(example, 0))
+			return encoded(plainJSON(example))
 		}
 		return a.encoded(get(media, "schema"))
 	}
@@ -70,10 +70,6 @@ const (
 	mostNodes     = 2000
 )
 
-// absent stands for a value of which the schema allows several: a rule about one
-// of them cannot tell.
-type absent struct{}
-
 // example is a value of a schema: its example, its only value, or the members that
 // it names.
 func (a apiDocument) example(schema *yaml.Node, depth int, nodes *int) any {
@@ -83,13 +79,11 @@ func (a apiDocument) example(schema *yaml.Node, depth int, nodes *int) any {
 	}
 	for _, name := range []string{"example", "const", "default"} {
 		if v := get(schema, name); v != nil {
-			return plainJSON(v, 0)
+			return plainJSON(v)
 		}
 	}
 	if values := items(get(schema, "enum")); len(values) == 1 {
-		return plainJSON(values[0], 0)
-	} else if len(values) > 1 {
-		return absent{}
+		return plainJSON(values[0])
 	}
 	if of := get(schema, "items"); of != nil {
 		return []any{a.example(of, depth+1, nodes)}
@@ -113,23 +107,8 @@ func (a apiDocument) properties(schema *yaml.Node, out map[string]any, depth int
 		}
 	}
 	for name, property := range members(get(schema, "properties")) {
-		v := a.example(property, depth+1, nodes)
-		old, twice := out[name.Value]
-		switch _, several := v.(absent); {
-		case several, twice && isScalar(old) && old != v:
-			delete(out, name.Value)
-		default:
-			out[name.Value] = v
-		}
+		out[name.Value] = a.example(property, depth+1, nodes)
 	}
-}
-
-func isScalar(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return v != nil
 }
 
 func (a apiDocument) resolve(n *yaml.Node) *yaml.Node { return resolve(a.root, n) }

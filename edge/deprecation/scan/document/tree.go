@@ -168,39 +168,27 @@ func text(n *yaml.Node) string {
 	return n.Value
 }
 
-// plainJSON is a node as a value for JSON; what it fills in later is open.
-func plainJSON(n *yaml.Node, depth int) any {
-	n = plainNode(n)
-	if n == nil || depth > treeDepth {
-		return nil
-	}
-	switch n.Kind {
-	case yaml.MappingNode:
-		out := map[string]any{}
+// plainJSON is a node as a value for JSON; nil where it is none.
+func plainJSON(n *yaml.Node) (v any) {
+	_ = n.Decode(&v)
+	return v
+}
+
+// pairs goes through an object, or a list of names and values.
+func pairs(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(name string, value *yaml.Node) bool) {
 		for k, v := range members(n) {
-			out[k.Value] = plainJSON(v, depth+1)
+			if !yield(k.Value, v) {
+				return
+			}
 		}
-		return out
-	case yaml.SequenceNode:
-		out := []any{}
-		for _, v := range n.Content {
-			out = append(out, plainJSON(v, depth+1))
-		}
-		return out
-	}
-	switch n.ShortTag() {
-	case "!!null":
-		return nil
-	case "!!bool":
-		var b bool
-		_ = n.Decode(&b)
-		return b
-	case "!!int", "!!float":
-		if json.Valid([]byte(n.Value)) {
-			return json.Number(n.Value)
+		for _, item := range items(n) {
+			name := firstOf(item, "key", "name")
+			if name != nil && text(get(item, "disabled")) != "true" && !yield(text(name), get(item, "value")) {
+				return
+			}
 		}
 	}
-	return n.Value
 }
 
 // firstOf is the first member that an object has of these.

@@ -22,38 +22,27 @@ type Stream struct {
 // New returns a stream at the first line of a text.
 func New(r *bufio.Reader) *Stream { return &Stream{r: r, Line: 1} }
 
-// Next returns the next byte, io.ErrUnexpectedEOF at the end.
-func (s *Stream) Next() (byte, error) {
-	c, err := s.r.ReadByte()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if c == '\n' {
-		s.Line++
-	}
-	return c, err
-}
-
-func (s *Stream) back(c byte) {
-	if c == '\n' {
-		s.Line--
-	}
-	_ = s.r.UnreadByte() // cannot fail behind a ReadByte
-}
-
-// Peek returns the next byte that is not white space and leaves it there.
+// Peek returns the next byte that is not white space and leaves it there;
+// io.ErrUnexpectedEOF at the end.
 func (s *Stream) Peek() (byte, error) {
 	for {
-		c, err := s.Next()
-		if err != nil {
+		next, err := s.r.Peek(1)
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0, io.ErrUnexpectedEOF
+		case err != nil:
 			return 0, err
+		case !IsSpace(next[0]):
+			return next[0], nil
+		case next[0] == '\n':
+			s.Line++
 		}
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			s.back(c)
-			return c, nil
-		}
+		s.take()
 	}
 }
+
+// take takes the byte that was peeked at.
+func (s *Stream) take() { _, _ = s.r.Discard(1) }
 
 // Expect takes the next byte, which must be want.
 func (s *Stream) Expect(want byte) error {
@@ -64,8 +53,8 @@ func (s *Stream) Expect(want byte) error {
 	if c != want {
 		return fmt.Errorf("line %d: expecting %q in the JSON text, found %q", s.Line, want, c)
 	}
-	_, err = s.Next()
-	return err
+	s.take()
+	return nil
 }
 
 // Skip passes over one value.
@@ -178,8 +167,8 @@ func (s *Stream) Object(f func(key string, line int) error) error {
 		if err != nil {
 			return err
 		}
-		key, err := unquoted(text)
-		if err != nil && !cut {
+		var key string
+		if err := json.Unmarshal(text, &key); err != nil && !cut {
 			return fmt.Errorf("line %d: reading a member's name: %w", s.Line, err)
 		}
 		line := s.Line
@@ -188,15 +177,6 @@ func (s *Stream) Object(f func(key string, line int) error) error {
 		}
 		return f(key, line)
 	})
-}
-
-// unquoted returns the string of a JSON string's text.
-func unquoted(text []byte) (s string, err error) {
-	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' && bytes.IndexByte(text, '\\') < 0 {
-		return string(text[1 : n-1]), nil
-	}
-	err = json.Unmarshal(text, &s)
-	return s, err
 }
 
 // KeyLimit bounds the names of members that are told apart.
@@ -210,7 +190,7 @@ func (s *Stream) list(from, to byte, element func() error) error {
 		return err
 	}
 	if c, err := s.Peek(); err != nil || c == to {
-		_, _ = s.Next()
+		s.take()
 		return err
 	}
 	for {
@@ -221,7 +201,7 @@ func (s *Stream) list(from, to byte, element func() error) error {
 		if err != nil {
 			return err
 		}
-		_, _ = s.Next()
+		s.take()
 		switch c {
 		case to:
 			return nil

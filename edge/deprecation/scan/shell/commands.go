@@ -91,10 +91,7 @@ func (r *request) addHeader(text string) {
 	if !ok {
 		return
 	}
-	if r.header == nil {
-		r.header = http.Header{}
-	}
-	call.AddHeader(r.header, name, value)
+	call.AddHeader(&r.header, name, value)
 }
 
 // defaultContentType sets the Content-Type that a command sends by itself.

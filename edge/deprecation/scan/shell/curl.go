@@ -19,7 +19,11 @@ var curlOptions = options{short: "AbCcDdEeFHhKmoPQrTtUuwXxYyz", long: call.Words
 	tls13-ciphers tlspassword tlsuser trace trace-ascii unix-socket upload-file url url-query user user-agent variable vlan-priority
 	write-out`)}
 
-// curl gathers the options of one request.
+var wgetOptions = options{short: "aABDeiIloOPQRtTUwX", long: call.Words(`output-document output-file append-output directory-prefix user
+	password user-agent timeout tries wait ca-certificate certificate private-key body-file post-file load-cookies save-cookies referer
+	input-file quota limit-rate base method header body-data post-data`)}
+
+// curl gathers the options of one request, of curl or wget.
 type curl struct {
 	request
 	get, head, put bool
@@ -44,14 +48,25 @@ func curlRequests(args []string, input *input, open opener) []request {
 	return append(requests, c.done())
 }
 
+// wgetRequests reads wget's command line, of which only long options matter.
+func wgetRequests(args []string, open opener) []request {
+	c := &curl{open: open}
+	wgetOptions.each(args, func(name, value string) {
+		if len(name) != 1 {
+			c.set(name, value)
+		}
+	})
+	return []request{c.done()}
+}
+
 // set notes an option that matters.
 func (c *curl) set(name, value string) {
 	switch name {
-	case "X", "request":
+	case "X", "request", "method":
 		c.method = value
 	case "H", "header":
 		c.addHeader(value)
-	case "I", "head":
+	case "I", "head", "spider":
 		c.head = true
 	case "G", "get":
 		c.get = true
@@ -65,8 +80,10 @@ func (c *curl) set(name, value string) {
 		c.defaultContentType("application/json")
 	case "d", "data", "data-ascii", "data-binary":
 		c.addData(value, true)
-	case "data-raw":
+	case "data-raw", "body-data", "post-data":
 		c.addData(value, false)
+	case "body-file", "post-file":
+		c.addData("@"+value, true)
 	case "data-urlencode":
 		c.addData(encodedData(value), false)
 	case "url-query":

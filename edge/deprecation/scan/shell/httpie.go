@@ -51,10 +51,8 @@ func httpieRequests(args []string, input *input) []request {
 
 // localAddress writes HTTPie's :8080/path and :/path out.
 func localAddress(arg string) string {
-	if rest, ok := strings.CutPrefix(arg, ":"); ok && strings.HasPrefix(rest, "/") {
-		return "http://localhost" + rest
-	} else if ok {
-		return "http://localhost" + arg
+	if strings.HasPrefix(arg, ":") {
+		return "http://localhost" + strings.Replace(arg, ":/", "/", 1)
 	}
 	return arg
 }

@@ -140,45 +140,20 @@ func (r *run) stmt(s *syntax.Stmt) {
 	}
 }
 
-// compound reads the commands that hold others.
+// compound reads the statements that a command holds, those of its words too.
 func (r *run) compound(cmd syntax.Command) {
-	switch cmd := cmd.(type) {
-	case *syntax.Block:
-		r.stmts(cmd.Stmts)
-	case *syntax.Subshell:
-		vars := maps.Clone(r.vars)
-		r.stmts(cmd.Stmts)
-		r.vars = vars
-	case *syntax.IfClause:
-		for c := cmd; c != nil; c = c.Else {
-			r.stmts(c.Cond)
-			r.stmts(c.Then)
-		}
-	case *syntax.WhileClause:
-		r.stmts(cmd.Cond)
-		r.stmts(cmd.Do)
-	case *syntax.CaseClause:
-		for _, item := range cmd.Items {
-			r.stmts(item.Stmts)
-		}
-	case *syntax.TimeClause:
-		r.stmt(cmd.Stmt)
-	case *syntax.CoprocClause:
-		r.stmt(cmd.Stmt)
-	case *syntax.TestClause:
-		r.substitutions(cmd)
+	before := r.vars
+	if _, ok := cmd.(*syntax.Subshell); ok {
+		r.vars = maps.Clone(before)
 	}
-}
-
-// substitutions reads the commands in the words of something else.
-func (r *run) substitutions(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CmdSubst); ok {
-			r.stmts(c.Stmts)
-			return false
-		}
-		return true
+	syntax.Walk(cmd, func(n syntax.Node) bool {
+		s, ok := n.(*syntax.Stmt)
+		r.stmt(s)
+		return !ok
 	})
+	if _, ok := cmd.(*syntax.Subshell); ok {
+		r.vars = before
+	}
 }
 
 func (r *run) declare(f *syntax.FuncDecl) {

@@ -9,6 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // simple reads a command: its assignments, the calls it makes, the function it
@@ -159,7 +160,11 @@ func (r *run) input(s *syntax.Stmt) *input {
 		switch redirect.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			if redirect.Hdoc != nil {
-				return &input{text: tabless(r.document(redirect), redirect.Op), line: r.line(redirect.Hdoc.Pos())}
+				text := r.document(redirect)
+				if redirect.Op == syntax.DashHdoc {
+					text = tabs().ReplaceAllString(text, "")
+				}
+				return &input{text: text, line: r.line(redirect.Hdoc.Pos())}
 			}
 			return &input{line: r.line(redirect.Pos())}
 		case syntax.WordHdoc:
@@ -186,17 +191,8 @@ func (r *run) document(redirect *syntax.Redirect) string {
 	return text
 }
 
-// tabless cuts the tabs off that <<- does not count.
-func tabless(text string, op syntax.RedirOperator) string {
-	if op != syntax.DashHdoc {
-		return text
-	}
-	lines := strings.SplitAfter(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimLeft(lines[i], "\t")
-	}
-	return strings.Join(lines, "")
-}
+// tabs are those that <<- does not count.
+var tabs = lazyregexp.New(`(?m)^\t+`)
 
 // output is what a statement writes, where that can be said without running it:
 // echo, printf, cat. Its calls count in any case.
@@ -224,32 +220,15 @@ func (r *run) output(s *syntax.Stmt) (string, bool) {
 	}
 	in := r.input(s)
 	switch {
+	case name == "cat" && in != nil:
+		return in.text, true
 	case name == "cat":
-		return concatenated(r.open, args, in)
+		return opener(r.open).file(strings.Join(args, " "))
 	case name == "printf" && len(args) > 0:
 		text, _, err := expand.Format(r.config(), args[0], args[1:])
 		return text, err == nil
 	}
 	return echoed(args), true
-}
-
-// concatenated is what cat writes.
-func concatenated(open opener, args []string, in *input) (string, bool) {
-	var text strings.Builder
-	for _, arg := range args {
-		if arg == "-" {
-			continue
-		}
-		content, known := open.file(arg)
-		if !known {
-			return "", false
-		}
-		text.WriteString(content)
-	}
-	if in != nil {
-		text.WriteString(in.text)
-	}
-	return text.String(), in != nil || len(args) > 0
 }
 
 // echoed is what echo writes.

@@ -117,29 +117,26 @@ func matters(line string) bool {
 // piece reads the command that begins at the first line, and returns over how many
 // it goes.
 func (r *run) piece(lines []string, at position) int {
-	text := withoutPrompt(lines[0])
+	text := prompt().ReplaceAllString(lines[0], "")
 	for n := 1; n <= min(len(lines), longestPiece) && r.parsed > 0; n++ {
 		if n > 1 {
 			text += lines[n-1]
 		}
 		r.parsed -= len(text)
 		file, err := parse(text)
-		if err == nil {
-			if n < len(lines) && continues(text) {
-				continue
-			}
+		wrong := syntax.ParseError{}
+		switch {
+		case err == nil && (n == len(lines) || !strings.HasSuffix(strings.TrimRight(text, "\n"), `\`)):
 			r.statements(file, at)
 			return n
-		}
-		if parseErr := (syntax.ParseError{}); !errors.As(err, &parseErr) || !parseErr.Incomplete {
-			break
+		case err != nil && !(errors.As(err, &wrong) && wrong.Incomplete):
+			r.cut(lines[0], at)
+			return 1
 		}
 	}
 	r.cut(lines[0], at)
 	return 1
 }
-
-func continues(text string) bool { return strings.HasSuffix(strings.TrimRight(text, "\n"), `\`) }
 
 // cut reads what of a line can be read: from the name of a client to where it
 // stops being a command.
@@ -152,16 +149,11 @@ func (r *run) cut(line string, at position) {
 	text := strings.TrimRight(line[from:], "\n")
 	if from > 0 && line[from-1] == '`' {
 		text, _, _ = strings.Cut(text, "`") // `curl …` in prose
-		if file, err := parse(text); err == nil {
-			r.statements(file, at)
-			return
-		}
 	}
 	file, err := parse(text)
-	if parseErr := (syntax.ParseError{}); errors.As(err, &parseErr) {
-		r.skip(at.line, "a command that goes on in a way that no shell reads: "+parseErr.Text)
-		end := min(int(parseErr.Pos.Offset()), len(text))
-		file, err = parse(text[:end])
+	if wrong := (syntax.ParseError{}); errors.As(err, &wrong) {
+		r.skip(at.line, "a command that goes on in a way that no shell reads: "+wrong.Text)
+		file, err = parse(text[:min(int(wrong.Pos.Offset()), len(text))])
 	}
 	if err == nil {
 		r.statements(file, at)
@@ -171,13 +163,5 @@ func (r *run) cut(line string, at position) {
 // clientIn is the name of a client in a line, as a word of a command.
 var clientIn = lazyregexp.New("(?:^|[ \t`\"'($|;&/])(" + strings.Join(clients, "|") + ")[ \t]")
 
-// withoutPrompt cuts off what stands before a command in documents.
-func withoutPrompt(line string) string {
-	trimmed := strings.TrimLeft(line, " \t")
-	for _, prompt := range []string{"$ ", "% ", "> ", "# "} {
-		if rest, ok := strings.CutPrefix(trimmed, prompt); ok {
-			return rest
-		}
-	}
-	return line
-}
+// prompt is what stands before a command in documents.
+var prompt = lazyregexp.New(`^[ \t]*[$%>#] `)

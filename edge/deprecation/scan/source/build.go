@@ -20,61 +20,74 @@ var (
 		bytes bytearray bytestring data jsonobject frommap of json value from ordereddict dict object valueof jsonbody parse loads unmarshal create writevalueasstring writevalueasbytes`)
 	// same are methods that return the value they belong to.
 	same = call.Words(`strip rstrip lstrip trim trimstart trimend trimsuffix trimprefix tos tostring encode decode href build tourl touri string freeze clone
-		unwrap expect asstr asbytes into toowned newbuilder tohttpurl tohttpurlornull getbytes chomp squish dup copy query0 removesuffix removeprefix then data using`)
+		unwrap expect asstr asbytes into toowned newbuilder tohttpurl tohttpurlornull getbytes chomp squish dup copy query0 removesuffix removeprefix then data using replace`)
 	// wraps are functions that return their first argument as an address or a text.
 	wraps = call.Words(`url uri newurl newuri str string bytes byte parse parseurl parseuri create fromhttpurl fromuristring fromurl fromstring uricomponentsbuilder
 		httpurl strptr ref unquote urlparse urlsplit nsurl makeurl raw htmlsafe cstr tostring text path template pathtemplate byteslit uribuilder stringbuilder stringbuffer`)
 	// adds are methods that add to the query of an address.
-	adds = call.Words("set append add addqueryparam addqueryparameter queryparam setparameter addparameter withqueryparam setqueryparam appendquery addencodedqueryparameter setqueryparameter param updatequery extendquery addquery appendqueryparameter")
+	adds = call.Words("set put append add addqueryparam addqueryparameter queryparam setparameter addparameter withqueryparam setqueryparam appendquery addencodedqueryparameter setqueryparameter param updatequery extendquery addquery appendqueryparameter")
 	// paths are methods that add to the path of an address.
 	paths = call.Words("path pathsegment addpathsegment addpathsegments addencodedpathsegments addencodedpathsegment appendpath appendencodedpath setpath pathsegments appendingpathcomponent appending appendpathsegment")
 )
 
-// built is what a function or a method makes of texts and objects; nil where it is
-// none of those.
+// builder makes a value of what a function is given, or of the value that a method belongs
+// to; nil where it makes none.
+type builder func(name string, recv *value, args []argument) *value
+
+// builders are tried in turn: those that the name of a function means.
+var builders = []struct {
+	names map[string]bool
+	of    builder
+}{{joins, joinedBy}, {formats, formattedBy}, {encoders, encoded}, {adds, added}, {paths, appended}, {same, itself}, {call.Words("httpentity"), entity}}
+
+// built is what a function or a method makes of texts and objects; nil where it is none of
+// those.
 func built(path string, recv *value, args []argument) *value {
 	name := plainName(path)
-	first := argAt(args, 0)
-	switch {
-	case joins[name]:
-		return joinedBy(recv, args)
-	case formats[name] && recv.is == text:
-		return formatted(recv, args)
-	case formats[name] && first != nil && first.is == text:
-		return formatted(first, args[1:])
-	case encoders[name] || name == "stringify" && strings.Contains(strings.ToLower(path), "q"):
-		return encoded(recv, first, args)
+	if empty, ok := empties[name]; ok && len(args) == 0 && recv.is == open {
+		empty.line = recv.line
+		return &empty
 	}
-	return addedTo(name, recv, args)
-}
-
-// addedTo is what a method makes that adds to the address or the object it belongs
-// to.
-func addedTo(name string, recv *value, args []argument) *value {
-	switch {
-	case adds[name] && (recv.is == text || recv.is == object):
-		return added(recv, name, args)
-	case recv.is == text && paths[name] && argAt(args, 0) != nil:
-		return appended(recv, args)
+	for _, b := range builders {
+		if b.names[name] {
+			if v := b.of(name, recv, args); v != nil {
+				return v
+			}
+		}
 	}
-	return handedOn(name, recv, args)
-}
-
-// handedOn is what a method makes of the value it belongs to.
-func handedOn(name string, recv *value, args []argument) *value {
-	switch {
-	case recv.is == text && name == "replace":
+	if recv.is != open && len(args) == 0 {
 		return recv
-	case recv.is == text && name == "concat":
-		return joined(append([]*value{recv}, values(args)...), "")
-	case recv.is != open && (same[name] || len(args) == 0):
-		return recv
-	case len(args) == 0 && (name == "stringbuilder" || name == "stringbuffer"):
-		return &value{is: text, line: recv.line}
-	case len(args) == 0 && (name == "query" || name == "values"):
-		return &value{is: object, line: recv.line}
 	}
 	return nil
+}
+
+// empties are what is made empty, and filled by its methods. The text of an object is the
+// part of a request that it is for.
+var empties = map[string]value{
+	"stringbuilder": {is: text}, "stringbuffer": {is: text}, "query": {is: object}, "values": {is: object},
+	"httpheaders": {is: object, text: "headers"}, "headers": {is: object, text: "headers"}, "jsonobject": {is: object}, "objectnode": {is: object},
+	"hashmap": {is: object}, "linkedhashmap": {is: object}, "linkedmultivaluemap": {is: object},
+}
+
+// itself is the value that a method belongs to.
+func itself(_ string, recv *value, _ []argument) *value {
+	if recv.is == open {
+		return nil
+	}
+	return recv
+}
+
+// entity is a message of Spring's RestTemplate: headers, and a body.
+func entity(_ string, recv *value, args []argument) *value {
+	made := &value{is: object, line: recv.line}
+	for _, a := range args {
+		if a.is == object && a.text == "headers" {
+			made.set("headers", a.value)
+		} else {
+			made.set("body", a.value)
+		}
+	}
+	return made
 }
 
 func argAt(args []argument, i int) *value {
@@ -94,7 +107,7 @@ func values(args []argument) []*value {
 
 // joinedBy is "/".join([a, b]), [a, b].join("/"), strings.Join(list, "/"), implode("/", list)
 // and path.join(a, b): where there is a list, what is a text beside it stands between.
-func joinedBy(recv *value, args []argument) *value {
+func joinedBy(_ string, recv *value, args []argument) *value {
 	all := values(args)
 	if recv.is != open {
 		all = append([]*value{recv}, all...)
@@ -136,6 +149,18 @@ func joined(items []*value, separator string) *value {
 	return out
 }
 
+// formattedBy is "…".format(a), or format("…", a).
+func formattedBy(_ string, recv *value, args []argument) *value {
+	first := argAt(args, 0)
+	switch {
+	case recv.is == text:
+		return formatted(recv, args)
+	case first != nil && first.is == text:
+		return formatted(first, args[1:])
+	}
+	return nil
+}
+
 // formatted fills a format: %s, {}, {0}, {name}. What has no argument is open.
 func formatted(format *value, args []argument) *value {
 	out := &value{is: text, line: format.line, tokens: slices.Clip(format.tokens)}
@@ -174,9 +199,7 @@ func argumentFor(name string, args []argument, next int) (v *value, positional b
 			return a.value, false
 		}
 	}
-	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
-		next = int(name[0] - '0')
-	} else if name != "" && len(args) == 1 && args[0].is == object {
+	if name != "" && len(args) == 1 && args[0].is == object {
 		return args[0].get(plainName(name)), false
 	}
 	if next < len(args) {
@@ -186,61 +209,65 @@ func argumentFor(name string, args []argument, next int) (v *value, positional b
 }
 
 // encoded is an object as the text of a query.
-func encoded(recv, first *value, args []argument) *value {
+func encoded(_ string, recv *value, args []argument) *value {
 	of := recv
-	if len(args) > 0 && args[0].name != "" {
-		first = &value{is: object, line: first.line}
-		for _, a := range args {
-			first.set(a.name, a.value)
+	if len(args) > 0 && recv.is == open {
+		if of = args[0].value; args[0].name != "" {
+			of = objectOf(args)
 		}
 	}
-	if first != nil && first.is != open && first.is != word && recv.is == open {
-		of = first
-	}
-	if of.is == open || of.is == word {
-		return nil
-	}
-	if of.is == text {
+	switch of.is {
+	case text:
 		return of
+	case object, list:
+		out := &value{is: text, text: of.form(), line: of.line}
+		for _, item := range of.items {
+			out.add(item.tokens)
+		}
+		return out
 	}
-	out := &value{is: text, text: of.form(), line: of.line}
-	for _, item := range of.items {
-		out.add(item.tokens)
+	return nil
+}
+
+// objectOf is an object of arguments that have names.
+func objectOf(args []argument) *value {
+	made := &value{is: object}
+	for _, a := range args {
+		if a.name != "" {
+			made.line = a.line
+			made.set(a.name, a.value)
+		}
 	}
-	return out
+	return made
 }
 
 // appended adds to the path of an address.
-func appended(recv *value, args []argument) *value {
+func appended(_ string, recv *value, args []argument) *value {
+	if recv.is != text || len(args) == 0 {
+		return nil
+	}
 	out := joined(append([]*value{recv}, values(args)...), "/")
 	out.query = slices.Clip(recv.query)
 	return out
 }
 
 // added adds to the query of an address, or to an object, in place.
-func added(recv *value, name string, args []argument) *value {
+func added(name string, recv *value, args []argument) *value {
 	key, v := argAt(args, 0), argAt(args, 1)
-	if key == nil {
-		return recv
-	}
-	if name == "append" && v == nil && recv.is == text { // new StringBuilder("/zones/").append(id)
+	switch {
+	case recv.is != text && recv.is != object:
+		return nil
+	case key == nil:
+	case v == nil && recv.is == text && name == "append": // new StringBuilder("/zones/").append(id)
 		*recv = *concat(recv, key)
-		return recv
-	}
-	if v == nil {
-		if key.is == object && recv.is == text {
-			recv.query = append(recv.query, key.form())
-		}
-		return recv
-	}
-	if key.is != text {
-		return recv
-	}
-	if recv.is == object {
+	case v == nil && recv.is == text && key.is == object:
+		recv.query = append(recv.query, key.form())
+	case v == nil || key.is != text:
+	case recv.is == object:
 		recv.set(key.text, v)
-		return recv
+	default:
+		recv.query = append(recv.query, key.text+"="+escaped(v))
 	}
-	recv.query = append(recv.query, key.text+"="+escaped(v))
 	return recv
 }
 
@@ -273,13 +300,7 @@ func hasAnySuffix(name string, suffixes ...string) bool {
 // relative is new URL(path, base).
 func relative(path *value, args []argument) *value {
 	if base := argAt(args, 1); base != nil && base.is == text && strings.Contains(base.text, "://") && !strings.Contains(path.text, "://") {
-		root := base.text
-		if i := strings.Index(root, "://"); strings.HasPrefix(path.text, "/") {
-			if slash := strings.IndexByte(root[i+3:], '/'); slash >= 0 {
-				root = root[:i+3+slash]
-			}
-		}
-		return joined([]*value{{is: text, text: root, line: path.line, tokens: base.tokens}, path}, "/")
+		return joined([]*value{base, path}, "/")
 	}
 	out := *path // its own query
 	out.query = slices.Clip(path.query)

@@ -2,6 +2,7 @@ package source
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -28,13 +29,8 @@ func callOf(r *request, used map[int]bool) (call.Call, bool) {
 	if r.base != nil && !strings.Contains(written, "://") && !strings.HasPrefix(written, call.Open) {
 		written = strings.TrimSuffix(strings.ReplaceAll(r.base.text, hole, call.Open), "/") + "/" + strings.TrimPrefix(written, "/")
 	}
-	var query []string
-	for _, q := range r.query {
-		if q != "" {
-			query = append(query, strings.ReplaceAll(q, hole, call.Open))
-		}
-	}
-	url, ok := call.Normal(call.WithQuery(written, strings.Join(query, "&")))
+	query := strings.Join(slices.DeleteFunc(r.query, func(q string) bool { return q == "" }), "&")
+	url, ok := call.Normal(call.WithQuery(written, strings.ReplaceAll(query, hole, call.Open)))
 	if !ok {
 		return call.Call{}, false
 	}
@@ -55,13 +51,12 @@ func callOf(r *request, used map[int]bool) (call.Call, bool) {
 	return c, true
 }
 
-func headerOf(v *value) http.Header {
-	if v == nil || v.is != object || len(v.items) == 0 {
+func headerOf(v *value) (h http.Header) {
+	if v == nil || v.is != object {
 		return nil
 	}
-	h := http.Header{}
 	for i, item := range v.items {
-		call.AddHeader(h, v.keys[i], strings.ReplaceAll(item.piece(), hole, call.Open))
+		call.AddHeader(&h, v.keys[i], strings.ReplaceAll(item.piece(), hole, call.Open))
 	}
 	return h
 }

@@ -49,21 +49,13 @@ func (p *cursor) asName() string {
 	return next.text
 }
 
-// passOver passes over the words before a name, and the parameters of a block.
+// passOver passes over the words before a name, and its type arguments.
 func (p *cursor) passOver() {
 	for t := p.now(); t.kind == name && silent[t.text] && p.startsOperand(p.peek()); t = p.now() {
 		p.at++
 	}
 	if past := p.pastTypes(p.at + 1); p.lang.typed && past > p.at+1 && p.now().kind == name && p.token(past).kind == name {
 		p.at = past // HttpEntity<String> entity
-	}
-	if p.lang.script && p.is("|") {
-		for p.at++; p.now().kind != newline && p.now().kind != end; p.at++ {
-			if p.is("|") {
-				p.at++
-				return
-			}
-		}
 	}
 }
 
@@ -123,8 +115,6 @@ func pathOf(tokens []token) string {
 }
 
 func isDot(mark string) bool { return mark == "." || mark == "::" || mark == "->" || mark == "?." }
-
-func unquotedKey(key string) string { return strings.Trim(key, `"'`) }
 
 // operator takes one that goes on with an expression; empty where none does. It
 // may stand on the next line if that can begin no statement.

@@ -53,7 +53,8 @@ func (p *parser) bracket(t token, v *value, path string) (*value, string, bool) 
 			return p.method(parameters, block), "", false
 		}
 		p.at++
-		v = p.invoke(path, v, p.arguments(")"), t.line)
+		args, _ := p.items(")")
+		v = p.invoke(path, v, args, t.line)
 		return v, path[:min(len(path), longestPath)] + "()", true
 	case t.text == "!" && p.peek().kind == mark && p.peek().text == "(" && !t.spaced: // format!(…)
 		p.at++
@@ -64,7 +65,11 @@ func (p *parser) bracket(t token, v *value, path string) (*value, string, bool) 
 		return v, path, true
 	case t.text == "{" && path != "" && composite(path):
 		p.at++
-		return p.compose(path, p.collection(t, "}")), "", true
+		v = p.collection(t, "}")
+		if len(v.items) == 0 { // url.Values{}
+			v.is = object
+		}
+		return v, "", true
 	}
 	return v, path, false
 }
@@ -124,8 +129,8 @@ var transparent = map[string]bool{"href": true, "text": true, "absoluteuri": tru
 
 // index goes to an element of a value.
 func (p *parser) index(v *value, path string) (*value, string) {
-	keys, items, _ := p.items("]")
-	if len(items) != 1 || keys[0] != "" {
+	items, _ := p.items("]")
+	if len(items) != 1 || items[0].name != "" {
 		return atom("", p.now().line), path
 	}
 	key := items[0]
@@ -149,27 +154,10 @@ func composite(path string) bool {
 	return last != "" && last[0] >= 'A' && last[0] <= 'Z'
 }
 
-// compose is what braces behind the name of a type make: url.Values{…} is an
-// object, Request{URL: …} a request.
-func (p *parser) compose(path string, v *value) *value {
-	if strings.Contains(plainName(path), "request") || strings.Contains(plainName(path), "options") {
-		return p.invoke(path, atom(path, v.line), []argument{{"", v}}, v.line)
-	}
-	if v.is == list && len(v.items) == 0 {
-		return &value{is: object, line: v.line} // url.Values{}
-	}
-	return v
-}
-
 // argument is one of a call, with its name where it has one.
 type argument struct {
 	name string
 	*value
-}
-
-func (p *parser) arguments(closing string) []argument {
-	keys, items, _ := p.items(closing)
-	return zipped(keys, items)
 }
 
 func zipped(keys []string, items []*value) []argument {
@@ -205,7 +193,12 @@ func (p *parser) cmdlet(t token) *value {
 		if key != "" && (p.is("-") || p.now().kind == newline) { // a switch
 			continue
 		}
-		v := p.cmdletValue()
+		v := p.operand()
+		for p.is("+") { // another sign between two arguments is no operator
+			p.at++
+			v = concat(v, p.operand())
+		}
+		p.note(v)
 		if v.is == object && key == "" { // @splatted
 			args = append(args, zipped(v.keys, v.items)...)
 		} else {
@@ -215,17 +208,7 @@ func (p *parser) cmdlet(t token) *value {
 			p.at++
 		}
 	}
-	out := p.invoke(t.text, atom(t.text, t.line), args, t.line)
-	for p.is("|") { // | ConvertTo-Json takes what comes in
-		p.at++
-		p.breaks()
-		if next := p.now(); next.kind == name {
-			p.at++
-			p.skipCmdlet()
-			out = p.invoke(next.text, out, nil, next.line)
-		}
-	}
-	return out
+	return p.invoke(t.text, atom(t.text, t.line), args, t.line)
 }
 
 // cmdletName takes the name before an argument: -Name or -Name:; empty where there
@@ -242,30 +225,11 @@ func (p *cursor) cmdletName() string {
 	return next.text
 }
 
-func (p *cursor) skipCmdlet() {
-	for p.now().kind != newline && p.now().kind != end && !p.is("|", ")", "}", ";") {
-		p.at++
-	}
-}
-
-// cmdletValue reads one argument: a sign between two of them is no operator.
-func (p *parser) cmdletValue() *value {
-	v := p.operand()
-	for p.is("+") {
-		p.at++
-		v = concat(v, p.operand())
-	}
-	p.note(v)
-	return v
-}
-
-// assign sets a variable, or what a member of one means for it.
+// assign sets a variable, or what a member of one means for it: of req.URL.RawQuery for req.
 func (p *scope) assign(path string, v *value) {
-	if owner, member, dotted := cutLast(path); dotted {
+	owner, member, dotted := cutLast(path)
+	for ; dotted; owner, _, dotted = cutLast(owner) {
 		if of := p.lookup(owner); of != nil && p.attach(of, member, v) {
-			return
-		}
-		if of := p.deepOwner(owner); of != nil && p.attach(of, member, v) {
 			return
 		}
 	}
@@ -276,16 +240,6 @@ func (p *scope) assign(path string, v *value) {
 
 // mostVars bounds the variables of a file.
 const mostVars = 1 << 15
-
-// deepOwner is the request or address that a path such as req.URL belongs to.
-func (p *scope) deepOwner(path string) *value {
-	for owner, _, dotted := cutLast(path); dotted; owner, _, dotted = cutLast(owner) {
-		if of := p.lookup(owner); of != nil {
-			return of
-		}
-	}
-	return nil
-}
 
 func cutLast(path string) (owner, member string, dotted bool) {
 	i := strings.LastIndexByte(path, '.')

@@ -14,14 +14,11 @@ type language struct {
 	fills    string      // how what is filled into double quotes begins: "$name ${name}", "#{name}", "\(name)"
 	backs    bool        // back quotes enclose several lines
 	inBack   bool        // `${name}` within them
-	chars    bool        // single quotes enclose one character
 	adjoin   bool        // strings side by side are one
 	lines    bool        // strings go over several lines
-	long     bool        // [[…]] is a string
 	bare     bool        // strings need no quotes
 	script   bool        // arguments need no brackets: get "/path", key: value
 	power    bool        // PowerShell: Verb-Noun -Name value
-	regexp   bool        // /…/ is a pattern
 	dots     bool        // a dot joins, and is no member
 	words    bool        // names may hold a hyphen
 	typed    bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
@@ -34,12 +31,12 @@ var (
 
 	generic    = language{}
 	python     = language{comments: hashes, adjoin: true}
-	golang     = language{comments: cLike, backs: true, chars: true}
-	javascript = language{comments: cLike, backs: true, inBack: true, regexp: true}
-	java       = language{comments: cLike, chars: true, typed: true}
-	rust       = language{comments: cLike, chars: true}
-	cplus      = language{comments: cLike, chars: true, adjoin: true}
-	kotlin     = language{comments: cLike, fills: "$", chars: true}
+	golang     = language{comments: cLike, backs: true}
+	javascript = language{comments: cLike, backs: true, inBack: true}
+	java       = language{comments: cLike, typed: true}
+	rust       = language{comments: cLike}
+	cplus      = language{comments: cLike, adjoin: true}
+	kotlin     = language{comments: cLike, fills: "$"}
 	groovy     = language{comments: cLike, fills: "$", script: true}
 	dart       = language{comments: cLike, fills: "$", adjoin: true}
 	swift      = language{comments: cLike, fills: `\(`}
@@ -47,7 +44,7 @@ var (
 	php        = language{comments: append(hashes, cLike...), fills: "$", dots: true}
 	perl       = language{comments: hashes, fills: "$", script: true, dots: true}
 	powershell = language{comments: [][2]string{{"<#", "#>"}, {"#", "\n"}}, fills: "$", lines: true, power: true, words: true}
-	lua        = language{comments: [][2]string{{"--[[", "]]"}, {"--", "\n"}}, long: true, script: true}
+	lua        = language{comments: [][2]string{{"--[[", "]]"}, {"--", "\n"}}, script: true}
 	elixir     = language{comments: hashes, fills: "#{", lines: true, script: true}
 	lisp       = language{comments: [][2]string{{";", "\n"}}, words: true}
 	hashed     = language{comments: hashes, bare: true}

@@ -81,8 +81,8 @@ func (l *lexer) next() {
 		l.at++
 	case l.takesBack(c):
 		l.skipBreak()
-	case l.comment() || l.string() || l.pattern():
-	case l.beginsName(c):
+	case l.comment() || l.string():
+	case call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1]):
 		l.name()
 	case c >= '0' && c <= '9':
 		l.number()
@@ -94,10 +94,6 @@ func (l *lexer) next() {
 // takesBack reports whether a character takes the end of the line back.
 func (l *lexer) takesBack(c byte) bool {
 	return c == '\\' && !l.lang.power && strings.HasPrefix(l.text[l.at+1:], "\n") || c == '`' && l.lang.power
-}
-
-func (l *lexer) beginsName(c byte) bool {
-	return call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1])
 }
 
 // skipBreak passes over a line end that a character before it takes back.
@@ -170,37 +166,4 @@ func (l *lexer) mark() {
 		}
 	}
 	l.add(mark, l.text[l.at:l.at+1], l.at+1)
-}
-
-// pattern passes over /…/ where an operand is expected: its quotes are none.
-func (l *lexer) pattern() bool {
-	if !l.lang.regexp || l.text[l.at] != '/' || l.patience < 0 || !l.expectsOperand() {
-		return false
-	}
-	class := false
-	for i := l.at + 1; i < len(l.text) && l.text[i] != '\n'; i++ {
-		switch l.text[i] {
-		case '\\':
-			i++
-		case '[':
-			class = true
-		case ']':
-			class = false
-		case '/':
-			if !class {
-				l.add(mark, "/re/", i+1)
-				return true
-			}
-		}
-		l.patience--
-	}
-	return false
-}
-
-func (l *lexer) expectsOperand() bool {
-	if len(l.tokens) == 0 {
-		return true
-	}
-	last := l.tokens[len(l.tokens)-1]
-	return last.kind == newline || last.kind == mark && strings.IndexByte(")]}", last.text[len(last.text)-1]) < 0 || last.kind == name && last.text == "return"
 }

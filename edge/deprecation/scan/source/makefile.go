@@ -13,38 +13,41 @@ import (
 type makefile struct {
 	makeVars
 	recipes []shell.Script
-	prefix  string // of the lines of a recipe
 }
 
 var (
-	makeAssigns = lazyregexp.New(`^\s*((?:(?:export|override|private)\s+)*)([A-Za-z0-9_.\-]+)\s*(:{0,3}=|\?=|\+=|!=)\s*(.*)$`)
-	makeDefines = lazyregexp.New(`^\s*((?:(?:export|override)\s+)*)define\s+([A-Za-z0-9_.\-]+)`)
+	makeAssigns = lazyregexp.New(`^\s*(?:(?:export|override|private)\s+)*([A-Za-z0-9_.\-]+)\s*(:{0,3}=|\?=|\+=|!=)\s*(.*)$`)
+	makeDefines = lazyregexp.New(`^\s*(?:(?:export|override)\s+)*define\s+([A-Za-z0-9_.\-]+)`)
 	makeRule    = lazyregexp.New(`^[^=;#]*:(?:[^=:;]|$)[^=;]*;(.*)$`) // target: prerequisites; command
 )
 
 // makeCalls hands on the calls of a Makefile: those of its recipes and of the commands that
 // it sets variables to, and the addresses that it sets without using them itself.
 func makeCalls(c Code, out *call.Sink) {
-	m := &makefile{makeVars: newMakeVars(c.Text), prefix: "\t"}
+	m := &makefile{makeVars: newMakeVars(c.Text)}
 	m.read(strings.Split(strings.ReplaceAll(c.Text, "\r\n", "\n"), "\n"), c.Line)
-	exports := m.exports()
+	environment := m.environment()
 	for _, r := range m.recipes {
-		text := r.Text
-		r.Text, r.Vars = withoutPrefix(m.expand(text, nil)), exports
-		runAll(out, r.Line, m.shells(text), r)
+		m.shells(r.Text, r.Line, out)
+		shell.Text(shell.Script{Text: withoutPrefix(m.expand(r.Text, nil)), Line: r.Line, Vars: environment}, out)
 	}
 	for _, v := range m.order {
 		m.unused(v, out)
 	}
 }
 
-// runAll hands on the calls of scripts, and of commands that stand on a line.
-func runAll(out *call.Sink, line int, commands []string, scripts ...shell.Script) {
-	for _, text := range commands {
-		scripts = append(scripts, shell.Script{Text: text, Line: line})
-	}
-	for _, s := range scripts {
-		shell.Text(s, out)
+// shells hands on the calls of the commands within $(shell …).
+func (m *makefile) shells(text string, line int, out *call.Sink) {
+	const begin = "(shell "
+	for {
+		i := strings.Index(text, "$"+begin)
+		if i < 0 {
+			return
+		}
+		text = text[i+1:]
+		n := referenceLength(text)
+		shell.Text(shell.Script{Text: m.expand(strings.TrimSuffix(text[len(begin):n], ")"), nil), Line: line}, out)
+		text = text[n:]
 	}
 }
 
@@ -55,8 +58,8 @@ func (m *makefile) read(lines []string, line int) {
 		n := continued(lines[i:])
 		piece, at := lines[i:i+n], line+i
 		i += n
-		if strings.HasPrefix(piece[0], m.prefix) {
-			text := withoutPrefix(strings.ReplaceAll(strings.TrimPrefix(strings.Join(piece, "\n"), m.prefix), "\n"+m.prefix, "\n"))
+		if strings.HasPrefix(piece[0], "\t") {
+			text := withoutPrefix(strings.ReplaceAll(strings.Join(piece, "\n"), "\n\t", "\n"))
 			if recipe {
 				m.recipes[len(m.recipes)-1].Text += "\n" + text
 			} else {
@@ -68,7 +71,7 @@ func (m *makefile) read(lines []string, line int) {
 		recipe = false
 		if head := makeDefines().FindStringSubmatch(piece[0]); head != nil {
 			if end := slices.IndexFunc(lines[i:], func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "endef") }); end >= 0 {
-				m.assign(head[2], "=", oneLine(lines[i-n+1:i+end]), at).exported = strings.Contains(head[1], "export")
+				m.assign(head[1], "=", oneLine(lines[i-n+1:i+end]), at)
 				i += end + 1
 			}
 			continue
@@ -80,8 +83,7 @@ func (m *makefile) read(lines []string, line int) {
 // continued is over how many lines a line goes: one that ends with a backslash goes on.
 func continued(lines []string) int {
 	for i, line := range lines {
-		slashes := len(line) - len(strings.TrimRight(line, `\`))
-		if slashes%2 == 0 {
+		if !strings.HasSuffix(line, `\`) {
 			return i + 1
 		}
 	}
@@ -110,19 +112,10 @@ func (m *makefile) statement(text string, line int) {
 	if i := strings.Index(" "+text, " #"); i >= 0 {
 		text = text[:i]
 	}
-	words := strings.Fields(text)
-	switch a := makeAssigns().FindStringSubmatch(text); {
-	case a != nil && a[2] == ".RECIPEPREFIX" && a[4] != "":
-		m.prefix = a[4][:1]
-	case a != nil:
-		v := m.assign(a[2], a[3], strings.TrimSpace(a[4]), line)
-		v.exported = v.exported || strings.Contains(a[1], "export")
-	case len(words) > 0 && words[0] == "export":
-		m.export(words[1:])
-	default:
-		if r := makeRule().FindStringSubmatch(text); r != nil {
-			m.recipes = append(m.recipes, shell.Script{Text: r[1], Line: line})
-		}
+	if a := makeAssigns().FindStringSubmatch(text); a != nil {
+		m.assign(a[1], a[2], strings.TrimSpace(a[3]), line)
+	} else if r := makeRule().FindStringSubmatch(text); r != nil {
+		m.recipes = append(m.recipes, shell.Script{Text: r[1], Line: line})
 	}
 }
 
@@ -132,15 +125,14 @@ func withoutPrefix(text string) string { return strings.TrimLeft(text, " \t@-+")
 // unused hands on what a variable holds that no recipe here uses: a command, which another
 // file may use, or addresses. The commands whose output it is set to run in any case.
 func (m *makefile) unused(v *makeVar, out *call.Sink) {
-	commands := m.shells(v.text)
+	m.shells(v.text, v.line, out)
 	used := v.used
 	switch text := withoutPrefix(m.expand(v.text, nil)); {
 	case v.runs, !used && shell.HasCalls(text):
-		commands = append(commands, text)
+		shell.Text(shell.Script{Text: text, Line: v.line}, out)
 	case !used:
 		for address := range call.Addresses(text) {
 			out.Literal(call.Call{URL: address, Line: v.line})
 		}
 	}
-	runAll(out, v.line, commands)
 }

@@ -10,18 +10,16 @@ import (
 
 // makeVars are the variables of a Makefile.
 type makeVars struct {
-	set      map[string]*makeVar
-	order    []*makeVar
-	exported bool // all of them
-	growth   int  // bytes that they may still add
-	depth    int  // of references in references
+	set    map[string]*makeVar
+	order  []*makeVar
+	growth int // bytes that they may still add
+	depth  int // of references in references
 }
 
 // makeVar is one of them. Its text is as it is written, with the references in it.
 type makeVar struct {
 	name, text string
 	line       int
-	exported   bool
 	runs       bool // != runs the text as a command
 	used       bool
 	busy       bool // it is being expanded, and names itself
@@ -40,7 +38,7 @@ func newMakeVars(text string) makeVars {
 }
 
 // assign sets a variable as an operator of make does.
-func (m *makeVars) assign(name, op, text string, line int) *makeVar {
+func (m *makeVars) assign(name, op, text string, line int) {
 	v := m.set[name]
 	switch {
 	case v == nil:
@@ -50,7 +48,7 @@ func (m *makeVars) assign(name, op, text string, line int) *makeVar {
 			m.order = append(m.order, v)
 		}
 	case op == "?=":
-		return v
+		return
 	case op == "+=":
 		text = v.text + " " + text
 	default: // A := $(A) more
@@ -60,24 +58,18 @@ func (m *makeVars) assign(name, op, text string, line int) *makeVar {
 		text = "" // open
 	}
 	v.text, v.line, v.runs = text, line, op == "!="
-	return v
 }
 
-// export marks variables that commands get in their environment; no name: all.
-func (m *makeVars) export(names []string) {
-	m.exported = m.exported || len(names) == 0
-	for _, name := range names {
-		m.assign(name, "?=", "", 0).exported = true
-	}
-}
-
-// exports are the variables that commands get in their environment.
-func (m *makeVars) exports() map[string]string {
+// environment is what commands may have of the variables in their environment.
+func (m *makeVars) environment() map[string]string {
 	values := map[string]string{}
 	for _, v := range m.order {
-		if m.exported || v.exported {
-			values[v.name] = m.value(v.name, nil)
+		if text := m.value(v.name, nil); text != call.Open {
+			values[v.name] = text
 		}
+	}
+	for _, v := range m.order {
+		v.used = false
 	}
 	return values
 }
@@ -136,8 +128,6 @@ func (m *makeVars) reference(inner string, args []string) string {
 		return call.Open
 	case !calls:
 		return m.value(inner, args)
-	case function == "strip":
-		return strings.Join(strings.Fields(m.expand(rest, args)), " ")
 	case function == "call":
 		given := strings.Split(rest, ",")
 		for i, arg := range given {
@@ -166,19 +156,4 @@ func (m *makeVars) value(name string, args []string) string {
 	v.busy = false
 	m.growth -= len(text)
 	return text
-}
-
-// shells are the commands within $(shell …).
-func (m *makeVars) shells(text string) (commands []string) {
-	const begin = "(shell "
-	for {
-		i := strings.Index(text, "$"+begin)
-		if i < 0 {
-			return commands
-		}
-		text = text[i+1:]
-		n := referenceLength(text)
-		commands = append(commands, m.expand(strings.TrimSuffix(text[len(begin):n], ")"), nil))
-		text = text[n:]
-	}
 }

@@ -32,14 +32,14 @@ func (p *parser) file() {
 }
 
 // items reads to a closing bracket. Line ends separate within braces alone.
-func (p *parser) items(closing string) (keys []string, items []*value, named bool) {
+func (p *parser) items(closing string) (items []argument, named bool) {
 	p.depth++
 	defer func() { p.depth-- }()
 	for p.now().kind != end {
 		p.breaks()
 		if p.is(closing) {
 			p.at++
-			return keys, items, named
+			return items, named
 		}
 		if p.is(",", ";") {
 			p.at++
@@ -49,16 +49,16 @@ func (p *parser) items(closing string) (keys []string, items []*value, named boo
 		key, v := p.item(closing == "}")
 		if p.at == before {
 			if p.is(")", "]", "}") {
-				return keys, items, named // it is another's
+				return items, named // it is another's
 			}
 			p.at++
 			continue
 		}
 		if len(items) < mostItems {
-			keys, items, named = append(keys, key), append(items, v), named || key != ""
+			items, named = append(items, argument{key, v}), named || key != ""
 		}
 	}
-	return keys, items, named
+	return items, named
 }
 
 // separators stand between a name and what it is set to.
@@ -105,7 +105,7 @@ func (p *parser) item(statement bool) (string, *value) {
 	for _, other := range targets {
 		p.assign(other, v)
 	}
-	return unquotedKey(key), v
+	return strings.Trim(key, `"'`), v
 }
 
 // note remembers a text that may be an address.
@@ -167,11 +167,10 @@ func combine(op string, left, right *value) *value {
 
 // arguments are the values of a tuple, or the one.
 func arguments(v *value) (args []argument) {
-	items := []*value{v}
-	if v.is == list {
-		items = v.items
+	if v.is != list {
+		return []argument{{"", v}}
 	}
-	for _, item := range items {
+	for _, item := range v.items {
 		args = append(args, argument{"", item})
 	}
 	return args
@@ -191,24 +190,25 @@ func crossesLines(op string) bool {
 	return op == "||" || op == "??" || op != "&" && op != "~" && slices.Contains(joinOps, op)
 }
 
-// choice reads the rest of "c ? a : b": the first that is known.
+// choice reads the rest of "c ? a : b", or "a ?: b": the first that is known.
 func (p *parser) choice(left *value) *value {
-	if p.is(":") { // ?: of Kotlin, PHP and Groovy
-		p.at++
-		return combine("||", left, p.operand())
-	}
-	p.breaks()
-	yes := p.expression()
-	p.note(yes)
-	p.breaks()
 	if !p.is(":") {
-		return yes
+		left = p.next()
+		p.breaks()
+	}
+	if !p.is(":") {
+		return left
 	}
 	p.at++
+	return combine("||", left, p.next())
+}
+
+// next reads the expression behind a sign, which may be on the next line.
+func (p *parser) next() *value {
 	p.breaks()
-	no := p.expression()
-	p.note(no)
-	return combine("||", yes, no)
+	v := p.expression()
+	p.note(v)
+	return v
 }
 
 // silent words stand before an operand and do not change it.
@@ -251,21 +251,25 @@ func (p *parser) named(t token) *value {
 	if p.lang.power && strings.Contains(t.text, "-") {
 		return p.cmdlet(t)
 	}
-	return p.postfix(p.variable(t.text, t.line), t.text)
+	v := p.lookup(t.text)
+	if v == nil {
+		v = atom(t.text, t.line)
+	}
+	return p.postfix(v, t.text)
 }
 
 // marked reads what begins with a sign.
 func (p *parser) marked(t token) *value {
 	switch t.text {
 	case "(", "@(":
-		if p.cast() {
-			return p.operand()
-		}
 		p.at++
-		_, items, named := p.items(")")
-		v := &value{is: list, items: items, line: t.line}
+		items, named := p.items(")")
+		v := &value{is: list, items: values(items), line: t.line}
 		if len(items) == 1 && !named && t.text == "(" {
-			v = items[0]
+			v = items[0].value
+		}
+		if next := p.now(); p.lang.typed && v.is == open && (next.kind == name || next.kind == str) {
+			return p.operand() // a cast: (HttpURLConnection) new URL(…)
 		}
 		return p.postfix(v, "")
 	case "[":
@@ -278,7 +282,7 @@ func (p *parser) marked(t token) *value {
 	case "{", "@{", "%{":
 		p.at++
 		return p.postfix(p.collection(t, "}"), "")
-	case "!", "-", "+", "*", "&", "...", "..", "<", "@", "~", "/re/", "%", "\\":
+	case "!", "-", "+", "*", "&", "...", "..", "<", "@", "~", "%", "\\":
 		p.at++
 		return p.operand()
 	case ":": // :symbol
@@ -292,25 +296,23 @@ func (p *parser) marked(t token) *value {
 
 // collection reads the elements of a list, or the members of an object or a block.
 func (p *parser) collection(t token, closing string) *value {
-	keys, items, named := p.items(closing)
-	if !named && closing == "]" {
-		return &value{is: list, items: items, line: t.line}
-	}
+	items, named := p.items(closing)
 	v := &value{is: object, line: t.line}
-	for i, item := range items {
+	for _, a := range items {
 		switch {
-		case keys[i] != "":
-			v.set(keys[i], item)
-		case item.is == open && item.text != "" && !strings.Contains(item.text, "."):
-			v.set(item.text, item) // {url, data}
-		case item.is == object:
-			for j, key := range item.keys { // {...defaults, url}
-				v.set(key, item.items[j])
+		case !named && closing == "]":
+		case a.name != "":
+			v.set(a.name, a.value)
+		case a.is == open && a.text != "" && !strings.Contains(a.text, "."):
+			v.set(a.text, a.value) // {url, data}
+		case a.is == object:
+			for j, key := range a.keys { // {...defaults, url}
+				v.set(key, a.items[j])
 			}
 		}
 	}
 	if !named && len(v.keys) == 0 {
-		v = &value{is: list, items: items, line: t.line}
+		v.is, v.items = list, values(items)
 	}
 	return v
 }

@@ -38,11 +38,6 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if plainName(path) == "openconnection" && isAddress(recv) { // new URL(…).openConnection()
 		return p.made(&request{usual: http.MethodGet, target: recv}, line)
 	}
-	if p.lang.typed {
-		if v := javaObject(path, recv, args); v != nil {
-			return v
-		}
-	}
 	if v := built(path, recv, args); v != nil {
 		return v
 	}
@@ -69,7 +64,7 @@ var (
 	targetNames = []string{"url", "uri", "path", "endpoint", "href", "resource", "requesturi", "route", "pathname", "requesturl", "urlstring"}
 	baseNames   = []string{"baseurl", "baseuri", "prefixurl", "baseaddress", "base", "host", "apiurl", "apibase", "serverurl"}
 	queryNames  = []string{"params", "query", "qs", "searchparams", "queryparams", "queryparameters", "querystring", "rawquery"}
-	bodyNames   = []string{"json", "body", "data", "payload", "content", "form", "jsonbody", "requestbody", "formdata", "httpbody"}
+	bodyNames   = []string{"json", "body", "data", "payload", "content", "form", "jsonbody", "requestbody", "formdata", "httpbody", "bodyvalue", "send", "entity", "sendjson", "addjsonbody", "addbody", "bodyjson", "write", "end"}
 	methodNames = []string{"method", "type", "verb", "httpmethod", "requestmethod"}
 	headerNames = []string{"headers", "header", "requestheaders", "httpheaders", "additionalheaders"}
 	// optionNames are members that only the options of a request have.
@@ -123,29 +118,18 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 		r.usual = http.MethodGet
 	}
 	if r.target == nil {
-		return r.asClient()
+		if r.base == nil || r.body != nil {
+			return nil
+		}
+		return r // a client, whose later requests have its base
 	}
 	if recv.req != nil && recv.req.base != nil {
 		r.base = recv.req.base
 	}
-	if sends || r.says() {
+	if sends || r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0 {
 		return r
 	}
 	return nil
-}
-
-// asClient is a request without an address of its own: a client, whose later requests have
-// its base; nil where it is none.
-func (r *request) asClient() *request {
-	if r.base == nil || r.body != nil {
-		return nil
-	}
-	return r
-}
-
-// says reports whether it has anything beside an address that only a request has.
-func (r *request) says() bool {
-	return r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0
 }
 
 // chained is a request that a builder begins with its address.
@@ -162,9 +146,10 @@ func chained(r *request, path string, args []argument) *request {
 	return r
 }
 
-// read takes what the arguments say.
+// read takes what the arguments say. The first object without a name is the body, or, of a
+// GET, the query.
 func (r *request) read(args []argument) {
-	var bodies []*value
+	var body *value
 	for _, a := range args {
 		switch {
 		case a.name != "" && r.named(plainName(a.name), a.value):
@@ -173,12 +158,20 @@ func (r *request) read(args []argument) {
 		case r.target == nil && isAddress(a.value):
 			r.target = a.value
 		case a.is == object && a.req == nil && r.isOptions(a.value):
-			r.options(a.value)
-		case r.mayBeBody(a.value):
-			bodies = append(bodies, a.value)
+			for i, item := range a.items {
+				r.named(plainName(a.keys[i]), item)
+			}
+		case body == nil && r.mayBeBody(a.value):
+			body = a.value
 		}
 	}
-	r.positional(bodies)
+	switch asks := r.method == http.MethodGet || r.method == http.MethodHead; {
+	case body == nil || r.target == nil:
+	case asks && body.is == object:
+		r.query = append(r.query, body.form())
+	case !asks && r.body == nil:
+		r.body = body
+	}
 }
 
 // mayBeBody reports whether an argument without a name can be the body: an object
@@ -188,23 +181,6 @@ func (r *request) mayBeBody(v *value) bool {
 		return r.target != nil && v.json() != nil
 	}
 	return v.req == nil && (v.is == object || v.is == list) && len(v.items) > 0
-}
-
-// positional takes the arguments without a name that are objects: the body, and
-// behind it headers; of a GET the query.
-func (r *request) positional(bodies []*value) {
-	if len(bodies) == 0 || r.target == nil {
-		return
-	}
-	first := bodies[0]
-	switch {
-	case r.method == http.MethodGet || r.method == http.MethodHead:
-		if first.is == object {
-			r.query = append(r.query, first.form())
-		}
-	case r.body == nil:
-		r.body = first
-	}
 }
 
 // named takes a part of the request by the name of an argument or a member.
@@ -244,12 +220,6 @@ func (r *request) isOptions(v *value) bool {
 		return true
 	}
 	return r.target == nil && v.get(targetNames...) != nil && isAddress(v.get(targetNames...)) || r.target == nil && v.get(baseNames...) != nil
-}
-
-func (r *request) options(v *value) {
-	for i, item := range v.items {
-		r.named(plainName(v.keys[i]), item)
-	}
 }
 
 // methodOf is the method that a value names: "PATCH", http.MethodPatch,
@@ -306,8 +276,8 @@ func (r *request) extend(path, name string, args []argument) {
 		bodyOf(r, args)
 	case second != nil && first.is == text && len(args) == 2:
 		r.pair(path, name, first, second)
-	case setsPart[name] != "":
-		r.named(setsPart[name], first)
+	case !slices.Contains(targetNames, name):
+		r.named(strings.TrimPrefix(strings.TrimPrefix(name, "set"), "with"), first)
 	}
 }
 
@@ -334,12 +304,6 @@ func (r *request) header(name, v *value) {
 		r.headers = &value{is: object}
 	}
 	r.headers.set(name.text, v)
-}
-
-// setsPart says for a method of a builder which part of the request it sets.
-var setsPart = map[string]string{
-	"body": "body", "bodyvalue": "body", "json": "json", "send": "body", "setbody": "body", "withbody": "body", "setentity": "body", "content": "body", "sendjson": "json", "requestbody": "body", "addjsonbody": "body", "addbody": "body", "bodyjson": "body", "form": "body", "write": "body", "end": "body",
-	"setrequestmethod": "method", "query": "query", "params": "params", "queryparams": "params", "searchparams": "params", "headers": "headers", "setheaders": "headers",
 }
 
 // setMember sets a part of a request that a variable holds: req.body = ….

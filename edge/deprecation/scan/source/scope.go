@@ -7,14 +7,6 @@ import (
 // scope is what the names of a file are set to.
 type scope struct{ vars map[string]*value }
 
-// variable is what a name is set to, or what is open under it.
-func (p *scope) variable(path string, line int) *value {
-	if v := p.lookup(path); v != nil {
-		return v
-	}
-	return atom(path, line)
-}
-
 // lookup finds a variable by its name, with or without what stands before it:
 // self.base is what base is set to in the class.
 func (p *scope) lookup(path string) *value {

@@ -41,7 +41,7 @@ func (p *parser) sdkCall(path string, args []argument, line int) bool {
 			return false
 		}
 		rest = after
-		for _, name := range []string{rest, withoutWrapper(rest)} {
+		for _, name := range []string{rest, strings.TrimSuffix(wrappers.Replace(rest), "autopaging")} {
 			if c, ok := p.sdks[name]; ok {
 				p.requests = append(p.requests, sdkRequest(c, args, line))
 				return true
@@ -50,13 +50,8 @@ func (p *parser) sdkCall(path string, args []argument, line int) bool {
 	}
 }
 
+// wrappers are what the libraries put between resource and method: with_raw_response.
 var wrappers = strings.NewReplacer(".withrawresponse", "", ".withstreamingresponse", "")
-
-// withoutWrapper cuts off what the libraries put between resource and method:
-// with_raw_response, ListAutoPaging.
-func withoutWrapper(path string) string {
-	return strings.TrimSuffix(wrappers.Replace(path), "autopaging")
-}
 
 // sdkRequest is the request of a method, with what its arguments say: the value of
 // the path's last parameter where it chooses a setting, and the body.
@@ -91,14 +86,9 @@ func bodyWithin(v *value) *value {
 
 // namedBody makes a body of named arguments; the ids of the path are none of it.
 func namedBody(args []argument) *value {
-	body := &value{is: object}
-	for _, a := range args {
-		if name := plainName(a.name); a.name != "" && name != "zoneid" && name != "accountid" {
-			body.set(a.name, a.value)
-		}
+	args = slices.DeleteFunc(slices.Clone(args), func(a argument) bool { return plainName(a.name) == "zoneid" || plainName(a.name) == "accountid" })
+	if body := objectOf(args); len(body.keys) > 0 {
+		return body
 	}
-	if len(body.keys) == 0 {
-		return nil
-	}
-	return body
+	return nil
 }

@@ -18,25 +18,35 @@ func (l *lexer) string() bool {
 	}
 	q := l.text[i]
 	if q != '"' && q != '\'' && q != '`' || prefix != "" && q == '`' {
-		return l.long()
+		return strings.HasPrefix(l.text[l.at:], "<<") && l.patience > 0 && l.document(l.text[l.at:])
 	}
 	s := literal{open: i, prefix: strings.ToLower(prefix), quote: l.text[i : i+1]}
 	if strings.HasPrefix(l.text[i:], strings.Repeat(s.quote, 3)) && q != '`' {
 		s.quote = strings.Repeat(s.quote, 3)
 	}
-	if i < l.unclosed[s.quote] || !l.closes(&s) {
+	s.closing = s.quote
+	verbatim := strings.HasPrefix(s.prefix, "@")
+	if verbatim && l.lang.power {
+		s.closing = "\n" + s.quote + "@"
+	}
+	s.template = q == '`' && l.lang.inBack
+	s.escapes = !strings.ContainsAny(s.prefix, "r@") && (q != '`' || s.template)
+	s.lines = len(s.quote) == 3 || q == '`' && l.lang.backs || l.lang.lines || verbatim
+	if i < l.unclosed[s.closing] || !l.closes(&s) {
 		return false
 	}
 	l.take(s)
 	return true
 }
 
-// literal is where a string stands.
+// literal is where a string stands, and how.
 type literal struct {
-	open, close int // of the first quote, and of the one that ends it
-	prefix      string
-	quote       string
-	escapes     bool
+	open, close    int // of the first quote, and of what ends it
+	prefix         string
+	quote, closing string
+	lines          bool // it goes over several
+	escapes        bool // by backslashes
+	template       bool // it has expressions, with strings in them
 }
 
 // prefix are the letters and signs that may stand before a quote: f"", rb"", $"",
@@ -54,79 +64,32 @@ func (l *lexer) prefix() string {
 
 // closes finds the end of a string.
 func (l *lexer) closes(s *literal) bool {
-	if l.lang.power && strings.HasPrefix(s.prefix, "@") {
-		n := strings.Index(l.text[s.open:], "\n"+s.quote+"@")
-		s.close = s.open + n
-		return n > 0 && n < longestString
-	}
-	return l.closesQuote(s)
-}
-
-// closesQuote looks for the quote that ends a string.
-func (l *lexer) closesQuote(s *literal) bool {
-	over := l.spreads(s)
-	depth, from := 0, s.open+len(s.quote)
-	for i := from; i < len(l.text); i++ {
+	depth := 0 // of the expressions of a template
+	for i := s.open + len(s.quote); i < len(l.text); i++ {
 		c := l.text[i]
 		switch {
-		case c == '\n' && (!over || i-s.open > longestString):
-			l.unclosed[s.quote] = i
+		case depth == 0 && strings.HasPrefix(l.text[i:], s.closing):
+			s.close = i
+			return true
+		case c == '\n' && (!s.lines || i-s.open > longestString):
+			l.unclosed[s.closing] = i
 			return false
 		case c == '\\' && s.escapes && !l.lang.power:
-			if i++; i < len(l.text) && l.text[i] == '\n' && !over {
+			if i++; i < len(l.text) && l.text[i] == '\n' && !s.lines {
 				return false
 			}
-		case depth == 0 && strings.HasPrefix(l.text[i:], s.quote):
-			s.close = i
-			return l.mayBeLong(*s) || i-from <= longestChar
-		default:
-			depth = l.nested(*s, i, depth)
+		case s.template && strings.HasPrefix(l.text[i:], "${"):
+			depth++
+		case depth > 0 && c == '}':
+			depth--
 		}
 	}
-	l.unclosed[s.quote] = len(l.text)
+	l.unclosed[s.closing] = len(l.text)
 	return false
-}
-
-// longestChar bounds what stands for one character, in bytes.
-const longestChar = 10
-
-// mayBeLong reports whether more than one character may stand between the quotes.
-func (l *lexer) mayBeLong(s literal) bool { return !l.lang.chars || s.quote != "'" }
-
-// spreads reports whether a string may go over several lines, and notes whether
-// backslashes escape in it.
-func (l *lexer) spreads(s *literal) bool {
-	verbatim := strings.HasPrefix(s.prefix, "@")
-	s.escapes = !strings.Contains(s.prefix, "r") && !strings.Contains(s.prefix, "@") && !(s.quote == "`" && !l.lang.inBack)
-	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.lines || s.quote == `"` && verbatim
-}
-
-// nested is how deep we are in the expressions of a template.
-func (l *lexer) nested(s literal, i, depth int) int {
-	switch {
-	case s.quote != "`" || !l.lang.inBack:
-	case strings.HasPrefix(l.text[i:], "${"):
-		return depth + 1
-	case depth > 0 && l.text[i] == '}':
-		return depth - 1
-	}
-	return depth
 }
 
 // longestString bounds a string over several lines, in bytes.
 const longestString = 1 << 18
-
-// long reads Lua's [[…]] and the here-documents of Ruby, PHP and PowerShell.
-func (l *lexer) long() bool {
-	rest := l.text[l.at:]
-	if l.lang.long && strings.HasPrefix(rest, "[[") {
-		if n := strings.Index(rest, "]]"); n > 0 {
-			l.addString(token{text: rest[2:n], raw: true}, l.at+n+2)
-			return true
-		}
-	}
-	return strings.HasPrefix(rest, "<<") && l.patience > 0 && l.document(rest)
-}
 
 // heredoc is the beginning of a here-document.
 var heredoc = lazyregexp.New(`^<<[<~-]*['"]?([A-Z_]{2,})`)
@@ -177,16 +140,16 @@ func (l *lexer) take(s literal) {
 		t = token{text: body}
 	case strings.ContainsAny(s.prefix, "f$"):
 		t = fill(body, "{")
-	case s.quote == "`" && l.lang.inBack:
+	case s.template:
 		t = fill(body, "${")
 	default:
 		t = l.filled(body, s.quote[0] == '"')
 	}
 	t.raw = strings.Contains(body, "\n")
 	if s.escapes {
-		t.text = unescaped(t.text)
+		t.text = escapes.Replace(t.text)
 	}
-	l.addString(t, s.close+len(s.quote))
+	l.addString(t, s.close+len(s.closing))
 }
 
 // filled takes out what the language fills into double quotes.
@@ -213,9 +176,6 @@ func fill(body, begin string) token {
 		case strings.HasPrefix(rest, begin) && (i == 0 || body[i-1] != '\\' || begin[0] == '\\' || begin == "{"):
 			n = call.Placeholder(rest)
 		}
-		if begin == "$" && n > 0 {
-			n += access(body[i:], n)
-		}
 		if n == 0 {
 			b.WriteByte(body[i])
 			i++
@@ -229,56 +189,20 @@ func fill(body, begin string) token {
 	return t
 }
 
-// access is how much of "$this->base" follows the name.
-func access(s string, n int) int {
-	if strings.HasPrefix(s[n:], "->") {
-		to := n + 2
-		for to < len(s) && (call.IsLetter(s[to]) || s[to] >= '0' && s[to] <= '9') {
-			to++
-		}
-		return to - n
-	}
-	return 0
-}
-
 // accesses writes members as dots.
 var accesses = strings.NewReplacer("->", ".", "?.", ".", "::", ".", "@", "", "$", "")
 
+// dotted is a mere name, with dots.
+var dotted = lazyregexp.New(`^[\w.]*$`)
+
 // nameIn is the name in a placeholder, with dots; empty where it is no mere name.
 func nameIn(placeholder string) string {
-	inner := strings.Trim(placeholder, "${}#\\()! ")
-	inner = accesses.Replace(inner)
-	for i := range len(inner) {
-		if c := inner[i]; !call.IsLetter(c) && (c < '0' || c > '9') && c != '.' {
-			return ""
-		}
+	inner := accesses.Replace(strings.Trim(placeholder, "${}#\\()! "))
+	if !dotted().MatchString(inner) {
+		return ""
 	}
 	return inner
 }
 
-// unescaped undoes the escapes that matter to addresses and to JSON.
-func unescaped(text string) string {
-	if strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		switch text[i] {
-		case '/', '"', '\'', '\\', '`', '$', '#':
-			b.WriteByte(text[i])
-		case 'n':
-			b.WriteByte('\n')
-		case 'r', 't':
-			b.WriteByte(' ')
-		case '\n': // the string goes on
-		default:
-			b.WriteString(text[i-1 : i+1]) // \( of Swift among them
-		}
-	}
-	return b.String()
-}
+// escapes are those that matter to addresses and to JSON; \( of Swift is none of them.
+var escapes = strings.NewReplacer(`\/`, "/", `\"`, `"`, `\'`, "'", `\\`, `\`, "\\`", "`", `\$`, "$", `\#`, "#", `\n`, "\n", `\r`, " ", `\t`, " ", "\\\n", "")

@@ -102,11 +102,6 @@ func plainName(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[i+1:]
 	}
-	return bare(name)
-}
-
-// bare is a name in lower case without underscores and hyphens.
-func bare(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '_' || r == '-':
@@ -183,11 +178,10 @@ func (v *value) plain(depth int) any {
 	case text:
 		return strings.ReplaceAll(v.text, hole, call.Open)
 	case word:
-		var out any
 		switch lower := strings.ToLower(v.text); {
 		case lower == "true" || lower == "false":
 			return lower == "true"
-		case json.Unmarshal([]byte(v.text), &out) == nil:
+		case json.Valid([]byte(v.text)):
 			return json.Number(v.text)
 		}
 	case list:

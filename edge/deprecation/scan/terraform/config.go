@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/document"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
 )
 
@@ -122,37 +123,25 @@ func (c *config) block(b *hclsyntax.Block) {
 	c.commands(b)
 }
 
+// requestParts are the attributes that a request is made of.
+var requestParts = []string{"url", "uri", "path", "request_body", "body", "data", "payload"}
+
 // request reads a block that describes a request itself.
 func (c *config) request(b *hclsyntax.Block, r resource) {
 	values := c.scope.values(b.Body)
-	address := first(values, "url", "uri", "path")
-	method := strings.ToUpper(first(values, "method", "http_method", "create_method"))
-	if !call.IsAddress(address) || method == "" && r.kind != "http" {
-		return
+	if r.kind == "http" && values["method"] == nil {
+		values["method"] = http.MethodGet
 	}
-	if !call.IsCommonMethod(method) {
-		method = http.MethodGet
-	}
-	url, ok := call.Normal(address)
+	found, ok := document.Request(values)
 	if !ok {
 		return
 	}
-	for _, name := range []string{"url", "uri", "path", "request_body", "body", "data", "payload"} {
+	for _, name := range requestParts {
 		if a := b.Body.Attributes[name]; a != nil {
 			c.seen = append(c.seen, a.SrcRange)
 		}
 	}
-	found := call.Call{Method: method, URL: url, Line: r.line, Span: r.span, Address: r.address}
-	if body := first(values, "request_body", "body", "data", "payload"); body != "" {
-		found.Body = []byte(body)
-	}
-	if headers := object(values, "request_headers", "headers"); len(headers) > 0 {
-		found.Header = http.Header{}
-		for name, value := range headers {
-			text, _ := value.(string)
-			call.AddHeader(found.Header, name, text)
-		}
-	}
+	found.Line, found.Span, found.Address = r.line, r.span, r.address
 	c.out.Offer(found)
 }
 
@@ -206,23 +195,4 @@ func (c *config) strings(body *hclsyntax.Body) {
 			c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: span})
 		}
 	}
-}
-
-// first is the text of the first attribute that is set.
-func first(values map[string]any, names ...string) string {
-	for _, name := range names {
-		if text, ok := values[name].(string); ok && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func object(values map[string]any, names ...string) map[string]any {
-	for _, name := range names {
-		if o, ok := values[name].(map[string]any); ok {
-			return o
-		}
-	}
-	return nil
 }

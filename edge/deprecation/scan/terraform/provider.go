@@ -16,7 +16,6 @@ type mapping struct {
 	collection string // POST creates in it; empty: creating is an update of the item
 	update     string // method that changes the item; empty: it cannot be changed
 	remove     string // method that deletes it
-	why        string // what the row rests on
 	// sent, where it is set, is the body of the write, for which alone the resource matters;
 	// nil: it does not.
 	sent func(resource) map[string]any
@@ -24,74 +23,62 @@ type mapping struct {
 	written func(resource) []call.Call
 }
 
+// items are the calls of a collection and its items.
+func items(collection string) mapping {
+	return mapping{item: collection + "/{id}", collection: collection, update: http.MethodPut, remove: http.MethodDelete}
+}
+
+// present are the calls of an item that exists already: creating sets it, deleting sets it
+// back.
+func present(item string) mapping {
+	return mapping{item: item, update: http.MethodPatch, remove: http.MethodPatch}
+}
+
 // resources are the managed resources whose calls the platform's schedule of
 // deprecations names, or whose bodies carry fields that it names (reference,
 // "Deprecation schedule"). A row more does no harm: whether a call is deprecated
 // is not decided here.
 var resources = map[string]mapping{
-	"cloudflare_filter": {
-		item: "/zones/{zone_id}/filters/{id}", collection: "/zones/{zone_id}/filters", update: http.MethodPut, remove: http.MethodDelete,
-		why: "the provider's client has one call for each operation of the Filters API",
-	},
-	"cloudflare_firewall_rule": {
-		item: "/zones/{zone_id}/firewall/rules/{id}", collection: "/zones/{zone_id}/firewall/rules", update: http.MethodPut, remove: http.MethodDelete,
-		why: "the Firewall Rules API, whose rules refer to filters by id",
-	},
-	"cloudflare_rate_limit": {
-		item: "/zones/{zone_id}/rate_limits/{id}", collection: "/zones/{zone_id}/rate_limits", update: http.MethodPut, remove: http.MethodDelete,
-		why: "the previous rate limiting API; rules of today are a cloudflare_ruleset",
-	},
-	"cloudflare_waf_package": {
-		item: "/zones/{zone_id}/firewall/waf/packages/{package_id}", update: http.MethodPatch, remove: http.MethodPatch,
-		why: "packages exist already: creating sets one, deleting sets it back",
-	},
-	"cloudflare_waf_group": {
-		item: "/zones/{zone_id}/firewall/waf/packages/{package_id}/groups/{group_id}", update: http.MethodPatch, remove: http.MethodPatch,
-		why: "as packages",
-	},
-	"cloudflare_waf_rule": {
-		item: "/zones/{zone_id}/firewall/waf/packages/{package_id}/rules/{rule_id}", update: http.MethodPatch, remove: http.MethodPatch,
-		why: "as packages",
-	},
-	"cloudflare_waf_override": {
-		item: "/zones/{zone_id}/firewall/waf/overrides/{id}", collection: "/zones/{zone_id}/firewall/waf/overrides", update: http.MethodPut, remove: http.MethodDelete,
-		why: "overrides of the previous managed rules by URL",
-	},
-	"cloudflare_argo_tunnel": {
-		item: "/accounts/{account_id}/tunnels/{id}", collection: "/accounts/{account_id}/tunnels", remove: http.MethodDelete,
-		why: "the client's ArgoTunnel calls; the resource was renamed when it moved to cfd_tunnel, so cloudflare_tunnel is not here",
-	},
+	// The provider's client has one call for each operation of the Filters API, and of the
+	// Firewall Rules API, whose rules refer to filters by id.
+	"cloudflare_filter":        items("/zones/{zone_id}/filters"),
+	"cloudflare_firewall_rule": items("/zones/{zone_id}/firewall/rules"),
+	// The previous rate limiting API; rules of today are a cloudflare_ruleset.
+	"cloudflare_rate_limit": items("/zones/{zone_id}/rate_limits"),
+	// The previous managed rules, and their overrides by URL.
+	"cloudflare_waf_package":  present("/zones/{zone_id}/firewall/waf/packages/{package_id}"),
+	"cloudflare_waf_group":    present("/zones/{zone_id}/firewall/waf/packages/{package_id}/groups/{group_id}"),
+	"cloudflare_waf_rule":     present("/zones/{zone_id}/firewall/waf/packages/{package_id}/rules/{rule_id}"),
+	"cloudflare_waf_override": items("/zones/{zone_id}/firewall/waf/overrides"),
+	// The client's ArgoTunnel calls; the resource was renamed when it moved to cfd_tunnel, so
+	// cloudflare_tunnel is not here.
+	"cloudflare_argo_tunnel": {item: "/accounts/{account_id}/tunnels/{id}", collection: "/accounts/{account_id}/tunnels", remove: http.MethodDelete},
+	// The schedule has POST on one bookmark; a bookmark of a zone (no account_id) is none of
+	// the schedule's.
 	"cloudflare_access_bookmark": {
 		item: "/accounts/{account_id}/access/bookmarks/{id}", collection: "/accounts/{account_id}/access/bookmarks/{id}", update: http.MethodPut, remove: http.MethodDelete,
-		why: "the schedule has POST on one bookmark; a bookmark of a zone (no account_id) is none of the schedule's",
 	},
-	"cloudflare_zone_settings_override": {
-		written: settingsOverride,
-		why:     "each setting is an item of PATCH /zones/:id/settings; it is told as the setting's own call, which is what the schedule names",
-	},
-	"cloudflare_zone_setting": {
-		written: zoneSetting,
-		why:     "version 5 of the provider: one setting, by exactly these calls",
-	},
-	"cloudflare_record": {
-		item: "/zones/{zone_id}/dns_records/{id}", collection: "/zones/{zone_id}/dns_records", update: http.MethodPatch, sent: serviceRecord,
-		why: "only SRV records that set service, proto or name within data: version 4 sends them, and changes by PATCH",
-	},
-	"cloudflare_dns_record": {
-		item: "/zones/{zone_id}/dns_records/{id}", collection: "/zones/{zone_id}/dns_records", update: http.MethodPut, sent: serviceRecord,
-		why: "as cloudflare_record, in version 5, which changes by PUT",
-	},
+	// Each setting is an item of PATCH /zones/:id/settings; it is told as the setting's own
+	// call, which is what the schedule names.
+	"cloudflare_zone_settings_override": {written: settingsOverride},
+	// Version 5 of the provider: one setting, by exactly these calls.
+	"cloudflare_zone_setting": {written: zoneSetting},
+	// Only SRV records that set service, proto or name within data: version 4 sends them, and
+	// changes by PATCH; version 5 changes by PUT.
+	"cloudflare_record":     {item: "/zones/{zone_id}/dns_records/{id}", collection: "/zones/{zone_id}/dns_records", update: http.MethodPatch, sent: serviceRecord},
+	"cloudflare_dns_record": {item: "/zones/{zone_id}/dns_records/{id}", collection: "/zones/{zone_id}/dns_records", update: http.MethodPut, sent: serviceRecord},
+	// Only pools that set notification_email.
 	"cloudflare_load_balancer_pool": {
 		item: "/accounts/{account_id}/load_balancers/pools/{id}", collection: "/accounts/{account_id}/load_balancers/pools", update: http.MethodPut, sent: poolNotice,
-		why: "only pools that set notification_email",
 	},
 }
 
-// dataSources are read on every run.
+// dataSources are read on every run. They list the packages, and groups and rules of every
+// package where none is named.
 var dataSources = map[string]mapping{
-	"cloudflare_waf_packages": {item: "/zones/{zone_id}/firewall/waf/packages", why: "lists the packages"},
-	"cloudflare_waf_groups":   {item: "/zones/{zone_id}/firewall/waf/packages/{package_id}/groups", why: "lists groups, of every package where none is named"},
-	"cloudflare_waf_rules":    {item: "/zones/{zone_id}/firewall/waf/packages/{package_id}/rules", why: "lists rules, of every package where none is named"},
+	"cloudflare_waf_packages": {item: "/zones/{zone_id}/firewall/waf/packages"},
+	"cloudflare_waf_groups":   {item: "/zones/{zone_id}/firewall/waf/packages/{package_id}/groups"},
+	"cloudflare_waf_rules":    {item: "/zones/{zone_id}/firewall/waf/packages/{package_id}/rules"},
 }
 
 // calls returns the calls that a resource stands for: what the plan will do, and
@@ -124,16 +111,14 @@ func (r resource) calls() []call.Call {
 
 func (m mapping) calls(r resource) []call.Call {
 	var calls []call.Call
-	if r.does("create") && m.collection != "" {
-		calls = append(calls, r.call(http.MethodPost, m.collection, nil))
-	} else if r.does("create") && m.update != "" {
-		calls = append(calls, r.call(m.update, m.item, nil))
+	method, path := http.MethodPost, m.collection
+	if path == "" {
+		method, path = m.update, m.item
 	}
-	if r.does("update") && m.update != "" {
-		calls = append(calls, r.call(m.update, m.item, nil))
-	}
-	if r.does("delete") && m.remove != "" {
-		calls = append(calls, r.call(m.remove, m.item, nil))
+	for _, one := range []struct{ action, method, path string }{{"create", method, path}, {"update", m.update, m.item}, {"delete", m.remove, m.item}} {
+		if r.does(one.action) && one.method != "" {
+			calls = append(calls, r.call(one.method, one.path, nil))
+		}
 	}
 	return append(calls, r.call(http.MethodGet, m.item, nil))
 }

@@ -51,26 +51,25 @@ const mostInstances = 1000
 
 // instances are the resources that a block stands for: one, or one for each
 // element of for_each that the file shows.
-func (s *scope) instances(body *hclsyntax.Body, r resource) []resource {
-	var all []resource
+func (s *scope) instances(body *hclsyntax.Body, r resource) (all []resource) {
+	of := cty.EmptyObjectVal
 	if a := body.Attributes["for_each"]; a != nil {
-		if of := s.value(a.Expr); of.CanIterateElements() {
-			for it := of.ElementIterator(); it.Next() && len(all) < mostInstances; {
-				key, value := it.Element()
-				if !of.Type().IsObjectType() && !of.Type().IsMapType() {
-					key = value // of a set
-				}
-				one, inner := r, *s
-				one.address += "[" + strconv.Quote(textOf(key)) + "]"
-				inner.each = map[string]cty.Value{"key": key, "value": value}
-				one.values = inner.values(body)
-				all = append(all, one)
-			}
-		}
+		of = s.value(a.Expr)
 	}
-	if all == nil {
+	if !of.CanIterateElements() || of.LengthInt() == 0 {
 		r.values = s.values(body)
-		all = []resource{r}
+		return []resource{r}
+	}
+	for it := of.ElementIterator(); it.Next() && len(all) < mostInstances; {
+		key, value := it.Element()
+		if !of.Type().IsObjectType() && !of.Type().IsMapType() {
+			key = value // of a set
+		}
+		one, inner := r, *s
+		one.address += "[" + strconv.Quote(textOf(key)) + "]"
+		inner.each = map[string]cty.Value{"key": key, "value": value}
+		one.values = inner.values(body)
+		all = append(all, one)
 	}
 	return all
 }
@@ -211,14 +210,12 @@ func called(name string, args []cty.Value) cty.Value {
 		return open
 	}
 	parameters := f.Params()
-	for i := range min(len(args), len(parameters)) {
-		if v, err := convert.Convert(args[i], parameters[i].Type); err == nil {
-			args[i] = v
+	for i := range args {
+		if rest := f.VarParam(); i >= len(parameters) && rest != nil {
+			parameters = append(parameters, *rest)
 		}
-	}
-	if rest := f.VarParam(); rest != nil {
-		for i := len(parameters); i < len(args); i++ {
-			if v, err := convert.Convert(args[i], rest.Type); err == nil {
+		if i < len(parameters) {
+			if v, err := convert.Convert(args[i], parameters[i].Type); err == nil {
 				args[i] = v
 			}
 		}

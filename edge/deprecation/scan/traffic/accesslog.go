@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // AccessLog reads the common and combined formats, and whatever else writes
@@ -80,26 +81,19 @@ func noRequest(request []byte) bool {
 	return bytes.HasPrefix(request, []byte(`-"`)) || bytes.HasPrefix(request, []byte(`"`)) || bytes.HasPrefix(request, []byte(`\x`))
 }
 
-// unescapeLog undoes what servers do to bytes that would break a line: \xhh, and
-// a backslash before a quote or a backslash.
+// escapes are what servers make of bytes that would break a line: \xhh, and a backslash
+// before a quote or a backslash.
+var escapes = lazyregexp.New(`(?s)\\(x[0-9A-Fa-f]{2}|.)`)
+
+// unescapeLog undoes the escapes of a line.
 func unescapeLog(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			out = append(out, text[i])
-			continue
+	return escapes().ReplaceAllFunc(text, func(escape []byte) []byte {
+		if b, err := strconv.ParseUint(string(escape[2:]), 16, 8); err == nil {
+			return []byte{byte(b)}
 		}
-		i++
-		if text[i] == 'x' && i+2 < len(text) {
-			if b, err := strconv.ParseUint(string(text[i+1:i+3]), 16, 8); err == nil {
-				out, i = append(out, byte(b)), i+2
-				continue
-			}
-		}
-		out = append(out, text[i])
-	}
-	return out
+		return escape[1:]
+	})
 }

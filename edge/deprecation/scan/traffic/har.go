@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/jsontext"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // HAR reads an HTTP archive entry by entry. Of a call that is kept the answer is
@@ -42,126 +42,99 @@ func HAR(r *bufio.Reader, s *call.Sink) error {
 
 // entry is one entry of an archive as it is being read.
 type entry struct {
-	line    int // of the request; 0 before it was met
-	unread  string
-	request call.Call
-	answer  *call.Response
+	request, response *message
+	line              int // of the request
+	unread            string
 }
+
+// message is what requests and answers have in common, with the names of both.
+type message struct {
+	Method, URL       string
+	Status            int
+	Headers           []struct{ Name, Value string }
+	PostData, Content struct{ Text, Encoding string }
+}
+
+// harMessage is how long a request or an answer with all its members may be, in lines.
+const harMessage = 4
 
 func harEntry(st *jsontext.Stream, s *call.Sink) error {
 	e := entry{}
 	err := st.Object(func(key string, line int) error {
-		switch key {
-		case "request":
-			e.line = line
-			m, err := e.read("the request's", st, s)
-			e.request = call.Call{
-				Method: strings.ToUpper(m.method), // browsers send fetch's "patch" as it is; no rule tells the two apart
-				URL:    m.address, Header: headerOf(m.headers), Body: bodyOf(m.content.Text, m.content.Encoding), Line: line,
-			}
-			return err
-		case "response":
-			if e.line > 0 && !e.matters(s) {
-				return st.Skip()
-			}
-			m, err := e.read("the answer's", st, s)
-			e.answer = &call.Response{Status: m.status, Header: headerOf(m.headers), Body: bodyOf(m.content.Text, m.content.Encoding)}
-			return err
-		}
-		return st.Skip()
-	})
-	if err != nil {
-		return err
-	}
-	if e.line == 0 {
-		s.Skip(st.Line, "an entry without a request")
-		return nil
-	}
-	e.offer(s)
-	return s.Stopped
-}
-
-// matters reports whether the answer of the request may be asked for. The sink
-// counts the address when it is offered, and not here.
-func (e *entry) matters(s *call.Sink) bool { return s.Keep == nil || s.Keep([]byte(e.request.URL)) }
-
-// harMember bounds the address and the headers of a request.
-const harMember = 256 << 10
-
-// message is what requests and answers have in common, with the names of both.
-type message struct {
-	method, address string
-	status          int
-	headers         []struct{ Name, Value string }
-	content         struct{ Text, Encoding string }
-}
-
-// read reads the members of a request or an answer that a call is made of.
-func (e *entry) read(what string, st *jsontext.Stream, s *call.Sink) (m message, err error) {
-	members := map[string]any{"method": &m.method, "url": &m.address, "status": &m.status, "headers": &m.headers, "postData": &m.content, "content": &m.content}
-	return m, st.Object(func(key string, _ int) error {
-		into, known := members[key]
-		if !known {
+		m := &message{}
+		switch {
+		case key == "request":
+			e.request, e.line = m, line
+		case key == "response" && (e.request == nil || s.Keep == nil || s.Keep([]byte(e.request.URL))):
+			e.response = m
+		default:
 			return st.Skip()
 		}
-		limit := harMember
-		if into == any(&m.content) {
-			limit = max(limit, s.MaxLine)
-		}
-		text, cut, err := st.Raw(limit)
-		if err == nil && (cut || json.Unmarshal(text, into) != nil) {
-			e.unread = what + " " + key + " is too long or of another type"
+		text, cut, err := st.Raw(harMessage * s.MaxLine)
+		if err == nil && (cut || json.Unmarshal(text, m) != nil) {
+			e.unread = "the " + key + " is too long, or a member of it is of another type"
 		}
 		return err
 	})
+	switch {
+	case err != nil:
+		return err
+	case e.request == nil:
+		s.Skip(st.Line, "an entry without a request")
+	default:
+		e.offer(s)
+	}
+	return s.Stopped
 }
 
 // offer hands the call on. One that could not be read in full still counts as a
 // call where its address is known, and is counted as skipped too.
 func (e *entry) offer(s *call.Sink) {
-	c := e.request
-	if e.unread != "" {
+	c := call.Call{
+		Method: strings.ToUpper(e.request.Method), // browsers send fetch's "patch" as it is; no rule tells the two apart
+		URL:    e.request.URL, Header: e.request.header(), Body: e.body(e.request, s), Line: e.line,
+	}
+	if a := e.response; a != nil {
+		c.Response = &call.Response{Status: a.Status, Header: a.header(), Body: e.body(a, s)}
+	}
+	known := call.IsMethod([]byte(c.Method)) && call.IsTarget([]byte(c.URL))
+	switch {
+	case e.unread != "":
 		s.Skip(e.line, e.unread)
+	case !known && !isData().MatchString(c.URL):
+		s.Skip(e.line, "a request without a method or an HTTP address")
 	}
-	if !call.IsMethod([]byte(c.Method)) || !call.IsTarget([]byte(c.URL)) {
-		if e.unread == "" && !isData(c.URL) {
-			s.Skip(e.line, "a request without a method or an HTTP address")
-		}
-		return
+	if known {
+		s.Offer(c)
 	}
-	c.Response = e.answer
-	s.Offer(c)
 }
 
 // isData tells addresses that a browser records and never sends.
-func isData(address string) bool {
-	return slices.ContainsFunc([]string{"data:", "blob:", "about:", "chrome", "file:", "ws:", "wss:"}, func(scheme string) bool {
-		return strings.HasPrefix(address, scheme)
-	})
-}
+var isData = lazyregexp.New(`^(data:|blob:|about:|chrome|file:|wss?:)`)
 
-func headerOf(pairs []struct{ Name, Value string }) http.Header {
-	if len(pairs) == 0 {
-		return nil
-	}
-	h := http.Header{}
-	for _, p := range pairs {
-		call.AddHeader(h, p.Name, p.Value)
+func (m *message) header() (h http.Header) {
+	for _, p := range m.Headers {
+		call.AddHeader(&h, p.Name, p.Value)
 	}
 	return h
 }
 
-// bodyOf returns a body as it was sent; nil where it cannot be known.
-func bodyOf(text, encoding string) []byte {
-	switch {
-	case text == "":
-		return nil
-	case encoding == "base64":
-		body, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil
-		}
-		return body
+// body returns a body as it was sent; nil where it cannot be known.
+func (e *entry) body(m *message, s *call.Sink) []byte {
+	content := m.PostData
+	if content.Text == "" {
+		content = m.Content
 	}
-	return []byte(text)
+	body := []byte(content.Text)
+	if content.Encoding == "base64" {
+		body, _ = base64.StdEncoding.DecodeString(content.Text) // nothing of one that is broken
+	}
+	switch {
+	case len(body) > s.MaxLine:
+		e.unread = "a body is longer than the bound of a line"
+		return nil
+	case len(body) == 0:
+		return nil
+	}
+	return body
 }

@@ -40,18 +40,14 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 	for _, a := range approvals {
 		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
 		counts := a.Kind == reconcile.Approved
-		done, err := tx.ExecContext(ctx, `
+		added, err := rows.Changed(ctx, tx, `
 			INSERT INTO approval (digest, kind, who, reason, at, counts, used) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (digest) WHERE counts DO NOTHING`,
 			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), counts, a.Used)
 		if err != nil {
 			return err
 		}
-		n, err := done.RowsAffected()
-		if err != nil {
-			return err
-		}
-		if n == 0 {
+		if !added {
 			continue
 		}
 		e := reconcile.Entry{
@@ -87,15 +83,11 @@ func (d *Decisions) Withdraw(ctx context.Context, digests []string, reason strin
 
 func (d *Decisions) withdraw(ctx context.Context, tx *sql.Tx, digests []string, reason string) error {
 	for _, digest := range digests {
-		done, err := tx.ExecContext(ctx, spendApproval, d.file.Stamp(), digest)
+		ended, err := rows.Changed(ctx, tx, spendApproval, d.file.Stamp(), digest)
 		if err != nil {
 			return err
 		}
-		n, err := done.RowsAffected()
-		if err != nil {
-			return err
-		}
-		if n == 0 {
+		if !ended {
 			continue
 		}
 		e := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionWithdraw, Digest: digest, Reason: reason}

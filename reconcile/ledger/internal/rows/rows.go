@@ -104,3 +104,13 @@ func Exec[T any](ctx context.Context, tx *sql.Tx, statement string, items []T, a
 	}
 	return nil
 }
+
+// Changed runs a statement and reports whether it has changed a row.
+func Changed(ctx context.Context, tx *sql.Tx, statement string, args ...any) (bool, error) {
+	done, err := tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
@@ -18,7 +19,7 @@ import (
 func chronicle(t *testing.T) (path string, page int64) {
 	t.Helper()
 	f := mustOpen(t)
-	must(t, f.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+	must.Do(t, f.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		for range 300 {
 			if _, err := f.Enter(ctx, tx, reconcile.Entry{Kind: reconcile.EntryDecision, Reason: strings.Repeat("because ", 60)}); err != nil {
 				return err
@@ -33,12 +34,12 @@ func chronicle(t *testing.T) (path string, page int64) {
 	} else {
 		for rows.Next() {
 			var n int64
-			must(t, rows.Scan(&n))
+			must.Do(t, rows.Scan(&n))
 			pages = append(pages, n)
 		}
-		must(t, rows.Close())
+		must.Do(t, rows.Close())
 	}
-	must(t, f.Close())
+	must.Do(t, f.Close())
 	return f.Path, pages[len(pages)/2]
 }
 
@@ -46,12 +47,12 @@ func chronicle(t *testing.T) (path string, page int64) {
 func wipe(t *testing.T, path string, page int64) {
 	t.Helper()
 	info, err := os.Stat(path)
-	must(t, err)
+	must.Do(t, err)
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	must(t, err)
+	must.Do(t, err)
 	_, err = file.WriteAt(make([]byte, 4096), (page-1)*4096)
-	must(t, errors.Join(err, file.Close()))
-	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	must.Do(t, errors.Join(err, file.Close()))
+	must.Do(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
 func readHistory(t *testing.T, f *File) error {
@@ -68,11 +69,11 @@ func TestDamagedHistory(t *testing.T) {
 	path, page := chronicle(t)
 	wipe(t, path, page)
 	f, err := Open(path)
-	must(t, err)
+	must.Do(t, err)
 	if err := readHistory(t, f); kindOf(err) != ErrDamaged {
 		t.Errorf("reading the damaged history: %v", err)
 	}
-	must(t, f.Close())
+	must.Do(t, f.Close())
 	if _, err := Open(path); !errors.Is(err, ErrDamaged) {
 		t.Errorf("opening it after that: %v", err)
 	}
@@ -87,20 +88,20 @@ func TestWholeCheck(t *testing.T) {
 	rewrite := func(r func(*checkRecord)) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			file, err := os.OpenFile(CheckedPath(path), os.O_RDWR, 0)
-			must(t, err)
+			must.Do(t, err)
 			record := readRecord(file)
 			r(&record)
-			must(t, errors.Join(putRecord(file, record), file.Close()))
+			must.Do(t, errors.Join(putRecord(file, record), file.Close()))
 		}
 	}
 	for name, prepare := range map[string]func(*testing.T, string){
 		"not closed": rewrite(func(r *checkRecord) { r.Size, r.Modified = 0, time.Time{} }),
 		"long ago":   rewrite(func(r *checkRecord) { r.At = r.At.Add(-wholeCheckEvery) }),
 		"to come":    rewrite(func(r *checkRecord) { r.At = r.At.Add(time.Hour) }),
-		"no record":  func(t *testing.T, path string) { must(t, os.Remove(CheckedPath(path))) },
-		"cut record": func(t *testing.T, path string) { must(t, os.Truncate(CheckedPath(path), 10)) },
+		"no record":  func(t *testing.T, path string) { must.Do(t, os.Remove(CheckedPath(path))) },
+		"cut record": func(t *testing.T, path string) { must.Do(t, os.Truncate(CheckedPath(path), 10)) },
 		"changed": func(t *testing.T, path string) {
-			must(t, os.Chtimes(path, time.Now().Add(time.Hour), time.Now().Add(time.Hour)))
+			must.Do(t, os.Chtimes(path, time.Now().Add(time.Hour), time.Now().Add(time.Hour)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,13 +109,13 @@ func TestWholeCheck(t *testing.T) {
 			for range 2 { // and what was found sound counts
 				prepare(t, path)
 				f, err := Open(path)
-				must(t, err)
-				must(t, f.Close())
+				must.Do(t, err)
+				must.Do(t, f.Close())
 			}
 			wipe(t, path, page)
 			f, err := OpenReadOnly(path)
-			must(t, err)
-			must(t, f.Close())
+			must.Do(t, err)
+			must.Do(t, f.Close())
 			prepare(t, path)
 			for _, open := range []func() (*File, error){
 				func() (*File, error) { return OpenReadOnly(path) }, func() (*File, error) { return Open(path) },
@@ -133,17 +134,17 @@ func TestWholeCheck(t *testing.T) {
 func TestCheckedBeside(t *testing.T) {
 	path, page := chronicle(t)
 	first, err := Open(path)
-	must(t, err)
+	must.Do(t, err)
 	second, err := Open(path)
-	must(t, err)
-	must(t, first.Close())
+	must.Do(t, err)
+	must.Do(t, first.Close())
 	wipe(t, path, page)
 	third, err := Open(path)
-	must(t, err)
+	must.Do(t, err)
 	reader, err := OpenReadOnly(path)
-	must(t, err)
-	must(t, errors.Join(reader.Close(), third.Close(), second.Close()))
+	must.Do(t, err)
+	must.Do(t, errors.Join(reader.Close(), third.Close(), second.Close()))
 	fourth, err := Open(path)
-	must(t, err)
-	must(t, fourth.Close())
+	must.Do(t, err)
+	must.Do(t, fourth.Close())
 }

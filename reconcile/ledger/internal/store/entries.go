@@ -26,11 +26,7 @@ func HeadPath(ledger string) string { return ledger + "-head" }
 
 // openLog prepares the history for writing.
 func (f *File) openLog() error {
-	log, err := history.Prepare(context.Background(), f.DB)
-	if err != nil {
-		return err
-	}
-	f.log = &entryLog{Log: log, path: HeadPath(f.Path), compare: true}
+	f.log = &entryLog{Log: history.New(f.prepared), path: HeadPath(f.Path), compare: true}
 	f.group.begun, f.group.ending = f.Present, f.endHistory
 	return f.beginHead()
 }
@@ -47,13 +43,6 @@ func (f *File) beginHead() error {
 		return err
 	}
 	return errors.Join(history.Begin(f.log.path), SyncFolder(filepath.Dir(f.log.path)))
-}
-
-func (e *entryLog) close() error {
-	if e == nil {
-		return nil
-	}
-	return e.Close()
 }
 
 // EnterGap adds an entry that says which entries are missing, before the file that shows it

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
 // Kind is what is wrong with a ledger, as far as a program acts on it. A Kind is
@@ -113,6 +114,8 @@ func Explain(doing, path string, err error) error {
 func kindOf(err error) Kind {
 	var s *sqlite.Error
 	switch {
+	case errors.Is(err, history.ErrUnreadable):
+		return ErrDamaged
 	case errors.Is(err, fs.ErrPermission):
 		return ErrDenied
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -73,7 +74,7 @@ func Open(path string, frequent ...string) (*File, error) {
 		return nil, err
 	}
 	f.Created, f.Traces = !there, earlier
-	f.group.texts = append(f.group.texts, frequent...)
+	f.group.texts = slices.Concat(history.Frequent, frequent)
 	if err = f.prepare(); err == nil {
 		err = f.openLog()
 	}
@@ -124,7 +125,7 @@ func (f *File) Close() error {
 		return nil
 	}
 	good := f.Present() == nil
-	err := errors.Join(f.log.close(), f.DB.Close())
+	err := f.DB.Close()
 	f.checks.end(f.Path, good && err == nil)
 	return Explain("closing", f.Path, err)
 }

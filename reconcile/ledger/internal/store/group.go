@@ -65,15 +65,20 @@ type group struct {
 	err  error         // nil: all that is in it is on the disk. Read it after done
 }
 
+// prepared is a statement that is prepared, in a change.
+func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
+	return tx.StmtContext(ctx, f.group.prepared[text])
+}
+
 // Often runs a statement that is prepared, in a change.
 func (f *File) Often(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
-	_, err := tx.StmtContext(ctx, f.group.prepared[text]).ExecContext(ctx, args...)
+	_, err := f.prepared(ctx, tx, text).ExecContext(ctx, args...)
 	return err
 }
 
 // OftenRow runs one that has one row at the most.
 func (f *File) OftenRow(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return tx.StmtContext(ctx, f.group.prepared[text]).QueryRowContext(ctx, args...)
+	return f.prepared(ctx, tx, text).QueryRowContext(ctx, args...)
 }
 
 // Write runs do in a transaction, with other writes or alone. When it returns without an

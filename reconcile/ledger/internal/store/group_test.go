@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // together has n calls wait for their turn, so that they come into one group unless one
@@ -38,7 +40,7 @@ func together(t *testing.T, f *File, n int, do func(i int), meanwhile ...func())
 func TestWritesShareATransaction(t *testing.T) {
 	f := mustOpen(t)
 	beside, err := OpenReadOnly(f.Path)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = beside.Close() })
 	var mu sync.Mutex
 	groups := map[*group]int{}
@@ -69,7 +71,7 @@ func TestOneFailsAlone(t *testing.T) {
 	refuse := func(how string) func(*testing.T, *File) {
 		return func(t *testing.T, f *File) {
 			_, err := f.DB.Exec(`CREATE TEMP TRIGGER t AFTER INSERT ON main.applied WHEN NEW.zone_id = 'zone-3' BEGIN SELECT RAISE(` + how + `, 'no'); END`)
-			must(t, err)
+			must.Do(t, err)
 		}
 	}
 	for name, spoil := range map[string]func(*testing.T, *File){
@@ -104,7 +106,7 @@ func wantAllBut(t *testing.T, f *File, errs []error, failed int) {
 		t.Errorf("%d rows, want %d", len(got), 2*(len(errs)-1))
 	}
 	err := f.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return insert(ctx, tx, 200) }) // and it goes on
-	must(t, err)
+	must.Do(t, err)
 }
 
 // TestOneNeverReturns: a call that panics or ends its goroutine is undone, and the others
@@ -199,14 +201,7 @@ func inserted(t *testing.T, f *File) map[string]bool {
 func mustOpen(t *testing.T) *File {
 	t.Helper()
 	f, err := Open(filepath.Join(t.TempDir(), "ledger.db"))
-	must(t, err)
-	t.Cleanup(func() { must(t, f.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, f.Close()) })
 	return f
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -298,8 +298,24 @@ CREATE TABLE claim (
 ) STRICT, WITHOUT ROWID;
 `
 
-// Version12 adds the versions of managed rulesets that were seen.
+// Version12 adds notifications: what each route knows, and the messages that are still to be
+// sent to it.
 const Version12 = `
+CREATE TABLE notified (
+	route TEXT PRIMARY KEY,
+	known TEXT NOT NULL -- JSON, as notify.Known
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outbox (
+	number INTEGER PRIMARY KEY, -- in the order in which they are sent
+	id     TEXT NOT NULL UNIQUE, -- the same each time it is sent
+	route  TEXT NOT NULL,
+	body   TEXT NOT NULL        -- JSON, as notify.Message
+) STRICT;
+`
+
+// Version13 adds the versions of managed rulesets that were seen.
+const Version13 = `
 CREATE TABLE ruleset_version (
 	seq        INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they were seen
 	account_id TEXT NOT NULL,

@@ -6,31 +6,25 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // TestMarkReadTooEarly: a daemon goes on while a plan reads.
 func TestMarkReadTooEarly(t *testing.T) {
 	file, err := store.Open(filepath.Join(t.TempDir(), "ledger.db"))
-	must(t, err)
+	must.Do(t, err)
 	l := In(file)
-	t.Cleanup(func() { must(t, l.UnlockTokens()); must(t, file.Close()) })
+	t.Cleanup(func() { must.Do(t, l.UnlockTokens()); must.Do(t, file.Close()) })
 	l.Binding = Binding{Platform: "https://edge.example", Repository: "https://git.example/fleet"}
-	must(t, l.LockTokens())
-	must(t, l.Init(t.Context(), l.Binding))
+	must.Do(t, l.LockTokens())
+	must.Do(t, l.Init(t.Context(), l.Binding))
 	m, err := l.readMark()
-	must(t, err)
+	must.Do(t, err)
 	for n := range 3 {
-		must(t, l.Intend(t.Context(), diff.TokenRecord{Intent: fmt.Sprintf("%016x", n+1), Key: fmt.Sprint("key-", n)}))
+		must.Do(t, l.Intend(t.Context(), diff.TokenRecord{Intent: fmt.Sprintf("%016x", n+1), Key: fmt.Sprint("key-", n)}))
 	}
 	if live, err := l.tokensAfter(t.Context(), m); err != nil || live.Unknown != "" || len(live.Records) != 3 {
 		t.Error(live, err)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -31,44 +31,69 @@ func (t *Memory) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	return live, nil
 }
 
-// tokensAfter reads the ledger after the mark, and in doubt the mark once more:
-// where a daemon has gone on meanwhile, the doubt means nothing.
+// Between ledger and mark another process waits for the disk: markWait is for how long the mark
+// is waited for, and markLook how often it is looked meanwhile.
+const (
+	markWait = time.Second
+	markLook = 10 * time.Millisecond
+)
+
+// tokensAfter reads the ledger after the mark, and in doubt both once more: where a process
+// has gone on meanwhile, or may be between the two, the doubt means nothing.
 func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
+	mine := t.locked() // then only this process writes them, one after the other under this lock
+	if mine {
+		t.growing.Lock()
+		defer t.growing.Unlock()
+	}
+	patience, cancel := context.WithTimeout(ctx, markWait)
+	defer cancel()
 	for {
-		live, err := t.tokensBeside(ctx, m)
+		live, renewed, err := t.tokensBeside(ctx, m)
 		if err != nil || live.Unknown == "" {
 			return live, err
 		}
 		now, err := t.readMark()
-		if err != nil || now == m {
+		if err != nil {
 			return live, err
 		}
-		m = now
+		if now != m {
+			m = now
+			continue
+		}
+		if !renewed || mine || patience.Err() != nil {
+			return live, nil
+		}
+		select {
+		case <-patience.Done():
+		case <-time.After(markLook):
+		}
 	}
 }
 
-func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, err error) {
+// tokensBeside reads the ledger, and what of it a mark leaves in doubt. renewed says that the
+// mark is not the ledger's own, as between the two files of [Memory.Init].
+func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, renewed bool, err error) {
 	born, err := BornAt(t.file.Path)
 	if err != nil {
-		return live, err
+		return live, false, err
 	}
-	tx, err := t.file.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return live, err
-	}
-	defer func() { _ = tx.Rollback() }()
-	c, err := recallCompleteness(ctx, tx)
-	if err != nil {
-		return live, err
-	}
-	if live.Unknown = c.doubt(t.Binding, m, born); live.Unknown != "" {
-		live.Hint = store.ErrUnknown.Hint()
-		if live.Unknown == OtherPlatform {
-			live.Hint = OtherPlatformHint
+	err = t.file.Read(ctx, func(tx *sql.Tx) error {
+		c, err := recallCompleteness(ctx, tx)
+		if err != nil {
+			return err
 		}
-	}
-	live.Records, err = recallTokens(ctx, tx)
-	return live, err
+		if live.Unknown = c.doubt(t.Binding, m, born); live.Unknown != "" {
+			live.Hint = store.ErrUnknown.Hint()
+			if live.Unknown == OtherPlatform {
+				live.Hint = OtherPlatformHint
+			}
+		}
+		renewed = c.serial != m.Serial
+		live.Records, err = recallTokens(ctx, tx)
+		return err
+	})
+	return live, renewed, err
 }
 
 const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner, lifetime, every FROM token `

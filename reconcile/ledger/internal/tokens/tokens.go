@@ -189,12 +189,12 @@ func (t *Memory) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 // [store.ErrState].
 func (t *Memory) Delivered(ctx context.Context, intent string) error {
 	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM sealed WHERE intent = ?`, intent)
+		waited, err := rows.Changed(ctx, tx, `DELETE FROM sealed WHERE intent = ?`, intent)
 		if err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, store.Fault(store.ErrState, "the secret of attempt "+intent+" is already delivered"))
+		if !waited {
+			return store.Fault(store.ErrState, "the secret of attempt "+intent+" is already delivered")
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent); err != nil {
 			return err

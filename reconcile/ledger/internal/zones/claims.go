@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
@@ -122,7 +122,7 @@ func (z *Zones) counts(c claim, sign *lockfile.Sign) bool {
 // versionText is the version of an entry point as the column version has it, with the kind
 // before it where that is not the one of deployments: such a rule may be in another entry
 // point, whose versions are others.
-func versionText(kind diff.KindName, version string) string {
+func versionText(kind desired.KindName, version string) string {
 	if kind == "" || version == "" {
 		return version
 	}

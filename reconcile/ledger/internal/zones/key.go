@@ -3,6 +3,7 @@ package zones
 import (
 	"strings"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -28,5 +29,5 @@ func deploymentOf(zone edge.Scope, ruleset string) diff.ID {
 	if !other {
 		kind, id = "", name
 	}
-	return diff.ID{Kind: diff.KindName(kind), Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
+	return diff.ID{Kind: desired.KindName(kind), Scope: zone, Ruleset: edge.RulesetID(id), Ref: ref}
 }

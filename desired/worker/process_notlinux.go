@@ -1,10 +1,8 @@
-//go:build unix && !linux
+//go:build !linux
 
 package worker
 
 import "os"
-
-func self() (string, error) { return os.Executable() }
 
 // limitProcess does nothing: there is no bound of the address space to rely
 // on, only GOMEMLIMIT and the clock.

@@ -1,46 +1,35 @@
-package compile
+package desired
 
 import (
 	"reflect"
 	"sync"
-
-	"github.com/seawall-dev/seawall/desired"
 )
 
-// restamped returns the unit with every origin at commit. The unit itself
-// stays as it is: it may be kept and merged again for the next commit, when its
-// files are the same.
-func (u Unit) restamped(commit string) Unit {
-	return mapped(u, func(o desired.Origin) desired.Origin {
-		if !o.IsZero() {
-			o.Commit = commit
-		}
-		return o
-	})
-}
+// Alike reports whether two declarations differ in no value. Where a value was declared does
+// not count.
+func Alike[T any](a, b T) bool { return reflect.DeepEqual(Bare(a), Bare(b)) }
 
-// nowhere forgets every origin, so that values alone are compared: a default
-// that two folders each set to the same value is no difference.
-func nowhere(desired.Origin) desired.Origin { return desired.Origin{} }
+// Bare is a declaration without where its values were declared.
+func Bare[T any](v T) T { return MapOrigins(v, func(Origin) Origin { return Origin{} }) }
 
 // mapping is what becomes of an origin.
-type mapping func(desired.Origin) desired.Origin
+type mapping func(Origin) Origin
 
-// mapped returns a value with every origin that is anywhere in it mapped. The value itself
+// MapOrigins returns a value with every origin that is anywhere in it mapped. The value itself
 // stays as it is: what is behind its pointers, lists and maps is copied.
-func mapped[T any](v T, f mapping) T {
-	f.each(reflect.ValueOf(&v).Elem())
+func MapOrigins[T any](v T, f func(Origin) Origin) T {
+	mapping(f).each(reflect.ValueOf(&v).Elem())
 	return v
 }
 
-var originType = reflect.TypeFor[desired.Origin]()
+var originType = reflect.TypeFor[Origin]()
 
 // each maps the origins in a value whose type has some.
 func (f mapping) each(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if v.Type() == originType {
-			origin := v.Addr().Interface().(*desired.Origin)
+			origin := v.Addr().Interface().(*Origin)
 			*origin = f(*origin)
 			return
 		}
@@ -64,18 +53,18 @@ func (f mapping) each(v reflect.Value) {
 			v.Set(fresh)
 		}
 	case reflect.Map:
-		places := v.Addr().Interface().(*map[string]desired.Origin)
+		places := v.Addr().Interface().(*map[string]Origin)
 		*places = moved(*places, f)
 	}
 }
 
 // moved are the places that are somewhere still; nil for none.
-func moved(places map[string]desired.Origin, f mapping) map[string]desired.Origin {
-	var out map[string]desired.Origin
+func moved(places map[string]Origin, f mapping) map[string]Origin {
+	var out map[string]Origin
 	for path, at := range places {
 		if at = f(at); !at.IsZero() {
 			if out == nil {
-				out = make(map[string]desired.Origin, len(places))
+				out = make(map[string]Origin, len(places))
 			}
 			out[path] = at
 		}

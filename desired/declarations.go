@@ -1,0 +1,98 @@
+package desired
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Declaration says how a kind beside deployments is declared in a zone, or in an account for
+// the account itself: below a path there is a struct by key, and in it the members.
+type Declaration struct {
+	Kind KindName
+	Path []string // rules, custom
+	// Members are the paths of what one can declare, in the order in which people read them.
+	// prune, which any kind can have, is not among them.
+	Members []string
+}
+
+// Declarations lists the kinds that are declared so. It is the only list: whatever reads them
+// from CUE, writes them there, shows them or asks for an origin goes by it. What the values
+// mean only the kind knows.
+var Declarations []Declaration
+
+// Declaring is what declares members: a [Deployment], or an [Other].
+type Declaring interface{ Members() iter.Seq[Member] }
+
+// prune is the path of [Other.Prune] in CUE.
+const prune = "prune"
+
+// NewOther is what a kind declares by a key, with members by their paths. Two that declare the
+// same are equal, whatever order members are in.
+func NewOther(kind KindName, key string, at Origin, values map[string]any) (Other, error) {
+	o := Other{Kind: kind, Key: key, Origin: at}
+	o.Prune, _ = values[prune].(bool)
+	values = maps.Clone(values)
+	delete(values, prune)
+	data, err := json.Marshal(values)
+	o.Value = string(data)
+	return o, err
+}
+
+// declaration is that of the kind; the zero value for one that is not listed.
+func (o Other) declaration() Declaration {
+	for _, d := range Declarations {
+		if d.Kind == o.Kind {
+			return d
+		}
+	}
+	return Declaration{Kind: o.Kind, Path: []string{string(o.Kind)}}
+}
+
+// Path is where it is declared, below the zone or the account.
+func (o Other) Path() []string { return append(slices.Clone(o.declaration().Path), o.Key) }
+
+// Members are the values that are declared, in the order in which people read them. Each is
+// what JSON has.
+func (o Other) Members() iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		values := o.values()
+		for _, path := range o.declaration().Members {
+			if value, declared := take(values, strings.Split(path, ".")); declared && !yield(Member{Path: path, Value: value, Origin: o.Places[path]}) {
+				return
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(values)) {
+			if !yield(Member{Path: path, Value: values[path], Origin: o.Places[path]}) {
+				return
+			}
+		}
+		if o.Prune {
+			yield(Member{Path: prune, Value: true, Origin: o.Places[prune], Decides: true})
+		}
+	}
+}
+
+// values are the members as JSON has them; none of what is no JSON.
+func (o Other) values() (values map[string]any) {
+	d := json.NewDecoder(bytes.NewReader([]byte(o.Value)))
+	d.UseNumber()
+	_ = d.Decode(&values)
+	return values
+}
+
+// take returns the value at a path, and takes it out.
+func take(values map[string]any, path []string) (value any, is bool) {
+	value, is = values[path[0]]
+	if is && len(path) > 1 {
+		below, _ := value.(map[string]any)
+		if value, is = take(below, path[1:]); len(below) > 0 {
+			return value, is
+		}
+	}
+	delete(values, path[0])
+	return value, is
+}

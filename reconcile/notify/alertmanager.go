@@ -1,0 +1,81 @@
+package notify
+
+import (
+	"context"
+	"time"
+)
+
+// Alertmanager posts alerts to the API, version 2, of Prometheus' Alertmanager. Alertmanager
+// forgets an alert that is not sent again, so the service repeats those that are open; see
+// [Refresher]. A digest is no alert: it is left out.
+type Alertmanager struct {
+	poster
+	URL    Secret // such as http://localhost:9093/api/v2/alerts
+	Source string
+	Now    func() time.Time
+}
+
+type alertmanagerAlert struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	StartsAt    time.Time         `json:"startsAt"`
+	EndsAt      time.Time         `json:"endsAt"`
+}
+
+// Refresher is a [Sender] that needs to be told again what is open, each [RefreshEvery].
+type Refresher interface {
+	Refresh(context.Context, []Open) error
+}
+
+const (
+	// RefreshEvery is how often alerts are repeated.
+	RefreshEvery = time.Minute
+	// believed is for how long Alertmanager believes an alert that is not repeated.
+	believed = 5 * RefreshEvery
+)
+
+// NewAlertmanager returns the sender of alerts. It believes the authorities in pem, or those
+// of the system where it is nil.
+func NewAlertmanager(url Secret, source string, now func() time.Time, pem []byte) (*Alertmanager, error) {
+	p, err := newPoster(pem)
+	return &Alertmanager{p, url, source, now}, err
+}
+
+// Send implements [Sender].
+func (a *Alertmanager) Send(ctx context.Context, m Message) error {
+	end := a.Now().Add(believed)
+	switch m.State {
+	case Digest:
+		return nil
+	case Ends:
+		end = m.At
+	case Test:
+		end = a.Now().Add(RefreshEvery)
+	default:
+	}
+	alert := a.alert(Open{Cause: m.Cause, About: m.About, Severity: m.Severity, Title: m.Title, Since: m.Since}, end)
+	alert.Annotations["description"] = m.Text
+	return a.post(ctx, a.URL, []alertmanagerAlert{alert}, nil)
+}
+
+// Refresh implements [Refresher].
+func (a *Alertmanager) Refresh(ctx context.Context, open []Open) error {
+	if len(open) == 0 {
+		return nil
+	}
+	alerts := make([]alertmanagerAlert, 0, len(open))
+	for _, o := range open {
+		alerts = append(alerts, a.alert(o, a.Now().Add(believed)))
+	}
+	return a.post(ctx, a.URL, alerts, nil)
+}
+
+func (a *Alertmanager) alert(o Open, end time.Time) alertmanagerAlert {
+	return alertmanagerAlert{
+		Labels: map[string]string{
+			"alertname": "Seawall", "cause": o.Cause, "about": string(o.About), "severity": string(o.Severity), "instance": a.Source,
+		},
+		Annotations: map[string]string{"summary": o.Title},
+		StartsAt:    o.Since, EndsAt: end,
+	}
+}

@@ -1,0 +1,227 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// delivery is one route at work: what it knows, and what waits for it.
+type delivery struct {
+	Route
+	config Config
+	// Used by learn alone:
+	judge    *judge
+	digested time.Time
+
+	mu      sync.Mutex
+	unkept  map[string]bool // ids of messages that wait and could not be kept
+	opened  []Open          // as of the last look
+	waiting []Message
+	more    chan struct{} // has a value when there may be more to send
+}
+
+func newDelivery(r Route, c Config, known Known, waiting []Message) *delivery {
+	d := &delivery{
+		Route: r, config: c, judge: newJudge(r.Name, r.Least, known.Open), digested: known.Digested,
+		opened: known.Open, waiting: waiting, unkept: map[string]bool{}, more: make(chan struct{}, 1),
+	}
+	d.wake()
+	return d
+}
+
+func (d *delivery) wake() {
+	select {
+	case d.more <- struct{}{}:
+	default:
+	}
+}
+
+// learn has the route know what is wrong, and keeps the messages that say so before any of
+// them is sent. Where they cannot be kept they are sent all the same, as a full disk is one of
+// the things to report; and they are kept as soon as that works.
+func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) {
+	if d.full() {
+		return
+	}
+	messages := d.judge.next(s, causes)
+	first := d.digested.IsZero() && d.Digest != nil
+	if m, due := d.digest(ctx, s.At); due {
+		messages = append(messages, m)
+	}
+	for i := range messages {
+		messages[i] = redacted(d.Template.apply(messages[i]))
+	}
+	late := d.late()
+	if len(messages)+len(late) == 0 && !first {
+		return
+	}
+	open := d.open()
+	err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, append(late, messages...))
+	if err != nil && len(late) == 0 && ctx.Err() == nil {
+		d.config.Log.Warn("notifications cannot be kept before they are sent; a restart may lose them", "route", d.Name, "error", err.Error())
+	}
+	d.mu.Lock()
+	d.waiting, d.opened = append(d.waiting, messages...), open
+	clear(d.unkept)
+	if err != nil {
+		for _, m := range append(late, messages...) {
+			d.unkept[m.ID] = true
+		}
+	}
+	d.mu.Unlock()
+	d.wake()
+}
+
+// late are the messages that wait and could not be kept.
+func (d *delivery) late() (late []Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.waiting {
+		if d.unkept[m.ID] {
+			late = append(late, m)
+		}
+	}
+	return late
+}
+
+func (d *delivery) full() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.waiting) >= mostWaiting
+}
+
+// open are the causes that the route knows of, sorted.
+func (d *delivery) open() []Open {
+	return slices.SortedFunc(maps.Values(d.judge.open), func(a, b Open) int { return strings.Compare(a.Cause, b.Cause) })
+}
+
+// digest is the digest that is due, if one is. One whose time passed while no daemon ran is
+// due at once.
+func (d *delivery) digest(ctx context.Context, now time.Time) (Message, bool) {
+	switch {
+	case d.Digest == nil:
+		return Message{}, false
+	case d.digested.IsZero():
+		d.digested = now // the first one begins now
+		return Message{}, false
+	case d.Digest.Next(d.digested).After(now):
+		return Message{}, false
+	}
+	summary, err := d.config.Summary(ctx, d.digested, now)
+	if err != nil {
+		d.config.Log.Warn("the history for a digest cannot be read; it is tried again", "route", d.Name, "error", err.Error())
+		return Message{}, false
+	}
+	m := digest(d.Name, d.digested, now, summary, d.open())
+	d.digested = now
+	return m, true
+}
+
+// run sends what waits, one message after the other, until ctx ends.
+func (d *delivery) run(ctx context.Context) {
+	refresh := time.NewTicker(RefreshEvery)
+	defer refresh.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.more:
+			d.drain(ctx)
+		case <-refresh.C:
+			d.refresh(ctx)
+		}
+	}
+}
+
+// drain sends until nothing waits. The first message is tried until it is accepted or
+// refused: those behind it may be its end.
+func (d *delivery) drain(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		m, ok := d.first()
+		switch {
+		case !ok:
+			return
+		case d.try(ctx, m):
+			failures = 0
+		default:
+			failures++
+			if !wait(ctx, retry.Notification.Spread(failures)) {
+				return
+			}
+		}
+	}
+}
+
+// try sends a message, and reports whether it is done with.
+func (d *delivery) try(ctx context.Context, m Message) bool {
+	err := d.send(ctx, m)
+	switch {
+	case err == nil:
+		d.done(ctx, m, OutcomeSent)
+		return true
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, ErrRefused):
+		d.config.Log.Error("a notification was refused and is dropped", "route", d.Name, "cause", m.Cause, "state", string(m.State), "error", err.Error())
+		d.done(ctx, m, OutcomeRefused)
+		return true
+	}
+	d.config.Count(OutcomeFailed)
+	d.config.Failed(d.Name, err)
+	return false
+}
+
+func (d *delivery) first() (Message, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.waiting) == 0 {
+		return Message{}, false
+	}
+	return d.waiting[0], true
+}
+
+func (d *delivery) send(ctx context.Context, m Message) error {
+	ctx, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	return d.Sender.Send(ctx, m)
+}
+
+// done forgets a message. One that cannot be forgotten is sent once more after a restart, with
+// the same id.
+func (d *delivery) done(ctx context.Context, m Message, outcome string) {
+	d.config.Count(outcome)
+	d.config.Worked(d.Name)
+	if err := d.config.Outbox.Posted(context.WithoutCancel(ctx), m.ID); err != nil {
+		d.config.Log.Warn("a notification that was sent could not be forgotten; a restart sends it once more", "route", d.Name, "id", m.ID, "error", err.Error())
+	}
+	d.mu.Lock()
+	d.waiting = d.waiting[1:]
+	d.mu.Unlock()
+	if outcome == OutcomeSent {
+		d.config.Log.Info("a notification was sent", "route", d.Name, "cause", m.Cause, "state", string(m.State), "id", m.ID)
+	}
+}
+
+// refresh repeats what is open to a sender that needs that. What fails is tried again soon.
+func (d *delivery) refresh(ctx context.Context) {
+	r, ok := d.Sender.(Refresher)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	open := d.opened
+	d.mu.Unlock()
+	ctx, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	if err := r.Refresh(ctx, open); err != nil && ctx.Err() == nil {
+		d.config.Failed(d.Name, err)
+	}
+}

@@ -1,0 +1,140 @@
+package notify
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+const (
+	// steady is for how long zones must need a person, or must not any more, before that is
+	// reported: a zone that is refused is often approved or corrected within the minute.
+	steady = time.Minute
+	// inherited is how long after the start an outage that an earlier process has reported is
+	// believed without a sign of it: by then it would have been found again (see package outage).
+	inherited = 5 * time.Minute
+)
+
+// judge decides what a route gets next.
+type judge struct {
+	route string
+	least Severity
+	open  map[string]Open
+	// since is when a cause that is not reported was seen first, gone when one that is
+	// reported was missed first.
+	since, gone map[string]time.Time
+	// before are the causes that an earlier process has reported and this one has not seen.
+	before map[string]bool
+}
+
+func newJudge(route string, least Severity, open []Open) *judge {
+	j := &judge{route: route, least: least, open: map[string]Open{}, since: map[string]time.Time{}, gone: map[string]time.Time{}, before: map[string]bool{}}
+	for _, o := range open {
+		j.open[o.Cause] = o
+		j.before[o.Cause] = true
+	}
+	return j
+}
+
+// next are the messages about what has begun and ended as of a status. What they say is known
+// to the route from now on.
+func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
+	now, present := s.At, map[string]bool{}
+	covered := coveredBy(causes)
+	for _, c := range causes {
+		if !c.Severity.reaches(j.least) || c.Key == keyOfOutage(reconcile.OutageRoute, j.route) {
+			continue // a route cannot report that it does not work
+		}
+		present[c.Key] = true
+		delete(j.gone, c.Key)
+		delete(j.before, c.Key)
+		if _, known := j.open[c.Key]; known || covered(c.About) || !lasts(j.since, c.Key, c.About, now) {
+			continue
+		}
+		delete(j.since, c.Key)
+		j.open[c.Key] = Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Since: c.Since}
+		messages = append(messages, Message{
+			ID: idOf(j.route, c.Key, Begins, c.Since), Route: j.route, Cause: c.Key, About: c.About, State: Begins, Severity: c.Severity,
+			Title: c.Title, Text: c.Text, Since: c.Since, At: now, Zones: c.Zones,
+		})
+	}
+	maps.DeleteFunc(j.since, func(key string, _ time.Time) bool { return !present[key] })
+	for _, key := range slices.Sorted(maps.Keys(j.open)) {
+		o := j.open[key]
+		if present[key] || covered(o.About) || j.before[key] && !seenOver(o, s) || !lasts(j.gone, key, o.About, now) {
+			continue
+		}
+		delete(j.open, key)
+		delete(j.gone, key)
+		delete(j.before, key)
+		messages = append(messages, Message{
+			ID: idOf(j.route, key, Ends, o.Since), Route: j.route, Cause: key, About: o.About, State: Ends, Severity: o.Severity,
+			Title: o.Title, Text: "It lasted " + now.Sub(o.Since).Round(time.Second).String() + ".", Since: o.Since, At: now,
+		})
+	}
+	return messages
+}
+
+// lasts reports whether something was seen for long enough, and notes when it was seen first.
+func lasts(first map[string]time.Time, key string, about About, now time.Time) bool {
+	if about != AboutZones {
+		return true // an outage has its own time to settle, and a person decides the rest
+	}
+	if _, ok := first[key]; !ok {
+		first[key] = now
+	}
+	return now.Sub(first[key]) >= steady
+}
+
+// coveredBy says which causes follow from an outage that lasts, so that they neither begin
+// nor end meanwhile: of zones and tokens while the platform, an account or a credential is
+// away, of the newest commit while git is.
+func coveredBy(causes []Cause) func(About) bool {
+	var git, platform bool
+	for _, c := range causes {
+		subject, _, _ := strings.Cut(strings.TrimPrefix(c.Key, "outage/"), "/")
+		switch reconcile.OutageSubject(subject) {
+		case reconcile.OutageGit:
+			git = git || c.About == AboutOutage
+		case reconcile.OutagePlatform, reconcile.OutageAccount, reconcile.OutageCredential:
+			platform = platform || c.About == AboutOutage
+		default:
+		}
+	}
+	return func(about About) bool {
+		switch about {
+		case AboutCommit, AboutWaves:
+			return git
+		case AboutZones, AboutToken:
+			return platform
+		default:
+			return false
+		}
+	}
+}
+
+// seenOver reports whether this process has seen enough to say that what an earlier one has
+// reported is over.
+func seenOver(o Open, s inspect.Status) bool {
+	settled := s.At.Sub(s.Started) >= inherited
+	switch o.About {
+	case AboutOutage:
+		if strings.HasPrefix(o.Cause, "outage/git/") {
+			return !s.Source.LastSuccess.IsZero()
+		}
+		return settled && !s.Zones.Observed.IsZero()
+	case AboutCommit:
+		return !s.Source.LastSuccess.IsZero()
+	case AboutZones:
+		unread := s.Zones.Outcomes[inspect.NotRead] + s.Zones.Outcomes[inspect.Pending] + s.Zones.Outcomes[inspect.Unknown]
+		return s.Zones.Declared > 0 && unread == 0
+	case AboutToken:
+		return settled && !s.Tokens.LookedAt.IsZero()
+	default:
+		return settled
+	}
+}

@@ -1,0 +1,195 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// Route says what is sent where.
+type Route struct {
+	Name     string
+	Least    Severity          // less severe causes are not sent
+	Labels   map[string]string // of zones: others are not counted; none counts all
+	Digest   cron.Schedule     // nil: no digest
+	Template Template
+	Sender   Sender
+}
+
+// Send sends a message to the route as the service would: with its template.
+func (r Route) Send(ctx context.Context, m Message) error {
+	return r.Sender.Send(ctx, redacted(r.Template.apply(m)))
+}
+
+// Config is what a [Service] is made from. All of it is required but Heartbeat.
+type Config struct {
+	Routes []Route
+	Outbox reconcile.Outbox
+	// Look returns how the daemon is; a zero Started says that it does not run yet.
+	Look func() inspect.Status
+	// Groups returns the zones with these labels that need a person.
+	Groups func(labels map[string]string) []inspect.Group
+	// Summary says what was written in a span of time.
+	Summary func(ctx context.Context, from, to time.Time) (Summary, error)
+	// Failed and Worked say how sending to a route goes. They keep count and say it once.
+	Failed func(route string, err error)
+	Worked func(route string)
+	Count  func(outcome string) // each message that was sent, failed or refused
+	Log    *slog.Logger
+
+	Heartbeat *Heartbeat
+}
+
+// The outcomes of a try to send a message.
+const (
+	OutcomeSent    = "sent"
+	OutcomeFailed  = "failed"
+	OutcomeRefused = "refused"
+)
+
+// Outcomes are the outcomes of tries.
+var Outcomes = []string{OutcomeSent, OutcomeFailed, OutcomeRefused}
+
+const (
+	// every is how often causes are looked at.
+	every = 2 * time.Second
+	// mostWaiting bounds the messages that wait for one route. A route with more learns nothing
+	// new; what is wrong then is said once there is room.
+	mostWaiting = 1000
+)
+
+// Service runs the routes. Make it with [New].
+type Service struct {
+	config Config
+	routes []*delivery
+}
+
+// New returns a service; what was kept is read by [Service.Run].
+func New(c Config) *Service { return &Service{config: c} }
+
+// Run looks, judges and sends until ctx ends. What is not sent by then is kept.
+func (s *Service) Run(ctx context.Context) {
+	if !s.recall(ctx) {
+		return
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, r := range s.routes {
+		all.Go(func() { r.run(ctx) })
+	}
+	if h := s.config.Heartbeat; h != nil {
+		all.Go(func() { h.run(ctx, s.config) })
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.look(ctx)
+		}
+	}
+}
+
+// recall reads what was kept, as long as it takes, and forgets routes that are not configured
+// any more.
+func (s *Service) recall(ctx context.Context) bool {
+	err := s.read(ctx)
+	for failed := false; err != nil; err = s.read(ctx) {
+		if !failed {
+			s.config.Log.Error("what was notified cannot be read; no notification is sent until it can", "error", err.Error())
+			failed = true
+		}
+		if !wait(ctx, every) {
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}
+
+func (s *Service) read(ctx context.Context) error {
+	kept, err := s.config.Outbox.Notified(ctx)
+	if err != nil {
+		return err
+	}
+	s.routes = nil
+	for _, r := range s.config.Routes {
+		known, messages, err := recalled(kept[r.Name])
+		if err != nil {
+			return fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		s.routes = append(s.routes, newDelivery(r, s.config, known, messages))
+		delete(kept, r.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		if err := s.config.Outbox.ForgetRoute(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look has each route learn what is wrong.
+func (s *Service) look(ctx context.Context) {
+	status := s.config.Look()
+	if status.Started.IsZero() {
+		return
+	}
+	for _, r := range s.routes {
+		r.learn(ctx, status, Causes(status, s.config.Groups(r.Labels)))
+	}
+}
+
+// redacted is a message without what looks like a secret.
+func redacted(m Message) Message {
+	m.Title, m.Text = edge.Redact(m.Title), edge.Redact(m.Text)
+	return m
+}
+
+// wait waits, and reports whether ctx goes on.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// Summarize adds up the entries of a history.
+func Summarize(ctx context.Context, h reconcile.History, from, to time.Time) (s Summary, err error) {
+	corrected, applied := map[edge.Scope]bool{}, map[edge.Scope]bool{}
+	_, err = h.History(ctx, reconcile.HistoryFilter{Since: from}, func(e reconcile.Entry) error {
+		if e.Kind != reconcile.EntryWrite || e.Subject.Token != "" || !e.At.Before(to) {
+			return nil
+		}
+		if e.Result == nil || e.Result.Outcome != reconcile.Converged {
+			s.Failed++
+			return nil
+		}
+		if e.Trigger == reconcile.TriggerSweep {
+			s.Corrected++
+			if !corrected[e.Subject.Scope] && len(s.First) < mostNamed {
+				s.First = append(s.First, e.Subject.Zone)
+			}
+			corrected[e.Subject.Scope] = true
+			return nil
+		}
+		s.Applied++
+		applied[e.Subject.Scope] = true
+		return nil
+	})
+	s.CorrectedZones, s.AppliedZones = len(corrected), len(applied)
+	return s, err
+}

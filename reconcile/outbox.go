@@ -1,0 +1,32 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Outbox keeps what notification routes know, and the messages that are still to be sent to
+// them. What both say is known to package notify alone.
+type Outbox interface {
+	// Notified returns what was kept, by route.
+	Notified(context.Context) (map[string]Kept, error)
+	// Post keeps in one transaction what a route knows now, and the messages that say so. A
+	// message whose id is kept already stays as it is.
+	Post(ctx context.Context, route string, known json.RawMessage, messages []Posted) error
+	// Posted forgets a message.
+	Posted(ctx context.Context, id string) error
+	// ForgetRoute forgets a route and its messages.
+	ForgetRoute(ctx context.Context, route string) error
+}
+
+// Kept is what is kept of one route.
+type Kept struct {
+	Known    json.RawMessage // nil: nothing
+	Messages []Posted        // the oldest first
+}
+
+// Posted is a message that is kept until it is sent.
+type Posted struct {
+	ID   string
+	Body json.RawMessage
+}
