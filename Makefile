@@ -18,7 +18,7 @@ GOLANGCI_LINT ?= $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
 # Packages whose tests take -update, the tests in them that compare with a
 # committed file, and where those files are.
-GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff/render ./reconcile/status ./desired/compile ./integration/scenarios
+GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff/radar ./diff/render ./reconcile/status ./desired/compile ./integration/scenarios
 GOLDEN_TESTS    := TestScript|TestScenarios|TestMistakes|Golden|Generated
 GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 

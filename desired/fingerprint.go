@@ -55,6 +55,10 @@ func (z Zone) Fingerprint(account Account) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// Meaning stands for what a deployment declares, as a fingerprint does, without the zone and the
+// ruleset that it declares it for: deployments with an equal one mean the same.
+func (d Deployment) Meaning() string { return string(appendJSON(nil, d.printed())) }
+
 // printNames are the names that members have in fingerprints, in the order in which they are
 // there. A member that is not here comes after these, by its path.
 var printNames = [][2]string{

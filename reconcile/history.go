@@ -73,9 +73,10 @@ const (
 
 // The actions of entries, beside those of [diff.Action].
 const (
-	ActionDeliver    = "deliver" // of a token's secret, to its sink
-	ActionBegin      = "begin"   // of a zone that was found as declared
-	ActionChanged    = "changed" // without Seawall
+	ActionDeliver    = "deliver"   // of a token's secret, to its sink
+	ActionBegin      = "begin"     // of a zone that was found as declared
+	ActionChanged    = "changed"   // without Seawall
+	ActionPublished  = "published" // of a managed ruleset, in another version than before
 	ActionAccept     = "accept"
 	ActionHold       = "hold"
 	ActionRelease    = "release"

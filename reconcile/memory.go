@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 )
 
 // Forgetful is [Records] and a [Control] that last as long as the process. A run without
@@ -21,6 +22,7 @@ type Forgetful struct {
 	has Record
 	// accepted reports whether any commit is on record; it may be one without a name.
 	accepted bool
+	rulesets []rulesets.Seen // in the order in which they were seen
 }
 
 func (f *Forgetful) settle(settled []diff.Settled) {

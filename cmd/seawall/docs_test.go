@@ -96,7 +96,8 @@ func cliDoc(*testing.T) string {
 	return b.String()
 }
 
-// commonFlags are the flags that four commands or more have with the same meaning.
+// commonFlags are the flags that four commands or more have with the same meaning. Where
+// several of one name are, it is the one that most commands have.
 func commonFlags(root *cobra.Command) map[string]*pflag.Flag {
 	counts, common := map[string]int{}, map[string]*pflag.Flag{}
 	walkCommands(root, func(cmd *cobra.Command) {
@@ -106,6 +107,11 @@ func commonFlags(root *cobra.Command) map[string]*pflag.Flag {
 			}
 		}
 	})
+	most := map[string]int{}
+	for row, f := range common {
+		most[f.Name] = max(most[f.Name], counts[row])
+	}
+	maps.DeleteFunc(common, func(row string, f *pflag.Flag) bool { return counts[row] < most[f.Name] })
 	return common
 }
 

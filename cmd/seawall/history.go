@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ first, so the newest is at the end. A write without a recorded result is shown a
 "written, not proved"; the process may also have ended before it was sent.
 
 --since takes a time (2026-03-01T12:00:00Z), a day (2026-03-01, UTC) or a length
-of time before now (24h). With -o text the last 100 matching entries are shown,
+of time before now (24h, 7d). With -o text the last 100 matching entries are shown,
 with -o json all of them; --last sets another number.
 
 seawall history verify checks that no entry was changed or removed. Where entries
@@ -82,9 +83,11 @@ func noLedger(t *cli.Terminal, memory *ledger.Ledger, so string) bool {
 		return false
 	}
 	fmt.Fprintf(t.Err, "there is no ledger in state.dir, %s, so %s\n", cli.OneLine(filepath.Dir(path)), so)
-	t.Hint("seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config")
+	t.Hint(ledgerHint)
 	return true
 }
+
+const ledgerHint = "seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config"
 
 // historyFlags select entries.
 type historyFlags struct {
@@ -115,17 +118,22 @@ func (f *historyFlags) filter(now time.Time) (reconcile.HistoryFilter, error) {
 	return filter, err
 }
 
-// parseSince reads a time, a day or a length of time before now.
+// parseSince reads a time, a day or a length of time before now, which may be in days.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(-d), nil
+	}
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, nil
 		}
 	}
-	return time.Time{}, cli.Fail(fmt.Errorf("--since %q is not a time", text), "write it as 2026-03-01T12:00:00Z, 2026-03-01 or 24h")
+	return time.Time{}, cli.Fail(fmt.Errorf("--since %q is not a time", text), "write it as 2026-03-01T12:00:00Z, 2026-03-01, 24h or 7d")
 }
 
 func historyJSON(ctx context.Context, t *cli.Terminal, memory reconcile.History, f reconcile.HistoryFilter) error {

@@ -124,6 +124,8 @@ func whatText(e reconcile.Entry) string {
 		return "commit accepted"
 	case e.Kind == reconcile.EntryFound && e.Action == reconcile.ActionBegin:
 		return "history begins (import): zone " + e.Subject.Zone
+	case e.Kind == reconcile.EntryFound && e.Action == reconcile.ActionPublished:
+		return "new version of managed ruleset " + string(e.Subject.Ruleset) + " in " + e.Subject.Account
 	case e.Kind == reconcile.EntryFound:
 		return "changed outside Seawall: " + about
 	case e.Kind == reconcile.EntryWrite && e.Trigger == reconcile.TriggerSweep && e.Result != nil && e.Result.Outcome == reconcile.Converged:
@@ -178,6 +180,7 @@ func (h *historyWriter) asked(e reconcile.Entry) string {
 	who, until := "", ""
 	drift := e.Trigger == reconcile.TriggerSweep
 	switch {
+	case e.Action == reconcile.ActionPublished: // by the vendor
 	case e.Kind == reconcile.EntryFound && drift:
 		who = "who changed it is not known"
 	case e.Kind == reconcile.EntryWrite && drift:

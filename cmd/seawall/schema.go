@@ -11,25 +11,29 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // jsonSchemas are those of what is printed as JSON.
-var jsonSchemas = map[string][]byte{"plan": render.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema}
+var jsonSchemas = map[string][]byte{
+	"plan": render.Schema, "radar": radar.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema,
+}
 
 func newSchema(t *cli.Terminal) *cobra.Command {
 	var export string
 	cmd := &cobra.Command{
-		Use:   "schema [cue|plan|status|zone]",
+		Use:   "schema [cue|plan|radar|status|zone]",
 		Short: "Print or export the schemas",
 		Long: `Print the CUE schema of desired state and of the daemon's configuration (cue, the
-default), or a JSON Schema: of a plan (plan), of what seawall status -o json prints
-(status), and of what it prints with a zone (zone). With --export the CUE schema is
+default), or a JSON Schema: of a plan (plan), of what seawall radar -o json prints
+(radar), of what seawall status -o json prints (status), and of what it prints with a
+zone (zone). With --export the CUE schema is
 written to a folder as a package, for editors and for its helpers.`,
 		Example:   "  seawall schema\n  seawall schema plan > plan.schema.json\n  seawall schema --export my-edge/seawall",
 		Args:      oneWord,
-		ValidArgs: []string{"cue", "plan", "status", "zone"},
+		ValidArgs: []string{"cue", "plan", "radar", "status", "zone"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case export != "":

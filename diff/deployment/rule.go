@@ -149,21 +149,32 @@ func descriptionOf(rule edge.Rule) string {
 	return *rule.Description
 }
 
-// described are the descriptions by which a declaration names rules.
-func described(d desired.Deployment) iter.Seq2[desired.RuleRef, desired.Origin] {
+// named are the rules that a declaration names, and where it does.
+func named(d desired.Deployment) iter.Seq2[desired.RuleRef, desired.Origin] {
 	return func(yield func(desired.RuleRef, desired.Origin) bool) {
 		for _, ref := range d.Disable.Rules {
-			if ref.Value.Description != "" && !yield(ref.Value, ref.Origin) {
+			if !yield(ref.Value, ref.Origin) {
 				return
 			}
 		}
 		for _, o := range d.Rules {
-			if o.Rule.Description != "" && !yield(o.Rule, o.Origin) {
+			if !yield(o.Rule, o.Origin) {
 				return
 			}
 		}
 		for _, one := range d.Decisions {
-			if one.Rule.Description != "" && !yield(one.Rule, one.Origin) {
+			if !yield(one.Rule, one.Origin) {
+				return
+			}
+		}
+	}
+}
+
+// described are those that it names by a description.
+func described(d desired.Deployment) iter.Seq2[desired.RuleRef, desired.Origin] {
+	return func(yield func(desired.RuleRef, desired.Origin) bool) {
+		for ref, origin := range named(d) {
+			if ref.Description != "" && !yield(ref, origin) {
 				return
 			}
 		}

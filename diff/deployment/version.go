@@ -136,47 +136,67 @@ func (p *planner) version(at place, found *managed, version string) (*managed, e
 	return m, nil
 }
 
-// versionDirection compares what the rules of two versions do under the same overrides. A
-// rule that is on and that the other version lacks protects less.
+// versionDirection compares what the rules of two versions do under the same overrides.
 func versionDirection(before, after *managed, o *edge.Overrides) diff.Direction {
 	if before == nil {
 		return diff.Weakens // nobody knows what ran
 	}
-	c := compareVersions(before, after, o)
-	return diff.Combine(append(c.directions, onEach(diff.Weakens, c.gone), onEach(diff.Strengthens, c.added))...)
+	return combine(pairVersions(before, after).compare(o, o))
 }
 
-// versionChanges are the rules that another version changes, by their names.
-type versionChanges struct {
-	directions        []diff.Direction // of rules that both versions have
-	gone, less, added []string         // rules that are on and are not in the other version, and those that protect less
+// ruleEffect is a rule that does something else in another version.
+type ruleEffect struct {
+	rule      edge.Rule // of the newer version that has it
+	last      bool      // in one of the versions
+	was, is   *effect   // nil: the version has no such rule
+	direction diff.Direction
 }
 
-func compareVersions(before, after *managed, o *edge.Overrides) (c versionChanges) {
-	if before == after {
-		return c
-	}
-	was, is := before.effects(o), after.effects(o)
+// versions are two versions of a managed ruleset, with the place in the newer one of each rule
+// of the older one; see [rulesets.Pair].
+type versions struct {
+	before, after *managed
+	to            []int
+}
+
+func pairVersions(before, after *managed) versions {
+	return versions{before, after, rulesets.Pair(before.Ruleset, after.Ruleset)}
+}
+
+// compare finds the rules that do something else in the newer version, each under the overrides
+// that there are with it; first those of the older version in its order. A rule that is on and
+// that the newer version lacks protects less. What is off in both is left out.
+func (v versions) compare(were, are *edge.Overrides) (all []ruleEffect) {
+	before, after := v.before, v.after
+	was, is := before.effects(were), after.effects(are)
 	seen := make([]bool, len(after.Rules))
-	for i, rule := range before.Rules {
-		j, there := after.counterpart(rule)
+	for i, j := range v.to {
+		last := i == len(before.Rules)-1
 		switch {
-		case there:
+		case j < 0 && was[i].enabled:
+			all = append(all, ruleEffect{before.Rules[i], last, &was[i], nil, diff.Weakens})
+		case j >= 0:
 			seen[j] = true
-			d := ruleDirection(was[i], is[j])
-			if c.directions = append(c.directions, d); d == diff.Weakens {
-				c.less = append(c.less, nameOf(rule))
+			if was[i] != is[j] && (was[i].enabled || is[j].enabled) {
+				all = append(all, ruleEffect{after.Rules[j], last || j == len(after.Rules)-1, &was[i], &is[j], ruleDirection(was[i], is[j])})
 			}
-		case was[i].enabled:
-			c.gone = append(c.gone, nameOf(rule))
 		}
 	}
 	for j, rule := range after.Rules {
 		if !seen[j] && is[j].enabled {
-			c.added = append(c.added, nameOf(rule))
+			all = append(all, ruleEffect{rule, j == len(after.Rules)-1, nil, &is[j], diff.Strengthens})
 		}
 	}
-	return c
+	return all
+}
+
+// combine is the direction of several rules together.
+func combine(all []ruleEffect) diff.Direction {
+	directions := make([]diff.Direction, len(all))
+	for i, e := range all {
+		directions[i] = e.direction
+	}
+	return diff.Combine(directions...)
 }
 
 // ruleDirection compares all that one rule does.
@@ -186,13 +206,6 @@ func ruleDirection(before, after effect) diff.Direction {
 		directions[i] = effectDirection(member, before, after)
 	}
 	return diff.Combine(directions...)
-}
-
-func onEach(d diff.Direction, rules []string) diff.Direction {
-	if len(rules) == 0 {
-		return diff.Neutral
-	}
-	return d
 }
 
 // nameOf is the ref of a rule where that is a word, or else its id.
@@ -212,11 +225,21 @@ func (s pin) note(found *managed, o *edge.Overrides) string {
 	if s.before == nil {
 		return text
 	}
-	c := compareVersions(s.before, s.managed, o)
+	var gone, less, added []string
+	for _, e := range pairVersions(s.before, s.managed).compare(o, o) {
+		switch name := nameOf(e.rule); {
+		case e.is == nil:
+			gone = append(gone, name)
+		case e.was == nil:
+			added = append(added, name)
+		case e.direction == diff.Weakens:
+			less = append(less, name)
+		}
+	}
 	for _, part := range []struct {
 		what  string
 		rules []string
-	}{{"gone", c.gone}, {"does less", c.less}, {"new", c.added}} {
+	}{{"gone", gone}, {"does less", less}, {"new", added}} {
 		if len(part.rules) == 0 {
 			continue
 		}
@@ -235,16 +258,4 @@ func (s pin) hedge(fields []diff.Field) {
 			fields[i].Note = noteUnknown + strings.TrimPrefix(fields[i].Note, noteGone)
 		}
 	}
-}
-
-// counterpart finds a rule of another version: by its id, or by a ref that one rule alone
-// has.
-func (m *managed) counterpart(rule edge.Rule) (int, bool) {
-	if i, ok := m.byID[rule.ID]; ok {
-		return i, true
-	}
-	if ids := m.byRef[rule.Ref]; len(ids) == 1 {
-		return m.byID[ids[0]], true
-	}
-	return 0, false
 }

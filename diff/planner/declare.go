@@ -24,3 +24,12 @@ func Declarers() (all []diff.Declarer) {
 	}
 	return all
 }
+
+// Publication is [deployment.Publication]: what a new version of a managed ruleset means for
+// declared deployments.
+type Publication = deployment.Publication
+
+// NewPublication is [deployment.NewPublication].
+func NewPublication(before, after edge.Ruleset) *Publication {
+	return deployment.NewPublication(before, after)
+}

@@ -25,6 +25,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -58,6 +59,8 @@ type Config struct {
 	Reporters    []reconcile.Reporter
 	Begin        func(commit string) // told of each commit that is accepted; must return at once
 	Look         <-chan os.Signal    // asks for a look at every zone now
+	// Rulesets keeps the versions of managed rulesets; nil keeps none, and none is told of.
+	Rulesets reconcile.RulesetMemory
 	Telling
 }
 
@@ -65,6 +68,8 @@ type Config struct {
 type Telling struct {
 	Log     *slog.Logger    // nil discards
 	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
+	// Published is told what a new version of a managed ruleset means; nil is not.
+	Published func(radar.Report)
 }
 
 // Controller runs the parts. Make it with [New].
@@ -75,6 +80,7 @@ type Controller struct {
 	nameLoop  *nameLoop
 	zones     []*zoneWork // of each lane
 	tokenLoop *tokenLoop
+	rulesets  *rulesetLoop
 }
 
 // New puts the parts together, each from those that it stands on. It reads what is on record.
@@ -121,9 +127,13 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
 		outages: config.Outages, asked: config.Look, began: outcomes.began,
 	}
+	c.rulesets = &rulesetLoop{
+		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports,
+		poked: reconcile.NewPokes(), current: map[rulesetKey]rulesetRead{}, pending: map[rulesetKey]bool{},
+	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, &zoneWork{
-			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes,
+			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets,
 			worker: &zone.Worker{
 				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names,
 				Gate: decisions, Now: time.Now,
@@ -198,7 +208,7 @@ func (c *Controller) Run(ctx context.Context) {
 	c.commits.begin()
 	var all sync.WaitGroup
 	for _, part := range []func(context.Context){
-		c.commits.follow, c.commits.keepStates, c.ticks.run, c.ticks.lookNow, c.tokenLoop.run, c.nameLoop.run,
+		c.commits.follow, c.commits.keepStates, c.ticks.run, c.ticks.lookNow, c.tokenLoop.run, c.nameLoop.run, c.rulesets.run,
 	} {
 		all.Go(func() { part(ctx) })
 	}

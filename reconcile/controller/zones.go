@@ -29,6 +29,7 @@ type zoneWork struct {
 	retries  *retries
 	reports  *reports
 	outcomes *outcomes
+	rulesets *rulesetLoop
 }
 
 // run takes one zone after the other from the queue until ctx ends.
@@ -150,8 +151,9 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 	return nil, nil
 }
 
-// keep remembers what was seen of the zone.
+// keep remembers what was seen of the zone and its account.
 func (w *zoneWork) keep(l *look) {
+	w.rulesets.note(l.task.Account().ID, l.sight.Account, time.Now())
 	if l.answered() {
 		w.control.Read(l.item.Key)
 	}

@@ -49,6 +49,8 @@ type Run struct {
 	// DryRuns asks the platform about what is planned: for a plan, and for an apply of a
 	// saved one.
 	DryRuns zone.DryRuns
+	// Rulesets keeps the versions of managed rulesets that an apply reads; nil keeps none.
+	Rulesets reconcile.RulesetMemory
 
 	Deprecations reconcile.Deprecations
 	Interval     time.Duration
@@ -180,6 +182,9 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	if err := r.observe(ctx, p, writes); err != nil {
 		return nil, err
+	}
+	if writes && r.Rulesets != nil {
+		r.recordRulesets(ctx, p)
 	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)

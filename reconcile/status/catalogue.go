@@ -29,6 +29,8 @@ const (
 	outcomePartial   = "partial"
 	outcomeFailed    = "failed"
 
+	effectBlocks = "blocks"
+
 	severityError   = "error"
 	severityWarning = "warning"
 )
@@ -231,6 +233,15 @@ var (
 		"seawall_pull_request_heads_refused", "gauge", nil,
 		"Open pull requests whose head is not fetched, because it is over a limit of forge.limits or ended its worker.",
 	}
+	rulesetVersions = metric{
+		"seawall_ruleset_versions_total", "counter", nil,
+		"New versions of managed rulesets that were seen, counted in each account. seawall radar says what they change.",
+	}
+	rulesetZones = metric{
+		"seawall_ruleset_version_zones_total", "counter",
+		[]label{{"effect", []string{string(diff.Weakens), effectBlocks, string(diff.Strengthens)}}},
+		"Zones for which a new version of a managed ruleset weakens or strengthens protection, or blocks the declaration.",
+	}
 	notifications = metric{
 		"seawall_notifications_total", "counter",
 		[]label{{"outcome", NotificationOutcomes}},
@@ -264,7 +275,7 @@ func toldMetrics() []metric {
 	return []metric{
 		buildInfo, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks, notifications,
+		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks, notifications,
 	}
 }
 

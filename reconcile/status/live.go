@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -209,6 +211,14 @@ func (s *Status) ReviewFailed(round bool) {
 // HeadsRefused shows how many open pull requests have a head that is not fetched, because
 // it is over a limit or has ended its worker.
 func (s *Status) HeadsRefused(n int) { s.metrics.set(headsRefused, float64(n)) }
+
+// Published counts a new version of a managed ruleset, and the zones that it concerns.
+func (s *Status) Published(r radar.Report) {
+	s.metrics.count(rulesetVersions).Inc()
+	s.metrics.count(rulesetZones, string(diff.Weakens)).Add(float64(r.Towards(diff.Weakens)))
+	s.metrics.count(rulesetZones, effectBlocks).Add(float64(r.Blocked()))
+	s.metrics.count(rulesetZones, string(diff.Strengthens)).Add(float64(r.Towards(diff.Strengthens)))
+}
 
 // Notified counts a try to send a notification, by one of [NotificationOutcomes].
 func (s *Status) Notified(outcome string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -70,7 +71,8 @@ func TestMetricsBeforeTheFirstRun(t *testing.T) {
 	}
 	want := []string{
 		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_notifications_total", "seawall_platform_errors_total", "seawall_ready",
-		"seawall_requests_total", "seawall_review_failures_total", "seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum",
+		"seawall_requests_total", "seawall_review_failures_total", "seawall_ruleset_version_zones_total", "seawall_ruleset_versions_total",
+		"seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum",
 		"seawall_runs_total", "seawall_webhooks_total", "seawall_writes_total",
 	}
 	slices.Sort(got)
@@ -315,4 +317,19 @@ func TestControlMetrics(t *testing.T) {
 	part.Full, part.Rollout = false, &guard.Rollout{}
 	s.Report(t.Context(), part)
 	wantSeries(t, s, map[string]float64{"seawall_held_zones": 0, "seawall_waves_halted": 0})
+}
+
+// A new version of a managed ruleset counts once, and each zone that it concerns.
+func TestNewVersionsAreCounted(t *testing.T) {
+	s, _ := start(t)
+	group := func(d diff.Direction, blocked bool, zones int) radar.Group {
+		return radar.Group{Direction: d, Blocked: blocked, Zones: make([]radar.Zone, zones)}
+	}
+	s.Published(radar.Report{Rulesets: []radar.Published{{Groups: []radar.Group{
+		group(diff.Weakens, false, 3), group(diff.Weakens, true, 2), group(diff.Strengthens, false, 7), group(diff.Neutral, true, 1),
+	}}}})
+	for effect, want := range map[string]float64{string(diff.Weakens): 5, effectBlocks: 3, string(diff.Strengthens): 7} {
+		wantMetric(t, s, fmt.Sprintf("seawall_ruleset_version_zones_total{effect=%q}", effect), want)
+	}
+	wantMetric(t, s, "seawall_ruleset_versions_total", 1)
 }

@@ -12,8 +12,11 @@ import (
 
 // OnRecord reports whether an entry of kind [reconcile.EntryFound] says nothing new: the
 // history of the zone has begun, or the same change was found before, and nothing was proved
-// in the zone since.
+// in the zone since. A version of a managed ruleset that is entered is always new.
 func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) {
+	if e.Action == reconcile.ActionPublished {
+		return false, nil
+	}
 	if e.Action == reconcile.ActionBegin {
 		var one int
 		err := tx.QueryRowContext(ctx, `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`,

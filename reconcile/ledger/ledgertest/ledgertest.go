@@ -26,6 +26,7 @@ import (
 type Store interface {
 	reconcile.Control
 	reconcile.Records
+	reconcile.RulesetMemory
 }
 
 // Fixture is one store under test, in which nothing is on record. What it lacks is not
@@ -69,6 +70,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"copies", once(testCopies)},
 		{"write", once(testRecordWrite)},
 		{"reverted", once(testHoldsOfReverts)},
+		{"rulesets", once(testRulesets)},
 		{"tokens", testTokens},
 		{"beside", once(testBeside)},
 		{"whole", once(testWhole)},

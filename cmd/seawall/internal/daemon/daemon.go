@@ -312,12 +312,13 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 // the forge.
 func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan os.Signal) (*controller.Controller, error) {
 	memory, _ := d.assembly.Records.(reconcile.LogMemory) // without a ledger there is none
+	rulesets, _ := d.assembly.Records.(reconcile.RulesetMemory)
 	reporters := []reconcile.Reporter{
 		&reconcile.Logger{Log: d.log, Memory: memory}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, d.health, d.reviews,
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
-		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages},
+		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
+		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: d.health.Published},
 	})
 }

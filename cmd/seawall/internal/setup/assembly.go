@@ -81,10 +81,11 @@ func (a *Assembly) TokenWork() controller.TokenWork {
 
 // Once is one plan or apply.
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
+	rulesets, _ := a.Records.(reconcile.RulesetMemory)
 	return &once.Run{
 		Source: a.Look(nil), Good: a.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
 		Tokens: a.tokenWorker(), Names: a.Names, DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
-		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
+		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log, Rulesets: rulesets,
 	}
 }
 

@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -311,6 +311,26 @@ CREATE TABLE outbox (
 	id     TEXT NOT NULL UNIQUE, -- the same each time it is sent
 	route  TEXT NOT NULL,
 	body   TEXT NOT NULL        -- JSON, as notify.Message
+) STRICT;
+`
+
+// Version13 adds the versions of managed rulesets that were seen.
+const Version13 = `
+CREATE TABLE ruleset_version (
+	seq        INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they were seen
+	account_id TEXT NOT NULL,
+	ruleset_id TEXT NOT NULL,
+	facts      TEXT NOT NULL REFERENCES ruleset_facts (digest),
+	at         TEXT NOT NULL -- when it was seen first
+) STRICT;
+
+CREATE INDEX ruleset_version_of ON ruleset_version (account_id, ruleset_id, seq);
+CREATE INDEX ruleset_version_facts ON ruleset_version (facts);
+
+-- What such a version is. Accounts that have the same version share it.
+CREATE TABLE ruleset_facts (
+	digest TEXT PRIMARY KEY, -- SHA-256 of the JSON, hexadecimal
+	facts  BLOB NOT NULL     -- JSON, as edge.Ruleset with what rulesets.Facts leaves, compressed with gzip
 ) STRICT;
 `
 

@@ -1,0 +1,169 @@
+package zones
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff/rulesets"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// SawRuleset implements [reconcile.RulesetMemory]. A version that is not the first one is an
+// entry of the history.
+func (z *Zones) SawRuleset(ctx context.Context, account string, seen rulesets.Seen) (before *rulesets.Seen, news bool, err error) {
+	text, err := json.Marshal(rulesets.Facts(seen.Ruleset))
+	if err != nil {
+		return nil, false, fmt.Errorf("encoding a managed ruleset: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	digest := hex.EncodeToString(sum[:])
+	if before, known, err := z.lastRuleset(ctx, seen, digest); err != nil || known {
+		return before, false, err
+	}
+	packed, err := pack(text)
+	if err != nil {
+		return nil, false, fmt.Errorf("encoding a managed ruleset: %w", err)
+	}
+	err = z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var known bool
+		if before, known, err = lastRuleset(ctx, tx, seen, digest); err != nil || known {
+			news = false
+			return err
+		}
+		news = true
+		if err := addRuleset(ctx, tx, seen, digest, packed); err != nil || before == nil {
+			return err
+		}
+		_, err = z.file.Enter(ctx, tx, reconcile.PublishedEntry(account, *before, seen))
+		return err
+	})
+	return before, news && err == nil, err
+}
+
+// lastRuleset reads what there is before anything is written: nearly always the version is
+// known.
+func (z *Zones) lastRuleset(ctx context.Context, seen rulesets.Seen, digest string) (before *rulesets.Seen, known bool, err error) {
+	err = z.file.Read(ctx, func(tx *sql.Tx) error {
+		before, known, err = lastRuleset(ctx, tx, seen, digest)
+		return err
+	})
+	return before, known, store.Explain("reading", z.file.Path, err)
+}
+
+// lastRuleset reports whether the version that was seen last has a digest, and returns the one
+// before it, or else the one that was seen last.
+func lastRuleset(ctx context.Context, tx *sql.Tx, seen rulesets.Seen, digest string) (before *rulesets.Seen, known bool, err error) {
+	const query = `SELECT v.account_id, v.facts, v.at, f.facts FROM ruleset_version AS v LEFT JOIN ruleset_facts AS f ON f.digest = v.facts
+		WHERE v.account_id = ? AND v.ruleset_id = ? ORDER BY v.seq DESC LIMIT 2`
+	last, err := rows.All(ctx, tx, query, scanRuleset(map[string]edge.Ruleset{}), seen.Account, seen.Ruleset.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	if known = len(last) > 0 && last[0].digest == digest; known {
+		last = last[1:]
+	}
+	if len(last) > 0 {
+		before = &last[0].Seen
+	}
+	return before, known, nil
+}
+
+func addRuleset(ctx context.Context, tx *sql.Tx, seen rulesets.Seen, digest string, packed []byte) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO ruleset_facts (digest, facts) VALUES (?, ?) ON CONFLICT DO NOTHING`, digest, packed); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO ruleset_version (account_id, ruleset_id, facts, at) VALUES (?, ?, ?, ?)`,
+		seen.Account, seen.Ruleset.ID, digest, store.RowTime(seen.At))
+	if err != nil {
+		return err
+	}
+	dropped, err := tx.ExecContext(ctx, `DELETE FROM ruleset_version WHERE account_id = ?1 AND ruleset_id = ?2 AND seq NOT IN (
+		SELECT seq FROM ruleset_version WHERE account_id = ?1 AND ruleset_id = ?2 ORDER BY seq DESC LIMIT ?3)`,
+		seen.Account, seen.Ruleset.ID, reconcile.MostVersions)
+	if err != nil {
+		return err
+	}
+	if n, err := dropped.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM ruleset_facts WHERE NOT EXISTS (SELECT 1 FROM ruleset_version WHERE facts = digest)`)
+	return err
+}
+
+// Rulesets implements [reconcile.RulesetMemory].
+func (z *Zones) Rulesets(ctx context.Context) (all []rulesets.Seen, err error) {
+	found, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) ([]rulesetRow, error) {
+		const query = `SELECT v.account_id, v.facts, v.at, f.facts FROM ruleset_version AS v LEFT JOIN ruleset_facts AS f ON f.digest = v.facts ORDER BY v.seq`
+		return rows.All(ctx, tx, query, scanRuleset(map[string]edge.Ruleset{}))
+	})
+	for _, row := range found {
+		all = append(all, row.Seen)
+	}
+	return all, err
+}
+
+type rulesetRow struct {
+	rulesets.Seen
+	digest string
+}
+
+// scanRuleset reads rows, and those with the same digest once.
+func scanRuleset(known map[string]edge.Ruleset) func(*sql.Rows, *rulesetRow) error {
+	return func(row *sql.Rows, r *rulesetRow) (err error) {
+		var at string
+		var packed []byte
+		if err := row.Scan(&r.Account, &r.digest, &at, &packed); err != nil {
+			return err
+		}
+		ruleset, ok := known[r.digest]
+		if !ok {
+			ruleset, err = unpack(packed, r.digest)
+			known[r.digest] = ruleset
+		}
+		if err == nil {
+			r.At, err = time.Parse(time.RFC3339, at)
+		}
+		if err != nil {
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("a version of a managed ruleset of account %s: %v", r.Account, err))
+		}
+		r.Ruleset = ruleset
+		return nil
+	}
+}
+
+func pack(text []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	err := w.Close()
+	return packed.Bytes(), err
+}
+
+// unpack is the ruleset of a row, whose text must have its digest.
+func unpack(packed []byte, digest string) (r edge.Ruleset, err error) {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return r, err
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		return r, err
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != digest {
+		return r, fmt.Errorf("its digest is another one")
+	}
+	return r, json.Unmarshal(text, &r)
+}
