@@ -30,6 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	declareToys()
 	planner.Kinds = append(planner.Kinds, toys...)
 	os.Exit(m.Run())
 }

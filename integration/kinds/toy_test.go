@@ -44,7 +44,7 @@ func declareOf(kind desired.KindName, key string, r toyRule) desired.Other {
 }
 
 // How toys are declared, and the part of the schema that lets them be.
-func init() {
+func declareToys() {
 	desired.Declarations = append(desired.Declarations,
 		desired.Declaration{Kind: toyName, Path: []string{"rules", "toy"}, Members: []string{"expression", "match.hosts", "match.paths"}},
 		desired.Declaration{Kind: guestName, Path: []string{"guest"}, Members: []string{"expression", "match.hosts", "match.paths"}})

@@ -251,7 +251,7 @@ func (r *reader) readZone(ctx context.Context, z toRead, down *outage) (Places, 
 	}
 	phases := planner.Phases(*z.zone, r.removable[z.zone.Scope])
 	if err := down.err(); err != nil {
-		return unread(phases, err), nil //nolint:nilerr // it is what was observed of this zone
+		return unread(phases, err), nil // it is what was observed of this zone
 	}
 	places, err := readPlaces(ctx, r.lane.Reader, z.zone.Scope, phases, r.now)
 	if err != nil {

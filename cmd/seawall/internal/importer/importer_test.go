@@ -32,6 +32,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	declareCustom()
 	worker.Main(evaluate.Jobs)
 	os.Exit(m.Run())
 }

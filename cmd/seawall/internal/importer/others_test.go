@@ -36,7 +36,7 @@ const customPhase edge.Phase = "http_request_firewall_custom"
 
 // The workers that evaluate are this program, too: they must know it as well. That it is in the
 // table changes nothing for zones without such rules.
-func init() {
+func declareCustom() {
 	desired.Declarations = append(desired.Declarations, desired.Declaration{
 		Kind: "custom", Path: []string{"rules", "custom"}, Members: []string{"expression", "match.hosts", "match.paths"},
 	})

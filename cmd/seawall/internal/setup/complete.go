@@ -99,16 +99,26 @@ func declared(cmd *cobra.Command) (state desired.State) {
 	ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
 	defer cancel()
 	dir, _ := cmd.Flags().GetString("dir") // an error: the command has no such flag
-	s, err := Settings{}, error(nil)
+	var err error
 	if dir != "" {
 		state, _, err = Folder{Dir: dir}.Compile(ctx, "")
-	} else if s, err = configured(cmd); err == nil {
-		if _, err = os.Stat(filepath.Join(s.StateDir, "git")); err == nil {
-			state, err = LastGood(ctx, s)
-		}
+	} else {
+		state, err = acceptedLast(ctx, cmd)
 	}
 	if err != nil {
 		return desired.State{}
 	}
 	return state
+}
+
+// acceptedLast is the state of the commit that was accepted last.
+func acceptedLast(ctx context.Context, cmd *cobra.Command) (desired.State, error) {
+	s, err := configured(cmd)
+	if err != nil {
+		return desired.State{}, err
+	}
+	if _, err := os.Stat(filepath.Join(s.StateDir, "git")); err != nil {
+		return desired.State{}, err
+	}
+	return LastGood(ctx, s)
 }

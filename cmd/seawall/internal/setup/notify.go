@@ -82,15 +82,15 @@ func NotifyHeartbeat(c schema.Notify, ready func() bool) (*notify.Heartbeat, err
 	return notify.NewHeartbeat(secretOf(c.Heartbeat.URL), c.Heartbeat.Every, ready)
 }
 
-func withAuthorities(file string, make func(pem []byte) (notify.Sender, error)) (notify.Sender, error) {
+func withAuthorities(file string, build func(pem []byte) (notify.Sender, error)) (notify.Sender, error) {
 	if file == "" {
-		return make(nil)
+		return build(nil)
 	}
 	pem, err := ReadSmall(file, mostCAFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading ca_file: %w", err)
 	}
-	sender, err := make(pem)
+	sender, err := build(pem)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
