@@ -7,7 +7,7 @@ import (
 
 // Alertmanager posts alerts to the API, version 2, of Prometheus' Alertmanager. Alertmanager
 // forgets an alert that is not sent again, so the service repeats those that are open; see
-// [Refresher]. A digest is no alert: it is left out.
+// [Refresher]. A digest and news are no alerts: they are left out.
 type Alertmanager struct {
 	poster
 	URL    Secret // such as http://localhost:9093/api/v2/alerts
@@ -45,7 +45,7 @@ func NewAlertmanager(url Secret, source string, now func() time.Time, pem []byte
 func (a *Alertmanager) Send(ctx context.Context, m Message) error {
 	end := a.Now().Add(believed)
 	switch m.State {
-	case Digest:
+	case Digest, News:
 		return nil
 	case Ends:
 		end = m.At

@@ -50,6 +50,8 @@ const (
 	AboutWaves  About = "waves"
 	AboutZones  About = "zones"
 	AboutToken  About = "token"
+
+	AboutRuleset About = "ruleset"
 )
 
 // mostTokens bounds the tokens with a cause each; all further ones share one.

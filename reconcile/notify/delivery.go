@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -47,11 +48,11 @@ func (d *delivery) wake() {
 // learn has the route know what is wrong, and keeps the messages that say so before any of
 // them is sent. Where they cannot be kept they are sent all the same, as a full disk is one of
 // the things to report; and they are kept as soon as that works.
-func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) {
+func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause, news ...radar.Report) {
 	if d.full() {
 		return
 	}
-	messages := d.judge.next(s, causes)
+	messages := append(d.judge.next(s, causes), published(d.Name, d.Least, news, s.At)...)
 	first := d.digested.IsZero() && d.Digest != nil
 	if m, due := d.digest(ctx, s.At); due {
 		messages = append(messages, m)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -173,5 +174,24 @@ func TestManyTokens(t *testing.T) {
 	all := Causes(s, nil)
 	if len(all) != mostTokens+1 || !strings.Contains(all[0].Title+all[len(all)-1].Title, "480 more tokens") && !strings.Contains(all[0].Title, "480") {
 		t.Errorf("%d causes, the last %q", len(all), all[len(all)-1].Title)
+	}
+}
+
+// TestPublished: a new version is a warning where it makes protection weaker, and has one id.
+func TestPublished(t *testing.T) {
+	weaker := radar.Report{Rulesets: []radar.Published{{
+		Accounts: []radar.Account{{Key: "prod"}}, ID: "r1", Name: "Core", Versions: []radar.Seen{{Version: "11"}, {Version: "12", At: at}},
+		Groups: []radar.Group{{Direction: diff.Weakens, Zones: make([]radar.Zone, 40)}, {Blocked: true, Zones: make([]radar.Zone, 2)}},
+	}}}
+	same := radar.Report{Rulesets: []radar.Published{{Accounts: []radar.Account{{Key: "prod"}}, Name: "Other", Versions: []radar.Seen{{Version: "1"}, {Version: "2", At: at}}}}}
+	first := radar.Report{Rulesets: []radar.Published{{Name: "First", Versions: []radar.Seen{{Version: "1"}}}}}
+	news := []radar.Report{weaker, same, first}
+	all, warnings := published("ops", Info, news, at), published("ops", Warning, news, at.Add(time.Hour))
+	if len(all) != 2 || len(warnings) != 1 || all[0].ID != warnings[0].ID || all[0].ID == all[1].ID {
+		t.Fatalf("%+v\n%+v", all, warnings)
+	}
+	want := `Managed ruleset "Core" of account prod has version 12 (was 11): protection is weaker in 40 deployments, stronger in 0 deployments; 2 are blocked`
+	if all[0].Title != want || all[0].Severity != Warning || all[1].Severity != Info {
+		t.Errorf("%+v", all)
 	}
 }

@@ -12,7 +12,7 @@ func (m Message) Heading() string {
 	switch m.State {
 	case Ends:
 		return "[ENDED] " + m.Title
-	case Digest, Test:
+	case Digest, News, Test:
 		return m.Title
 	default:
 		return "[" + strings.ToUpper(string(m.Severity)) + "] " + m.Title

@@ -34,6 +34,7 @@ const (
 	Begins State = "begins"
 	Ends   State = "ends"
 	Digest State = "digest" // of what was corrected, and of what is open
+	News   State = "news"   // it has no end: a new version of a managed ruleset
 	Test   State = "test"
 )
 

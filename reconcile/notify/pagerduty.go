@@ -6,7 +6,8 @@ import (
 )
 
 // PagerDuty sends events of its API, version 2. The beginning of a cause triggers an incident,
-// and its end resolves the same one. A digest is no event: it is left out.
+// and its end resolves the same one. A digest and
+// news are no events: they are left out.
 type PagerDuty struct {
 	poster
 	URL    Secret
@@ -42,7 +43,7 @@ func NewPagerDuty(url, key Secret, source string) (*PagerDuty, error) {
 func (p *PagerDuty) Send(ctx context.Context, m Message) error {
 	event := pagerDutyEvent{Key: m.Incident(), Action: "trigger"}
 	switch m.State {
-	case Digest:
+	case Digest, News:
 		return nil
 	case Ends:
 		event.Action = "resolve"

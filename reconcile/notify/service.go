@@ -11,6 +11,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -72,6 +73,9 @@ const (
 type Service struct {
 	config Config
 	routes []*delivery
+
+	mu   sync.Mutex
+	news []radar.Report // new versions of managed rulesets that no route knows of
 }
 
 // New returns a service; what was kept is read by [Service.Run].
@@ -140,14 +144,25 @@ func (s *Service) read(ctx context.Context) error {
 	return nil
 }
 
+// Published has a new version of a managed ruleset reported with the next look.
+func (s *Service) Published(r radar.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news = append(s.news, r)
+}
+
 // look has each route learn what is wrong.
 func (s *Service) look(ctx context.Context) {
 	status := s.config.Look()
 	if status.Started.IsZero() {
 		return
 	}
+	s.mu.Lock()
+	news := s.news
+	s.news = nil
+	s.mu.Unlock()
 	for _, r := range s.routes {
-		r.learn(ctx, status, Causes(status, s.config.Groups(r.Labels)))
+		r.learn(ctx, status, Causes(status, s.config.Groups(r.Labels)), news...)
 	}
 }
 

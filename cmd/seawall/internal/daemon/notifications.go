@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/notify"
@@ -46,4 +47,12 @@ func (d *Daemon) needPerson(labels map[string]string) []inspect.Group {
 		return nil
 	}
 	return heart.NeedPerson(labels)
+}
+
+// published is told of a new version of a managed ruleset.
+func (d *Daemon) published(r radar.Report) {
+	d.health.Published(r)
+	if d.notices != nil {
+		d.notices.Published(r)
+	}
 }
