@@ -82,13 +82,21 @@ func (l *lexer) next() {
 	case l.takesBack(c):
 		l.skipBreak()
 	case l.comment() || l.string():
-	case call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1]):
+	case beginsName(l.text[l.at:]):
 		l.name()
 	case c >= '0' && c <= '9':
 		l.number()
 	default:
 		l.mark()
 	}
+}
+
+// beginsName reports whether a text begins with a name, or with one behind the sign of a variable.
+func beginsName(text string) bool {
+	if c := text[0]; c != '$' && c != '@' {
+		return call.IsLetter(c) || c >= 0x80
+	}
+	return len(text) > 1 && call.IsLetter(text[1])
 }
 
 // takesBack reports whether a character takes the end of the line back.

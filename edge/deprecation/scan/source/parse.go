@@ -262,16 +262,7 @@ func (p *parser) named(t token) *value {
 func (p *parser) marked(t token) *value {
 	switch t.text {
 	case "(", "@(":
-		p.at++
-		items, named := p.items(")")
-		v := &value{is: list, items: values(items), line: t.line}
-		if len(items) == 1 && !named && t.text == "(" {
-			v = items[0].value
-		}
-		if next := p.now(); p.lang.typed && v.is == open && (next.kind == name || next.kind == str) {
-			return p.operand() // a cast: (HttpURLConnection) new URL(…)
-		}
-		return p.postfix(v, "")
+		return p.parenthesised(t)
 	case "[":
 		p.at++
 		v := p.collection(t, "]")
@@ -292,6 +283,20 @@ func (p *parser) marked(t token) *value {
 		}
 	}
 	return atom("", t.line)
+}
+
+// parenthesised reads a tuple, or the one value that the brackets are around.
+func (p *parser) parenthesised(t token) *value {
+	p.at++
+	items, named := p.items(")")
+	v := &value{is: list, items: values(items), line: t.line}
+	if len(items) == 1 && !named && t.text == "(" {
+		v = items[0].value
+	}
+	if next := p.now(); p.lang.typed && v.is == open && (next.kind == name || next.kind == str) {
+		return p.operand() // a cast: (HttpURLConnection) new URL(…)
+	}
+	return p.postfix(v, "")
 }
 
 // collection reads the elements of a list, or the members of an object or a block.

@@ -108,14 +108,13 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	usual, sends := senders[name]
 	r := &request{method: verbIn(path), usual: usual}
 	r.read(args)
-	if !call.IsCommonMethod(r.method) {
-		r.method = ""
-	}
-	if name == "uri" || name == "url" { // HttpRequest.newBuilder().uri(…), client.patch().uri(…)
+	switch name {
+	case "uri", "url": // HttpRequest.newBuilder().uri(…), client.patch().uri(…)
 		return chained(r, path, args)
-	}
-	if name == "newbuilder" && len(args) == 1 && strings.Contains(strings.ToLower(path), "request") { // HttpRequest.newBuilder(uri)
-		r.usual = http.MethodGet
+	case "newbuilder": // HttpRequest.newBuilder(uri)
+		if len(args) == 1 && strings.Contains(strings.ToLower(path), "request") {
+			r.usual, sends = http.MethodGet, true
+		}
 	}
 	if r.target == nil {
 		if r.base == nil || r.body != nil {
@@ -126,7 +125,7 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	if recv.req != nil && recv.req.base != nil {
 		r.base = recv.req.base
 	}
-	if sends || r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0 {
+	if sends || r.method != "" || r.body != nil || len(r.query) > 0 {
 		return r
 	}
 	return nil
@@ -146,10 +145,9 @@ func chained(r *request, path string, args []argument) *request {
 	return r
 }
 
-// read takes what the arguments say. The first object without a name is the body, or, of a
-// GET, the query.
+// read takes what the arguments say. The first object without a name is the content.
 func (r *request) read(args []argument) {
-	var body *value
+	var content *value
 	for _, a := range args {
 		switch {
 		case a.name != "" && r.named(plainName(a.name), a.value):
@@ -161,16 +159,21 @@ func (r *request) read(args []argument) {
 			for i, item := range a.items {
 				r.named(plainName(a.keys[i]), item)
 			}
-		case body == nil && r.mayBeBody(a.value):
-			body = a.value
+		case content == nil && r.mayBeBody(a.value):
+			content = a.value
 		}
 	}
+	r.addContent(content)
+}
+
+// addContent takes an argument without a name as the body or, of a GET, as the query.
+func (r *request) addContent(v *value) {
 	switch asks := r.method == http.MethodGet || r.method == http.MethodHead; {
-	case body == nil || r.target == nil:
-	case asks && body.is == object:
-		r.query = append(r.query, body.form())
+	case v == nil || r.target == nil:
+	case asks && v.is == object:
+		r.query = append(r.query, v.form())
 	case !asks && r.body == nil:
-		r.body = body
+		r.body = v
 	}
 }
 

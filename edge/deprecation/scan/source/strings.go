@@ -20,6 +20,17 @@ func (l *lexer) string() bool {
 	if q != '"' && q != '\'' && q != '`' || prefix != "" && q == '`' {
 		return strings.HasPrefix(l.text[l.at:], "<<") && l.patience > 0 && l.document(l.text[l.at:])
 	}
+	s := l.begun(i, prefix)
+	if i < l.unclosed[s.closing] || !l.closes(&s) {
+		return false
+	}
+	l.take(s)
+	return true
+}
+
+// begun is the literal whose first quote is at a position; its end is not known yet.
+func (l *lexer) begun(i int, prefix string) literal {
+	q := l.text[i]
 	s := literal{open: i, prefix: strings.ToLower(prefix), quote: l.text[i : i+1]}
 	if strings.HasPrefix(l.text[i:], strings.Repeat(s.quote, 3)) && q != '`' {
 		s.quote = strings.Repeat(s.quote, 3)
@@ -32,11 +43,7 @@ func (l *lexer) string() bool {
 	s.template = q == '`' && l.lang.inBack
 	s.escapes = !strings.ContainsAny(s.prefix, "r@") && (q != '`' || s.template)
 	s.lines = len(s.quote) == 3 || q == '`' && l.lang.backs || l.lang.lines || verbatim
-	if i < l.unclosed[s.closing] || !l.closes(&s) {
-		return false
-	}
-	l.take(s)
-	return true
+	return s
 }
 
 // literal is where a string stands, and how.
@@ -48,6 +55,9 @@ type literal struct {
 	escapes        bool // by backslashes
 	template       bool // it has expressions, with strings in them
 }
+
+// endsBefore reports whether it cannot go on behind a line end at a position.
+func (s *literal) endsBefore(at int) bool { return !s.lines || at-s.open > longestString }
 
 // prefix are the letters and signs that may stand before a quote: f"", rb"", $"",
 // @"", r#"".
@@ -71,17 +81,17 @@ func (l *lexer) closes(s *literal) bool {
 		case depth == 0 && strings.HasPrefix(l.text[i:], s.closing):
 			s.close = i
 			return true
-		case c == '\n' && (!s.lines || i-s.open > longestString):
+		case c == '\n' && s.endsBefore(i):
 			l.unclosed[s.closing] = i
 			return false
 		case c == '\\' && s.escapes && !l.lang.power:
-			if i++; i < len(l.text) && l.text[i] == '\n' && !s.lines {
+			if i++; !s.lines && strings.HasPrefix(l.text[i:], "\n") {
 				return false
 			}
 		case s.template && strings.HasPrefix(l.text[i:], "${"):
 			depth++
-		case depth > 0 && c == '}':
-			depth--
+		case c == '}':
+			depth = max(depth-1, 0)
 		}
 	}
 	l.unclosed[s.closing] = len(l.text)
