@@ -27,19 +27,19 @@ func (w *writer) rules(p Published) {
 	r := p.Rules
 	w.line(1, "rules, by their defaults: %s", r.summary)
 	for i, one := range r.Removed {
-		if w.more(i, len(r.Removed), mostRules, "removed rules") {
+		if w.more(i, len(r.Removed), "removed rules") {
 			break
 		}
 		w.line(2, "removed: %s, %s", w.rule(one, false), w.byDefault(one))
 	}
 	for i, one := range r.Added {
-		if w.more(i, len(r.Added), mostRules, "added rules") {
+		if w.more(i, len(r.Added), "added rules") {
 			break
 		}
 		w.line(2, "added: %s, %s", w.rule(one, false), w.byDefault(one))
 	}
 	for i, one := range r.Changed {
-		if w.more(i, len(r.Changed), mostRules, "changed rules") {
+		if w.more(i, len(r.Changed), "changed rules") {
 			break
 		}
 		w.line(2, "changed: %s: %s", w.rule(one.Rule, false), w.members(one.Members))

@@ -184,7 +184,7 @@ func (w *writer) group(g Group) {
 	}
 	w.line(1, "%s: %s%s", w.paint(g.Direction, word), w.zones(g.Zones), w.declaredAt(g.Zones))
 	for i, m := range g.Mistakes {
-		if w.more(i, len(g.Mistakes), mostRules, "mistakes") {
+		if w.more(i, len(g.Mistakes), "mistakes") {
 			break
 		}
 		w.line(2, "%s %s%s", w.paint(diff.Weakens, "cannot be applied:"), w.text(m.Reason), w.behind(", at ", m.Origin.String()))
@@ -193,7 +193,7 @@ func (w *writer) group(g Group) {
 		}
 	}
 	for i, e := range g.Rules {
-		if w.more(i, len(g.Rules), mostRules, "rules") {
+		if w.more(i, len(g.Rules), "rules") {
 			break
 		}
 		w.line(2, "%s: %s", w.rule(e.Rule, e.Last), w.text(effectText(e)))
@@ -209,8 +209,8 @@ func (w *writer) group(g Group) {
 }
 
 // more says how many of a list are left out, and reports whether the rest of it is.
-func (w *writer) more(i, n, most int, what string) bool {
-	if w.all || i < most {
+func (w *writer) more(i, n int, what string) bool {
+	if w.all || i < mostRules {
 		return false
 	}
 	w.line(2, "… and %d more %s: --all shows them", n-i, what)
