@@ -63,16 +63,10 @@ a freeze, the end of a hold) counts as a change.`,
 					return err
 				}
 			}
-			p := report.Plan
-			err = t.ShowAs(o.Output, cli.Forms{
-				"json":     func(w io.Writer) error { return render.JSON(w, p) },
-				"markdown": func(w io.Writer) error { return render.Markdown(w, p) },
-				"text":     func(w io.Writer) error { return render.Text(w, p, t.ColourOut) },
-			})
-			if err != nil {
+			if err := showPlan(t, o.Output, report.Plan); err != nil {
 				return err
 			}
-			return exitOfPlan(p, detailed)
+			return exitOfPlan(report.Plan, detailed)
 		},
 	}
 	o.AddTo(cmd)
@@ -83,6 +77,14 @@ a freeze, the end of a hold) counts as a change.`,
 	_ = cmd.MarkFlagFilename("out", "plan")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 for changes and 3 for weakening changes")
 	return cmd
+}
+
+func showPlan(t *cli.Terminal, output string, p diff.Plan) error {
+	return t.ShowAs(output, cli.Forms{
+		"json":     func(w io.Writer) error { return render.JSON(w, p) },
+		"markdown": func(w io.Writer) error { return render.Markdown(w, p) },
+		"text":     func(w io.Writer) error { return render.Text(w, p, t.ColourOut) },
+	})
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
