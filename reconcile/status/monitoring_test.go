@@ -174,7 +174,7 @@ func TestGeneratedAlertsPage(t *testing.T) {
 			t.Errorf("%s lacks a summary, a description or a runbook_url of %s", a.Alert, docsURL)
 		}
 		file, _, _ := strings.Cut(link, "#")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s [%s](%s) |\n", a.Alert, a.Labels["severity"], cell(a.Annotations["summary"]), a.lasts(),
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s [%s](%s) |\n", a.Alert, a.Labels["severity"], cell(a.Annotations["summary"]), a.when(),
 			cell(a.Annotations["description"]), file, link)
 	}
 	if *update {
@@ -187,11 +187,12 @@ func TestGeneratedAlertsPage(t *testing.T) {
 	}
 }
 
-func (a alert) lasts() string {
-	if a.For == "" {
-		return "at once"
+func (a alert) when() string {
+	text := "`" + strings.ReplaceAll(a.Expr, "|", `\|`) + "`"
+	if a.For != "" {
+		text += " for " + a.For
 	}
-	return a.For
+	return text
 }
 
 // cell is an annotation for people: {{ $labels.code }} is *code*.
@@ -204,9 +205,9 @@ const alertsIntroduction = `<!-- Written by the tests of reconcile/status from d
 # Alerts
 
 [deploy/monitoring](../deploy/README.md#monitoring) has these rules for Prometheus, with unit tests, and a dashboard for Grafana. *critical* wakes someone,
-*warning* is for working hours, *info* is for a list. Each alert has the link of its row as ` + "`runbook_url`" + `.
+*warning* is for working hours, *info* is for a list. Each alert has the link of its row as ` + "`runbook_url`" + `. The column *when* is the expression, and for how long it must hold.
 
-| alert | severity | means | after | what to do |
+| alert | severity | means | when | what to do |
 |---|---|---|---|---|
 `
 
