@@ -18,7 +18,7 @@ func (l *lexer) string() bool {
 	}
 	q := l.text[i]
 	if q != '"' && q != '\'' && q != '`' || prefix != "" && q == '`' {
-		return strings.HasPrefix(l.text[l.at:], "<<") && l.patience > 0 && l.document(l.text[l.at:])
+		return l.long(l.text[l.at:])
 	}
 	s := literal{open: i, prefix: strings.ToLower(prefix), quote: l.text[i : i+1]}
 	if strings.HasPrefix(l.text[i:], strings.Repeat(s.quote, 3)) && q != '`' {
@@ -37,6 +37,18 @@ func (l *lexer) string() bool {
 	}
 	l.take(s)
 	return true
+}
+
+// long reads Lua's [[…]], and here-documents.
+func (l *lexer) long(rest string) bool {
+	if l.lang.long && strings.HasPrefix(rest, "[[") {
+		n := strings.Index(rest, "]]")
+		if n > 0 {
+			l.addString(token{text: rest[2:n], raw: true}, l.at+n+2)
+		}
+		return n > 0
+	}
+	return strings.HasPrefix(rest, "<<") && l.patience > 0 && l.document(rest)
 }
 
 // literal is where a string stands, and how.
