@@ -250,6 +250,24 @@ func TestFingerprintsAreStable(t *testing.T) {
 	}
 }
 
+// A place whose method is not known has the fingerprint that 0.1.0 gave it.
+func TestFingerprintWithoutMethod(t *testing.T) {
+	m, at := matcher(t), day("2026-11-21")
+	told := func(detail string) string {
+		notices := m.MatchPath("/zones/z/filters", at)
+		if detail != "" {
+			notices[0].Detail = detail
+		}
+		c := report.NewCollector(at, nil)
+		c.Add(notices, report.Seen{Request: deprecation.Request{URL: "/zones/z/filters"}, Where: deprecation.Where{File: "f", Line: 1}})
+		return fmt.Sprint(fingerprints(t, c.Report(m.Calendar())))
+	}
+	const first = "map[map[seawallCall/v1:714112c6dffe7183090702accd7946d5]:true]"
+	if got := told(""); got != first {
+		t.Errorf("got %s, want %s", got, first)
+	}
+}
+
 func TestJUnit(t *testing.T) {
 	known := []report.Suppression{{Rule: "previous-rate-limiting", Where: "f", Expires: "2099-01-01", Reason: "soon"}}
 	r := collect(t, "2026-11-21", "f", known, "GET /zones/z/firewall/rules", "GET /zones/z/rate_limits", "GET /zones/z/settings")

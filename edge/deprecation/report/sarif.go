@@ -170,6 +170,9 @@ func physical(file string, line int) object {
 }
 
 func (g Group) fingerprint(p Place, i int) string {
+	if p.Method == "" && p.Detail != "" && !part().MatchString(p.Detail) {
+		p.Detail = "GET " + p.Detail // as 0.1.0 told it: fingerprints stay
+	}
 	text := strings.Join([]string{
 		g.Notice.Rule, p.Where.File, p.Where.Integration, p.Address, p.Method, p.Path, p.Detail, fmt.Sprint(p.rewritten()), fmt.Sprint(i),
 	}, "\x00")

@@ -53,14 +53,19 @@ func TestLiterals(t *testing.T) {
 		"client.rs":    {"fn f<'a>(x: &'a str) { let u = format!(\"/zones/{}/filters\", x); let r = r#\"/zones/{id}/b\"#; }\n", []string{"1 /zones/{}/filters", "1 /zones/{}/b"}},
 		"Client.java":  {"String a = \"/zones/\" + zone.get(\"id\") + \"/filters\"; // it's\nString b = BASE + \"/zones/\" + id;\n", []string{"1 /zones/{}/filters", "2 /zones/{}"}},
 		"Client.swift": {"let a = \"/zones/\\(zone.id)/filters\"\n", []string{"1 /zones/{}/filters"}},
-		"client.lua":   {"local a = '/zones/' .. zone .. '/filters'\n", []string{"1 /zones/{}/filters"}},
-		"client.ex":    {"a = \"/zones/\" <> zone <> \"/filters\"\n", []string{"1 /zones/{}/filters"}},
-		"a.json":       {"{\"paths\": {\"/zones/{id}/filters\": {}, \"x\": \"https:\\/\\/h.example\\/a\"}}\n", []string{"1 /zones/{}/filters", "1 https://h.example/a"}},
-		"a.yaml":       {"path: /zones/{id}/filters # not /this/one\nurl: https://h.example/a\nq: \"/quoted/b\"\n", []string{"1 /zones/{}/filters", "2 https://h.example/a", "3 /quoted/b"}},
-		"run.sh":       {"curl $API/zones/$ZONE/filters -H 'a/b: c'\nURL=https://h.example/a\n", []string{"1 GET /zones/{}/filters", "2 https://h.example/a"}},
-		"open.c":       {"char *a = \"/zones/1\nchar b = '\"'; char *c = \"/zones/2\";\n", []string{"2 /zones/2"}},
-		"password.py":  {"a = 'me:hunter2@api.example.com/zones/1'\nb = '//me:hunter2@h/zones/2'\n", []string{"1 /api.example.com/zones/1", "2 //h/zones/2"}},
-		"crlf.go":      {"a := \"/zones/1\"\r\nb := \"/zones/2\"\r\n", []string{"1 /zones/1", "2 /zones/2"}},
+		"patterns.js": {
+			"const u = base.replace(/\\/*$/, \"\") + `/zones/${id}/filters`\nconst v = \"/zones/\" + id.replace(/[\"'/]/g, \"\") + \"/a\", w = /^https?:\\/\\//.test(u), x = '/user/b' // not /c/d\n",
+			[]string{"1 /zones/{}/filters", "2 /zones/{}/a", "2 /user/b"},
+		},
+		"long.lua":    {"local a = [[https://h.example/zones/]] .. zone .. [[/filters]]\n", []string{"1 https://h.example/zones/{}/filters"}},
+		"client.lua":  {"local a = '/zones/' .. zone .. '/filters'\n", []string{"1 /zones/{}/filters"}},
+		"client.ex":   {"a = \"/zones/\" <> zone <> \"/filters\"\n", []string{"1 /zones/{}/filters"}},
+		"a.json":      {"{\"paths\": {\"/zones/{id}/filters\": {}, \"x\": \"https:\\/\\/h.example\\/a\"}}\n", []string{"1 /zones/{}/filters", "1 https://h.example/a"}},
+		"a.yaml":      {"path: /zones/{id}/filters # not /this/one\nurl: https://h.example/a\nq: \"/quoted/b\"\n", []string{"1 /zones/{}/filters", "2 https://h.example/a", "3 /quoted/b"}},
+		"run.sh":      {"curl $API/zones/$ZONE/filters -H 'a/b: c'\nURL=https://h.example/a\n", []string{"1 GET /zones/{}/filters", "2 https://h.example/a"}},
+		"open.c":      {"char *a = \"/zones/1\nchar b = '\"'; char *c = \"/zones/2\";\n", []string{"2 /zones/2"}},
+		"password.py": {"a = 'me:hunter2@api.example.com/zones/1'\nb = '//me:hunter2@h/zones/2'\n", []string{"1 /api.example.com/zones/1", "2 //h/zones/2"}},
+		"crlf.go":     {"a := \"/zones/1\"\r\nb := \"/zones/2\"\r\n", []string{"1 /zones/1", "2 /zones/2"}},
 	} {
 		var want []string
 		for _, w := range c.want {

@@ -48,7 +48,7 @@ var readers = map[Format]call.Reader{
 	Requests:  call.Whole(document.Requests),
 	Document:  call.Whole(document.Any),
 	Markdown:  call.Whole(document.Markdown),
-	Terraform: call.Whole(terraform.Plan),
+	Terraform: terraform.Plan,
 	HCL:       call.Whole(readHCL),
 }
 
@@ -70,7 +70,7 @@ func readerOf(f Format, name string) call.Reader {
 }
 
 // mayBeLarge reports whether files of a format are read past [call.Options].MaxFile: those
-// that are read as a stream, and plans of Terraform, of which a large fleet has large ones.
+// that are read as a stream.
 func mayBeLarge(f Format) bool {
 	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
 }

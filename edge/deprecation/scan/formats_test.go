@@ -28,11 +28,33 @@ func TestHAR(t *testing.T) {
 }
 
 func TestHARKeepsBodiesBounded(t *testing.T) {
-	big := strings.Repeat("x", 3<<20)
+	big := strings.Repeat("x", 5<<20)
 	text := `{"log":{"entries":[{"response":{"content":{"text":"` + big + `"}},"request":{"method":"POST","url":"http://h/a/b","postData":{"text":"` + big + `"}}}]}}`
 	got, stats := scanned(t, "har", text, Options{})
 	if diff := cmp.Diff([]string{"1 POST http://h/a/b"}, got); diff != "" || stats.Skipped != 1 {
 		t.Errorf("the call lost its body without a word: %+v\n%s", stats, diff)
+	}
+}
+
+// A collection may have the pieces of an address alone, and members of a query beside one
+// that is in the address; what is cut short in a value is an error and no more.
+func TestDocumentsByPieces(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"Postman": {
+			`{"item":[{"request":{"method":"GET","url":{"host":["h","example"],"path":["zones",":id","filters"],"query":[{"key":"a","value":"b"}]}}}]}`,
+			"1 GET https://h.example/zones/{}/filters?a=b",
+		},
+		"Insomnia":    {`{"method":"GET","url":"https://h.example/zones/1/a?b=c","parameters":[{"name":"d","value":"e"}]}`, "1 GET https://h.example/zones/1/a?b=c&d=e"},
+		"both places": {`{"method":"GET","url":"https://h.example/zones/1/a?b=c%3Ad","query":{"b":"c:d"}}`, "1 GET https://h.example/zones/1/a?b=c%3Ad"},
+	} {
+		if got, _ := scanned(t, name, c.text, Options{Format: Document}); len(got) == 0 || got[0] != c.want {
+			t.Errorf("%s: got %v, want %s", name, got, c.want)
+		}
+	}
+	for _, text := range []string{`{"request":{"method":"GET","url":"/a/b"},"response":{"content":{"text":"`, `{"request":{"method":"GET","url":"/a/b","body":[{"a":[`} {
+		if _, _, err := scanAll(strings.NewReader(text), "cut.json", Options{Format: Document}); err == nil {
+			t.Errorf("cut short passes for whole: %s", text)
+		}
 	}
 }
 

@@ -50,6 +50,17 @@ func TestTerraform(t *testing.T) {
 }
 
 // TestProvider holds every row of the table to the calls it stands for.
+// TestLongPlan: a plan is read as a stream, past the bound of what is read whole.
+func TestLongPlan(t *testing.T) {
+	filler := `{"type":"x","change":{"actions":["create"],"after":{"a":"` + strings.Repeat("x", 1<<10) + `"}}},`
+	plan := `{"format_version":"1.2","resource_changes":[` + strings.Repeat(filler, 100) +
+		`{"address":"cloudflare_filter.f","type":"cloudflare_filter","change":{"actions":["create"],"after":{"zone_id":"z"}}}]}`
+	got, stats := scanned(t, "plan", plan, Options{MaxDocument: 70 << 10, MaxLine: 4 << 10})
+	if len(got) != 2 || stats.Skipped != 0 {
+		t.Errorf("got %v, %d skipped", got, stats.Skipped)
+	}
+}
+
 func TestProvider(t *testing.T) {
 	const ids = `"zone_id":"z","account_id":"a","id":"i","package_id":"p","group_id":"g","rule_id":"r"`
 	for _, c := range []struct {

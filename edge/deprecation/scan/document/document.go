@@ -225,8 +225,13 @@ func (w *walker) request(n *yaml.Node) (c call.Call, ok bool) {
 	if at == nil || !call.IsCommonMethod(c.Method) {
 		return c, false
 	}
-	if c.URL = w.address(at); !strings.Contains(c.URL, "?") {
-		c.URL = call.WithQuery(c.URL, w.query(firstOf(n, queryNames...)))
+	c.URL = w.address(at)
+	_, asked, _ := strings.Cut(c.URL, "?")
+	for pair := range strings.SplitSeq(w.query(firstOf(n, queryNames...)), "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.Contains("&"+asked, "&"+name+"=") { // recordings have it in both places
+			c.URL = call.WithQuery(c.URL, pair)
+		}
 	}
 	body := firstOf(n, bodyNames...)
 	if patterns := items(get(n, "bodyPatterns")); body == nil && len(patterns) > 0 { // of WireMock
@@ -236,8 +241,20 @@ func (w *walker) request(n *yaml.Node) (c call.Call, ok bool) {
 	return c, true
 }
 
-// address is a text, or Postman's object.
-func (w *walker) address(n *yaml.Node) string { return w.filled(text(cmp.Or(get(n, "raw"), n))) }
+// address is a text, or Postman's object: with raw, or host, path and query.
+func (w *walker) address(n *yaml.Node) string {
+	if raw := text(cmp.Or(get(n, "raw"), n)); raw != "" || get(n, "path") == nil {
+		return w.filled(raw)
+	}
+	joined := func(name, separator string) string {
+		var words []string
+		for _, word := range items(get(n, name)) {
+			words = append(words, text(word))
+		}
+		return cmp.Or(text(get(n, name)), strings.Join(words, separator))
+	}
+	return w.filled(joined("host", ".")+"/"+strings.TrimPrefix(joined("path", "/"), "/")) + w.filled(call.WithQuery("", w.query(get(n, "query"))))
+}
 
 // query is an object, a list of names and values, or a text as a query.
 func (w *walker) query(n *yaml.Node) string {

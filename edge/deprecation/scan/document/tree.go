@@ -71,14 +71,18 @@ func jsonTree(s *jsontext.Stream, depth int) (*yaml.Node, error) {
 		n.Kind = yaml.MappingNode
 		return n, s.Object(func(key string, line int) error {
 			value, err := jsonTree(s, depth+1)
-			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: line}, value)
+			if value != nil { // the text is not cut short in it
+				n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: line}, value)
+			}
 			return err
 		})
 	case c == '[':
 		n.Kind = yaml.SequenceNode
 		return n, s.Array(func() error {
 			value, err := jsonTree(s, depth+1)
-			n.Content = append(n.Content, value)
+			if value != nil {
+				n.Content = append(n.Content, value)
+			}
 			return err
 		})
 	}

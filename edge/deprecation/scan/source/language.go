@@ -19,6 +19,8 @@ type language struct {
 	bare     bool        // strings need no quotes
 	script   bool        // arguments need no brackets: get "/path", key: value
 	power    bool        // PowerShell: Verb-Noun -Name value
+	long     bool        // [[…]] is a string
+	regexp   bool        // /…/ is a pattern
 	dots     bool        // a dot joins, and is no member
 	words    bool        // names may hold a hyphen
 	typed    bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
@@ -32,7 +34,7 @@ var (
 	generic    = language{}
 	python     = language{comments: hashes, adjoin: true}
 	golang     = language{comments: cLike, backs: true}
-	javascript = language{comments: cLike, backs: true, inBack: true}
+	javascript = language{comments: cLike, backs: true, inBack: true, regexp: true}
 	java       = language{comments: cLike, typed: true}
 	rust       = language{comments: cLike}
 	cplus      = language{comments: cLike, adjoin: true}
@@ -44,7 +46,7 @@ var (
 	php        = language{comments: append(hashes, cLike...), fills: "$", dots: true}
 	perl       = language{comments: hashes, fills: "$", script: true, dots: true}
 	powershell = language{comments: [][2]string{{"<#", "#>"}, {"#", "\n"}}, fills: "$", lines: true, power: true, words: true}
-	lua        = language{comments: [][2]string{{"--[[", "]]"}, {"--", "\n"}}, script: true}
+	lua        = language{comments: [][2]string{{"--[[", "]]"}, {"--", "\n"}}, long: true, script: true}
 	elixir     = language{comments: hashes, fills: "#{", lines: true, script: true}
 	lisp       = language{comments: [][2]string{{";", "\n"}}, words: true}
 	hashed     = language{comments: hashes, bare: true}

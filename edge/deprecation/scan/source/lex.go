@@ -81,7 +81,7 @@ func (l *lexer) next() {
 		l.at++
 	case l.takesBack(c):
 		l.skipBreak()
-	case l.comment() || l.string():
+	case l.comment() || l.string() || l.pattern():
 	case beginsName(l.text[l.at:]):
 		l.name()
 	case c >= '0' && c <= '9':
@@ -130,6 +130,43 @@ func (l *lexer) comment() bool {
 		}
 		l.add(comment, rest[:to], l.at+to)
 		return true
+	}
+	return false
+}
+
+// pattern passes over /…/ where an operand is expected: no quote and no comment begins in it.
+func (l *lexer) pattern() bool {
+	if !l.lang.regexp || l.text[l.at] != '/' || l.patience < 0 || !l.expectsOperand() {
+		return false
+	}
+	class := false
+	for i := l.at + 1; i < len(l.text) && l.text[i] != '\n'; i++ {
+		switch c := l.text[i]; {
+		case c == '\\':
+			i++
+		case c == '[', c == ']':
+			class = c == '['
+		case c == '/' && !class:
+			l.add(mark, "/re/", i+1)
+			return true
+		}
+		l.patience--
+	}
+	return false
+}
+
+func (l *lexer) expectsOperand() bool {
+	if len(l.tokens) == 0 {
+		return true
+	}
+	last := l.tokens[len(l.tokens)-1]
+	switch last.kind {
+	case newline, comment:
+		return true
+	case mark:
+		return strings.IndexByte(")]}", last.text[len(last.text)-1]) < 0
+	case name:
+		return last.text == "return"
 	}
 	return false
 }

@@ -18,7 +18,7 @@ func (l *lexer) string() bool {
 	}
 	q := l.text[i]
 	if q != '"' && q != '\'' && q != '`' || prefix != "" && q == '`' {
-		return strings.HasPrefix(l.text[l.at:], "<<") && l.patience > 0 && l.document(l.text[l.at:])
+		return l.long(l.text[l.at:])
 	}
 	s := l.begun(i, prefix)
 	if i < l.unclosed[s.closing] || !l.closes(&s) {
@@ -44,6 +44,18 @@ func (l *lexer) begun(i int, prefix string) literal {
 	s.escapes = !strings.ContainsAny(s.prefix, "r@") && (q != '`' || s.template)
 	s.lines = len(s.quote) == 3 || q == '`' && l.lang.backs || l.lang.lines || verbatim
 	return s
+}
+
+// long reads Lua's [[…]], and here-documents.
+func (l *lexer) long(rest string) bool {
+	if l.lang.long && strings.HasPrefix(rest, "[[") {
+		n := strings.Index(rest, "]]")
+		if n > 0 {
+			l.addString(token{text: rest[2:n], raw: true}, l.at+n+2)
+		}
+		return n > 0
+	}
+	return strings.HasPrefix(rest, "<<") && l.patience > 0 && l.document(rest)
 }
 
 // literal is where a string stands, and how.

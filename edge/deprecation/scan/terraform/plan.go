@@ -1,65 +1,87 @@
 package terraform
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/jsontext"
 )
 
 // Plan reads a plan or a state as "terraform show -json" writes it, or a
 // state file of version 4, resource by resource. Resources of the vendor's
 // provider that stand for calls become these calls (provider.go); what else the
 // document holds, secrets among it, is passed over.
-func Plan(text []byte, out *call.Sink) error {
-	var d part
-	if err := json.Unmarshal(text, &d); err != nil {
+func Plan(r *bufio.Reader, s *call.Sink) error {
+	t := &planReader{Stream: jsontext.New(r), sink: s}
+	err := t.object(false, 0)
+	s.Stats.Lines = t.Line
+	if err != nil {
 		return err
 	}
-	if d.Modules != nil {
-		return errors.New("a state of version 3 or older: let a newer Terraform rewrite it, or use terraform show -json")
-	}
-	d.calls(false, out)
-	return nil
+	return t.End()
 }
 
-// part is a plan or a state, or what of it holds resources.
-type part struct {
-	Resources    []json.RawMessage `json:"resources"`
-	Changes      []json.RawMessage `json:"resource_changes"`
-	Values       *part             `json:"values"`
-	RootModule   *part             `json:"root_module"`
-	ChildModules []*part           `json:"child_modules"`
-	PriorState   *part             `json:"prior_state"`
-	Modules      json.RawMessage   `json:"modules"`
+// planReader is a plan or a state as it is being read.
+type planReader struct {
+	*jsontext.Stream
+	sink *call.Sink
 }
 
-// calls hands on the calls of the resources. dataOnly leaves managed ones out.
-func (d *part) calls(dataOnly bool, out *call.Sink) {
-	if d == nil {
-		return
+// modules bounds how deep modules may lie within each other.
+const modules = 500
+
+// resourceLimit bounds the text of one resource.
+const resourceLimit = 16 << 20
+
+// object reads the document, or what of it holds resources. dataOnly leaves managed
+// resources out.
+func (t *planReader) object(dataOnly bool, depth int) error {
+	if depth > modules {
+		return fmt.Errorf("modules nested more than %d deep", modules)
 	}
-	for _, text := range slices.Concat(d.Resources, d.Changes) {
-		var e element
-		if json.Unmarshal(text, &e) != nil {
-			out.Skip(0, "a resource of an unknown form")
-			continue
+	return t.Object(func(key string, _ int) error {
+		switch key {
+		case "resources", "resource_changes":
+			return t.Array(func() error { return t.element(dataOnly) })
+		case "values", "root_module":
+			return t.object(dataOnly, depth+1)
+		case "prior_state": // a plan's resource_changes leave data sources out that are already read
+			return t.object(true, depth+1)
+		case "child_modules":
+			return t.Array(func() error { return t.object(dataOnly, depth+1) })
+		case "modules":
+			return errors.New("a state of version 3 or older: let a newer Terraform rewrite it, or use terraform show -json")
 		}
-		if dataOnly && e.Mode != "data" {
-			continue
-		}
-		for _, r := range e.resources() {
-			for _, c := range r.calls() {
-				out.Offer(c)
-			}
+		return t.Skip()
+	})
+}
+
+// element reads one resource and hands on the calls of its instances.
+func (t *planReader) element(dataOnly bool) error {
+	text, cut, err := t.Raw(resourceLimit)
+	if err != nil {
+		return err
+	}
+	var e element
+	if cut || json.Unmarshal(text, &e) != nil {
+		t.sink.Skip(0, "a resource that is too long or of an unknown form")
+		return nil //nolint:nilerr // it is counted as skipped
+	}
+	t.sink.Stats.Lines++
+	if dataOnly && e.Mode != "data" {
+		return nil
+	}
+	for _, r := range e.resources() {
+		for _, c := range r.calls() {
+			t.sink.Offer(c)
 		}
 	}
-	for _, inner := range append(d.ChildModules, d.Values, d.RootModule) {
-		inner.calls(dataOnly, out)
-	}
-	d.PriorState.calls(true, out) // a plan's resource_changes leave data sources out that are already read
+	return t.sink.Stopped
 }
 
 // resource is one instance of a resource, from whichever kind of document.

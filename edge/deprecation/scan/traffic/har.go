@@ -55,24 +55,42 @@ type message struct {
 	PostData, Content struct{ Text, Encoding string }
 }
 
-// harMessage is how long a request or an answer with all its members may be, in lines.
-const harMessage = 4
+// harMember bounds the address and the headers of a request.
+const harMember = 256 << 10
+
+// read reads the members that a call is made of, each by itself: a body that is too long
+// does not take the address with it. It returns what of them could not be read.
+func (m *message) read(st *jsontext.Stream, longest int) (unread string, err error) {
+	members := map[string]any{"method": &m.Method, "url": &m.URL, "status": &m.Status, "headers": &m.Headers, "postData": &m.PostData, "content": &m.Content}
+	err = st.Object(func(key string, _ int) error {
+		into, known := members[key]
+		if !known {
+			return st.Skip()
+		}
+		text, cut, err := st.Raw(max(harMember, longest))
+		if err == nil && (cut || json.Unmarshal(text, into) != nil) {
+			unread = key
+		}
+		return err
+	})
+	return unread, err
+}
 
 func harEntry(st *jsontext.Stream, s *call.Sink) error {
 	e := entry{}
 	err := st.Object(func(key string, line int) error {
-		m := &message{}
+		m, what := &message{}, "the answer's "
 		switch {
 		case key == "request":
-			e.request, e.line = m, line
+			e.request, e.line, what = m, line, "the request's "
 		case key == "response" && (e.request == nil || s.Keep == nil || s.Keep([]byte(e.request.URL))):
 			e.response = m
 		default:
 			return st.Skip()
 		}
-		text, cut, err := st.Raw(harMessage * s.MaxLine)
-		if err == nil && (cut || json.Unmarshal(text, m) != nil) {
-			e.unread = "the " + key + " is too long, or a member of it is of another type"
+		unread, err := m.read(st, s.MaxLine)
+		if unread != "" {
+			e.unread = what + unread + " is too long or of another type"
 		}
 		return err
 	})
