@@ -266,3 +266,29 @@ func TestSMTP(t *testing.T) {
 		t.Errorf("to another machine without TLS: %v", err)
 	}
 }
+
+// TestSMTPHangs: a mail server that takes a connection and then says nothing does not hold up
+// the end of the process.
+func TestSMTPHangs(t *testing.T) {
+	listener := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { _ = listener.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = conn.Write([]byte("220 localhost\r\n"))
+		_, _ = conn.Read(make([]byte, 100))
+		stop() // the process is to end
+	}()
+	s := &SMTP{Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, TLS: "none", From: "seawall@example.com", To: []string{"ops@example.com"}}
+	began := time.Now()
+	if err := s.Send(ctx, begin); err == nil {
+		t.Error("a mail was sent to a server that says nothing")
+	}
+	if d := time.Since(began); d > timeout/4 {
+		t.Errorf("it took %s to give up", d)
+	}
+}
