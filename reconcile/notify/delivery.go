@@ -20,6 +20,7 @@ type delivery struct {
 	// Used by learn alone:
 	judge    *judge
 	digested time.Time
+	behind   bool // what it knows could not be kept
 
 	mu      sync.Mutex
 	unkept  map[string]bool // ids of messages that wait and could not be kept
@@ -60,14 +61,15 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) 
 		messages[i] = redacted(d.Template.apply(messages[i]))
 	}
 	late := d.late()
-	if len(messages)+len(late) == 0 && !first {
+	if len(messages)+len(late) == 0 && !first && !d.behind {
 		return
 	}
 	open := d.open()
 	err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, append(late, messages...))
-	if err != nil && len(late) == 0 && ctx.Err() == nil {
+	if err != nil && !d.behind && ctx.Err() == nil {
 		d.config.Log.Warn("notifications cannot be kept before they are sent; a restart may lose them", "route", d.Name, "error", err.Error())
 	}
+	d.behind = err != nil
 	d.mu.Lock()
 	d.waiting, d.opened = append(d.waiting, messages...), open
 	clear(d.unkept)

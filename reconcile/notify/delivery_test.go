@@ -1,0 +1,48 @@
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// answers is a sender that gives an answer.
+type answers struct{ err error }
+
+func (a answers) Send(context.Context, Message) error { return a.err }
+
+// routeTo is a route at work that sends to a sender and keeps what it knows on a disk; said is
+// what was said of it, "failed" or "worked".
+func routeTo(t *testing.T, d reconcile.Outbox, to Sender) (route *delivery, said *[]string) {
+	t.Helper()
+	said = new([]string)
+	s := New(Config{
+		Outbox: d, Log: slog.New(slog.DiscardHandler), Count: func(string) {}, Routes: []Route{{Name: "ops", Least: Info, Sender: to}},
+		Failed: func(string, error) { *said = append(*said, "failed") }, Worked: func(string) { *said = append(*said, "worked") },
+	})
+	if err := s.read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s.routes[0], said
+}
+
+// TestKeptOnceTheDiskWorks: what a route knows is kept once that works again, also where the
+// messages that say so were sent meanwhile: a restart would begin the same cause once more.
+func TestKeptOnceTheDiskWorks(t *testing.T) {
+	d := &disk{routes: map[string]reconcile.Kept{}}
+	route, _ := routeTo(t, d, answers{})
+	d.fails = true
+	causes := []Cause{{Key: "outage/git/", About: AboutOutage, Severity: Critical, Since: at}}
+	route.learn(t.Context(), whole(at), causes)
+	m, ok := route.first()
+	if !ok || !route.try(t.Context(), m) {
+		t.Fatal("it is not sent while the disk is full")
+	}
+	d.fails = false
+	route.learn(t.Context(), whole(at.Add(every)), causes)
+	if again, _ := routeTo(t, d, answers{}); len(again.opened) != 1 {
+		t.Errorf("after a restart the route knows of %d causes, want 1", len(again.opened))
+	}
+}
