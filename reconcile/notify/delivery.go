@@ -171,7 +171,8 @@ func (d *delivery) try(ctx context.Context, m Message) bool {
 		return true
 	case ctx.Err() != nil:
 		return false
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrRefused): // this one, or each one, as the key of the route is wrong
+		d.config.Failed(d.Name, err)
 		d.config.Log.Error("a notification was refused and is dropped", "route", d.Name, "cause", m.Cause, "state", string(m.State), "error", err.Error())
 		d.done(ctx, m, OutcomeRefused)
 		return true
@@ -200,7 +201,9 @@ func (d *delivery) send(ctx context.Context, m Message) error {
 // the same id.
 func (d *delivery) done(ctx context.Context, m Message, outcome string) {
 	d.config.Count(outcome)
-	d.config.Worked(d.Name)
+	if outcome == OutcomeSent {
+		d.config.Worked(d.Name)
+	}
 	if err := d.config.Outbox.Posted(context.WithoutCancel(ctx), m.ID); err != nil {
 		d.config.Log.Warn("a notification that was sent could not be forgotten; a restart sends it once more", "route", d.Name, "id", m.ID, "error", err.Error())
 	}

@@ -46,3 +46,16 @@ func TestKeptOnceTheDiskWorks(t *testing.T) {
 		t.Errorf("after a restart the route knows of %d causes, want 1", len(again.opened))
 	}
 }
+
+// TestARefusalIsNoSuccess: a route whose messages are refused, for example as its key is wrong,
+// is one that does not work: the other routes report it.
+func TestARefusalIsNoSuccess(t *testing.T) {
+	route, said := routeTo(t, Forgetful{}, answers{ErrRefused})
+	route.waiting = []Message{begin}
+	if !route.try(t.Context(), begin) {
+		t.Error("a message that is refused holds up those behind it")
+	}
+	if len(*said) != 1 || (*said)[0] != "failed" {
+		t.Errorf("of the route is said %v, want failed", *said)
+	}
+}
