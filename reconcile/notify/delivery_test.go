@@ -4,8 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // answers is a sender that gives an answer.
@@ -57,5 +59,28 @@ func TestARefusalIsNoSuccess(t *testing.T) {
 	}
 	if len(*said) != 1 || (*said)[0] != "failed" {
 		t.Errorf("of the route is said %v, want failed", *said)
+	}
+}
+
+// TestAnOtherTimeHasAnotherID: a cause that begins again is another one on the other side, also
+// where what it is about keeps its time.
+func TestAnOtherTimeHasAnotherID(t *testing.T) {
+	j := newJudge("ops", Info, nil)
+	blocked := inspect.Group{Outcome: inspect.Blocked, By: "plan", Count: 1, Since: at}
+	var got []Message
+	for i, present := range []bool{true, true, false, false, true, true, false, false} {
+		s := whole(at.Add(time.Duration(i) * 2 * steady))
+		var groups []inspect.Group
+		if present {
+			groups = append(groups, blocked)
+		}
+		got = append(got, j.next(s, Causes(s, groups))...)
+	}
+	const cause = "zones/blocked/plan"
+	if want := cause + " begins, " + cause + " ends, " + cause + " begins, " + cause + " ends"; says(got) != want {
+		t.Fatalf("got %s, want %s", says(got), want)
+	}
+	if got[0].ID == got[2].ID || got[1].ID == got[3].ID || got[0].Incident() == got[2].Incident() || got[2].Incident() != got[3].Incident() {
+		t.Errorf("ids %s, %s, %s, %s", got[0].ID, got[1].ID, got[2].ID, got[3].ID)
 	}
 }

@@ -27,12 +27,17 @@ type judge struct {
 	// since is when a cause that is not reported was seen first, gone when one that is
 	// reported was missed first.
 	since, gone map[string]time.Time
+	// ended is when a cause that was reported has ended.
+	ended map[string]time.Time
 	// before are the causes that an earlier process has reported and this one has not seen.
 	before map[string]bool
 }
 
 func newJudge(route string, least Severity, open []Open) *judge {
-	j := &judge{route: route, least: least, open: map[string]Open{}, since: map[string]time.Time{}, gone: map[string]time.Time{}, before: map[string]bool{}}
+	j := &judge{
+		route: route, least: least, open: map[string]Open{}, since: map[string]time.Time{}, gone: map[string]time.Time{},
+		ended: map[string]time.Time{}, before: map[string]bool{},
+	}
 	for _, o := range open {
 		j.open[o.Cause] = o
 		j.before[o.Cause] = true
@@ -56,6 +61,9 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 			continue
 		}
 		delete(j.since, c.Key)
+		if ended, before := j.ended[c.Key]; before && !c.Since.After(ended) {
+			c.Since = now // another time, with ids of its own
+		}
 		j.open[c.Key] = Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Since: c.Since}
 		messages = append(messages, Message{
 			ID: idOf(j.route, c.Key, Begins, c.Since), Route: j.route, Cause: c.Key, About: c.About, State: Begins, Severity: c.Severity,
@@ -70,6 +78,7 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 		}
 		delete(j.open, key)
 		delete(j.gone, key)
+		j.ended[key] = now
 		delete(j.before, key)
 		messages = append(messages, Message{
 			ID: idOf(j.route, key, Ends, o.Since), Route: j.route, Cause: key, About: o.About, State: Ends, Severity: o.Severity,
