@@ -153,7 +153,7 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	if o.held = nil; d.Held == nil {
 		return
 	}
-	o.held = &inspect.Held{Author: bounded(p.Author), Reason: bounded(d.Held.Reason), Fix: fixOf(p, *d.Held), Since: now}
+	o.held = &inspect.Held{Commit: p.Commit, Author: bounded(p.Author), Reason: bounded(d.Held.Reason), Fix: fixOf(p, *d.Held), Since: now}
 	for _, p := range d.Held.Problems[:min(len(d.Held.Problems), mostDecisions)] {
 		o.held.Problems = append(o.held.Problems, bounded(fmt.Sprintf("%s: %s", p.Origin, p.Message)))
 	}

@@ -84,3 +84,22 @@ func TestAnOtherTimeHasAnotherID(t *testing.T) {
 		t.Errorf("ids %s, %s, %s, %s", got[0].ID, got[1].ID, got[2].ID, got[3].ID)
 	}
 }
+
+// TestACommitIsHeldUnderItsName: while a newer commit was fetched and nothing is decided of it,
+// it is not the one that is held; and the one that an earlier process has reported is not over.
+func TestACommitIsHeldUnderItsName(t *testing.T) {
+	s := whole(at)
+	s.Commit = inspect.Commit{Wanted: "bbbb", Held: &inspect.Held{Commit: "aaaa", Reason: "a mistake", Since: at}}
+	if all := Causes(s, nil); len(all) != 1 || all[0].Key != "commit/aaaa" {
+		t.Errorf("causes %+v", all)
+	}
+	j := newJudge("ops", Info, []Open{{Cause: "commit/aaaa", About: AboutCommit, Since: at}})
+	s.Commit.Held, s.Source.Looking = nil, at
+	if got := j.next(s, Causes(s, nil)); len(got) > 0 {
+		t.Errorf("%s before it was decided", says(got))
+	}
+	s.Source.Looking = time.Time{}
+	if got := j.next(s, Causes(s, nil)); says(got) != "commit/aaaa ends" {
+		t.Errorf("got %q, want the end", says(got))
+	}
+}

@@ -136,8 +136,8 @@ func seenOver(o Open, s inspect.Status) bool {
 			return !s.Source.LastSuccess.IsZero()
 		}
 		return settled && !s.Zones.Observed.IsZero()
-	case AboutCommit:
-		return !s.Source.LastSuccess.IsZero()
+	case AboutCommit: // what was fetched is decided once the look has ended
+		return !s.Source.LastSuccess.IsZero() && s.Source.Looking.IsZero()
 	case AboutZones:
 		unread := s.Zones.Outcomes[inspect.NotRead] + s.Zones.Outcomes[inspect.Pending] + s.Zones.Outcomes[inspect.Unknown]
 		return s.Zones.Declared > 0 && unread == 0

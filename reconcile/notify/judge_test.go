@@ -127,7 +127,7 @@ func TestNotReadIsNotInOrder(t *testing.T) {
 // TestCauses: each is about one thing, and its key has neither a text nor a time.
 func TestCauses(t *testing.T) {
 	s := whole(at)
-	s.Commit = inspect.Commit{Wanted: "4f2a00000000000", InForce: "1d9f", Held: &inspect.Held{Reason: "it removes 30 of 40 zones", Author: "Ada", Since: at, Fix: "approve it"}}
+	s.Commit = inspect.Commit{Wanted: "4f2a00000000000", InForce: "1d9f", Held: &inspect.Held{Commit: "4f2a00000000000", Reason: "it removes 30 of 40 zones", Author: "Ada", Since: at, Fix: "approve it"}}
 	s.Rollout = &inspect.Rollout{Waves: 3, Open: 1, Halted: "2 zones have failed"}
 	s.Outages = []reconcile.Outage{
 		{Subject: reconcile.OutageZone, Name: "a.example, b.example", Cause: "no answer", Since: at, Zones: 2},
