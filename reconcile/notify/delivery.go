@@ -222,11 +222,21 @@ func (d *delivery) refresh(ctx context.Context) {
 		return
 	}
 	d.mu.Lock()
-	open := d.opened
+	opened := d.opened
 	d.mu.Unlock()
+	if len(opened) == 0 {
+		return
+	}
+	open := make([]Message, len(opened))
+	for i, o := range opened {
+		open[i] = redacted(d.Template.apply(o.begins(d.Name)))
+	}
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	if err := r.Refresh(ctx, open); err != nil && ctx.Err() == nil {
+	switch err := r.Refresh(ctx, open); {
+	case err == nil:
+		d.config.Worked(d.Name)
+	case !errors.Is(err, context.Canceled): // the process does not end
 		d.config.Failed(d.Name, err)
 	}
 }

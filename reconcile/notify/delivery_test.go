@@ -3,9 +3,11 @@ package notify
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -14,6 +16,18 @@ import (
 type answers struct{ err error }
 
 func (a answers) Send(context.Context, Message) error { return a.err }
+
+// repeats is a sender that is told again what is open.
+type repeats struct {
+	answers
+	fails error
+	got   []Message
+}
+
+func (r *repeats) Refresh(_ context.Context, open []Message) error {
+	r.got = open
+	return r.fails
+}
 
 // routeTo is a route at work that sends to a sender and keeps what it knows on a disk; said is
 // what was said of it, "failed" or "worked".
@@ -101,5 +115,31 @@ func TestACommitIsHeldUnderItsName(t *testing.T) {
 	s.Source.Looking = time.Time{}
 	if got := j.next(s, Causes(s, nil)); says(got) != "commit/aaaa ends" {
 		t.Errorf("got %q, want the end", says(got))
+	}
+}
+
+// TestRepeatedAsSent: what is repeated to Alertmanager is what was sent: with its text, by the
+// template of the route and without secrets.
+func TestRepeatedAsSent(t *testing.T) {
+	again := &repeats{}
+	route, said := routeTo(t, &disk{routes: map[string]reconcile.Kept{}}, again)
+	route.Template = must(ParseTemplate("{{.State}}: {{.Title}} ({{.Zones}})", ""))
+	const token = "tests-alone-0123456789abcdef-4567"
+	edge.NewSecret(token)
+	route.learn(t.Context(), whole(at), []Cause{{Key: "outage/git/", About: AboutOutage, Severity: Critical, Since: at, Title: "git: " + token, Text: "what to do", Zones: 3}})
+	sent, _ := route.first()
+	route.refresh(t.Context())
+	if len(again.got) != 1 || again.got[0].Title != sent.Title || again.got[0].Text != sent.Text || sent.Title == "" {
+		t.Errorf("repeated %+v, sent %+v", again.got, sent)
+	}
+	if strings.Contains(sent.Title, token) {
+		t.Errorf("a secret was sent: %s", sent.Title)
+	}
+	again.fails = errDisk
+	route.refresh(t.Context())
+	again.fails = nil
+	route.refresh(t.Context())
+	if strings.Join(*said, " ") != "worked failed worked" {
+		t.Errorf("of the route is said %v", *said)
 	}
 }

@@ -64,11 +64,11 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 		if ended, before := j.ended[c.Key]; before && !c.Since.After(ended) {
 			c.Since = now // another time, with ids of its own
 		}
-		j.open[c.Key] = Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Since: c.Since}
-		messages = append(messages, Message{
-			ID: idOf(j.route, c.Key, Begins, c.Since), Route: j.route, Cause: c.Key, About: c.About, State: Begins, Severity: c.Severity,
-			Title: c.Title, Text: c.Text, Since: c.Since, At: now, Zones: c.Zones,
-		})
+		o := Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Text: c.Text, Since: c.Since, Zones: c.Zones}
+		j.open[c.Key] = o
+		m := o.begins(j.route)
+		m.At = now
+		messages = append(messages, m)
 	}
 	maps.DeleteFunc(j.since, func(key string, _ time.Time) bool { return !present[key] })
 	for _, key := range slices.Sorted(maps.Keys(j.open)) {

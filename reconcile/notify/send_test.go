@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -156,7 +157,7 @@ func TestAlertmanager(t *testing.T) {
 	url, got := receiver(t, &status)
 	a := must(NewAlertmanager(url, "edge-1", time.Now, nil))
 	send(t, a, begin, end)
-	if err := errors.Join(a.Refresh(t.Context(), nil), a.Refresh(t.Context(), []Open{{Cause: begin.Cause, About: begin.About, Severity: Critical, Since: at}})); err != nil {
+	if err := a.Refresh(t.Context(), []Message{begin}); err != nil {
 		t.Fatal(err)
 	}
 	all := got()
@@ -166,6 +167,9 @@ func TestAlertmanager(t *testing.T) {
 	labels := func(i int) string { return string(must(json.Marshal(all[i].body["labels"]))) }
 	if labels(0) != labels(1) || labels(0) != labels(2) {
 		t.Errorf("labels %s, %s, %s", labels(0), labels(1), labels(2))
+	}
+	if fmt.Sprint(all[2].body["annotations"]) != fmt.Sprint(all[0].body["annotations"]) {
+		t.Errorf("repeated as %v, want %v", all[2].body["annotations"], all[0].body["annotations"])
 	}
 	if end := all[1].body["endsAt"]; end != "2026-03-01T02:05:00Z" {
 		t.Errorf("the end is %v", end)
