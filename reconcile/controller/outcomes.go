@@ -120,6 +120,19 @@ func (o *outcomes) of(id edge.Scope) (lastLook, bool) {
 	return l, ok
 }
 
+// notable returns what is kept of the zones that are not as declared.
+func (o *outcomes) notable() map[edge.Scope]lastLook {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	some := map[edge.Scope]lastLook{}
+	for id, l := range o.zones {
+		if l.notable != nil {
+			some[id] = l
+		}
+	}
+	return some
+}
+
 // knows reports whether a zone was looked at.
 func (o *outcomes) knows(id edge.Scope) bool {
 	_, ok := o.of(id)
