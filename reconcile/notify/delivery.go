@@ -111,7 +111,7 @@ func (d *delivery) digest(ctx context.Context, now time.Time) (Message, bool) {
 	switch {
 	case d.Digest == nil:
 		return Message{}, false
-	case d.digested.IsZero():
+	case d.digested.IsZero(), d.digested.After(now): // or the clock was ahead
 		d.digested = now // the first one begins now
 		return Message{}, false
 	case d.Digest.Next(d.digested).After(now):

@@ -143,3 +143,30 @@ func TestRepeatedAsSent(t *testing.T) {
 		t.Errorf("of the route is said %v", *said)
 	}
 }
+
+// TestNoRouteIsLeft: a daemon from which the last route was taken forgets what was kept for it,
+// as it does of one among several: it is not sent when the route comes back.
+func TestNoRouteIsLeft(t *testing.T) {
+	d := &disk{routes: map[string]reconcile.Kept{"ops": {}}}
+	New(Config{Outbox: d, Log: slog.New(slog.DiscardHandler)}).Run(t.Context()) // returns: there is nothing to do
+	if len(d.routes) > 0 {
+		t.Errorf("kept %v", d.routes)
+	}
+}
+
+// TestADigestAfterTheClockWasAhead: a clock that was years ahead for a moment costs one digest,
+// and not those of years.
+func TestADigestAfterTheClockWasAhead(t *testing.T) {
+	route, _ := routeTo(t, Forgetful{}, answers{})
+	route.Digest = must(reconcile.ParseSchedule("0 8 * * *", time.UTC))
+	route.config.Summary = func(context.Context, time.Time, time.Time) (Summary, error) { return Summary{}, nil }
+	digests := 0
+	for _, now := range []time.Time{at.AddDate(5, 0, 0), at, at.AddDate(0, 0, 1), at.AddDate(0, 0, 2)} {
+		if _, due := route.digest(t.Context(), now); due {
+			digests++
+		}
+	}
+	if digests != 2 {
+		t.Errorf("%d digests in two days, want 2", digests)
+	}
+}

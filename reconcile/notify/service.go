@@ -77,7 +77,7 @@ type Service struct {
 // New returns a service; what was kept is read by [Service.Run].
 func New(c Config) *Service { return &Service{config: c} }
 
-// Run looks, judges and sends until ctx ends. What is not sent by then is kept.
+// Run looks, judges and sends until ctx ends; without routes it forgets those of before. What is not sent by then is kept.
 func (s *Service) Run(ctx context.Context) {
 	if !s.recall(ctx) {
 		return
@@ -89,6 +89,9 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	if h := s.config.Heartbeat; h != nil {
 		all.Go(func() { h.run(ctx, s.config) })
+	}
+	if len(s.routes) == 0 {
+		return // once its heartbeat has ended, where there is one
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
