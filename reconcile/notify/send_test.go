@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/emersion/go-smtp"
 
@@ -97,7 +98,13 @@ func TestSlack(t *testing.T) {
 		"*[CRITICAL] Outage of git: &lt;!channel&gt; no route*\ncheck ∗the∗ network",
 		"*[ENDED] Outage of git: &lt;!channel&gt; no route*\nIt lasted 5m0s.",
 	}
-	for i, r := range got() {
+	long := begin
+	long.Text = strings.Repeat("<é", 3000)
+	send(t, must(NewSlack(url, nil)), long)
+	if text := got()[2].body["text"].(string); len(text) > 2000 || !utf8.ValidString(text) {
+		t.Errorf("a text of %d bytes: Discord refuses more than 2000 characters", len(text))
+	}
+	for i, r := range got()[:2] {
 		if r.body["text"] != want[i] {
 			t.Errorf("got %q, want %q", r.body["text"], want[i])
 		}
