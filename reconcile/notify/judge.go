@@ -14,6 +14,9 @@ const (
 	// steady is for how long zones must need a person, or must not any more, before that is
 	// reported: a zone that is refused is often approved or corrected within the minute.
 	steady = time.Minute
+	// unsure is that time for an end while some zones are not known: what needs a person may be
+	// one of these, as after an outage, until each zone is read again.
+	unsure = time.Hour
 	// inherited is how long after the start an outage that an earlier process has reported is
 	// believed without a sign of it: by then it would have been found again (see package outage).
 	inherited = 5 * time.Minute
@@ -57,7 +60,7 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 		present[c.Key] = true
 		delete(j.gone, c.Key)
 		delete(j.before, c.Key)
-		if _, known := j.open[c.Key]; known || covered(c.About) || !lasts(j.since, c.Key, c.About, now) {
+		if _, known := j.open[c.Key]; known || covered(c.About) || !lasts(j.since, c.Key, c.About, now, steady) {
 			continue
 		}
 		delete(j.since, c.Key)
@@ -71,9 +74,13 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 		messages = append(messages, m)
 	}
 	maps.DeleteFunc(j.since, func(key string, _ time.Time) bool { return !present[key] })
+	calm := steady
+	if unread(s.Zones) > 0 {
+		calm = unsure
+	}
 	for _, key := range slices.Sorted(maps.Keys(j.open)) {
 		o := j.open[key]
-		if present[key] || covered(o.About) || j.before[key] && !seenOver(o, s) || !lasts(j.gone, key, o.About, now) {
+		if present[key] || covered(o.About) || j.before[key] && !seenOver(o, s) || !lasts(j.gone, key, o.About, now, calm) {
 			continue
 		}
 		delete(j.open, key)
@@ -89,14 +96,14 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 }
 
 // lasts reports whether something was seen for long enough, and notes when it was seen first.
-func lasts(first map[string]time.Time, key string, about About, now time.Time) bool {
+func lasts(first map[string]time.Time, key string, about About, now time.Time, long time.Duration) bool {
 	if about != AboutZones {
 		return true // an outage has its own time to settle, and a person decides the rest
 	}
 	if _, ok := first[key]; !ok {
 		first[key] = now
 	}
-	return now.Sub(first[key]) >= steady
+	return now.Sub(first[key]) >= long
 }
 
 // coveredBy says which causes follow from an outage that lasts, so that they neither begin
@@ -139,11 +146,15 @@ func seenOver(o Open, s inspect.Status) bool {
 	case AboutCommit: // what was fetched is decided once the look has ended
 		return !s.Source.LastSuccess.IsZero() && s.Source.Looking.IsZero()
 	case AboutZones:
-		unread := s.Zones.Outcomes[inspect.NotRead] + s.Zones.Outcomes[inspect.Pending] + s.Zones.Outcomes[inspect.Unknown]
-		return s.Zones.Declared > 0 && unread == 0
+		return s.Zones.Declared > 0 && unread(s.Zones) == 0
 	case AboutToken:
 		return settled && !s.Tokens.LookedAt.IsZero()
 	default:
 		return settled
 	}
+}
+
+// unread is how many zones are not known as they are now.
+func unread(z inspect.Zones) int {
+	return z.Outcomes[inspect.NotRead] + z.Outcomes[inspect.Pending] + z.Outcomes[inspect.Unknown]
 }

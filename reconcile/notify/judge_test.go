@@ -54,6 +54,32 @@ func TestAnOutageOfAllZonesIsOneMessage(t *testing.T) {
 	}
 }
 
+// TestReadAgainIsNotOver: after an outage of a large fleet it takes a while until each zone is
+// read again. What one that was not needs a person for is not over; a zone that cannot be read
+// for long holds up no end.
+func TestReadAgainIsNotOver(t *testing.T) {
+	j := newJudge("ops", Warning, nil)
+	blocked := inspect.Group{Outcome: inspect.Blocked, By: "plan", Count: 1, Since: at}
+	var got []Message
+	s := whole(at)
+	look := func(d time.Duration, unknown int, groups ...inspect.Group) {
+		s.Zones.Outcomes[inspect.Unknown] = unknown
+		for end := s.At.Add(d); s.At.Before(end); s.At = s.At.Add(every) {
+			got = append(got, j.next(s, Causes(s, groups))...)
+		}
+	}
+	look(2*time.Minute, 0, blocked)
+	look(40*time.Minute, 5000)
+	look(time.Minute, 100, blocked)
+	if says(got) != "zones/blocked/plan begins" {
+		t.Errorf("got %s", says(got))
+	}
+	look(2*time.Hour, 1)
+	if says(got) != "zones/blocked/plan begins, zones/blocked/plan ends" {
+		t.Errorf("got %s", says(got))
+	}
+}
+
 // TestSteady: zones that need a person for less than a minute are not reported, neither is
 // their end before they have not for a minute.
 func TestSteady(t *testing.T) {
