@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 
 	"github.com/seawall-dev/seawall/edge/redact"
 )
@@ -27,6 +28,20 @@ const mostHeld = 500
 // fewer than [redact.Shortest] bytes is too common a word for that.
 func NewSecret(value string) Secret {
 	held.Add(value)
+	return Secret{value}
+}
+
+// NewAddress wraps an address that is a secret, such as a webhook's. [Redact] takes out what
+// follows the host, and a user and password; the host may be in the names of zones, and of
+// other services.
+func NewAddress(value string) Secret {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" {
+		return NewSecret(value)
+	}
+	held.Add(u.User.String())
+	held.Add(u.RequestURI())
+	held.Add(u.Fragment)
 	return Secret{value}
 }
 

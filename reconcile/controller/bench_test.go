@@ -191,3 +191,23 @@ func cpuTime(b *testing.B) time.Duration {
 	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+// BenchmarkNeedPerson10000 looks for zones that need a person, as each route of notifications
+// does every two seconds; beside it what counting all zones costs, as its status does.
+func BenchmarkNeedPerson10000(b *testing.B) {
+	f := newBenchFleet(b)
+	f.open(b)
+	f.prove(b)
+	b.Run("zones", func(b *testing.B) {
+		for b.Loop() {
+			if groups := f.heart.NeedPerson(nil); len(groups) > 0 {
+				b.Fatal(groups)
+			}
+		}
+	})
+	b.Run("counts", func(b *testing.B) {
+		for b.Loop() {
+			_ = f.heart.view().zones()
+		}
+	})
+}

@@ -23,10 +23,17 @@ func (v view) needPerson(labels guard.Labels) []inspect.Group {
 	if v.g == nil {
 		return nil
 	}
+	notable := v.outcomes.notable()
+	if len(notable) == 0 {
+		return nil
+	}
 	for _, z := range v.g.State.EachZone() {
-		last, looked := v.outcomes.of(z.Scope)
-		outcome := v.outcome(z.Scope, last, looked)
-		if last.notable == nil || !outcome.NeedsPerson() || !labels.Selects(z.Labels) {
+		last, ok := notable[z.Scope]
+		if !ok || !labels.Selects(z.Labels) {
+			continue
+		}
+		outcome := v.outcome(z.Scope, last, true)
+		if !outcome.NeedsPerson() {
 			continue
 		}
 		i := slices.IndexFunc(last.notable.decisions, func(d inspect.Decision) bool { return d.Outcome == outcome })

@@ -120,6 +120,19 @@ func (o *outcomes) of(id edge.Scope) (lastLook, bool) {
 	return l, ok
 }
 
+// notable returns what is kept of the zones that are not as declared.
+func (o *outcomes) notable() map[edge.Scope]lastLook {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	some := map[edge.Scope]lastLook{}
+	for id, l := range o.zones {
+		if l.notable != nil {
+			some[id] = l
+		}
+	}
+	return some
+}
+
 // knows reports whether a zone was looked at.
 func (o *outcomes) knows(id edge.Scope) bool {
 	_, ok := o.of(id)
@@ -153,7 +166,7 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	if o.held = nil; d.Held == nil {
 		return
 	}
-	o.held = &inspect.Held{Author: bounded(p.Author), Reason: bounded(d.Held.Reason), Fix: fixOf(p, *d.Held), Since: now}
+	o.held = &inspect.Held{Commit: p.Commit, Author: bounded(p.Author), Reason: bounded(d.Held.Reason), Fix: fixOf(p, *d.Held), Since: now}
 	for _, p := range d.Held.Problems[:min(len(d.Held.Problems), mostDecisions)] {
 		o.held.Problems = append(o.held.Problems, bounded(fmt.Sprintf("%s: %s", p.Origin, p.Message)))
 	}

@@ -97,6 +97,7 @@ type Changes struct {
 
 // Held says why the wanted commit is not in force.
 type Held struct {
+	Commit   string    `json:"-"`                // which is held: a newer one may be fetched already
 	Author   string    `json:"author,omitempty"` // of the commit, as it says itself; empty: not known
 	Reason   string    `json:"reason"`
 	Problems []string  `json:"problems,omitempty"` // the first of them

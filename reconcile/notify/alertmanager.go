@@ -22,9 +22,10 @@ type alertmanagerAlert struct {
 	EndsAt      time.Time         `json:"endsAt"`
 }
 
-// Refresher is a [Sender] that needs to be told again what is open, each [RefreshEvery].
+// Refresher is a [Sender] that needs to be told again what is open, each [RefreshEvery]: the
+// beginnings, as they were sent.
 type Refresher interface {
-	Refresh(context.Context, []Open) error
+	Refresh(context.Context, []Message) error
 }
 
 const (
@@ -53,29 +54,24 @@ func (a *Alertmanager) Send(ctx context.Context, m Message) error {
 		end = a.Now().Add(RefreshEvery)
 	default:
 	}
-	alert := a.alert(Open{Cause: m.Cause, About: m.About, Severity: m.Severity, Title: m.Title, Since: m.Since}, end)
-	alert.Annotations["description"] = m.Text
-	return a.post(ctx, a.URL, []alertmanagerAlert{alert}, nil)
+	return a.post(ctx, a.URL, []alertmanagerAlert{a.alert(m, end)}, nil)
 }
 
 // Refresh implements [Refresher].
-func (a *Alertmanager) Refresh(ctx context.Context, open []Open) error {
-	if len(open) == 0 {
-		return nil
-	}
+func (a *Alertmanager) Refresh(ctx context.Context, open []Message) error {
 	alerts := make([]alertmanagerAlert, 0, len(open))
-	for _, o := range open {
-		alerts = append(alerts, a.alert(o, a.Now().Add(believed)))
+	for _, m := range open {
+		alerts = append(alerts, a.alert(m, a.Now().Add(believed)))
 	}
 	return a.post(ctx, a.URL, alerts, nil)
 }
 
-func (a *Alertmanager) alert(o Open, end time.Time) alertmanagerAlert {
+func (a *Alertmanager) alert(m Message, end time.Time) alertmanagerAlert {
 	return alertmanagerAlert{
 		Labels: map[string]string{
-			"alertname": "Seawall", "cause": o.Cause, "about": string(o.About), "severity": string(o.Severity), "instance": a.Source,
+			"alertname": "Seawall", "cause": m.Cause, "about": string(m.About), "severity": string(m.Severity), "instance": a.Source,
 		},
-		Annotations: map[string]string{"summary": o.Title},
-		StartsAt:    o.Since, EndsAt: end,
+		Annotations: map[string]string{"summary": m.Title, "description": m.Text},
+		StartsAt:    m.Since, EndsAt: end,
 	}
 }

@@ -69,8 +69,8 @@ func Causes(s inspect.Status, groups []inspect.Group) []Cause {
 	}
 	if held := s.Commit.Held; held != nil {
 		all = append(all, Cause{
-			Key: "commit/" + s.Commit.Wanted, About: AboutCommit, Severity: Warning, Since: held.Since,
-			Title: "Commit " + short(s.Commit.Wanted) + " is not accepted: " + held.Reason,
+			Key: "commit/" + held.Commit, About: AboutCommit, Severity: Warning, Since: held.Since,
+			Title: "Commit " + short(held.Commit) + " is not accepted: " + held.Reason,
 			Text:  lines(by(held.Author), strings.Join(held.Problems, "\n"), "The last good commit stays in force.", held.Fix),
 		})
 	}

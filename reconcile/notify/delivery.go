@@ -21,6 +21,8 @@ type delivery struct {
 	// Used by learn alone:
 	judge    *judge
 	digested time.Time
+	behind   bool           // what it knows could not be kept
+	news     []radar.Report // that no message was made of yet
 
 	mu      sync.Mutex
 	unkept  map[string]bool // ids of messages that wait and could not be kept
@@ -48,11 +50,12 @@ func (d *delivery) wake() {
 // learn has the route know what is wrong, and keeps the messages that say so before any of
 // them is sent. Where they cannot be kept they are sent all the same, as a full disk is one of
 // the things to report; and they are kept as soon as that works.
-func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause, news ...radar.Report) {
+func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) {
 	if d.full() {
 		return
 	}
-	messages := append(d.judge.next(s, causes), published(d.Name, d.Least, news, s.At)...)
+	messages := append(d.judge.next(s, causes), published(d.Name, d.Least, d.news, s.At)...)
+	d.news = nil
 	first := d.digested.IsZero() && d.Digest != nil
 	if m, due := d.digest(ctx, s.At); due {
 		messages = append(messages, m)
@@ -61,14 +64,15 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause, 
 		messages[i] = redacted(d.Template.apply(messages[i]))
 	}
 	late := d.late()
-	if len(messages)+len(late) == 0 && !first {
+	if len(messages)+len(late) == 0 && !first && !d.behind {
 		return
 	}
 	open := d.open()
 	err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, append(late, messages...))
-	if err != nil && len(late) == 0 && ctx.Err() == nil {
+	if err != nil && !d.behind && ctx.Err() == nil {
 		d.config.Log.Warn("notifications cannot be kept before they are sent; a restart may lose them", "route", d.Name, "error", err.Error())
 	}
+	d.behind = err != nil
 	d.mu.Lock()
 	d.waiting, d.opened = append(d.waiting, messages...), open
 	clear(d.unkept)
@@ -110,7 +114,7 @@ func (d *delivery) digest(ctx context.Context, now time.Time) (Message, bool) {
 	switch {
 	case d.Digest == nil:
 		return Message{}, false
-	case d.digested.IsZero():
+	case d.digested.IsZero(), d.digested.After(now): // or the clock was ahead
 		d.digested = now // the first one begins now
 		return Message{}, false
 	case d.Digest.Next(d.digested).After(now):
@@ -170,7 +174,8 @@ func (d *delivery) try(ctx context.Context, m Message) bool {
 		return true
 	case ctx.Err() != nil:
 		return false
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrRefused): // this one, or each one, as the key of the route is wrong
+		d.config.Failed(d.Name, err)
 		d.config.Log.Error("a notification was refused and is dropped", "route", d.Name, "cause", m.Cause, "state", string(m.State), "error", err.Error())
 		d.done(ctx, m, OutcomeRefused)
 		return true
@@ -199,7 +204,9 @@ func (d *delivery) send(ctx context.Context, m Message) error {
 // the same id.
 func (d *delivery) done(ctx context.Context, m Message, outcome string) {
 	d.config.Count(outcome)
-	d.config.Worked(d.Name)
+	if outcome == OutcomeSent {
+		d.config.Worked(d.Name)
+	}
 	if err := d.config.Outbox.Posted(context.WithoutCancel(ctx), m.ID); err != nil {
 		d.config.Log.Warn("a notification that was sent could not be forgotten; a restart sends it once more", "route", d.Name, "id", m.ID, "error", err.Error())
 	}
@@ -218,11 +225,21 @@ func (d *delivery) refresh(ctx context.Context) {
 		return
 	}
 	d.mu.Lock()
-	open := d.opened
+	opened := d.opened
 	d.mu.Unlock()
+	if len(opened) == 0 {
+		return
+	}
+	open := make([]Message, len(opened))
+	for i, o := range opened {
+		open[i] = redacted(d.Template.apply(o.begins(d.Name)))
+	}
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	if err := r.Refresh(ctx, open); err != nil && ctx.Err() == nil {
+	switch err := r.Refresh(ctx, open); {
+	case err == nil:
+		d.config.Worked(d.Name)
+	case !errors.Is(err, context.Canceled): // the process does not end
 		d.config.Failed(d.Name, err)
 	}
 }

@@ -14,9 +14,17 @@ const (
 	// steady is for how long zones must need a person, or must not any more, before that is
 	// reported: a zone that is refused is often approved or corrected within the minute.
 	steady = time.Minute
+	// patience is how long an outage lasts before it is reported: a fetch that fails once is no
+	// reason to wake anyone.
+	patience = 30 * time.Second
+	// unsure is that time for an end while some zones are not known: what needs a person may be
+	// one of these, as after an outage, until each zone is read again.
+	unsure = time.Hour
 	// inherited is how long after the start an outage that an earlier process has reported is
 	// believed without a sign of it: by then it would have been found again (see package outage).
 	inherited = 5 * time.Minute
+	// remembered is for how long it is known when a cause has ended.
+	remembered = 7 * 24 * time.Hour
 )
 
 // judge decides what a route gets next.
@@ -27,12 +35,17 @@ type judge struct {
 	// since is when a cause that is not reported was seen first, gone when one that is
 	// reported was missed first.
 	since, gone map[string]time.Time
+	// ended is when a cause that was reported has ended, of the last days.
+	ended map[string]time.Time
 	// before are the causes that an earlier process has reported and this one has not seen.
 	before map[string]bool
 }
 
 func newJudge(route string, least Severity, open []Open) *judge {
-	j := &judge{route: route, least: least, open: map[string]Open{}, since: map[string]time.Time{}, gone: map[string]time.Time{}, before: map[string]bool{}}
+	j := &judge{
+		route: route, least: least, open: map[string]Open{}, since: map[string]time.Time{}, gone: map[string]time.Time{},
+		ended: map[string]time.Time{}, before: map[string]bool{},
+	}
 	for _, o := range open {
 		j.open[o.Cause] = o
 		j.before[o.Cause] = true
@@ -44,7 +57,7 @@ func newJudge(route string, least Severity, open []Open) *judge {
 // to the route from now on.
 func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 	now, present := s.At, map[string]bool{}
-	covered := coveredBy(causes)
+	covered := coveredBy(s, causes)
 	for _, c := range causes {
 		if !c.Severity.reaches(j.least) || c.Key == keyOfOutage(reconcile.OutageRoute, j.route) {
 			continue // a route cannot report that it does not work
@@ -52,24 +65,33 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 		present[c.Key] = true
 		delete(j.gone, c.Key)
 		delete(j.before, c.Key)
-		if _, known := j.open[c.Key]; known || covered(c.About) || !lasts(j.since, c.Key, c.About, now) {
+		if _, known := j.open[c.Key]; known || covered(c.About) || c.About == AboutOutage && now.Sub(c.Since) < patience || !lasts(j.since, c.Key, c.About, now, steady) {
 			continue
 		}
 		delete(j.since, c.Key)
-		j.open[c.Key] = Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Since: c.Since}
-		messages = append(messages, Message{
-			ID: idOf(j.route, c.Key, Begins, c.Since), Route: j.route, Cause: c.Key, About: c.About, State: Begins, Severity: c.Severity,
-			Title: c.Title, Text: c.Text, Since: c.Since, At: now, Zones: c.Zones,
-		})
+		if ended, before := j.ended[c.Key]; before && !c.Since.After(ended) {
+			c.Since = now // another time, with ids of its own
+		}
+		o := Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Text: c.Text, Since: c.Since, Zones: c.Zones}
+		j.open[c.Key] = o
+		m := o.begins(j.route)
+		m.At = now
+		messages = append(messages, m)
 	}
+	maps.DeleteFunc(j.ended, func(_ string, at time.Time) bool { return now.Sub(at) > remembered })
 	maps.DeleteFunc(j.since, func(key string, _ time.Time) bool { return !present[key] })
+	calm := steady
+	if unread(s.Zones) > 0 {
+		calm = unsure
+	}
 	for _, key := range slices.Sorted(maps.Keys(j.open)) {
 		o := j.open[key]
-		if present[key] || covered(o.About) || j.before[key] && !seenOver(o, s) || !lasts(j.gone, key, o.About, now) {
+		if present[key] || covered(o.About) || j.before[key] && !seenOver(o, s) || !lasts(j.gone, key, o.About, now, calm) {
 			continue
 		}
 		delete(j.open, key)
 		delete(j.gone, key)
+		j.ended[key] = now
 		delete(j.before, key)
 		messages = append(messages, Message{
 			ID: idOf(j.route, key, Ends, o.Since), Route: j.route, Cause: key, About: o.About, State: Ends, Severity: o.Severity,
@@ -80,28 +102,32 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 }
 
 // lasts reports whether something was seen for long enough, and notes when it was seen first.
-func lasts(first map[string]time.Time, key string, about About, now time.Time) bool {
+func lasts(first map[string]time.Time, key string, about About, now time.Time, long time.Duration) bool {
 	if about != AboutZones {
 		return true // an outage has its own time to settle, and a person decides the rest
 	}
 	if _, ok := first[key]; !ok {
 		first[key] = now
 	}
-	return now.Sub(first[key]) >= steady
+	return now.Sub(first[key]) >= long
 }
 
 // coveredBy says which causes follow from an outage that lasts, so that they neither begin
-// nor end meanwhile: of zones and tokens while the platform, an account or a credential is
-// away, of the newest commit while git is.
-func coveredBy(causes []Cause) func(About) bool {
+// nor end meanwhile: of zones and tokens while the platform, an account or the credential is
+// away, of the newest commit while git is. Where there are several credentials, an outage of
+// one says nothing of the zones of the others, and covers none.
+func coveredBy(s inspect.Status, causes []Cause) func(About) bool {
 	var git, platform bool
 	for _, c := range causes {
+		if c.About != AboutOutage {
+			continue
+		}
 		subject, _, _ := strings.Cut(strings.TrimPrefix(c.Key, "outage/"), "/")
 		switch reconcile.OutageSubject(subject) {
 		case reconcile.OutageGit:
-			git = git || c.About == AboutOutage
+			git = true
 		case reconcile.OutagePlatform, reconcile.OutageAccount, reconcile.OutageCredential:
-			platform = platform || c.About == AboutOutage
+			platform = len(s.Work.Credentials) == 0
 		default:
 		}
 	}
@@ -127,14 +153,18 @@ func seenOver(o Open, s inspect.Status) bool {
 			return !s.Source.LastSuccess.IsZero()
 		}
 		return settled && !s.Zones.Observed.IsZero()
-	case AboutCommit:
-		return !s.Source.LastSuccess.IsZero()
+	case AboutCommit: // what was fetched is decided once the look has ended
+		return !s.Source.LastSuccess.IsZero() && s.Source.Looking.IsZero()
 	case AboutZones:
-		unread := s.Zones.Outcomes[inspect.NotRead] + s.Zones.Outcomes[inspect.Pending] + s.Zones.Outcomes[inspect.Unknown]
-		return s.Zones.Declared > 0 && unread == 0
+		return s.Zones.Declared > 0 && unread(s.Zones) == 0
 	case AboutToken:
 		return settled && !s.Tokens.LookedAt.IsZero()
 	default:
 		return settled
 	}
+}
+
+// unread is how many zones are not known as they are now.
+func unread(z inspect.Zones) int {
+	return z.Outcomes[inspect.NotRead] + z.Outcomes[inspect.Pending] + z.Outcomes[inspect.Unknown]
 }

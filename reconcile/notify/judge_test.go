@@ -55,6 +55,60 @@ func TestAnOutageOfAllZonesIsOneMessage(t *testing.T) {
 	}
 }
 
+// TestReadAgainIsNotOver: after an outage of a large fleet it takes a while until each zone is
+// read again. What one that was not needs a person for is not over; a zone that cannot be read
+// for long holds up no end.
+func TestReadAgainIsNotOver(t *testing.T) {
+	j := newJudge("ops", Warning, nil)
+	blocked := inspect.Group{Outcome: inspect.Blocked, By: "plan", Count: 1, Since: at}
+	var got []Message
+	s := whole(at)
+	look := func(d time.Duration, unknown int, groups ...inspect.Group) {
+		s.Zones.Outcomes[inspect.Unknown] = unknown
+		for end := s.At.Add(d); s.At.Before(end); s.At = s.At.Add(every) {
+			got = append(got, j.next(s, Causes(s, groups))...)
+		}
+	}
+	look(2*time.Minute, 0, blocked)
+	look(40*time.Minute, 5000)
+	look(time.Minute, 100, blocked)
+	if says(got) != "zones/blocked/plan begins" {
+		t.Errorf("got %s", says(got))
+	}
+	look(2*time.Hour, 1)
+	if says(got) != "zones/blocked/plan begins, zones/blocked/plan ends" {
+		t.Errorf("got %s", says(got))
+	}
+}
+
+// TestOneCredentialOfSeveral: an outage of one does not silence the zones of the others, and one
+// that is over within half a minute is no message.
+func TestOneCredentialOfSeveral(t *testing.T) {
+	j := newJudge("ops", Info, nil)
+	s := whole(at)
+	s.Work.Credentials = []inspect.Credential{{Name: "a"}, {Name: "b"}}
+	s.Outages = []reconcile.Outage{{Subject: reconcile.OutageCredential, Name: "accounts.a", Cause: "401", Since: at}}
+	groups := []inspect.Group{{Outcome: inspect.Refused, By: "limit", Count: 1, Since: at}}
+	var got []Message
+	for range 20 {
+		got = append(got, j.next(s, Causes(s, groups))...)
+		s.At = s.At.Add(every)
+	}
+	s.Outages = append(s.Outages, reconcile.Outage{Subject: reconcile.OutageGit, Cause: "no route", Since: s.At})
+	for range 10 {
+		got = append(got, j.next(s, Causes(s, groups))...)
+		s.At = s.At.Add(every)
+	}
+	s.Outages = s.Outages[:1]
+	for range 10 {
+		got = append(got, j.next(s, Causes(s, groups))...)
+		s.At = s.At.Add(every)
+	}
+	if want := "outage/credential/accounts.a begins, zones/refused/limit begins"; says(got) != want {
+		t.Errorf("got %s, want %s", says(got), want)
+	}
+}
+
 // TestSteady: zones that need a person for less than a minute are not reported, neither is
 // their end before they have not for a minute.
 func TestSteady(t *testing.T) {
@@ -128,7 +182,7 @@ func TestNotReadIsNotInOrder(t *testing.T) {
 // TestCauses: each is about one thing, and its key has neither a text nor a time.
 func TestCauses(t *testing.T) {
 	s := whole(at)
-	s.Commit = inspect.Commit{Wanted: "4f2a00000000000", InForce: "1d9f", Held: &inspect.Held{Reason: "it removes 30 of 40 zones", Author: "Ada", Since: at, Fix: "approve it"}}
+	s.Commit = inspect.Commit{Wanted: "4f2a00000000000", InForce: "1d9f", Held: &inspect.Held{Commit: "4f2a00000000000", Reason: "it removes 30 of 40 zones", Author: "Ada", Since: at, Fix: "approve it"}}
 	s.Rollout = &inspect.Rollout{Waves: 3, Open: 1, Halted: "2 zones have failed"}
 	s.Outages = []reconcile.Outage{
 		{Subject: reconcile.OutageZone, Name: "a.example, b.example", Cause: "no answer", Since: at, Zones: 2},

@@ -158,7 +158,7 @@ func TestLaws(t *testing.T) {
 					w.route.try(context.Background(), m)
 				}
 			case "kill": // what the disk did not keep is lost, which the warning says
-				lossy = lossy || w.disk.fails || len(w.route.unkept) > 0
+				lossy = lossy || w.disk.fails || w.route.behind
 				w.disk.fails = false
 				w.start(t)
 			case "away":

@@ -75,7 +75,17 @@ type Open struct {
 	About    About     `json:"about"`
 	Severity Severity  `json:"severity"`
 	Title    string    `json:"title"`
+	Text     string    `json:"text,omitempty"` // as it was at the beginning
 	Since    time.Time `json:"since"`
+	Zones    int       `json:"zones,omitempty"` // as they were at the beginning
+}
+
+// begins is the message that a route got of it.
+func (o Open) begins(route string) Message {
+	return Message{
+		ID: idOf(route, o.Cause, Begins, o.Since), Route: route, Cause: o.Cause, About: o.About, State: Begins, Severity: o.Severity,
+		Title: o.Title, Text: o.Text, Since: o.Since, At: o.Since, Zones: o.Zones,
+	}
 }
 
 // Known is what a route knows, as the ledger keeps it.

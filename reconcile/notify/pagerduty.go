@@ -58,6 +58,10 @@ func (p *PagerDuty) Send(ctx context.Context, m Message) error {
 		return err
 	}
 	event.RoutingKey = key.Reveal()
+	if err := p.post(ctx, p.URL, event, nil); err != nil || m.State != Test {
+		return err
+	}
+	event.Action, event.Payload = "resolve", nil // a test leaves no incident behind
 	return p.post(ctx, p.URL, event, nil)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/emersion/go-smtp"
 
@@ -96,7 +98,13 @@ func TestSlack(t *testing.T) {
 		"*[CRITICAL] Outage of git: &lt;!channel&gt; no route*\ncheck ∗the∗ network",
 		"*[ENDED] Outage of git: &lt;!channel&gt; no route*\nIt lasted 5m0s.",
 	}
-	for i, r := range got() {
+	long := begin
+	long.Text = strings.Repeat("<é", 3000)
+	send(t, must(NewSlack(url, nil)), long)
+	if text := got()[2].body["text"].(string); len(text) > 2000 || !utf8.ValidString(text) {
+		t.Errorf("a text of %d bytes: Discord refuses more than 2000 characters", len(text))
+	}
+	for i, r := range got()[:2] {
 		if r.body["text"] != want[i] {
 			t.Errorf("got %q, want %q", r.body["text"], want[i])
 		}
@@ -150,13 +158,23 @@ func TestPagerDuty(t *testing.T) {
 	}
 }
 
+// TestPagerDutyTest: a test leaves no incident behind.
+func TestPagerDutyTest(t *testing.T) {
+	status := http.StatusAccepted
+	url, got := receiver(t, &status)
+	send(t, must(NewPagerDuty(url, secret("routing-key"), "edge-1")), TestMessage("ops", at))
+	if all := got(); len(all) != 2 || all[0].body["event_action"] != "trigger" || all[1].body["event_action"] != "resolve" || all[0].body["dedup_key"] != all[1].body["dedup_key"] {
+		t.Errorf("%v", all)
+	}
+}
+
 // TestAlertmanager: an alert lasts as long as it is repeated, and ends with its cause.
 func TestAlertmanager(t *testing.T) {
 	status := http.StatusOK
 	url, got := receiver(t, &status)
 	a := must(NewAlertmanager(url, "edge-1", time.Now, nil))
 	send(t, a, begin, end)
-	if err := errors.Join(a.Refresh(t.Context(), nil), a.Refresh(t.Context(), []Open{{Cause: begin.Cause, About: begin.About, Severity: Critical, Since: at}})); err != nil {
+	if err := a.Refresh(t.Context(), []Message{begin}); err != nil {
 		t.Fatal(err)
 	}
 	all := got()
@@ -166,6 +184,9 @@ func TestAlertmanager(t *testing.T) {
 	labels := func(i int) string { return string(must(json.Marshal(all[i].body["labels"]))) }
 	if labels(0) != labels(1) || labels(0) != labels(2) {
 		t.Errorf("labels %s, %s, %s", labels(0), labels(1), labels(2))
+	}
+	if fmt.Sprint(all[2].body["annotations"]) != fmt.Sprint(all[0].body["annotations"]) {
+		t.Errorf("repeated as %v, want %v", all[2].body["annotations"], all[0].body["annotations"])
 	}
 	if end := all[1].body["endsAt"]; end != "2026-03-01T02:05:00Z" {
 		t.Errorf("the end is %v", end)
@@ -264,5 +285,31 @@ func TestSMTP(t *testing.T) {
 	s.TLS, s.Host = "none", "mail.example"
 	if err := s.Send(context.Background(), begin); err == nil || !strings.Contains(err.Error(), "this machine") {
 		t.Errorf("to another machine without TLS: %v", err)
+	}
+}
+
+// TestSMTPHangs: a mail server that takes a connection and then says nothing does not hold up
+// the end of the process.
+func TestSMTPHangs(t *testing.T) {
+	listener := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { _ = listener.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = conn.Write([]byte("220 localhost\r\n"))
+		_, _ = conn.Read(make([]byte, 100))
+		stop() // the process is to end
+	}()
+	s := &SMTP{Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, TLS: "none", From: "seawall@example.com", To: []string{"ops@example.com"}}
+	began := time.Now()
+	if err := s.Send(ctx, begin); err == nil {
+		t.Error("a mail was sent to a server that says nothing")
+	}
+	if d := time.Since(began); d > timeout/4 {
+		t.Errorf("it took %s to give up", d)
 	}
 }

@@ -67,6 +67,8 @@ const (
 	// mostWaiting bounds the messages that wait for one route. A route with more learns nothing
 	// new; what is wrong then is said once there is room.
 	mostWaiting = 1000
+	// mostNews bounds the news that wait for such a route; the oldest go first.
+	mostNews = 100
 )
 
 // Service runs the routes. Make it with [New].
@@ -81,7 +83,7 @@ type Service struct {
 // New returns a service; what was kept is read by [Service.Run].
 func New(c Config) *Service { return &Service{config: c} }
 
-// Run looks, judges and sends until ctx ends. What is not sent by then is kept.
+// Run looks, judges and sends until ctx ends; without routes it forgets those of before. What is not sent by then is kept.
 func (s *Service) Run(ctx context.Context) {
 	if !s.recall(ctx) {
 		return
@@ -93,6 +95,9 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	if h := s.config.Heartbeat; h != nil {
 		all.Go(func() { h.run(ctx, s.config) })
+	}
+	if len(s.routes) == 0 {
+		return // once its heartbeat has ended, where there is one
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -162,7 +167,9 @@ func (s *Service) look(ctx context.Context) {
 	s.news = nil
 	s.mu.Unlock()
 	for _, r := range s.routes {
-		r.learn(ctx, status, Causes(status, s.config.Groups(r.Labels)), news...)
+		r.news = append(r.news, news...)
+		r.news = r.news[max(0, len(r.news)-mostNews):]
+		r.learn(ctx, status, Causes(status, s.config.Groups(r.Labels)))
 	}
 }
 

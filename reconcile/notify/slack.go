@@ -12,6 +12,10 @@ type Slack struct {
 	URL Secret
 }
 
+// mostChat is how long a text may be: Discord refuses more than 2000 characters, and a message
+// that is refused is lost.
+const mostChat = 2000
+
 // NewSlack returns the sender of an incoming webhook. It believes the authorities in pem, or
 // those of the system where it is nil.
 func NewSlack(url Secret, pem []byte) (*Slack, error) {
@@ -25,7 +29,7 @@ func (s *Slack) Send(ctx context.Context, m Message) error {
 	if m.Text != "" {
 		text += "\n" + escape(m.Text)
 	}
-	return s.post(ctx, s.URL, map[string]string{"text": text}, nil)
+	return s.post(ctx, s.URL, map[string]string{"text": cut(text, mostChat)}, nil)
 }
 
 // escape keeps a text from being markup, as Slack's documentation says: no link, no mention.

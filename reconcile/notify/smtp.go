@@ -34,7 +34,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	err = client.DialAndSendWithContext(ctx, mail)
+	err = bounded(ctx, func() error { return client.DialAndSendWithContext(ctx, mail) })
 	if refused := (*sendError)(nil); errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 550 {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
@@ -42,6 +42,19 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 }
 
 type sendError = mail.SendError
+
+// bounded returns when ctx ends, as the library heeds a context no longer once it is connected.
+// What goes on then ends by the timeout of its connection.
+func bounded(ctx context.Context, send func() error) error {
+	sent := make(chan error, 1)
+	go func() { sent <- send() }()
+	select {
+	case err := <-sent:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // message has headers by which a mail program shows the beginning and the end of a cause as
 // one conversation.

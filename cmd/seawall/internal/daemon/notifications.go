@@ -11,7 +11,8 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/notify"
 )
 
-// newNotifications makes what tells people what is wrong; nil where nothing is configured.
+// newNotifications makes what tells people what is wrong; nil where nothing is configured, nor
+// may have been before.
 func (d *Daemon) newNotifications() (*notify.Service, error) {
 	c := d.settings.Notify
 	routes, err := setup.NotifyRoutes(c, d.settings.Schedule.Timezone)
@@ -19,10 +20,10 @@ func (d *Daemon) newNotifications() (*notify.Service, error) {
 		return nil, err
 	}
 	heartbeat, err := setup.NotifyHeartbeat(c, func() bool { return len(d.health.NotReady(d.lookInside())) == 0 })
-	if err != nil || len(routes) == 0 && heartbeat == nil {
+	outbox, kept := d.assembly.Records.(reconcile.Outbox)
+	if err != nil || len(routes) == 0 && heartbeat == nil && !kept {
 		return nil, err
 	}
-	outbox, kept := d.assembly.Records.(reconcile.Outbox)
 	history, _ := d.assembly.Records.(reconcile.History)
 	if !kept { // a folder has no ledger: what was reported is known for as long as the process runs
 		outbox = notify.Forgetful{}

@@ -47,17 +47,17 @@ func notifyRoute(name string, c schema.Route, zone *time.Location) (r notify.Rou
 func sender(to schema.Recipient) (notify.Sender, error) {
 	switch {
 	case to.Slack != nil:
-		return withAuthorities(to.Slack.CAFile, func(pem []byte) (notify.Sender, error) { return notify.NewSlack(secretOf(to.Slack.URL), pem) })
+		return withAuthorities(to.Slack.CAFile, func(pem []byte) (notify.Sender, error) { return notify.NewSlack(addressOf(to.Slack.URL), pem) })
 	case to.Webhook != nil:
 		return withAuthorities(to.Webhook.CAFile, func(pem []byte) (notify.Sender, error) {
-			return notify.NewWebhook(secretOf(to.Webhook.URL), secretOf(to.Webhook.Secret), time.Now, pem)
+			return notify.NewWebhook(addressOf(to.Webhook.URL), secretOf(to.Webhook.Secret), time.Now, pem)
 		})
 	case to.Alertmanager != nil:
 		return withAuthorities(to.Alertmanager.CAFile, func(pem []byte) (notify.Sender, error) {
-			return notify.NewAlertmanager(secretOf(to.Alertmanager.URL), host(), time.Now, pem)
+			return notify.NewAlertmanager(addressOf(to.Alertmanager.URL), host(), time.Now, pem)
 		})
 	case to.PagerDuty != nil:
-		address := func() (edge.Secret, error) { return edge.NewSecret(to.PagerDuty.URL), nil }
+		address := func() (edge.Secret, error) { return edge.NewAddress(to.PagerDuty.URL), nil }
 		return notify.NewPagerDuty(address, secretOf(to.PagerDuty.Key), host())
 	case to.SMTP != nil:
 		return withAuthorities(to.SMTP.CAFile, func(pem []byte) (notify.Sender, error) { return mailSender(*to.SMTP, pem), nil })
@@ -79,7 +79,7 @@ func NotifyHeartbeat(c schema.Notify, ready func() bool) (*notify.Heartbeat, err
 	if c.Heartbeat == nil {
 		return nil, nil
 	}
-	return notify.NewHeartbeat(secretOf(c.Heartbeat.URL), c.Heartbeat.Every, ready)
+	return notify.NewHeartbeat(addressOf(c.Heartbeat.URL), c.Heartbeat.Every, ready)
 }
 
 func withAuthorities(file string, build func(pem []byte) (notify.Sender, error)) (notify.Sender, error) {
@@ -99,6 +99,10 @@ func withAuthorities(file string, build func(pem []byte) (notify.Sender, error))
 
 func secretOf(ref schema.SecretRef) notify.Secret {
 	return func() (edge.Secret, error) { return ReadSecret(ref) }
+}
+
+func addressOf(ref schema.SecretRef) notify.Secret {
+	return func() (edge.Secret, error) { return ReadAddress(ref) }
 }
 
 // host is the name of this host, by which messages say where they are from.

@@ -26,22 +26,27 @@ const (
 // ReadSecret reads a secret from where the configuration says it is, anew each
 // time, so that a rotated one is picked up. One newline at its end is not part
 // of it.
-func ReadSecret(ref schema.SecretRef) (edge.Secret, error) {
+func ReadSecret(ref schema.SecretRef) (edge.Secret, error) { return readAs(ref, edge.NewSecret) }
+
+// ReadAddress is ReadSecret for the address of another service, in which the host is none.
+func ReadAddress(ref schema.SecretRef) (edge.Secret, error) { return readAs(ref, edge.NewAddress) }
+
+func readAs(ref schema.SecretRef, wrap func(string) edge.Secret) (edge.Secret, error) {
 	switch {
 	case ref.Env != "":
 		value := os.Getenv(ref.Env)
 		if value == "" {
 			return edge.Secret{}, fmt.Errorf("environment variable %s is not set", ref.Env)
 		}
-		return edge.NewSecret(value), nil
+		return wrap(value), nil
 	case ref.Systemd != "":
 		dir := os.Getenv("CREDENTIALS_DIRECTORY")
 		if dir == "" {
 			return edge.Secret{}, cli.Fail(errors.New("systemd credential "+ref.Systemd+": CREDENTIALS_DIRECTORY is not set"), systemdHint(ref.Systemd))
 		}
-		return secretFile(filepath.Join(dir, ref.Systemd))
+		return secretFileAs(filepath.Join(dir, ref.Systemd), wrap)
 	}
-	return secretFile(ref.File)
+	return secretFileAs(ref.File, wrap)
 }
 
 // systemdHint says why a process has no credentials of a unit. systemd sets INVOCATION_ID
@@ -113,7 +118,9 @@ func ReadSmall(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-func secretFile(path string) (edge.Secret, error) {
+func secretFile(path string) (edge.Secret, error) { return secretFileAs(path, edge.NewSecret) }
+
+func secretFileAs(path string, wrap func(string) edge.Secret) (edge.Secret, error) {
 	data, err := ReadSmall(path, maxSecret)
 	if errors.Is(err, fs.ErrPermission) {
 		return edge.Secret{}, cli.Fail(fmt.Errorf("reading a secret: %w", err), "only the user of the daemon may read it: run the command as that user, with sudo -u USER")
@@ -125,5 +132,5 @@ func secretFile(path string) (edge.Secret, error) {
 	if strings.TrimSpace(value) == "" {
 		return edge.Secret{}, fmt.Errorf("reading a secret: %s is empty", path)
 	}
-	return edge.NewSecret(value), nil
+	return wrap(value), nil
 }
