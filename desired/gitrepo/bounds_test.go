@@ -73,7 +73,8 @@ func TestFetchRefusesBombs(t *testing.T) {
 			source.Limits = gitrepo.FetchLimits{ObjectBytes: 128 << 20, UnpackedBytes: 1 << 30, Objects: 1_000_000}
 			_, err := p.Fetch(t.Context(), source, gitrepo.Pull{Number: 1, Ref: "refs/pull/1/head", Commit: madeCommit})
 			wantError(t, err, test.kind, test.pulls)
-			if used := allocated() - before; used > 64<<20 {
+			// The tests beside it allocate, too; what the packs stand for is gigabytes.
+			if used := allocated() - before; used > 256<<20 {
 				t.Errorf("it took %d MiB of memory", used>>20)
 			}
 			if n := packs(t, dir); n != 0 {

@@ -16,7 +16,7 @@ const (
 	steady = time.Minute
 	// patience is how long an outage lasts before it is reported: a fetch that fails once is no
 	// reason to wake anyone.
-	patience = 30 * time.Second
+	patience = 15 * time.Second
 	// unsure is that time for an end while some zones are not known: what needs a person may be
 	// one of these, as after an outage, until each zone is read again.
 	unsure = time.Hour
