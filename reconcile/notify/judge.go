@@ -55,9 +55,10 @@ func newJudge(route string, least Severity, open []Open) *judge {
 
 // next are the messages about what has begun and ended as of a status. What they say is known
 // to the route from now on.
-func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
-	now, present := s.At, map[string]bool{}
+func (j *judge) next(s inspect.Status, causes []Cause) []Message {
 	covered := coveredBy(s, causes)
+	present := map[string]bool{}
+	var messages []Message
 	for _, c := range causes {
 		if !c.Severity.reaches(j.least) || c.Key == keyOfOutage(reconcile.OutageRoute, j.route) {
 			continue // a route cannot report that it does not work
@@ -65,40 +66,59 @@ func (j *judge) next(s inspect.Status, causes []Cause) (messages []Message) {
 		present[c.Key] = true
 		delete(j.gone, c.Key)
 		delete(j.before, c.Key)
-		if _, known := j.open[c.Key]; known || covered(c.About) || c.About == AboutOutage && now.Sub(c.Since) < patience || !lasts(j.since, c.Key, c.About, now, steady) {
-			continue
+		if j.begins(c, covered, s.At) {
+			messages = append(messages, j.begin(c, s.At))
 		}
-		delete(j.since, c.Key)
-		if ended, before := j.ended[c.Key]; before && !c.Since.After(ended) {
-			c.Since = now // another time, with ids of its own
-		}
-		o := Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Text: c.Text, Since: c.Since, Zones: c.Zones}
-		j.open[c.Key] = o
-		m := o.begins(j.route)
-		m.At = now
-		messages = append(messages, m)
 	}
-	maps.DeleteFunc(j.ended, func(_ string, at time.Time) bool { return now.Sub(at) > remembered })
+	maps.DeleteFunc(j.ended, func(_ string, at time.Time) bool { return s.At.Sub(at) > remembered })
 	maps.DeleteFunc(j.since, func(key string, _ time.Time) bool { return !present[key] })
+	for _, key := range slices.Sorted(maps.Keys(j.open)) {
+		if !present[key] && j.ends(j.open[key], covered, s) {
+			messages = append(messages, j.end(j.open[key], s.At))
+		}
+	}
+	return messages
+}
+
+// begins reports whether a cause is to be reported now.
+func (j *judge) begins(c Cause, covered func(About) bool, now time.Time) bool {
+	_, known := j.open[c.Key]
+	brief := c.About == AboutOutage && now.Sub(c.Since) < patience
+	return !known && !covered(c.About) && !brief && lasts(j.since, c.Key, c.About, now, steady)
+}
+
+// begin has the route know of a cause.
+func (j *judge) begin(c Cause, now time.Time) Message {
+	delete(j.since, c.Key)
+	if ended, before := j.ended[c.Key]; before && !c.Since.After(ended) {
+		c.Since = now // another time, with ids of its own
+	}
+	o := Open{Cause: c.Key, About: c.About, Severity: c.Severity, Title: c.Title, Text: c.Text, Since: c.Since, Zones: c.Zones}
+	j.open[c.Key] = o
+	m := o.begins(j.route)
+	m.At = now
+	return m
+}
+
+// ends reports whether a cause that is not there any more is to be reported as ended now.
+func (j *judge) ends(o Open, covered func(About) bool, s inspect.Status) bool {
 	calm := steady
 	if unread(s.Zones) > 0 {
 		calm = unsure
 	}
-	for _, key := range slices.Sorted(maps.Keys(j.open)) {
-		o := j.open[key]
-		if present[key] || covered(o.About) || j.before[key] && !seenOver(o, s) || !lasts(j.gone, key, o.About, now, calm) {
-			continue
-		}
-		delete(j.open, key)
-		delete(j.gone, key)
-		j.ended[key] = now
-		delete(j.before, key)
-		messages = append(messages, Message{
-			ID: idOf(j.route, key, Ends, o.Since), Route: j.route, Cause: key, About: o.About, State: Ends, Severity: o.Severity,
-			Title: o.Title, Text: "It lasted " + now.Sub(o.Since).Round(time.Second).String() + ".", Since: o.Since, At: now,
-		})
+	return !covered(o.About) && (!j.before[o.Cause] || seenOver(o, s)) && lasts(j.gone, o.Cause, o.About, s.At, calm)
+}
+
+// end has the route forget a cause.
+func (j *judge) end(o Open, now time.Time) Message {
+	delete(j.open, o.Cause)
+	delete(j.gone, o.Cause)
+	delete(j.before, o.Cause)
+	j.ended[o.Cause] = now
+	return Message{
+		ID: idOf(j.route, o.Cause, Ends, o.Since), Route: j.route, Cause: o.Cause, About: o.About, State: Ends, Severity: o.Severity,
+		Title: o.Title, Text: "It lasted " + now.Sub(o.Since).Round(time.Second).String() + ".", Since: o.Since, At: now,
 	}
-	return messages
 }
 
 // lasts reports whether something was seen for long enough, and notes when it was seen first.
