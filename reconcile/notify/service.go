@@ -58,9 +58,6 @@ const (
 	OutcomeRefused = "refused"
 )
 
-// Outcomes are the outcomes of tries.
-var Outcomes = []string{OutcomeSent, OutcomeFailed, OutcomeRefused}
-
 const (
 	// every is how often causes are looked at.
 	every = 2 * time.Second
