@@ -30,14 +30,19 @@ func (p *planner) succeed(token desired.Token, want diff.Creation, r diff.TokenR
 	}
 }
 
-// amends reports whether a token can be made as declared by an update.
+// amends reports whether a token can be made as declared by an update. One that would have
+// ended all the same cannot: only another token works again.
 func (p *planner) amends(token desired.Token, want diff.Creation, r diff.TokenRecord) bool {
 	listed := p.in.Live.Tokens.Of(r.Owner).Listed
 	if listed == nil {
 		return false
 	}
 	live := listed.Tokens[r.ID]
-	return len(p.amend(token, want, r, live, wantedSpec(want, r, live)).Fields) > 0
+	shall := wantedSpec(want, r, live)
+	if end, err := time.Parse(time.RFC3339Nano, shall.ExpiresOn); err == nil && !p.in.Now.Before(end) {
+		return false
+	}
+	return len(p.amend(token, want, r, live, shall).Fields) > 0
 }
 
 // meanwhile has a rotation ready for a token of which something else is planned: guards

@@ -139,6 +139,20 @@ func TestRotationGivesNothingBack(t *testing.T) {
 	}
 }
 
+// A token of a rotation that has ended is replaced, whatever somebody did to it meanwhile: an
+// update of it would be refused for ever.
+func TestAnEndedTokenIsReplaced(t *testing.T) {
+	token := difftest.Rotating(difftest.Token("ci-dns", difftest.RotatedZone), 720*time.Hour, 48*time.Hour)
+	first := difftest.Generation(1, token, difftest.January)
+	live := difftest.LiveToken(first)
+	live.Status = "disabled"
+	live.Policies = also(token, otherZone).Spec().Policies
+	plan := guard.Check(planAt(difftest.January.Add(2400*time.Hour), difftest.ListedAs([]diff.TokenRecord{first}, live), token), approveAll)
+	if got := sent(plan); !slices.Equal(got, []string{"replace approval"}) {
+		t.Errorf("plans %v", got)
+	}
+}
+
 // A longer life than that of the token before weakens, whoever computed the ends.
 func TestLongerRotationWeakens(t *testing.T) {
 	plain := difftest.Token("ci-dns", difftest.RotatedZone)
