@@ -57,11 +57,12 @@ type Row struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Origin   desired.Origin    `json:"origin"`
 	Outcome  Outcome           `json:"outcome"`
-	Reason   string            `json:"reason,omitempty"` // of the most severe decision
-	Since    time.Time         `json:"since,omitzero"`   // when that was decided so first
-	Approve  string            `json:"approve,omitempty"`
+	Reason   string            `json:"reason,omitempty"`  // of the most severe decision
+	Since    time.Time         `json:"since,omitzero"`    // when that was decided so first
+	Approve  string            `json:"approve,omitempty"` // the first digest that a person may approve
 	LookedAt time.Time         `json:"looked_at,omitzero"`
 	Held     bool              `json:"held,omitempty"`
+	May      ZoneLabels        `json:"-"` // by which it is decided who may do something about it
 }
 
 // Grid is the outcome of each zone that a query selects, in the order of [Fleet], without paging.
@@ -73,23 +74,15 @@ type Grid struct {
 // ZonePage is what is known of one zone, with what is live and its newest history.
 type ZonePage struct {
 	Zone
-	Labels  map[string]string `json:"labels,omitempty"`
-	Live    []LiveMember      `json:"live"` // of what is declared; none where Unread says why
-	History []reconcile.Entry `json:"history"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// LabelsProved are those that the zone had when it was proved last; none: it had none, or
+	// was never proved.
+	LabelsProved map[string]string `json:"labels_proved,omitempty"`
+	Live         []LiveMember      `json:"live"`
+	History      []reconcile.Entry `json:"history"`
 	// Waiting are the changes that a person may approve.
 	Waiting []WaitingChange `json:"waiting"`
 	May     ZoneLabels      `json:"-"`
-}
-
-// LiveMember is a declared member beside its live value.
-type LiveMember struct {
-	Kind       desired.KindName `json:"kind,omitempty"`
-	Deployment string           `json:"deployment"`
-	Path       string           `json:"path"`
-	Declared   any              `json:"declared"`
-	Live       any              `json:"live,omitempty"` // absent: there is none
-	Same       bool             `json:"same"`
-	Origin     desired.Origin   `json:"origin"`
 }
 
 // WaitingChange is a change that a guard holds back until a person approves its digest.
@@ -99,6 +92,7 @@ type WaitingChange struct {
 	Scope  edge.Scope     `json:"zone_id"`
 	Guard  diff.Guard     `json:"guard"`
 	Reason string         `json:"reason"`
+	What   []string       `json:"what"` // update core: a line for each change that the digest stands for
 	Fields []Field        `json:"fields"`
 	Way    diff.Direction `json:"direction"`
 }
