@@ -131,15 +131,18 @@ func (c *configReader) checkLoginProxy(p *LoginProxy) {
 		}
 		p.From = append(p.From, prefix)
 	}
-	if strings.EqualFold(p.User, p.Groups) {
-		c.problem(path+".groups", "is the header of user, too", "")
-	}
-	for member, name := range map[string]string{"user": p.User, "groups": p.Groups} {
-		switch strings.ToLower(name) {
-		case "host", "cookie", "authorization", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "accept", "user-agent", "origin", "referer":
-			c.problem(path+"."+member, fmt.Sprintf("%q is a header that clients set", name), "have the proxy set one of its own, such as X-Forwarded-User")
+	for _, of := range []struct{ member, name string }{{"user", p.User}, {"groups", p.Groups}} {
+		if slices.ContainsFunc(headersOfClients, func(h string) bool { return strings.EqualFold(h, of.name) }) {
+			c.problem(path+"."+of.member, fmt.Sprintf("%q is a header that clients set", of.name), "have the proxy set one of its own, such as X-Forwarded-User")
+		} else if of.member == "groups" && strings.EqualFold(p.User, p.Groups) {
+			c.problem(path+"."+of.member, "is the header of user, too", "")
 		}
 	}
+}
+
+// headersOfClients are the likeliest mistakes for the header of a login.
+var headersOfClients = []string{
+	"Accept", "Authorization", "Cookie", "Forwarded", "Host", "Origin", "Referer", "User-Agent", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
 }
 
 // network reads one network, or says what is wrong with it.

@@ -175,6 +175,8 @@ func (s *Sessions) end(id string) (who Identity, ok bool) {
 }
 
 // until is when a session ends without an activity.
-func (l *session) until() time.Time { return earlier(l.active.Add(sessionIdle), l.began.Add(sessionLife)) }
+func (l *session) until() time.Time {
+	return earlier(l.active.Add(sessionIdle), l.began.Add(sessionLife))
+}
 
 func (l *session) holds(now time.Time) bool { return now.Before(l.until()) && !now.Before(l.began) }
