@@ -21,10 +21,15 @@ var templateFiles embed.FS
 // returns a type that it would not escape.
 var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
+// mostReasons is how many reasons of a verdict are shown at once.
+const mostReasons = 6
+
 var functions = template.FuncMap{
 	"asset":    func(name string) string { return assetPath + assets[name].hashed },
 	"capital":  capital,
 	"count":    inspect.Count,
+	"first":    func(all []inspect.Because) []inspect.Because { return all[:min(len(all), mostReasons)] },
+	"rest":     func(all []inspect.Because) []inspect.Because { return all[min(len(all), mostReasons):] },
 	"mark":     markOf,
 	"member":   inspect.EntryMember,
 	"name":     visible.Name,

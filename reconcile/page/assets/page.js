@@ -22,7 +22,7 @@
 
 	function show() {
 		if (paused) say("Paused", "paused");
-		else if (!connected) say("Not up to date: no connection to Seawall", "lost");
+		else if (!connected) say("Not up to date: no connection", "lost");
 		else say("Live", "");
 		button.textContent = paused ? "Resume updates" : "Pause updates";
 	}
@@ -96,7 +96,7 @@
 		} catch {
 			stale = true;
 			wait = Math.min(2 * wait, 60000);
-			say("Not up to date: this page could not be read again", "lost");
+			say("Not up to date: reading failed", "lost");
 		}
 		reading = false;
 		plan();
