@@ -56,6 +56,7 @@ func Handler(c Config) http.Handler {
 	h.mux.HandleFunc("GET "+gridImage, h.gridImage)
 	h.mux.HandleFunc("GET "+gridPlace, h.gridPlace)
 	h.mux.HandleFunc("GET "+assetPath+"{name}", serveAsset)
+	h.mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
 	h.mux.HandleFunc("GET "+eventsPath, h.events)
 	h.mux.HandleFunc("/", h.nothing)
 	return secured(h.mux)
