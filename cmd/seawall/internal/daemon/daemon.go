@@ -31,8 +31,8 @@ import (
 )
 
 // Serve runs daemons one after the other: each reload ends one and begins the
-// next.
-func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
+// next. serving is told at which address the first serves; nil: no one is.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(address string)) error {
 	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
@@ -42,6 +42,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	if err != nil {
 		return err
 	}
+	d.manager.serving = serving
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
@@ -287,7 +288,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
-	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	d.tellServing()
 	heart, err := d.controller(ctx, git, look)
 	if err != nil {
 		stop()
@@ -306,6 +307,16 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	stop()
 	beside.Wait()
 	return <-served
+}
+
+// tellServing says where the daemon serves.
+func (d *Daemon) tellServing() {
+	address := d.listener.Addr().String()
+	if tell := d.manager.serving; tell != nil {
+		tell(address)
+		d.manager.serving = nil // a reload is no news
+	}
+	d.log.Info("serving", "address", address, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
 }
 
 // controller makes the controller of the daemon, which reports to the log, to health and to
