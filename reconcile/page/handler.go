@@ -1,0 +1,99 @@
+package page
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile/login"
+)
+
+// Config is what pages are served from.
+type Config struct {
+	Data    Data
+	Actions Actions          // nil: none can be ordered
+	Now     func() time.Time // nil: [time.Now]
+	Program string           // the version of seawall
+	// Login has the addresses of the login; nil: none is configured, and anyone whose request
+	// arrives here may read. Else who sends a request is [login.From] its context, and who is
+	// not known there may do nothing.
+	Login *Login
+}
+
+// Login is where a person logs in and out. An empty address is a way that the login does not
+// have: a proxy or a certificate says who a person is.
+type Login struct{ Begin, End string }
+
+// handler answers requests.
+type handler struct {
+	Config
+	mux *http.ServeMux
+}
+
+// Handler serves the pages and their JSON. It expects that requests for other hosts were
+// refused before it, and that what it writes passes a redactor.
+func Handler(c Config) http.Handler {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	h := &handler{Config: c, mux: http.NewServeMux()}
+	for _, r := range resources {
+		h.mux.Handle("GET "+r.page, h.serve(r, h.html))
+		h.mux.Handle("GET "+apiPath+r.api, h.serve(r, h.json))
+	}
+	h.mux.HandleFunc("GET "+gridImage, h.gridImage)
+	h.mux.HandleFunc("GET "+gridPlace, h.gridPlace)
+	h.mux.HandleFunc("GET "+assetPath+"{name}", serveAsset)
+	h.mux.HandleFunc("/", h.nothing)
+	return secured(h.mux)
+}
+
+// contentPolicy allows what this server sends itself, and no style or script inside a page.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secured adds the headers that each answer has.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", contentPolicy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		header.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// person is who sends a request; false where nobody is known and a login is needed.
+func (h *handler) person(r *http.Request) (login.Person, bool) {
+	if p, ok := login.From(r.Context()); ok {
+		return p, true
+	}
+	if h.Login == nil {
+		return login.Person{Grants: []login.Grant{{Role: login.Viewer}}}, true
+	}
+	return login.Person{}, false
+}
+
+// serve answers a request for a resource in one of its forms.
+func (h *handler) serve(res resource, render func(http.ResponseWriter, *question, any)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		person, known := h.person(r)
+		q, err := newQuestion(h, res, r, person)
+		switch {
+		case !known:
+			err = errWho
+		case err == nil && res.fleet && !person.MayAll(login.Viewer):
+			err = errFleet
+		}
+		var value any
+		if err == nil {
+			value, err = res.answer.ask(q)
+		}
+		if err != nil {
+			h.fail(w, r, err)
+			return
+		}
+		render(w, q, value)
+	}
+}
