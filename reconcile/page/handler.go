@@ -26,7 +26,8 @@ type Login struct{ Begin, End string }
 // handler answers requests.
 type handler struct {
 	Config
-	mux *http.ServeMux
+	mux  *http.ServeMux
+	said said
 }
 
 // Handler serves the pages and their JSON. It expects that requests for other hosts were
@@ -35,7 +36,7 @@ func Handler(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	h := &handler{Config: c, mux: http.NewServeMux()}
+	h := &handler{Config: c, mux: http.NewServeMux(), said: newSaid()}
 	for _, r := range resources {
 		h.mux.Handle("GET "+r.page, h.serve(r, h.html))
 		h.mux.Handle("GET "+apiPath+r.api, h.serve(r, h.json))
@@ -43,6 +44,7 @@ func Handler(c Config) http.Handler {
 	h.mux.HandleFunc("GET "+gridImage, h.gridImage)
 	h.mux.HandleFunc("GET "+gridPlace, h.gridPlace)
 	h.mux.HandleFunc("GET "+assetPath+"{name}", serveAsset)
+	h.mountActions()
 	h.mux.HandleFunc("/", h.nothing)
 	return secured(h.mux)
 }

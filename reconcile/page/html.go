@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 
+	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -18,6 +19,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		err := inspect.JSON(&b, v)
 		return b.String(), err
 	},
+	"valueOf": visible.Value,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 // view is what a template shows.
@@ -26,6 +28,7 @@ type view struct {
 	Title string
 	Path  string
 	Value any
+	Said  string // what an action has just done; empty for nothing
 }
 
 // html writes a value as a page.
@@ -39,7 +42,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request, status int, name,
 	if templates.Lookup(name) == nil {
 		name = "value"
 	}
-	if err := templates.ExecuteTemplate(&b, name, view{h, title, r.URL.Path, value}); err != nil {
+	if err := templates.ExecuteTemplate(&b, name, view{h, title, r.URL.Path, value, h.said.of(r, h.Now())}); err != nil {
 		panic(err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
