@@ -185,13 +185,13 @@ func TestOrdersFromElsewhere(t *testing.T) {
 	body := "zone=" + pagetest.Scope(3).Text()
 	asJSON := `{"zone":"` + pagetest.Scope(3).Text() + `"}`
 	for name, header := range map[string][]string{
-		"cross-site":    {"Sec-Fetch-Site", "cross-site"},
-		"same-site":     {"Sec-Fetch-Site", "same-site"},
-		"cross origin":  {"Origin", "https://evil.example"},
-		"null origin":   {"Origin", "null"},
-		"says nothing":  nil,
-		"lies in one":   {"Sec-Fetch-Site", "cross-site", "Origin", server.URL},
-		"another port":  {"Origin", "http://127.0.0.1:1"},
+		"cross-site":     {"Sec-Fetch-Site", "cross-site"},
+		"same-site":      {"Sec-Fetch-Site", "same-site"},
+		"cross origin":   {"Origin", "https://evil.example"},
+		"null origin":    {"Origin", "null"},
+		"says nothing":   nil,
+		"lies in one":    {"Sec-Fetch-Site", "cross-site", "Origin", server.URL},
+		"another port":   {"Origin", "http://127.0.0.1:1"},
 		"another scheme": {"Origin", "https://evil.example" + strings.TrimPrefix(server.URL, "http://")},
 	} {
 		if status, text, _ := send(t, client, "POST", server.URL+"/actions/release", form, body, header...); status != 403 {

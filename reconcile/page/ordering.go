@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/login"
 )
@@ -135,7 +136,9 @@ func (h *handler) confirmApproval(w http.ResponseWriter, r *http.Request) {
 		h.refuseOrder(w, r, NotWaiting)
 		return
 	}
-	h.page(w, r, http.StatusOK, "approve", "Approve a change", Approval{zone, zone.Waiting[i]})
+	v := h.view(r)
+	v.Title, v.Value = "Approve a change of "+visible.Name(zone.Zone.Zone), Approval{zone, zone.Waiting[i]}
+	h.page(w, http.StatusOK, "approve", v)
 }
 
 // NotWaiting is that of a digest with which no change of a zone waits.
@@ -157,8 +160,19 @@ func (h *handler) showRevert(w http.ResponseWriter, r *http.Request) {
 	if going.GoesOn() {
 		w.Header().Set("Refresh", "3")
 	}
-	h.page(w, r, http.StatusOK, "revert", "Revert a commit", going)
+	v := h.view(r)
+	v.Title, v.Value, v.API = "Revert", going, apiPath+actionPath+revert
+	h.page(w, http.StatusOK, "revert", v)
 }
+
+// MayOrder reports whether the page is of a zone on which the person may act.
+func (v view) MayOrder() bool {
+	zone, ok := v.Value.(inspect.ZonePage)
+	return ok && v.Orders && v.Person.May(login.Operator, zone.May)
+}
+
+// MayOrderAll reports whether the person may act on the whole fleet.
+func (v view) MayOrderAll() bool { return v.Orders && v.Person.MayAll(login.Operator) }
 
 // ownPages are the addresses to which a form may come back.
 var ownPages = regexp.MustCompile(`^/(|zones(/[A-Za-z0-9:._-]{1,128})?|commits(/[0-9a-f]{4,64})?|history|pulls(/[0-9]{1,9})?)$`)
