@@ -3,7 +3,6 @@ package page
 import (
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 
@@ -36,6 +35,10 @@ func (h *handler) problemOf(err error) Problem {
 	switch {
 	case errors.As(err, &bad):
 		return problem(http.StatusBadRequest, bad.reason, bad.hint)
+	case errors.Is(err, inspect.ErrAfter):
+		return problem(http.StatusBadRequest, err.Error(), "begin again without after; its value is next of an answer with the same other parameters")
+	case errors.Is(err, errStreams):
+		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
 	case errors.Is(err, inspect.ErrNoZone):
 		return problem(http.StatusNotFound, err.Error(), "look for it in the list of zones: one that was taken out of git is not there any more")
 	case errors.Is(err, ErrNotFound):
@@ -49,7 +52,7 @@ func (h *handler) problemOf(err error) Problem {
 		}
 		return p
 	}
-	slog.Error("a request for a page has failed", "error", err)
+	h.Log.Error("a request for a page has failed", "error", err)
 	return problem(http.StatusInternalServerError, "the daemon could not answer; its log says why", "try again; seawall status says how the daemon is")
 }
 
@@ -71,15 +74,20 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.refuse(w, r, h.problemOf(err))
 }
 
+// isAPI reports whether a request is for JSON.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiPath+"/") }
+
 // refuse writes a problem: as JSON under [apiPath], else as a page.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
-	if strings.HasPrefix(r.URL.Path, apiPath+"/") {
+	if isAPI(r) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(p.Status)
 		_ = inspect.JSON(w, p) // a client that hung up needs no answer
 		return
 	}
-	h.page(w, r, p.Status, "problem", p.Title, p)
+	v := h.view(r)
+	v.Title, v.Value = p.Title, p
+	h.page(w, p.Status, "problem", v)
 }
 
 // json writes a value as JSON.

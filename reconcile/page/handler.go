@@ -1,6 +1,8 @@
 package page
 
 import (
+	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -13,6 +15,9 @@ type Config struct {
 	Actions Actions          // nil: none can be ordered
 	Now     func() time.Time // nil: [time.Now]
 	Program string           // the version of seawall
+	Log     *slog.Logger     // nil: [slog.Default]
+	// Stopping is closed when the server stops, which ends streams of events; nil: never.
+	Stopping <-chan struct{}
 	// Login has the addresses of the login; nil: none is configured, and anyone whose request
 	// arrives here may read. Else who sends a request is [login.From] its context, and who is
 	// not known there may do nothing.
@@ -21,12 +26,19 @@ type Config struct {
 
 // Login is where a person logs in and out. An empty address is a way that the login does not
 // have: a proxy or a certificate says who a person is.
-type Login struct{ Begin, End string }
+type Login struct {
+	Begin, End string
+	// Still reports whether who sent a request is still logged in: a stream of events is a
+	// request that lasts. nil: always.
+	Still func(*http.Request) bool
+}
 
 // handler answers requests.
 type handler struct {
 	Config
-	mux *http.ServeMux
+	mux     *http.ServeMux
+	streams *streams
+	said    said
 }
 
 // Handler serves the pages and their JSON. It expects that requests for other hosts were
@@ -35,14 +47,20 @@ func Handler(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	h := &handler{Config: c, mux: http.NewServeMux()}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	h := &handler{Config: c, mux: http.NewServeMux(), streams: newStreams(c), said: newSaid()}
 	for _, r := range resources {
 		h.mux.Handle("GET "+r.page, h.serve(r, h.html))
 		h.mux.Handle("GET "+apiPath+r.api, h.serve(r, h.json))
 	}
 	h.mux.HandleFunc("GET "+gridImage, h.gridImage)
 	h.mux.HandleFunc("GET "+gridPlace, h.gridPlace)
-	h.mux.HandleFunc("GET "+assetPath+"{name}", serveAsset)
+	h.mux.HandleFunc("GET "+assetPath+"{name}", h.asset)
+	h.mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
+	h.mux.HandleFunc("GET "+eventsPath, h.events)
+	h.mountActions()
 	h.mux.HandleFunc("/", h.nothing)
 	return secured(h.mux)
 }
@@ -90,10 +108,13 @@ func (h *handler) serve(res resource, render func(http.ResponseWriter, *question
 		if err == nil {
 			value, err = res.answer.ask(q)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errFleet) && r.URL.Path == "/":
+			h.start(w, q)
+		case err != nil:
 			h.fail(w, r, err)
-			return
+		default:
+			render(w, q, value)
 		}
-		render(w, q, value)
 	}
 }

@@ -166,5 +166,5 @@ func (d *Data) PullRequest(number int) (inspect.PullRequest, error) {
 			return pr, nil
 		}
 	}
-	return inspect.PullRequest{}, fmt.Errorf("pull request %d is not open", number)
+	return inspect.PullRequest{}, fmt.Errorf("%w: pull request %d", page.ErrNotFound, number)
 }

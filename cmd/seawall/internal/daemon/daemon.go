@@ -33,8 +33,8 @@ import (
 )
 
 // Serve runs daemons one after the other: each reload ends one and begins the
-// next.
-func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
+// next. serving is told at which address the first serves; nil: no one is.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(address string)) error {
 	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
@@ -44,6 +44,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	if err != nil {
 		return err
 	}
+	d.manager.serving = serving
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
@@ -78,6 +79,7 @@ type Daemon struct {
 	sessions *login.Sessions                       // the same for each generation
 	login    *login.Guard                          // in front of the pages
 	tls      *tls.Config                           // of listen; nil: without
+	reverts  *reverts                              // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -113,10 +115,10 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}, sessions: login.NewSessions()}
+	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts()}
 	var held *stateLock
 	if before != nil {
-		held, d.manager, d.sessions = before.lock, before.manager, before.sessions
+		held, d.manager, d.sessions, d.reverts = before.lock, before.manager, before.sessions, before.reverts
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
@@ -301,7 +303,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
-	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	d.tellServing()
 	heart, err := d.controller(ctx, git, look)
 	if err != nil {
 		stop()
@@ -316,10 +318,23 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.notices != nil {
 		beside.Go(func() { d.notices.Run(ctx) })
 	}
+	if d.memory() != nil {
+		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) })
+	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	return <-served
+}
+
+// tellServing says where the daemon serves.
+func (d *Daemon) tellServing() {
+	address := d.listener.Addr().String()
+	if tell := d.manager.serving; tell != nil {
+		tell(address)
+		d.manager.serving = nil // a reload is no news
+	}
+	d.log.Info("serving", "address", address, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
 }
 
 // controller makes the controller of the daemon, which reports to the log, to health and to
