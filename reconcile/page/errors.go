@@ -85,9 +85,12 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.refuse(w, r, h.problemOf(err))
 }
 
+// isAPI reports whether a request is for JSON.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiPath+"/") }
+
 // refuse writes a problem: as JSON under [apiPath], else as a page.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
-	if strings.HasPrefix(r.URL.Path, apiPath+"/") {
+	if isAPI(r) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(p.Status)
 		_ = inspect.JSON(w, p) // a client that hung up needs no answer

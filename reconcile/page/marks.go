@@ -41,7 +41,7 @@ func pause(colour string) mark { return mark{colour, ".8", ".26 .2 .26 .28", "-.
 // marks: what needs a person is a big red shape, what fails a disc, what goes on a blue bar,
 // what may stay so is small.
 var marks = map[inspect.Outcome]mark{
-	inspect.InSync:        square(green, 0.72),
+	inspect.InSync:        square(green, 0.58),
 	inspect.NotRead:       square(grey, 0.4),
 	inspect.Observed:      block(grey, 0.3, 0.8),
 	inspect.PutBack:       block(purple, 0.3, 0.8),

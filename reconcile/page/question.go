@@ -18,6 +18,8 @@ type question struct {
 	resource resource
 	person   login.Person
 	params   url.Values
+	// version is how often what pages show had changed before this was answered.
+	version uint64
 }
 
 // badParamError is a parameter of a request that is not right, and what is.
@@ -27,6 +29,7 @@ func (e *badParamError) Error() string { return e.reason }
 
 func newQuestion(h *handler, res resource, r *http.Request, person login.Person) (*question, error) {
 	q := &question{handler: h, Request: r, resource: res, person: person}
+	q.version, _ = h.Data.Changed()
 	var err error
 	q.params, err = checked(r.URL.RawQuery, res.params)
 	return q, err
