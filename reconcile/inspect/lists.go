@@ -46,7 +46,7 @@ type EntryList struct {
 	Next    string            `json:"next,omitempty"`
 }
 
-// TokenList is all declared tokens and those on record, by key.
+// TokenList is a page of all declared tokens and those on record, by key and id.
 type TokenList struct {
 	Version  int       `json:"version"`
 	At       time.Time `json:"at"`
@@ -55,6 +55,7 @@ type TokenList struct {
 	Unknown string     `json:"unknown,omitempty"`
 	Fix     string     `json:"fix,omitempty"`
 	Tokens  []TokenRow `json:"tokens"`
+	Next    string     `json:"next,omitempty"`
 }
 
 // TokenRow is one declaration of a token, and the token that counts for it. It has no secret.
@@ -100,7 +101,7 @@ type Deprecation struct {
 	Concerns []string `json:"concerns"`
 }
 
-// PullRequestList is the open pull requests with their newest reviews.
+// PullRequestList is a page of the open pull requests with their newest reviews.
 type PullRequestList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
@@ -109,7 +110,8 @@ type PullRequestList struct {
 	Reviewed     bool          `json:"reviewed"`
 	LookedAt     time.Time     `json:"looked_at,omitzero"`
 	PullRequests []PullRequest `json:"pull_requests"` // the newest first
-	LeftOut      int           `json:"left_out"`      // how many more are open
+	Next         string        `json:"next,omitempty"`
+	LeftOut      int           `json:"left_out"` // how many more are open
 }
 
 // PullRequest is one pull request, and what Seawall said about its newest commit.

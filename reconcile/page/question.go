@@ -60,6 +60,11 @@ func checked(query string, params []param) (url.Values, error) {
 				return nil, err
 			}
 		}
+		if name == labelName {
+			if err := oneOfEach(values); err != nil {
+				return nil, err
+			}
+		}
 		if len(values) > 0 {
 			known[name] = values
 		}
@@ -122,6 +127,19 @@ func checkOutcome(text string) error {
 func checkLabel(text string) error {
 	if key, _, ok := strings.Cut(text, "="); !ok || key == "" {
 		return &badParamError{fmt.Sprintf("%q is no label", text), "a label is KEY=VALUE, for example tier=gold"}
+	}
+	return nil
+}
+
+// oneOfEach reports whether no two labels have the same key: a zone has one value of each.
+func oneOfEach(labels []string) error {
+	keys := map[string]bool{}
+	for _, l := range labels {
+		key, _, _ := strings.Cut(l, "=")
+		if keys[key] {
+			return &badParamError{fmt.Sprintf("label %s is given more than once", key), "a zone has one value of a label, so give each key once"}
+		}
+		keys[key] = true
 	}
 	return nil
 }
