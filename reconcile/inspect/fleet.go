@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -11,6 +12,9 @@ import (
 
 // MostRows is how many entries one page of a list has at most.
 const MostRows = 200
+
+// ErrAfter: a list cannot go on from there, since After is not what its page before had as Next.
+var ErrAfter = errors.New("the list cannot go on from there: after is not the next of a page")
 
 // FleetQuery selects declared zones, and a page of them. The zero value selects all.
 type FleetQuery struct {

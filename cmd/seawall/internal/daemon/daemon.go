@@ -202,13 +202,19 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 		err = next.listen(ctx)
 	}
 	if err != nil {
-		next.assembly.Close()
-		if next.lock != d.lock {
-			next.lock.release()
-		}
+		next.close(d.lock)
 		return nil, err
 	}
 	return next, nil
+}
+
+// close gives back what a daemon that does not run has: the ledger first, so that another
+// daemon that has the state folder finds it closed. A lock that is kept stays.
+func (d *Daemon) close(kept *stateLock) {
+	d.assembly.Close()
+	if d.lock != kept {
+		d.lock.release()
+	}
 }
 
 // fillForFolder gives a daemon without a configuration file its schedule.
@@ -231,12 +237,11 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- d.run(ctx, heard.look) }()
-	defer d.assembly.Close()
 	for {
 		select {
 		case err := <-done:
 			cancel()
-			d.lock.release()
+			d.close(nil)
 			if err == nil {
 				d.log.Info("stopped")
 			}
@@ -252,9 +257,7 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
-			if next.lock != d.lock {
-				d.lock.release()
-			}
+			d.close(next.lock)
 			return next, err
 		}
 	}
