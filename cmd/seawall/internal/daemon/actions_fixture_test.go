@@ -41,8 +41,8 @@ type house struct {
 	stop   func()
 }
 
-// hand is the platform; before is called before each request, and what it returns is the answer
-// if it is an error.
+// hand is the platform; before is called before each answer to a write, and before a read is
+// made, and what it returns is the answer if it is an error.
 type hand struct {
 	*mem.Platform
 	before func(call string, zone edge.Scope) error
@@ -58,12 +58,11 @@ func (h *hand) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase
 }
 
 func (h *hand) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
-	if h.before != nil {
-		if err := h.before("write", w.Scope); err != nil {
-			return nil, err
-		}
+	answer, err := h.Platform.Send(ctx, w)
+	if h.before != nil && err == nil {
+		err = h.before("write", w.Scope)
 	}
-	return h.Platform.Send(ctx, w)
+	return answer, err
 }
 
 const soon = 5 * time.Second
@@ -162,11 +161,11 @@ func labelled(z desired.Zone, labels ...string) desired.Zone {
 	return z
 }
 
-// inBubble runs a test in the time of a bubble.
+// inBubble runs a test with a house in the time of a bubble.
 func inBubble(t *testing.T, n int, guards reconcile.Guards, zones []desired.Zone, test func(*testing.T, *house)) {
 	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	inTime(t, func(t *testing.T) {
 		h := newHouse(t, dir, n, guards, zones...)
 		defer h.stop()
 		test(t, h)
@@ -185,4 +184,10 @@ func refused(err error) int {
 		return -1
 	}
 	return 0
+}
+
+// inTime runs a test in the time of a bubble.
+func inTime(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
 }
