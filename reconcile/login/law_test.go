@@ -120,7 +120,11 @@ func (m *model) look(t *rapid.T, b *browser, s *modelSession, navigate bool) {
 }
 
 func (m *model) wait(t *rapid.T) {
-	m.clock.advance(rapid.SampledFrom([]time.Duration{7 * time.Minute, 67 * time.Minute, 187 * time.Minute, 487 * time.Minute}).Draw(t, "for"))
+	m.clock.advance(rapid.SampledFrom([]time.Duration{67 * time.Minute, 257 * time.Minute, 389 * time.Minute, 487 * time.Minute}).Draw(t, "for"))
+	navigate := rapid.Bool().Draw(t, "navigate")
+	for i, b := range m.people {
+		m.look(t, b, m.live[i], navigate)
+	}
 }
 
 func (m *model) changeRoles(t *rapid.T) {
@@ -147,7 +151,7 @@ func TestLaw(t *testing.T) {
 			m.people = append(m.people, f.browser())
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"log in": m.logIn, "log out": m.logOut, "open": m.open, "open again": m.open, "steal": m.steal, "wait": m.wait, "roles": m.changeRoles, "login": m.changeLogin,
+			"log in": m.logIn, "log out": m.logOut, "open": m.open, "open again": m.open, "steal": m.steal, "wait": m.wait, "wait again": m.wait, "roles": m.changeRoles, "login": m.changeLogin,
 			"reload": func(*rapid.T) { m.reload(func(*login.Config) {}) },
 		})
 	})
