@@ -68,6 +68,7 @@ type Config struct {
 type Telling struct {
 	Log     *slog.Logger    // nil discards
 	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
+	Changes *Changes        // notes what pages show otherwise than before; nil: one that no one reads
 	// Published is told what a new version of a managed ruleset means; nil is not.
 	Published func(radar.Report)
 }
@@ -113,6 +114,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
+			changes: config.Changes,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
@@ -151,6 +153,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: time.Now})
+	}
+	if c.Changes == nil {
+		c.Changes = NewChanges()
 	}
 	if c.Names == nil {
 		c.Names = directory.New(directory.Config{Now: time.Now})

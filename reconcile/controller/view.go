@@ -30,6 +30,7 @@ type parts struct {
 	retries  *retries
 	outcomes *outcomes
 	outages  *outage.Tracker
+	changes  *Changes
 }
 
 func (p *parts) view() view { return view{p, p.control.Current(), time.Now()} }
