@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -23,6 +24,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/login"
 	"github.com/seawall-dev/seawall/reconcile/notify"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/review"
@@ -74,6 +76,9 @@ type Daemon struct {
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 	manager  *manager                              // the same for each generation
+	sessions *login.Sessions                       // the same for each generation
+	login    *login.Guard                          // in front of the pages
+	tls      *tls.Config                           // of listen; nil: without
 	reverts  *reverts                              // the same for each generation
 }
 
@@ -102,15 +107,19 @@ func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
 	return &stateLock{s.StateDir, release}, nil
 }
 
-// newDaemon puts a daemon together. before is the lock that the one before it holds;
-// nil where there is none.
-func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *stateLock) (_ *Daemon, err error) {
+// newDaemon puts a daemon together. before is the one whose lock, manager and sessions it takes
+// over; nil where there is none.
+func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Daemon) (_ *Daemon, err error) {
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}, reverts: newReverts()}
+	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts()}
+	var held *stateLock
+	if before != nil {
+		held, d.manager, d.sessions, d.reverts = before.lock, before.manager, before.sessions, before.reverts
+	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
 	if format == "auto" && s.Log.Format != "" {
@@ -123,12 +132,12 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockState(s, before)
+	lock, err := lockState(s, held)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if err != nil && lock != before {
+		if err != nil && lock != held {
 			lock.release()
 		}
 	}()
@@ -143,6 +152,9 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 	}
 	if err == nil {
 		d.notices, err = d.newNotifications()
+	}
+	if err == nil {
+		err = d.newLogin()
 	}
 	if err != nil {
 		a.Close()
@@ -180,7 +192,7 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 	if _, err := d.assembly.Records.Standing(ctx); errors.Is(err, ledger.ErrGone) {
 		return nil, err // the next would begin with an empty one
 	}
-	next, err := newDaemon(ctx, t, o, d.lock)
+	next, err := newDaemon(ctx, t, o, d)
 	if err != nil {
 		return nil, err
 	}
@@ -191,13 +203,19 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 		err = next.listen(ctx)
 	}
 	if err != nil {
-		next.assembly.Close()
-		if next.lock != d.lock {
-			next.lock.release()
-		}
+		next.close(d.lock)
 		return nil, err
 	}
 	return next, nil
+}
+
+// close gives back what a daemon that does not run has: the ledger first, so that another
+// daemon that has the state folder finds it closed. A lock that is kept stays.
+func (d *Daemon) close(kept *stateLock) {
+	d.assembly.Close()
+	if d.lock != kept {
+		d.lock.release()
+	}
 }
 
 // fillForFolder gives a daemon without a configuration file its schedule.
@@ -207,7 +225,7 @@ func fillForFolder(s *setup.Settings) {
 	}
 	if s.Listen == "" {
 		s.Listen = "127.0.0.1:8710"
-		s.Health.Status = true
+		s.Health.Status, s.Web.Pages = true, true
 	}
 	if s.Health.SourceStale == 0 {
 		s.Health.SourceStale = 15 * time.Minute
@@ -220,12 +238,11 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- d.run(ctx, heard.look) }()
-	defer d.assembly.Close()
 	for {
 		select {
 		case err := <-done:
 			cancel()
-			d.lock.release()
+			d.close(nil)
 			if err == nil {
 				d.log.Info("stopped")
 			}
@@ -238,13 +255,10 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 				d.manager.ready(d.log, "the configuration was not reloaded; the old one stays")
 				continue
 			}
-			next.manager, next.reverts = d.manager, d.reverts
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
-			if next.lock != d.lock {
-				d.lock.release()
-			}
+			d.close(next.lock)
 			return next, err
 		}
 	}
@@ -279,7 +293,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	served := make(chan error, 1)
 	go func() {
-		served <- status.Serve(ctx, d.listener, pages)
+		served <- status.Serve(ctx, withTLS(d.listener, d.tls), pages)
 		stop()
 	}()
 	closeSocket := d.serveSocket(ctx)

@@ -97,7 +97,7 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 
 // pages are what the configured address serves, without webhooks.
 func (d *Daemon) pages() http.Handler {
-	access := status.Access{Hosts: d.settings.Web.Hosts}
+	access := status.Access{Hosts: setup.WebHosts(d.settings.Web)}
 	if ref := d.settings.Web.MetricsToken; ref != nil {
 		access.MetricsToken = func() (edge.Secret, error) { return setup.ReadSecret(*ref) }
 	}
