@@ -101,7 +101,7 @@ type Deprecation struct {
 	Concerns []string `json:"concerns"`
 }
 
-// PullRequestList is the open pull requests with their newest reviews.
+// PullRequestList is a page of the open pull requests with their newest reviews.
 type PullRequestList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
@@ -110,7 +110,8 @@ type PullRequestList struct {
 	Reviewed     bool          `json:"reviewed"`
 	LookedAt     time.Time     `json:"looked_at,omitzero"`
 	PullRequests []PullRequest `json:"pull_requests"` // the newest first
-	LeftOut      int           `json:"left_out"`      // how many more are open
+	Next         string        `json:"next,omitempty"`
+	LeftOut      int           `json:"left_out"` // how many more are open
 }
 
 // PullRequest is one pull request, and what Seawall said about its newest commit.

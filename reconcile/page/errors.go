@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -24,8 +25,10 @@ type Problem struct {
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"` // what to try
-	// LogIn is where to log in; only on pages.
-	LogIn string `json:"-"`
+	// LogIn is where to log in, and History has what was of a zone that is not there; only on
+	// pages.
+	LogIn   string `json:"-"`
+	History string `json:"-"`
 }
 
 // problemOf says what an error is to whoever asked. What it does not know stays out of the
@@ -97,6 +100,9 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
 		return
 	}
 	v := h.view(r)
+	if scope := r.PathValue("scope"); p.Status == http.StatusNotFound && scope != "" && v.All {
+		p.History = address("/history", url.Values{"zone": {scope}})
+	}
 	v.Title, v.Value = p.Title, p
 	h.page(w, p.Status, "problem", v)
 }

@@ -30,7 +30,6 @@ var functions = template.FuncMap{
 	"count":    inspect.Count,
 	"first":    func(all []inspect.Because) []inspect.Because { return all[:min(len(all), mostReasons)] },
 	"rest":     func(all []inspect.Because) []inspect.Because { return all[min(len(all), mostReasons):] },
-	"mark":     markOf,
 	"member":   inspect.EntryMember,
 	"name":     visible.Name,
 	"outcomes": severeFirst,

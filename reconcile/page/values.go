@@ -16,6 +16,9 @@ import (
 // newestCommits is how many commits the overview has.
 const newestCommits = 5
 
+// zonesPerPage is how many zones a page lists: a browser is slower with them than a program.
+const zonesPerPage = 100
+
 // perPage is how many commits a page lists.
 const perPage = 50
 
@@ -54,7 +57,13 @@ func overviewOf(q *question) (Overview, error) {
 	return Overview{q.Data.Status(), commits}, err
 }
 
-func zonesOf(q *question) (inspect.Fleet, error) { return q.Data.Fleet(q.fleet()) }
+func zonesOf(q *question) (inspect.Fleet, error) {
+	query := q.fleet()
+	if !isAPI(q.Request) {
+		query.Limit = zonesPerPage
+	}
+	return q.Data.Fleet(query)
+}
 
 func zoneOf(q *question) (inspect.ZonePage, error) {
 	text := q.PathValue("scope")

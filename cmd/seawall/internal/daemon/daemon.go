@@ -80,6 +80,7 @@ type Daemon struct {
 	login    *login.Guard                          // in front of the pages
 	tls      *tls.Config                           // of listen; nil: without
 	reverts  *reverts                              // the same for each generation
+	changes  *controller.Changes                   // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -115,10 +116,11 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts()}
+	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
 	var held *stateLock
 	if before != nil {
-		held, d.manager, d.sessions, d.reverts = before.lock, before.manager, before.sessions, before.reverts
+		held, d.manager, d.sessions = before.lock, before.manager, before.sessions
+		d.reverts, d.changes = before.reverts, before.changes
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
@@ -146,7 +148,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
 	if err = d.watch(); err == nil {
 		d.reviews, err = d.newReviews() //nolint:contextcheck // a forge is asked with the context of each call
 	}
@@ -287,7 +289,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.pages(), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}
@@ -310,6 +312,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
@@ -348,6 +351,6 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
 		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: d.published},
+		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }
