@@ -52,6 +52,7 @@ func newOutcomes(now time.Time) *outcomes {
 // note keeps what a look has come to.
 func (o *outcomes) note(l *look, now time.Time) {
 	decisions, differs := decide(l)
+	l.tellSpan(decisions)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if l.observed() {
