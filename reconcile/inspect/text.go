@@ -166,7 +166,7 @@ func (c *Changes) text(declared int) string {
 	if c == nil {
 		return ""
 	}
-	part := func(n int) string { return fmt.Sprintf("%d of %s", n, count(declared, "zone", "zones")) }
+	part := func(n int) string { return fmt.Sprintf("%d of %s", n, Count(declared, "zone", "zones")) }
 	switch {
 	case c.Weakened > 0 && c.Strengthened > 0:
 		return fmt.Sprintf(": weakens %s, strengthens %d", part(c.Weakened), c.Strengthened)
@@ -186,7 +186,7 @@ func (t *textWriter) source(s Status) {
 		t.line("source", "fetched %s ago, at %s", Span(g.AgeSeconds), instant(g.LastSuccess))
 	}
 	if s.Source.Error != "" {
-		t.line("", "%s since: %s", count(s.Source.Failures, "failure", "failures"), s.Source.Error)
+		t.line("", "%s since: %s", Count(s.Source.Failures, "failure", "failures"), s.Source.Error)
 	}
 }
 
@@ -230,7 +230,7 @@ func (t *textWriter) tokens(s Status) {
 
 func (t *textWriter) queue(s Status) {
 	w := s.Work
-	at := fmt.Sprintf("%d of %s busy", w.AtWork, count(w.Workers, "worker", "workers"))
+	at := fmt.Sprintf("%d of %s busy", w.AtWork, Count(w.Workers, "worker", "workers"))
 	if !w.Oldest.IsZero() {
 		at += fmt.Sprintf(", the oldest on %s for %s", w.On, Span(w.OldestSeconds))
 	}
@@ -239,7 +239,7 @@ func (t *textWriter) queue(s Status) {
 		t.line("", "all reads fail; Seawall tests with one request at a time")
 	}
 	if w.Retried > 0 {
-		t.line("", "%s tried again after a failure", count(w.Retried, "zone is", "zones are"))
+		t.line("", "%s tried again after a failure", Count(w.Retried, "zone is", "zones are"))
 	}
 	label := "queue"
 	for _, p := range s.Queue {
@@ -263,16 +263,16 @@ func (t *textWriter) budget(s Status) {
 	if b.Requests == 0 {
 		return
 	}
-	text := b.left(s.At)
+	text := b.Text(s.At)
 	if b.WaitedSeconds >= 1 {
 		text += fmt.Sprintf("; zones have waited %s for the budget since the start", Span(b.WaitedSeconds))
 	}
 	t.line("budget", "%s", text)
 }
 
-// left says how many requests may be sent; while the platform throttles none, whatever the
+// Text says how many requests may be sent; while the platform throttles none, whatever the
 // budget has left.
-func (b Budget) left(now time.Time) string {
+func (b Budget) Text(now time.Time) string {
 	if b.PausedSeconds > 0 {
 		until := now.Add(time.Duration(b.PausedSeconds * float64(time.Second)))
 		return fmt.Sprintf("the platform asked to wait (429, Retry-After) until %s, for %s; %d of %d requests used in %s",
@@ -288,7 +288,7 @@ func (t *textWriter) credentials(s Status) {
 		if c.Zones == 0 {
 			continue
 		}
-		t.line(label, "%s: %s, %d due, %s", c.Name, count(c.Zones, "zone", "zones"), c.Due, c.Budget.left(s.At))
+		t.line(label, "%s: %s, %d due, %s", c.Name, Count(c.Zones, "zone", "zones"), c.Due, c.Budget.Text(s.At))
 		label = ""
 		if c.Down != "" {
 			t.line("", "  only probes are sent since %s: %s", instant(c.Since), c.Down)
@@ -346,7 +346,7 @@ func (t *textWriter) notable(s Status) {
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {
-		fmt.Fprintf(t, "and %s more\n", count(more, "zone", "zones"))
+		fmt.Fprintf(t, "and %s more\n", Count(more, "zone", "zones"))
 	}
 	fmt.Fprintln(t, "seawall why ZONE explains one of them.")
 }

@@ -47,7 +47,7 @@ func OutageText(o reconcile.Outage) string {
 	}
 	text := fmt.Sprintf("%s since %s: %s", subject, instant(o.Since), o.Cause)
 	if o.Zones > 0 {
-		text += " (" + count(o.Zones, "zone", "zones") + ")"
+		text += " (" + Count(o.Zones, "zone", "zones") + ")"
 	}
 	return text
 }
@@ -55,7 +55,8 @@ func OutageText(o reconcile.Outage) string {
 // Words is an outcome as people say it.
 func Words(o Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
-func count(n int, one, many string) string {
+// Count is a number of things.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

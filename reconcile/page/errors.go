@@ -82,7 +82,9 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
 		_ = inspect.JSON(w, p) // a client that hung up needs no answer
 		return
 	}
-	h.page(w, r, p.Status, "problem", p.Title, p)
+	v := h.view(r)
+	v.Title, v.Value = p.Title, p
+	h.page(w, p.Status, "problem", v)
 }
 
 // json writes a value as JSON.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -55,7 +56,8 @@ func Handler(c Config) http.Handler {
 	}
 	h.mux.HandleFunc("GET "+gridImage, h.gridImage)
 	h.mux.HandleFunc("GET "+gridPlace, h.gridPlace)
-	h.mux.HandleFunc("GET "+assetPath+"{name}", serveAsset)
+	h.mux.HandleFunc("GET "+assetPath+"{name}", h.asset)
+	h.mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
 	h.mux.HandleFunc("GET "+eventsPath, h.events)
 	h.mux.HandleFunc("/", h.nothing)
 	return secured(h.mux)
@@ -104,10 +106,13 @@ func (h *handler) serve(res resource, render func(http.ResponseWriter, *question
 		if err == nil {
 			value, err = res.answer.ask(q)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errFleet) && r.URL.Path == "/":
+			h.start(w, q)
+		case err != nil:
 			h.fail(w, r, err)
-			return
+		default:
+			render(w, q, value)
 		}
-		render(w, q, value)
 	}
 }

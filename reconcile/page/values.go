@@ -117,5 +117,5 @@ func outagesOf(q *question) (OutageList, error) {
 
 func credentialsOf(q *question) (CredentialList, error) {
 	s := q.Data.Status()
-	return CredentialList{inspect.Version, s.At, s.Budget, s.Queue, s.Work.Credentials}, nil
+	return CredentialList{inspect.Version, s.At, s.Budget, s.Queue, append([]inspect.Credential{}, s.Work.Credentials...)}, nil
 }
