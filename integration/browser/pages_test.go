@@ -25,8 +25,11 @@ func handlerOf(data page.Data) http.Handler {
 	return page.Handler(page.Config{Data: data, Now: func() time.Time { return pagetest.At }, Program: "v1.0.0"})
 }
 
+// named is an address with a word for it.
+type named struct{ name, path string }
+
 // paths are all pages, each with a word for tests.
-var paths = []struct{ name, path string }{
+var paths = []named{
 	{"overview", "/"},
 	{"zones", "/zones"},
 	{"filtered", "/zones?outcome=refused&outcome=blocked&label=tier%3Dgold"},

@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "take the pictures in docs/images again")
 
 // pictures are the pages of which docs/images has pictures, in light and dark.
-var pictures = []struct{ name, path string }{
+var pictures = []named{
 	{"overview", "/"},
 	{"zones", "/zones?outcome=refused&outcome=unknown&outcome=pending"},
 	{"zone", "/zones/" + pagetest.Scope(0).Text()},
