@@ -83,6 +83,7 @@ const (
 	ActionApprove    = "approve"
 	ActionOverride   = "override"
 	ActionWithdraw   = "withdraw" // of an approval
+	ActionRead       = "read"     // zones, because a person asks for it
 	ActionResume     = "resume"
 	ActionRevert     = "revert"
 	ActionInit       = "init"

@@ -102,12 +102,13 @@ type EntryList struct {
 	Next    string            `json:"next,omitempty"`
 }
 
-// TokenList is all declared tokens and those on record, by key.
+// TokenList is a page of all declared tokens and those on record, by key and id.
 type TokenList struct {
 	Version  int        `json:"version"`
 	At       time.Time  `json:"at"`
 	LookedAt time.Time  `json:"looked_at,omitzero"` // zero: not since the start
 	Tokens   []TokenRow `json:"tokens"`
+	Next     string     `json:"next,omitempty"`
 }
 
 // TokenRow is one declaration of a token, and the token that counts for it. It has no secret.
@@ -143,7 +144,7 @@ type Deprecation struct {
 	Concerns []string `json:"concerns"`
 }
 
-// PullRequestList is the open pull requests with their newest reviews.
+// PullRequestList is a page of the open pull requests with their newest reviews.
 type PullRequestList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
@@ -152,6 +153,7 @@ type PullRequestList struct {
 	Reviewed     bool          `json:"reviewed"`
 	LookedAt     time.Time     `json:"looked_at,omitzero"`
 	PullRequests []PullRequest `json:"pull_requests"` // the newest first
+	Next         string        `json:"next,omitempty"`
 }
 
 // PullRequest is one pull request, and what Seawall said about its newest commit.

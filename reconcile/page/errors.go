@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -24,8 +25,10 @@ type Problem struct {
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"` // what to try
-	// LogIn is where to log in; only on pages.
-	LogIn string `json:"-"`
+	// LogIn is where to log in, and History has what was of a zone that is not there; only on
+	// pages.
+	LogIn   string `json:"-"`
+	History string `json:"-"`
 }
 
 // problemOf says what an error is to whoever asked. What it does not know stays out of the
@@ -60,29 +63,46 @@ func problem(status int, detail, hint string) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
 }
 
-// nothing answers a request for an address that nothing has.
+// nothing answers a request for an address that nothing has, or that takes no such method.
 func (h *handler) nothing(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		h.refuse(w, r, problem(http.StatusMethodNotAllowed, "this address takes no "+r.Method, "use GET"))
+	allowed := h.methods(r)
+	if len(allowed) == 0 {
+		h.refuse(w, r, problem(http.StatusNotFound, "nothing has this address", "start at /, or with "+openAPIPath+" for the API"))
 		return
 	}
-	h.refuse(w, r, problem(http.StatusNotFound, "nothing has this address", "start at /, or with /api/v1/openapi.json for the API"))
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	h.refuse(w, r, problem(http.StatusMethodNotAllowed, "this address takes no "+r.Method, "use "+strings.Join(allowed, " or ")))
+}
+
+// methods are those that the address of a request takes.
+func (h *handler) methods(r *http.Request) (allowed []string) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		if _, pattern := h.mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" && pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	return allowed
 }
 
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.refuse(w, r, h.problemOf(err))
 }
 
+// isAPI reports whether a request is for JSON.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiPath+"/") }
+
 // refuse writes a problem: as JSON under [apiPath], else as a page.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
-	if strings.HasPrefix(r.URL.Path, apiPath+"/") {
+	if isAPI(r) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(p.Status)
 		_ = inspect.JSON(w, p) // a client that hung up needs no answer
 		return
 	}
 	v := h.view(r)
+	if scope := r.PathValue("scope"); p.Status == http.StatusNotFound && scope != "" && v.All {
+		p.History = address("/history", url.Values{"zone": {scope}})
+	}
 	v.Title, v.Value = p.Title, p
 	h.page(w, p.Status, "problem", v)
 }

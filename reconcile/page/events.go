@@ -18,6 +18,8 @@ import (
 // eventsPath is the address of the streams of events.
 const eventsPath = "/events"
 
+const eventStream = "text/event-stream"
+
 // The bounds of streams. A page needs one, and a person rarely has many pages open.
 const (
 	mostStreams       = 1000
@@ -69,6 +71,10 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, errWho)
 		return
 	}
+	if r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", eventStream)
+		return
+	}
 	if err := h.streams.serve(w, r, cmp.Or(person.Name, addressOf(r))); err != nil {
 		h.fail(w, r, err)
 	}
@@ -85,7 +91,7 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request, who string) erro
 	o := stream{w, http.NewResponseController(w)}
 	// What ends the answer, after this handler, is written within a deadline, too.
 	defer o.deadline()
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events back
 	s.follow(r, o)
 	return nil

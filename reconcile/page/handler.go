@@ -38,6 +38,7 @@ type handler struct {
 	Config
 	mux     *http.ServeMux
 	streams *streams
+	said    said
 }
 
 // Handler serves the pages and their JSON. It expects that requests for other hosts were
@@ -49,7 +50,7 @@ func Handler(c Config) http.Handler {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	h := &handler{Config: c, mux: http.NewServeMux(), streams: newStreams(c)}
+	h := &handler{Config: c, mux: http.NewServeMux(), streams: newStreams(c), said: newSaid()}
 	for _, r := range resources {
 		h.mux.Handle("GET "+r.page, h.serve(r, h.html))
 		h.mux.Handle("GET "+apiPath+r.api, h.serve(r, h.json))
@@ -59,6 +60,7 @@ func Handler(c Config) http.Handler {
 	h.mux.HandleFunc("GET "+assetPath+"{name}", h.asset)
 	h.mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
 	h.mux.HandleFunc("GET "+eventsPath, h.events)
+	h.mountActions()
 	h.mux.HandleFunc("/", h.nothing)
 	return secured(h.mux)
 }

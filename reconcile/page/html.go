@@ -30,7 +30,6 @@ var functions = template.FuncMap{
 	"count":    inspect.Count,
 	"first":    func(all []inspect.Because) []inspect.Because { return all[:min(len(all), mostReasons)] },
 	"rest":     func(all []inspect.Because) []inspect.Because { return all[min(len(all), mostReasons):] },
-	"mark":     markOf,
 	"member":   inspect.EntryMember,
 	"name":     visible.Name,
 	"outcomes": severeFirst,
@@ -50,6 +49,7 @@ var functions = template.FuncMap{
 type view struct {
 	Title, Path, API string
 	Value            any
+	Version          uint64 // how often what pages show had changed before
 	Now              time.Time
 	Program          string
 	Query            url.Values
@@ -57,6 +57,8 @@ type view struct {
 	All              bool // the person may see the whole fleet
 	Known            bool
 	Login            *Login
+	Said             string // what an action has just done; empty for nothing
+	Orders           bool   // actions can be ordered here
 }
 
 // With is the same for a part of a page.
@@ -68,7 +70,7 @@ func (v view) With(value any) view {
 // html writes a value as a page.
 func (h *handler) html(w http.ResponseWriter, q *question, value any) {
 	v := h.view(q.Request)
-	v.Title, v.Value, v.Query = titleOf(q.resource.title, value), value, q.params
+	v.Title, v.Value, v.Query, v.Version = titleOf(q.resource.title, value), value, q.params, q.version
 	v.API = apiPath + strings.TrimSuffix(q.URL.EscapedPath(), "/")
 	if q.URL.Path == "/" {
 		v.API = apiPath + q.resource.api
@@ -89,7 +91,7 @@ func (h *handler) start(w http.ResponseWriter, q *question) {
 		return
 	}
 	v := h.view(q.Request)
-	v.Title, v.Value = "Your zones", fleet
+	v.Title, v.Value, v.Version = "Your zones", fleet, q.version
 	h.page(w, http.StatusOK, "start", v)
 }
 
@@ -98,6 +100,7 @@ func (h *handler) view(r *http.Request) view {
 	return view{
 		Path: r.URL.Path, Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
 		Person: person, Known: known, All: person.MayAll(login.Viewer), Login: h.Login,
+		Said: h.said.of(r, h.Now()), Orders: h.Actions != nil && h.Login != nil,
 	}
 }
 

@@ -2,6 +2,9 @@ package page
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -65,4 +68,14 @@ func markOf(o inspect.Outcome) mark {
 		return m
 	}
 	return square(grey, 0.4)
+}
+
+// markStyles are the marks beside words, as rules of the style sheet.
+func markStyles() string {
+	var b strings.Builder
+	for _, o := range slices.Sorted(maps.Keys(marks)) {
+		m := marks[o]
+		fmt.Fprintf(&b, ".mark.%s { stroke: %s; stroke-width: %s; stroke-dasharray: %s; stroke-dashoffset: %s; stroke-linecap: %s; }\n", o, m.Colour, m.Width, m.Dash, m.Offset, m.Cap)
+	}
+	return b.String()
 }

@@ -106,7 +106,9 @@
 		if (!timer && stale && !paused) timer = setTimeout(read, Math.max(100, readAt + wait - Date.now()));
 	}
 
-	function changed() {
+	// The first event of a stream says how it is: a page that is of that version needs no read.
+	function changed(event) {
+		if (String(JSON.parse(event.data).version) === document.querySelector("main").dataset.version) return;
 		stale = true;
 		plan();
 	}
@@ -115,7 +117,6 @@
 		const events = new EventSource("/events");
 		events.addEventListener("changed", changed);
 		events.addEventListener("open", () => {
-			if (!connected) changed(); // what was missed is not known
 			connected = true;
 			show();
 		});

@@ -25,7 +25,7 @@ func (d *Data) History(_ context.Context, q page.HistoryQuery) (inspect.EntryLis
 	if q.After != "" {
 		after, err := strconv.ParseInt(q.After, 10, 64)
 		if err != nil {
-			return list, fmt.Errorf("%q begins no page", q.After)
+			return list, inspect.ErrAfter
 		}
 		from = after - 1
 	}
@@ -65,7 +65,7 @@ func (d *Data) Commits(_ context.Context, after string, limit int) (inspect.Comm
 	if after != "" {
 		n, err := strconv.Atoi(after)
 		if err != nil || n < 0 || n >= commits {
-			return list, fmt.Errorf("%q begins no page", after)
+			return list, inspect.ErrAfter
 		}
 		first = n + 1
 	}

@@ -74,6 +74,7 @@ type Daemon struct {
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 	manager  *manager                              // the same for each generation
+	reverts  *reverts                              // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -109,7 +110,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}}
+	d := &Daemon{manager: &manager{}, reverts: newReverts()}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
 	if format == "auto" && s.Log.Format != "" {
@@ -237,7 +238,7 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 				d.manager.ready(d.log, "the configuration was not reloaded; the old one stays")
 				continue
 			}
-			next.manager = d.manager
+			next.manager, next.reverts = d.manager, d.reverts
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
@@ -302,6 +303,9 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	beside.Go(func() { d.reviews.Run(ctx, reviews) })
 	if d.notices != nil {
 		beside.Go(func() { d.notices.Run(ctx) })
+	}
+	if d.memory() != nil {
+		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) })
 	}
 	heart.Run(ctx)
 	stop()
