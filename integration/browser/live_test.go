@@ -82,7 +82,7 @@ const pauseButton = "#pause"
 // A page whose daemon is gone says so, until it is back.
 func TestPageThatIsCutOffSaysSo(t *testing.T) {
 	var gone atomic.Bool
-	pages := handlerOf(pagetest.New(50))
+	pages := handlerOf(pagetest.New(50), nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gone.Load() {
 			panic(http.ErrAbortHandler)
