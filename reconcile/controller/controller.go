@@ -68,6 +68,7 @@ type Config struct {
 type Telling struct {
 	Log     *slog.Logger    // nil discards
 	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
+	Changes *Changes        // notes what pages show otherwise than before; nil: one that no one reads
 	// Published is told what a new version of a managed ruleset means; nil is not.
 	Published func(radar.Report)
 }
@@ -90,14 +91,16 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	if err := config.Names.Recall(ctx); err != nil {
 		return nil, err
 	}
-	seen, sweep, retries, outcomes := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), newOutcomes(time.Now())
+	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
+	outcomes := newOutcomes(time.Now(), fleet)
 	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
-		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
+		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 	})
 	if err != nil {
 		return nil, err
 	}
+	fleet.control = decisions
 	if state, ok := decisions.InForce(); ok {
 		if err := config.Lanes.Check(state); err != nil {
 			return nil, err
@@ -113,6 +116,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
+			fleet: fleet,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
@@ -151,6 +155,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: time.Now})
+	}
+	if c.Changes == nil {
+		c.Changes = NewChanges()
 	}
 	if c.Names == nil {
 		c.Names = directory.New(directory.Config{Now: time.Now})
