@@ -37,6 +37,7 @@ type Config struct {
 	Log         Log             `cue:"log"`
 	Guards      Guards
 	Workers     Workers `cue:"workers"`
+	Traces      *Traces `cue:"traces"` // nil: none are made
 }
 
 // Workers says how the processes run that fetch and evaluate.
@@ -212,12 +213,6 @@ type KubernetesSink struct {
 	Kubeconfig string        `cue:"kubeconfig"` // absolute; empty for the service account of the pod
 	Context    string        `cue:"context"`    // in Kubeconfig; empty for the current one
 	Timeout    time.Duration `cue:"timeout" is:"positive"`
-}
-
-// Web protects what Listen serves.
-type Web struct {
-	Hosts        []string   `cue:"hosts"`         // names under which clients reach it, beside addresses and localhost
-	MetricsToken *SecretRef `cue:"metrics_token"` // of /metrics; nil: none is needed
 }
 
 // Health says when the daemon is not ready, and who may ask how it is.

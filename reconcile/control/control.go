@@ -163,6 +163,17 @@ func (c *Control) CommitWork(g *Generation, id edge.Scope) bool {
 	return c.state.zones.unproved(g, id)
 }
 
+// Labels are those of a zone: as the commit in force declares them, and as they were when the
+// zone was proved last; nil where it is not declared, or was never proved.
+func (c *Control) Labels(id edge.Scope) (declared, proved map[string]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.Current(); g != nil && g.Declares(id) {
+		return g.labels[id], c.state.zones.of(id).proof.Labels
+	}
+	return nil, nil
+}
+
 // Task is a zone as a generation declares it, with what of it is owned.
 func (c *Control) Task(g *Generation, id edge.Scope) (zone.Task, bool) {
 	if !g.Declares(id) {

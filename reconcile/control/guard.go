@@ -195,10 +195,10 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) erro
 
 // TryUnkept has changes that the platform did not keep sent once more with the next look at
 // their zones, however long they were to wait: a person asks for a look. It counts as a try.
-func (c *Control) TryUnkept() {
+func (c *Control) TryUnkept(ids []edge.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state.zones.tryUnkept(c.Now())
+	c.state.zones.tryUnkept(ids, c.Now())
 }
 
 // unkept implements [rules].

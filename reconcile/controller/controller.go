@@ -82,6 +82,7 @@ type Controller struct {
 	zones     []*zoneWork // of each lane
 	tokenLoop *tokenLoop
 	rulesets  *rulesetLoop
+	asks      *asks
 }
 
 // New puts the parts together, each from those that it stands on. It reads what is on record.
@@ -112,6 +113,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
 	}
 	c := &Controller{
+		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
 			fleet: fleet,
@@ -129,7 +131,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
 	c.ticks = &ticks{
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
-		outages: config.Outages, asked: config.Look, began: outcomes.began, shown: &c.parts,
+		outages: config.Outages, asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began, shown: &c.parts,
 	}
 	c.rulesets = &rulesetLoop{
 		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports,
@@ -137,7 +139,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, &zoneWork{
-			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets,
+			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks,
 			worker: &zone.Worker{
 				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names,
 				Gate: decisions, Now: time.Now,

@@ -25,6 +25,7 @@ type ticks struct {
 	reports *reports
 	outages *outage.Tracker
 	asked   <-chan os.Signal // asks for a look at every zone now
+	poked   reconcile.Pokes  // a person has put something on record
 	began   time.Time
 	shown   *parts
 
@@ -66,6 +67,7 @@ func (t *ticks) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-t.poked:
 		}
 		if now := time.Now(); now.Sub(swept) >= sweptEvery {
 			swept = now
@@ -159,12 +161,12 @@ func (t *ticks) lookNow(ctx context.Context) {
 			continue
 		}
 		t.lanes.ask(time.Now())
-		t.control.TryUnkept()
 		for _, lane := range t.lanes.all {
 			lane.admission.breaker.hurry()
 			lane.accounts.Hurry()
 		}
 		ids := slices.Collect(g.Zones())
+		t.control.TryUnkept(ids)
 		t.reports.round(ids)
 		t.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
 		t.tokens.Set(queue.Item[struct{}]{Reason: "requested"})

@@ -37,10 +37,12 @@ var bounds = map[string]string{
 	`=~"^[a-z0-9-]{1,64}$"`:                              "must be 1 to 64 lower-case letters, digits or -",
 	`=~"^[^\\s]*:[0-9]{1,5}$"`:                           "must be host:port, or :port for every address",
 	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:                       "must be the name of an environment variable",
+	`=~"^[A-Za-z][A-Za-z0-9-]*$"`:                        "must be the name of a header: letters, digits and -",
 	`=~"^[A-Za-z0-9_.-]+$"`:                              "must be the name of a systemd credential",
 	`=~"^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$"`: "must be a relative path of letters, digits and . _ ~ @ : = , -",
 	`=~"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$"`:           "must be the name of a project, owner/name",
 	`=~"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`:                "must be lower-case letters, digits and -, with a letter or digit at both ends",
+	`=~"^https?://[^\\s]+$"`:                             "must be an https or http address",
 	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to the own machine",
 }
 
