@@ -144,7 +144,7 @@ func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 // Deprecations implements [page.Data].
 func (d *Data) Deprecations(context.Context) (inspect.DeprecationList, error) {
 	day := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC) }
-	return inspect.DeprecationList{Version: inspect.Version, At: At, Deprecations: []inspect.Deprecation{
+	return inspect.DeprecationList{Version: inspect.Version, At: At, DataAsOf: "2026-10-21", Deprecations: []inspect.Deprecation{
 		{
 			ID: "firewall-rules", Title: d.text("The API of firewall rules"), Deprecated: day(1, 20), Ends: day(6, 15),
 			Replace: d.text("rulesets of the phase http_request_firewall_custom"), Source: "https://developers.example/deprecations#firewall-rules", Concerns: []string{},
