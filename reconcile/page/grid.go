@@ -104,7 +104,9 @@ func (h *handler) gridPlace(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	grid := h.Data.Grid(query)
-	to := "/zones"
+	list, _ := url.ParseQuery(filter) // it was checked
+	list.Del("width")
+	to := address("/zones", list)
 	if scope, ok := zoneAt(grid, width, place); ok {
 		to = zonePath(scope)
 	}
