@@ -110,7 +110,7 @@ func (h *handler) view(r *http.Request) view {
 func (h *handler) page(w http.ResponseWriter, status int, name string, v view) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, v); err != nil { // a mistake in a template
-		h.Log.Error("a page could not be made", "page", name, "error", err)
+		h.Log.Error("a request for a page has failed", "error", err)
 		http.Error(w, "the page could not be made; the log of the daemon says why", http.StatusInternalServerError)
 		return
 	}
