@@ -66,7 +66,7 @@ type Reverting struct {
 	Done    int         `json:"done"`
 	Total   int         `json:"total"`
 	Plan    *RevertPlan `json:"plan,omitempty"`   // once it is planned
-	Result  string      `json:"result,omitempty"` // once it has ended
+	Result  string      `json:"result,omitempty"` // once it has ended; in the stage planned, why it was not done
 	Failed  bool        `json:"failed"`           // it was not done, or not all of it
 }
 

@@ -19,6 +19,9 @@ type Config struct {
 	// Stopping is closed when the server stops, which ends streams of events; nil: never.
 	// A stream ends with the context of its request, too: the login ends that with a session.
 	Stopping <-chan struct{}
+	// URL is the address at which browsers reach the pages, which orders may come from beside
+	// the host of the request; empty: not known.
+	URL string
 	// Login has the addresses of the login; nil: none is configured, and anyone whose request
 	// arrives here may read. Else who sends a request is [login.From] its context, and who is
 	// not known there may do nothing.

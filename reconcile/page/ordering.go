@@ -20,6 +20,11 @@ func (h *handler) mountActions() {
 		return
 	}
 	protection := http.NewCrossOriginProtection()
+	if h.URL != "" {
+		if err := protection.AddTrustedOrigin(h.URL); err != nil {
+			panic(err) // the configuration has checked it
+		}
+	}
 	guarded := func(asJSON bool) http.Handler {
 		return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.order(w, r, asJSON) }))
 	}

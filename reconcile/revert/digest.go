@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // Digest stands for what a person agrees to who was shown the plan: which commit, what is
@@ -34,5 +35,37 @@ func (p *Planned) Digest() string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// InForce is the commit that was in force when it was planned.
-func (p *Planned) InForce() string { return p.state.Commit }
+// Covers reports whether a person who was shown one plan has agreed to a later one of the same
+// order: it does the same in the same zones, from the same versions. A zone in which the commit
+// was to be stopped may have been written meanwhile, and is put back then.
+func (p *Planned) Covers(later *Planned) bool {
+	if p.state.Commit != later.state.Commit || p.Order.Filter != later.Order.Filter {
+		return false
+	}
+	shown, now := p.byZone(), later.byZone()
+	for id, digest := range now {
+		if was, is := shown[id]; was != digest && (is || !p.pending[id]) {
+			return false
+		}
+	}
+	for id := range shown {
+		if _, is := now[id]; !is {
+			return false
+		}
+	}
+	for id := range later.pending {
+		if !p.pending[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// byZone has a digest of what is written to each zone, and from which version.
+func (p *Planned) byZone() map[edge.Scope]string {
+	digests := map[edge.Scope]string{}
+	for _, plan := range zone.ByZone(p.Plan) {
+		digests[plan.Changes[0].Scope] = plan.ApprovalDigest()
+	}
+	return digests
+}

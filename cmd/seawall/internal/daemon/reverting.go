@@ -59,12 +59,24 @@ func (a *actions) accepted(ctx context.Context, start string) (commit string, er
 }
 
 // Revert implements [page.Actions].
-func (a *actions) Revert(_ context.Context, who login.Person, commit, digest string) (string, error) {
+func (a *actions) Revert(ctx context.Context, who login.Person, commit, digest string) (string, error) {
 	if !who.MayAll(login.Operator) {
 		return "", page.ErrMayNot
 	}
+	said, begun, err := a.reverts.apply(who.Name, commit, digest)
+	if err != nil {
+		return "", err
+	}
 	a.log.Info("a person orders a revert", "commit", commit, "digest", digest, "by", who.Name)
-	return a.reverts.apply(who.Name, commit, digest)
+	select {
+	case <-begun:
+	case <-time.After(planWait):
+	case <-ctx.Done():
+	}
+	if a.Reverting().Stage == page.RevertPlanned {
+		return "", errAnother
+	}
+	return said, nil
 }
 
 // Reverting implements [page.Actions].

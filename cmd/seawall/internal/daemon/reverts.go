@@ -147,7 +147,7 @@ func (r *reverts) plan(who, commit string) (ended chan struct{}, err error) {
 	needs := r.needs
 	ended = r.begin(ctx, func(ctx context.Context) {
 		defer cancel()
-		planned, shown, err := planRevert(ctx, needs, r.progress(ctx), who, commit)
+		_, planned, shown, err := planRevert(ctx, needs, needs.read, r.progress(ctx), who, commit)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		switch {
@@ -177,88 +177,110 @@ func (r *reverts) end(result string, failed bool) {
 	r.enter(page.RevertEnded)
 }
 
-func planRevert(ctx context.Context, needs revertNeeds, show reconcile.Progress, who, commit string) (*revert.Planned, *page.RevertPlan, error) {
-	run, err := needs.run(needs.read, show)
+// planRevert makes a plan from some records, and what of it is shown.
+func planRevert(ctx context.Context, needs revertNeeds, records *ledger.Ledger, show reconcile.Progress, who, commit string) (*revert.Run, *revert.Planned, *page.RevertPlan, error) {
+	run, err := needs.run(records, show)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	planned, err := run.Plan(ctx, revert.Order{Filter: reconcile.HistoryFilter{Commit: commit}, Who: who})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if planned.Writes+planned.Stopped() == 0 {
-		return nil, nil, fmt.Errorf("the history has no write of commit %s to a zone", commit)
+		return nil, nil, nil, fmt.Errorf("the history has no write of commit %s to a zone", commit)
 	}
 	var text strings.Builder
 	if err := render.Text(&text, planned.Plan, false); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	left := planned.Left()
-	return planned, &page.RevertPlan{
+	return run, planned, &page.RevertPlan{
 		Commit: commit, Digest: planned.Digest(), Text: bounded(text.String(), mostPlan), Zones: planned.Zones(), Stops: planned.Stopped(), Left: left[:min(len(left), inspect.MostRows)],
 	}, nil
 }
 
-// apply begins to do what was planned with this digest.
-func (r *reverts) apply(who, commit, digest string) (string, error) {
+// errAnother is that of a plan which does not stand any more.
+var errAnother = &page.RefusedError{
+	Status: http.StatusConflict, Reason: "the plan of this revert is another one by now, or too old", Hint: "plan the revert anew, and look at the plan",
+}
+
+// apply begins to do what was planned with this digest. The plan is made once more before; begun
+// is closed when that is done.
+func (r *reverts) apply(who, commit, digest string) (said string, begun chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := r.state.Plan != nil && r.state.Plan.Digest == digest && r.state.Commit == commit
+	begun = make(chan struct{})
 	switch {
 	case r.ctx == nil:
-		return "", errBusy
+		return "", nil, errBusy
 	case shown && r.state.Stage == page.RevertWriting:
-		return "the revert of commit " + commit + " goes on", nil
+		close(begun)
+		return "the revert of commit " + commit + " goes on", begun, nil
 	case shown && r.state.Stage == page.RevertEnded:
-		return "the revert of commit " + commit + " has ended", nil
+		close(begun)
+		return "the revert of commit " + commit + " has ended", begun, nil
 	case r.state.Stage == page.RevertWriting:
-		return "", &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " goes on", Hint: "wait until it has ended"}
-	case !shown || r.state.Stage != page.RevertPlanned || time.Since(r.state.Since) > planCounts || !r.stands():
-		return "", &page.RefusedError{
-			Status: http.StatusConflict, Reason: "the plan of this revert is another one by now, or too old", Hint: "plan the revert anew, and look at the plan",
-		}
+		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " goes on", Hint: "wait until it has ended"}
+	case !shown || r.state.Stage != page.RevertPlanned || time.Since(r.state.Since) > planCounts:
+		return "", nil, errAnother
 	}
-	planned, needs := r.planned, r.needs
-	planned.Order.Who, r.state.Who = who, who
+	agreed, needs := r.planned, r.needs
+	r.state.Who, r.planned = who, nil
 	r.enter(page.RevertWriting)
 	r.begin(r.ctx, func(ctx context.Context) {
-		result, failed := applyRevert(ctx, needs, r.show, planned)
+		result, failed := r.write(ctx, needs, agreed, who, commit, begun)
+		if result == "" {
+			return // another plan waits to be agreed to
+		}
 		needs.done()
 		needs.log.Info("a revert that a person ordered has ended", "commit", commit, "by", who, "failed", failed)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.end(result, failed)
 	})
-	return "the revert of commit " + commit + " has begun", nil
+	return "the revert of commit " + commit + " has begun", begun, nil
 }
 
-// stands reports whether what was planned is of the commit that is in force. The caller holds
-// the lock.
-func (r *reverts) stands() bool {
-	standing, err := r.needs.read.Standing(r.ctx)
-	return err == nil && standing.Commit == r.planned.InForce()
-}
-
-// applyRevert does what was planned. What was sent when ctx ends is finished and proved.
-func applyRevert(ctx context.Context, needs revertNeeds, show reconcile.Progress, planned *revert.Planned) (result string, failed bool) {
+// write does what a person has agreed to, unless that is another plan by now: then that one is
+// shown, and there is no result. What was sent when ctx ends is finished and proved.
+func (r *reverts) write(ctx context.Context, needs revertNeeds, agreed *revert.Planned, who, commit string, begun chan struct{}) (result string, failed bool) {
+	decided := sync.OnceFunc(func() { close(begun) })
+	defer decided()
 	records, err := needs.open()
 	if err != nil {
 		return err.Error(), true
 	}
 	defer func() { _ = records.Close() }() // what was written is on the disk already
-	records.User = planned.Order.Who
-	run, err := needs.run(records, show)
+	records.User = who
+	run, planned, plan, err := planRevert(ctx, needs, records, r.show, who, commit)
 	if err != nil {
 		return err.Error(), true
 	}
-	report := run.Apply(ctx, planned)
+	if !agreed.Covers(planned) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.planned, r.state.Plan, r.state.Result = planned, plan, "the plan is another one than the one that was agreed to"
+		r.enter(page.RevertPlanned)
+		return "", false
+	}
+	decided()
+	return appliedText(ctx, planned, run.Apply(ctx, planned))
+}
+
+// appliedText says what a revert has come to.
+func appliedText(ctx context.Context, planned *revert.Planned, report reconcile.Report) (result string, failed bool) {
 	var text strings.Builder
 	if len(report.Results) > 0 || report.Err != nil {
 		_ = report.TextOfResults(&text, false) // a builder takes all
 	}
 	text.WriteString(setup.Reverted(planned, report))
-	if report.Err != nil {
-		text.WriteString("it ended early: " + cli.OneLine(report.Err.Error()) + "; order it again to go on\n")
+	switch {
+	case ctx.Err() != nil:
+		text.WriteString("it ended early, because the daemon was stopped or reloaded; plan it anew to go on\n")
+	case report.Err != nil:
+		text.WriteString("it ended early: " + cli.OneLine(report.Err.Error()) + "; plan it anew to go on\n")
 	}
 	return text.String(), report.Err != nil || !report.Converged()
 }
