@@ -3,13 +3,13 @@ package controller
 import (
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -19,16 +19,17 @@ import (
 // a query that selects all zones only at those of the page.
 func (c *Controller) Fleet(q inspect.FleetQuery) (inspect.Fleet, error) { return c.view().page(q) }
 
-// Grid returns the outcomes of all zones that a query selects.
+// Grid returns the outcomes of all zones that a query selects. It costs a look at each row.
 func (c *Controller) Grid(q inspect.FleetQuery) (grid inspect.Grid) {
-	want := newSelection(q)
 	rows := c.fleet.rlock()
 	defer c.fleet.mu.RUnlock()
-	for i := range rows.all {
-		if r := &rows.all[i]; want.sees(r) && want.selects(r) {
-			grid.Outcomes = append(grid.Outcomes, outcomesInOrder[r.outcome])
-			grid.Scopes = append(grid.Scopes, desired.KnownScope(r.zone.Scope))
-		}
+	want := newSelection(q)
+	if want.all {
+		grid.Outcomes, grid.Scopes = make([]inspect.Outcome, 0, len(rows.all)), make([]edge.Scope, 0, len(rows.all))
+	}
+	for _, r := range rows.selected(want, 0, new(outcomeCounts)) {
+		grid.Outcomes = append(grid.Outcomes, outcomesInOrder[r.outcome])
+		grid.Scopes = append(grid.Scopes, desired.KnownScope(r.zone.Scope))
 	}
 	return grid
 }
@@ -49,21 +50,20 @@ func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
 	if rows.g != nil {
 		page.Commit = rows.g.State.Commit
 	}
-	page.Declared, page.Outcomes = rows.count(want)
 	most := inspect.MostRows
 	if q.Limit > 0 {
 		most = min(most, q.Limit)
 	}
-	i := 0
+	begin, counts := 0, rows.counts
 	if want.all {
-		i, page.Matches = first, first
+		begin = first
 	}
+	if want.may != nil {
+		counts = outcomeCounts{}
+	}
+	page.Zones = make([]inspect.Row, 0, min(most, len(rows.all)))
 	var last *row
-	for ; i < len(rows.all); i++ {
-		r := &rows.all[i]
-		if !want.sees(r) || !want.selects(r) {
-			continue
-		}
+	for i, r := range rows.selected(want, begin, &counts) {
 		page.Matches++
 		switch {
 		case i < first:
@@ -73,33 +73,42 @@ func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
 			page.Next = placeOf(last)
 		}
 		if want.all && page.Next != "" {
-			page.Matches = len(rows.all)
 			break
 		}
+	}
+	if page.Declared, page.Outcomes = byOutcome(counts); want.all {
+		page.Matches = page.Declared
 	}
 	return page, nil
 }
 
-// count counts the zones that who asks may see, and these by outcome.
-func (rs *rows) count(want selection) (declared int, outcomes map[inspect.Outcome]int) {
-	counts := rs.counts
-	if want.may != nil {
-		counts = make([]int, len(outcomesInOrder))
-		for i := range rs.all {
-			if r := &rs.all[i]; want.sees(r) {
-				counts[r.outcome]++
+// selected ranges over the rows from a place on that a query selects. Where who asks may not see
+// all, it counts those in seen that they may.
+func (rs *rows) selected(want selection, begin int, seen *outcomeCounts) iter.Seq2[int, *row] {
+	return func(yield func(int, *row) bool) {
+		for i := begin; i < len(rs.all); i++ {
+			r := &rs.all[i]
+			if want.may != nil {
+				if !want.may(r.may()) {
+					continue
+				}
+				seen[r.outcome]++
+			}
+			if want.selects(r) && !yield(i, r) {
+				return
 			}
 		}
 	}
+}
+
+// byOutcome are counts by outcome, each outcome with its own, and their sum.
+func byOutcome(counts outcomeCounts) (sum int, outcomes map[inspect.Outcome]int) {
 	outcomes = make(map[inspect.Outcome]int, len(outcomesInOrder))
 	for i, outcome := range outcomesInOrder {
-		outcomes[outcome] = 0
-		if counts != nil {
-			outcomes[outcome] = counts[i]
-			declared += counts[i]
-		}
+		outcomes[outcome] = counts[i]
+		sum += counts[i]
 	}
-	return declared, outcomes
+	return sum, outcomes
 }
 
 // row is a zone in a list.
@@ -111,9 +120,9 @@ func (v view) row(r *row, held func(string, edge.Scope) (diff.Hold, bool)) inspe
 	}
 	_, isHeld := held(r.zone.Key, r.zone.Scope)
 	return inspect.Row{
-		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.zone.Labels, Origin: r.zone.Origin,
+		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.labels, Origin: r.zone.Origin,
 		Outcome: outcome, Reason: d.Reason, Since: d.Since, Approve: r.last.notable.approve(), LookedAt: v.outcomes.time(r.last.at),
-		Held: isHeld, May: r.labels(),
+		Held: isHeld, May: r.may(),
 	}
 }
 
@@ -134,29 +143,34 @@ type selection struct {
 	may      func(inspect.ZoneLabels) bool
 	all      bool // it selects every zone, and who asks may see each
 	account  string
-	outcomes uint32 // a bit for each; 0: all
-	labels   guard.Labels
-	text     string // in lower case
+	outcomes uint32      // a bit for each; 0: all
+	labels   [][2]string // a key and its value
+	text     string      // in lower case
 }
 
 func newSelection(q inspect.FleetQuery) selection {
-	s := selection{may: q.May, account: q.Account, labels: q.Labels, text: strings.ToLower(q.Text)}
+	s := selection{may: q.May, account: q.Account, text: strings.ToLower(q.Text)}
 	for _, outcome := range q.Outcomes {
 		s.outcomes |= 1 << outcome.Severity()
+	}
+	for key, value := range q.Labels {
+		s.labels = append(s.labels, [2]string{key, value})
 	}
 	s.all = s.may == nil && s.account == "" && s.outcomes == 0 && len(s.labels) == 0 && s.text == ""
 	return s
 }
 
-// sees reports whether who asks may see a zone.
-func (s *selection) sees(r *row) bool { return s.may == nil || s.may(r.labels()) }
-
 // selects reports whether a zone is one of those that are asked for.
 func (s *selection) selects(r *row) bool {
-	return (s.outcomes == 0 || s.outcomes&(1<<r.outcome) != 0) &&
-		(s.account == "" || s.account == r.account.Key) &&
-		(len(s.labels) == 0 || s.labels.Selects(r.zone.Labels)) &&
-		(s.text == "" || strings.Contains(r.folded, s.text) || strings.Contains(strings.ToLower(desired.Known(r.zone.Scope.ID)), s.text))
+	if s.outcomes != 0 && s.outcomes&(1<<r.outcome) == 0 || s.account != "" && s.account != r.account.Key {
+		return false
+	}
+	for _, label := range s.labels {
+		if value, has := r.labels[label[0]]; !has || value != label[1] {
+			return false
+		}
+	}
+	return s.text == "" || strings.Contains(r.name, s.text) || strings.Contains(r.id, s.text)
 }
 
 // placeOf is the place of a row in the list, whatever becomes of the row: where the page after

@@ -44,11 +44,14 @@ type notable struct {
 // mostDecisions bounds what is kept of one zone.
 const mostDecisions = 8
 
-func newOutcomes(now time.Time, zones *fleetIndex) *outcomes { return &outcomes{began: now, zones: zones} }
+func newOutcomes(now time.Time, zones *fleetIndex) *outcomes {
+	return &outcomes{began: now, zones: zones}
+}
 
 // note keeps what a look has come to.
 func (o *outcomes) note(l *look, now time.Time) {
 	decisions, differs := decide(l)
+	l.tellSpan(decisions)
 	o.mu.Lock()
 	if l.observed() {
 		o.observed = now

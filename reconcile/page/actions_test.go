@@ -305,7 +305,7 @@ func TestConfirmations(t *testing.T) {
 		{viewer, "/api/v1/actions/revert", 403},
 		{chief, "/api/v1/actions/revert", 200},
 	} {
-		o := &ordered{going: page.Reverting{Stage: page.RevertPlanned, Plan: &page.RevertPlan{Commit: "abcdef", Digest: "sha256:d", Text: "<b>bold</b>"}}}
+		o := &ordered{going: page.Reverting{Stage: page.RevertPlanned, Plan: &page.RevertPlan{Commit: "abcdef", Digest: "sha256:d", Text: "<b>bold</b>", Zones: 2}}}
 		server, client := served(t, o, data, c.who)
 		status, text, _ := send(t, client, "GET", server.URL+c.path, "", "")
 		if status != c.want {

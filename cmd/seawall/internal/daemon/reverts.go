@@ -200,6 +200,9 @@ func planRevert(ctx context.Context, needs revertNeeds, records *ledger.Ledger, 
 	}, nil
 }
 
+// idle reports whether a plan does nothing.
+func idle(planned *revert.Planned) bool { return planned.Zones()+planned.Stopped() == 0 }
+
 // errAnother is that of a plan which does not stand any more.
 var errAnother = &page.RefusedError{
 	Status: http.StatusConflict, Reason: "the plan of this revert is another one by now, or too old", Hint: "plan the revert anew, and look at the plan",
@@ -225,6 +228,9 @@ func (r *reverts) apply(who, commit, digest string) (said string, begun chan str
 		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " goes on", Hint: "wait until it has ended"}
 	case !shown || r.state.Stage != page.RevertPlanned || time.Since(r.state.Since) > planCounts:
 		return "", nil, errAnother
+	}
+	if idle(r.planned) {
+		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "there is nothing that this revert would do", Hint: "the plan says why zones are left as they are"}
 	}
 	agreed, needs := r.planned, r.needs
 	r.state.Who, r.planned = who, nil
@@ -258,7 +264,7 @@ func (r *reverts) write(ctx context.Context, needs revertNeeds, agreed *revert.P
 	if err != nil {
 		return err.Error(), true
 	}
-	if !agreed.Covers(planned) {
+	if !agreed.Covers(planned) || idle(planned) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.planned, r.state.Plan, r.state.Result = planned, plan, "the plan is another one than the one that was agreed to"
