@@ -256,6 +256,11 @@ var rules = []rule{
 		caught: [2]string{"./cmd/seawall", "github.com/hashicorp/vault/api"},
 	},
 	{
+		from: []string{"./..."}, but: []string{"./reconcile/login"}, forbid: []string{"github.com/coreos/go-oidc/...", "golang.org/x/oauth2/..."},
+		reason: "only the login asks a provider who people are",
+		caught: [2]string{"./reconcile/page", "github.com/coreos/go-oidc/v3/oidc"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./edge/deprecation/scan/terraform"}, forbid: []string{"github.com/hashicorp/hcl/..."},
 		reason: "only the reader of Terraform files knows their language",
 		caught: [2]string{"./edge/deprecation/scan", "github.com/hashicorp/hcl/v2"},
