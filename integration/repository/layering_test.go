@@ -261,6 +261,11 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/page", "github.com/coreos/go-oidc/v3/oidc"},
 	},
 	{
+		from: []string{"./..."}, but: []string{"./edge/trace", "./cmd/seawall/internal/setup", "./integration/harness"}, forbid: []string{"go.opentelemetry.io/..."},
+		reason: "what a span may say is one package's, so that no address or header gets into one",
+		caught: [2]string{"./edge/client", "go.opentelemetry.io/otel/trace"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./edge/deprecation/scan/terraform"}, forbid: []string{"github.com/hashicorp/hcl/..."},
 		reason: "only the reader of Terraform files knows their language",
 		caught: [2]string{"./edge/deprecation/scan", "github.com/hashicorp/hcl/v2"},
@@ -271,8 +276,8 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./integration/harness"}, forbid: []string{
-			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./integration/harness"}, forbid: []string{
+			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript", "github.com/getkin/...", "github.com/invopop/...",
 		},
 		reason: "what is for tests stays out of the binary",
 		caught: [2]string{"./edge/sim", "testing"},

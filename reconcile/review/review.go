@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
@@ -41,6 +42,7 @@ type Reviews struct {
 	parts     map[int]part // that are not read through yet
 	kept      kept
 	gate      gate
+	pulls     pulls
 	merged    map[int]bool // pull requests with approvals on record that are merged
 	approvers approvers
 	silent    map[string]string // why the forge did not answer about people, by what was asked
@@ -70,7 +72,7 @@ func New(c Config) *Reviews {
 	c = c.withDefaults()
 	r := &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{}, silent: map[string]string{},
-		kept: kept{now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
+		kept: kept{now: c.Now}, pulls: pulls{changed: c.Changed}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
 	r.gate = newGate(&r.Config, &r.approvers)
 	return r
@@ -94,11 +96,13 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, poked <-chan 
 
 // Round reads all open pull requests once. A failure stays in its pull
 // request; err is for what kept it from looking at any.
-func (r *Reviews) Round(ctx context.Context) error {
+func (r *Reviews) Round(ctx context.Context) (err error) {
 	base, ok := r.Base()
 	if !ok {
 		return nil
 	}
+	ctx, span := trace.Start(ctx, trace.Round)
+	defer func() { span.End(err) }()
 	open, err := r.Forge.PullRequests(ctx)
 	if err != nil {
 		err = fmt.Errorf("listing pull requests: %w", err)
@@ -108,14 +112,21 @@ func (r *Reviews) Round(ctx context.Context) error {
 	r.Outages.Worked(reconcile.OutageForge, "", "list")
 	r.people(ctx)
 	slices.SortFunc(open, byTrust)
+	r.pulls.listed(open, r.Now())
 	open = r.pass(ctx, open)
+	for _, pull := range open[min(len(open), mostReviewed):] {
+		r.pulls.failed(pull.Number, fmt.Sprintf("no more than %d pull requests are reviewed, and others come first", mostReviewed))
+	}
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
 	for i, pull := range open {
 		numbers[i] = pull.Number
 	}
 	r.forget(ctx, numbers)
-	heads, failed, err := r.Heads.Fetch(ctx, numbers)
+	r.pulls.dropPlans(numbers)
+	fetching, fetch := trace.Start(ctx, trace.Fetch)
+	heads, failed, err := r.Heads.Fetch(fetching, numbers)
+	fetch.End(err)
 	if err != nil {
 		err = fmt.Errorf("fetching pull requests: %w", err)
 		r.Outages.Failed(reconcile.OutageGit, "", "pull requests", err)
@@ -125,16 +136,20 @@ func (r *Reviews) Round(ctx context.Context) error {
 	r.rounds++
 	slices.SortStableFunc(open, r.lateLast)
 	for _, pull := range open {
-		err := r.bounded(ctx, func(ctx context.Context) error {
+		reviewing, span := trace.Start(ctx, trace.Review)
+		span.Count(trace.Number, pull.Number)
+		span.Text(trace.Commit, heads[pull.Number])
+		err := r.bounded(reviewing, func(ctx context.Context) error {
 			return r.review(ctx, pull, heads[pull.Number], failed[pull.Number], base)
 		})
+		span.End(err)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil && !errors.Is(err, errInParts) {
 			r.Failed(false)
 		}
-		r.logFailure(ctx, pull.Number, err)
+		r.logFailure(reviewing, pull.Number, err)
 		if again := r.noteLate(pull.Number, err); again {
 			break // the others of them have their turn in the next rounds
 		}
@@ -169,6 +184,11 @@ func (r *Reviews) people(ctx context.Context) {
 
 // logFailure logs why a pull request was not reviewed, once for each cause.
 func (r *Reviews) logFailure(ctx context.Context, number int, err error) {
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	r.pulls.failed(number, why)
 	if err == nil || errors.Is(err, errInParts) {
 		delete(r.failing, number)
 		return
@@ -312,6 +332,7 @@ func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said 
 	if err := r.Forge.Status(ctx, said.head, said.status()); err != nil {
 		return nil, fmt.Errorf("setting the commit status: %w", err)
 	}
+	r.pulls.reviewed(pull.Number, said.head, said.status(), text, r.Now())
 	if !r.Comments {
 		return nil, nil
 	}
@@ -335,6 +356,7 @@ func (r *Reviews) reviewers() (names []string) {
 func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed error) error {
 	delete(r.shown, pull.Number)
 	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusFailure, Description: "this pull request cannot be read"}
+	r.pulls.reviewed(pull.Number, pull.Head, status, refusedComment(failed), r.Now())
 	if pull.Head != "" {
 		if err := r.Forge.Status(ctx, pull.Head, status); err != nil {
 			return fmt.Errorf("setting the commit status: %w", err)
@@ -352,14 +374,20 @@ func (r *Reviews) look(ctx context.Context, pull reconcile.PullRequest, head str
 	if err := r.mayGoOn(pull.Number, head, base.Commit); err != nil {
 		return verdict{}, now, err
 	}
-	state, problems, err := r.Heads.Compile(ctx, head)
+	within, span := trace.Start(ctx, trace.Evaluate)
+	state, problems, err := r.Heads.Compile(within, head)
+	span.Text(trace.Commit, head)
+	span.End(err)
 	if err != nil {
 		return verdict{}, now, fmt.Errorf("compiling: %w", err)
 	}
 	if len(desired.Errors(problems)) > 0 {
 		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
 	}
-	plan, err := r.plan(ctx, pull, head, state, base)
+	within, span = trace.Start(ctx, trace.PlanPull)
+	plan, err := r.plan(within, pull, head, state, base)
+	span.Count(trace.Changes, len(plan.Changes))
+	span.End(err)
 	if err != nil {
 		return verdict{}, now, err
 	}

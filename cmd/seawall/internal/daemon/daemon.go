@@ -21,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -33,8 +34,8 @@ import (
 )
 
 // Serve runs daemons one after the other: each reload ends one and begins the
-// next.
-func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
+// next. serving is told at which address the first serves; nil: no one is.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(address string)) error {
 	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
@@ -44,6 +45,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	if err != nil {
 		return err
 	}
+	d.manager.serving = serving
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
@@ -71,6 +73,7 @@ type Daemon struct {
 	listener net.Listener // nil until it listens
 	reviews  *review.Service
 	notices  *notify.Service // nil: no one is to be notified
+	traces   *setup.Traces   // nil: none are made
 	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
@@ -78,6 +81,8 @@ type Daemon struct {
 	sessions *login.Sessions                       // the same for each generation
 	login    *login.Guard                          // in front of the pages
 	tls      *tls.Config                           // of listen; nil: without
+	reverts  *reverts                              // the same for each generation
+	changes  *controller.Changes                   // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -113,10 +118,11 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}, sessions: login.NewSessions()}
+	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
 	var held *stateLock
 	if before != nil {
 		held, d.manager, d.sessions = before.lock, before.manager, before.sessions
+		d.reverts, d.changes = before.reverts, before.changes
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
@@ -129,6 +135,12 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 	log, err := t.Logger(format, level)
 	if err != nil {
 		return nil, err
+	}
+	if d.traces, err = setup.NewTraces(s.Traces, log); err != nil {
+		return nil, err
+	}
+	if d.traces != nil {
+		log = slog.New(trace.Handler(log.Handler()))
 	}
 	lock, err := lockState(s, held)
 	if err != nil {
@@ -144,7 +156,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
 	if err = d.watch(); err == nil {
 		d.reviews, err = d.newReviews() //nolint:contextcheck // a forge is asked with the context of each call
 	}
@@ -201,13 +213,19 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 		err = next.listen(ctx)
 	}
 	if err != nil {
-		next.assembly.Close()
-		if next.lock != d.lock {
-			next.lock.release()
-		}
+		next.close(d.lock)
 		return nil, err
 	}
 	return next, nil
+}
+
+// close gives back what a daemon that does not run has: the ledger first, so that another
+// daemon that has the state folder finds it closed. A lock that is kept stays.
+func (d *Daemon) close(kept *stateLock) {
+	d.assembly.Close()
+	if d.lock != kept {
+		d.lock.release()
+	}
 }
 
 // fillForFolder gives a daemon without a configuration file its schedule.
@@ -230,12 +248,11 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- d.run(ctx, heard.look) }()
-	defer d.assembly.Close()
 	for {
 		select {
 		case err := <-done:
 			cancel()
-			d.lock.release()
+			d.close(nil)
 			if err == nil {
 				d.log.Info("stopped")
 			}
@@ -251,9 +268,7 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
-			if next.lock != d.lock {
-				d.lock.release()
-			}
+			d.close(next.lock)
 			return next, err
 		}
 	}
@@ -281,8 +296,10 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	ctx, sendTraces := d.traces.Begin(ctx)
+	defer sendTraces()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.pages(), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}
@@ -298,13 +315,14 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
-	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	d.tellServing()
 	heart, err := d.controller(ctx, git, look)
 	if err != nil {
 		stop()
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
@@ -313,10 +331,23 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.notices != nil {
 		beside.Go(func() { d.notices.Run(ctx) })
 	}
+	if d.memory() != nil {
+		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) })
+	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	return <-served
+}
+
+// tellServing says where the daemon serves.
+func (d *Daemon) tellServing() {
+	address := d.listener.Addr().String()
+	if tell := d.manager.serving; tell != nil {
+		tell(address)
+		d.manager.serving = nil // a reload is no news
+	}
+	d.log.Info("serving", "address", address, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
 }
 
 // controller makes the controller of the daemon, which reports to the log, to health and to
@@ -330,6 +361,6 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
 		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: d.published},
+		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }
