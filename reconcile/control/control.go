@@ -49,7 +49,11 @@ type Config struct {
 	Ruleset func(desired.Account, desired.RulesetRef) edge.RulesetID
 	// DriftFor is how long a drift counts for limits; zero is two hours.
 	DriftFor time.Duration
-	Log      *slog.Logger // nil discards
+
+	// Told is called when the last proof of a zone has become another one; of any zone, where
+	// the scope is the zero one. It may ask the control. Nil is told nothing.
+	Told func(edge.Scope)
+	Log  *slog.Logger // nil discards
 }
 
 // Records is what control keeps on record.

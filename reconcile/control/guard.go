@@ -37,6 +37,24 @@ func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan
 	return plan, Act
 }
 
+// Check passes the plan of one zone through the guards without doing anything about it: what
+// a person is to agree to before it is written, with what the zone would leave. It is false while
+// it is not known yet how much the commit changes.
+func (c *Control) Check(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.limits.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(g, plan) {
+		return plan, false
+	}
+	plan = guard.Check(plan, c.state.zoneFacts(g, id))
+	for _, l := range c.state.zones.memory.leaving {
+		if l.Scope == id && !c.state.approvals.digests[l.Digest] {
+			plan.Leaving = append(plan.Leaving, l)
+		}
+	}
+	return plan, true
+}
+
 // GuardTokens passes a plan of tokens through the guards; unkept are updates that the
 // platform took and did not keep.
 func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[diff.ID]string) diff.Plan {
@@ -155,6 +173,9 @@ func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	c.mu.Lock()
 	z.take(p)
 	c.mu.Unlock()
+	if len(p.proofs) > 0 {
+		c.tell(id)
+	}
 	return forget(ctx, c, z, p.gone)
 }
 

@@ -122,11 +122,11 @@ func (c *Controller) CommitWork(id edge.Scope) bool {
 // Waits reports whether a change of a zone waits, since the last look at it, until a person
 // approves a digest.
 func (c *Controller) Waits(id edge.Scope, digest string) bool {
-	last, looked := c.outcomes.of(id)
-	if _, _, declared := c.Declared(id); !declared || !looked || last.notable == nil || digest == "" {
+	r, declared := c.fleet.of(id)
+	if !declared || !r.looked || r.last.notable == nil || digest == "" {
 		return false
 	}
-	for _, d := range last.notable.decisions {
+	for _, d := range r.last.notable.decisions {
 		if d.Approve == digest && (d.Guard == diff.GuardLimit || d.Guard == diff.GuardApproval) {
 			return true
 		}

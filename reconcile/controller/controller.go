@@ -91,14 +91,16 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	if err := config.Names.Recall(ctx); err != nil {
 		return nil, err
 	}
-	seen, sweep, retries, outcomes := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), newOutcomes(time.Now())
+	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
+	outcomes := newOutcomes(time.Now(), fleet)
 	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
-		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
+		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 	})
 	if err != nil {
 		return nil, err
 	}
+	fleet.control = decisions
 	if state, ok := decisions.InForce(); ok {
 		if err := config.Lanes.Check(state); err != nil {
 			return nil, err
@@ -114,7 +116,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
-			changes: config.Changes,
+			fleet: fleet,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,

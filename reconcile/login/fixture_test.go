@@ -230,3 +230,10 @@ func (b *browser) put(name, value string) {
 	must.Do(b.f.t, err)
 	b.Jar.SetCookies(u, []*http.Cookie{{Name: name, Value: value, Path: "/", Secure: u.Scheme == "https"}})
 }
+
+// ask is the status of a request that comes over no connection.
+func (f *fixture) ask(r *http.Request) int {
+	answer := httptest.NewRecorder()
+	f.guard.Load().Wrap(http.HandlerFunc(f.page)).ServeHTTP(answer, r)
+	return answer.Code
+}

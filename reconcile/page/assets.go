@@ -22,16 +22,17 @@ type asset struct {
 }
 
 var assets = map[string]asset{
-	"style.css": assetOf("style.css", "text/css; charset=utf-8"),
-	"page.js":   assetOf("page.js", "text/javascript; charset=utf-8"),
-	"icon.svg":  assetOf("icon.svg", "image/svg+xml"),
+	"style.css": assetOf("style.css", "text/css; charset=utf-8", markStyles()),
+	"page.js":   assetOf("page.js", "text/javascript; charset=utf-8", ""),
+	"icon.svg":  assetOf("icon.svg", "image/svg+xml", ""),
 }
 
-func assetOf(name, kind string) asset {
+func assetOf(name, kind, more string) asset {
 	content, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil { // it is a part of the program
 		panic(err)
 	}
+	content = append(content, more...)
 	hash := sha256.Sum256(content)
 	base, extension, _ := strings.Cut(name, ".")
 	return asset{base + "-" + hex.EncodeToString(hash[:8]) + "." + extension, kind, content}

@@ -118,14 +118,14 @@ func (v view) TokenBar(a axis, t inspect.TokenRow) bar { return v.bar(a, t.Creat
 func (v view) DeprecationAxis(l inspect.DeprecationList) axis {
 	moments := make([]time.Time, 0, 2*len(l.Deprecations))
 	for _, d := range l.Deprecations {
-		moments = append(moments, d.Announced, d.Ends)
+		moments = append(moments, d.Deprecated, d.Ends)
 	}
 	return v.Axis(moments...)
 }
 
 // DeprecationBar is the time from the announcement of a deprecation to its end.
 func (v view) DeprecationBar(a axis, d inspect.Deprecation) bar {
-	return v.bar(a, d.Announced, d.Ends, time.Time{})
+	return v.bar(a, d.Deprecated, d.Ends, time.Time{})
 }
 
 // step is a wave of a rollout.

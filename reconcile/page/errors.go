@@ -3,8 +3,8 @@ package page
 import (
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -25,8 +25,10 @@ type Problem struct {
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"` // what to try
-	// LogIn is where to log in; only on pages.
-	LogIn string `json:"-"`
+	// LogIn is where to log in, and History has what was of a zone that is not there; only on
+	// pages.
+	LogIn   string `json:"-"`
+	History string `json:"-"`
 }
 
 // problemOf says what an error is to whoever asked. What it does not know stays out of the
@@ -36,6 +38,10 @@ func (h *handler) problemOf(err error) Problem {
 	switch {
 	case errors.As(err, &bad):
 		return problem(http.StatusBadRequest, bad.reason, bad.hint)
+	case errors.Is(err, inspect.ErrAfter):
+		return problem(http.StatusBadRequest, err.Error(), "begin again without after; its value is next of an answer with the same other parameters")
+	case errors.Is(err, errStreams):
+		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
 	case errors.Is(err, inspect.ErrNoZone):
 		return problem(http.StatusNotFound, err.Error(), "look for it in the list of zones: one that was taken out of git is not there any more")
 	case errors.Is(err, ErrNotFound):
@@ -49,7 +55,7 @@ func (h *handler) problemOf(err error) Problem {
 		}
 		return p
 	}
-	slog.Error("a request for a page has failed", "error", err)
+	h.Log.Error("a request for a page has failed", "error", err)
 	return problem(http.StatusInternalServerError, "the daemon could not answer; its log says why", "try again; seawall status says how the daemon is")
 }
 
@@ -57,14 +63,25 @@ func problem(status int, detail, hint string) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
 }
 
-// nothing answers a request for an address that nothing has.
+// nothing answers a request for an address that nothing has, or that takes no such method.
 func (h *handler) nothing(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		h.refuse(w, r, problem(http.StatusMethodNotAllowed, "this address takes no "+r.Method, "use GET"))
+	allowed := h.methods(r)
+	if len(allowed) == 0 {
+		h.refuse(w, r, problem(http.StatusNotFound, "nothing has this address", "start at /, or with "+openAPIPath+" for the API"))
 		return
 	}
-	h.refuse(w, r, problem(http.StatusNotFound, "nothing has this address", "start at /, or with /api/v1/openapi.json for the API"))
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	h.refuse(w, r, problem(http.StatusMethodNotAllowed, "this address takes no "+r.Method, "use "+strings.Join(allowed, " or ")))
+}
+
+// methods are those that the address of a request takes.
+func (h *handler) methods(r *http.Request) (allowed []string) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		if _, pattern := h.mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" && pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	return allowed
 }
 
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -83,6 +100,9 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
 		return
 	}
 	v := h.view(r)
+	if scope := r.PathValue("scope"); p.Status == http.StatusNotFound && scope != "" && v.All {
+		p.History = address("/history", url.Values{"zone": {scope}})
+	}
 	v.Title, v.Value = p.Title, p
 	h.page(w, p.Status, "problem", v)
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -14,6 +15,9 @@ type Config struct {
 	Actions Actions          // nil: none can be ordered
 	Now     func() time.Time // nil: [time.Now]
 	Program string           // the version of seawall
+	Log     *slog.Logger     // nil: [slog.Default]
+	// Stopping is closed when the server stops, which ends streams of events; nil: never.
+	Stopping <-chan struct{}
 	// URL is the address at which browsers reach the pages, which orders may come from beside
 	// the host of the request; empty: not known.
 	URL string
@@ -25,13 +29,19 @@ type Config struct {
 
 // Login is where a person logs in and out. An empty address is a way that the login does not
 // have: a proxy or a certificate says who a person is.
-type Login struct{ Begin, End string }
+type Login struct {
+	Begin, End string
+	// Still reports whether who sent a request is still logged in: a stream of events is a
+	// request that lasts. nil: always.
+	Still func(*http.Request) bool
+}
 
 // handler answers requests.
 type handler struct {
 	Config
-	mux  *http.ServeMux
-	said said
+	mux     *http.ServeMux
+	streams *streams
+	said    said
 }
 
 // Handler serves the pages and their JSON. It expects that requests for other hosts were
@@ -40,7 +50,10 @@ func Handler(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	h := &handler{Config: c, mux: http.NewServeMux(), said: newSaid()}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	h := &handler{Config: c, mux: http.NewServeMux(), streams: newStreams(c), said: newSaid()}
 	for _, r := range resources {
 		h.mux.Handle("GET "+r.page, h.serve(r, h.html))
 		h.mux.Handle("GET "+apiPath+r.api, h.serve(r, h.json))
@@ -48,6 +61,8 @@ func Handler(c Config) http.Handler {
 	h.mux.HandleFunc("GET "+gridImage, h.gridImage)
 	h.mux.HandleFunc("GET "+gridPlace, h.gridPlace)
 	h.mux.HandleFunc("GET "+assetPath+"{name}", h.asset)
+	h.mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
+	h.mux.HandleFunc("GET "+eventsPath, h.events)
 	h.mountActions()
 	h.mux.HandleFunc("/", h.nothing)
 	return secured(h.mux)

@@ -21,11 +21,15 @@ var templateFiles embed.FS
 // returns a type that it would not escape.
 var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
+// mostReasons is how many reasons of a verdict are shown at once.
+const mostReasons = 6
+
 var functions = template.FuncMap{
 	"asset":    func(name string) string { return assetPath + assets[name].hashed },
 	"capital":  capital,
 	"count":    inspect.Count,
-	"mark":     markOf,
+	"first":    func(all []inspect.Because) []inspect.Because { return all[:min(len(all), mostReasons)] },
+	"rest":     func(all []inspect.Because) []inspect.Because { return all[min(len(all), mostReasons):] },
 	"member":   inspect.EntryMember,
 	"name":     visible.Name,
 	"outcomes": severeFirst,
@@ -45,6 +49,7 @@ var functions = template.FuncMap{
 type view struct {
 	Title, Path, API string
 	Value            any
+	Version          uint64 // how often what pages show had changed before
 	Now              time.Time
 	Program          string
 	Query            url.Values
@@ -65,7 +70,7 @@ func (v view) With(value any) view {
 // html writes a value as a page.
 func (h *handler) html(w http.ResponseWriter, q *question, value any) {
 	v := h.view(q.Request)
-	v.Title, v.Value, v.Query = titleOf(q.resource.title, value), value, q.params
+	v.Title, v.Value, v.Query, v.Version = titleOf(q.resource.title, value), value, q.params, q.version
 	v.API = apiPath + strings.TrimSuffix(q.URL.EscapedPath(), "/")
 	if q.URL.Path == "/" {
 		v.API = apiPath + q.resource.api
@@ -86,7 +91,7 @@ func (h *handler) start(w http.ResponseWriter, q *question) {
 		return
 	}
 	v := h.view(q.Request)
-	v.Title, v.Value = "Your zones", fleet
+	v.Title, v.Value, v.Version = "Your zones", fleet, q.version
 	h.page(w, http.StatusOK, "start", v)
 }
 

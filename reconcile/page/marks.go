@@ -2,6 +2,9 @@ package page
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -41,7 +44,7 @@ func pause(colour string) mark { return mark{colour, ".8", ".26 .2 .26 .28", "-.
 // marks: what needs a person is a big red shape, what fails a disc, what goes on a blue bar,
 // what may stay so is small.
 var marks = map[inspect.Outcome]mark{
-	inspect.InSync:        square(green, 0.72),
+	inspect.InSync:        square(green, 0.58),
 	inspect.NotRead:       square(grey, 0.4),
 	inspect.Observed:      block(grey, 0.3, 0.8),
 	inspect.PutBack:       block(purple, 0.3, 0.8),
@@ -65,4 +68,14 @@ func markOf(o inspect.Outcome) mark {
 		return m
 	}
 	return square(grey, 0.4)
+}
+
+// markStyles are the marks beside words, as rules of the style sheet.
+func markStyles() string {
+	var b strings.Builder
+	for _, o := range slices.Sorted(maps.Keys(marks)) {
+		m := marks[o]
+		fmt.Fprintf(&b, ".mark.%s { stroke: %s; stroke-width: %s; stroke-dasharray: %s; stroke-dashoffset: %s; stroke-linecap: %s; }\n", o, m.Colour, m.Width, m.Dash, m.Offset, m.Cap)
+	}
+	return b.String()
 }

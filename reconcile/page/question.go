@@ -18,6 +18,8 @@ type question struct {
 	resource resource
 	person   login.Person
 	params   url.Values
+	// version is how often what pages show had changed before this was answered.
+	version uint64
 }
 
 // badParamError is a parameter of a request that is not right, and what is.
@@ -27,6 +29,7 @@ func (e *badParamError) Error() string { return e.reason }
 
 func newQuestion(h *handler, res resource, r *http.Request, person login.Person) (*question, error) {
 	q := &question{handler: h, Request: r, resource: res, person: person}
+	q.version, _ = h.Data.Changed()
 	var err error
 	q.params, err = checked(r.URL.RawQuery, res.params)
 	return q, err
@@ -54,6 +57,11 @@ func checked(query string, params []param) (url.Values, error) {
 				continue
 			}
 			if err := params[i].check(v); err != nil {
+				return nil, err
+			}
+		}
+		if name == labelName {
+			if err := oneOfEach(values); err != nil {
 				return nil, err
 			}
 		}
@@ -119,6 +127,19 @@ func checkOutcome(text string) error {
 func checkLabel(text string) error {
 	if key, _, ok := strings.Cut(text, "="); !ok || key == "" {
 		return &badParamError{fmt.Sprintf("%q is no label", text), "a label is KEY=VALUE, for example tier=gold"}
+	}
+	return nil
+}
+
+// oneOfEach reports whether no two labels have the same key: a zone has one value of each.
+func oneOfEach(labels []string) error {
+	keys := map[string]bool{}
+	for _, l := range labels {
+		key, _, _ := strings.Cut(l, "=")
+		if keys[key] {
+			return &badParamError{fmt.Sprintf("label %s is given more than once", key), "a zone has one value of a label, so give each key once"}
+		}
+		keys[key] = true
 	}
 	return nil
 }

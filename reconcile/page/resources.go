@@ -30,6 +30,9 @@ func answers[T any](ask func(*question) (T, error)) answer {
 	return answer{reflect.TypeFor[T](), func(q *question) (any, error) { return ask(q) }}
 }
 
+// labelName is the parameter of which there may be one value for each key.
+const labelName = "label"
+
 // param is a parameter of a query.
 type param struct {
 	name   string
@@ -44,7 +47,7 @@ var (
 		{name: "text", help: "a part of the name or the id of a zone, in any case"},
 		{name: "account", help: "the key of an account"},
 		{name: "outcome", help: "one of these outcomes", repeat: true, check: checkOutcome},
-		{name: "label", help: "a label that the zone has, as KEY=VALUE; all of them where there are several", repeat: true, check: checkLabel},
+		{name: labelName, help: "a label that the zone has, as KEY=VALUE; all of them where there are several", repeat: true, check: checkLabel},
 	}
 )
 
@@ -61,9 +64,9 @@ var resources = []resource{
 		{name: "commit", help: "a commit, or how one begins", check: checkCommit},
 		afterParam,
 	}, answer: answers(historyOf)},
-	{page: "/tokens", api: "/tokens", title: "Tokens", template: "tokens", fleet: true, answer: answers(tokensOf)},
+	{page: "/tokens", api: "/tokens", title: "Tokens", template: "tokens", fleet: true, params: []param{afterParam}, answer: answers(tokensOf)},
 	{page: "/deprecations", api: "/deprecations", title: "Deprecations", template: "deprecations", fleet: true, answer: answers(deprecationsOf)},
-	{page: "/pulls", api: "/pulls", title: "Pull requests", template: "pulls", fleet: true, answer: answers(pullsOf)},
+	{page: "/pulls", api: "/pulls", title: "Pull requests", template: "pulls", fleet: true, params: []param{afterParam}, answer: answers(pullsOf)},
 	{page: "/pulls/{number}", api: "/pulls/{number}", title: "Pull request", template: "pull", fleet: true, answer: answers(pullOf)},
 	{page: "/outages", api: "/outages", title: "Outages", template: "outages", fleet: true, answer: answers(outagesOf)},
 	{page: "/credentials", api: "/credentials", title: "Credentials", template: "credentials", fleet: true, answer: answers(credentialsOf)},

@@ -1,8 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -12,6 +15,9 @@ import (
 
 // newestCommits is how many commits the overview has.
 const newestCommits = 5
+
+// zonesPerPage is how many zones a page lists: a browser is slower with them than a program.
+const zonesPerPage = 100
 
 // perPage is how many commits a page lists.
 const perPage = 50
@@ -51,7 +57,13 @@ func overviewOf(q *question) (Overview, error) {
 	return Overview{q.Data.Status(), commits}, err
 }
 
-func zonesOf(q *question) (inspect.Fleet, error) { return q.Data.Fleet(q.fleet()) }
+func zonesOf(q *question) (inspect.Fleet, error) {
+	query := q.fleet()
+	if !isAPI(q.Request) {
+		query.Limit = zonesPerPage
+	}
+	return q.Data.Fleet(query)
+}
 
 func zoneOf(q *question) (inspect.ZonePage, error) {
 	text := q.PathValue("scope")
@@ -94,13 +106,61 @@ func historyOf(q *question) (inspect.EntryList, error) {
 	})
 }
 
-func tokensOf(q *question) (inspect.TokenList, error) { return q.Data.Tokens(q.Context()) }
+// paged is one page of a list, and whether another follows.
+func paged[T any](list []T, first int) (page []T, more bool) {
+	page = list[first:]
+	if len(page) > inspect.MostRows {
+		return page[:inspect.MostRows], true
+	}
+	return page, false
+}
+
+func tokensOf(q *question) (inspect.TokenList, error) {
+	list, err := q.Data.Tokens(q.Context())
+	if err != nil {
+		return list, err
+	}
+	cursor := func(t inspect.TokenRow) string { return t.Token + " " + string(t.ID) }
+	list.Tokens = append([]inspect.TokenRow{}, list.Tokens...)
+	slices.SortStableFunc(list.Tokens, func(a, b inspect.TokenRow) int { return cmp.Compare(cursor(a), cursor(b)) })
+	first := 0
+	if after := q.param("after"); after != "" {
+		if !strings.Contains(after, " ") {
+			return list, inspect.ErrAfter
+		}
+		first = slices.IndexFunc(list.Tokens, func(t inspect.TokenRow) bool { return cursor(t) > after })
+	}
+	if first < 0 {
+		first = len(list.Tokens)
+	}
+	var more bool
+	if list.Tokens, more = paged(list.Tokens, first); more {
+		list.Next = cursor(list.Tokens[len(list.Tokens)-1])
+	}
+	return list, nil
+}
 
 func deprecationsOf(q *question) (inspect.DeprecationList, error) {
 	return q.Data.Deprecations(q.Context())
 }
 
-func pullsOf(q *question) (inspect.PullRequestList, error) { return q.Data.PullRequests(), nil }
+func pullsOf(q *question) (inspect.PullRequestList, error) {
+	list, first := q.Data.PullRequests(), 0
+	if after := q.param("after"); after != "" {
+		number, err := strconv.Atoi(after)
+		if err != nil {
+			return list, inspect.ErrAfter
+		}
+		for first < len(list.PullRequests) && list.PullRequests[first].Number >= number {
+			first++
+		}
+	}
+	var more bool
+	if list.PullRequests, more = paged(list.PullRequests, first); more {
+		list.Next = strconv.Itoa(list.PullRequests[len(list.PullRequests)-1].Number)
+	}
+	return list, nil
+}
 
 func pullOf(q *question) (inspect.PullRequest, error) {
 	number, err := strconv.Atoi(q.PathValue("number"))
@@ -117,5 +177,5 @@ func outagesOf(q *question) (OutageList, error) {
 
 func credentialsOf(q *question) (CredentialList, error) {
 	s := q.Data.Status()
-	return CredentialList{inspect.Version, s.At, s.Budget, s.Queue, s.Work.Credentials}, nil
+	return CredentialList{inspect.Version, s.At, s.Budget, s.Queue, append([]inspect.Credential{}, s.Work.Credentials...)}, nil
 }

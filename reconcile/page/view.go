@@ -27,21 +27,25 @@ func (v view) Time(t time.Time) stamp {
 	return stamp{t.Format(time.RFC3339), t.Format("2006-01-02 15:04:05 UTC"), away}
 }
 
-// Link is a place in the navigation.
-type Link struct {
-	Path, Title string
-	Here        bool
-}
+// link is a place in the navigation. Here is what the attribute aria-current says: the place
+// is this page, or what this page belongs to.
+type link struct{ Path, Title, Here string }
 
 // Links are the navigation of whoever asks.
-func (v view) Links() (links []Link) {
+func (v view) Links() (links []link) {
 	for _, r := range resources {
 		path := strings.TrimSuffix(r.page, "{$}")
 		if strings.Contains(path, "{") || r.fleet && !v.All && path != "/" {
 			continue
 		}
-		here := v.Path == path || path != "/" && strings.HasPrefix(v.Path, path+"/")
-		links = append(links, Link{path, r.title, here})
+		here := ""
+		switch {
+		case v.Path == path:
+			here = "page"
+		case path != "/" && strings.HasPrefix(v.Path, path+"/"):
+			here = "true"
+		}
+		links = append(links, link{path, r.title, here})
 	}
 	return links
 }

@@ -22,7 +22,7 @@
 
 	function show() {
 		if (paused) say("Paused", "paused");
-		else if (!connected) say("Not up to date: no connection to Seawall", "lost");
+		else if (!connected) say("Not up to date: no connection", "lost");
 		else say("Live", "");
 		button.textContent = paused ? "Resume updates" : "Pause updates";
 	}
@@ -96,7 +96,7 @@
 		} catch {
 			stale = true;
 			wait = Math.min(2 * wait, 60000);
-			say("Not up to date: this page could not be read again", "lost");
+			say("Not up to date: reading failed", "lost");
 		}
 		reading = false;
 		plan();
@@ -106,7 +106,9 @@
 		if (!timer && stale && !paused) timer = setTimeout(read, Math.max(100, readAt + wait - Date.now()));
 	}
 
-	function changed() {
+	// The first event of a stream says how it is: a page that is of that version needs no read.
+	function changed(event) {
+		if (String(JSON.parse(event.data).version) === document.querySelector("main").dataset.version) return;
 		stale = true;
 		plan();
 	}
@@ -115,7 +117,6 @@
 		const events = new EventSource("/events");
 		events.addEventListener("changed", changed);
 		events.addEventListener("open", () => {
-			if (!connected) changed(); // what was missed is not known
 			connected = true;
 			show();
 		});

@@ -159,7 +159,7 @@ func (d *Data) Fleet(q inspect.FleetQuery) (inspect.Fleet, error) {
 	if q.After != "" {
 		i, ok := d.at[edge.ParseScope(q.After)]
 		if !ok {
-			return inspect.Fleet{}, fmt.Errorf("%q begins no page", q.After)
+			return inspect.Fleet{}, inspect.ErrAfter
 		}
 		first = i + 1
 	}

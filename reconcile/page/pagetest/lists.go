@@ -17,7 +17,7 @@ import (
 func (d *Data) History(_ context.Context, q page.HistoryQuery) (inspect.EntryList, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list := inspect.EntryList{Version: inspect.Version, At: At, Entries: []reconcile.Entry{}}
+	list := inspect.EntryList{Version: inspect.Version, At: At, Kept: true, Entries: []reconcile.Entry{}}
 	if len(d.rows) == 0 {
 		return list, nil
 	}
@@ -25,7 +25,7 @@ func (d *Data) History(_ context.Context, q page.HistoryQuery) (inspect.EntryLis
 	if q.After != "" {
 		after, err := strconv.ParseInt(q.After, 10, 64)
 		if err != nil {
-			return list, fmt.Errorf("%q begins no page", q.After)
+			return list, inspect.ErrAfter
 		}
 		from = after - 1
 	}
@@ -52,7 +52,7 @@ const commits = 250
 
 // Commits implements [page.Data].
 func (d *Data) Commits(_ context.Context, after string, limit int) (inspect.CommitList, error) {
-	list := inspect.CommitList{Version: inspect.Version, At: At, InForce: d.inForce(), Commits: []inspect.CommitSummary{}}
+	list := inspect.CommitList{Version: inspect.Version, At: At, Kept: true, InForce: d.inForce(), Commits: []inspect.CommitSummary{}}
 	if d.empty {
 		return list, nil
 	}
@@ -65,7 +65,7 @@ func (d *Data) Commits(_ context.Context, after string, limit int) (inspect.Comm
 	if after != "" {
 		n, err := strconv.Atoi(after)
 		if err != nil || n < 0 || n >= commits {
-			return list, fmt.Errorf("%q begins no page", after)
+			return list, inspect.ErrAfter
 		}
 		first = n + 1
 	}
@@ -108,7 +108,7 @@ func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 	}
 	for i, o := range outcomes {
 		t := inspect.TokenRow{
-			Token: d.token(i), Origin: originOf(d.text("tokens.cue"), 3+9*i), ID: edge.TokenID(fmt.Sprintf("%032x", 0x70ce00+i)), Outcome: o,
+			Token: d.token(i), Declared: true, Origin: originOf(d.text("tokens.cue"), 3+9*i), ID: edge.TokenID(fmt.Sprintf("%032x", 0x70ce00+i)), Outcome: o,
 			Created: At.AddDate(0, 0, -20*i-2), Ends: At.AddDate(0, 0, 40*i-12),
 		}
 		if i%2 == 0 {
@@ -130,15 +130,15 @@ func (d *Data) Deprecations(context.Context) (inspect.DeprecationList, error) {
 	day := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC) }
 	return inspect.DeprecationList{Version: inspect.Version, At: At, Deprecations: []inspect.Deprecation{
 		{
-			ID: "firewall-rules", Title: d.text("The API of firewall rules"), Announced: day(1, 20), Ends: day(6, 15),
-			Replace: d.text("rulesets of the phase http_request_firewall_custom"), URL: "https://developers.example/deprecations#firewall-rules", Concerns: []string{},
+			ID: "firewall-rules", Title: d.text("The API of firewall rules"), Deprecated: day(1, 20), Ends: day(6, 15),
+			Replace: d.text("rulesets of the phase http_request_firewall_custom"), Source: "https://developers.example/deprecations#firewall-rules", Concerns: []string{},
 		},
 		{
-			ID: "waf-packages", Title: d.text("The former managed rules"), Announced: day(3, 2), Ends: day(12, 15),
-			Replace: d.text("managed rulesets"), URL: "https://developers.example/deprecations#waf-packages",
+			ID: "waf-packages", Title: d.text("The former managed rules"), Deprecated: day(3, 2), Ends: day(12, 15),
+			Replace: d.text("managed rulesets"), Source: "https://developers.example/deprecations#waf-packages",
 			Concerns: []string{d.text("zones/prod.cue:16: shop-00000.example"), d.text("the credential rulesets of account prod")},
 		},
-		{ID: "token-verify", Title: d.text("Tokens without an end"), Announced: day(10, 1), Concerns: []string{d.text("token logs-06 has no end")}},
+		{ID: "token-verify", Title: d.text("Tokens without an end"), Deprecated: day(10, 1), Concerns: []string{d.text("token logs-06 has no end")}},
 	}}, nil
 }
 
@@ -166,5 +166,5 @@ func (d *Data) PullRequest(number int) (inspect.PullRequest, error) {
 			return pr, nil
 		}
 	}
-	return inspect.PullRequest{}, fmt.Errorf("pull request %d is not open", number)
+	return inspect.PullRequest{}, fmt.Errorf("%w: pull request %d", page.ErrNotFound, number)
 }

@@ -122,7 +122,7 @@ func (d *Data) entry(number int64, r inspect.Row) reconcile.Entry {
 		e.Result = &reconcile.WriteResult{Outcome: reconcile.NonConvergent, Reason: d.text("threshold.score is 40 after 25 was written"), At: At}
 	case 4:
 		e.Kind, e.Action, e.Members, e.Result, e.Direction, e.Subject = reconcile.EntryCommit, reconcile.ActionAccept, nil, nil, "", reconcile.Subject{}
-		e.Asked.Message = d.text("Raise the paranoia of the gold zones")
+		e.Asked.Commit, e.Asked.Message = commitOf(min(int(lastEntry-number)/5, commits-1)), d.text("Raise the paranoia of the gold zones")
 	}
 	return e
 }

@@ -33,8 +33,8 @@ import (
 )
 
 // Serve runs daemons one after the other: each reload ends one and begins the
-// next.
-func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
+// next. serving is told at which address the first serves; nil: no one is.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(address string)) error {
 	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
@@ -44,6 +44,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	if err != nil {
 		return err
 	}
+	d.manager.serving = serving
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
@@ -75,10 +76,11 @@ type Daemon struct {
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 	manager  *manager                              // the same for each generation
-	reverts  *reverts                              // the same for each generation
 	sessions *login.Sessions                       // the same for each generation
 	login    *login.Guard                          // in front of the pages
 	tls      *tls.Config                           // of listen; nil: without
+	reverts  *reverts                              // the same for each generation
+	changes  *controller.Changes                   // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -114,10 +116,11 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}, reverts: newReverts(), sessions: login.NewSessions()}
+	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
 	var held *stateLock
 	if before != nil {
-		held, d.manager, d.reverts, d.sessions = before.lock, before.manager, before.reverts, before.sessions
+		held, d.manager, d.sessions = before.lock, before.manager, before.sessions
+		d.reverts, d.changes = before.reverts, before.changes
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
@@ -145,7 +148,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		return nil, err
 	}
 	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
 	if err = d.watch(); err == nil {
 		d.reviews, err = d.newReviews() //nolint:contextcheck // a forge is asked with the context of each call
 	}
@@ -286,7 +289,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.pages(), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}
@@ -302,13 +305,14 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
-	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	d.tellServing()
 	heart, err := d.controller(ctx, git, look)
 	if err != nil {
 		stop()
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
@@ -326,6 +330,16 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	return <-served
 }
 
+// tellServing says where the daemon serves.
+func (d *Daemon) tellServing() {
+	address := d.listener.Addr().String()
+	if tell := d.manager.serving; tell != nil {
+		tell(address)
+		d.manager.serving = nil // a reload is no news
+	}
+	d.log.Info("serving", "address", address, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+}
+
 // controller makes the controller of the daemon, which reports to the log, to health and to
 // the forge.
 func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan os.Signal) (*controller.Controller, error) {
@@ -337,6 +351,6 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
 		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: d.published},
+		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }

@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// Fleet returns a page of the declared zones that a query selects, with counts. The error is
+// [inspect.ErrAfter] where no page can begin there. It costs a look at each row in memory; of
+// a query that selects all zones only at those of the page.
+func (c *Controller) Fleet(q inspect.FleetQuery) (inspect.Fleet, error) { return c.view().page(q) }
+
+// Grid returns the outcomes of all zones that a query selects.
+func (c *Controller) Grid(q inspect.FleetQuery) (grid inspect.Grid) {
+	want := newSelection(q)
+	rows := c.fleet.rlock()
+	defer c.fleet.mu.RUnlock()
+	for i := range rows.all {
+		if r := &rows.all[i]; want.sees(r) && want.selects(r) {
+			grid.Outcomes = append(grid.Outcomes, outcomesInOrder[r.outcome])
+			grid.Scopes = append(grid.Scopes, desired.KnownScope(r.zone.Scope))
+		}
+	}
+	return grid
+}
+
+// Changed returns how often anything that a page shows has changed, and a channel that is
+// closed soon after the next change.
+func (c *Controller) Changed() (count uint64, next <-chan struct{}) { return c.fleet.changes.Changed() }
+
+func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
+	page := inspect.Fleet{Version: inspect.Version, At: v.now, Zones: []inspect.Row{}}
+	want, held := newSelection(q), diff.HoldsOn(v.control.Holds())
+	rows := v.fleet.rlock()
+	defer v.fleet.mu.RUnlock()
+	first, err := rows.after(q.After)
+	if err != nil {
+		return page, err
+	}
+	if rows.g != nil {
+		page.Commit = rows.g.State.Commit
+	}
+	page.Declared, page.Outcomes = rows.count(want)
+	most := inspect.MostRows
+	if q.Limit > 0 {
+		most = min(most, q.Limit)
+	}
+	i := 0
+	if want.all {
+		i, page.Matches = first, first
+	}
+	var last *row
+	for ; i < len(rows.all); i++ {
+		r := &rows.all[i]
+		if !want.sees(r) || !want.selects(r) {
+			continue
+		}
+		page.Matches++
+		switch {
+		case i < first:
+		case len(page.Zones) < most:
+			page.Zones, last = append(page.Zones, v.row(r, held)), r
+		case page.Next == "":
+			page.Next = placeOf(last)
+		}
+		if want.all && page.Next != "" {
+			page.Matches = len(rows.all)
+			break
+		}
+	}
+	return page, nil
+}
+
+// count counts the zones that who asks may see, and these by outcome.
+func (rs *rows) count(want selection) (declared int, outcomes map[inspect.Outcome]int) {
+	counts := rs.counts
+	if want.may != nil {
+		counts = make([]int, len(outcomesInOrder))
+		for i := range rs.all {
+			if r := &rs.all[i]; want.sees(r) {
+				counts[r.outcome]++
+			}
+		}
+	}
+	outcomes = make(map[inspect.Outcome]int, len(outcomesInOrder))
+	for i, outcome := range outcomesInOrder {
+		outcomes[outcome] = 0
+		if counts != nil {
+			outcomes[outcome] = counts[i]
+			declared += counts[i]
+		}
+	}
+	return declared, outcomes
+}
+
+// row is a zone in a list.
+func (v view) row(r *row, held func(string, edge.Scope) (diff.Hold, bool)) inspect.Row {
+	outcome := outcomesInOrder[r.outcome]
+	d, decided := r.last.notable.worst(outcome)
+	if !decided && outcome == inspect.Pending {
+		d.Reason = notChecked
+	}
+	_, isHeld := held(r.zone.Key, r.zone.Scope)
+	return inspect.Row{
+		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.zone.Labels, Origin: r.zone.Origin,
+		Outcome: outcome, Reason: d.Reason, Since: d.Since, Approve: r.last.notable.approve(), LookedAt: v.outcomes.time(r.last.at),
+		Held: isHeld, May: r.labels(),
+	}
+}
+
+// approve is the first digest that a person may approve; empty for none.
+func (n *notable) approve() string {
+	if n == nil {
+		return ""
+	}
+	i := slices.IndexFunc(n.decisions, func(d inspect.Decision) bool { return d.Approve != "" })
+	if i < 0 {
+		return ""
+	}
+	return n.decisions[i].Approve
+}
+
+// selection is a query, ready to be asked about each row.
+type selection struct {
+	may      func(inspect.ZoneLabels) bool
+	all      bool // it selects every zone, and who asks may see each
+	account  string
+	outcomes uint32 // a bit for each; 0: all
+	labels   guard.Labels
+	text     string // in lower case
+}
+
+func newSelection(q inspect.FleetQuery) selection {
+	s := selection{may: q.May, account: q.Account, labels: q.Labels, text: strings.ToLower(q.Text)}
+	for _, outcome := range q.Outcomes {
+		s.outcomes |= 1 << outcome.Severity()
+	}
+	s.all = s.may == nil && s.account == "" && s.outcomes == 0 && len(s.labels) == 0 && s.text == ""
+	return s
+}
+
+// sees reports whether who asks may see a zone.
+func (s *selection) sees(r *row) bool { return s.may == nil || s.may(r.labels()) }
+
+// selects reports whether a zone is one of those that are asked for.
+func (s *selection) selects(r *row) bool {
+	return (s.outcomes == 0 || s.outcomes&(1<<r.outcome) != 0) &&
+		(s.account == "" || s.account == r.account.Key) &&
+		(len(s.labels) == 0 || s.labels.Selects(r.zone.Labels)) &&
+		(s.text == "" || strings.Contains(r.folded, s.text) || strings.Contains(strings.ToLower(desired.Known(r.zone.Scope.ID)), s.text))
+}
+
+// placeOf is the place of a row in the list, whatever becomes of the row: where the page after
+// it begins.
+func placeOf(r *row) string {
+	text, _ := json.Marshal([3]string{r.zone.Key, string(r.zone.Scope.Level), r.zone.Scope.ID}) // strings cannot fail
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// after is the first row after a place.
+func (rs *rows) after(place string) (first int, err error) {
+	if place == "" {
+		return 0, nil
+	}
+	var parts []string
+	text, err := base64.RawURLEncoding.Strict().DecodeString(place)
+	if err == nil {
+		err = json.Unmarshal(text, &parts)
+	}
+	if err != nil || len(parts) != 3 {
+		return 0, inspect.ErrAfter
+	}
+	scope := edge.Scope{Level: edge.Level(parts[1]), ID: parts[2]}
+	return sort.Search(len(rs.all), func(i int) bool { return compare(&rs.all[i], parts[0], scope) > 0 }), nil
+}

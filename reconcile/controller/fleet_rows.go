@@ -1,0 +1,145 @@
+package controller
+
+import (
+	"cmp"
+	"iter"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// row is what is known of a declared zone. The names, labels and reasons in it are memory of
+// the generation, of the proofs and of the looks: a row has only what finds them.
+type row struct {
+	account *desired.Account
+	zone    *desired.Zone
+	folded  string // the name in lower case
+	proof   control.LastProof
+	last    lastLook
+	looked  bool
+	outcome uint8 // its place in outcomes: as it is counted
+}
+
+// outcomesInOrder are all outcomes, the least severe first.
+var outcomesInOrder = inspect.Outcomes()
+
+// as is the outcome of a zone. One that a commit declares otherwise than was proved, and that
+// was not read since, is pending.
+func (r *row) as() inspect.Outcome {
+	switch {
+	case r.last.notable != nil:
+		return inspect.Worst(r.last.notable.decisions)
+	case r.proof.Work:
+		return inspect.Pending
+	case !r.looked:
+		return inspect.NotRead
+	}
+	return inspect.InSync
+}
+
+func (r *row) labels() inspect.ZoneLabels {
+	return inspect.ZoneLabels{Declared: r.zone.Labels, Proved: r.proof.Labels}
+}
+
+// rows are those of all zones that a generation declares, sorted by name and then by scope,
+// with their counts. The zero value is of no generation.
+type rows struct {
+	g       *control.Generation
+	all     []row
+	at      []int // the place in all of each zone, by [control.Generation.Number]
+	counts  []int // by the place of the outcome in outcomesInOrder
+	notable set   // the places of rows that are not as declared
+}
+
+// newRows returns the rows of a generation. What was seen of zones before is known of them
+// still.
+func newRows(g *control.Generation, proofs []control.LastProof, before rows) rows {
+	rs := rows{g: g, counts: make([]int, len(outcomesInOrder))}
+	if g == nil {
+		return rs
+	}
+	rs.all, rs.at, rs.notable = make([]row, 0, len(proofs)), make([]int, len(proofs)), make(set, len(proofs)/64+1)
+	for i := range g.State.Accounts {
+		account := &g.State.Accounts[i]
+		for j := range account.Zones {
+			r := row{account: account, zone: &account.Zones[j], folded: strings.ToLower(account.Zones[j].Key), proof: proofs[len(rs.all)]}
+			if was := before.find(r.zone.Scope); was >= 0 {
+				r.last, r.looked = before.all[was].last, before.all[was].looked
+			}
+			rs.all = append(rs.all, r)
+		}
+	}
+	slices.SortFunc(rs.all, func(a, b row) int { return compare(&a, b.zone.Key, b.zone.Scope) })
+	for i := range rs.all {
+		number, _ := g.Number(rs.all[i].zone.Scope)
+		rs.at[number] = i
+		rs.counts[rs.all[i].outcome]++
+		rs.weigh(i)
+	}
+	return rs
+}
+
+// compare orders a row and the place of a zone in the list.
+func compare(r *row, name string, scope edge.Scope) int {
+	return cmp.Or(cmp.Compare(r.zone.Key, name), r.zone.Scope.Compare(scope))
+}
+
+// find returns the place of a zone; below zero where it is not declared.
+func (rs *rows) find(id edge.Scope) int {
+	if rs.g == nil {
+		return -1
+	}
+	number, ok := rs.g.Number(id)
+	if !ok {
+		return -1
+	}
+	return rs.at[number]
+}
+
+// weigh has a row counted as what it is now.
+func (rs *rows) weigh(i int) {
+	r := &rs.all[i]
+	rs.counts[r.outcome]--
+	r.outcome = uint8(r.as().Severity()) //nolint:gosec // there are a dozen
+	rs.counts[r.outcome]++
+	rs.notable.put(i, r.last.notable != nil)
+}
+
+// notables ranges over the rows that are not as declared, in their order.
+func (rs *rows) notables() iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for i := range rs.notable.each() {
+			if !yield(&rs.all[i]) {
+				return
+			}
+		}
+	}
+}
+
+// set is a set of small numbers: a bit for each.
+type set []uint64
+
+func (s set) put(i int, in bool) {
+	s[i/64] &^= 1 << (i % 64)
+	if in {
+		s[i/64] |= 1 << (i % 64)
+	}
+}
+
+// each ranges over the numbers in the set, in order.
+func (s set) each() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range s {
+			for ; word != 0; word &= word - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}
