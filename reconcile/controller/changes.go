@@ -1,9 +1,17 @@
 package controller
 
 import (
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 // Changes tells those who show how things are that something has changed: whoever changes
@@ -50,4 +58,34 @@ func (c *Changes) tell() {
 	c.waits.Store(false)
 	close(c.next)
 	c.next = make(chan struct{})
+}
+
+// glance is what pages show beside zones, commits and tokens. Nothing tells when it changes: it
+// is looked at once a second.
+type glance struct {
+	source  source.Progress
+	failed  string // of the source
+	queue   queue.Stats
+	rollout *guard.Rollout
+	holds   []diff.Hold
+	freezes []inspect.Freeze
+	outages []reconcile.Outage
+}
+
+func (v view) glance() glance {
+	g := glance{
+		source: v.source.Progress(), queue: v.lanes.stats(), rollout: v.control.Rollout(), holds: v.control.Holds(), freezes: v.freezes(),
+		outages: v.lasting(),
+	}
+	if g.source.Err != nil {
+		g.failed, g.source.Err = g.source.Err.Error(), nil
+	}
+	return g
+}
+
+// changed reports whether another glance shows something else.
+func (g *glance) changed(now glance) bool {
+	same := reflect.DeepEqual(*g, now)
+	*g = now
+	return !same
 }

@@ -131,7 +131,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
 	c.ticks = &ticks{
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
-		outages: config.Outages, asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began,
+		outages: config.Outages, asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began, shown: &c.parts,
 	}
 	c.rulesets = &rulesetLoop{
 		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports,

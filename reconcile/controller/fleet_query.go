@@ -3,6 +3,7 @@ package controller
 import (
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -19,16 +20,13 @@ import (
 // a query that selects all zones only at those of the page.
 func (c *Controller) Fleet(q inspect.FleetQuery) (inspect.Fleet, error) { return c.view().page(q) }
 
-// Grid returns the outcomes of all zones that a query selects.
+// Grid returns the outcomes of all zones that a query selects. It costs a look at each row.
 func (c *Controller) Grid(q inspect.FleetQuery) (grid inspect.Grid) {
-	want := newSelection(q)
 	rows := c.fleet.rlock()
 	defer c.fleet.mu.RUnlock()
-	for i := range rows.all {
-		if r := &rows.all[i]; want.sees(r) && want.selects(r) {
-			grid.Outcomes = append(grid.Outcomes, outcomesInOrder[r.outcome])
-			grid.Scopes = append(grid.Scopes, desired.KnownScope(r.zone.Scope))
-		}
+	for _, r := range rows.selected(newSelection(q), 0, new(outcomeCounts)) {
+		grid.Outcomes = append(grid.Outcomes, outcomesInOrder[r.outcome])
+		grid.Scopes = append(grid.Scopes, desired.KnownScope(r.zone.Scope))
 	}
 	return grid
 }
@@ -49,21 +47,19 @@ func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
 	if rows.g != nil {
 		page.Commit = rows.g.State.Commit
 	}
-	page.Declared, page.Outcomes = rows.count(want)
 	most := inspect.MostRows
 	if q.Limit > 0 {
 		most = min(most, q.Limit)
 	}
-	i := 0
+	begin, counts := 0, rows.counts
 	if want.all {
-		i, page.Matches = first, first
+		begin = first
+	}
+	if want.may != nil {
+		counts = outcomeCounts{}
 	}
 	var last *row
-	for ; i < len(rows.all); i++ {
-		r := &rows.all[i]
-		if !want.sees(r) || !want.selects(r) {
-			continue
-		}
+	for i, r := range rows.selected(want, begin, &counts) {
 		page.Matches++
 		switch {
 		case i < first:
@@ -73,33 +69,42 @@ func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
 			page.Next = placeOf(last)
 		}
 		if want.all && page.Next != "" {
-			page.Matches = len(rows.all)
 			break
 		}
+	}
+	if page.Declared, page.Outcomes = byOutcome(counts); want.all {
+		page.Matches = page.Declared
 	}
 	return page, nil
 }
 
-// count counts the zones that who asks may see, and these by outcome.
-func (rs *rows) count(want selection) (declared int, outcomes map[inspect.Outcome]int) {
-	counts := rs.counts
-	if want.may != nil {
-		counts = make([]int, len(outcomesInOrder))
-		for i := range rs.all {
-			if r := &rs.all[i]; want.sees(r) {
-				counts[r.outcome]++
+// selected ranges over the rows from a place on that a query selects. Where who asks may not see
+// all, it counts those in seen that they may.
+func (rs *rows) selected(want selection, begin int, seen *outcomeCounts) iter.Seq2[int, *row] {
+	return func(yield func(int, *row) bool) {
+		for i := begin; i < len(rs.all); i++ {
+			r := &rs.all[i]
+			if want.may != nil {
+				if !want.may(r.labels()) {
+					continue
+				}
+				seen[r.outcome]++
+			}
+			if want.selects(r) && !yield(i, r) {
+				return
 			}
 		}
 	}
+}
+
+// byOutcome are counts by outcome, each outcome with its own, and their sum.
+func byOutcome(counts outcomeCounts) (sum int, outcomes map[inspect.Outcome]int) {
 	outcomes = make(map[inspect.Outcome]int, len(outcomesInOrder))
 	for i, outcome := range outcomesInOrder {
-		outcomes[outcome] = 0
-		if counts != nil {
-			outcomes[outcome] = counts[i]
-			declared += counts[i]
-		}
+		outcomes[outcome] = counts[i]
+		sum += counts[i]
 	}
-	return declared, outcomes
+	return sum, outcomes
 }
 
 // row is a zone in a list.
@@ -147,9 +152,6 @@ func newSelection(q inspect.FleetQuery) selection {
 	s.all = s.may == nil && s.account == "" && s.outcomes == 0 && len(s.labels) == 0 && s.text == ""
 	return s
 }
-
-// sees reports whether who asks may see a zone.
-func (s *selection) sees(r *row) bool { return s.may == nil || s.may(r.labels()) }
 
 // selects reports whether a zone is one of those that are asked for.
 func (s *selection) selects(r *row) bool {

@@ -22,11 +22,14 @@ type row struct {
 	proof   control.LastProof
 	last    lastLook
 	looked  bool
-	outcome uint8 // its place in outcomes: as it is counted
+	outcome uint8 // as it is counted: its place in outcomesInOrder
 }
 
 // outcomesInOrder are all outcomes, the least severe first.
 var outcomesInOrder = inspect.Outcomes()
+
+// outcomeCounts counts rows by the places of their outcomes in outcomesInOrder, which are fewer.
+type outcomeCounts [16]int
 
 // as is the outcome of a zone. One that a commit declares otherwise than was proved, and that
 // was not read since, is pending.
@@ -52,14 +55,14 @@ type rows struct {
 	g       *control.Generation
 	all     []row
 	at      []int // the place in all of each zone, by [control.Generation.Number]
-	counts  []int // by the place of the outcome in outcomesInOrder
-	notable set   // the places of rows that are not as declared
+	counts  outcomeCounts
+	notable set // the places of rows that are not as declared
 }
 
 // newRows returns the rows of a generation. What was seen of zones before is known of them
 // still.
 func newRows(g *control.Generation, proofs []control.LastProof, before rows) rows {
-	rs := rows{g: g, counts: make([]int, len(outcomesInOrder))}
+	rs := rows{g: g}
 	if g == nil {
 		return rs
 	}

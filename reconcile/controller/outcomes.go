@@ -44,7 +44,9 @@ type notable struct {
 // mostDecisions bounds what is kept of one zone.
 const mostDecisions = 8
 
-func newOutcomes(now time.Time, zones *fleetIndex) *outcomes { return &outcomes{began: now, zones: zones} }
+func newOutcomes(now time.Time, zones *fleetIndex) *outcomes {
+	return &outcomes{began: now, zones: zones}
+}
 
 // note keeps what a look has come to.
 func (o *outcomes) note(l *look, now time.Time) {

@@ -53,7 +53,7 @@ func (v view) zones() inspect.Zones {
 	rows := v.fleet.rlock()
 	defer v.fleet.mu.RUnlock()
 	all := inspect.Zones{Observed: v.outcomes.lastObserved(), Notable: []inspect.Notable{}}
-	all.Declared, all.Outcomes = rows.count(selection{})
+	all.Declared, all.Outcomes = byOutcome(rows.counts)
 	var drift time.Time
 	for r := range rows.notables() {
 		outcome := r.as()

@@ -27,8 +27,10 @@ type ticks struct {
 	asked   <-chan os.Signal // asks for a look at every zone now
 	poked   reconcile.Pokes  // a person has put something on record
 	began   time.Time
+	shown   *parts
 
 	state stateTries
+	last  glance
 }
 
 // tickEvery is how often control is asked what time and people have brought.
@@ -89,6 +91,9 @@ func (t *ticks) run(ctx context.Context) {
 		t.outages.Tick()
 		t.countAway(ctx, time.Now())
 		t.reports.soFar(ctx, time.Now())
+		if t.last.changed(t.shown.view().glance()) {
+			t.shown.fleet.changes.Note()
+		}
 		t.lanes.sooner(t.control.Current(), itemsOf(ticked.Released, queue.Released, "the wait is over")...)
 		if ticked.Tokens {
 			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})

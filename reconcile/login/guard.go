@@ -12,9 +12,9 @@ import (
 
 // The addresses of the login, which [Guard.Wrap] serves.
 const (
-	BeginPath    = "/login" // GET; ?to= is where to go afterwards
-	callbackPath = "/login/callback"
-	EndPath      = "/logout" // POST
+	BeginPath    = "/login"          // GET; ?to= is where to go afterwards
+	CallbackPath = "/login/callback" // where the provider sends browsers
+	EndPath      = "/logout"         // POST
 	assetPath    = "/assets/"
 	apiPath      = "/api/"
 	parameterTo  = "to"
@@ -77,8 +77,17 @@ func New(c Config) (*Guard, error) {
 		return nil, errors.New("a login by OIDC needs the address of the pages, and a place for sessions")
 	}
 	g.cookies = cookies{secure: u.Scheme == "https"}
-	g.provider, err = newProvider(*c.OIDC, c.URL+callbackPath, c.Now)
+	g.provider, err = newProvider(*c.OIDC, c.URL+CallbackPath, c.Now)
 	return g, err
+}
+
+// Ask asks the provider how it is set up, as the first login does; nil where there is none.
+func (g *Guard) Ask(ctx context.Context) error {
+	if g.provider == nil {
+		return nil
+	}
+	_, err := g.provider.learn(ctx)
+	return err
 }
 
 // Addresses are where a person logs in and out; empty where a proxy or a certificate says who
@@ -108,7 +117,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		switch path := r.URL.Path; {
 		case g.provider != nil && path == BeginPath:
 			g.begin(w, r)
-		case g.provider != nil && path == callbackPath:
+		case g.provider != nil && path == CallbackPath:
 			g.callback(w, r)
 		case g.provider != nil && path == EndPath:
 			g.end(w, r)

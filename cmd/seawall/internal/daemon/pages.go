@@ -43,7 +43,7 @@ func (d *Daemon) pages(ctx context.Context) http.Handler {
 	if !d.settings.Web.Pages {
 		return http.HandlerFunc(withoutPages)
 	}
-	config := page.Config{Data: pageData{d}, Program: cli.ThisVersion().Version, Log: d.log, Stopping: ctx.Done()}
+	config := page.Config{Data: pageData{d}, Program: cli.ThisVersion().Version, Log: d.log, URL: d.settings.Web.URL, Stopping: ctx.Done()}
 	if d.settings.Web.Login != nil {
 		begin, end := d.login.Addresses()
 		config.Login, config.Actions = &page.Login{Begin: begin, End: end}, d.actions()

@@ -47,7 +47,7 @@ func loginProvider(c schema.OIDC) (*login.OIDC, error) {
 		return o, nil
 	}
 	var err error
-	if o.PEM, err = ReadSmall(c.CAFile, mostCAFile); err != nil {
+	if o.PEM, err = ReadAuthorities(c.CAFile); err != nil {
 		return nil, fmt.Errorf("reading ca_file: %w", err)
 	}
 	return o, nil

@@ -116,7 +116,7 @@ func (f *tlsFiles) read() (*tls.Config, error) {
 	if ca == "" {
 		return config, nil
 	}
-	authorities, err := ReadSmall(ca, mostCAFile)
+	authorities, err := ReadAuthorities(ca)
 	if err != nil {
 		return nil, fmt.Errorf("web.login.certificates.ca: %w", err)
 	}
