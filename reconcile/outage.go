@@ -33,8 +33,9 @@ const (
 	OutageZone       OutageSubject = "zone"
 	OutageSink       OutageSubject = "sink"
 	OutageForge      OutageSubject = "forge"
-	OutageRoute      OutageSubject = "route" // of notifications
-	OutageState      OutageSubject = "state" // the state folder: a full disk, a damaged ledger
+	OutageRoute      OutageSubject = "route"  // of notifications
+	OutageTraces     OutageSubject = "traces" // the collector of traces; only the log tells of it
+	OutageState      OutageSubject = "state"  // the state folder: a full disk, a damaged ledger
 )
 
 // ErrState: the state folder could not be read or written. What [Records] returns is it,

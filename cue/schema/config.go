@@ -37,6 +37,7 @@ type Config struct {
 	Log         Log             `cue:"log"`
 	Guards      Guards
 	Workers     Workers `cue:"workers"`
+	Traces      *Traces `cue:"traces"` // nil: none are made
 }
 
 // Workers says how the processes run that fetch and evaluate.

@@ -82,6 +82,9 @@ func (c *configReader) fill(to reflect.Value, v cue.Value) {
 	case reflect.Bool:
 		b, _ := v.Bool() // validated: concrete and boolean
 		to.SetBool(b)
+	case reflect.Float64:
+		f, _ := v.Float64() // validated: a number
+		to.SetFloat(f)
 	case reflect.String:
 		s, _ := v.String() // validated: text
 		to.SetString(s)

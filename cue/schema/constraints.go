@@ -32,6 +32,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkForge(config)
 	c.checkNotify(config)
 	c.checkWeb(config)
+	c.checkTraces(config.Traces)
 	c.checkAccounts(config)
 }
 

@@ -28,7 +28,11 @@ type fetched struct {
 	Commit  string
 	Rebuilt bool // the store was damaged, and was fetched anew
 	Moved   moved
+	Verify  *verified // nil: nothing was checked
 }
+
+// verified is when a commit was checked for what the policy asks.
+type verified struct{ Began, Ended time.Time }
 
 // moved is how the ref came from the commit that was accepted last.
 type moved struct {
@@ -65,10 +69,12 @@ func (f fetching) fetch(ctx context.Context) (fetched, error) {
 		source.Accept = f.Policy.Accept(time.Now())
 	}
 	got, err := repo.Fetch(ctx, source)
-	if err == nil && f.Policy != nil {
-		err = repo.Verify(got.Commit, *f.Policy, time.Now())
-	}
 	answer := fetched{Commit: got.Commit, Rebuilt: got.Rebuilt}
+	if err == nil && f.Policy != nil {
+		began := time.Now()
+		err = repo.Verify(got.Commit, *f.Policy, began)
+		answer.Verify = &verified{began, time.Now()}
+	}
 	if err == nil {
 		answer.Moved = movedTo(repo, got.Commit)
 	}

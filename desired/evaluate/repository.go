@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // Remote says where commits come from, and what a commit must show.
@@ -103,6 +104,9 @@ func (r *Repository) Fetch(ctx context.Context) (string, error) {
 	answer, err := came.get()
 	if answer.Rebuilt {
 		r.log.WarnContext(ctx, "the local git store was damaged and has been rebuilt", "store", r.store)
+	}
+	if v := answer.Verify; v != nil {
+		trace.Past(ctx, trace.Verify, v.Began, v.Ended, err)
 	}
 	r.move, r.moveTo = answer.Moved, answer.Commit
 	return answer.Commit, err

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // call is a request of the contract, before it has an address.
@@ -37,6 +38,18 @@ func reading(name edge.Call, level edge.Level, path string) call {
 // String is method and path, as errors and recorders show a call.
 func (c call) String() string { return c.method + " " + c.path }
 
+// tell ends the span of one attempt.
+func (c call) tell(span trace.Span, made *attempt) {
+	if !span.Recorded() {
+		return
+	}
+	span.Text(trace.Call, string(c.name))
+	span.Text(trace.Method, c.method)
+	span.Text(trace.Path, c.path)
+	span.Text(trace.Outcome, string(made.outcome))
+	span.End(made.err)
+}
+
 func (c call) unreadable(reason string) error { return unreadable(c.String(), reason) }
 
 func unreadable(call, reason string) error {
@@ -44,11 +57,15 @@ func unreadable(call, reason string) error {
 }
 
 // try waits for a slot and for the budget, sends once, and says what came of it.
-func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadline, decode func(wire.Response) error) *attempt {
+func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadline, decode func(wire.Response) error) (made *attempt) {
+	ctx, span := trace.Start(ctx, trace.PlatformCall)
+	defer func() { call.tell(span, made) }()
+	began := time.Now()
 	if err := c.admit(ctx, d); err != nil {
 		return &attempt{call.class, notSent, err}
 	}
 	defer func() { <-c.slots }()
+	span.Took(trace.Waited, time.Since(began))
 	if call.tells {
 		if err := edge.Sending(ctx); err != nil {
 			c.config.Budget.end(c.config.Budget.classOf(ctx), 0, 0, nil)
@@ -59,6 +76,9 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	c.requests.Add(int64(sent))
 	if pause := c.config.Budget.end(c.config.Budget.classOf(ctx), sent, answer.Status, answer.Header); pause > 0 && since(&c.toldSlow, throttledEvery) {
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
+	}
+	if answer.Status != 0 {
+		span.Answered(answer.Status)
 	}
 	c.observe(call, answer)
 	c.tellMessages(call, answer)
@@ -178,7 +198,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	defer res.Body.Close()
 	answer = wire.Response{Call: call.String(), Status: res.StatusCode, Header: res.Header}
 	answer.Body, err = readBody(res.Body)
-	c.config.Log.Debug("request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
+	c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
 	return answer, max(seen.sent(false), 1), err
 }
 

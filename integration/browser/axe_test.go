@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/reconcile/page"
 	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
 )
 
@@ -36,6 +35,8 @@ func (b *tab) broken(rules ...string) (all []string) {
 	if !eval[bool](b, "typeof axe !== 'undefined'") {
 		eval[bool](b, axe+";true")
 	}
+	// The rows of a table are alike, and axe-core takes seconds for hundreds.
+	eval[any](b, `document.querySelectorAll("tbody").forEach(b => [...b.rows].slice(40).forEach(r => r.remove())); null`)
 	only := `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}`
 	if len(rules) > 0 {
 		only = `{type: "rule", values: ["` + strings.Join(rules, `", "`) + `"]}`
@@ -58,18 +59,21 @@ const mostBytes = 100_000
 func TestPages(t *testing.T) {
 	for _, c := range []struct {
 		zones int
-		data  page.Data
 		look  look
+		paths []named
 	}{
-		{1_000, pagetest.New(1_000), look{}},
-		{10_000, pagetest.New(10_000), look{noScript: true, dark: true}},
+		{40, look{}, paths[1:2]}, // with each outcome in the list
+		{1_000, look{}, paths},
+		{10_000, look{noScript: true, dark: true}, paths},
 	} {
-		origin := serve(t, c.data)
-		b := open(t, origin, c.look)
-		for _, p := range paths {
+		b := open(t, serve(t, pagetest.New(c.zones)), c.look)
+		for i, p := range c.paths {
 			what := fmt.Sprintf("%s of %d zones", p.name, c.zones)
 			if n := b.visit(p.path); n > mostBytes {
 				t.Errorf("%s loads %d bytes", what, n)
+			}
+			if c.zones > 1_000 && i > 2 {
+				continue // the others have no more than they had before
 			}
 			b.accessible(what)
 			b.scheme(!c.look.dark)

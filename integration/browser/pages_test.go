@@ -1,32 +1,46 @@
 package browser
 
 import (
+	"context"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile/page"
 	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
+	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
-// serve serves the pages of a fleet, and returns their origin.
+// serve serves the pages of a fleet as the daemon does, and returns their origin.
 func serve(t testing.TB, data page.Data) string {
 	t.Helper()
-	server := httptest.NewServer(handlerOf(data))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	stopping := ctx.Done()
+	go func() { served <- status.Serve(ctx, listener, handlerOf(data, stopping)) }()
 	t.Cleanup(func() {
-		server.CloseClientConnections() // streams
-		server.Close()
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("serving: %v", err)
+		}
 	})
-	return server.URL
+	return "http://" + listener.Addr().String()
 }
 
-func handlerOf(data page.Data) http.Handler {
-	return page.Handler(page.Config{Data: data, Now: func() time.Time { return pagetest.At }, Program: "v1.0.0"})
+func handlerOf(data page.Data, stopping <-chan struct{}) http.Handler {
+	return page.Handler(page.Config{Data: data, Stopping: stopping, Now: func() time.Time { return pagetest.At }, Program: "v1.0.0"})
 }
+
+// named is an address with a word for it.
+type named struct{ name, path string }
 
 // paths are all pages, each with a word for tests.
-var paths = []struct{ name, path string }{
+var paths = []named{
 	{"overview", "/"},
 	{"zones", "/zones"},
 	{"filtered", "/zones?outcome=refused&outcome=blocked&label=tier%3Dgold"},

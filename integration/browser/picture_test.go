@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "take the pictures in docs/images again")
 
 // pictures are the pages of which docs/images has pictures, in light and dark.
-var pictures = []struct{ name, path string }{
+var pictures = []named{
 	{"overview", "/"},
 	{"zones", "/zones?outcome=refused&outcome=unknown&outcome=pending"},
 	{"zone", "/zones/" + pagetest.Scope(0).Text()},
@@ -40,6 +40,7 @@ func TestPagesLookAsBefore(t *testing.T) {
 	b := open(t, origin, look{})
 	for _, p := range pictures {
 		b.visit(p.path)
+		b.until(reads("live"))
 		for _, scheme := range []string{"light", "dark"} {
 			b.scheme(scheme == "dark")
 			file := filepath.Join(harness.Root, "docs", "images", fmt.Sprintf("page-%s-%s.png", p.name, scheme))
@@ -98,6 +99,7 @@ func TestBrokenLayoutIsSeen(t *testing.T) {
 // picture is what the window shows.
 func (b *tab) picture() image.Image {
 	b.Helper()
+	eval[any](b, `Promise.all(document.getAnimations().map(a => a.finished)).then(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))))`)
 	data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.Fatal(err)

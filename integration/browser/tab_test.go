@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds what would else wait for ever. It is no measurement: a machine may be slow.
-const patience = 2 * time.Minute
+const patience = 15 * time.Minute
 
 // look is how a person looks at pages.
 type look struct {

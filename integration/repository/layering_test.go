@@ -256,6 +256,11 @@ var rules = []rule{
 		caught: [2]string{"./cmd/seawall", "github.com/hashicorp/vault/api"},
 	},
 	{
+		from: []string{"./..."}, but: []string{"./edge/trace", "./cmd/seawall/internal/setup", "./integration/harness"}, forbid: []string{"go.opentelemetry.io/..."},
+		reason: "what a span may say is one package's, so that no address or header gets into one",
+		caught: [2]string{"./edge/client", "go.opentelemetry.io/otel/trace"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./edge/deprecation/scan/terraform"}, forbid: []string{"github.com/hashicorp/hcl/..."},
 		reason: "only the reader of Terraform files knows their language",
 		caught: [2]string{"./edge/deprecation/scan", "github.com/hashicorp/hcl/v2"},

@@ -34,7 +34,7 @@ var contents = []struct {
 	{reference, []string{
 		"docs/configuration.md", "docs/git.md", "docs/desired-state.md", "docs/deploying.md", "docs/cli.md", "docs/guards.md",
 		"docs/tokens.md", "docs/sinks.md", "docs/token-rights.md", "docs/deprecations.md",
-		"docs/history.md", "docs/radar.md", "docs/logging.md", "docs/log-messages.md", "docs/metrics.md", "docs/alerts.md", "docs/notifications.md", "docs/simulator.md", "docs/glossary.md", "docs/dependencies.md", "docs/licences.md", "CHANGELOG.md",
+		"docs/history.md", "docs/radar.md", "docs/logging.md", "docs/log-messages.md", "docs/metrics.md", "docs/alerts.md", "docs/notifications.md", "docs/traces.md", "docs/simulator.md", "docs/glossary.md", "docs/dependencies.md", "docs/licences.md", "CHANGELOG.md",
 	}},
 	{"Explanation", []string{
 		"ARCHITECTURE.md", "docs/reliability.md", faultsSource, "docs/threat-model.md", "docs/performance.md", "docs/adr/README.md", "CONTRIBUTING.md", "SECURITY.md",

@@ -30,8 +30,11 @@ func (c *Control) LastProofs(g *Generation) []LastProof {
 }
 
 func (zs *zones) lastProof(g *Generation, id edge.Scope) LastProof {
-	labels, _ := zs.proved(id)
-	return LastProof{labels, zs.unproved(g, id)}
+	z := zs.records[id]
+	if z == nil {
+		return LastProof{Work: g.prints[id] != ""}
+	}
+	return LastProof{z.proof.Labels, z.proof.Fingerprint != g.prints[id]}
 }
 
 // tell tells that the last proof of a zone has become another one; of any zone, where the id

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -117,7 +118,9 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	defer c.publishing.Unlock()
 	noteGit(c.outages, p)
 	p.State = c.names.Resolve(p.State)
-	d, err := c.control.Propose(ctx, p)
+	within, span := trace.Start(ctx, trace.Decide)
+	d, err := c.control.Propose(within, p)
+	tellDecided(span, p, d, err)
 	if c.reports.state(ctx, "accept", err); err != nil {
 		return
 	}
@@ -127,6 +130,7 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 		return
 	}
 	c.accepted(d.Accepted.State.Commit)
+	c.lanes.accepted.Store(&accepted{d.Accepted.State.Commit, trace.OriginOf(ctx)})
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
 	if commit := d.Accepted.State.Commit; commit != "" && c.good != nil { // nothing waits for it

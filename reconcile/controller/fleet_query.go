@@ -10,7 +10,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -24,7 +23,11 @@ func (c *Controller) Fleet(q inspect.FleetQuery) (inspect.Fleet, error) { return
 func (c *Controller) Grid(q inspect.FleetQuery) (grid inspect.Grid) {
 	rows := c.fleet.rlock()
 	defer c.fleet.mu.RUnlock()
-	for _, r := range rows.selected(newSelection(q), 0, new(outcomeCounts)) {
+	want := newSelection(q)
+	if want.all {
+		grid.Outcomes, grid.Scopes = make([]inspect.Outcome, 0, len(rows.all)), make([]edge.Scope, 0, len(rows.all))
+	}
+	for _, r := range rows.selected(want, 0, new(outcomeCounts)) {
 		grid.Outcomes = append(grid.Outcomes, outcomesInOrder[r.outcome])
 		grid.Scopes = append(grid.Scopes, desired.KnownScope(r.zone.Scope))
 	}
@@ -58,6 +61,7 @@ func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
 	if want.may != nil {
 		counts = outcomeCounts{}
 	}
+	page.Zones = make([]inspect.Row, 0, min(most, len(rows.all)))
 	var last *row
 	for i, r := range rows.selected(want, begin, &counts) {
 		page.Matches++
@@ -85,7 +89,7 @@ func (rs *rows) selected(want selection, begin int, seen *outcomeCounts) iter.Se
 		for i := begin; i < len(rs.all); i++ {
 			r := &rs.all[i]
 			if want.may != nil {
-				if !want.may(r.labels()) {
+				if !want.may(r.may()) {
 					continue
 				}
 				seen[r.outcome]++
@@ -116,9 +120,9 @@ func (v view) row(r *row, held func(string, edge.Scope) (diff.Hold, bool)) inspe
 	}
 	_, isHeld := held(r.zone.Key, r.zone.Scope)
 	return inspect.Row{
-		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.zone.Labels, Origin: r.zone.Origin,
+		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.labels, Origin: r.zone.Origin,
 		Outcome: outcome, Reason: d.Reason, Since: d.Since, Approve: r.last.notable.approve(), LookedAt: v.outcomes.time(r.last.at),
-		Held: isHeld, May: r.labels(),
+		Held: isHeld, May: r.may(),
 	}
 }
 
@@ -139,15 +143,18 @@ type selection struct {
 	may      func(inspect.ZoneLabels) bool
 	all      bool // it selects every zone, and who asks may see each
 	account  string
-	outcomes uint32 // a bit for each; 0: all
-	labels   guard.Labels
-	text     string // in lower case
+	outcomes uint32      // a bit for each; 0: all
+	labels   [][2]string // a key and its value
+	text     string      // in lower case
 }
 
 func newSelection(q inspect.FleetQuery) selection {
-	s := selection{may: q.May, account: q.Account, labels: q.Labels, text: strings.ToLower(q.Text)}
+	s := selection{may: q.May, account: q.Account, text: strings.ToLower(q.Text)}
 	for _, outcome := range q.Outcomes {
 		s.outcomes |= 1 << outcome.Severity()
+	}
+	for key, value := range q.Labels {
+		s.labels = append(s.labels, [2]string{key, value})
 	}
 	s.all = s.may == nil && s.account == "" && s.outcomes == 0 && len(s.labels) == 0 && s.text == ""
 	return s
@@ -155,10 +162,15 @@ func newSelection(q inspect.FleetQuery) selection {
 
 // selects reports whether a zone is one of those that are asked for.
 func (s *selection) selects(r *row) bool {
-	return (s.outcomes == 0 || s.outcomes&(1<<r.outcome) != 0) &&
-		(s.account == "" || s.account == r.account.Key) &&
-		(len(s.labels) == 0 || s.labels.Selects(r.zone.Labels)) &&
-		(s.text == "" || strings.Contains(r.folded, s.text) || strings.Contains(strings.ToLower(desired.Known(r.zone.Scope.ID)), s.text))
+	if s.outcomes != 0 && s.outcomes&(1<<r.outcome) == 0 || s.account != "" && s.account != r.account.Key {
+		return false
+	}
+	for _, label := range s.labels {
+		if value, has := r.labels[label[0]]; !has || value != label[1] {
+			return false
+		}
+	}
+	return s.text == "" || strings.Contains(r.name, s.text) || strings.Contains(r.id, s.text)
 }
 
 // placeOf is the place of a row in the list, whatever becomes of the row: where the page after

@@ -18,11 +18,14 @@ import (
 type row struct {
 	account *desired.Account
 	zone    *desired.Zone
-	folded  string // the name in lower case
+	name    string // in lower case
+	id      string // in lower case; empty where it is not known
+	labels  map[string]string
 	proof   control.LastProof
 	last    lastLook
 	looked  bool
 	outcome uint8 // as it is counted: its place in outcomesInOrder
+	number  int32 // as [control.Generation.Number] has it
 }
 
 // outcomesInOrder are all outcomes, the least severe first.
@@ -45,8 +48,9 @@ func (r *row) as() inspect.Outcome {
 	return inspect.InSync
 }
 
-func (r *row) labels() inspect.ZoneLabels {
-	return inspect.ZoneLabels{Declared: r.zone.Labels, Proved: r.proof.Labels}
+// may is by what it is decided who may see it, or do something about it.
+func (r *row) may() inspect.ZoneLabels {
+	return inspect.ZoneLabels{Declared: r.labels, Proved: r.proof.Labels}
 }
 
 // rows are those of all zones that a generation declares, sorted by name and then by scope,
@@ -54,7 +58,7 @@ func (r *row) labels() inspect.ZoneLabels {
 type rows struct {
 	g       *control.Generation
 	all     []row
-	at      []int // the place in all of each zone, by [control.Generation.Number]
+	at      []int32 // the place in all of each zone, by its number
 	counts  outcomeCounts
 	notable set // the places of rows that are not as declared
 }
@@ -66,11 +70,15 @@ func newRows(g *control.Generation, proofs []control.LastProof, before rows) row
 	if g == nil {
 		return rs
 	}
-	rs.all, rs.at, rs.notable = make([]row, 0, len(proofs)), make([]int, len(proofs)), make(set, len(proofs)/64+1)
+	rs.all, rs.at, rs.notable = make([]row, 0, len(proofs)), make([]int32, len(proofs)), make(set, len(proofs)/64+1)
 	for i := range g.State.Accounts {
 		account := &g.State.Accounts[i]
 		for j := range account.Zones {
-			r := row{account: account, zone: &account.Zones[j], folded: strings.ToLower(account.Zones[j].Key), proof: proofs[len(rs.all)]}
+			z := &account.Zones[j]
+			r := row{
+				account: account, zone: z, name: strings.ToLower(z.Key), id: strings.ToLower(desired.Known(z.Scope.ID)), labels: z.Labels,
+				proof: proofs[len(rs.all)], number: int32(len(rs.all)), //nolint:gosec // no fleet has as many zones
+			}
 			if was := before.find(r.zone.Scope); was >= 0 {
 				r.last, r.looked = before.all[was].last, before.all[was].looked
 			}
@@ -79,8 +87,7 @@ func newRows(g *control.Generation, proofs []control.LastProof, before rows) row
 	}
 	slices.SortFunc(rs.all, func(a, b row) int { return compare(&a, b.zone.Key, b.zone.Scope) })
 	for i := range rs.all {
-		number, _ := g.Number(rs.all[i].zone.Scope)
-		rs.at[number] = i
+		rs.at[rs.all[i].number] = int32(i) //nolint:gosec // as above
 		rs.counts[rs.all[i].outcome]++
 		rs.weigh(i)
 	}
@@ -101,7 +108,7 @@ func (rs *rows) find(id edge.Scope) int {
 	if !ok {
 		return -1
 	}
-	return rs.at[number]
+	return int(rs.at[number])
 }
 
 // weigh has a row counted as what it is now.

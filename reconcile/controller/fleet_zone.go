@@ -25,7 +25,7 @@ func (v view) zonePage(id edge.Scope) (inspect.ZonePage, error) {
 		return inspect.ZonePage{}, &inspect.NoZoneError{Zone: id.String()}
 	}
 	return inspect.ZonePage{
-		Zone: v.zone(t.Account(), t.Zone()), Labels: t.Zone().Labels, LabelsProved: r.proof.Labels, May: r.labels(),
+		Zone: v.zone(t.Account(), t.Zone()), Labels: t.Zone().Labels, LabelsProved: r.proof.Labels, May: r.may(),
 		Live: v.live(t), History: []reconcile.Entry{}, Waiting: v.waiting(t),
 	}, nil
 }

@@ -43,6 +43,8 @@ type lanes struct {
 	of    reconcile.Lanes
 	all   []*lane
 	asked atomic.Pointer[time.Time] // when a look at every zone was asked for last; nil for never
+	// accepted is where the newest commit comes from; nil: from an earlier process.
+	accepted atomic.Pointer[accepted]
 	// placed is the generation by which items were put into the queues; guarded by the lock
 	// of commits.
 	placed *control.Generation

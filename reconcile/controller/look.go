@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
@@ -26,6 +27,7 @@ type look struct {
 	plan       diff.Plan
 	results    []reconcile.Result
 	unrecorded error // why what agrees could not be put on record
+	span       trace.Span
 }
 
 // asked reports whether the platform was asked something in this look. Where the id of

@@ -27,7 +27,7 @@ func (v view) needPerson(labels guard.Labels) []inspect.Group {
 	for r := range rows.notables() {
 		outcome := r.as()
 		d, decided := r.last.notable.worst(outcome)
-		if !decided || !outcome.NeedsPerson() || !labels.Selects(r.zone.Labels) && !labels.Selects(r.proof.Labels) {
+		if !decided || !outcome.NeedsPerson() || !labels.Selects(r.labels) && !labels.Selects(r.proof.Labels) {
 			continue
 		}
 		key := reason{outcome, cmp.Or(string(d.Guard), string(d.Stage))}

@@ -51,6 +51,7 @@ func newOutcomes(now time.Time, zones *fleetIndex) *outcomes {
 // note keeps what a look has come to.
 func (o *outcomes) note(l *look, now time.Time) {
 	decisions, differs := decide(l)
+	l.tellSpan(decisions)
 	o.mu.Lock()
 	if l.observed() {
 		o.observed = now

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
@@ -62,6 +64,8 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	l.task, _ = w.control.Task(l.generation, item.Key)
 	l.commit = w.control.CommitWork(l.generation, item.Key)
 	l.task.Memory, l.task.ListedSince = w.seen.memory(item.Key), w.listedSince(item.Key, l.began)
+	ctx = w.beginSpan(ctx, &l)
+	defer l.endSpan()
 	again, err := w.observe(ctx, &l)
 	if err != nil || again != nil {
 		return again
@@ -117,7 +121,9 @@ func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.Scope], d tim
 // observe reads the zone. It returns the item where it must come again before anything
 // can be said of the zone.
 func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge.Scope], err error) {
-	l.sight, err = w.worker.Read(ctx, l.task)
+	within, span := trace.Start(ctx, trace.Read)
+	l.sight, err = w.worker.Read(within, l.task)
+	span.End(cmp.Or(err, l.sight.Err()))
 	switch {
 	case errors.Is(err, zone.ErrBusy):
 		w.admission.breaker.pass()
@@ -172,7 +178,13 @@ func (w *zoneWork) keep(l *look) {
 // worked out from a list of rulesets that is young.
 func (w *zoneWork) plan(ctx context.Context, l *look) (control.Verdict, error) {
 	for {
-		plan, verdict := w.control.Guard(l.generation, l.item.Key, w.worker.Plan(l.task, l.sight))
+		_, span := trace.Start(ctx, trace.Plan)
+		plan := w.worker.Plan(l.task, l.sight)
+		span.Count(trace.Changes, len(plan.Changes))
+		span.End(nil)
+		_, span = trace.Start(ctx, trace.Guard)
+		plan, verdict := w.control.Guard(l.generation, l.item.Key, plan)
+		tellGuarded(span, plan, verdict)
 		if l.plan = plan; verdict != control.Act {
 			return verdict, nil
 		}

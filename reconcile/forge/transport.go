@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/outbound"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // transport is what every request passes, whichever client makes it. It adds the
@@ -57,7 +58,7 @@ func newTransport(c Config, base *url.URL) (*transport, error) {
 	if c.Kind == Gitea {
 		prefix = "token " // understood by the oldest servers too
 	}
-	return &transport{base: t, scheme: base.Scheme, host: base.Host, prefix: prefix, token: c.Token}, nil
+	return &transport{base: trace.Transport(trace.ForgeCall, t), scheme: base.Scheme, host: base.Host, prefix: prefix, token: c.Token}, nil
 }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -139,7 +139,7 @@ func TestOddAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
-			c, err := At(server.URL)
+			c, err := At(server.URL, nil)
 			must.Do(t, err)
 			if _, err := c.Status(t.Context()); !errors.Is(err, ErrNoAnswer) {
 				t.Errorf("status: %v", err)

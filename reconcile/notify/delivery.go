@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -197,7 +198,11 @@ func (d *delivery) first() (Message, bool) {
 func (d *delivery) send(ctx context.Context, m Message) error {
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	return d.Sender.Send(ctx, m)
+	ctx, span := trace.Start(ctx, trace.Notify)
+	span.Text(trace.Route, d.Name)
+	err := d.Sender.Send(ctx, m)
+	span.End(err)
+	return err
 }
 
 // done forgets a message. One that cannot be forgotten is sent once more after a restart, with

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/outbound"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // ErrRefused: the other side has refused a message, and would refuse it again.
@@ -37,7 +38,7 @@ func newPoster(pem []byte) (poster, error) {
 	if err != nil {
 		return poster{}, err
 	}
-	return poster{&http.Client{Transport: transport, CheckRedirect: outbound.Stay, Timeout: timeout}}, nil
+	return poster{&http.Client{Transport: trace.Transport(trace.NotificationCall, transport), CheckRedirect: outbound.Stay, Timeout: timeout}}, nil
 }
 
 func (p poster) post(ctx context.Context, address Secret, body any, sign func(http.Header, []byte) error) error {

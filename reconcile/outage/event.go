@@ -41,7 +41,7 @@ func Log(log *slog.Logger) func(Event) {
 		}
 		level := slog.LevelError
 		switch o.Subject {
-		case reconcile.OutageZone, reconcile.OutageSink, reconcile.OutageForge, reconcile.OutageRoute:
+		case reconcile.OutageZone, reconcile.OutageSink, reconcile.OutageForge, reconcile.OutageRoute, reconcile.OutageTraces:
 			level = slog.LevelWarn
 		default: // more than one part of the work stands still
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/page"
 	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
@@ -48,7 +49,7 @@ func filled[T any]() (value T) {
 // fill gives a value, and all in it, something that is not zero.
 func fill(v reflect.Value) {
 	if known, ok := map[reflect.Type]any{
-		reflect.TypeFor[time.Time](): pagetest.At, reflect.TypeFor[edge.Scope](): pagetest.Scope(1), reflect.TypeFor[json.RawMessage](): json.RawMessage("1"),
+		reflect.TypeFor[time.Time](): pagetest.At, reflect.TypeFor[edge.Scope](): pagetest.Scope(1), reflect.TypeFor[deprecation.Date](): deprecation.Date("2026-10-21"), reflect.TypeFor[json.RawMessage](): json.RawMessage("1"),
 		reflect.TypeFor[inspect.Outcome](): inspect.Refused, reflect.TypeFor[inspect.Mode](): inspect.ModeMixed, reflect.TypeFor[diff.Direction](): diff.Weakens,
 	}[v.Type()]; ok {
 		v.Set(reflect.ValueOf(known))

@@ -102,7 +102,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// long has more tokens and pull requests than a page.
+// long has more tokens than a page.
 type long struct{ *pagetest.Data }
 
 const manyRows = 2*inspect.MostRows + 50
@@ -112,13 +112,6 @@ func (long) Tokens(context.Context) (l inspect.TokenList, _ error) {
 		l.Tokens = append(l.Tokens, inspect.TokenRow{Token: fmt.Sprintf("t%03d", i/2), ID: edge.TokenID(fmt.Sprint(i)), Outcome: inspect.InSync})
 	}
 	return l, nil
-}
-
-func (long) PullRequests() (l inspect.PullRequestList) {
-	for i := range manyRows {
-		l.PullRequests = append(l.PullRequests, inspect.PullRequest{Number: 1000 - i})
-	}
-	return l
 }
 
 // TestPages follows next through each list that has pages: every entry is there once.
@@ -133,7 +126,6 @@ func TestPages(t *testing.T) {
 		"/api/v1/zones":              {"zones", "zone_id", manyRows},
 		"/api/v1/commits":            {"commits", "commit", 250},
 		"/api/v1/tokens":             {"tokens", "id", manyRows},
-		"/api/v1/pulls":              {"pull_requests", "number", manyRows},
 		"/api/v1/history":            {"entries", "number", -1},
 	} {
 		seen, next := map[string]bool{}, ""

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -81,6 +82,8 @@ func plainType(of reflect.Type) *jsonschema.Schema {
 	switch of {
 	case reflect.TypeFor[edge.Scope]():
 		return &jsonschema.Schema{Type: "string"}
+	case reflect.TypeFor[deprecation.Date]():
+		return &jsonschema.Schema{Type: "string", Format: "date"}
 	case reflect.TypeFor[diff.Seconds]():
 		return &jsonschema.Schema{Type: "number"}
 	case reflect.TypeFor[inspect.Outcome]():

@@ -66,7 +66,7 @@ var resources = []resource{
 	}, answer: answers(historyOf)},
 	{page: "/tokens", api: "/tokens", title: "Tokens", template: "tokens", fleet: true, params: []param{afterParam}, answer: answers(tokensOf)},
 	{page: "/deprecations", api: "/deprecations", title: "Deprecations", template: "deprecations", fleet: true, answer: answers(deprecationsOf)},
-	{page: "/pulls", api: "/pulls", title: "Pull requests", template: "pulls", fleet: true, params: []param{afterParam}, answer: answers(pullsOf)},
+	{page: "/pulls", api: "/pulls", title: "Pull requests", template: "pulls", fleet: true, answer: answers(pullsOf)},
 	{page: "/pulls/{number}", api: "/pulls/{number}", title: "Pull request", template: "pull", fleet: true, answer: answers(pullOf)},
 	{page: "/outages", api: "/outages", title: "Outages", template: "outages", fleet: true, answer: answers(outagesOf)},
 	{page: "/credentials", api: "/credentials", title: "Credentials", template: "credentials", fleet: true, answer: answers(credentialsOf)},

@@ -106,35 +106,18 @@ func historyOf(q *question) (inspect.EntryList, error) {
 	})
 }
 
-// paged is one page of a list, and whether another follows.
-func paged[T any](list []T, first int) (page []T, more bool) {
-	page = list[first:]
-	if len(page) > inspect.MostRows {
-		return page[:inspect.MostRows], true
-	}
-	return page, false
-}
-
 func tokensOf(q *question) (inspect.TokenList, error) {
 	list, err := q.Data.Tokens(q.Context())
-	if err != nil {
-		return list, err
+	after := q.param("after")
+	if err != nil || after != "" && !strings.Contains(after, " ") {
+		return list, cmp.Or(err, inspect.ErrAfter)
 	}
 	cursor := func(t inspect.TokenRow) string { return t.Token + " " + string(t.ID) }
 	list.Tokens = append([]inspect.TokenRow{}, list.Tokens...)
 	slices.SortStableFunc(list.Tokens, func(a, b inspect.TokenRow) int { return cmp.Compare(cursor(a), cursor(b)) })
-	first := 0
-	if after := q.param("after"); after != "" {
-		if !strings.Contains(after, " ") {
-			return list, inspect.ErrAfter
-		}
-		first = slices.IndexFunc(list.Tokens, func(t inspect.TokenRow) bool { return cursor(t) > after })
-	}
-	if first < 0 {
-		first = len(list.Tokens)
-	}
-	var more bool
-	if list.Tokens, more = paged(list.Tokens, first); more {
+	list.Tokens = slices.DeleteFunc(list.Tokens, func(t inspect.TokenRow) bool { return cursor(t) <= after })
+	if len(list.Tokens) > inspect.MostRows {
+		list.Tokens = list.Tokens[:inspect.MostRows]
 		list.Next = cursor(list.Tokens[len(list.Tokens)-1])
 	}
 	return list, nil
@@ -144,23 +127,7 @@ func deprecationsOf(q *question) (inspect.DeprecationList, error) {
 	return q.Data.Deprecations(q.Context())
 }
 
-func pullsOf(q *question) (inspect.PullRequestList, error) {
-	list, first := q.Data.PullRequests(), 0
-	if after := q.param("after"); after != "" {
-		number, err := strconv.Atoi(after)
-		if err != nil {
-			return list, inspect.ErrAfter
-		}
-		for first < len(list.PullRequests) && list.PullRequests[first].Number >= number {
-			first++
-		}
-	}
-	var more bool
-	if list.PullRequests, more = paged(list.PullRequests, first); more {
-		list.Next = strconv.Itoa(list.PullRequests[len(list.PullRequests)-1].Number)
-	}
-	return list, nil
-}
+func pullsOf(q *question) (inspect.PullRequestList, error) { return q.Data.PullRequests(), nil }
 
 func pullOf(q *question) (inspect.PullRequest, error) {
 	number, err := strconv.Atoi(q.PathValue("number"))

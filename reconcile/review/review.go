@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
@@ -95,11 +96,13 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, poked <-chan 
 
 // Round reads all open pull requests once. A failure stays in its pull
 // request; err is for what kept it from looking at any.
-func (r *Reviews) Round(ctx context.Context) error {
+func (r *Reviews) Round(ctx context.Context) (err error) {
 	base, ok := r.Base()
 	if !ok {
 		return nil
 	}
+	ctx, span := trace.Start(ctx, trace.Round)
+	defer func() { span.End(err) }()
 	open, err := r.Forge.PullRequests(ctx)
 	if err != nil {
 		err = fmt.Errorf("listing pull requests: %w", err)
@@ -121,7 +124,9 @@ func (r *Reviews) Round(ctx context.Context) error {
 	}
 	r.forget(ctx, numbers)
 	r.pulls.dropPlans(numbers)
-	heads, failed, err := r.Heads.Fetch(ctx, numbers)
+	fetching, fetch := trace.Start(ctx, trace.Fetch)
+	heads, failed, err := r.Heads.Fetch(fetching, numbers)
+	fetch.End(err)
 	if err != nil {
 		err = fmt.Errorf("fetching pull requests: %w", err)
 		r.Outages.Failed(reconcile.OutageGit, "", "pull requests", err)
@@ -131,16 +136,20 @@ func (r *Reviews) Round(ctx context.Context) error {
 	r.rounds++
 	slices.SortStableFunc(open, r.lateLast)
 	for _, pull := range open {
-		err := r.bounded(ctx, func(ctx context.Context) error {
+		reviewing, span := trace.Start(ctx, trace.Review)
+		span.Count(trace.Number, pull.Number)
+		span.Text(trace.Commit, heads[pull.Number])
+		err := r.bounded(reviewing, func(ctx context.Context) error {
 			return r.review(ctx, pull, heads[pull.Number], failed[pull.Number], base)
 		})
+		span.End(err)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil && !errors.Is(err, errInParts) {
 			r.Failed(false)
 		}
-		r.logFailure(ctx, pull.Number, err)
+		r.logFailure(reviewing, pull.Number, err)
 		if again := r.noteLate(pull.Number, err); again {
 			break // the others of them have their turn in the next rounds
 		}
@@ -365,14 +374,20 @@ func (r *Reviews) look(ctx context.Context, pull reconcile.PullRequest, head str
 	if err := r.mayGoOn(pull.Number, head, base.Commit); err != nil {
 		return verdict{}, now, err
 	}
-	state, problems, err := r.Heads.Compile(ctx, head)
+	within, span := trace.Start(ctx, trace.Evaluate)
+	state, problems, err := r.Heads.Compile(within, head)
+	span.Text(trace.Commit, head)
+	span.End(err)
 	if err != nil {
 		return verdict{}, now, fmt.Errorf("compiling: %w", err)
 	}
 	if len(desired.Errors(problems)) > 0 {
 		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
 	}
-	plan, err := r.plan(ctx, pull, head, state, base)
+	within, span = trace.Start(ctx, trace.PlanPull)
+	plan, err := r.plan(within, pull, head, state, base)
+	span.Count(trace.Changes, len(plan.Changes))
+	span.End(err)
 	if err != nil {
 		return verdict{}, now, err
 	}

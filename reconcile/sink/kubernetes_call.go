@@ -15,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/outbound"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // access says where an API server is and who asks it.
@@ -42,7 +43,7 @@ func newCaller(a access) (*caller, error) {
 	for _, credential := range []string{a.how.BearerToken, a.how.Password, string(a.how.TLS.KeyData)} {
 		_ = edge.NewSecret(credential) // no error repeats it from now on
 	}
-	return &caller{server, &http.Client{Transport: carrier, CheckRedirect: outbound.Stay}}, nil
+	return &caller{server, &http.Client{Transport: trace.Transport(trace.SinkCall, carrier), CheckRedirect: outbound.Stay}}, nil
 }
 
 // call sends one request. An answer of any status is no error.

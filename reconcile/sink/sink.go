@@ -32,6 +32,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -125,7 +126,10 @@ func (s *Sinks) Check(where desired.Sink) error {
 }
 
 // Deliver implements [reconcile.Sinks].
-func (s *Sinks) Deliver(ctx context.Context, where desired.Sink, secret edge.Secret) error {
+func (s *Sinks) Deliver(ctx context.Context, where desired.Sink, secret edge.Secret) (err error) {
+	ctx, span := trace.Start(ctx, trace.Deliver)
+	span.Text(trace.Sink, where.Name)
+	defer func() { span.End(err) }()
 	to, err := s.find(where)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // client returns one that knows the configuration alone: the library would also
@@ -64,7 +65,7 @@ type strict struct{ *http.Transport }
 var errMoved = errors.New("the address redirects")
 
 func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := s.Transport.RoundTrip(r)
+	answer, err := trace.Transport(trace.SinkCall, s.Transport).RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

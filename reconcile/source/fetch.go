@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/edge/trace"
 )
 
 // failing are the fetches that failed, in a row.
@@ -113,7 +114,10 @@ func (s *Source) fetch(ctx context.Context) (string, error) {
 		timer := time.AfterFunc(limit, cancel)
 		defer timer.Stop()
 	}
-	commit, err := s.Source.Fetch(within)
+	traced, span := trace.Start(within, trace.Fetch)
+	commit, err := s.Source.Fetch(traced)
+	span.Text(trace.Commit, commit)
+	span.End(err)
 	now := s.Now()
 	took := s.fetches.ended(now, err)
 	switch {

@@ -21,6 +21,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -123,7 +124,10 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
 	if !known {
 		s.last = evaluated{}
-		state, problems, err := s.Compiler.Compile(ctx, commit)
+		within, span := trace.Start(ctx, trace.Evaluate)
+		state, problems, err := s.Compiler.Compile(within, commit)
+		span.Text(trace.Commit, commit)
+		span.End(err)
 		if err != nil {
 			return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: fmt.Errorf("compiling desired state: %w", err)}
 		}
@@ -177,24 +181,27 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 // says which commit is in force then.
 func (s *Source) Run(ctx context.Context, inForce func() string, propose func(context.Context, reconcile.Proposal)) {
 	for ctx.Err() == nil {
-		s.progress.begin(s.Now())
-		p := s.Look(ctx, inForce())
-		if ctx.Err() != nil {
-			return
-		}
-		if errors.Is(p.Err, errCut) {
-			s.progress.end()
-			s.wait(ctx)
-			continue
-		}
-		s.progress.looked(p, s.Now())
-		if p.Err == nil || p.Commit != "" { // a commit that is not trusted costs git nothing
-			s.failing = failing{}
-		}
-		propose(ctx, p)
-		s.progress.end()
+		s.once(ctx, inForce(), propose)
 		s.wait(ctx)
 	}
+}
+
+// once looks once, and proposes what it has found.
+func (s *Source) once(ctx context.Context, inForce string, propose func(context.Context, reconcile.Proposal)) {
+	s.progress.begin(s.Now())
+	defer s.progress.end()
+	ctx, span := trace.Start(ctx, trace.Look)
+	p := s.Look(ctx, inForce)
+	span.Text(trace.Commit, p.Commit)
+	defer span.End(p.Err)
+	if ctx.Err() != nil || errors.Is(p.Err, errCut) {
+		return
+	}
+	s.progress.looked(p, s.Now())
+	if p.Err == nil || p.Commit != "" { // a commit that is not trusted costs git nothing
+		s.failing = failing{}
+	}
+	propose(ctx, p)
 }
 
 // wait returns when it is time to look again: after a failure at the end of a pause, which is

@@ -23,6 +23,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -169,21 +171,46 @@ func (o Outcome) About(key string) reconcile.Report {
 }
 
 // Work does the whole item. A guard that agrees to everything is nil.
-func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
-	live, lookErr := w.Prepare(ctx, scope)
+func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) (done Outcome) {
+	ctx, span := trace.Start(ctx, trace.Tokens)
+	span.Text(trace.Commit, scope.Commit)
+	defer func() { done.tell(span) }()
+	within, reading := trace.Start(ctx, trace.ReadTokens)
+	live, lookErr := w.Prepare(within, scope)
+	reading.End(lookErr)
 	if lookErr != nil && !rejected(lookErr) {
 		return Outcome{Plan: diff.Gather(scope.Commit, 0, 0, nil, nil), Err: fmt.Errorf("recalling tokens: %w", lookErr)}
 	}
+	_, planning := trace.Start(ctx, trace.PlanTokens)
 	plan := w.Plan(scope, live)
+	planning.Count(trace.Changes, len(plan.Changes))
+	planning.End(nil)
 	if guard != nil {
 		var err error
-		if plan, err = guard(ctx, plan); err != nil {
+		within, guarding := trace.Start(ctx, trace.GuardTokens)
+		plan, err = guard(within, plan)
+		if guarding.End(err); err != nil {
 			return Outcome{Plan: plan, Err: errors.Join(lookErr, err)}
 		}
 	}
-	outcome := w.Apply(ctx, live, plan)
+	within, writing := trace.Start(ctx, trace.WriteTokens)
+	outcome := w.Apply(within, live, plan)
+	writing.End(outcome.Err)
 	outcome.Err = errors.Join(lookErr, outcome.Err)
 	return outcome
+}
+
+// tell ends the span of the work.
+func (o Outcome) tell(span trace.Span) {
+	if !span.Recorded() {
+		return
+	}
+	span.Count(trace.Changes, len(o.Plan.Changes))
+	err := o.Err
+	for _, r := range o.Results {
+		err = cmp.Or(err, r.Err)
+	}
+	span.End(err)
 }
 
 // Plan compares what is declared with what is known of tokens. It has passed no

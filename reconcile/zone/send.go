@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -26,6 +27,9 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 	if !writes {
 		return nil, false, fmt.Errorf("%s: there is nothing to write", c.Name())
 	}
+	ctx, span := trace.Start(ctx, trace.Write)
+	span.Text(trace.Deployment, c.Deployment)
+	defer func() { span.End(err) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	permitted := v.Now()

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -100,7 +101,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			result.NoEffect, result.Err = true, placed(c, err)
 			return result
 		}
-		if readErr := v.read(ctx); readErr != nil {
+		if readErr := v.readBack(ctx); readErr != nil {
 			result.Err, result.Unproved = errors.Join(err, readErr), true
 			return result
 		}
@@ -203,6 +204,15 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result
+}
+
+// readBack reads what was written, which is the proof.
+func (v *visit) readBack(ctx context.Context) error {
+	ctx, span := trace.Start(ctx, trace.Prove)
+	err := v.read(ctx)
+	span.Text(trace.Version, v.place().Value.Version)
+	span.End(err)
+	return err
 }
 
 func (v *visit) read(ctx context.Context) error {

@@ -96,6 +96,25 @@ func commitOf(i int) string {
 	return fmt.Sprintf("%040x", 0xc0ffee00000000+i*7919)
 }
 
+// tokens are those of the fleet: how many days old they are, and how many are left; 0: they
+// do not end.
+var tokens = []struct {
+	outcome     inspect.Outcome
+	age, left   int
+	reason, fix string
+}{
+	{inspect.InSync, 120, 18, "", ""},
+	{inspect.InSync, 40, 28, "", ""},
+	{inspect.Undelivered, 2, 88, "its secret waits for the sink vault: connection refused", "check that the sink answers"},
+	{inspect.InSync, 200, 165, "", ""},
+	{inspect.Quarantined, 1, 89, "it may exist, and its secret is lost", "revoke it in the dashboard, then seawall token resolve"},
+	{inspect.Pending, 30, 60, "commit 4f6d1c0e9b7a changes it", ""},
+	{inspect.InSync, 300, 0, "", ""},
+	{inspect.Refused, 90, -12, "it has ended, and nothing follows it", "declare another end"},
+	{inspect.Unknown, 10, 80, "GET /user/tokens: 503 Service Unavailable", ""},
+	{inspect.InSync, 75, 290, "", ""},
+}
+
 // Tokens implements [page.Data].
 func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 	list := inspect.TokenList{Version: inspect.Version, At: At, Tokens: []inspect.TokenRow{}}
@@ -103,22 +122,19 @@ func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 		return list, nil
 	}
 	list.LookedAt = At.Add(-4 * time.Minute)
-	outcomes := []inspect.Outcome{
-		inspect.InSync, inspect.InSync, inspect.Undelivered, inspect.InSync, inspect.Quarantined, inspect.Pending, inspect.InSync, inspect.Refused, inspect.Unknown, inspect.InSync,
-	}
-	for i, o := range outcomes {
+	for i, known := range tokens {
 		t := inspect.TokenRow{
-			Token: d.token(i), Declared: true, Origin: originOf(d.text("tokens.cue"), 3+9*i), ID: edge.TokenID(fmt.Sprintf("%032x", 0x70ce00+i)), Outcome: o,
-			Created: At.AddDate(0, 0, -20*i-2), Ends: At.AddDate(0, 0, 40*i-12),
+			Token: d.token(i), Declared: true, Origin: originOf(d.text("tokens.cue"), 3+9*i), ID: edge.TokenID(fmt.Sprintf("%032x", 0x70ce00+i)), Outcome: known.outcome,
+			Created: At.AddDate(0, 0, -known.age), Ends: At.AddDate(0, 0, known.left),
 		}
 		if i%2 == 0 {
 			t.Account, t.Rotates = d.text("%s", Accounts[i%len(Accounts)]), t.Ends.AddDate(0, 0, -14)
 		}
-		if i == 6 {
+		if known.left == 0 {
 			t.Ends, t.Rotates = time.Time{}, time.Time{}
 		}
-		if o != inspect.InSync {
-			t.Reason, t.Fix = d.text("its secret waits for the sink vault"), d.text("check that the sink answers")
+		if known.reason != "" {
+			t.Reason, t.Fix = d.text("%s", known.reason), d.text("%s", known.fix)
 		}
 		list.Tokens = append(list.Tokens, t)
 	}
@@ -128,7 +144,7 @@ func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 // Deprecations implements [page.Data].
 func (d *Data) Deprecations(context.Context) (inspect.DeprecationList, error) {
 	day := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC) }
-	return inspect.DeprecationList{Version: inspect.Version, At: At, Deprecations: []inspect.Deprecation{
+	return inspect.DeprecationList{Version: inspect.Version, At: At, DataAsOf: "2026-10-21", Deprecations: []inspect.Deprecation{
 		{
 			ID: "firewall-rules", Title: d.text("The API of firewall rules"), Deprecated: day(1, 20), Ends: day(6, 15),
 			Replace: d.text("rulesets of the phase http_request_firewall_custom"), Source: "https://developers.example/deprecations#firewall-rules", Concerns: []string{},

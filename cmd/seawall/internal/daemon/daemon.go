@@ -21,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -72,6 +73,7 @@ type Daemon struct {
 	listener net.Listener // nil until it listens
 	reviews  *review.Service
 	notices  *notify.Service // nil: no one is to be notified
+	traces   *setup.Traces   // nil: none are made
 	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
@@ -133,6 +135,12 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 	log, err := t.Logger(format, level)
 	if err != nil {
 		return nil, err
+	}
+	if d.traces, err = setup.NewTraces(s.Traces, log); err != nil {
+		return nil, err
+	}
+	if d.traces != nil {
+		log = slog.New(trace.Handler(log.Handler()))
 	}
 	lock, err := lockState(s, held)
 	if err != nil {
@@ -288,6 +296,8 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	ctx, sendTraces := d.traces.Begin(ctx)
+	defer sendTraces()
 	git := d.assembly.Look(d.sync)
 	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
 	if err != nil {
