@@ -134,7 +134,10 @@ func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 			t.Ends, t.Rotates = time.Time{}, time.Time{}
 		}
 		if known.reason != "" {
-			t.Reason, t.Fix = d.text("%s", known.reason), d.text("%s", known.fix)
+			t.Reason = d.text("%s", known.reason)
+		}
+		if known.fix != "" {
+			t.Fix = d.text("%s", known.fix)
 		}
 		list.Tokens = append(list.Tokens, t)
 	}
