@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -237,7 +236,6 @@ func TestRefusalHeaders(t *testing.T) {
 			t.Errorf("%s", a.body)
 		}
 	}
-	if u, err := url.Parse(f.URL); err != nil || u.Scheme != "http" {
-		t.Error(u, err)
-	}
+	f.reload(func(c *login.Config) { c.StyleSheet = "/assets/style-1.css" })
+	f.browser().get("/logout").want(t, 200, `<link rel="stylesheet" href="/assets/style-1.css">`)
 }
