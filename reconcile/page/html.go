@@ -97,8 +97,9 @@ func (h *handler) start(w http.ResponseWriter, q *question) {
 
 func (h *handler) view(r *http.Request) view {
 	person, known := h.person(r)
+	version, _ := h.Data.Changed()
 	return view{
-		Path: r.URL.Path, Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
+		Path: r.URL.Path, Version: version, Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
 		Person: person, Known: known, All: person.MayAll(login.Viewer), Login: h.Login,
 		Said: h.said.of(r, h.Now()), Orders: h.Actions != nil && h.Login != nil,
 	}
@@ -108,8 +109,10 @@ func (h *handler) view(r *http.Request) view {
 // secrets behind it looks at each piece by itself.
 func (h *handler) page(w http.ResponseWriter, status int, name string, v view) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, v); err != nil {
-		panic(err) // of a template, which a test would have found
+	if err := templates.ExecuteTemplate(&b, name, v); err != nil { // a mistake in a template
+		h.Log.Error("a request for a page has failed", "error", err)
+		http.Error(w, "the page could not be made; the log of the daemon says why", http.StatusInternalServerError)
+		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
