@@ -65,6 +65,34 @@ func Active(holds []Hold, now time.Time, declared func(edge.Scope) string) []Hol
 	})
 }
 
+// HoldsOn returns [HoldOn] of some holds, for who asks about many zones.
+func HoldsOn(holds []Hold) func(key string, id edge.Scope) (Hold, bool) {
+	keys, ids := map[string]int{}, map[edge.Scope]int{}
+	for i, h := range slices.Backward(holds) { // the first of several stays
+		if h.Reverted() {
+			ids[h.Scope] = i
+			continue
+		}
+		keys[h.Zone] = i
+		for _, id := range h.Scopes {
+			ids[id] = i
+		}
+	}
+	return func(key string, id edge.Scope) (Hold, bool) {
+		first := len(holds)
+		if i, is := keys[key]; is {
+			first = i
+		}
+		if i, is := ids[id]; is {
+			first = min(first, i)
+		}
+		if first == len(holds) {
+			return Hold{}, false
+		}
+		return holds[first], true
+	}
+}
+
 // HoldOn returns the first of some holds that is about a zone.
 func HoldOn(holds []Hold, key string, id edge.Scope) (Hold, bool) {
 	i := slices.IndexFunc(holds, func(h Hold) bool { return h.is(key, id) })

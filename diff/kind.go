@@ -45,6 +45,9 @@ type Secrets interface {
 	// successor has to be made, a secret still waits for its sink, or a lost creation can be
 	// looked for, which is so where the platform lists the tokens of its owner.
 	Due(tokens []desired.Token, live TokensLive, listed func(owner edge.AccountID) bool, now time.Time) map[string]bool
+	// InUse returns the token on record that counts for each of these declarations, by key. One
+	// of which an attempt has no certain outcome has that.
+	InUse(tokens []desired.Token, live TokensLive) map[string]TokenInUse
 	// Remaining lists the members in which a token that was written is still not what was
 	// asked for.
 	Remaining(a Amendment, live edge.Token) []Field

@@ -35,6 +35,13 @@ type TokenRecord struct {
 	Lifetime, Every time.Duration
 }
 
+// TokenInUse is the token that counts for a declaration.
+type TokenInUse struct {
+	TokenRecord
+	Ends time.Time // zero: never, or not known
+	Due  time.Time // when its successor is; zero: none is made by itself
+}
+
 // TokenState is how far an attempt came.
 type TokenState string
 

@@ -72,6 +72,9 @@ type Approval struct {
 	Reason string // where someone gave one
 	At     time.Time
 	Used   bool // a rollout has begun on it
+	// Subject is what it is about, for the entry in the history where that is known. It is not
+	// kept with the approval.
+	Subject Subject
 }
 
 // Expired reports whether too much time has passed since an approval was given, without a
@@ -86,6 +89,15 @@ func (g Guards) Current(list []Approval, now time.Time) []Approval {
 }
 
 const reviewOf = "review of pull request "
+
+// ReasonOnPage is the reason of an approval that a person gave on a page, with what they said.
+// None of it is taken for a review or a trailer.
+func ReasonOnPage(said string) string {
+	if said == "" {
+		return "on the page"
+	}
+	return "on the page: " + said
+}
 
 // ReasonOfReview is the reason of an approval that a review of a pull request gave.
 func ReasonOfReview(number int) string { return reviewOf + strconv.Itoa(number) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,6 +84,7 @@ const (
 	ActionApprove    = "approve"
 	ActionOverride   = "override"
 	ActionWithdraw   = "withdraw" // of an approval
+	ActionRead       = "read"     // zones, because a person asks for it
 	ActionResume     = "resume"
 	ActionRevert     = "revert"
 	ActionInit       = "init"
@@ -155,10 +157,12 @@ type MissingEntries struct {
 
 // HistoryFilter selects entries. The zero value selects all.
 type HistoryFilter struct {
-	Zone, Token string // keys
-	Commit      string // or how one begins
+	Zone, Token string     // keys
+	Scope       edge.Scope // of a zone, whatever its key
+	Commit      string     // or how one begins
 	Since       time.Time
-	Last        int // only the last so many; 0: all
+	Before      int64 // only entries with a lower number; 0: all
+	Last        int   // only the last so many; 0: all
 }
 
 // History is what was written and decided.
@@ -168,6 +172,31 @@ type History interface {
 	// the filter selects before those.
 	History(ctx context.Context, filter HistoryFilter, yield func(Entry) error) (earlier int64, err error)
 }
+
+// HistoryPages is the history from its end, a page at a time. What a page costs does not grow
+// with the history, and it waits for no write.
+type HistoryPages interface {
+	// Page returns what [History] hands over for a filter with Last, the newest entry first,
+	// and whether there are earlier ones. It returns [ErrManyCommits] for the beginning of
+	// more than [MostCommits] commits.
+	Page(ctx context.Context, filter HistoryFilter) (entries []Entry, earlier bool, err error)
+	// Accepted returns the last commits that were accepted before an entry, 0 for the newest,
+	// the newest first, and whether there are earlier ones.
+	Accepted(ctx context.Context, before int64, last int) (commits []AcceptedCommit, earlier bool, err error)
+}
+
+// AcceptedCommit is the entry by which a commit was accepted, and what was written for it:
+// neither what corrects drift nor what a revert puts back.
+type AcceptedCommit struct {
+	Entry
+	Writes, Zones, Failed int // Failed are writes that are known not to have converged
+}
+
+// MostCommits is how many commits the beginning of one may select for a page.
+const MostCommits = 10
+
+// ErrManyCommits is of the beginning of a commit that says too little.
+var ErrManyCommits = errors.New("too many commits begin so")
 
 // Given says which commit gave a zone the declaration that it has, by its fingerprint.
 type Given struct{ Commit, Declaration string }

@@ -14,7 +14,8 @@ type PullRequest struct {
 	Author string // the author's name on the forge; empty for a deleted account
 	// AuthorID is the id of the author's account; zero for a deleted one.
 	AuthorID int64
-	Fork     bool // the head is in another project, or that project is gone
+	URL      string // of its page on the forge; empty: not known
+	Fork     bool   // the head is in another project, or that project is gone
 	Labels   []string
 }
 

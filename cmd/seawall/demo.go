@@ -25,8 +25,8 @@ creation of another. It needs git and no network.
 
 With --serve it shows nothing by itself. It makes the folder DIR (default
 seawall-demo) with a git repository, runs the simulated platform and a daemon until
-you press Ctrl-C, and prints commands to try: a push, a change by hand, a plan. At
-the end it removes the folder.
+you press Ctrl-C, and prints the address of its page, and commands to try: a push, a
+change by hand, a plan. At the end it removes the folder.
 
 With --deprecations it shows which programs use deprecated parts of the API, and
 how the simulated platform answers the same call before and after its end.`,
@@ -41,8 +41,8 @@ how the simulated platform answers the same call before and after its end.`,
 			switch {
 			case serve:
 				dir := append(args, demo.DefaultFolder)[0]
-				return demo.Serve(cmd.Context(), t, dir, func(ctx context.Context, config string) error {
-					return daemon.Serve(ctx, t, setup.Options{Config: config, LogFormat: "auto", LogLevel: "info"})
+				return demo.Serve(cmd.Context(), t, dir, func(ctx context.Context, config string, serving func(address string)) error {
+					return daemon.Serve(ctx, t, setup.Options{Config: config, LogFormat: "auto", LogLevel: "info"}, serving)
 				})
 			case calendar:
 				return demo.Deprecations(cmd.Context(), t, func(ctx context.Context, dir, day string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,12 +53,11 @@ reason, hold it again.`,
 				if err != nil {
 					return err
 				}
-				known, err := zonesInForce(cmd.Context(), memory, args[0])
+				state, err := inForce(cmd.Context(), memory)
 				if err != nil {
 					return err
 				}
-				ids := slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(declared, known)), edge.Scope.Compare))
-				hold := diff.Hold{Zone: args[0], Scopes: ids, Until: time.Now().Add(length).Truncate(time.Second), Reason: reason}
+				hold := setup.NewHold(args[0], slices.Concat(declared, setup.ZonesNamed(state, args[0])), time.Now(), length, reason)
 				if err := memory.Hold(cmd.Context(), hold, setup.Whoami()); err != nil {
 					return err
 				}
@@ -74,19 +72,18 @@ reason, hold it again.`,
 	return cmd
 }
 
-// maxHold bounds a hold: what is longer belongs into the repository.
-const maxHold = 30 * 24 * time.Hour
-
+// checkHold says what is wrong with the flags.
 func checkHold(length time.Duration, reason string) error {
-	switch {
-	case length <= 0:
+	switch err := setup.CheckHold(length, reason); {
+	case errors.Is(err, setup.ErrNoLength):
 		return cli.Fail(errors.New("--for is missing"), "give the length of the hold, such as --for 2h")
-	case length > maxHold:
-		return cli.Fail(fmt.Errorf("--for %s is longer than %s", length, maxHold), "a lasting state belongs in the repository")
-	case strings.TrimSpace(reason) == "":
+	case errors.Is(err, setup.ErrTooLong):
+		return cli.Fail(fmt.Errorf("--for %s is longer than %s", length, setup.MostHold), "a lasting state belongs in the repository")
+	case errors.Is(err, setup.ErrNoReason):
 		return cli.Fail(errors.New("--reason is missing"), "give the reason, such as --reason INC-1")
+	default:
+		return err
 	}
-	return nil
 }
 
 func newHoldList(t *cli.Terminal) *cobra.Command {
@@ -157,34 +154,25 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 	return group(&cobra.Command{Use: "release", Short: "End a hold", Example: "  seawall hold release zone shop.example"}, zone)
 }
 
-// zonesInForce are the zones that the commit in force declares by a name, with ids that were
-// found by their names, too: a hold stays with them whatever they are called later.
-func zonesInForce(ctx context.Context, memory *ledger.Ledger, name string) ([]edge.Scope, error) {
+// inForce is what the commit in force declares, with ids that were found by their names, too: a
+// hold stays with these zones whatever they are called later. It declares nothing where that is
+// not on record.
+func inForce(ctx context.Context, memory *ledger.Ledger) (desired.State, error) {
 	record, err := memory.Restore(ctx)
 	if err != nil {
-		return nil, err
+		return desired.State{}, err
 	}
 	state, err := control.DecodeState(record.Accepted.State)
 	if err != nil {
-		return nil, nil //nolint:nilerr // another version has put it there: what git declares must do
+		return desired.State{}, nil //nolint:nilerr // another version has put it there: what git declares must do
 	}
-	return zonesNamed(state, name), nil
-}
-
-// zonesNamed are the zones of a name in any account, where their ids are known.
-func zonesNamed(state desired.State, name string) (ids []edge.Scope) {
-	for _, zone := range state.EachZone() {
-		if zone.Key == name && !desired.Sought(zone.Scope.ID) {
-			ids = append(ids, zone.Scope)
-		}
-	}
-	return ids
+	return state, nil
 }
 
 // releaseZone ends the holds on a zone by its name, or by the one that it had when it was
 // held.
 func releaseZone(ctx context.Context, memory *ledger.Ledger, name string) (held bool, err error) {
-	ids, err := zonesInForce(ctx, memory, name)
+	state, err := inForce(ctx, memory)
 	if err != nil {
 		return false, err
 	}
@@ -192,19 +180,8 @@ func releaseZone(ctx context.Context, memory *ledger.Ledger, name string) (held 
 	if err != nil {
 		return false, err
 	}
-	names := []string{name}
-	for _, h := range standing.Holds {
-		if slices.ContainsFunc(ids, func(id edge.Scope) bool { return h.Scope == id || slices.Contains(h.Scopes, id) }) {
-			names = append(names, h.Zone)
-		}
-	}
-	for _, known := range names {
-		one, err := memory.Release(ctx, known, time.Now())
-		if held = held || one; err != nil {
-			return held, err
-		}
-	}
-	return held, nil
+	names, _ := setup.HeldNames(state, standing.Holds, name)
+	return setup.Release(ctx, memory, names, time.Now())
 }
 
 // checkZone refuses a name that the commit in force does not declare: a hold that
@@ -221,7 +198,7 @@ func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name stri
 	var names []string
 	for _, zone := range state.EachZone() {
 		if zone.Key == name {
-			return zonesNamed(state, name), nil
+			return setup.ZonesNamed(state, name), nil
 		}
 		names = append(names, zone.Key)
 	}

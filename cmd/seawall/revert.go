@@ -11,9 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/render"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 )
@@ -81,7 +79,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	}
 	defer a.Close()
 	show, wipe := t.Follow(cli.Quota{})
-	run, err := newRevertRun(a, show)
+	run, err := a.Revert(a.Records, show)
 	if err != nil {
 		return err
 	}
@@ -143,34 +141,6 @@ func showReverted(t *cli.Terminal, planned *revert.Planned, report reconcile.Rep
 	if report.Err != nil {
 		return report.Err
 	}
-	back := map[edge.Scope]bool{}
-	for _, result := range report.Results {
-		if result.Outcome == reconcile.Converged {
-			back[result.Change.Scope] = true
-		}
-	}
-	fmt.Fprintf(t.Out, "%s put back; the commit is stopped in %s that it had not reached\n",
-		cli.Plural(len(back), "zone", "zones"), cli.Plural(planned.Stopped(), "zone", "zones"))
-	if len(back)+planned.Stopped() > 0 {
-		fmt.Fprintln(t.Out, "the zones are held until git changes them; seawall hold list shows them")
-	}
+	fmt.Fprint(t.Out, setup.Reverted(planned, report))
 	return cli.Attention(!report.Converged())
-}
-
-// newRevertRun is one revert. It needs the history, so a repository.
-func newRevertRun(a *setup.Assembly, show reconcile.Progress) (*revert.Run, error) {
-	records, ok := a.Records.(revert.Records)
-	if !ok {
-		return nil, errors.New("there is no ledger, so there is no history to revert")
-	}
-	return &revert.Run{
-		Records: records, Guards: a.Guards, Lanes: a.Lanes, Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
-		Compile: func(ctx context.Context, commit string) (desired.State, error) {
-			state, problems, err := a.Declared.Compiler.Compile(ctx, commit)
-			if err == nil && len(desired.Errors(problems)) > 0 {
-				err = fmt.Errorf("%w: %s", reconcile.ErrInvalid, desired.Errors(problems)[0])
-			}
-			return state, err
-		},
-	}, nil
 }

@@ -30,7 +30,7 @@ tries what waits for a later try: a change that the platform did not keep, and a
 platform or a credential that failed.`,
 		Example: "  seawall run --config /etc/seawall/config.cue",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return daemon.Serve(cmd.Context(), t, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return daemon.Serve(cmd.Context(), t, o, nil) },
 	}
 	o.AddTo(cmd)
 	return cmd

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -22,11 +23,13 @@ import (
 type asking struct {
 	setup.Options
 	address string
+	caFile  string
 }
 
 func (a *asking) addTo(cmd *cobra.Command) {
 	setup.AddConfig(cmd, &a.Options)
 	cmd.Flags().StringVar(&a.address, "address", "", "ask the daemon at `URL`, such as http://127.0.0.1:8710, instead of its socket")
+	cmd.Flags().StringVar(&a.caFile, "ca-file", "", "believe the authorities in `FILE` (PEM) for --address with https, instead of the system's")
 	cli.AddOutput(cmd, &a.Output, "text", "json")
 }
 
@@ -42,8 +45,8 @@ outages, holds and freezes. The first lines say what is wrong, what you can do a
 when the zone was read last, and when it is read next.
 
 The daemon answers on a socket in its state folder. Only its own user and root may use
-it. --address asks over the listen address instead, if that serves /status. Lists end
-after 20 entries.
+it. --address asks over the listen address instead, if that serves /status; with web.tls
+it is an https address. Lists end after 20 entries.
 
 Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs attention or
 an outage lasts, 1 the daemon does not answer or does not know the zone.`,
@@ -145,12 +148,24 @@ func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneLi
 
 // daemon is the one of --address, or else of the configured state folder.
 func (a *asking) daemon(t *cli.Terminal) (client inspect.Client, where string, err error) {
+	if a.caFile != "" && a.address == "" {
+		return client, "", cli.Usage("--ca-file is for --address")
+	}
 	if a.address != "" {
-		client, err := inspect.At(a.address)
-		if err != nil {
-			return client, "", cli.Usage("--address %s", err)
+		var pem []byte
+		if a.caFile != "" {
+			if pem, err = setup.ReadAuthorities(a.caFile); err != nil {
+				return client, "", fmt.Errorf("--ca-file: %w", err)
+			}
 		}
-		return client, a.address, nil
+		client, err = inspect.At(a.address, pem)
+		switch {
+		case errors.Is(err, outbound.ErrNoCertificate):
+			err = fmt.Errorf("--ca-file: %s %w", a.caFile, err)
+		case err != nil:
+			err = cli.Usage("--address %s", err)
+		}
+		return client, a.address, err
 	}
 	s, err := setup.LoadConfig(t, a.ConfigFile())
 	return inspect.OnSocket(s.StateDir), inspect.SocketPath(s.StateDir), err

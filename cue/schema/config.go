@@ -215,12 +215,6 @@ type KubernetesSink struct {
 	Timeout    time.Duration `cue:"timeout" is:"positive"`
 }
 
-// Web protects what Listen serves.
-type Web struct {
-	Hosts        []string   `cue:"hosts"`         // names under which clients reach it, beside addresses and localhost
-	MetricsToken *SecretRef `cue:"metrics_token"` // of /metrics; nil: none is needed
-}
-
 // Health says when the daemon is not ready, and who may ask how it is.
 type Health struct {
 	SourceStale time.Duration `cue:"source_stale" is:"positive"`

@@ -62,6 +62,7 @@ func TestDefaults(t *testing.T) {
 		History:     schema.History{Keep: 90 * 24 * time.Hour, Bytes: 128 << 20},
 		Listen:      "127.0.0.1:8710",
 		Health:      schema.Health{SourceStale: 15 * time.Minute, Status: true},
+		Web:         schema.Web{Pages: true},
 		Log:         schema.Log{Format: "auto", Level: "info"},
 		Guards:      schema.Guards{Rules: []schema.Guard{schema.DefaultGuard()}, Shrink: schema.Shrink{Floor: 4, Percent: 50}, ApprovalsExpire: 7 * 24 * time.Hour},
 		Workers:     schema.Workers{Sandbox: "auto"},

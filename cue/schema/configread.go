@@ -34,6 +34,7 @@ func (c *configReader) read(v, plain cue.Value) (config Config) {
 	config.Platform = platform(v, plain)
 	config.Tokens.NameSuffix = nameSuffix(v, plain)
 	config.Health.Status = servesStatus(v)
+	config.Web.Pages = servesPages(v, config.Web)
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
 	config.Guards = c.guards(v)
 	config.Credentials.Accounts = c.accounts(v, config)
@@ -164,6 +165,15 @@ func servesStatus(v cue.Value) bool {
 		return serves
 	}
 	return loopback("http://" + text(v, "listen"))
+}
+
+// servesPages: pages are for this machine, or for people who log in.
+func servesPages(v cue.Value, w Web) bool {
+	if said := at(v, "web.pages"); said.Exists() {
+		serves, _ := said.Bool() // validated: concrete and boolean
+		return serves
+	}
+	return w.Login != nil || loopback("http://"+text(v, "listen"))
 }
 
 func at(v cue.Value, path string) cue.Value { return v.LookupPath(cue.ParsePath(path)) }

@@ -8,7 +8,7 @@ import (
 )
 
 // secretPlace is the path of a #SecretRef, or of what is inside one.
-var secretPlace = lazyregexp.New(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|password|passphrase|secret|secret_id|ssh\.key)|notify\..*\.(url|key)|traces\.headers\.(?:"[^"]*"|[^.]+))(\.[^.]+)?$`)
+var secretPlace = lazyregexp.New(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|client_secret|password|passphrase|secret|secret_id|ssh\.key)|notify\..*\.(url|key)|traces\.headers\.(?:"[^"]*"|[^.]+))(\.[^.]+)?$`)
 
 // conceal takes what stands in the place of a secret out of messages: who puts the
 // secret itself there by mistake must not find it in a log.

@@ -31,6 +31,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkGuards(config, v)
 	c.checkForge(config)
 	c.checkNotify(config)
+	c.checkWeb(config)
 	c.checkTraces(config.Traces)
 	c.checkAccounts(config)
 }

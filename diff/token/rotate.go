@@ -1,6 +1,7 @@
 package token
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -48,19 +49,66 @@ func (Kind) Due(tokens []desired.Token, live diff.TokensLive, listed func(owner 
 	return keys
 }
 
-// due reports whether a token's successor should exist: once it is as old as
-// rotate.every, and in any case rotate.overlap before its end.
+// due reports whether a token's successor should exist.
 func due(live diff.TokensLive, rotate *desired.Rotate, r diff.TokenRecord, now time.Time) bool {
-	if rotate == nil || now.IsZero() {
-		return false
+	return rotate != nil && !now.IsZero() && !now.Before(dueAt(live, *rotate, r))
+}
+
+// dueAt is when a token's successor should exist: once it is as old as rotate.every, and in
+// any case rotate.overlap before its end.
+func dueAt(live diff.TokensLive, rotate desired.Rotate, r diff.TokenRecord) time.Time {
+	at := r.At.Add(rotate.Every)
+	if end, ends := live.End(r); ends && end.Add(-rotate.Overlap).Before(at) {
+		return end.Add(-rotate.Overlap)
 	}
-	end, ends := live.End(r)
-	return !now.Before(r.At.Add(rotate.Every)) || ends && !now.Before(end.Add(-rotate.Overlap))
+	return at
 }
 
 // dueOnRecord reports whether a successor is due by the rotation that made a token.
 func dueOnRecord(live diff.TokensLive, r diff.TokenRecord, lifetime, every time.Duration, now time.Time) bool {
 	return lifetime > 0 && due(live, &desired.Rotate{Every: every, Overlap: lifetime - every}, r, now)
+}
+
+// InUse implements [diff.Secrets].
+func (Kind) InUse(tokens []desired.Token, live diff.TokensLive) map[string]diff.TokenInUse {
+	byKey, takers, used := map[string][]diff.TokenRecord{}, takersOf(live), map[string]diff.TokenInUse{}
+	for _, r := range live.Records {
+		byKey[r.Key] = append(byKey[r.Key], r)
+	}
+	for _, token := range tokens {
+		records := byKey[token.Key]
+		open := slices.IndexFunc(records, func(r diff.TokenRecord) bool { return r.State != diff.TokenConfirmed })
+		current := inUse(live, token, records, takers)
+		for i, r := range records {
+			if open >= 0 && i != open || open < 0 && r.Intent != current {
+				continue
+			}
+			use := diff.TokenInUse{TokenRecord: r}
+			if end, ends := live.End(r); ends {
+				use.Ends = end.UTC()
+			}
+			if open < 0 {
+				use.Due = successorAt(live, token.Rotate, r)
+			}
+			used[token.Key] = use
+		}
+	}
+	return used
+}
+
+// successorAt is when a token's successor is due: by the declared rotation, and by the one
+// that made it; zero where there is neither.
+func successorAt(live diff.TokensLive, rotate *desired.Rotate, r diff.TokenRecord) (at time.Time) {
+	if rotate != nil {
+		at = dueAt(live, *rotate, r)
+	}
+	if r.Lifetime > 0 {
+		made := dueAt(live, desired.Rotate{Every: r.Every, Overlap: r.Lifetime - r.Every}, r)
+		if at.IsZero() || made.Before(at) {
+			at = made
+		}
+	}
+	return at.UTC()
 }
 
 // expiry is the end that a token was made with.

@@ -18,6 +18,7 @@ var mayReadClock = map[string]string{
 	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",
 	"./edge/edgetest":             "its cases begin at a time of their own, in bubbles of synctest",
 	"./edge/client":               "the budget counts requests in a window of time",
+	"./reconcile/page":            "a write to a stream of events has a deadline",
 	"./reconcile/forge":           "forges say when they may be asked again, and webhooks come too often",
 	"./desired/gitrepo/gittest":   "commits have the time that git would give them",
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",

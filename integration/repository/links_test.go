@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	markdownLink = regexp.MustCompile(`(?:\]\(|<(?:img|source) [^>]*?src(?:set)?=")([^)"\s]+)[)"]`)
 	codeFence    = regexp.MustCompile("(?ms)^```.*?^```")
 	heading      = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
@@ -46,8 +46,8 @@ func TestLinks(t *testing.T) {
 
 // TestLinksAreFound keeps the search from finding nothing.
 func TestLinksAreFound(t *testing.T) {
-	found := markdownLink.FindAllStringSubmatch("see [a](b.md), [c](https://d.example) and [e](../f.md#g-h)", -1)
-	if len(found) != 3 || found[2][1] != "../f.md#g-h" {
+	found := markdownLink.FindAllStringSubmatch("see [a](b.md), [c](https://d.example), [e](../f.md#g-h) and <img alt=\"i\" src=\"i.png\">", -1)
+	if len(found) != 4 || found[2][1] != "../f.md#g-h" || found[3][1] != "i.png" {
 		t.Errorf("found %v", found)
 	}
 	if got := anchors("# A b, `c`-d!\n## E\n"); !got["a-b-c-d"] || !got["e"] || len(got) != 2 {

@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -69,8 +70,14 @@ func build(root, out string) error {
 			return err
 		}
 	}
+	if err := os.CopyFS(filepath.Join(out, pictures), os.DirFS(filepath.Join(root, "docs", pictures))); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(out, "site.css"), siteCSS, 0o644)
 }
+
+// pictures is the folder of pictures, in docs and in the site.
+const pictures = "images"
 
 func all(sections []section, others []page) (pages []page) {
 	for _, s := range sections {
@@ -100,7 +107,8 @@ func titleOf(markdown string) string {
 // convert makes HTML of a page. Links to other pages lead to them, and those to other files
 // to the repository.
 func convert(file, markdown string, pages map[string]string) ([]byte, error) {
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(html.WithUnsafe())) // <picture>, which Markdown has not
 	data := []byte(markdown)
 	tree := md.Parser().Parse(text.NewReader(data), parser.WithContext(parser.NewContext(parser.WithIDs(ids{}))))
 	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -114,7 +122,7 @@ func convert(file, markdown string, pages map[string]string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = md.Renderer().Render(&b, data, tree)
-	return b.Bytes(), err
+	return bytes.ReplaceAll(b.Bytes(), []byte(`"docs/`+pictures+`/`), []byte(`"`+pictures+`/`)), err
 }
 
 // target is where a link of a file leads in the site.

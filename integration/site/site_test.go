@@ -27,6 +27,7 @@ func TestSiteLinks(t *testing.T) {
 		page := filepath.Base(file)
 		links[page], names[page] = read(t, []byte(data))
 	}
+	shown := 0
 	for page, list := range links {
 		for _, link := range list {
 			switch {
@@ -37,6 +38,12 @@ func TestSiteLinks(t *testing.T) {
 				}
 				continue
 			case strings.Contains(link, "://"), strings.HasPrefix(link, "mailto:"), link == "site.css":
+				continue
+			case strings.HasSuffix(link, ".png"):
+				shown++
+				if _, err := os.Stat(filepath.Join(out, link)); err != nil {
+					t.Errorf("%s shows %s, which is not in the site", page, link)
+				}
 				continue
 			}
 			to, anchor, _ := strings.Cut(link, "#")
@@ -49,6 +56,9 @@ func TestSiteLinks(t *testing.T) {
 				t.Errorf("%s links to %s, and there is no such heading", page, link)
 			}
 		}
+	}
+	if shown == 0 {
+		t.Error("no page shows a picture")
 	}
 }
 
@@ -63,7 +73,7 @@ func read(t *testing.T, data []byte) (links []string, names map[string]bool) {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			for _, attribute := range z.Token().Attr {
 				switch attribute.Key {
-				case "href":
+				case "href", "src", "srcset":
 					links = append(links, attribute.Val)
 				case "id":
 					names[attribute.Val] = true

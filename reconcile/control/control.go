@@ -49,7 +49,11 @@ type Config struct {
 	Ruleset func(desired.Account, desired.RulesetRef) edge.RulesetID
 	// DriftFor is how long a drift counts for limits; zero is two hours.
 	DriftFor time.Duration
-	Log      *slog.Logger // nil discards
+
+	// Told is called when the last proof of a zone has become another one; of any zone, where
+	// the scope is the zero one. It may ask the control. Nil is told nothing.
+	Told func(edge.Scope)
+	Log  *slog.Logger // nil discards
 }
 
 // Records is what control keeps on record.
@@ -157,6 +161,17 @@ func (c *Control) CommitWork(g *Generation, id edge.Scope) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.zones.unproved(g, id)
+}
+
+// Labels are those of a zone: as the commit in force declares them, and as they were when the
+// zone was proved last; nil where it is not declared, or was never proved.
+func (c *Control) Labels(id edge.Scope) (declared, proved map[string]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.Current(); g != nil && g.Declares(id) {
+		return g.labels[id], c.state.zones.of(id).proof.Labels
+	}
+	return nil, nil
 }
 
 // Task is a zone as a generation declares it, with what of it is owned.

@@ -22,8 +22,8 @@ type Generation struct {
 	earlier guard.Earlier // what zones were before its commit
 }
 
-// place is where a zone is in the state.
-type place struct{ account, zone int }
+// place is where a zone is in the state; number is its place among all zones, from 0.
+type place struct{ account, zone, number int }
 
 // newGeneration prepares a state. Zones that before declares the same keep their
 // fingerprints: a commit that touches one zone costs one.
@@ -42,9 +42,11 @@ func newGeneration(state desired.State, before *Generation) *Generation {
 			}
 		}
 	}
+	number := 0
 	for i, account := range state.Accounts {
 		for j, z := range account.Zones {
-			g.places[z.Scope], g.labels[z.Scope] = place{i, j}, z.Labels
+			g.places[z.Scope], g.labels[z.Scope] = place{i, j, number}, z.Labels
+			number++
 			fingerprint, ok := known[z.Scope]
 			if !ok {
 				fingerprint = z.Fingerprint(account)
@@ -68,6 +70,12 @@ func (g *Generation) Task(id edge.Scope) (zone.Task, bool) {
 func (g *Generation) Declares(id edge.Scope) bool {
 	_, ok := g.places[id]
 	return ok
+}
+
+// Number is the place of a zone in [Generation.Zones], from 0; false where it is not declared.
+func (g *Generation) Number(id edge.Scope) (int, bool) {
+	at, ok := g.places[id]
+	return at.number, ok
 }
 
 // declaration is the fingerprint of a zone's declaration, empty where it is not declared.

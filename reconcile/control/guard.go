@@ -37,6 +37,24 @@ func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan
 	return plan, Act
 }
 
+// Check passes the plan of one zone through the guards without doing anything about it: what
+// a person is to agree to before it is written, with what the zone would leave. It is false while
+// it is not known yet how much the commit changes.
+func (c *Control) Check(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.limits.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(g, plan) {
+		return plan, false
+	}
+	plan = guard.Check(plan, c.state.zoneFacts(g, id))
+	for _, l := range c.state.zones.memory.leaving {
+		if l.Scope == id && !c.state.approvals.digests[l.Digest] {
+			plan.Leaving = append(plan.Leaving, l)
+		}
+	}
+	return plan, true
+}
+
 // GuardTokens passes a plan of tokens through the guards; unkept are updates that the
 // platform took and did not keep.
 func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[diff.ID]string) diff.Plan {
@@ -155,6 +173,9 @@ func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	c.mu.Lock()
 	z.take(p)
 	c.mu.Unlock()
+	if len(p.proofs) > 0 {
+		c.tell(id)
+	}
 	return forget(ctx, c, z, p.gone)
 }
 
@@ -174,10 +195,10 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) erro
 
 // TryUnkept has changes that the platform did not keep sent once more with the next look at
 // their zones, however long they were to wait: a person asks for a look. It counts as a try.
-func (c *Control) TryUnkept() {
+func (c *Control) TryUnkept(ids []edge.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state.zones.tryUnkept(c.Now())
+	c.state.zones.tryUnkept(ids, c.Now())
 }
 
 // unkept implements [rules].

@@ -157,6 +157,7 @@ func (c *Control) Reload(ctx context.Context) (Decision, error) {
 	defer c.deciding.Unlock()
 	before := c.Current()
 	look, err := c.restore(ctx)
+	c.tell(edge.Scope{})
 	if err != nil {
 		return Decision{}, err
 	}

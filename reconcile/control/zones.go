@@ -187,9 +187,11 @@ func (z *zoneRecord) nonConvergent(now time.Time) map[diff.ID]string {
 	return not
 }
 
-// tryUnkept has each change that was not kept tried now: someone has asked for it.
-func (zs *zones) tryUnkept(now time.Time) {
-	for _, z := range zs.records {
+// tryUnkept has each change of some zones that was not kept tried now: someone has asked for
+// it.
+func (zs *zones) tryUnkept(ids []edge.Scope, now time.Time) {
+	for _, zone := range ids {
+		z := zs.of(zone)
 		for id, u := range z.unkept {
 			u.next = now
 			z.unkept[id] = u

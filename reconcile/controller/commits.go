@@ -150,7 +150,7 @@ func (c *commits) accept(d control.Decision) {
 		c.retries.worked(id)
 	}
 	c.seen.keep(g)
-	c.outcomes.keep(g.Declares)
+	c.outcomes.zones.published()
 	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
 	c.lanes.set(g, itemsOf(withID(d.Due), urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)

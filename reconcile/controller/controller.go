@@ -68,6 +68,7 @@ type Config struct {
 type Telling struct {
 	Log     *slog.Logger    // nil discards
 	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
+	Changes *Changes        // notes what pages show otherwise than before; nil: one that no one reads
 	// Published is told what a new version of a managed ruleset means; nil is not.
 	Published func(radar.Report)
 }
@@ -81,6 +82,7 @@ type Controller struct {
 	zones     []*zoneWork // of each lane
 	tokenLoop *tokenLoop
 	rulesets  *rulesetLoop
+	asks      *asks
 }
 
 // New puts the parts together, each from those that it stands on. It reads what is on record.
@@ -89,14 +91,16 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	if err := config.Names.Recall(ctx); err != nil {
 		return nil, err
 	}
-	seen, sweep, retries, outcomes := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), newOutcomes(time.Now())
+	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
+	outcomes := newOutcomes(time.Now(), fleet)
 	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
-		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
+		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 	})
 	if err != nil {
 		return nil, err
 	}
+	fleet.control = decisions
 	if state, ok := decisions.InForce(); ok {
 		if err := config.Lanes.Check(state); err != nil {
 			return nil, err
@@ -109,8 +113,10 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
 	}
 	c := &Controller{
+		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
+			fleet: fleet,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
@@ -125,7 +131,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
 	c.ticks = &ticks{
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
-		outages: config.Outages, asked: config.Look, began: outcomes.began,
+		outages: config.Outages, asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began, shown: &c.parts,
 	}
 	c.rulesets = &rulesetLoop{
 		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports,
@@ -133,7 +139,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, &zoneWork{
-			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets,
+			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks,
 			worker: &zone.Worker{
 				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names,
 				Gate: decisions, Now: time.Now,
@@ -149,6 +155,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: time.Now})
+	}
+	if c.Changes == nil {
+		c.Changes = NewChanges()
 	}
 	if c.Names == nil {
 		c.Names = directory.New(directory.Config{Now: time.Now})

@@ -85,22 +85,26 @@ func (s *lastSeen) keep(g *control.Generation) {
 // plan plans a zone from what was last seen of it and of its account; false where that is
 // not known.
 func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
+	sight, known := s.sight(t)
+	if !known {
+		return diff.Plan{}, false
+	}
+	return zone.Plan(t, sight, s.accounts[s.of.Index(t.Account().Key)].indexes), true
+}
+
+// sight is what was last seen of a zone and of its account; false where that is not known, or
+// not all that the zone declares.
+func (s *lastSeen) sight(t zone.Task) (zone.Sight, bool) {
 	i := s.of.Index(t.Account().Key)
 	s.mu.Lock()
 	places, seen := s.zones[t.Zone().Scope]
 	s.mu.Unlock()
 	if i < 0 || !seen {
-		return diff.Plan{}, false
+		return zone.Sight{}, false
 	}
 	account, known := s.accounts[i].Last(t.Account())
-	if !known {
-		return diff.Plan{}, false
-	}
 	sight := zone.Sight{Account: account, Places: places}
-	if !sight.Covers(t.Zone(), t.Prunable) {
-		return diff.Plan{}, false
-	}
-	return zone.Plan(t, sight, s.accounts[i].indexes), true
+	return sight, known && sight.Covers(t.Zone(), t.Prunable)
 }
 
 // ruleset is the id of a managed ruleset, as last listed; empty where that is not known.

@@ -52,7 +52,7 @@ func (n *nameLoop) look(ctx context.Context) (next time.Time) {
 	g = n.commits.rename(ctx, g)
 	var due []edge.Scope
 	for id, verdict := range n.verdicts(g.State) {
-		if last, known := before[id]; desired.Sought(id.ID) && !n.outcomes.knows(id) || known && last != verdict {
+		if last, known := before[id]; desired.Sought(id.ID) && !n.outcomes.zones.knows(id) || known && last != verdict {
 			due = append(due, id)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 )
 
 // NeedPerson returns the declared zones with these labels that need a person, by what they
-// need one for. It costs a look at each zone in memory.
+// need one for. A zone has the labels that it is declared with, and those with which it was
+// proved last: the author of a commit must not be able to take it from who is told of it. It
+// costs a look at each zone that is not as declared.
 func (c *Controller) NeedPerson(labels map[string]string) []inspect.Group {
 	return c.view().needPerson(labels)
 }
@@ -20,27 +22,14 @@ func (v view) needPerson(labels guard.Labels) []inspect.Group {
 		by      string
 	}
 	groups := map[reason]*inspect.Group{}
-	if v.g == nil {
-		return nil
-	}
-	notable := v.outcomes.notable()
-	if len(notable) == 0 {
-		return nil
-	}
-	for _, z := range v.g.State.EachZone() {
-		last, ok := notable[z.Scope]
-		if !ok || !labels.Selects(z.Labels) {
+	rows := v.fleet.rlock()
+	defer v.fleet.mu.RUnlock()
+	for r := range rows.notables() {
+		outcome := r.as()
+		d, decided := r.last.notable.worst(outcome)
+		if !decided || !outcome.NeedsPerson() || !labels.Selects(r.labels) && !labels.Selects(r.proof.Labels) {
 			continue
 		}
-		outcome := v.outcome(z.Scope, last, true)
-		if !outcome.NeedsPerson() {
-			continue
-		}
-		i := slices.IndexFunc(last.notable.decisions, func(d inspect.Decision) bool { return d.Outcome == outcome })
-		if i < 0 {
-			continue
-		}
-		d := last.notable.decisions[i]
 		key := reason{outcome, cmp.Or(string(d.Guard), string(d.Stage))}
 		g := groups[key]
 		if g == nil {
@@ -48,7 +37,7 @@ func (v view) needPerson(labels guard.Labels) []inspect.Group {
 			groups[key] = g
 		}
 		if g.Count++; len(g.First) < inspect.MostNamed {
-			g.First = append(g.First, z.Key)
+			g.First = append(g.First, r.zone.Key)
 		}
 		if d.Since.Before(g.Since) {
 			g.Since = d.Since

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -14,21 +13,21 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
-// outcomes keeps what the last look at each zone has come to, for those who ask: of one
-// that is as declared two times, and more only of one that stands out. Nothing is decided
-// by it.
+// outcomes keeps what the last look at each zone has come to, for those who ask, and what else
+// the work has come to. Nothing is decided by it.
 type outcomes struct {
 	began time.Time
+	zones *fleetIndex
 
 	mu       sync.Mutex
-	zones    map[edge.Scope]lastLook
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
 	changes  commitChanges
 	tokens   inspect.Tokens
 }
 
-// lastLook is what is kept of a zone. Its times are since the process began.
+// lastLook is what is kept of a zone: of one that is as declared two times, and more only of
+// one that stands out. The times are since the process began.
 type lastLook struct {
 	at      time.Duration
 	written time.Duration // when a write was proved last; zero: none was
@@ -45,8 +44,8 @@ type notable struct {
 // mostDecisions bounds what is kept of one zone.
 const mostDecisions = 8
 
-func newOutcomes(now time.Time) *outcomes {
-	return &outcomes{began: now, zones: map[edge.Scope]lastLook{}}
+func newOutcomes(now time.Time, zones *fleetIndex) *outcomes {
+	return &outcomes{began: now, zones: zones}
 }
 
 // note keeps what a look has come to.
@@ -54,27 +53,28 @@ func (o *outcomes) note(l *look, now time.Time) {
 	decisions, differs := decide(l)
 	l.tellSpan(decisions)
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if l.observed() {
 		o.observed = now
 	}
-	before := o.zones[l.item.Key]
-	after := lastLook{at: now.Sub(o.began), written: before.written}
-	for _, r := range l.results {
-		if r.Outcome == reconcile.Converged {
-			after.written = after.at
-		}
-	}
-	if len(decisions) > 0 {
-		after.notable = before.notable.then(decisions, differs, !l.commit, now)
-		if !differs && !l.observed() { // it may differ as it did
-			after.notable.differs, after.notable.drift = before.notable.differed()
-		}
-	}
-	o.zones[l.item.Key] = after
 	if l.commit {
 		o.changes.note(l.generation.State.Commit, l.item.Key, l.plan.Changes)
 	}
+	o.mu.Unlock()
+	o.zones.looked(l.item.Key, func(before lastLook) lastLook {
+		after := lastLook{at: now.Sub(o.began), written: before.written}
+		for _, r := range l.results {
+			if r.Outcome == reconcile.Converged {
+				after.written = after.at
+			}
+		}
+		if len(decisions) > 0 {
+			after.notable = before.notable.then(decisions, differs, !l.commit, now)
+			if !differs && !l.observed() { // it may differ as it did
+				after.notable.differs, after.notable.drift = before.notable.differed()
+			}
+		}
+		return after
+	})
 }
 
 // then is what is kept after decisions: one that was taken before keeps its time.
@@ -105,6 +105,18 @@ func (n *notable) since(d inspect.Decision, now time.Time) time.Time {
 	return now
 }
 
+// worst is the first of the decisions that has the outcome of the zone; false where there is none.
+func (n *notable) worst(outcome inspect.Outcome) (inspect.Decision, bool) {
+	if n != nil {
+		for _, d := range n.decisions {
+			if d.Outcome == outcome {
+				return d, true
+			}
+		}
+	}
+	return inspect.Decision{}, false
+}
+
 // differed is since when something was known to differ, and whether it was drift.
 func (n *notable) differed() (time.Time, bool) {
 	if n == nil {
@@ -113,31 +125,11 @@ func (n *notable) differed() (time.Time, bool) {
 	return n.differs, n.drift
 }
 
-// of returns what is kept of a zone, with its times; false where it was not read.
-func (o *outcomes) of(id edge.Scope) (lastLook, bool) {
+// lastObserved is when a zone was read last.
+func (o *outcomes) lastObserved() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l, ok := o.zones[id]
-	return l, ok
-}
-
-// notable returns what is kept of the zones that are not as declared.
-func (o *outcomes) notable() map[edge.Scope]lastLook {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	some := map[edge.Scope]lastLook{}
-	for id, l := range o.zones {
-		if l.notable != nil {
-			some[id] = l
-		}
-	}
-	return some
-}
-
-// knows reports whether a zone was looked at.
-func (o *outcomes) knows(id edge.Scope) bool {
-	_, ok := o.of(id)
-	return ok
+	return o.observed
 }
 
 // time is a time that a lastLook holds; the zero time for none.
@@ -148,19 +140,13 @@ func (o *outcomes) time(d time.Duration) time.Time {
 	return o.began.Add(d)
 }
 
-// keep forgets zones that are not declared.
-func (o *outcomes) keep(declared func(edge.Scope) bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	maps.DeleteFunc(o.zones, func(id edge.Scope, _ lastLook) bool { return !declared(id) })
-}
-
 // decided keeps why the newest commit is held. Where git could not be fetched, what was
 // decided before is so still.
 func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Time) {
 	if p.Err != nil && p.Commit == "" {
 		return
 	}
+	defer o.zones.changes.Note()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	before := o.held
@@ -238,6 +224,7 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 	}
 	report := reconcile.Report{Plan: w.Plan, Results: w.Results, Finished: now}
 	tokens.Expiring = append(tokens.Expiring, report.Expiring(expiringWithin)...)
+	defer o.zones.changes.Note()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	tokens.Findings = dated(tokens.Findings, o.tokens.Findings, now)

@@ -86,9 +86,9 @@ func TestStatusOfAFleet(t *testing.T) {
 		if z.Next == nil || z.Next.Priority != "sweep" || z.Next.Seconds <= 0 || !strings.HasPrefix(z.Why[1], "Declared: core: ") || !strings.HasPrefix(z.Why[2], "Stage prove") {
 			t.Errorf("next %+v, why %q", z.Next, z.Why)
 		}
-		for id, last := range f.outcomes.zones {
-			if last.notable != nil {
-				t.Errorf("%s is in sync, and more than two times are kept of it", id)
+		for _, r := range f.fleet.rows.all {
+			if r.last.notable != nil {
+				t.Errorf("%s is in sync, and more than two times are kept of it", r.zone.Key)
 			}
 		}
 
@@ -101,7 +101,7 @@ func TestStatusOfAFleet(t *testing.T) {
 		}
 		f.push("c2", fleet(2, "xss")...)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 2})
-		if n := len(f.outcomes.zones); n != 2 {
+		if n := len(f.fleet.rows.all); n != 2 {
 			t.Errorf("%d zones are remembered, of 2", n)
 		}
 	})

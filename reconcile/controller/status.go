@@ -2,7 +2,6 @@ package controller
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -48,47 +47,34 @@ func (v view) git() inspect.Source {
 	return s
 }
 
-// zones counts the declared zones by outcome, and names those that stand out most.
+// zones says how many declared zones have which outcome, and names those that stand out most.
+// It costs a look at each of those that are not as declared.
 func (v view) zones() inspect.Zones {
-	all := inspect.Zones{Outcomes: map[inspect.Outcome]int{}, Notable: []inspect.Notable{}}
-	for _, outcome := range inspect.Outcomes() {
-		all.Outcomes[outcome] = 0
-	}
-	v.outcomes.mu.Lock()
-	all.Observed = v.outcomes.observed
-	known := maps.Clone(v.outcomes.zones)
-	v.outcomes.mu.Unlock()
-	if v.g == nil {
-		return all
-	}
+	rows := v.fleet.rlock()
+	defer v.fleet.mu.RUnlock()
+	all := inspect.Zones{Observed: v.outcomes.lastObserved(), Notable: []inspect.Notable{}}
+	all.Declared, all.Outcomes = byOutcome(rows.counts)
 	var drift time.Time
-	for account, z := range v.g.State.EachZone() {
-		last, looked := known[z.Scope]
-		outcome := v.outcome(z.Scope, last, looked)
-		all.Declared++
-		all.Outcomes[outcome]++
-		if last.notable == nil || outcome == inspect.PutBack { // those have a line of their own
+	for r := range rows.notables() {
+		outcome := r.as()
+		if outcome == inspect.PutBack { // those have a line of their own
 			continue
 		}
-		all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
-		if n := last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
+		all.Notable = insert(all.Notable, r.notable(outcome))
+		if n := r.last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
 			drift = n.differs
-			all.Drift = &inspect.Drift{Zone: z.Key, Scope: z.Scope, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
+			all.Drift = &inspect.Drift{Zone: r.zone.Key, Scope: r.zone.Scope, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
 		}
 	}
 	return all
 }
 
-// notableOf is a zone that stands out, with the most severe of its decisions.
-func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome, n *notable) inspect.Notable {
-	named := inspect.Notable{Zone: z.Key, Scope: desired.KnownScope(z.Scope), Account: account.Key, Outcome: outcome}
-	for _, d := range n.decisions {
-		if d.Outcome == outcome {
-			named.Reason, named.Since = d.Reason, d.Since
-			break
-		}
+// notable is a zone that stands out, with the most severe of its decisions.
+func (r *row) notable(outcome inspect.Outcome) inspect.Notable {
+	d, _ := r.last.notable.worst(outcome)
+	return inspect.Notable{
+		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Outcome: outcome, Reason: d.Reason, Since: d.Since,
 	}
-	return named
 }
 
 // insert puts a zone among those that stand out: the most severe first, then the oldest.

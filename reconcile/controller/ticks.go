@@ -25,9 +25,12 @@ type ticks struct {
 	reports *reports
 	outages *outage.Tracker
 	asked   <-chan os.Signal // asks for a look at every zone now
+	poked   reconcile.Pokes  // a person has put something on record
 	began   time.Time
+	shown   *parts
 
 	state stateTries
+	last  glance
 }
 
 // tickEvery is how often control is asked what time and people have brought.
@@ -64,6 +67,7 @@ func (t *ticks) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-t.poked:
 		}
 		if now := time.Now(); now.Sub(swept) >= sweptEvery {
 			swept = now
@@ -87,6 +91,9 @@ func (t *ticks) run(ctx context.Context) {
 		t.outages.Tick()
 		t.countAway(ctx, time.Now())
 		t.reports.soFar(ctx, time.Now())
+		if t.last.changed(t.shown.view().glance()) {
+			t.shown.fleet.changes.Note()
+		}
 		t.lanes.sooner(t.control.Current(), itemsOf(ticked.Released, queue.Released, "the wait is over")...)
 		if ticked.Tokens {
 			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
@@ -154,12 +161,12 @@ func (t *ticks) lookNow(ctx context.Context) {
 			continue
 		}
 		t.lanes.ask(time.Now())
-		t.control.TryUnkept()
 		for _, lane := range t.lanes.all {
 			lane.admission.breaker.hurry()
 			lane.accounts.Hurry()
 		}
 		ids := slices.Collect(g.Zones())
+		t.control.TryUnkept(ids)
 		t.reports.round(ids)
 		t.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
 		t.tokens.Set(queue.Item[struct{}]{Reason: "requested"})

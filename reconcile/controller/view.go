@@ -3,7 +3,6 @@ package controller
 import (
 	"time"
 
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -30,6 +29,7 @@ type parts struct {
 	retries  *retries
 	outcomes *outcomes
 	outages  *outage.Tracker
+	fleet    *fleetIndex
 }
 
 func (p *parts) view() view { return view{p, p.control.Current(), time.Now()} }
@@ -46,20 +46,6 @@ func (v view) commit() inspect.Commit {
 	}
 	commit.Changes = v.outcomes.changes.count(commit.InForce)
 	return commit
-}
-
-// outcome is that of a zone. One that a commit declares otherwise than was proved, and
-// that was not read since, is pending.
-func (v view) outcome(id edge.Scope, last lastLook, looked bool) inspect.Outcome {
-	switch {
-	case last.notable != nil:
-		return inspect.Worst(last.notable.decisions)
-	case v.control.CommitWork(v.g, id):
-		return inspect.Pending
-	case !looked:
-		return inspect.NotRead
-	}
-	return inspect.InSync
 }
 
 // lasting are the outages that last, each with the time of its next try where that is known.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -32,11 +33,12 @@ func (v view) named(word string) (list inspect.ZoneList, near string) {
 
 // zone says what is known of a zone.
 func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone {
-	last, looked := v.outcomes.of(declared.Scope)
+	r, _ := v.fleet.of(declared.Scope)
+	last := r.last
 	z := inspect.Zone{
 		Zone: declared.Key, Scope: desired.KnownScope(declared.Scope), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
 		Declares: inspect.DeclaredOf(declared),
-		Outcome:  v.outcome(declared.Scope, last, looked), Decisions: []inspect.Decision{},
+		Outcome:  r.as(), Decisions: []inspect.Decision{},
 		LookedAt: v.outcomes.time(last.at), WrittenAt: v.outcomes.time(last.written),
 	}
 	if n := last.notable; n != nil {
@@ -47,10 +49,8 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 	}
 	v.fields(&z, declared.Scope)
 	z.Outages, z.Newer = v.outagesOf(account.Key), v.commit().Newer()
-	for _, h := range v.control.Holds() {
-		if h.Zone == declared.Key {
-			z.Hold = new(h)
-		}
+	if h, held := diff.HoldOn(v.control.Holds(), declared.Key, declared.Scope); held {
+		z.Hold = &h
 	}
 	next, work := v.lanes.find(declared.Scope)
 	if work != nil {
@@ -65,11 +65,14 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 	return z
 }
 
+// notChecked is why a zone is pending that was not read since a commit changed it.
+const notChecked = "a commit changes it, and it was not checked since"
+
 // undecided is what is to be said of a zone that a commit declares otherwise, and that
 // was not read since.
 func (v view) undecided(id edge.Scope) inspect.Decision {
 	d := inspect.Decision{
-		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",
+		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: notChecked,
 		Since: v.now,
 	}
 	if next, work := v.lanes.find(id); work != nil {
@@ -90,15 +93,11 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	}
 	plan, seen := v.seen.plan(t)
 	if !seen {
-		z.Unread = "the zone, or its account, was not read since the start, or the last read failed"
+		z.Unread = notSeen
 		return
 	}
 	for _, c := range plan.Changes {
-		for _, f := range c.Fields {
-			z.Fields = append(z.Fields, inspect.Field{
-				Kind: c.ID().Kind, Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.NoteText(),
-			})
-		}
+		z.Fields = append(z.Fields, fieldsOf(c)...)
 	}
 	for _, p := range plan.Problems {
 		for _, l := range p.Unmanaged {
@@ -107,6 +106,19 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 			})
 		}
 	}
+}
+
+// notSeen is why nothing is known of what is live.
+const notSeen = "the zone, or its account, was not read since the start, or the last read failed"
+
+// fieldsOf are the fields of a change.
+func fieldsOf(c diff.Change) (fields []inspect.Field) {
+	for _, f := range c.Fields {
+		fields = append(fields, inspect.Field{
+			Kind: c.ID().Kind, Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.NoteText(),
+		})
+	}
+	return fields
 }
 
 // next is when an item is handed out, and if it is due, what it waits for.

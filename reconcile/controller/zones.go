@@ -32,6 +32,7 @@ type zoneWork struct {
 	reports  *reports
 	outcomes *outcomes
 	rulesets *rulesetLoop
+	asks     *asks
 }
 
 // run takes one zone after the other from the queue until ctx ends.
@@ -62,7 +63,7 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	}
 	l.task, _ = w.control.Task(l.generation, item.Key)
 	l.commit = w.control.CommitWork(l.generation, item.Key)
-	l.task.Memory, l.task.ListedSince = w.seen.memory(item.Key), w.listedSince(l.began)
+	l.task.Memory, l.task.ListedSince = w.seen.memory(item.Key), w.listedSince(item.Key, l.began)
 	ctx = w.beginSpan(ctx, &l)
 	defer l.endSpan()
 	again, err := w.observe(ctx, &l)
@@ -92,15 +93,18 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 const listedFor = time.Minute
 
 // listedSince is when a list of rulesets must have been read, or later: at most a turn of
-// the sweep ago, and not before a look at everything was asked for last.
-func (w *zoneWork) listedSince(now time.Time) time.Time {
+// the sweep ago, and not before a look at everything, or at this zone, was asked for last.
+func (w *zoneWork) listedSince(id edge.Scope, now time.Time) time.Time {
 	turn := w.sweep.turn(now)
 	if turn <= 0 {
 		turn = listedFor
 	}
 	since := now.Add(-turn)
 	if asked := w.lanes.asked.Load(); asked != nil && asked.After(since) {
-		return *asked
+		since = *asked
+	}
+	if asked := w.asks.of(id); asked.After(since) {
+		since = asked
 	}
 	return since
 }

@@ -101,6 +101,7 @@ func fromGitea(p *gitea.PullRequest) reconcile.PullRequest {
 		Title:  p.Title,
 		Author: teaAccount(p.Poster).Name, AuthorID: teaAccount(p.Poster).ID,
 		Labels: teaLabels(p.Labels),
+		URL:    p.HTMLURL,
 		Fork:   p.Head.RepoID != p.Base.RepoID || p.Head.RepoID == 0,
 	}
 }

@@ -61,6 +61,7 @@ func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
 		Title:  p.GetTitle(),
 		Author: p.GetUser().GetLogin(), AuthorID: p.GetUser().GetID(),
 		Labels: hubLabels(p.Labels),
+		URL:    p.GetHTMLURL(),
 		Fork:   head == nil || base == nil || head.GetID() != base.GetID(),
 	}
 }

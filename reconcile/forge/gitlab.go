@@ -90,6 +90,7 @@ func fromGitLab(m *gitlab.BasicMergeRequest) reconcile.PullRequest {
 		Title:  m.Title,
 		Author: labAccount(m.Author).Name, AuthorID: labAccount(m.Author).ID,
 		Labels: m.Labels,
+		URL:    m.WebURL,
 		Fork:   m.SourceProjectID != m.TargetProjectID || m.SourceProjectID == 0,
 	}
 }

@@ -33,7 +33,7 @@ func (r reason) advice(now time.Time) string {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("next try in %s, at %s", span(r.next.Sub(now).Seconds()), instant(r.next))
+		text += fmt.Sprintf("next try in %s, at %s", Span(r.next.Sub(now).Seconds()), instant(r.next))
 	}
 	return text
 }
@@ -47,7 +47,7 @@ func (r reason) String() string {
 }
 
 // reasonOf is an outage as a reason.
-func reasonOf(o reconcile.Outage) reason { return reason{outageText(o), o.Fix, o.Next} }
+func reasonOf(o reconcile.Outage) reason { return reason{OutageText(o), o.Fix, o.Next} }
 
 // text says which commit is held, whose it is, and why.
 func (n Newer) text() string {
@@ -55,7 +55,7 @@ func (n Newer) text() string {
 	if n.Author != "" {
 		by = " by " + n.Author
 	}
-	return fmt.Sprintf("commit %s%s is held: %s", short(n.Commit), by, n.Reason)
+	return fmt.Sprintf("commit %s%s is held: %s", Short(n.Commit), by, n.Reason)
 }
 
 // beside says what keeps Seawall from knowing how a zone is now, or should be.
@@ -69,14 +69,14 @@ func (z Zone) beside(now time.Time) (lines []string) {
 	for _, o := range z.Outages {
 		so := "so this is as of the last read"
 		if o.Subject == reconcile.OutageGit {
-			so = "so newer commits are not seen, and this is of commit " + short(z.Commit)
+			so = "so newer commits are not seen, and this is of commit " + Short(z.Commit)
 		}
 		r := reasonOf(o)
 		r.text = fmt.Sprintf("Outage: %s; %s.", r.text, so)
 		add(r)
 	}
 	if z.Newer != nil {
-		add(reason{text: fmt.Sprintf("This is of commit %s: %s.", short(z.Commit), z.Newer.text()), fix: z.Newer.Fix})
+		add(reason{text: fmt.Sprintf("This is of commit %s: %s.", Short(z.Commit), z.Newer.text()), fix: z.Newer.Fix})
 	}
 	return lines
 }

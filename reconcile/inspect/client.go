@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // ErrNoAnswer: the daemon does not answer, or what answers is none.
@@ -47,13 +49,18 @@ func OnSocket(dir string) Client {
 	return Client{&http.Client{Timeout: askTimeout, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, "http://daemon"}
 }
 
-// At asks the daemon that serves at an address: http://host:port.
-func At(address string) (Client, error) {
+// At asks the daemon that serves at an address: http://host:port, or https. Of https it believes
+// the authorities in pem, or those of the system where it is nil.
+func At(address string, pem []byte) (Client, error) {
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" {
 		return Client{}, fmt.Errorf("%q is not an address such as http://127.0.0.1:8710", address)
 	}
-	return Client{&http.Client{Timeout: askTimeout}, strings.TrimSuffix(at.String(), "/")}, nil
+	transport, err := outbound.Transport(pem)
+	if err != nil {
+		return Client{}, err
+	}
+	return Client{&http.Client{Timeout: askTimeout, Transport: transport}, strings.TrimSuffix(at.String(), "/")}, nil
 }
 
 // Status asks how the daemon is.

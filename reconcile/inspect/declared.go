@@ -179,7 +179,7 @@ func (c Changed) String() string {
 	case c.Uncommitted:
 		return "not committed yet"
 	case c.Earlier:
-		return fmt.Sprintf("before commit %s of %s, where the known history begins", short(c.Commit), instant(c.Time))
+		return fmt.Sprintf("before commit %s of %s, where the known history begins", Short(c.Commit), instant(c.Time))
 	}
-	return fmt.Sprintf("commit %s of %s by %s: %s", short(c.Commit), instant(c.Time), visible.Name(c.Author), visible.Value(c.Subject))
+	return fmt.Sprintf("commit %s of %s by %s: %s", Short(c.Commit), instant(c.Time), visible.Name(c.Author), visible.Value(c.Subject))
 }

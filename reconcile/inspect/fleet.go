@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -11,6 +12,9 @@ import (
 
 // MostRows is how many entries one page of a list has at most.
 const MostRows = 200
+
+// ErrAfter: a list cannot go on from there, since After is not what its page before had as Next.
+var ErrAfter = errors.New("the list cannot go on from there: after is not the next of a page")
 
 // FleetQuery selects declared zones, and a page of them. The zero value selects all.
 type FleetQuery struct {
@@ -53,11 +57,12 @@ type Row struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Origin   desired.Origin    `json:"origin"`
 	Outcome  Outcome           `json:"outcome"`
-	Reason   string            `json:"reason,omitempty"` // of the most severe decision
-	Since    time.Time         `json:"since,omitzero"`   // when that was decided so first
-	Approve  string            `json:"approve,omitempty"`
+	Reason   string            `json:"reason,omitempty"`  // of the most severe decision
+	Since    time.Time         `json:"since,omitzero"`    // when that was decided so first
+	Approve  string            `json:"approve,omitempty"` // the first digest that a person may approve
 	LookedAt time.Time         `json:"looked_at,omitzero"`
 	Held     bool              `json:"held,omitempty"`
+	May      ZoneLabels        `json:"-"` // by which it is decided who may do something about it
 }
 
 // Grid is the outcome of each zone that a query selects, in the order of [Fleet], without paging.
@@ -66,124 +71,18 @@ type Grid struct {
 	Scopes   []edge.Scope
 }
 
-// CommitList is a page of accepted commits, the newest first.
-type CommitList struct {
-	Version int       `json:"version"`
-	At      time.Time `json:"at"`
-	InForce string    `json:"in_force"`
-	// Held is the newest commit, where it is not in force; Rollout is of the one that is.
-	Held    *Newer          `json:"held,omitempty"`
-	Rollout *Rollout        `json:"rollout,omitempty"`
-	Changes *Changes        `json:"changes,omitempty"`
-	Commits []CommitSummary `json:"commits"`
-	Next    string          `json:"next,omitempty"`
-}
-
-// CommitSummary is one accepted commit, with what was written for it.
-type CommitSummary struct {
-	Commit     string    `json:"commit"`
-	Author     string    `json:"author,omitempty"`  // as it says itself
-	Message    string    `json:"message,omitempty"` // its first line
-	AcceptedAt time.Time `json:"accepted_at"`
-	Writes     int       `json:"writes"` // of those that the history still has
-	Zones      int       `json:"zones"`
-	Failed     int       `json:"failed"` // writes that did not converge
-}
-
-// EntryList is a page of the history, the newest entry first.
-type EntryList struct {
-	Version int               `json:"version"`
-	At      time.Time         `json:"at"`
-	Entries []reconcile.Entry `json:"entries"`
-	Next    string            `json:"next,omitempty"`
-}
-
-// TokenList is all declared tokens and those on record, by key.
-type TokenList struct {
-	Version  int        `json:"version"`
-	At       time.Time  `json:"at"`
-	LookedAt time.Time  `json:"looked_at,omitzero"` // zero: not since the start
-	Tokens   []TokenRow `json:"tokens"`
-}
-
-// TokenRow is one declaration of a token, and the token that counts for it. It has no secret.
-type TokenRow struct {
-	Token   string         `json:"token"`
-	Account string         `json:"account,omitempty"` // empty: of the user
-	Origin  desired.Origin `json:"origin,omitzero"`
-	ID      edge.TokenID   `json:"id,omitempty"`
-	Outcome Outcome        `json:"outcome"`
-	Reason  string         `json:"reason,omitempty"`
-	Fix     string         `json:"fix,omitempty"`
-	Created time.Time      `json:"created,omitzero"`
-	Ends    time.Time      `json:"ends,omitzero"`    // zero: never, or not known
-	Rotates time.Time      `json:"rotates,omitzero"` // when its successor is due; zero: none
-}
-
-// DeprecationList is the calendar of deprecations, with what of it concerns this fleet.
-type DeprecationList struct {
-	Version      int           `json:"version"`
-	At           time.Time     `json:"at"`
-	Deprecations []Deprecation `json:"deprecations"` // by their end
-}
-
-// Deprecation is one entry of the calendar.
-type Deprecation struct {
-	ID        string    `json:"id"`
-	Title     string    `json:"title"`
-	Announced time.Time `json:"announced,omitzero"`
-	Ends      time.Time `json:"ends,omitzero"` // zero: no end is announced
-	Replace   string    `json:"replace,omitempty"`
-	URL       string    `json:"url,omitempty"`
-	// Concerns says what here depends on it, a line each; empty: nothing known.
-	Concerns []string `json:"concerns"`
-}
-
-// PullRequestList is the open pull requests with their newest reviews.
-type PullRequestList struct {
-	Version int       `json:"version"`
-	At      time.Time `json:"at"`
-	// Reviewed is false where no forge is configured; LookedAt is when the forge listed them
-	// last, zero: not since the start.
-	Reviewed     bool          `json:"reviewed"`
-	LookedAt     time.Time     `json:"looked_at,omitzero"`
-	PullRequests []PullRequest `json:"pull_requests"` // the newest first
-}
-
-// PullRequest is one pull request, and what Seawall said about its newest commit.
-type PullRequest struct {
-	Number     int       `json:"number"`
-	Title      string    `json:"title,omitempty"`
-	Author     string    `json:"author,omitempty"`
-	URL        string    `json:"url,omitempty"`
-	Head       string    `json:"head"`
-	Verdict    string    `json:"verdict"` // success, failure, pending, error: the commit status
-	Summary    string    `json:"summary,omitempty"`
-	ReviewedAt time.Time `json:"reviewed_at,omitzero"`
-	// Plan is the plan as the comment has it, as Markdown; only in the answer for one.
-	Plan string `json:"plan,omitempty"`
-}
-
 // ZonePage is what is known of one zone, with what is live and its newest history.
 type ZonePage struct {
 	Zone
-	Labels  map[string]string `json:"labels,omitempty"`
-	Live    []LiveMember      `json:"live"` // of what is declared; none where Unread says why
-	History []reconcile.Entry `json:"history"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// LabelsProved are those that the zone had when it was proved last; none: it had none, or
+	// was never proved.
+	LabelsProved map[string]string `json:"labels_proved,omitempty"`
+	Live         []LiveMember      `json:"live"`
+	History      []reconcile.Entry `json:"history"`
 	// Waiting are the changes that a person may approve.
 	Waiting []WaitingChange `json:"waiting"`
 	May     ZoneLabels      `json:"-"`
-}
-
-// LiveMember is a declared member beside its live value.
-type LiveMember struct {
-	Kind       desired.KindName `json:"kind,omitempty"`
-	Deployment string           `json:"deployment"`
-	Path       string           `json:"path"`
-	Declared   any              `json:"declared"`
-	Live       any              `json:"live,omitempty"` // absent: there is none
-	Same       bool             `json:"same"`
-	Origin     desired.Origin   `json:"origin"`
 }
 
 // WaitingChange is a change that a guard holds back until a person approves its digest.
@@ -193,6 +92,7 @@ type WaitingChange struct {
 	Scope  edge.Scope     `json:"zone_id"`
 	Guard  diff.Guard     `json:"guard"`
 	Reason string         `json:"reason"`
+	What   []string       `json:"what"` // update core: a line for each change that the digest stands for
 	Fields []Field        `json:"fields"`
 	Way    diff.Direction `json:"direction"`
 }

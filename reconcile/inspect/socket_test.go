@@ -113,13 +113,13 @@ func TestSocketInTheWay(t *testing.T) {
 func TestAddress(t *testing.T) {
 	server := httptest.NewServer(Handler(daemon{healthy()}))
 	defer server.Close()
-	c, err := At(server.URL + "/")
+	c, err := At(server.URL+"/", nil)
 	must.Do(t, err)
 	if s, err := c.Status(t.Context()); err != nil || s.Verdict != Healthy {
 		t.Errorf("%v: %+v", err, s)
 	}
 	for _, address := range []string{"", "127.0.0.1:8710", "ftp://a", "http://user:secret@a", "http://a?b=c", "http://"} {
-		if _, err := At(address); err == nil {
+		if _, err := At(address, nil); err == nil {
 			t.Errorf("%q is taken", address)
 		}
 	}
@@ -139,7 +139,7 @@ func TestOddAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
-			c, err := At(server.URL)
+			c, err := At(server.URL, nil)
 			must.Do(t, err)
 			if _, err := c.Status(t.Context()); !errors.Is(err, ErrNoAnswer) {
 				t.Errorf("status: %v", err)

@@ -69,9 +69,32 @@ func JSON(w io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
+// Line is a thing's name, and what is said of it. An empty name goes on with the one before.
+type Line struct{ Label, Text string }
+
+// Lines are what the text form says beside verdict and zones.
+func (s Status) Lines() []Line {
+	var t textWriter
+	t.commit(s)
+	t.source(s)
+	t.tokens(s)
+	t.queue(s)
+	t.budget(s)
+	t.control(s)
+	return t.lines
+}
+
+// Looks are the lines about when a zone was read and written, and is read next.
+func (z Zone) Looks(now time.Time) []Line {
+	var t textWriter
+	t.looks(z, now)
+	return t.lines
+}
+
 // textWriter gathers lines of a name and what it says.
 type textWriter struct {
 	bytes.Buffer
+	lines    []Line
 	terminal bool
 }
 
@@ -79,7 +102,9 @@ const labelWidth = 9
 
 // line writes a line with its label; an empty label goes on with the one before.
 func (t *textWriter) line(label, format string, args ...any) {
-	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, visible.Text(fmt.Sprintf(format, args...)))
+	l := Line{label, visible.Text(fmt.Sprintf(format, args...))}
+	t.lines = append(t.lines, l)
+	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, l.Label, l.Text)
 }
 
 // entry is one of a list: a line, and what stands below it; empty for nothing.
@@ -99,15 +124,15 @@ func (t *textWriter) list(label string, entries []entry) {
 
 func (t *textWriter) verdict(s Status) {
 	mode := map[Mode]string{ModeObserve: ", mode observe (nothing is written)", ModeMixed: ", some zones in mode observe"}[s.Mode]
-	t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, span(Age(s.Started, s.At)))
+	t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, Span(Age(s.Started, s.At)))
 	if s.Verdict == Healthy {
 		return
 	}
 	entries := []entry{}
-	for _, r := range append(s.attention(), s.working()...) {
-		e := entry{text: "- " + r.text}
-		if advice := r.advice(s.At); advice != "" {
-			e.below = "  " + advice
+	for _, because := range s.Because() {
+		e := entry{text: "- " + because.Text}
+		if because.Advice != "" {
+			e.below = "  " + because.Advice
 		}
 		entries = append(entries, e)
 	}
@@ -122,15 +147,15 @@ func (t *textWriter) commit(s Status) {
 	case c.InForce == "":
 		t.line("commit", "none: the desired state is a folder without git")
 	default:
-		t.line("commit", "%s in force%s", short(c.InForce), c.Changes.text(s.Zones.Declared))
+		t.line("commit", "%s in force%s", Short(c.InForce), c.Changes.text(s.Zones.Declared))
 	}
 	if c.Held == nil {
 		if c.Wanted != "" && c.Wanted != c.InForce {
-			t.line("", "%s wanted: it is being evaluated", short(c.Wanted))
+			t.line("", "%s wanted: it is being evaluated", Short(c.Wanted))
 		}
 		return
 	}
-	t.line("", "%s wanted, held since %s: %s", short(c.Wanted), instant(c.Held.Since), c.Held.Reason)
+	t.line("", "%s wanted, held since %s: %s", Short(c.Wanted), instant(c.Held.Since), c.Held.Reason)
 	for _, p := range c.Held.Problems {
 		t.line("", "  %s", p)
 	}
@@ -141,7 +166,7 @@ func (c *Changes) text(declared int) string {
 	if c == nil {
 		return ""
 	}
-	part := func(n int) string { return fmt.Sprintf("%d of %s", n, count(declared, "zone", "zones")) }
+	part := func(n int) string { return fmt.Sprintf("%d of %s", n, Count(declared, "zone", "zones")) }
 	switch {
 	case c.Weakened > 0 && c.Strengthened > 0:
 		return fmt.Sprintf(": weakens %s, strengthens %d", part(c.Weakened), c.Strengthened)
@@ -156,12 +181,12 @@ func (c *Changes) text(declared int) string {
 func (t *textWriter) source(s Status) {
 	switch g := s.Source; {
 	case g.LastSuccess.IsZero():
-		t.line("source", "not fetched yet, %s after the start", span(g.AgeSeconds))
+		t.line("source", "not fetched yet, %s after the start", Span(g.AgeSeconds))
 	default:
-		t.line("source", "fetched %s ago, at %s", span(g.AgeSeconds), instant(g.LastSuccess))
+		t.line("source", "fetched %s ago, at %s", Span(g.AgeSeconds), instant(g.LastSuccess))
 	}
 	if s.Source.Error != "" {
-		t.line("", "%s since: %s", count(s.Source.Failures, "failure", "failures"), s.Source.Error)
+		t.line("", "%s since: %s", Count(s.Source.Failures, "failure", "failures"), s.Source.Error)
 	}
 }
 
@@ -170,17 +195,17 @@ func (t *textWriter) zones(s Status) {
 	parts := []string{fmt.Sprintf("%d declared", z.Declared)}
 	for _, outcome := range severity {
 		if n := z.Outcomes[outcome]; n > 0 || outcome == InSync {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words(outcome)))
+			parts = append(parts, fmt.Sprintf("%d %s", n, Words(outcome)))
 		}
 	}
 	t.line("zones", "%s", strings.Join(parts, ", "))
 	if z.Observed.IsZero() {
 		t.line("", "none was read since the start")
 	} else {
-		t.line("", "the last was read %s", ago(z.Observed, s.At))
+		t.line("", "the last was read %s", Ago(z.Observed, s.At))
 	}
 	if z.Drift != nil {
-		t.line("drift", "oldest: %s, for %s", z.Drift.Zone, span(z.Drift.AgeSeconds))
+		t.line("drift", "oldest: %s, for %s", z.Drift.Zone, Span(z.Drift.AgeSeconds))
 	}
 }
 
@@ -190,12 +215,12 @@ func (t *textWriter) tokens(s Status) {
 	}
 	looked := "not checked yet"
 	if !s.Tokens.LookedAt.IsZero() {
-		looked = "checked " + ago(s.Tokens.LookedAt, s.At)
+		looked = "checked " + Ago(s.Tokens.LookedAt, s.At)
 	}
 	t.line("tokens", "%d declared, %s", s.Tokens.Declared, looked)
 	entries := []entry{}
 	for _, f := range s.Tokens.Findings {
-		entries = append(entries, entry{text: fmt.Sprintf("%s: %s: %s", f.Token, words(f.Outcome), f.Reason)})
+		entries = append(entries, entry{text: fmt.Sprintf("%s: %s: %s", f.Token, Words(f.Outcome), f.Reason)})
 	}
 	for _, e := range s.Tokens.Expiring {
 		entries = append(entries, entry{text: e.Token + " " + e.When(s.At)})
@@ -205,16 +230,16 @@ func (t *textWriter) tokens(s Status) {
 
 func (t *textWriter) queue(s Status) {
 	w := s.Work
-	at := fmt.Sprintf("%d of %s busy", w.AtWork, count(w.Workers, "worker", "workers"))
+	at := fmt.Sprintf("%d of %s busy", w.AtWork, Count(w.Workers, "worker", "workers"))
 	if !w.Oldest.IsZero() {
-		at += fmt.Sprintf(", the oldest on %s for %s", w.On, span(w.OldestSeconds))
+		at += fmt.Sprintf(", the oldest on %s for %s", w.On, Span(w.OldestSeconds))
 	}
 	t.line("work", "%s", at)
 	if w.PlatformDown {
 		t.line("", "all reads fail; Seawall tests with one request at a time")
 	}
 	if w.Retried > 0 {
-		t.line("", "%s tried again after a failure", count(w.Retried, "zone is", "zones are"))
+		t.line("", "%s tried again after a failure", Count(w.Retried, "zone is", "zones are"))
 	}
 	label := "queue"
 	for _, p := range s.Queue {
@@ -223,7 +248,7 @@ func (t *textWriter) queue(s Status) {
 		}
 		due := ""
 		if p.Due > 0 {
-			due = fmt.Sprintf(", the oldest for %s", span(p.OldestSeconds))
+			due = fmt.Sprintf(", the oldest for %s", Span(p.OldestSeconds))
 		}
 		t.line(label, "%-8s  %d waiting, %d due%s", p.Priority, p.Waiting, p.Due, due)
 		label = ""
@@ -238,22 +263,22 @@ func (t *textWriter) budget(s Status) {
 	if b.Requests == 0 {
 		return
 	}
-	text := b.left(s.At)
+	text := b.Text(s.At)
 	if b.WaitedSeconds >= 1 {
-		text += fmt.Sprintf("; zones have waited %s for the budget since the start", span(b.WaitedSeconds))
+		text += fmt.Sprintf("; zones have waited %s for the budget since the start", Span(b.WaitedSeconds))
 	}
 	t.line("budget", "%s", text)
 }
 
-// left says how many requests may be sent; while the platform throttles none, whatever the
+// Text says how many requests may be sent; while the platform throttles none, whatever the
 // budget has left.
-func (b Budget) left(now time.Time) string {
+func (b Budget) Text(now time.Time) string {
 	if b.PausedSeconds > 0 {
 		until := now.Add(time.Duration(b.PausedSeconds * float64(time.Second)))
 		return fmt.Sprintf("the platform asked to wait (429, Retry-After) until %s, for %s; %d of %d requests used in %s",
-			instant(until), span(b.PausedSeconds), b.Used, b.Requests, span(b.PerSeconds))
+			instant(until), Span(b.PausedSeconds), b.Used, b.Requests, Span(b.PerSeconds))
 	}
-	return fmt.Sprintf("%d of %d requests left in %s", b.Left, b.Requests, span(b.PerSeconds))
+	return fmt.Sprintf("%d of %d requests left in %s", b.Left, b.Requests, Span(b.PerSeconds))
 }
 
 // credentials writes how each credential is, where there are several.
@@ -263,7 +288,7 @@ func (t *textWriter) credentials(s Status) {
 		if c.Zones == 0 {
 			continue
 		}
-		t.line(label, "%s: %s, %d due, %s", c.Name, count(c.Zones, "zone", "zones"), c.Due, c.Budget.left(s.At))
+		t.line(label, "%s: %s, %d due, %s", c.Name, Count(c.Zones, "zone", "zones"), c.Due, c.Budget.Text(s.At))
 		label = ""
 		if c.Down != "" {
 			t.line("", "  only probes are sent since %s: %s", instant(c.Since), c.Down)
@@ -297,7 +322,7 @@ func (t *textWriter) control(s Status) {
 func (t *textWriter) outages(s Status) {
 	for _, o := range s.Outages {
 		if !o.Works.IsZero() { // the others stand in the reasons of the verdict
-			t.line("outage", "works again since %s: %s", instant(o.Works), outageText(o))
+			t.line("outage", "works again since %s: %s", instant(o.Works), OutageText(o))
 		}
 	}
 }
@@ -317,25 +342,25 @@ func (t *textWriter) notable(s Status) {
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), t.cut(visible.Text(z.Reason)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), Words(z.Outcome), Span(Age(z.Since, s.At)), t.cut(visible.Text(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {
-		fmt.Fprintf(t, "and %s more\n", count(more, "zone", "zones"))
+		fmt.Fprintf(t, "and %s more\n", Count(more, "zone", "zones"))
 	}
 	fmt.Fprintln(t, "seawall why ZONE explains one of them.")
 }
 
 func (t *textWriter) zone(z Zone, now time.Time) {
 	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, cmp.Or(z.Scope.String(), "not known"))
-	t.line("outcome", "%s", words(z.Outcome))
+	t.line("outcome", "%s", Words(z.Outcome))
 	for _, d := range z.Decisions {
 		t.line("", "- %s", d.text(now))
 	}
 	if z.Commit == "" {
 		t.line("declared", "%s", z.Origin)
 	} else {
-		t.line("declared", "%s; commit %s is in force", z.Origin, short(z.Commit))
+		t.line("declared", "%s; commit %s is in force", z.Origin, Short(z.Commit))
 	}
 	for _, d := range z.Declares {
 		t.line("", "%s", d)
@@ -355,21 +380,21 @@ func (t *textWriter) looks(z Zone, now time.Time) {
 	if z.LookedAt.IsZero() {
 		t.line("last read", "not since the daemon started")
 	} else {
-		t.line("last read", "%s, at %s", ago(z.LookedAt, now), instant(z.LookedAt))
+		t.line("last read", "%s, at %s", Ago(z.LookedAt, now), instant(z.LookedAt))
 	}
 	if !z.WrittenAt.IsZero() {
-		t.line("written", "%s, at %s", ago(z.WrittenAt, now), instant(z.WrittenAt))
+		t.line("written", "%s, at %s", Ago(z.WrittenAt, now), instant(z.WrittenAt))
 	}
 	if z.AtWork != nil {
-		t.line("at work", "for %s (%s: %s)", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason)
+		t.line("at work", "for %s (%s: %s)", Span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason)
 	}
 	switch n := z.Next; {
 	case n == nil:
 		t.line("next read", "none is planned")
 	case n.Seconds > 0:
-		t.line("next read", "in %s (%s: %s)", span(n.Seconds), n.Priority, n.Reason)
+		t.line("next read", "in %s (%s: %s)", Span(n.Seconds), n.Priority, n.Reason)
 	case n.WaitsFor != "":
-		t.line("next read", "due for %s (%s: %s), waits for: %s", span(-n.Seconds), n.Priority, n.Reason, n.WaitsFor)
+		t.line("next read", "due for %s (%s: %s), waits for: %s", Span(-n.Seconds), n.Priority, n.Reason, n.WaitsFor)
 	default:
 		t.line("next read", "now (%s: %s)", n.Priority, n.Reason)
 	}
@@ -404,5 +429,5 @@ func (d Decision) text(now time.Time) string {
 	if d.Deployment != "" {
 		where = diff.Called(d.Kind, d.Deployment) + ": " + where
 	}
-	return fmt.Sprintf("%s, for %s: %s", where, span(Age(d.Since, now)), d.Reason)
+	return fmt.Sprintf("%s, for %s: %s", where, Span(Age(d.Since, now)), d.Reason)
 }

@@ -46,6 +46,18 @@ func (s Status) Judged() Status {
 	return s
 }
 
+// Because is a reason for a verdict, and what a person can do or what is tried next; empty
+// where neither is known.
+type Because struct{ Text, Advice string }
+
+// Because says why the verdict is not healthy.
+func (s Status) Because() (all []Because) {
+	for _, r := range append(s.attention(), s.working()...) {
+		all = append(all, Because{r.text, r.advice(s.At)})
+	}
+	return all
+}
+
 // attention says what needs a person, or lasts.
 func (s Status) attention() (reasons []reason) {
 	git := false
@@ -64,7 +76,7 @@ func (s Status) attention() (reasons []reason) {
 		reasons = append(reasons, reason{text: newer.text(), fix: newer.Fix})
 	}
 	if s.Rollout != nil && s.Rollout.Halted != "" {
-		reasons = append(reasons, reason{text: "the rollout is halted: " + s.Rollout.Halted, fix: "seawall revert --commit " + short(s.Commit.InForce) + ", or, once the reason is gone, " + diff.ReleaseHalted})
+		reasons = append(reasons, reason{text: "the rollout is halted: " + s.Rollout.Halted, fix: "seawall revert --commit " + Short(s.Commit.InForce) + ", or, once the reason is gone, " + diff.ReleaseHalted})
 	}
 	reverts, _ := diff.PutBacks(s.Holds)
 	for _, r := range reverts {
@@ -178,9 +190,9 @@ func (z Zone) lasts(now time.Time) bool {
 
 // text says how many zones have an outcome, and names the first of them.
 func (z Zones) text(n int, outcome Outcome) string {
-	text := fmt.Sprintf("%d zones are %s", n, words(outcome))
+	text := fmt.Sprintf("%d zones are %s", n, Words(outcome))
 	if n == 1 {
-		text = "1 zone is " + words(outcome)
+		text = "1 zone is " + Words(outcome)
 	}
 	for _, notable := range z.Notable {
 		if notable.Outcome == outcome {

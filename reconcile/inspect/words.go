@@ -39,31 +39,32 @@ func value(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// outageText is an outage on a line.
-func outageText(o reconcile.Outage) string {
+// OutageText is an outage on a line.
+func OutageText(o reconcile.Outage) string {
 	subject := string(o.Subject)
 	if o.Name != "" {
 		subject += " " + o.Name
 	}
 	text := fmt.Sprintf("%s since %s: %s", subject, instant(o.Since), o.Cause)
 	if o.Zones > 0 {
-		text += " (" + count(o.Zones, "zone", "zones") + ")"
+		text += " (" + Count(o.Zones, "zone", "zones") + ")"
 	}
 	return text
 }
 
-// words is an outcome as people say it.
-func words(o Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
+// Words is an outcome as people say it.
+func Words(o Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
-func count(n int, one, many string) string {
+// Count is a number of things.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// short is the beginning of a commit.
-func short(commit string) string {
+// Short is the beginning of a commit.
+func Short(commit string) string {
 	if commit == "" {
 		return "(none)"
 	}
@@ -72,11 +73,11 @@ func short(commit string) string {
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// ago says how long ago a moment was.
-func ago(t, now time.Time) string { return span(Age(t, now)) + " ago" }
+// Ago says how long ago a moment was.
+func Ago(t, now time.Time) string { return Span(Age(t, now)) + " ago" }
 
-// span is a time for people, rounded to what matters of it.
-func span(seconds float64) string {
+// Span is a time for people, rounded to what matters of it.
+func Span(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
 	case d < time.Minute:

@@ -167,12 +167,12 @@ func (z Zone) Sentences(now time.Time) []string {
 	switch {
 	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
 	case written:
-		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written and read back.", ago(z.LookedAt, now)))
+		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written and read back.", Ago(z.LookedAt, now)))
 	default:
-		lines = append(lines, fmt.Sprintf("Stage plan, %s: the live state is as declared, so nothing was written.", ago(z.LookedAt, now)))
+		lines = append(lines, fmt.Sprintf("Stage plan, %s: the live state is as declared, so nothing was written.", Ago(z.LookedAt, now)))
 	}
 	if !z.WrittenAt.IsZero() && !written {
-		lines = append(lines, fmt.Sprintf("The last write was proved %s.", ago(z.WrittenAt, now)))
+		lines = append(lines, fmt.Sprintf("The last write was proved %s.", Ago(z.WrittenAt, now)))
 	}
 	if !z.Differs.IsZero() {
 		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), z.whyItDiffers()))
@@ -181,7 +181,7 @@ func (z Zone) Sentences(now time.Time) []string {
 		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
 	}
 	if z.AtWork != nil {
-		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
+		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", Span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
 	}
 	if z.AtWork != nil && z.Next == nil {
 		return lines
@@ -229,7 +229,7 @@ func (d Decision) sentences(now time.Time) []string {
 	if d.Deployment != "" {
 		where += ", " + d.Kind.Word() + " " + d.Deployment
 	}
-	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), ago(d.Since, now), d.Reason)}
+	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), Ago(d.Since, now), d.Reason)}
 	if d.Release != "" {
 		lines = append(lines, "What changes that: "+d.Release+".")
 	}
@@ -245,7 +245,7 @@ func (n *Next) sentence() string {
 	case n == nil:
 		return "No next read is planned. A new commit, or the end of a wait, starts one."
 	case n.Seconds > 0:
-		return fmt.Sprintf("Next read: in %s, at %s (priority %s: %s).", span(n.Seconds), instant(n.Due), n.Priority, n.Reason)
+		return fmt.Sprintf("Next read: in %s, at %s (priority %s: %s).", Span(n.Seconds), instant(n.Due), n.Priority, n.Reason)
 	}
 	waits := map[string]string{
 		WaitsPlatform:   "all reads fail: " + n.WaitsCause,
@@ -264,5 +264,5 @@ func (n *Next) sentence() string {
 	if waits == "" {
 		return fmt.Sprintf("Next read: now (priority %s: %s).", n.Priority, n.Reason)
 	}
-	return fmt.Sprintf("Next read: due for %s (priority %s: %s); it waits because %s.", span(-n.Seconds), n.Priority, n.Reason, waits)
+	return fmt.Sprintf("Next read: due for %s (priority %s: %s); it waits because %s.", Span(-n.Seconds), n.Priority, n.Reason, waits)
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"path/filepath"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -11,7 +12,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
-var _ reconcile.History = (*Ledger)(nil)
+var (
+	_ reconcile.History      = (*Ledger)(nil)
+	_ reconcile.HistoryPages = (*Ledger)(nil)
+)
 
 // Unfinished implements [reconcile.Records].
 func (l *Ledger) Unfinished(ctx context.Context) ([]reconcile.Entry, error) {
@@ -39,6 +43,32 @@ func (l *Ledger) History(ctx context.Context, f reconcile.HistoryFilter, yield f
 		return earlier, stopped
 	}
 	return earlier, store.Explain("reading", l.file.Path, err)
+}
+
+// Page implements [reconcile.HistoryPages].
+func (l *Ledger) Page(ctx context.Context, f reconcile.HistoryFilter) (entries []reconcile.Entry, earlier bool, err error) {
+	err = l.file.ReadBeside(ctx, func(tx *sql.Tx) error {
+		entries, earlier, err = history.Page(ctx, tx, f)
+		return err
+	})
+	return entries, earlier, l.explainPage(err)
+}
+
+// Accepted implements [reconcile.HistoryPages].
+func (l *Ledger) Accepted(ctx context.Context, before int64, last int) (commits []reconcile.AcceptedCommit, earlier bool, err error) {
+	err = l.file.ReadBeside(ctx, func(tx *sql.Tx) error {
+		commits, earlier, err = history.Accepted(ctx, tx, before, last)
+		return err
+	})
+	return commits, earlier, l.explainPage(err)
+}
+
+// explainPage leaves what is wrong with the question.
+func (l *Ledger) explainPage(err error) error {
+	if errors.Is(err, reconcile.ErrManyCommits) {
+		return err
+	}
+	return store.Explain("reading", l.file.Path, err)
 }
 
 // VerifyHistory reads the whole history and reports what is wrong with it. noted are heads

@@ -9,7 +9,6 @@ package page
 
 import (
 	"context"
-	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -41,29 +40,4 @@ type HistoryQuery struct {
 	Commit string     // or how one begins
 	After  string     // Next of the page before
 	Limit  int        // 0, or more than [inspect.MostRows]: MostRows
-}
-
-// Actions are what an operator can do. Each is entered into the history with who did it, and
-// returns a line that says what was done.
-type Actions interface {
-	ReadNow(ctx context.Context, who string, zones []edge.Scope) (string, error)
-	Hold(ctx context.Context, who string, zone edge.Scope, until time.Time, reason string) (string, error)
-	Release(ctx context.Context, who string, zone edge.Scope) (string, error)
-	// Approve approves the change of a zone that waits with this digest. A digest with which
-	// none waits there is an error.
-	Approve(ctx context.Context, who string, zone edge.Scope, digest, reason string) (string, error)
-	// PlanRevert shows what a revert of a commit would do, and Revert does that, if it is
-	// still what digest names.
-	PlanRevert(ctx context.Context, commit string) (RevertPlan, error)
-	Revert(ctx context.Context, who, commit, digest string) (string, error)
-}
-
-// RevertPlan is what a revert of a commit would do.
-type RevertPlan struct {
-	Commit string   `json:"commit"`
-	Digest string   `json:"digest"`
-	Text   string   `json:"text"` // the plan
-	Zones  int      `json:"zones"`
-	Stops  int      `json:"stops"` // zones that the commit has not reached, and is stopped in
-	Left   []string `json:"left"`  // zones that are not put back
 }

@@ -63,6 +63,7 @@ type Diagnostics struct {
 	Failed  func(round bool) // called for each review that failed, or round; nil: nothing is
 	Log     *slog.Logger     // nil discards
 	Outages *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
+	Changed func()           // called when [Service.PullRequests] has changed; it must not block; nil: nothing is
 }
 
 const usualTimeout = 2 * time.Minute
@@ -79,6 +80,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Failed == nil {
 		c.Failed = func(bool) {}
+	}
+	if c.Changed == nil {
+		c.Changed = func() {}
 	}
 	if c.Names == nil {
 		c.Names = directory.New(directory.Config{Now: c.Now})

@@ -97,6 +97,9 @@ func (r *Reviews) pass(ctx context.Context, open []reconcile.PullRequest) (passe
 			continue
 		}
 		r.logFailure(ctx, pull.Number, err)
+		if err == nil {
+			r.pulls.failed(pull.Number, r.gate.Trust.Forks.waitsFor(func(text string) string { return text }))
+		}
 	}
 	return passed
 }

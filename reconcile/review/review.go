@@ -42,6 +42,7 @@ type Reviews struct {
 	parts     map[int]part // that are not read through yet
 	kept      kept
 	gate      gate
+	pulls     pulls
 	merged    map[int]bool // pull requests with approvals on record that are merged
 	approvers approvers
 	silent    map[string]string // why the forge did not answer about people, by what was asked
@@ -71,7 +72,7 @@ func New(c Config) *Reviews {
 	c = c.withDefaults()
 	r := &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{}, silent: map[string]string{},
-		kept: kept{now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
+		kept: kept{now: c.Now}, pulls: pulls{changed: c.Changed}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
 	r.gate = newGate(&r.Config, &r.approvers)
 	return r
@@ -111,13 +112,18 @@ func (r *Reviews) Round(ctx context.Context) (err error) {
 	r.Outages.Worked(reconcile.OutageForge, "", "list")
 	r.people(ctx)
 	slices.SortFunc(open, byTrust)
+	r.pulls.listed(open, r.Now())
 	open = r.pass(ctx, open)
+	for _, pull := range open[min(len(open), mostReviewed):] {
+		r.pulls.failed(pull.Number, fmt.Sprintf("no more than %d pull requests are reviewed, and others come first", mostReviewed))
+	}
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
 	for i, pull := range open {
 		numbers[i] = pull.Number
 	}
 	r.forget(ctx, numbers)
+	r.pulls.dropPlans(numbers)
 	fetching, fetch := trace.Start(ctx, trace.Fetch)
 	heads, failed, err := r.Heads.Fetch(fetching, numbers)
 	fetch.End(err)
@@ -178,6 +184,11 @@ func (r *Reviews) people(ctx context.Context) {
 
 // logFailure logs why a pull request was not reviewed, once for each cause.
 func (r *Reviews) logFailure(ctx context.Context, number int, err error) {
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	r.pulls.failed(number, why)
 	if err == nil || errors.Is(err, errInParts) {
 		delete(r.failing, number)
 		return
@@ -321,6 +332,7 @@ func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said 
 	if err := r.Forge.Status(ctx, said.head, said.status()); err != nil {
 		return nil, fmt.Errorf("setting the commit status: %w", err)
 	}
+	r.pulls.reviewed(pull.Number, said.head, said.status(), text, r.Now())
 	if !r.Comments {
 		return nil, nil
 	}
@@ -344,6 +356,7 @@ func (r *Reviews) reviewers() (names []string) {
 func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed error) error {
 	delete(r.shown, pull.Number)
 	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusFailure, Description: "this pull request cannot be read"}
+	r.pulls.reviewed(pull.Number, pull.Head, status, refusedComment(failed), r.Now())
 	if pull.Head != "" {
 		if err := r.Forge.Status(ctx, pull.Head, status); err != nil {
 			return fmt.Errorf("setting the commit status: %w", err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // Service is what a daemon runs for reviewers: [Reviews] of pull requests, and [Merges] for
@@ -35,6 +36,23 @@ func (s *Service) Report(ctx context.Context, r reconcile.Report) {
 	if s.merges != nil {
 		s.merges.Report(ctx, r)
 	}
+}
+
+// PullRequests is what is known of the open pull requests.
+func (s *Service) PullRequests(now time.Time) inspect.PullRequestList {
+	if s.reviews == nil {
+		return inspect.PullRequestList{Version: inspect.Version, At: now, PullRequests: []inspect.PullRequest{}}
+	}
+	return s.reviews.pulls.list(now)
+}
+
+// PullRequest is what is known of an open pull request, with the plan of its newest review;
+// false where there is none.
+func (s *Service) PullRequest(number int) (inspect.PullRequest, bool) {
+	if s.reviews == nil {
+		return inspect.PullRequest{}, false
+	}
+	return s.reviews.pulls.one(number)
 }
 
 // Poke asks for a round of reviews at once; it does not wait.

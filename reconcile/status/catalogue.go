@@ -252,10 +252,20 @@ var (
 		[]label{{"outcome", WebhookOutcomes}},
 		"Requests to /hook/git, by outcome: woke (started a sync), ignored (another event), and those that were refused.",
 	}
+	logins = metric{
+		"seawall_logins_total", "counter",
+		[]label{{"outcome", LoginOutcomes}},
+		"Logins to the pages, by outcome: logged_in, logged_out, and those that were refused. A request of a person without a role is one, too.",
+	}
 )
 
 // WebhookOutcomes are the outcomes of requests to the webhooks; see package forge.
 var WebhookOutcomes = []string{"woke", "ignored", "unverified", "unreadable", "throttled", "no_post", "unready"}
+
+// LoginOutcomes are the outcomes of logins; see package login.
+var LoginOutcomes = []string{
+	"logged_in", "logged_out", "no_state", "denied", "no_provider", "bad_token", "bad_header", "bad_certificate", "cross_origin", "no_role",
+}
 
 // NotificationOutcomes are the outcomes of tries to send a notification; see package notify.
 var NotificationOutcomes = []string{"sent", "failed", "refused"}
@@ -275,7 +285,7 @@ func toldMetrics() []metric {
 	return []metric{
 		buildInfo, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks, notifications,
+		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks, notifications, logins,
 	}
 }
 

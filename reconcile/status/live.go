@@ -230,6 +230,11 @@ func (s *Status) Webhook(outcome string) {
 	s.metrics.count(webhooks, outcome).Inc()
 }
 
+// Login counts a login, by one of [LoginOutcomes].
+func (s *Status) Login(outcome string) {
+	s.metrics.count(logins, outcome).Inc()
+}
+
 // countWrites counts the writes of a run that were sent.
 func (m *metrics) countWrites(r reconcile.Report) {
 	for _, result := range r.Results {

@@ -37,6 +37,7 @@ var bounds = map[string]string{
 	`=~"^[a-z0-9-]{1,64}$"`:                              "must be 1 to 64 lower-case letters, digits or -",
 	`=~"^[^\\s]*:[0-9]{1,5}$"`:                           "must be host:port, or :port for every address",
 	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:                       "must be the name of an environment variable",
+	`=~"^[A-Za-z][A-Za-z0-9-]*$"`:                        "must be the name of a header: letters, digits and -",
 	`=~"^[A-Za-z0-9_.-]+$"`:                              "must be the name of a systemd credential",
 	`=~"^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$"`: "must be a relative path of letters, digits and . _ ~ @ : = , -",
 	`=~"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$"`:           "must be the name of a project, owner/name",

@@ -16,9 +16,7 @@ import (
 // whose write is on record comes with that alone.
 func Read(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter, yield func(reconcile.Entry) error) (earlier int64, err error) {
 	where, args := conditions(f)
-	query := `SELECT h.number, h.body, (
-			SELECT r.body FROM history AS r WHERE r.write = h.number ORDER BY r.number DESC LIMIT 1
-		) FROM history AS h WHERE ` + where
+	query := selectEntries + where
 	if f.Last > 0 {
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM history AS h WHERE `+where, args...).Scan(&earlier); err != nil {
 			return 0, err
@@ -29,20 +27,29 @@ func Read(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter, yield func
 	} else {
 		query += ` ORDER BY h.number`
 	}
-	err = rows.Each(ctx, tx, query, func(row *sql.Rows) error {
-		var number int64
-		var text string
-		var result sql.NullString
-		if err := row.Scan(&number, &text, &result); err != nil {
-			return err
-		}
-		e, err := decode(number, text, result)
-		if err != nil {
+	return earlier, rows.Each(ctx, tx, query, func(row *sql.Rows) error {
+		var e reconcile.Entry
+		if err := scanEntry(row, &e); err != nil {
 			return err
 		}
 		return yield(e)
 	}, args...)
-	return earlier, err
+}
+
+// selectEntries selects entries, each with its newest result.
+const selectEntries = `SELECT h.number, h.body, (
+		SELECT r.body FROM history AS r WHERE r.write = h.number ORDER BY r.number DESC LIMIT 1
+	) FROM history AS h WHERE `
+
+func scanEntry(row *sql.Rows, e *reconcile.Entry) (err error) {
+	var number int64
+	var text string
+	var result sql.NullString
+	if err := row.Scan(&number, &text, &result); err != nil {
+		return err
+	}
+	*e, err = decode(number, text, result)
+	return err
 }
 
 // ErrUnreadable: a row is no entry of the history.
@@ -76,6 +83,12 @@ func conditions(f reconcile.HistoryFilter) (where string, args []any) {
 	}
 	if f.Token != "" {
 		add(`h.token = ?`, f.Token)
+	}
+	if text := f.Scope.Text(); text != "" {
+		add(`h.scope = ?`, text)
+	}
+	if f.Before > 0 {
+		add(`h.number < ?`, f.Before)
 	}
 	if f.Commit != "" {
 		add(`h."commit" >= ?`, f.Commit)

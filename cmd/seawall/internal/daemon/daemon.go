@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/login"
 	"github.com/seawall-dev/seawall/reconcile/notify"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/review"
@@ -32,8 +34,8 @@ import (
 )
 
 // Serve runs daemons one after the other: each reload ends one and begins the
-// next.
-func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
+// next. serving is told at which address the first serves; nil: no one is.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(address string)) error {
 	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
@@ -43,6 +45,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	if err != nil {
 		return err
 	}
+	d.manager.serving = serving
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
@@ -75,6 +78,11 @@ type Daemon struct {
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 	manager  *manager                              // the same for each generation
+	sessions *login.Sessions                       // the same for each generation
+	login    *login.Guard                          // in front of the pages
+	tls      *tls.Config                           // of listen; nil: without
+	reverts  *reverts                              // the same for each generation
+	changes  *controller.Changes                   // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -102,15 +110,20 @@ func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
 	return &stateLock{s.StateDir, release}, nil
 }
 
-// newDaemon puts a daemon together. before is the lock that the one before it holds;
-// nil where there is none.
-func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *stateLock) (_ *Daemon, err error) {
+// newDaemon puts a daemon together. before is the one whose lock, manager and sessions it takes
+// over; nil where there is none.
+func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Daemon) (_ *Daemon, err error) {
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}}
+	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
+	var held *stateLock
+	if before != nil {
+		held, d.manager, d.sessions = before.lock, before.manager, before.sessions
+		d.reverts, d.changes = before.reverts, before.changes
+	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	format, level := o.LogFormat, o.LogLevel
 	if format == "auto" && s.Log.Format != "" {
@@ -129,12 +142,12 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 	if d.traces != nil {
 		log = slog.New(trace.Handler(log.Handler()))
 	}
-	lock, err := lockState(s, before)
+	lock, err := lockState(s, held)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if err != nil && lock != before {
+		if err != nil && lock != held {
 			lock.release()
 		}
 	}()
@@ -143,12 +156,15 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 		return nil, err
 	}
 	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
 	if err = d.watch(); err == nil {
 		d.reviews, err = d.newReviews() //nolint:contextcheck // a forge is asked with the context of each call
 	}
 	if err == nil {
 		d.notices, err = d.newNotifications()
+	}
+	if err == nil {
+		err = d.newLogin()
 	}
 	if err != nil {
 		a.Close()
@@ -186,7 +202,7 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 	if _, err := d.assembly.Records.Standing(ctx); errors.Is(err, ledger.ErrGone) {
 		return nil, err // the next would begin with an empty one
 	}
-	next, err := newDaemon(ctx, t, o, d.lock)
+	next, err := newDaemon(ctx, t, o, d)
 	if err != nil {
 		return nil, err
 	}
@@ -197,13 +213,19 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 		err = next.listen(ctx)
 	}
 	if err != nil {
-		next.assembly.Close()
-		if next.lock != d.lock {
-			next.lock.release()
-		}
+		next.close(d.lock)
 		return nil, err
 	}
 	return next, nil
+}
+
+// close gives back what a daemon that does not run has: the ledger first, so that another
+// daemon that has the state folder finds it closed. A lock that is kept stays.
+func (d *Daemon) close(kept *stateLock) {
+	d.assembly.Close()
+	if d.lock != kept {
+		d.lock.release()
+	}
 }
 
 // fillForFolder gives a daemon without a configuration file its schedule.
@@ -213,7 +235,7 @@ func fillForFolder(s *setup.Settings) {
 	}
 	if s.Listen == "" {
 		s.Listen = "127.0.0.1:8710"
-		s.Health.Status = true
+		s.Health.Status, s.Web.Pages = true, true
 	}
 	if s.Health.SourceStale == 0 {
 		s.Health.SourceStale = 15 * time.Minute
@@ -226,12 +248,11 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- d.run(ctx, heard.look) }()
-	defer d.assembly.Close()
 	for {
 		select {
 		case err := <-done:
 			cancel()
-			d.lock.release()
+			d.close(nil)
 			if err == nil {
 				d.log.Info("stopped")
 			}
@@ -244,13 +265,10 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 				d.manager.ready(d.log, "the configuration was not reloaded; the old one stays")
 				continue
 			}
-			next.manager = d.manager
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
-			if next.lock != d.lock {
-				d.lock.release()
-			}
+			d.close(next.lock)
 			return next, err
 		}
 	}
@@ -281,13 +299,13 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, sendTraces := d.traces.Begin(ctx)
 	defer sendTraces()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.pages(), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}
 	served := make(chan error, 1)
 	go func() {
-		served <- status.Serve(ctx, d.listener, pages)
+		served <- status.Serve(ctx, withTLS(d.listener, d.tls), pages)
 		stop()
 	}()
 	closeSocket := d.serveSocket(ctx)
@@ -297,13 +315,14 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
-	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	d.tellServing()
 	heart, err := d.controller(ctx, git, look)
 	if err != nil {
 		stop()
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
@@ -312,10 +331,23 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if d.notices != nil {
 		beside.Go(func() { d.notices.Run(ctx) })
 	}
+	if d.memory() != nil {
+		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) })
+	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	return <-served
+}
+
+// tellServing says where the daemon serves.
+func (d *Daemon) tellServing() {
+	address := d.listener.Addr().String()
+	if tell := d.manager.serving; tell != nil {
+		tell(address)
+		d.manager.serving = nil // a reload is no news
+	}
+	d.log.Info("serving", "address", address, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
 }
 
 // controller makes the controller of the daemon, which reports to the log, to health and to
@@ -329,6 +361,6 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
 		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages, Published: d.published},
+		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }

@@ -43,7 +43,7 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 		Forge:   forgeClient, Heads: heads, Base: d.inForce, Names: d.assembly.Names, Lanes: lanes, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Cost: d.assembly.Lanes.Cost, Requests: requests, Now: time.Now,
-		Diagnostics: review.Diagnostics{Failed: d.health.ReviewFailed, Log: d.log, Outages: d.outages},
+		Diagnostics: review.Diagnostics{Failed: d.health.ReviewFailed, Log: d.log, Outages: d.outages, Changed: d.changes.Note},
 	}), nil
 }
 
@@ -59,6 +59,9 @@ func (d *Daemon) trust() review.Trust {
 	}
 	return trust
 }
+
+// hookPath is where webhooks arrive.
+const hookPath = "/hook/git"
 
 // mostDryRuns bounds the changes of one pull request that the platform is asked about.
 const mostDryRuns = 20
@@ -88,7 +91,7 @@ func withHooks(pages http.Handler, configured map[string]schema.Hook, count func
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	refusals := newRefusedHooks()
-	mux.Handle("/hook/git", forge.Handler(hooks, func(o forge.Outcome) {
+	mux.Handle(hookPath, forge.Handler(hooks, func(o forge.Outcome) {
 		log.Debug("webhook", "outcome", string(o))
 		count(string(o))
 		refusals.note(log, o)

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/evaluate"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/status"
@@ -93,21 +91,6 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 		return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
 	}
 	return heart.Zones(word)
-}
-
-// pages are what the configured address serves, without webhooks.
-func (d *Daemon) pages() http.Handler {
-	access := status.Access{Hosts: d.settings.Web.Hosts}
-	if ref := d.settings.Web.MetricsToken; ref != nil {
-		access.MetricsToken = func() (edge.Secret, error) { return setup.ReadSecret(*ref) }
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/", d.health.Handler())
-	if d.settings.Health.Status {
-		mux.Handle("/status", inspect.Handler(d))
-		mux.Handle("/status/", inspect.Handler(d))
-	}
-	return access.Guard(mux)
 }
 
 // serveSocket serves the status on the socket in the state folder, until done is called.

@@ -19,8 +19,8 @@ import (
 // DefaultFolder is where [Serve] puts its files unless told otherwise.
 const DefaultFolder = "seawall-demo"
 
-// Daemon is seawall run with a configuration file.
-type Daemon func(ctx context.Context, config string) error
+// Daemon is seawall run with a configuration file. It says once at which address it serves.
+type Daemon func(ctx context.Context, config string, serving func(address string)) error
 
 // Serve makes a folder with a git repository that can be pushed to, and runs the simulator and
 // a daemon for it until ctx ends. Then it removes the folder.
@@ -43,8 +43,7 @@ func Serve(ctx context.Context, t *cli.Terminal, dir string, daemon Daemon) (err
 	if err := d.fillFolder(ctx); err != nil {
 		return err
 	}
-	d.say("%s", d.instructions())
-	return daemon(ctx, d.path("config.cue"))
+	return daemon(ctx, d.path("config.cue"), func(address string) { d.say("%s", d.instructions(address)) })
 }
 
 // vendorSeed is a platform in which the managed ruleset has the vendor's name.
@@ -131,8 +130,10 @@ func (d *demo) fillFolder(ctx context.Context) error {
 }
 
 // instructions are what to try in a second terminal.
-func (d *demo) instructions() string {
-	return fmt.Sprintf(`A git repository, a simulated platform and the daemon run until you press Ctrl-C.
+func (d *demo) instructions(address string) string {
+	return fmt.Sprintf(`Open http://%s/ in a browser: the page follows all that happens here.
+
+A git repository, a simulated platform and the daemon run until you press Ctrl-C.
 That also removes %s.
 
 In a second terminal:
@@ -153,5 +154,5 @@ within 5 seconds:
     sh ../by-hand.sh
     seawall why shop.example
     seawall history
-`, d.dir, cli.Quoted(d.path("config.cue")), cli.Quoted(d.path("repository")))
+`, address, d.dir, cli.Quoted(d.path("config.cue")), cli.Quoted(d.path("repository")))
 }

@@ -74,6 +74,12 @@ func (d *diagnosis) checks() []check {
 	if d.Forge != nil {
 		list = append(list, check{"forge", d.forge})
 	}
+	if d.Web.TLS != nil {
+		list = append(list, check{"web.tls", d.webTLS})
+	}
+	if d.Web.Login != nil {
+		list = append(list, check{"web.login", d.login})
+	}
 	return list
 }
 

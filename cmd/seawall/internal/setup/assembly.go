@@ -7,8 +7,10 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -37,7 +39,9 @@ type Assembly struct {
 	Guards       reconcile.Guards
 	Interval     time.Duration
 	Deprecations reconcile.Deprecations
-	Log          *slog.Logger
+	// Calendar is that of deprecations, with the corrections of a state.
+	Calendar func(desired.State) deprecation.Calendar
+	Log      *slog.Logger
 }
 
 // Look is the source of desired state, which looks on a schedule; nil only when asked.
@@ -97,7 +101,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	s.observe = sunset.observe
-	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: sweepInterval(s.Schedule, time.Now()), Deprecations: sunset.notices, Log: log}
+	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: sweepInterval(s.Schedule, time.Now()), Deprecations: sunset.notices, Calendar: sunset.calendar, Log: log}
 	if a.Reading, err = s.connect(why, log); err != nil {
 		return nil, err
 	}

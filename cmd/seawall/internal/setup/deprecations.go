@@ -55,6 +55,11 @@ func (s *sunset) notices(state desired.State, at time.Time) []deprecation.Notice
 	return append(notices, s.own.Notices(at)...)
 }
 
+// calendar is the published one with a state's corrections.
+func (s *sunset) calendar(state desired.State) deprecation.Calendar {
+	return s.corrected(state).Calendar()
+}
+
 // corrected is a matcher of the calendar with a state's corrections. A state that
 // compiled has none that do not fit; should one come through all the same, the
 // published calendar is better than none.

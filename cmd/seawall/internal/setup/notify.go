@@ -86,7 +86,7 @@ func withAuthorities(file string, build func(pem []byte) (notify.Sender, error))
 	if file == "" {
 		return build(nil)
 	}
-	pem, err := ReadSmall(file, mostCAFile)
+	pem, err := ReadAuthorities(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading ca_file: %w", err)
 	}
@@ -96,6 +96,9 @@ func withAuthorities(file string, build func(pem []byte) (notify.Sender, error))
 	}
 	return sender, nil
 }
+
+// ReadAuthorities reads a file of authorities, in PEM.
+func ReadAuthorities(file string) ([]byte, error) { return ReadSmall(file, mostCAFile) }
 
 func secretOf(ref schema.SecretRef) notify.Secret {
 	return func() (edge.Secret, error) { return ReadSecret(ref) }

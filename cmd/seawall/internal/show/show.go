@@ -10,7 +10,6 @@ package show
 
 import (
 	"maps"
-	"reflect"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
@@ -103,20 +102,23 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 	if z.Scope.Level == edge.LevelAccount {
 		s.ID = string(account.ID)
 	}
+	beside := func() Live { // the next
+		if live == nil {
+			return Live{}
+		}
+		return live[len(s.Parts)]
+	}
 	for _, d := range z.Deployments {
 		s.Parts = append(s.Parts, Part{
-			Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: declared(d), path: []string{"waf", d.Name()},
+			Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: members(d, beside()), path: []string{"waf", d.Name()},
 		})
 	}
 	for _, o := range z.Others {
-		s.Parts = append(s.Parts, Part{Kind: o.Kind, Deployment: o.Key, Origin: bare(o.Origin), Members: declared(o), path: o.Path()})
+		s.Parts = append(s.Parts, Part{Kind: o.Kind, Deployment: o.Key, Origin: bare(o.Origin), Members: members(o, beside()), path: o.Path()})
 	}
 	for i := range s.Parts {
-		part := &s.Parts[i]
-		if live != nil && live[i].Err == nil {
-			part.Members = beside(part.Members, live[i])
-		} else if live != nil {
-			part.LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
+		if live != nil && live[i].Err != nil {
+			s.Parts[i].LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
 		}
 	}
 	return s
@@ -136,55 +138,44 @@ func bare(o desired.Origin) desired.Origin {
 	return o
 }
 
-// declared are the members of a declaration, with nothing live.
-func declared(d desired.Declaring) (members []Member) {
-	for m := range d.Members() {
-		one := Member{Path: m.Path, State: Unknown, Declared: plain(m.Value), of: m.Of, declared: cuefile.Literal(m.Value)}
-		if m.Decides {
-			one.State = Decision
+// members are those of a declaration beside what is live. What only is live comes last.
+func members(declared desired.Declaring, live Live) (members []Member) {
+	if live.Err != nil {
+		live.As = nil
+	}
+	for _, p := range desired.Beside(declared, live.As) {
+		m := Member{Path: p.Path, of: p.Member().Of}
+		if d := p.Declared; d != nil {
+			m.Declared, m.declared = d.Plain(), cuefile.Literal(d.Value)
+			if !d.Origin.IsZero() {
+				at := bare(d.Origin)
+				m.Origin = &at
+			}
 		}
-		if !m.Origin.IsZero() {
-			at := bare(m.Origin)
-			one.Origin = &at
+		if p.Live != nil {
+			m.Live, m.live = p.Live.Plain(), cuefile.Literal(p.Live.Value)
 		}
-		members = append(members, one)
+		if decides := p.Declared != nil && p.Declared.Decides; live.As != nil && (decides || p.Live != nil) {
+			m.Note = note(p.Member(), live.Describe)
+		}
+		m.State = stateOf(p, live.As != nil)
+		members = append(members, m)
 	}
 	return members
 }
 
-// beside puts what is live beside what is declared. What only is live comes last.
-func beside(members []Member, live Live) []Member {
-	type key struct{ path, of string }
-	at := map[key]int{}
-	for i, m := range members {
-		if m.State == Unknown {
-			members[i].State = Differs
-		}
-		at[key{m.Path, m.of}] = i
+func stateOf(p desired.Pair, read bool) State {
+	switch {
+	case p.Declared == nil:
+		return LiveOnly
+	case p.Declared.Decides:
+		return Decision
+	case !read:
+		return Unknown
+	case p.Same():
+		return Same
 	}
-	for m := range live.As.Members() {
-		i, known := at[key{m.Path, m.Of}]
-		if known && m.Decides {
-			members[i].Note = note(m, live.Describe)
-			continue
-		}
-		if !known {
-			switch {
-			case m.Path == string(desired.Keep):
-				m.Path = "override" // one that no declaration can say, so that it was named
-			case m.Decides:
-				continue
-			}
-			i = len(members)
-			members = append(members, Member{Path: m.Path, State: LiveOnly, of: m.Of})
-		}
-		members[i].Live, members[i].live = plain(m.Value), cuefile.Literal(m.Value)
-		if known && reflect.DeepEqual(members[i].Declared, members[i].Live) {
-			members[i].State = Same
-		}
-		members[i].Note = note(m, live.Describe)
-	}
-	return members
+	return Differs
 }
 
 // note says in words which rule a value is about.
@@ -193,44 +184,4 @@ func note(m desired.Member, describe func(desired.RuleRef) string) string {
 		return describe(rule)
 	}
 	return ""
-}
-
-// plain is a value for JSON.
-func plain(value any) any {
-	switch v := value.(type) {
-	case desired.RuleRef:
-		return ruleOf(v)
-	case desired.TagOverride:
-		return overrideOf(map[string]any{"tag": v.Tag}, v.Override)
-	case desired.RuleOverride:
-		return overrideOf(ruleOf(v.Rule), v.Override)
-	case desired.Decision:
-		switch {
-		case v.All:
-			return map[string]any{"all": true}
-		case v.Version:
-			return map[string]any{"version": true}
-		case v.Tag != "":
-			return map[string]any{"tag": v.Tag}
-		}
-		return ruleOf(v.Rule)
-	}
-	return value
-}
-
-func ruleOf(r desired.RuleRef) map[string]any {
-	switch {
-	case r.Ref != "":
-		return map[string]any{"ref": r.Ref}
-	case r.Description != "":
-		return map[string]any{"description": r.Description}
-	}
-	return map[string]any{"id": string(r.ID)}
-}
-
-func overrideOf(out map[string]any, o desired.Override) map[string]any {
-	for m := range o.Members() {
-		out[m.Path] = m.Value
-	}
-	return out
 }

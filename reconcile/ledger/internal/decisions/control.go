@@ -52,7 +52,7 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 		}
 		e := reconcile.Entry{
 			Kind: reconcile.EntryDecision, Action: reconcile.ActionApprove,
-			Asked: reconcile.Asked{User: a.Who}, Digest: a.Digest, Reason: a.Reason,
+			Asked: reconcile.Asked{User: a.Who}, Subject: a.Subject, Digest: a.Digest, Reason: a.Reason,
 		}
 		if a.Kind == reconcile.Overridden {
 			e.Action = reconcile.ActionOverride

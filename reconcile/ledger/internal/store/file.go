@@ -51,6 +51,7 @@ type File struct {
 	log    *entryLog
 	group  grouping
 	checks checking
+	beside beside
 }
 
 // Open opens the ledger at path for reading and writing. Where there is none it
@@ -125,7 +126,7 @@ func (f *File) Close() error {
 		return nil
 	}
 	good := f.Present() == nil
-	err := f.DB.Close()
+	err := errors.Join(f.beside.close(), f.DB.Close())
 	f.checks.end(f.Path, good && err == nil)
 	return Explain("closing", f.Path, err)
 }
@@ -228,7 +229,11 @@ func (f *File) Read(ctx context.Context, do func(*sql.Tx) error) error {
 	if f.DB == nil {
 		return nil
 	}
-	tx, err := f.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return f.read(ctx, f.DB, do)
+}
+
+func (f *File) read(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

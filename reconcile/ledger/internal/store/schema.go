@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -333,6 +333,9 @@ CREATE TABLE ruleset_facts (
 	facts  BLOB NOT NULL     -- JSON, as edge.Ruleset with what rulesets.Facts leaves, compressed with gzip
 ) STRICT;
 `
+
+// Version14 finds pages of the history without reading the rest of it.
+const Version14 = history.SchemaPages
 
 // migrate takes all missing steps in one transaction.
 func migrate(ctx context.Context, db *sql.DB) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile/forge"
+	"github.com/seawall-dev/seawall/reconcile/notify"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -34,4 +35,11 @@ func TestWebhookOutcomes(t *testing.T) {
 			t.Errorf("%d lines:\n%s", n, text.String())
 		}
 	})
+}
+
+// Every outcome of a notification is counted.
+func TestNotificationOutcomes(t *testing.T) {
+	if outcomes := []string{notify.OutcomeSent, notify.OutcomeFailed, notify.OutcomeRefused}; !slices.Equal(outcomes, status.NotificationOutcomes) {
+		t.Errorf("counted are %v, and there are %v", status.NotificationOutcomes, outcomes)
+	}
 }

@@ -1,0 +1,84 @@
+package browser
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
+)
+
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// violation is a rule of axe-core that a page breaks.
+type violation struct {
+	ID, Help string
+	Nodes    []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+// accessible checks a page with axe-core: all of its rules, or those named.
+func (b *tab) accessible(what string, rules ...string) {
+	b.Helper()
+	for _, v := range b.broken(rules...) {
+		b.Errorf("%s: %s", what, v)
+	}
+}
+
+// broken says which rules of axe-core the page breaks, of all or of those named, and where.
+func (b *tab) broken(rules ...string) (all []string) {
+	b.Helper()
+	if !eval[bool](b, "typeof axe !== 'undefined'") {
+		eval[bool](b, axe+";true")
+	}
+	// The rows of a table are alike, and axe-core takes seconds for hundreds.
+	eval[any](b, `document.querySelectorAll("tbody").forEach(b => [...b.rows].slice(40).forEach(r => r.remove())); null`)
+	only := `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}`
+	if len(rules) > 0 {
+		only = `{type: "rule", values: ["` + strings.Join(rules, `", "`) + `"]}`
+	}
+	for _, v := range eval[[]violation](b, `axe.run(document, {runOnly: `+only+`, resultTypes: ["violations"], elementRef: false}).then(r => r.violations.map(
+		v => ({ID: v.id, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))`) {
+		for _, n := range v.Nodes {
+			all = append(all, fmt.Sprintf("%s: %s: %s\n%s", v.ID, v.Help, short(n.HTML), n.FailureSummary))
+		}
+	}
+	return all
+}
+
+// mostBytes is how much a page may load, with what belongs to it.
+const mostBytes = 100_000
+
+// TestPages opens each page with JavaScript in light and dark, and without: it is accessible,
+// small, and asks for nothing elsewhere; no policy is broken, and nothing is wrong in the
+// console (see [tab.hear]).
+func TestPages(t *testing.T) {
+	for _, c := range []struct {
+		zones int
+		look  look
+		paths []named
+	}{
+		{40, look{}, paths[1:2]}, // with each outcome in the list
+		{1_000, look{}, paths},
+		{10_000, look{noScript: true, dark: true}, paths},
+	} {
+		b := open(t, serve(t, pagetest.New(c.zones)), c.look)
+		for i, p := range c.paths {
+			what := fmt.Sprintf("%s of %d zones", p.name, c.zones)
+			if n := b.visit(p.path); n > mostBytes {
+				t.Errorf("%s loads %d bytes", what, n)
+			}
+			if c.zones > 1_000 && i > 2 {
+				continue // the others have no more than they had before
+			}
+			b.accessible(what)
+			b.scheme(!c.look.dark)
+			b.accessible(what+", the other scheme", "color-contrast")
+			b.scheme(c.look.dark)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package browser
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
+)
+
+var update = flag.Bool("update", false, "take the pictures in docs/images again")
+
+// pictures are the pages of which docs/images has pictures, in light and dark.
+var pictures = []named{
+	{"overview", "/"},
+	{"zones", "/zones?outcome=refused&outcome=unknown&outcome=pending"},
+	{"zone", "/zones/" + pagetest.Scope(0).Text()},
+	{"commits", "/commits"},
+	{"tokens", "/tokens"},
+	{"deprecations", "/deprecations"},
+}
+
+// mostChanged is which share of the blocks of a picture may look different: fonts, and what
+// a version of Chromium makes of them, differ from machine to machine.
+const mostChanged = 0.08
+
+// TestPagesLookAsBefore compares pages with their pictures.
+func TestPagesLookAsBefore(t *testing.T) {
+	origin := serve(t, pagetest.New(1_000))
+	b := open(t, origin, look{})
+	for _, p := range pictures {
+		b.visit(p.path)
+		b.until(reads("live"))
+		for _, scheme := range []string{"light", "dark"} {
+			b.scheme(scheme == "dark")
+			file := filepath.Join(harness.Root, "docs", "images", fmt.Sprintf("page-%s-%s.png", p.name, scheme))
+			now := b.picture()
+			if *update {
+				keep(t, file, now)
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := png.Decode(bytes.NewReader(data))
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if share := changed(before, now); share > mostChanged {
+				t.Errorf("%.0f%% of %s looks different; if that is as it should be: go test ./integration/browser -run TestPagesLookAsBefore -update\nit looks so: %s",
+					100*share, file, kept(t, p.name+"-"+scheme, now))
+			}
+		}
+	}
+}
+
+// A layout that breaks is found, whatever the fonts of a machine.
+func TestBrokenLayoutIsSeen(t *testing.T) {
+	b := open(t, serve(t, pagetest.New(1_000)), look{})
+	for _, p := range pictures[:3] {
+		b.visit(p.path)
+		before := b.picture()
+		for what, script := range map[string]string{
+			"no style at all":       `document.querySelector("link[rel=stylesheet]").disabled = true`,
+			"the other scheme":      ``,
+			"the main part is away": `document.querySelector("main").remove()`,
+		} {
+			b.visit(p.path)
+			if script == "" {
+				b.scheme(true)
+			} else {
+				eval[any](b, script+"; 0")
+			}
+			if share := changed(before, b.picture()); share <= mostChanged {
+				t.Errorf("%s, %s: only %.1f%% looks different", p.name, what, 100*share)
+			}
+			b.scheme(false)
+		}
+		// Another font moves each letter, and no more.
+		b.visit(p.path)
+		eval[any](b, `document.documentElement.style.fontFamily = "serif"; 0`)
+		if share := changed(before, b.picture()); share > mostChanged {
+			t.Errorf("%s, another font: %.1f%% looks different", p.name, 100*share)
+		}
+	}
+}
+
+// picture is what the window shows.
+func (b *tab) picture() image.Image {
+	b.Helper()
+	eval[any](b, `Promise.all(document.getAnimations().map(a => a.finished)).then(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))))`)
+	data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.Fatal(err)
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return picture
+}
+
+const (
+	block    = 20 // pixels: about a line of text, and a few letters
+	visible  = 24 // how far the mean colours of a block are from each other, of 255, for people to see it
+	channels = 3
+)
+
+// changed is the share of blocks of two pictures that look different.
+func changed(a, b image.Image) float64 {
+	if a.Bounds() != b.Bounds() {
+		return 1
+	}
+	differ, all := 0, 0
+	for y := a.Bounds().Min.Y; y < a.Bounds().Max.Y; y += block {
+		for x := a.Bounds().Min.X; x < a.Bounds().Max.X; x += block {
+			all++
+			one, other := mean(a, x, y), mean(b, x, y)
+			for c := range channels {
+				if one[c]-other[c] > visible || other[c]-one[c] > visible {
+					differ++
+					break
+				}
+			}
+		}
+	}
+	return float64(differ) / float64(all)
+}
+
+// mean is the mean colour of a block.
+func mean(of image.Image, left, top int) (sum [channels]int) {
+	area := image.Rect(left, top, left+block, top+block).Intersect(of.Bounds())
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			r, g, b, _ := of.At(x, y).RGBA()
+			for c, value := range [channels]uint32{r, g, b} {
+				sum[c] += int(value >> 8)
+			}
+		}
+	}
+	for c := range sum {
+		sum[c] /= area.Dx() * area.Dy()
+	}
+	return sum
+}
+
+// keep writes a picture with the 256 colours that it has most of: a page has few, and the
+// edges of letters.
+func keep(t *testing.T, file string, picture image.Image) {
+	t.Helper()
+	bounds := picture.Bounds()
+	counts := map[color.RGBA]int{}
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA) } //nolint:forcetypeassert // it is one
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			counts[at(x, y)]++
+		}
+	}
+	colours := make([]color.RGBA, 0, len(counts))
+	for c := range counts {
+		colours = append(colours, c)
+	}
+	slices.SortFunc(colours, func(a, b color.RGBA) int { return counts[b] - counts[a] })
+	var palette color.Palette
+	for _, c := range colours[:min(len(colours), 256)] {
+		palette = append(palette, c)
+	}
+	small := image.NewPaletted(bounds, palette)
+	nearest := map[color.RGBA]uint8{}
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			c := at(x, y)
+			index, ok := nearest[c]
+			if !ok {
+				index = uint8(palette.Index(c)) //nolint:gosec // of 256
+				nearest[c] = index
+			}
+			small.SetColorIndex(x, y, index)
+		}
+	}
+	write(t, file, small)
+}
+
+// kept writes a picture beside the tests' other files, for a person to look at.
+func kept(t *testing.T, name string, picture image.Image) string {
+	t.Helper()
+	file := filepath.Join(os.TempDir(), "seawall-page-"+name+".png") //nolint:usetesting // it stays
+	write(t, file, picture)
+	return file
+}
+
+func write(t *testing.T, file string, picture image.Image) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, picture); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

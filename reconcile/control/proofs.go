@@ -1,0 +1,46 @@
+package control
+
+import (
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// LastProof is what the last proof of a zone says beside what a generation declares there.
+type LastProof struct {
+	Labels guard.Labels // of the zone at that time; nil where it has none, or was never proved
+	Work   bool         // as [Control.CommitWork] has it
+}
+
+// LastProof is that of a zone.
+func (c *Control) LastProof(g *Generation, id edge.Scope) LastProof {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.zones.lastProof(g, id)
+}
+
+// LastProofs are those of all zones of a generation, in the order of [Generation.Zones].
+func (c *Control) LastProofs(g *Generation) []LastProof {
+	all := make([]LastProof, 0, len(g.places))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range g.Zones() {
+		all = append(all, c.state.zones.lastProof(g, id))
+	}
+	return all
+}
+
+func (zs *zones) lastProof(g *Generation, id edge.Scope) LastProof {
+	z := zs.records[id]
+	if z == nil {
+		return LastProof{Work: g.prints[id] != ""}
+	}
+	return LastProof{z.proof.Labels, z.proof.Fingerprint != g.prints[id]}
+}
+
+// tell tells that the last proof of a zone has become another one; of any zone, where the id
+// is the zero scope. The caller holds no lock.
+func (c *Control) tell(id edge.Scope) {
+	if c.Told != nil {
+		c.Told(id)
+	}
+}

@@ -1,0 +1,135 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+)
+
+const (
+	// readAgainAfter is how long after one order to read a zone the next one counts.
+	readAgainAfter = 10 * time.Second
+	// Of all orders together, so many zones are read at once, and so many a second.
+	mostReads       = 200
+	readsEachSecond = 5
+)
+
+// asks bound how often zones are read because people order it.
+type asks struct {
+	all *rate.Limiter
+
+	mu sync.Mutex
+	at map[edge.Scope]time.Time // of the last order for each zone, while it counts
+}
+
+func newAsks() *asks {
+	return &asks{all: rate.NewLimiter(readsEachSecond, mostReads), at: map[edge.Scope]time.Time{}}
+}
+
+// take returns the zones of an order that are to be read now.
+func (a *asks) take(zones []edge.Scope, now time.Time) (some []edge.Scope) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, at := range a.at {
+		if now.Sub(at) >= readAgainAfter {
+			delete(a.at, id)
+		}
+	}
+	for _, id := range zones {
+		if _, asked := a.at[id]; !asked && a.all.AllowN(now, 1) {
+			a.at[id] = now
+			some = append(some, id)
+		}
+	}
+	return some
+}
+
+// of is when a zone was ordered to be read; zero where that does not count any more.
+func (a *asks) of(id edge.Scope) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at[id]
+}
+
+// ReadNow has declared zones read soon, and returns those. One that was ordered just before
+// is not among them, nor is what is more than may be ordered at once. record is called with
+// them first, and nothing is read where it fails. The requests are of the budget's share for
+// work that is no push.
+func (c *Controller) ReadNow(zones []edge.Scope, record func([]edge.Scope) error) ([]edge.Scope, error) {
+	g := c.control.Current()
+	if g == nil {
+		return nil, ErrNotBegun
+	}
+	some := c.asks.take(zones, time.Now())
+	if len(some) == 0 {
+		return nil, nil
+	}
+	if err := record(some); err != nil {
+		return nil, err
+	}
+	c.control.TryUnkept(some)
+	for _, id := range some {
+		if lane := c.lanes.at(g, id); lane != nil {
+			lane.admission.breaker.hurry()
+			lane.accounts.Hurry()
+		}
+	}
+	priority := queue.Released
+	if len(some) > reconcile.SmallPush {
+		priority = queue.Sweep
+	}
+	c.lanes.sooner(g, itemsOf(some, priority, "requested")...)
+	return some, nil
+}
+
+// Heed has what people have put on record acted on at once, and not with the next tick.
+func (c *Controller) Heed() { c.ticks.poked.Poke() }
+
+// Declared is a zone as the commit in force declares it, false where it does not.
+func (c *Controller) Declared(id edge.Scope) (account desired.Account, zone desired.Zone, ok bool) {
+	g := c.control.Current()
+	if g == nil {
+		return account, zone, false
+	}
+	t, ok := g.Task(id)
+	if !ok {
+		return account, zone, false
+	}
+	return t.Account(), t.Zone(), true
+}
+
+// Labels are those by which people have rights on a zone; without any where it is not declared.
+func (c *Controller) Labels(id edge.Scope) inspect.ZoneLabels {
+	declared, proved := c.control.Labels(id)
+	return inspect.ZoneLabels{Declared: declared, Proved: proved}
+}
+
+// CommitWork reports whether a zone's declaration was not proved there yet: what differs is
+// because of a commit.
+func (c *Controller) CommitWork(id edge.Scope) bool {
+	g := c.control.Current()
+	return g != nil && g.Declares(id) && c.control.CommitWork(g, id)
+}
+
+// Waits reports whether a change of a zone waits, since the last look at it, until a person
+// approves a digest.
+func (c *Controller) Waits(id edge.Scope, digest string) bool {
+	r, declared := c.fleet.of(id)
+	if !declared || !r.looked || r.last.notable == nil || digest == "" {
+		return false
+	}
+	for _, d := range r.last.notable.decisions {
+		if d.Approve == digest && (d.Guard == diff.GuardLimit || d.Guard == diff.GuardApproval) {
+			return true
+		}
+	}
+	return false
+}

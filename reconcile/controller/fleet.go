@@ -1,0 +1,99 @@
+package controller
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/control"
+)
+
+// fleetIndex keeps a row for each declared zone, for those who ask how the fleet is: nothing is
+// decided by it. A row follows what is in force, what was proved, and what the last look has
+// come to. The first is compared whenever the rows are used; the others are told, by [fleetIndex.proved]
+// and [fleetIndex.looked]. It is safe for concurrent use.
+type fleetIndex struct {
+	control *control.Control // set before use
+	changes *Changes
+	stale   atomic.Bool // what was proved is to be asked for again, of each zone
+
+	mu   sync.RWMutex // taken by lock and rlock alone; before the lock of control
+	rows rows
+}
+
+// lock locks the rows, which are those of what is in force, for who changes them.
+func (f *fleetIndex) lock() {
+	f.mu.Lock()
+	stale := f.stale.Swap(false)
+	if g := f.control.Current(); stale || g != f.rows.g {
+		var proofs []control.LastProof
+		if g != nil {
+			proofs = f.control.LastProofs(g)
+		}
+		f.rows = newRows(g, proofs, f.rows)
+	}
+}
+
+// rlock locks them for who reads them. They must be given back with f.mu.RUnlock.
+func (f *fleetIndex) rlock() *rows {
+	for {
+		f.mu.RLock()
+		if f.rows.g == f.control.Current() && !f.stale.Load() {
+			return &f.rows
+		}
+		f.mu.RUnlock()
+		f.published()
+	}
+}
+
+// published takes over what is in force, before someone has to wait for that.
+func (f *fleetIndex) published() {
+	f.lock()
+	f.mu.Unlock()
+	f.changes.Note()
+}
+
+// proved takes over what was proved last in a zone; in each, where the scope is the zero one.
+func (f *fleetIndex) proved(id edge.Scope) {
+	if id == (edge.Scope{}) {
+		f.stale.Store(true)
+		f.changes.Note()
+		return
+	}
+	f.lock()
+	defer f.mu.Unlock()
+	if i := f.rows.find(id); i >= 0 {
+		f.rows.all[i].proof = f.control.LastProof(f.rows.g, id)
+		f.rows.weigh(i)
+		f.changes.Note()
+	}
+}
+
+// looked takes over what a look at a zone has come to; next is given what is known of the
+// looks before.
+func (f *fleetIndex) looked(id edge.Scope, next func(before lastLook) lastLook) {
+	f.lock()
+	defer f.mu.Unlock()
+	if i := f.rows.find(id); i >= 0 {
+		r := &f.rows.all[i]
+		r.last, r.looked = next(r.last), true
+		f.rows.weigh(i)
+		f.changes.Note()
+	}
+}
+
+// of is what is known of a zone; false where it is not declared.
+func (f *fleetIndex) of(id edge.Scope) (row, bool) {
+	rows := f.rlock()
+	defer f.mu.RUnlock()
+	if i := rows.find(id); i >= 0 {
+		return rows.all[i], true
+	}
+	return row{}, false
+}
+
+// knows reports whether a zone was looked at.
+func (f *fleetIndex) knows(id edge.Scope) bool {
+	r, _ := f.of(id)
+	return r.looked
+}

@@ -1,0 +1,101 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/diff/rulesets"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// live puts what a zone declares beside what was seen of it last.
+func (v view) live(t zone.Task) []inspect.LiveMember {
+	all := []inspect.LiveMember{}
+	sight, seen := v.seen.sight(t)
+	for _, d := range t.Zone().Deployments {
+		var as desired.Declaring
+		var note func(desired.RuleRef) string
+		unknown := notSeen
+		if seen {
+			as, note, unknown = v.deployed(t, sight, d)
+		}
+		all = append(all, called(inspect.LiveMembers(d, as, unknown, note), "", d.Name())...)
+	}
+	for _, o := range t.Zone().Others {
+		var as desired.Declaring
+		unknown := notSeen
+		if seen {
+			as, unknown = otherAsLive(sight, o)
+		}
+		all = append(all, called(inspect.LiveMembers(o, as, unknown, nil), o.Kind, o.Key)...)
+	}
+	return all
+}
+
+// called are members with what they are of.
+func called(members []inspect.LiveMember, kind desired.KindName, key string) []inspect.LiveMember {
+	for i := range members {
+		members[i].Kind, members[i].Deployment = kind, key
+	}
+	return members
+}
+
+// deployed is a deployment as it is live, or why that is not known, and words for rules.
+func (v view) deployed(t zone.Task, sight zone.Sight, d desired.Deployment) (as desired.Declaring, note func(desired.RuleRef) string, unknown string) {
+	entry, _ := sight.Places.Of(edge.PhaseFirewallManaged)
+	i := slices.IndexFunc(t.Account().Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset })
+	if !zone.Answered(entry.Err) || i < 0 {
+		return nil, nil, notSeen
+	}
+	found, err := rulesets.Find(t.Account().Rulesets[i], sight.Account.Listed.Value)
+	if err != nil {
+		return nil, nil, bounded(err.Error())
+	}
+	rules := slices.DeleteFunc(slices.Clone(entry.Value.Rules), func(r edge.Rule) bool {
+		return !r.Executes(found.ID) || t.Zone().Scope.Level == edge.LevelAccount && r.Ref != d.Ref // there, several may run one managed ruleset
+	})
+	switch len(rules) {
+	case 0:
+		return desired.Other{}, nil, "" // nothing is live
+	case 1:
+	default:
+		return nil, nil, fmt.Sprintf("%d execute rules run it", len(rules))
+	}
+	managed := sight.Account.Managed[found.ID]
+	if version := rulesets.VersionOf(rules[0]); version != rulesets.Latest && version != managed.Value.Version {
+		if older, read := sight.Account.Versions[diff.RulesetVersion{Ruleset: found.ID, Version: version}]; read {
+			managed = older
+		}
+	}
+	if managed.Err != nil {
+		return nil, nil, bounded(managed.Err.Error())
+	}
+	declarer := planner.NewDeclarer(managed.Value, sight.Account.Documented)
+	if declarer.Agrees(d, rules[0]) {
+		return d, declarer.RuleText, ""
+	}
+	return declarer.Redeclare(d, rules[0]), declarer.RuleText, ""
+}
+
+// otherAsLive is what another kind declares as it is live, or why that is not known.
+func otherAsLive(sight zone.Sight, o desired.Other) (as desired.Declaring, unknown string) {
+	for _, kind := range planner.Declarers() {
+		if kind.Name() != o.Kind {
+			continue
+		}
+		entry, _ := sight.Places.Of(kind.Phase())
+		if !zone.Answered(entry.Err) {
+			return nil, notSeen
+		}
+		if now, live := kind.Redeclare(o, entry.Value); live {
+			return now, ""
+		}
+		return desired.Other{}, "" // nothing is live
+	}
+	return nil, fmt.Sprintf("what is live of %s cannot be shown beside it", o.Kind.Word())
+}

@@ -1,0 +1,113 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+)
+
+// Page returns entries as [reconcile.HistoryPages] says.
+func Page(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter) (entries []reconcile.Entry, earlier bool, err error) {
+	var commits []any
+	if f.Commit != "" {
+		if commits, err = beginning(ctx, tx, f.Commit); err != nil || len(commits) == 0 {
+			return nil, false, err
+		}
+	}
+	query, args := pageQuery(f, commits)
+	entries, err = rows.All(ctx, tx, query, scanEntry, args...)
+	entries, earlier = cut(entries, f.Last)
+	return entries, earlier, err
+}
+
+// pageQuery selects a page and one entry more. Each condition has an index in the order of the
+// numbers, so that nothing is sorted: the beginning of a commit is replaced by the commits
+// that begin so, as a rule one.
+func pageQuery(f reconcile.HistoryFilter, commits []any) (query string, args []any) {
+	f.Commit = ""
+	where, args := conditions(f)
+	if len(commits) > 0 {
+		where += ` AND h."commit" IN (` + places(len(commits)) + `)`
+		args = append(args, commits...)
+	}
+	return selectEntries + where + ` ORDER BY h.number DESC LIMIT ?`, append(args, f.Last+1)
+}
+
+// cut is a page of what was read to see whether more follows.
+func cut[T any](all []T, last int) (page []T, more bool) {
+	return all[:min(len(all), last)], len(all) > last
+}
+
+// places are the places of so many arguments.
+func places(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+
+// selectBeginning goes from one commit to the next by the index, however many entries each has.
+const selectBeginning = `
+	WITH RECURSIVE found ("commit") AS (
+		SELECT (SELECT min("commit") FROM history WHERE "commit" >= ?1 AND "commit" < ?2)
+		UNION ALL
+		SELECT (SELECT min("commit") FROM history WHERE "commit" > found."commit" AND "commit" < ?2) FROM found WHERE found."commit" IS NOT NULL
+		LIMIT ?3
+	)
+	SELECT "commit" FROM found WHERE "commit" IS NOT NULL`
+
+// beginning returns the commits that begin so.
+func beginning(ctx context.Context, tx *sql.Tx, begins string) (commits []any, err error) {
+	commits, err = rows.All(ctx, tx, selectBeginning, func(row *sql.Rows, commit *any) error {
+		var text string
+		err := row.Scan(&text)
+		*commit = text
+		return err
+	}, begins, begins+"\U0010FFFF", reconcile.MostCommits+1)
+	if len(commits) > reconcile.MostCommits {
+		return nil, fmt.Errorf("%w: %q", reconcile.ErrManyCommits, begins)
+	}
+	return commits, err
+}
+
+const selectAccepted = `SELECT number, body, NULL FROM history INDEXED BY history_accepted
+	WHERE json_extract(body, '$.kind') = 'commit' AND number < ? ORDER BY number DESC LIMIT ?`
+
+// selectWritten counts by an index that has all that is counted, whatever a commit has written.
+const selectWritten = `
+	SELECT "commit", count(*), count(DISTINCT scope), count(*) FILTER (WHERE coalesce((
+			SELECT r.outcome FROM history AS r WHERE r.write = h.number ORDER BY r.number DESC LIMIT 1
+		), h.outcome, 'converged') <> 'converged')
+	FROM history AS h INDEXED BY history_written
+	WHERE json_extract(body, '$.kind') = 'write' AND coalesce(json_extract(body, '$.trigger'), '') NOT IN ('sweep', 'revert') AND "commit" IN `
+
+// Accepted returns commits as [reconcile.HistoryPages] says.
+func Accepted(ctx context.Context, tx *sql.Tx, before int64, last int) (commits []reconcile.AcceptedCommit, earlier bool, err error) {
+	if before <= 0 {
+		before = 1<<63 - 1
+	}
+	commits, err = rows.All(ctx, tx, selectAccepted, func(row *sql.Rows, c *reconcile.AcceptedCommit) error {
+		return scanEntry(row, &c.Entry)
+	}, before, last+1)
+	if err != nil || len(commits) == 0 {
+		return nil, false, err
+	}
+	commits, earlier = cut(commits, last)
+	names := make([]any, len(commits))
+	for i, c := range commits {
+		names[i] = c.Asked.Commit
+	}
+	err = rows.Each(ctx, tx, selectWritten+`(`+places(len(names))+`) GROUP BY "commit"`, func(row *sql.Rows) error {
+		var name string
+		var counted reconcile.AcceptedCommit
+		if err := row.Scan(&name, &counted.Writes, &counted.Zones, &counted.Failed); err != nil {
+			return err
+		}
+		for i := range commits { // one that was accepted twice is there twice
+			if c := &commits[i]; c.Asked.Commit == name {
+				c.Writes, c.Zones, c.Failed = counted.Writes, counted.Zones, counted.Failed
+			}
+		}
+		return nil
+	}, names...)
+	return commits, earlier, err
+}

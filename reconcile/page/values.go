@@ -1,0 +1,148 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// newestCommits is how many commits the overview has.
+const newestCommits = 5
+
+// zonesPerPage is how many zones a page lists: a browser is slower with them than a program.
+const zonesPerPage = 100
+
+// perPage is how many commits a page lists.
+const perPage = 50
+
+// OutageList is the outages that last.
+type OutageList struct {
+	Version int                `json:"version"`
+	At      time.Time          `json:"at"`
+	Started time.Time          `json:"started"`
+	Outages []reconcile.Outage `json:"outages"`
+}
+
+// CredentialList is how the work with each credential for rulesets is.
+type CredentialList struct {
+	Version     int                  `json:"version"`
+	At          time.Time            `json:"at"`
+	Budget      inspect.Budget       `json:"budget"` // of all together
+	Queue       []inspect.Priority   `json:"queue"`
+	Credentials []inspect.Credential `json:"credentials"`
+}
+
+// CommitPage is one commit with its entries of the history, the newest first.
+type CommitPage struct {
+	Version int    `json:"version"`
+	Commit  string `json:"commit"`
+	InForce bool   `json:"in_force"`
+	// Rollout and Changes are of the commit in force.
+	Rollout *inspect.Rollout `json:"rollout,omitempty"`
+	Changes *inspect.Changes `json:"changes,omitempty"`
+	// Held says why it is not in force.
+	Held    *inspect.Held     `json:"held,omitempty"`
+	History inspect.EntryList `json:"history"`
+}
+
+func overviewOf(q *question) (Overview, error) {
+	commits, err := q.Data.Commits(q.Context(), "", newestCommits)
+	return Overview{q.Data.Status(), commits}, err
+}
+
+func zonesOf(q *question) (inspect.Fleet, error) {
+	query := q.fleet()
+	if !isAPI(q.Request) {
+		query.Limit = zonesPerPage
+	}
+	return q.Data.Fleet(query)
+}
+
+func zoneOf(q *question) (inspect.ZonePage, error) {
+	text := q.PathValue("scope")
+	zone, err := q.Data.Zone(q.Context(), edge.ParseScope(text))
+	if err == nil && !q.may(zone.May) {
+		return inspect.ZonePage{}, &inspect.NoZoneError{Zone: text}
+	}
+	return zone, err
+}
+
+func commitsOf(q *question) (inspect.CommitList, error) {
+	return q.Data.Commits(q.Context(), q.param("after"), perPage)
+}
+
+func commitOf(q *question) (CommitPage, error) {
+	commit := q.PathValue("commit")
+	if err := checkCommit(commit); err != nil {
+		return CommitPage{}, err
+	}
+	entries, err := q.Data.History(q.Context(), HistoryQuery{Commit: commit, After: q.param("after")})
+	if err != nil {
+		return CommitPage{}, err
+	}
+	status := q.Data.Status()
+	page := CommitPage{Version: inspect.Version, Commit: commit, History: entries}
+	switch {
+	case begins(status.Commit.InForce, commit):
+		page.Commit, page.InForce, page.Rollout, page.Changes = status.Commit.InForce, true, status.Rollout, status.Commit.Changes
+	case status.Commit.Held != nil && begins(status.Commit.Wanted, commit):
+		page.Commit, page.Held = status.Commit.Wanted, status.Commit.Held
+	case len(entries.Entries) == 0 && q.param("after") == "":
+		return CommitPage{}, fmt.Errorf("%w: no entry of the history is of commit %s", ErrNotFound, commit)
+	}
+	return page, nil
+}
+
+func historyOf(q *question) (inspect.EntryList, error) {
+	return q.Data.History(q.Context(), HistoryQuery{
+		Scope: edge.ParseScope(q.param("zone")), Token: q.param("token"), Commit: q.param("commit"), After: q.param("after"),
+	})
+}
+
+func tokensOf(q *question) (inspect.TokenList, error) {
+	list, err := q.Data.Tokens(q.Context())
+	after := q.param("after")
+	if err != nil || after != "" && !strings.Contains(after, " ") {
+		return list, cmp.Or(err, inspect.ErrAfter)
+	}
+	cursor := func(t inspect.TokenRow) string { return t.Token + " " + string(t.ID) }
+	list.Tokens = append([]inspect.TokenRow{}, list.Tokens...)
+	slices.SortStableFunc(list.Tokens, func(a, b inspect.TokenRow) int { return cmp.Compare(cursor(a), cursor(b)) })
+	list.Tokens = slices.DeleteFunc(list.Tokens, func(t inspect.TokenRow) bool { return cursor(t) <= after })
+	if len(list.Tokens) > inspect.MostRows {
+		list.Tokens = list.Tokens[:inspect.MostRows]
+		list.Next = cursor(list.Tokens[len(list.Tokens)-1])
+	}
+	return list, nil
+}
+
+func deprecationsOf(q *question) (inspect.DeprecationList, error) {
+	return q.Data.Deprecations(q.Context())
+}
+
+func pullsOf(q *question) (inspect.PullRequestList, error) { return q.Data.PullRequests(), nil }
+
+func pullOf(q *question) (inspect.PullRequest, error) {
+	number, err := strconv.Atoi(q.PathValue("number"))
+	if err != nil {
+		return inspect.PullRequest{}, fmt.Errorf("%w: a pull request has a number", ErrNotFound)
+	}
+	return q.Data.PullRequest(number)
+}
+
+func outagesOf(q *question) (OutageList, error) {
+	s := q.Data.Status()
+	return OutageList{inspect.Version, s.At, s.Started, s.Outages}, nil
+}
+
+func credentialsOf(q *question) (CredentialList, error) {
+	s := q.Data.Status()
+	return CredentialList{inspect.Version, s.At, s.Budget, s.Queue, append([]inspect.Credential{}, s.Work.Credentials...)}, nil
+}
