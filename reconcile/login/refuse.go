@@ -62,7 +62,7 @@ func (g *Guard) noRole(who Identity) Refusal {
 }
 
 // showEnd is the page of logging out.
-func (g *Guard) showEnd(w http.ResponseWriter, _ *http.Request, in bool) {
+func (g *Guard) showEnd(w http.ResponseWriter, in bool) {
 	guardHeaders(w)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = pages.ExecuteTemplate(w, "end", struct { // whoever hung up needs no answer
