@@ -50,6 +50,8 @@ func TestOIDCForPrograms(t *testing.T) {
 	}
 	f.browser().send(http.MethodPost, "/actions/hold").want(t, 401)
 	f.browser().get("/assets/page.css").want(t, 200) // a page of the login may need it
+	f.browser().send(http.MethodPost, "/assets/page.css").want(t, 401)
+	f.browser().get("/assets/..%2fzones", "Accept", "*/*").want(t, 401)
 	if f.issuer.Asked("/authorize") > 0 {
 		t.Error("a program was sent to log in")
 	}
@@ -71,7 +73,7 @@ func TestClaims(t *testing.T) {
 		"an object":       {map[string]any{"email": "ada@example.com", "groups": map[string]any{"ops": true}}, 403, "neither a list of texts nor a text"},
 		"no name":         {map[string]any{"sub": "1"}, 403, "has no claim &#34;email&#34;"},
 		"name no text":    {map[string]any{"email": []string{"ada@example.com"}}, 403, "is no text"},
-		"empty name":      {map[string]any{"email": ""}, 403, "the name is empty"},
+		"empty name":      {map[string]any{"email": ""}, 403, "name is empty"},
 		"everyone":        {map[string]any{"email": "*"}, 403, "stands for everyone"},
 		"markup":          {map[string]any{"email": "<b>@example.com"}, 200, "viewer oidc:<b>@example.com"},
 		"two lines":       {map[string]any{"email": "ada@example.com\nlevel=INFO"}, 403, "cannot be printed"},
@@ -292,7 +294,7 @@ func TestNoRole(t *testing.T) {
 	f.reload(func(c *login.Config) { c.Roles = everyone()[1:] })
 	f.issuer.Set(func(i *logintest.Issuer) { i.Claims["groups"] = []string{"<staff>"} })
 	b := f.browser()
-	b.get("/").want(t, 403, "you are oidc:ada@example.com", "web.roles", "&#34;ada@example.com&#34;", "or its groups one of yours", `href="/logout"`)
+	b.get("/").want(t, 403, "You are oidc:ada@example.com", "web.roles", "&#34;ada@example.com&#34;", "or its groups one of yours", `href="/logout"`)
 	b.get("/logout").want(t, 200, `<form method="post" action="/logout">`)
 	if !strings.Contains(f.logged(), "outcome=no_role person=oidc:ada@example.com address=127.0.0.1") {
 		t.Errorf("the log:\n%s", f.logged())
