@@ -14,7 +14,7 @@ import (
 type axis struct{ from, to time.Time }
 
 // Axis is the span that shows some moments and now, each with some room beside it. At most
-// two years before and after now are shown.
+// five years before and after now are shown.
 func (v view) Axis(moments ...time.Time) axis {
 	a := axis{v.Now, v.Now}
 	for _, t := range moments {
@@ -26,7 +26,7 @@ func (v view) Axis(moments ...time.Time) axis {
 			a.to = t
 		}
 	}
-	a.from, a.to = later(a.from, v.Now.AddDate(-2, 0, 0)), earlier(a.to, v.Now.AddDate(2, 0, 0))
+	a.from, a.to = later(a.from, v.Now.AddDate(-5, 0, 0)), earlier(a.to, v.Now.AddDate(5, 0, 0))
 	room := max(a.to.Sub(a.from)/20, 24*time.Hour)
 	return axis{a.from.Add(-room), a.to.Add(room)}
 }
@@ -55,7 +55,8 @@ func percent(p float64) string { return fmt.Sprintf("%.2f%%", p) }
 // bar is a time on an axis: from X, as wide as Width, and today.
 type bar struct {
 	X, Width, Today string
-	Class           string // over, soon, open
+	Point           bool   // it is a moment, and has no width
+	Class           string // over, soon, later, open
 	Tick            string // empty: none
 	Label           string
 }
@@ -79,7 +80,7 @@ func (v view) bar(a axis, from, to, tick time.Time) bar {
 	if !from.IsZero() {
 		start = min(a.at(from), end)
 	}
-	b.X, b.Width = percent(start), percent(max(end-start, 0.5))
+	b.X, b.Width, b.Point = percent(start), percent(end-start), end-start < 0.5
 	if !tick.IsZero() {
 		b.Tick = percent(a.at(tick))
 	}
