@@ -43,7 +43,7 @@ func (a *actions) Approve(ctx context.Context, who login.Person, id edge.Scope, 
 		return "", err
 	}
 	heart.Heed()
-	a.log.Info("a person approves a change", "zone", zone.Key, "digest", digest, "by", who.Name)
+	a.tell(reconcile.ActionApprove, zone.Key, who)
 	return "the change of " + cli.OneLine(zone.Key) + " is approved", nil
 }
 
