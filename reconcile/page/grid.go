@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -189,10 +188,8 @@ func described(outcomes []inspect.Outcome) string {
 
 func countsText(zones int, counts map[inspect.Outcome]int) string {
 	text := inspect.Count(zones, "zone", "zones")
-	all := inspect.Outcomes()
-	slices.Reverse(all)
 	join := ": "
-	for _, o := range all {
+	for _, o := range severeFirst() {
 		if n := counts[o]; n > 0 {
 			text += fmt.Sprintf("%s%d %s", join, n, inspect.Words(o))
 			join = ", "

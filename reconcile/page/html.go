@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ const mostReasons = 6
 
 var functions = template.FuncMap{
 	"asset":    func(name string) string { return assetPath + assets[name].hashed },
+	"brief":    brief,
 	"capital":  capital,
 	"count":    inspect.Count,
 	"first":    func(all []inspect.Because) []inspect.Because { return all[:min(len(all), mostReasons)] },
@@ -138,11 +140,21 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// mostBrief is how much of a reason a list shows, in characters; the page of a zone has all.
+const mostBrief = 240
+
+// brief is a text for a list.
+func brief(text string) string {
+	text = visible.Text(text)
+	if runes := []rune(text); len(runes) > mostBrief {
+		return string(runes[:mostBrief-1]) + "…"
+	}
+	return text
+}
+
 func severeFirst() []inspect.Outcome {
 	all := inspect.Outcomes()
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
-	}
+	slices.Reverse(all)
 	return all
 }
 
