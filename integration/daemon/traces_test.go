@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/ssh"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
 	"github.com/seawall-dev/seawall/integration/harness"
@@ -22,10 +27,16 @@ func TestTraces(t *testing.T) {
 	p := harness.StartPlatform(t, harness.Fleet(1))
 	s := harness.NewService(t, p, harness.ServiceConfig{})
 	collector, in := harness.StartCollector(t), newInbox(t)
-	s.Configure(s.Config.Text(s) + collector.Config(s) + in.route(s))
-	commit := s.Repo.Commit("edge.cue", harness.Declare(1, 25))
+	s.Write("tokens", p.TokensToken.Reveal()+"\n")
+	sign(s)
+	s.Configure(s.Config.Text(s) + collector.Config(s) + in.route(s) + fmt.Sprintf(
+		"credentials: tokens: file: %q\nsinks: ci: file: root: %q\nsource: verify: ssh: %q\n",
+		filepath.Join(s.Dir, "tokens"), filepath.Join(s.Dir, "sink"), filepath.Join(s.Dir, "signers")))
+	commit := s.Repo.Commit("edge.cue", harness.Declare(1, 25)+harness.DeclareTokens("ci-dns")[len("package edge\n"):])
+	harness.Run(t, nil, "token", "init", "--config", s.ConfigFile()).Want(t, 0)
 	s.Start()
 	s.Poll("the commit is live", func() bool { return p.Threshold(mem.FleetZone(1)) == 25 })
+	s.Poll("the token is there", func() bool { return len(s.Logged("token written")) > 0 })
 	bad := s.Repo.Commit("edge.cue", "package edge\n\nbroken: {")
 	s.Poll("a notification was sent", func() bool { return in.has("commit/"+bad, "begins") })
 	s.Poll("it is logged", func() bool { return len(s.Logged("a notification was sent")) > 0 })
@@ -53,6 +64,9 @@ func TestTraces(t *testing.T) {
 			t.Errorf("%s of the zone is %q, want %q", key, zone.Attributes[key], want)
 		}
 	}
+	if span := collector.Find("git.verify", "", ""); span == nil || !collector.Within(span, collector.Find("git.fetch", "seawall.commit", commit)) {
+		t.Errorf("the check of signatures is not in the fetch: %+v", span)
+	}
 	for _, name := range []string{"zone.read", "zone.plan", "zone.guard", "zone.write", "zone.prove"} {
 		if span := collector.Find(name, "", ""); span == nil || span.Parent != zone.ID {
 			t.Errorf("%s is not in the work on the zone: %+v", name, span)
@@ -71,11 +85,32 @@ func TestTraces(t *testing.T) {
 	if span := collector.Find("notification", "seawall.route", "ops"); span == nil || !collector.Within(collector.Find("notification.call", "", ""), span) {
 		t.Errorf("no span of the notification: %+v", span)
 	}
-	secrets := redacttest.For(p.RulesetsToken.Reveal(), harness.CollectorKey, "/hooks/in-the-path", "a-key-of-the-tests-alone-0001")
+	tokens := collector.Find("tokens", "seawall.commit", commit)
+	if line := s.Logged("token written")[0]; tokens == nil || line["trace_id"] != tokens.Trace || !collector.Within(collector.Find("sink.deliver", "seawall.sink", "ci"), tokens) {
+		t.Errorf("the work on the token is not in a trace of its own: %+v, %v", tokens, line)
+	}
+	all := []string{p.RulesetsToken.Reveal(), p.TokensToken.Reveal()}
+	for _, token := range p.Platform.Tokens() {
+		all = append(all, token.Value)
+	}
+	secrets := redacttest.For(append(all, harness.CollectorKey, "/hooks/in-the-path", "a-key-of-the-tests-alone-0001")...)
 	if found := secrets.In(collector.Received()); found != "" {
 		t.Errorf("the traces have %s", found)
 	}
 	wantDocumented(t, collector)
+}
+
+// sign has all commits of a service's repository signed by a key, which the file signers
+// names.
+func sign(s *harness.Service) {
+	key := gittest.NewKey(s.T)
+	public := string(ssh.MarshalAuthorizedKey(key.Public))
+	s.Write("ana", key.PEM)
+	s.Write("ana.pub", public)
+	s.Write("signers", `ana@example.com namespaces="git" `+public)
+	s.Repo.Git("config", "gpg.format", "ssh")
+	s.Repo.Git("config", "user.signingkey", filepath.Join(s.Dir, "ana"))
+	s.Repo.Git("config", "commit.gpgsign", "true")
 }
 
 // wantDocumented holds the table of spans to those that were received.

@@ -107,8 +107,9 @@ func TestRedactionEverywhere(t *testing.T) {
 	r.Write("password", password)
 	r.Write("tokens", r.Platform.TokensToken.Reveal())
 	rest := r.text()[strings.Index(r.text(), "forge: "):]
-	r.Configure(r.Config.Text(r.Service) + rest + fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: %s\n", filepath.Join(r.Dir, "tokens"), echoingSink))
-	secrets := []string{r.Platform.RulesetsToken.Reveal(), r.Platform.TokensToken.Reveal(), r.forge.Token, hookSecret, password}
+	collector := harness.StartCollector(t)
+	r.Configure(r.Config.Text(r.Service) + rest + collector.Config(r.Service) + fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: %s\n", filepath.Join(r.Dir, "tokens"), echoingSink))
+	secrets := []string{r.Platform.RulesetsToken.Reveal(), r.Platform.TokensToken.Reveal(), r.forge.Token, hookSecret, password, harness.CollectorKey}
 
 	changed := strings.Replace(harness.Declare(3, 25), "waf: core: threshold", `waf: core: expression: "true", waf: core: threshold`, 1)
 	r.Repo.Commit("edge.cue", changed+harness.DeclareTokens("ci-dns", "deploy", "metrics")[len("package edge\n"):])
@@ -156,6 +157,12 @@ func TestRedactionEverywhere(t *testing.T) {
 	say("status", "status -o json", "why zone-00001.example", "why zone-00002.example", "why zone-00003.example")
 	r.Signal(syscall.SIGTERM)
 	r.WantEnd(0)
+	clean("traces", collector.Received())
+	for _, name := range []string{"review", "review.plan", "forge.call", "tokens", "tokens.write", "platform.call", "zone.write"} {
+		if collector.Find(name, "", "") == nil {
+			t.Errorf("there is no span %s", name)
+		}
+	}
 	say("history", "history -o json", "token list", "doctor", "plan -o json", "plan -o markdown", "apply", "apply --log-level debug --log-format text")
 	if soak.On { // as in a plan
 		say("plan", "apply -o json", "apply -o markdown")
@@ -171,7 +178,7 @@ func TestRedactionEverywhere(t *testing.T) {
 }
 
 // mustEcho are what certainly quotes a server.
-var mustEcho = []string{"comment", "the saved plan", "plan", "plan --out", "plan -o json", "plan -o markdown", "why zone-00002.example", "history", "the daemon", "apply"}
+var mustEcho = []string{"comment", "traces", "the saved plan", "plan", "plan --out", "plan -o json", "plan -o markdown", "why zone-00002.example", "history", "the daemon", "apply"}
 
 func said(o harness.Outcome) []byte { return []byte(o.Stdout + o.Stderr) }
 

@@ -15,6 +15,7 @@ import (
 type Generation struct {
 	State desired.State
 
+	size   guard.Size // how much it declares
 	places map[edge.Scope]place
 	labels map[edge.Scope]guard.Labels
 	prints map[edge.Scope]string
@@ -30,7 +31,7 @@ type place struct{ account, zone, number int }
 func newGeneration(state desired.State, before *Generation) *Generation {
 	n := state.Zones()
 	g := &Generation{
-		State: state, places: make(map[edge.Scope]place, n),
+		State: state, size: sizeOf(state), places: make(map[edge.Scope]place, n),
 		labels: make(map[edge.Scope]guard.Labels, n), prints: make(map[edge.Scope]string, n),
 	}
 	known := map[edge.Scope]string{}
@@ -92,9 +93,7 @@ func (g *Generation) Zones() iter.Seq[edge.Scope] {
 	}
 }
 
-// size is how much it declares.
-func (g *Generation) size() guard.Size { return sizeOf(g.State) }
-
+// sizeOf is how much a state declares.
 func sizeOf(s desired.State) guard.Size {
 	return guard.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens), Others: s.Others()}
 }

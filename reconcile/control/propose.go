@@ -110,7 +110,7 @@ func (c *Control) updateWaves(ctx context.Context) error {
 func (s *state) acceptance(next *Generation, d Decision) reconcile.Acceptance {
 	m := s.remember(next)
 	a := reconcile.Acceptance{
-		Commit: next.State.Commit, Size: next.size(), Declared: next.declaration, Earlier: next.earlier, Given: d.Due, Memory: &m.record,
+		Commit: next.State.Commit, Size: next.size, Declared: next.declaration, Earlier: next.earlier, Given: d.Due, Memory: &m.record,
 		Gone: s.zones.undeclared(next), Keep: Keeps(s.zones.prunable(), next.State),
 	}
 	touched := make(map[edge.Scope]bool, len(d.Due))

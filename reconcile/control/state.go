@@ -118,7 +118,7 @@ func (s *state) activeHolds() []diff.Hold { return s.holds.active(s.current.Load
 
 // facts are what guards need to know of anything.
 func (s *state) facts(g *Generation) guard.Facts {
-	now, size := s.now(), g.size()
+	now, size := s.now(), g.size
 	return guard.Facts{
 		Before: size, After: size, Shrink: s.guards.Shrink, // a commit that shrank too much is not in force
 		Now: now, CheckSink: s.checkSink, Zones: g.labels, LabelsBefore: s.zones.memory.under, Accounts: s.zones.memory.accounts, Base: s.limits.commitBase,

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -210,4 +211,19 @@ func BenchmarkNeedPerson10000(b *testing.B) {
 			_ = f.heart.view().zones()
 		}
 	})
+}
+
+// BenchmarkSteadyLook looks at a zone that agrees, as the sweep does, without traces.
+func BenchmarkSteadyLook(b *testing.B) {
+	f := newBenchFleet(b)
+	f.open(b)
+	f.prove(b)
+	work, id := f.heart.zones[0], mem.FleetZone(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		item := queue.Item[edge.Scope]{Key: id, Priority: queue.Sweep, Reason: "its turn"}
+		if again := work.work(b.Context(), item); again != nil && again.Priority != queue.Sweep {
+			b.Fatalf("it comes again: %+v", again)
+		}
+	}
 }

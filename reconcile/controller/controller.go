@@ -16,6 +16,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -53,6 +54,9 @@ type Config struct {
 	// shortest between two sweeps; zero is not known.
 	Sweep    cron.Schedule
 	Interval time.Duration
+	// Tick is how often the ledger is asked what people and other processes have put there;
+	// zero is once a second. A test of many days asks less often.
+	Tick     time.Duration
 	Requests reconcile.Requests // nil counts none
 
 	Deprecations reconcile.Deprecations // nil says nothing
@@ -131,7 +135,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
 	c.ticks = &ticks{
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
-		outages: config.Outages, asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began, shown: &c.parts,
+		outages: config.Outages, every: cmp.Or(config.Tick, tickEvery), asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began, shown: &c.parts,
 	}
 	c.rulesets = &rulesetLoop{
 		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports,

@@ -25,16 +25,21 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 func TestMain(m *testing.M) {
+	remove := func() {}
 	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
 		_ = flag.Set("rapid.checks", "10")
+		remove = must.InMemory()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 // The crash model: generated fleets and histories, with the real client, budget, ledger,

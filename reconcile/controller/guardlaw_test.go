@@ -268,6 +268,7 @@ func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string)
 	seed.Accounts = append(seed.Accounts, mem.SeedAccount{ID: accountB, Rulesets: seed.Accounts[0].Rulesets})
 	f := fixtureOn(t, mem.Config{Seed: seed, Profile: mem.Extended, Now: time.Now})
 	f.Sweep, f.Interval, f.Guards = cron.Every(lawInterval), lawInterval, guards
+	f.Tick = soon - time.Second // most time passes in these
 	l := &lawRun{fixture: f, path: path, author: newAuthor(), oracle: newGuardOracle(h.Guard, f.Platform)}
 	l.oracle.commit = func() string { return f.control.Accepted() }
 	l.tokens = &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -8,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // accepted is the look at git in which the newest commit was accepted. The work on zones
@@ -97,5 +99,19 @@ func tellDecided(span trace.Span, p reconcile.Proposal, d control.Decision, err 
 	}
 	span.Text(trace.Outcome, outcome)
 	span.Text(trace.Commit, p.Commit)
+	span.End(err)
+}
+
+// tellTokens ends the span of the work on tokens.
+func tellTokens(span trace.Span, g *control.Generation, o token.Outcome) {
+	if !span.Recorded() {
+		return
+	}
+	span.Text(trace.Commit, g.State.Commit)
+	span.Count(trace.Changes, len(o.Plan.Changes))
+	err := o.Err
+	for _, r := range o.Results {
+		err = cmp.Or(err, r.Err)
+	}
 	span.End(err)
 }

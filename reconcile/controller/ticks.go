@@ -24,6 +24,7 @@ type ticks struct {
 	retries *retries
 	reports *reports
 	outages *outage.Tracker
+	every   time.Duration
 	asked   <-chan os.Signal // asks for a look at every zone now
 	poked   reconcile.Pokes  // a person has put something on record
 	began   time.Time
@@ -33,7 +34,8 @@ type ticks struct {
 	last  glance
 }
 
-// tickEvery is how often control is asked what time and people have brought.
+// tickEvery is how often control is asked what time and people have brought, unless the
+// configuration says otherwise.
 const tickEvery = time.Second
 
 // sweptEvery is how often it is recorded how far the sweep has come.
@@ -59,7 +61,7 @@ func (t *ticks) sweptUntil(now time.Time) time.Time {
 
 // run asks for that until ctx ends.
 func (t *ticks) run(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
+	ticker := time.NewTicker(t.every)
 	defer ticker.Stop()
 	last, swept := "", time.Now()
 	for {

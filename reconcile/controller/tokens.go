@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -87,10 +88,12 @@ func (l *tokenLoop) due(ctx context.Context, g *control.Generation, item queue.I
 
 // look looks at the tokens, with the rotation that a person asks for, and returns what became
 // of them, and when to look again at the latest.
-func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation) (token.Outcome, time.Time) {
+func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation) (o token.Outcome, again time.Time) {
 	began := time.Now()
+	ctx, span := trace.Start(ctx, trace.Tokens)
+	defer func() { tellTokens(span, g, o) }()
 	scope := token.Scope{Commit: g.State.Commit, Tokens: g.State.Tokens, Accounts: g.State.Accounts, Rotate: r.From}
-	o := l.work.Work(ctx, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
+	o = l.work.Work(ctx, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
 		plan = l.control.GuardTokens(g, plan, l.work.Unkept())
 		return plan, r.Expected(plan)
 	})

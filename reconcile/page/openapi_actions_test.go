@@ -54,7 +54,7 @@ func describeActions(t *testing.T, s *schemas, paths object) {
 			properties[member], _ = members.Get(member)
 		}
 		body := object{"schema": object{"type": "object", "properties": properties, "required": a.Takes, "additionalProperties": false}, "example": order.example}
-		responses := failures("400", "401", "403", "404", "409", "413", "415", "500")
+		responses := failures("400", "401", "403", "404", "409", "413", "415", "500", "503")
 		responses["200"] = value(answer)
 		paths["/api/v1/actions/"+a.Name] = object{"post": object{
 			"operationId": operationID("/api/v1/actions/" + strings.ReplaceAll(a.Name, "-", "/"))[len("get"):], "summary": order.summary, "responses": responses,

@@ -109,6 +109,7 @@ func problemResponses(t *testing.T, h http.Handler, schema string) object {
 		"413": "The body is too large.",
 		"415": "The body is not JSON, or does not say so.",
 		"500": "The daemon could not answer; its log says why.",
+		"503": "The daemon starts or ends, and takes no orders now.",
 	} {
 		content := object{"schema": ref("schemas", schema)}
 		if path, ok := map[string]string{"400": "/zones?outcom=refused", "404": "/zones/none"}[status]; ok {

@@ -23,7 +23,6 @@
 package token
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,10 +170,7 @@ func (o Outcome) About(key string) reconcile.Report {
 }
 
 // Work does the whole item. A guard that agrees to everything is nil.
-func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) (done Outcome) {
-	ctx, span := trace.Start(ctx, trace.Tokens)
-	span.Text(trace.Commit, scope.Commit)
-	defer func() { done.tell(span) }()
+func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
 	within, reading := trace.Start(ctx, trace.ReadTokens)
 	live, lookErr := w.Prepare(within, scope)
 	reading.End(lookErr)
@@ -198,19 +194,6 @@ func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) (done Outco
 	writing.End(outcome.Err)
 	outcome.Err = errors.Join(lookErr, outcome.Err)
 	return outcome
-}
-
-// tell ends the span of the work.
-func (o Outcome) tell(span trace.Span) {
-	if !span.Recorded() {
-		return
-	}
-	span.Count(trace.Changes, len(o.Plan.Changes))
-	err := o.Err
-	for _, r := range o.Results {
-		err = cmp.Or(err, r.Err)
-	}
-	span.End(err)
 }
 
 // Plan compares what is declared with what is known of tokens. It has passed no

@@ -1,0 +1,29 @@
+package must
+
+import (
+	"os"
+	"syscall"
+)
+
+// memory is where Linux has files that are in memory alone, and memoryRoom how much has to
+// be free there, in bytes.
+const (
+	memory     = "/dev/shm"
+	memoryRoom = 1 << 30
+)
+
+// InMemory keeps the temporary files of a test binary in memory, if there is room: who writes
+// to a ledger thousands of times would mostly wait for the disk. What a process has written
+// is there after it was killed, as on a disk. It is for TestMain, before all else.
+func InMemory() (remove func()) {
+	nothing := func() {}
+	var free syscall.Statfs_t
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memory, &free) != nil || free.Bavail*uint64(free.Bsize) < memoryRoom {
+		return nothing
+	}
+	dir, err := os.MkdirTemp(memory, "seawall-test-")
+	if err != nil || os.Setenv("TMPDIR", dir) != nil {
+		return nothing
+	}
+	return func() { _ = os.RemoveAll(dir) }
+}
