@@ -10,6 +10,19 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
+// SchemaPages selects a page from the end by what its entries are about, and counts what was
+// written for commits, without reading other bodies. What became of a write stands beside its
+// number. What corrects drift or puts back is not the work of the commit that it names. The
+// indexes are of expressions, since to add a column reads each row once more.
+const SchemaPages = `
+CREATE INDEX history_scope ON history (json_extract(body, '$.subject.zone_id')) WHERE json_extract(body, '$.subject.zone_id') IS NOT NULL;
+DROP INDEX history_write;
+CREATE INDEX history_result ON history (write, number, json_extract(body, '$.result.outcome')) WHERE write IS NOT NULL;
+CREATE INDEX history_accepted ON history (number) WHERE json_extract(body, '$.kind') = 'commit';
+CREATE INDEX history_written ON history ("commit", json_extract(body, '$.subject.zone_id'), json_extract(body, '$.result.outcome'))
+	WHERE json_extract(body, '$.kind') = 'write' AND coalesce(json_extract(body, '$.trigger'), '') NOT IN ('sweep', 'revert');
+`
+
 // Page returns entries as [reconcile.HistoryPages] says.
 func Page(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter) (entries []reconcile.Entry, earlier bool, err error) {
 	var commits []any
