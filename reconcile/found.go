@@ -9,7 +9,7 @@ func (e Entry) Found() (Entry, bool) {
 		return Entry{}, false
 	}
 	found := Entry{
-		Kind: EntryFound, Action: ActionChanged, Trigger: e.Trigger, Subject: e.Subject, Direction: opposite[e.Direction],
+		Kind: EntryFound, Action: ActionChanged, Trigger: e.Trigger, Subject: e.Subject, Direction: e.Undoing,
 		Members: make([]MemberChange, len(e.Members)),
 	}
 	for i, m := range e.Members {
@@ -18,7 +18,7 @@ func (e Entry) Found() (Entry, bool) {
 	return found, true
 }
 
-// opposite is the direction of what a change corrects.
+// opposite is the direction of what the change of a member corrects.
 var opposite = map[diff.Direction]diff.Direction{
 	diff.Strengthens: diff.Weakens, diff.Weakens: diff.Strengthens, diff.Neutral: diff.Neutral,
 }

@@ -44,6 +44,9 @@ type Entry struct {
 	// Seen is, of a write that is about to be recorded, the version of the entry point that
 	// it was worked out from; empty where there is none. It is not kept.
 	Seen string `json:"-"`
+	// Undoing is the direction of what was changed without Seawall, of a write that is about
+	// to be recorded and corrects it. It is not kept.
+	Undoing diff.Direction `json:"-"`
 	// Checkpoint is where the chain begins, in an entry of kind [EntryCheckpoint].
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Gap is what is missing, in an entry of kind [EntryGap]; Accepts are the entries of this
@@ -233,9 +236,12 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 		Kind: EntryWrite, Action: string(c.Action()), Trigger: trigger, Asked: asked, Subject: SubjectOf(c), Direction: c.Direction,
 		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)), Seen: c.Do().Seen(),
 	}
+	undone := make([]diff.Direction, len(c.Fields))
 	for i, f := range c.Fields {
+		undone[i] = opposite[f.Direction]
 		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path], Note: f.NoteText()}
 	}
+	e.Undoing = diff.Combine(undone...)
 	return e
 }
 

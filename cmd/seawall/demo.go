@@ -41,7 +41,7 @@ how the simulated platform answers the same call before and after its end.`,
 			switch {
 			case serve:
 				dir := append(args, demo.DefaultFolder)[0]
-				return demo.Serve(cmd.Context(), t, dir, func(ctx context.Context, config string, serving func(address string)) error {
+				return demo.Serve(cmd.Context(), t, dir, func(ctx context.Context, config string, serving func(page string)) error {
 					return daemon.Serve(ctx, t, setup.Options{Config: config, LogFormat: "auto", LogLevel: "info"}, serving)
 				})
 			case calendar:

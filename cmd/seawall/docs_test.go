@@ -67,6 +67,8 @@ var generators = map[string]func(*testing.T) string{
 	"effects": effectsDoc,
 	"tokens":  tokenDoc,
 	"log":     logDoc,
+	"api":     apiDoc,
+	"actions": actionDoc,
 
 	"deprecations": deprecationDoc,
 }

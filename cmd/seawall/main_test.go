@@ -170,6 +170,7 @@ func runScripts(t *testing.T, files []string) {
 			"end":        endDaemon,
 			"until":      untilSays,
 			"listening":  listening,
+			"cert":       writeCertificate,
 			"tty":        ttyCommand,
 			"writes":     awaitWrites,
 			"fleet":      fleetCommand,

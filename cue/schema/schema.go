@@ -56,7 +56,7 @@ const Root = "/seawall/"
 // declares, so that a folder would pay for the configuration too.
 var parts = map[string][]string{
 	"#Desired":   {"desired.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"},
-	"#Config":    {"config.cue", "accounts.cue", "guards.cue", "words.cue"},
+	"#Config":    {"config.cue", "web.cue", "accounts.cue", "guards.cue", "words.cue"},
 	"#Published": {calendarFile, "deprecations.cue", "words.cue"},
 }
 

@@ -15,12 +15,12 @@ import (
 // trick is a text that is a script where it is taken for HTML.
 const trick = `<img src=x onerror="document.title='taken'">`
 
-// withLogin has a proxy say who people are: ada is an operator, and others may read.
+// withLogin has a proxy say who people are: grace is an operator, and others may read.
 const withLogin = `
 web: {
 	login: proxy: from: ["127.0.0.1/32"]
 	roles: {
-		operators: {role: "operator", users: ["proxy:ada"]}
+		operators: {role: "operator", users: ["proxy:grace"]}
 		readers: {role: "viewer", groups: ["readers"]}
 	}
 }
@@ -43,7 +43,7 @@ func TestOperatorAtWork(t *testing.T) {
 	first, second := mem.FleetZone(1), mem.FleetZone(2)
 	s.Poll("the fleet is as declared", func() bool { return p.Threshold(first) == 30 && p.Threshold(second) == 30 })
 
-	b := open(t, "http://"+s.Address(), look{headers: map[string]string{"X-Forwarded-User": "ada"}})
+	b := open(t, "http://"+s.Address(), look{headers: map[string]string{"X-Forwarded-User": "grace"}})
 	b.visit(zonePath(first))
 	b.until(reads("in sync"))
 	if !strings.Contains(b.text(), trick) || strings.Contains(eval[string](b, "document.title"), "taken") {
@@ -79,7 +79,7 @@ func zonePath(scope edge.Scope) string { return "/zones/" + scope.Text() }
 // fill types a text into a field.
 func (b *tab) fill(field, text string) {
 	b.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.SetValue(chromedp.CSS(field), text)); err != nil {
+	if err := chromedp.Do(b.ctx, chromedp.SendKeys(chromedp.CSS(field), text)); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -179,7 +179,10 @@ func eval[T any](b *tab, expression string) T {
 // until waits until an expression in JavaScript is true.
 func (b *tab) until(expression string) {
 	b.Helper()
-	b.waitFor(expression, func() bool { return eval[bool](b, expression) })
+	b.waitFor(expression, func() bool {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
+		return err == nil && is // else another page is just being opened
+	})
 }
 
 func (b *tab) waitFor(what string, done func() bool) {

@@ -15,6 +15,9 @@ const (
 // answered gives the answer that a person gives on a terminal.
 var answered = []string{"seawall revert --", "seawall revert --yes --"}
 
+// withCertificate is why a command is not run that sends a client certificate.
+const withCertificate = "tests of reconcile/login and of actions send such requests"
+
 // calls are inputs of seawall deprecations check: programs with calls of which some have
 // ended.
 const calls = `mkdir src scripts infra &&
@@ -81,6 +84,15 @@ var commandPages = map[string]commandPage{
 			"seawall deprecations check --dir . --at 2027-01-01":                      {says: "no deprecated feature is in use"},
 		},
 	},
+	"docs/api.md": {before: "systemctl start seawall && in_sync", commands: map[string]shown{
+		"curl -s http://127.0.0.1:8710/api/v1/status":                                                                                                                       {says: `"mode": ?"apply"`},
+		"curl -s http://127.0.0.1:8710/api/v1/zones/00000000000000000000000000000a01":                                                                                       {says: `"zone": ?"shop.example"`},
+		"curl -s 'http://127.0.0.1:8710/api/v1/zones?outcom=refused'":                                                                                                       {says: `there is no parameter \\"outcom\\"`},
+		"timeout 5 curl -sN http://127.0.0.1:8710/events":                                                                                                                   {code: 124, says: "event: changed\ndata: {\"version\":\\d+}"},
+		"curl --cert ci.pem --key ci.key https://seawall.example/api/v1/zones":                                                                                              {not: withCertificate},
+		`curl --cert ci.pem --key ci.key --json '{"zones": ["00000000000000000000000000000a01"]}' https://seawall.example/api/v1/actions/read`:                              {not: withCertificate},
+		`curl --cert ci.pem --key ci.key --json '{"zone": "00000000000000000000000000000a01", "for": "2h", "reason": "INC-1"}' https://seawall.example/api/v1/actions/hold`: {not: withCertificate},
+	}},
 	"docs/operations.md": {before: "systemctl start seawall && in_sync"},
 	"docs/sinks.md": {commands: map[string]shown{
 		"kubectl -n apps label secret dns app.kubernetes.io/managed-by=seawall": {not: "make real: TestKubernetesSink labels a Secret"},

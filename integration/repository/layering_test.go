@@ -256,6 +256,11 @@ var rules = []rule{
 		caught: [2]string{"./cmd/seawall", "github.com/hashicorp/vault/api"},
 	},
 	{
+		from: []string{"./..."}, but: []string{"./reconcile/login"}, forbid: []string{"github.com/coreos/go-oidc/...", "golang.org/x/oauth2/..."},
+		reason: "only the login asks a provider who people are",
+		caught: [2]string{"./reconcile/page", "github.com/coreos/go-oidc/v3/oidc"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./edge/trace", "./cmd/seawall/internal/setup", "./integration/harness"}, forbid: []string{"go.opentelemetry.io/..."},
 		reason: "what a span may say is one package's, so that no address or header gets into one",
 		caught: [2]string{"./edge/client", "go.opentelemetry.io/otel/trace"},
@@ -271,7 +276,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./integration/harness"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript", "github.com/getkin/...", "github.com/invopop/...",
 		},
 		reason: "what is for tests stays out of the binary",

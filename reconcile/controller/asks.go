@@ -1,13 +1,13 @@
 package controller
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -112,24 +112,26 @@ func (c *Controller) Labels(id edge.Scope) inspect.ZoneLabels {
 	return inspect.ZoneLabels{Declared: declared, Proved: proved}
 }
 
-// CommitWork reports whether a zone's declaration was not proved there yet: what differs is
-// because of a commit.
-func (c *Controller) CommitWork(id edge.Scope) bool {
-	g := c.control.Current()
-	return g != nil && g.Declares(id) && c.control.CommitWork(g, id)
-}
-
-// Waits reports whether a change of a zone waits, since the last look at it, until a person
-// approves a digest.
-func (c *Controller) Waits(id edge.Scope, digest string) bool {
-	r, declared := c.fleet.of(id)
-	if !declared || !r.looked || r.last.notable == nil || digest == "" {
-		return false
+// Waits reports whether changes of a zone wait now until a person approves a digest, and whether
+// a commit asks for them: else they correct drift.
+func (c *Controller) Waits(id edge.Scope, digest string) (waits, byCommit bool) {
+	v := c.view()
+	if v.g == nil || !v.g.Declares(id) {
+		return false, false
 	}
-	for _, d := range r.last.notable.decisions {
-		if d.Approve == digest && (d.Guard == diff.GuardLimit || d.Guard == diff.GuardApproval) {
-			return true
+	t, _ := v.control.Task(v.g, id)
+	for _, w := range v.waiting(t) {
+		if w.Digest == digest {
+			leaves := len(w.Fields) == 0 // settings, which only a commit has a zone do
+			return true, leaves || v.control.CommitWork(v.g, id)
 		}
 	}
-	return false
+	return false, false
+}
+
+// Waited reports whether the last look at a zone has found that it waits for a digest.
+func (c *Controller) Waited(id edge.Scope, digest string) bool {
+	r, _ := c.fleet.of(id)
+	n := r.last.notable
+	return n != nil && slices.ContainsFunc(n.decisions, func(d inspect.Decision) bool { return d.Approve == digest })
 }

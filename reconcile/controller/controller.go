@@ -11,8 +11,8 @@
 // nothing.
 //
 // A commit's way is in commits.go, a zone's in zones.go, the tokens' in tokens.go; what is
-// reported of them in reports.go, and what they say when they are asked in status.go and
-// why.go. A file knows only what stands below it: no part knows the controller.
+// reported of them in reports.go; what they say when they are asked in status.go, why.go and
+// fleet.go. A file knows only what stands below it: no part knows the controller.
 package controller
 
 import (

@@ -2,6 +2,7 @@
 //
 //	Status   all of it: commit, source, zones by outcome, queue, budget   inspect.go
 //	Zone     one zone: the last decision about it, and the next look      zone.go
+//	Fleet    lists, as pages show them                                    fleet.go, live.go
 //
 // Both have a versioned JSON form with a published schema, a text form, and a verdict
 // for scripts. The daemon fills them in (reconcile/controller/snapshot.go) and serves them

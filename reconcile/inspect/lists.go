@@ -101,7 +101,7 @@ type Deprecation struct {
 	Concerns []string `json:"concerns"`
 }
 
-// PullRequestList is a page of the open pull requests with their newest reviews.
+// PullRequestList is the open pull requests with their newest reviews.
 type PullRequestList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`

@@ -17,11 +17,11 @@ import (
 func TestFoundIsOnRecordOnce(t *testing.T) {
 	l := mustOpen(t, newPath(t))
 	heal := wrote("shop")
-	heal.Trigger, heal.Direction = reconcile.TriggerSweep, diff.Strengthens
+	heal.Trigger, heal.Direction, heal.Undoing = reconcile.TriggerSweep, diff.Strengthens, diff.Weakens
 	heal.Members = []reconcile.MemberChange{{Path: "enabled", Old: json.RawMessage("false"), New: json.RawMessage("true"), Owned: true}}
 	change := diff.Change{
 		Account: "prod", Zone: "shop", Scope: edge.ZoneScope("shop"), Deployment: "core", Direction: diff.Strengthens,
-		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "r"}}, Fields: []diff.Field{{Path: "enabled", Old: false, New: true}},
+		Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Ruleset: "r"}}, Fields: []diff.Field{{Path: "enabled", Old: false, New: true, Direction: diff.Strengthens}},
 	}
 	begin := func(zone string) reconcile.Entry {
 		return reconcile.BeginEntry(reconcile.Proof{Scope: wrote(zone).Subject.Scope, Fingerprint: "f"}, "prod", zone, reconcile.Asked{Commit: "c"})

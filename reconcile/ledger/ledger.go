@@ -67,6 +67,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/outbox"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
@@ -85,6 +86,7 @@ type Ledger struct {
 
 	file     *store.File
 	standing store.Cached[reconcile.Standing]
+	written  history.Written
 }
 
 // Open opens the ledger at path for reading and writing. Where there is none it

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -133,6 +134,43 @@ func TestAcceptedCommits(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("commits %q, want %q", got, want)
 	}
+}
+
+// Counts follow what is written, at the latest after a while.
+func TestCountsFollow(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "aaaaaaa"}))
+	e := wrote("a")
+	e.Asked.Commit = "aaaaaaa"
+	var written history.Written
+	at := noon
+	count := func() (text string) {
+		must(t, l.file.ReadBeside(t.Context(), func(tx *sql.Tx) error {
+			commits, _, err := written.Accepted(t.Context(), tx, 0, 5, at)
+			text = fmt.Sprint(commits[0].Writes, " ", commits[0].Failed)
+			return err
+		}))
+		return text
+	}
+	want := func(text string) {
+		t.Helper()
+		if got := count(); got != text {
+			t.Errorf("counted %s, want %s", got, text)
+		}
+	}
+	want("0 0")
+	number, err := l.RecordWrite(t.Context(), e, nil)
+	must(t, err)
+	want("0 0") // for a moment
+	at = at.Add(time.Second)
+	want("1 0")
+	r := resultOf(number, "a", "")
+	r.Asked.Commit, r.Result.Outcome = "", reconcile.Failed // as of a token
+	must(t, l.Record(t.Context(), r))
+	at = at.Add(time.Second)
+	want("1 0")
+	at = at.Add(time.Minute)
+	want("1 1")
 }
 
 // A ledger of the version before gets what pages need, over the entries that it has.

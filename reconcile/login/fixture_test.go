@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/login"
+	"github.com/seawall-dev/seawall/reconcile/login/logintest"
 )
 
 // clock is a time that a test moves.
@@ -31,7 +32,7 @@ type fixture struct {
 	*httptest.Server
 	t        *testing.T
 	clock    *clock
-	issuer   *issuer // nil without
+	issuer   *logintest.Issuer // nil without
 	config   login.Config
 	guard    atomic.Pointer[login.Guard]
 	sessions *login.Sessions
@@ -105,10 +106,10 @@ func withIssuer(t *testing.T) *fixture {
 }
 
 func (f *fixture) addIssuer(c *login.Config) {
-	f.issuer = newIssuer(f.t, f.clock.now)
+	f.issuer = logintest.New(f.t, f.clock.now)
 	c.OIDC = &login.OIDC{
-		Issuer: f.issuer.URL, ClientID: "seawall", User: "email", Groups: "groups", Scopes: []string{"profile", "email"},
-		ClientSecret: func() (edge.Secret, error) { return edge.NewSecret("s3cret & more"), nil },
+		Issuer: f.issuer.URL, ClientID: logintest.ClientID, User: "email", Groups: "groups", Scopes: []string{"profile", "email"},
+		ClientSecret: func() (edge.Secret, error) { return edge.NewSecret(logintest.Secret), nil },
 	}
 }
 
@@ -236,4 +237,12 @@ func (f *fixture) ask(r *http.Request) int {
 	answer := httptest.NewRecorder()
 	f.guard.Load().Wrap(http.HandlerFunc(f.page)).ServeHTTP(answer, r)
 	return answer.Code
+}
+
+// ok is a value without its error, of what cannot fail in a test.
+func ok[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

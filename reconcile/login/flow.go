@@ -89,7 +89,7 @@ func (g *Guard) end(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, EndPath, http.StatusSeeOther)
 	case http.MethodGet, http.MethodHead:
 		s := g.config.Sessions.find(g.cookies.session(r), g.provider.fingerprint, false, g.config.Now())
-		g.showEnd(w, r, s != nil)
+		g.showEnd(w, s != nil)
 	default:
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		g.refuse(w, r, Refusal{Status: http.StatusMethodNotAllowed, Detail: "this address takes no " + r.Method})

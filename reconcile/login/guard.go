@@ -36,6 +36,10 @@ type Config struct {
 	// share it.
 	Sessions *Sessions
 
+	// StyleSheet is the address below /assets/ of what the few pages of the login look like;
+	// empty for none.
+	StyleSheet string
+
 	Now func() time.Time // required
 	Log *slog.Logger     // nil: nothing is logged
 	// Count is called with what became of a login; nil counts nothing.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/reconcile/login"
+	"github.com/seawall-dev/seawall/reconcile/login/logintest"
 )
 
 // modelSession is what a browser must be let in by.
@@ -67,7 +68,7 @@ func (m *model) logIn(t *rapid.T) {
 	if rapid.Bool().Draw(t, "bob") {
 		name, groups = "bob@example.com", nil
 	}
-	m.issuer.set(func(i *issuer) { i.claims = map[string]any{"sub": name, "email": name, "groups": groups} })
+	m.issuer.Set(func(i *logintest.Issuer) { i.Claims = map[string]any{"sub": name, "email": name, "groups": groups} })
 	m.people[i].get("/login")
 	if before := m.live[i]; before != nil {
 		before.out = true

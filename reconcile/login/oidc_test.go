@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/login"
+	"github.com/seawall-dev/seawall/reconcile/login/logintest"
 )
 
 // TestOIDC: a browser that opens a page is sent to log in, and comes back to this page.
@@ -21,7 +22,7 @@ func TestOIDC(t *testing.T) {
 		t.Errorf("the login has led to %s", a.at)
 	}
 	b.get("/").want(t, 200, "operator oidc:ada@example.com")
-	if n := f.issuer.asked("/token"); n != 1 {
+	if n := f.issuer.Asked("/token"); n != 1 {
 		t.Errorf("%d logins", n)
 	}
 	if log := f.logged(); !strings.Contains(log, `msg="a person has logged in" person=oidc:ada@example.com address=127.0.0.1`) || f.count(login.LoggedIn) != 1 {
@@ -49,7 +50,7 @@ func TestOIDCForPrograms(t *testing.T) {
 	}
 	f.browser().send(http.MethodPost, "/actions/hold").want(t, 401)
 	f.browser().get("/assets/page.css").want(t, 200) // a page of the login may need it
-	if f.issuer.asked("/authorize") > 0 {
+	if f.issuer.Asked("/authorize") > 0 {
 		t.Error("a program was sent to log in")
 	}
 }
@@ -84,7 +85,7 @@ func TestClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := withIssuer(t)
-			f.issuer.set(func(i *issuer) { i.claims = test.claims })
+			f.issuer.Set(func(i *logintest.Issuer) { i.Claims = test.claims })
 			f.browser().get("/").want(t, test.status, test.want)
 		})
 	}
@@ -92,9 +93,11 @@ func TestClaims(t *testing.T) {
 
 // TestForgedTokens: an ID token that is not for this login lets no one in.
 func TestForgedTokens(t *testing.T) {
-	other := newIssuer(t, time.Now)
-	alter := func(change func(map[string]any)) func(*issuer) { return func(i *issuer) { i.lie = change } }
-	for name, change := range map[string]func(*issuer){
+	other := logintest.New(t, time.Now)
+	alter := func(change func(map[string]any)) func(*logintest.Issuer) {
+		return func(i *logintest.Issuer) { i.Lie = change }
+	}
+	for name, change := range map[string]func(*logintest.Issuer){
 		"nonce":                alter(func(c map[string]any) { c["nonce"] = "another" }),
 		"no nonce":             alter(func(c map[string]any) { delete(c, "nonce") }),
 		"audience":             alter(func(c map[string]any) { c["aud"] = "another" }),
@@ -105,22 +108,24 @@ func TestForgedTokens(t *testing.T) {
 		"expired":              alter(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Second).Unix() }),
 		"never expires":        alter(func(c map[string]any) { delete(c, "exp") }),
 		"not yet":              alter(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }),
-		"no signature":         func(i *issuer) { i.forge = func(s string) string { return s[:strings.LastIndex(s, ".")+1] } },
-		"signature of another": func(i *issuer) { i.forge = func(s string) string { return resign(s, other) } },
-		"altered":              func(i *issuer) { i.forge = altered },
-		"algorithm none": func(i *issuer) {
-			i.forge = func(s string) string {
-				return part(map[string]any{"alg": "none"}) + "." + strings.Split(s, ".")[1] + "."
+		"no signature":         func(i *logintest.Issuer) { i.Forge = func(s string) string { return s[:strings.LastIndex(s, ".")+1] } },
+		"signature of another": func(i *logintest.Issuer) { i.Forge = func(s string) string { return logintest.Resign(s, other) } },
+		"altered":              func(i *logintest.Issuer) { i.Forge = logintest.Altered },
+		"algorithm none": func(i *logintest.Issuer) {
+			i.Forge = func(s string) string {
+				return logintest.Part(map[string]any{"alg": "none"}) + "." + strings.Split(s, ".")[1] + "."
 			}
 		},
-		"secret as a key":   func(i *issuer) { i.forge = func(s string) string { return hmacSigned(s, i.secret) } },
-		"no token":          func(i *issuer) { i.forge = func(string) string { return "" } },
-		"two tokens in one": func(i *issuer) { i.forge = func(s string) string { return s + "." + s } },
-		"no JWT":            func(i *issuer) { i.forge = func(s string) string { return "x" + s } },
+		"secret as a key": func(i *logintest.Issuer) {
+			i.Forge = func(s string) string { return logintest.HMACSigned(s, i.Secret) }
+		},
+		"no token":          func(i *logintest.Issuer) { i.Forge = func(string) string { return "" } },
+		"two tokens in one": func(i *logintest.Issuer) { i.Forge = func(s string) string { return s + "." + s } },
+		"no JWT":            func(i *logintest.Issuer) { i.Forge = func(s string) string { return "x" + s } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := withIssuer(t)
-			f.issuer.set(change)
+			f.issuer.Set(change)
 			b := f.browser()
 			b.get("/").want(t, 403, "does not fit this login")
 			if b.cookie("session") != "" || f.count(login.BadToken) != 1 || f.count(login.LoggedIn) != 0 {
@@ -135,9 +140,9 @@ func TestRotatedKeys(t *testing.T) {
 	f := withIssuer(t)
 	for range 3 {
 		f.browser().get("/").want(t, 200, "oidc:ada@example.com")
-		f.issuer.rotate()
+		f.issuer.Rotate()
 	}
-	if n := f.issuer.asked("/.well-known/openid-configuration"); n != 1 {
+	if n := f.issuer.Asked("/.well-known/openid-configuration"); n != 1 {
 		t.Errorf("asked %d times how it is set up", n)
 	}
 }
@@ -146,7 +151,7 @@ func TestRotatedKeys(t *testing.T) {
 func TestRotatedSecret(t *testing.T) {
 	f := withIssuer(t)
 	f.browser().get("/").want(t, 200)
-	f.issuer.set(func(i *issuer) { i.secret = "the next" })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Secret = "the next" })
 	f.browser().get("/").want(t, 503, "doctor")
 	if log := f.logged(); !strings.Contains(log, "invalid_client") || strings.Contains(log, "the code was") || strings.Contains(log, "s3cret") {
 		t.Errorf("the log:\n%s", log)
@@ -160,19 +165,19 @@ func TestRotatedSecret(t *testing.T) {
 // for each of them.
 func TestProviderDown(t *testing.T) {
 	f := withIssuer(t)
-	f.issuer.set(func(i *issuer) { i.down = true })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Down = true })
 	f.browser().get("/").want(t, 503, "goes on with its work")
 	for range 20 {
 		f.browser().get("/").want(t, 503)
 	}
-	if n := f.issuer.asked("/.well-known/openid-configuration"); n != 1 {
+	if n := f.issuer.Asked("/.well-known/openid-configuration"); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
-	f.issuer.set(func(i *issuer) { i.down = false })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Down = false })
 	f.clock.advance(6 * time.Second)
 	b := f.browser()
 	b.get("/").want(t, 200)
-	f.issuer.set(func(i *issuer) { i.down = true })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Down = true })
 	f.clock.advance(2 * time.Hour) // what it said of itself is asked again, and the old counts
 	b.get("/").want(t, 200)
 	if a := f.browser().stay().get("/login"); a.status != 303 || !strings.HasPrefix(a.header.Get("Location"), f.issuer.URL+"/authorize?") {
@@ -200,7 +205,7 @@ func TestWrongIssuer(t *testing.T) {
 // TestCallback: a callback counts once, in the browser that has begun the login, in ten minutes.
 func TestCallback(t *testing.T) {
 	f := withIssuer(t)
-	f.issuer.again = true // a provider that takes a code twice
+	f.issuer.Again = true // a provider that takes a code twice
 	begin := func() (*browser, *url.URL) {
 		b := f.browser().stay()
 		at := ok(url.Parse(b.get("/login?to=/zones").header.Get("Location")))
@@ -285,7 +290,7 @@ func TestReturn(t *testing.T) {
 func TestNoRole(t *testing.T) {
 	f := withIssuer(t)
 	f.reload(func(c *login.Config) { c.Roles = everyone()[1:] })
-	f.issuer.set(func(i *issuer) { i.claims["groups"] = []string{"<staff>"} })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Claims["groups"] = []string{"<staff>"} })
 	b := f.browser()
 	b.get("/").want(t, 403, "you are oidc:ada@example.com", "web.roles", "&#34;ada@example.com&#34;", "or its groups one of yours", `href="/logout"`)
 	b.get("/logout").want(t, 200, `<form method="post" action="/logout">`)

@@ -28,9 +28,9 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, refusal Refusal) 
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(refusal.Status)
 		_ = pages.ExecuteTemplate(w, "refusal", struct { // whoever hung up needs no answer
-			Title string
+			Style, Title string
 			Refusal
-		}{http.StatusText(refusal.Status), refusal})
+		}{g.config.StyleSheet, http.StatusText(refusal.Status), refusal})
 		return
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
@@ -62,19 +62,20 @@ func (g *Guard) noRole(who Identity) Refusal {
 }
 
 // showEnd is the page of logging out.
-func (g *Guard) showEnd(w http.ResponseWriter, _ *http.Request, in bool) {
+func (g *Guard) showEnd(w http.ResponseWriter, in bool) {
 	guardHeaders(w)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = pages.ExecuteTemplate(w, "end", struct { // whoever hung up needs no answer
-		In         bool
-		Begin, End string
-	}{in, BeginPath, EndPath})
+		Style, Title string
+		In           bool
+		Begin, End   string
+	}{g.config.StyleSheet, "Log out", in, BeginPath, EndPath})
 }
 
-// guardHeaders are those of the few pages of the login: nothing is loaded, and nothing kept.
+// guardHeaders are those of the few pages of the login: only the style sheet is loaded, and nothing kept.
 func guardHeaders(w http.ResponseWriter) {
 	header := w.Header()
-	header.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/login"
+	"github.com/seawall-dev/seawall/reconcile/login/logintest"
 )
 
 // TestSessionFixation: each login has a new id, and the one before is worth nothing.
@@ -68,7 +68,7 @@ func TestSessionsOverReload(t *testing.T) {
 	b.get("/").want(t, 403)
 	f.reload(func(c *login.Config) { c.Roles = everyone() })
 	b.get("/").want(t, 200, "operator")
-	if n := f.issuer.asked("/token"); n != 1 {
+	if n := f.issuer.Asked("/token"); n != 1 {
 		t.Errorf("%d logins", n)
 	}
 	f.reload(func(c *login.Config) {
@@ -181,7 +181,7 @@ func TestManyLogins(t *testing.T) {
 	if after := measure(); after > before+1<<20 {
 		t.Errorf("%d logins that never end take %d KiB", attempts, (after-before)>>10)
 	}
-	if n := f.issuer.asked("/token"); n != 1 {
+	if n := f.issuer.Asked("/token"); n != 1 {
 		t.Errorf("the provider was asked %d times", n)
 	}
 }
@@ -189,10 +189,10 @@ func TestManyLogins(t *testing.T) {
 // TestManySessions: who logs in again and again ends their own sessions only.
 func TestManySessions(t *testing.T) {
 	f := withIssuer(t)
-	f.issuer.set(func(i *issuer) { i.claims["email"] = "bob@example.com" })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Claims["email"] = "bob@example.com" })
 	bob := f.browser()
 	bob.get("/").want(t, 200)
-	f.issuer.set(func(i *issuer) { i.claims["email"] = "ada@example.com" })
+	f.issuer.Set(func(i *logintest.Issuer) { i.Claims["email"] = "ada@example.com" })
 	var ada []*browser
 	for range 40 {
 		b := f.browser()
@@ -236,7 +236,6 @@ func TestRefusalHeaders(t *testing.T) {
 			t.Errorf("%s", a.body)
 		}
 	}
-	if u, err := url.Parse(f.URL); err != nil || u.Scheme != "http" {
-		t.Error(u, err)
-	}
+	f.reload(func(c *login.Config) { c.StyleSheet = "/assets/style-1.css" })
+	f.browser().get("/logout").want(t, 200, `<link rel="stylesheet" href="/assets/style-1.css">`)
 }

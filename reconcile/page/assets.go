@@ -38,6 +38,9 @@ func assetOf(name, kind, more string) asset {
 	return asset{base + "-" + hex.EncodeToString(hash[:8]) + "." + extension, kind, content}
 }
 
+// StyleSheet is the address of the style sheet, for what others serve beside the pages.
+func StyleSheet() string { return assetPath + assets["style.css"].hashed }
+
 // asset serves a file to anyone: it says nothing of the fleet.
 func (h *handler) asset(w http.ResponseWriter, r *http.Request) {
 	name := path.Base(r.URL.Path)

@@ -30,11 +30,11 @@ func fleetOf(t *testing.T, h http.Handler, query string) (f inspect.Fleet) {
 	return f
 }
 
-// BenchmarkList is a filtered list as a page, of which 200 zones are shown.
+// BenchmarkList is a filtered list, as a page and as JSON, of which 200 zones are shown, and what stands beside it.
 func BenchmarkList(b *testing.B) {
 	for _, zones := range []int{1000, 10000} {
 		h := handlerOf(pagetest.New(zones))
-		for _, path := range []string{"/zones?label=tier%3Dgold&text=o", "/api/v1/zones?label=tier%3Dgold&text=o", "/grid.svg", "/"} {
+		for _, path := range []string{"/zones?label=tier%3Dgold&text=o", "/api/v1/zones?label=tier%3Dgold&text=o", "/api/v1/zones/" + pagetest.Scope(3).Text(), "/grid.svg", "/"} {
 			b.Run(fmt.Sprintf("%d%s", zones, path), func(b *testing.B) {
 				for b.Loop() {
 					if w := ask(h, path, nil); w.Code != http.StatusOK {

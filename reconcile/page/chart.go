@@ -14,7 +14,7 @@ import (
 type axis struct{ from, to time.Time }
 
 // Axis is the span that shows some moments and now, each with some room beside it. At most
-// two years before and after now are shown.
+// five years before and after now are shown.
 func (v view) Axis(moments ...time.Time) axis {
 	a := axis{v.Now, v.Now}
 	for _, t := range moments {
@@ -26,7 +26,7 @@ func (v view) Axis(moments ...time.Time) axis {
 			a.to = t
 		}
 	}
-	a.from, a.to = later(a.from, v.Now.AddDate(-2, 0, 0)), earlier(a.to, v.Now.AddDate(2, 0, 0))
+	a.from, a.to = later(a.from, v.Now.AddDate(-5, 0, 0)), earlier(a.to, v.Now.AddDate(5, 0, 0))
 	room := max(a.to.Sub(a.from)/20, 24*time.Hour)
 	return axis{a.from.Add(-room), a.to.Add(room)}
 }
@@ -55,7 +55,8 @@ func percent(p float64) string { return fmt.Sprintf("%.2f%%", p) }
 // bar is a time on an axis: from X, as wide as Width, and today.
 type bar struct {
 	X, Width, Today string
-	Class           string // over, soon, open
+	Point           bool   // it is a moment, and has no width
+	Class           string // over, soon, later, open
 	Tick            string // empty: none
 	Label           string
 }
@@ -79,7 +80,7 @@ func (v view) bar(a axis, from, to, tick time.Time) bar {
 	if !from.IsZero() {
 		start = min(a.at(from), end)
 	}
-	b.X, b.Width = percent(start), percent(max(end-start, 0.5))
+	b.X, b.Width, b.Point = percent(start), percent(end-start), end-start < 0.5
 	if !tick.IsZero() {
 		b.Tick = percent(a.at(tick))
 	}
@@ -89,10 +90,10 @@ func (v view) bar(a axis, from, to, tick time.Time) bar {
 // month is the beginning of a month on an axis.
 type month struct{ X, Label string }
 
-// Months are the months of an axis, at most about eight of them.
+// Months are the months of an axis, at most about five of them: a narrow chart has no room for more.
 func (v view) Months(a axis) (all []month) {
 	months := int(a.to.Sub(a.from).Hours()/24/30) + 1
-	step := (months + 7) / 8
+	step := (months + 4) / 5
 	t := time.Date(a.from.Year(), a.from.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	for ; t.Before(a.to); t = t.AddDate(0, step, 0) {
 		if p := a.at(t); p < 92 { // a label has its room on its right

@@ -40,11 +40,10 @@ var errStreams = fmt.Errorf("%d streams of events are open, or %d of one person 
 // it again. The first comes at once, so that nothing is missed between a page and its stream.
 //
 // A stream ends when its reader goes or is too slow, when the server stops, and with the
-// session of who opened it. It holds only the goroutine that serves the request.
+// context of its request, which the login ends with a session. It holds only the goroutine that serves the request.
 type streams struct {
 	changed  func() (count uint64, next <-chan struct{})
-	stopping <-chan struct{}          // closed when the server stops; nil: never
-	still    func(*http.Request) bool // whether who sent a request may still see pages
+	stopping <-chan struct{} // closed when the server stops; nil: never
 	log      *slog.Logger
 
 	refusals rate.Sometimes
@@ -54,14 +53,9 @@ type streams struct {
 }
 
 func newStreams(c Config) *streams {
-	s := &streams{
-		changed: c.Data.Changed, stopping: c.Stopping, still: func(*http.Request) bool { return true }, log: c.Log,
-		refusals: rate.Sometimes{Interval: refusalsEvery}, of: map[string]int{},
+	return &streams{
+		changed: c.Data.Changed, stopping: c.Stopping, log: c.Log, refusals: rate.Sometimes{Interval: refusalsEvery}, of: map[string]int{},
 	}
-	if c.Login != nil && c.Login.Still != nil {
-		s.still = c.Login.Still
-	}
-	return s
 }
 
 // events serves [eventsPath].
@@ -121,9 +115,6 @@ func (s *streams) follow(r *http.Request, o stream) {
 			err = o.send(changedEvent(version))
 			pause = time.After(changedEvery)
 		case <-beat.C:
-			if !s.still(r) {
-				return
-			}
 			err = o.send(": nothing else has changed\n\n")
 		}
 	}

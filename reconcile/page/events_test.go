@@ -47,20 +47,22 @@ type eventServer struct {
 	*streams
 	t        *testing.T
 	listener net.Listener
-	gone     map[string]bool // whose session has ended; set before a request
-	stop     func() error    // as at SIGTERM
+	sessions context.Context // of all who are logged in
+	logOut   func()
+	stop     func() error // as at SIGTERM
 }
 
 func startEvents(t *testing.T, listener net.Listener) *eventServer {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &eventServer{changing: newChanging(), t: t, listener: listener, gone: map[string]bool{}}
+	s := &eventServer{changing: newChanging(), t: t, listener: listener}
+	s.sessions, s.logOut = context.WithCancel(t.Context())
 	who := func(r *http.Request) string { return r.URL.Query().Get("who") }
-	s.streams = newStreams(Config{
-		Data: s.changing, Log: slog.Default(), Stopping: ctx.Done(), Login: &Login{Still: func(r *http.Request) bool { return !s.gone[who(r)] }},
-	})
+	s.streams = newStreams(Config{Data: s.changing, Log: slog.Default(), Stopping: ctx.Done()})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/events", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.serve(w, r, who(r)); err != nil {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer context.AfterFunc(s.sessions, cancel)()
+		if err := s.serve(w, r.WithContext(ctx), who(r)); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		}
 	})
@@ -154,7 +156,7 @@ func TestStream(t *testing.T) {
 			time.Sleep(time.Minute)
 			s.change()
 			time.Sleep(time.Hour)
-			s.gone["ada"] = true
+			s.logOut()
 		}()
 		texts, at := events(r.Body)
 		want := map[time.Duration]string{

@@ -27,3 +27,18 @@ func Rows() (rows []Row) {
 	}
 	return rows
 }
+
+// Action is a row of the table of actions.
+type Action struct {
+	Name       string
+	Takes, May []string
+	Fleet      bool
+}
+
+// AllActions are the table of actions.
+func AllActions() (all []Action) {
+	for _, a := range actions {
+		all = append(all, Action{a.name, a.takes, a.may, a.fleet})
+	}
+	return all
+}

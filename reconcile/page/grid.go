@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +43,7 @@ func layoutOf(zones, width int) layout {
 	most := max(width/2, 420)
 	var l layout
 	for _, cell := range []int{24, 20, 16, 12, 10, 8, 6, 5, 4} {
-		l.cell, l.columns = cell, width/cell
+		l.cell, l.columns = cell, min(width/cell, max(1, zones))
 		l.rows = max(1, (zones+l.columns-1)/l.columns)
 		if l.rows*cell <= most {
 			break
@@ -104,7 +103,9 @@ func (h *handler) gridPlace(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	grid := h.Data.Grid(query)
-	to := "/zones"
+	list, _ := url.ParseQuery(filter) // it was checked
+	list.Del("width")
+	to := address("/zones", list)
 	if scope, ok := zoneAt(grid, width, place); ok {
 		to = zonePath(scope)
 	}
@@ -187,10 +188,8 @@ func described(outcomes []inspect.Outcome) string {
 
 func countsText(zones int, counts map[inspect.Outcome]int) string {
 	text := inspect.Count(zones, "zone", "zones")
-	all := inspect.Outcomes()
-	slices.Reverse(all)
 	join := ": "
-	for _, o := range all {
+	for _, o := range severeFirst() {
 		if n := counts[o]; n > 0 {
 			text += fmt.Sprintf("%s%d %s", join, n, inspect.Words(o))
 			join = ", "

@@ -98,6 +98,9 @@ func TestGridOfNoPlaceIsTheList(t *testing.T) {
 			t.Errorf("%s: %d %s", query, w.Code, w.Header().Get("Location"))
 		}
 	}
+	if w := ask(h, "/grid?width=960&outcome=refused?0,0", nil); w.Header().Get("Location") != "/zones?outcome=refused" {
+		t.Errorf("the list has another filter: %s", w.Header().Get("Location"))
+	}
 	for _, query := range []string{"width=1", "width=x", "outcome=none", "cells=3"} {
 		if w := ask(h, "/grid.svg?"+query, nil); w.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d", query, w.Code)

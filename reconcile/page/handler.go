@@ -17,6 +17,7 @@ type Config struct {
 	Program string           // the version of seawall
 	Log     *slog.Logger     // nil: [slog.Default]
 	// Stopping is closed when the server stops, which ends streams of events; nil: never.
+	// A stream ends with the context of its request, too: the login ends that with a session.
 	Stopping <-chan struct{}
 	// URL is the address at which browsers reach the pages, which orders may come from beside
 	// the host of the request; empty: not known.
@@ -29,12 +30,7 @@ type Config struct {
 
 // Login is where a person logs in and out. An empty address is a way that the login does not
 // have: a proxy or a certificate says who a person is.
-type Login struct {
-	Begin, End string
-	// Still reports whether who sent a request is still logged in: a stream of events is a
-	// request that lasts. nil: always.
-	Still func(*http.Request) bool
-}
+type Login struct{ Begin, End string }
 
 // handler answers requests.
 type handler struct {

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ const mostReasons = 6
 
 var functions = template.FuncMap{
 	"asset":    func(name string) string { return assetPath + assets[name].hashed },
+	"brief":    brief,
 	"capital":  capital,
 	"count":    inspect.Count,
 	"first":    func(all []inspect.Because) []inspect.Because { return all[:min(len(all), mostReasons)] },
@@ -97,8 +99,9 @@ func (h *handler) start(w http.ResponseWriter, q *question) {
 
 func (h *handler) view(r *http.Request) view {
 	person, known := h.person(r)
+	version, _ := h.Data.Changed()
 	return view{
-		Path: r.URL.Path, Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
+		Path: r.URL.Path, Version: version, Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
 		Person: person, Known: known, All: person.MayAll(login.Viewer), Login: h.Login,
 		Said: h.said.of(r, h.Now()), Orders: h.Actions != nil && h.Login != nil,
 	}
@@ -108,8 +111,10 @@ func (h *handler) view(r *http.Request) view {
 // secrets behind it looks at each piece by itself.
 func (h *handler) page(w http.ResponseWriter, status int, name string, v view) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, v); err != nil {
-		panic(err) // of a template, which a test would have found
+	if err := templates.ExecuteTemplate(&b, name, v); err != nil { // a mistake in a template
+		h.Log.Error("a request for a page has failed", "error", err)
+		http.Error(w, "the page could not be made; the log of the daemon says why", http.StatusInternalServerError)
+		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
@@ -135,11 +140,21 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// mostBrief is how much of a reason a list shows, in characters; the page of a zone has all.
+const mostBrief = 240
+
+// brief is a text for a list.
+func brief(text string) string {
+	text = visible.Text(text)
+	if runes := []rune(text); len(runes) > mostBrief {
+		return string(runes[:mostBrief-1]) + "…"
+	}
+	return text
+}
+
 func severeFirst() []inspect.Outcome {
 	all := inspect.Outcomes()
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
-	}
+	slices.Reverse(all)
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -171,13 +172,19 @@ func TestDataIsOnlyText(t *testing.T) {
 				}
 			}
 		}
-		if path == "/zones" || path == "/zones?outcome=refused" {
-			continue // hostile names are in another order: the law above holds of it
+		if strings.HasPrefix(path, "/zones") || path == "/tokens" {
+			shapes = [2]string{sorted(shapes[0]), sorted(shapes[1])} // hostile names are in another order
 		}
 		if shapes[0] != shapes[1] {
 			t.Errorf("%s: texts have changed the elements: %s", path, firstDifference(shapes[0], shapes[1]))
 		}
 	}
+}
+
+func sorted(text string) string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 func firstDifference(a, b string) string {

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"net/http"
@@ -22,19 +21,24 @@ var update = flag.Bool("update", false, "write openapi.json")
 
 // TestOpenAPI holds the description to the table of resources and the types of their values.
 func TestOpenAPI(t *testing.T) {
-	var want bytes.Buffer
-	encoder := json.NewEncoder(&want)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", " ")
-	must.Do(t, encoder.Encode(description(t)))
-	document, err := openapi3.NewLoader().LoadFromData(want.Bytes())
+	want := textOf(t, description(t))
+	document, err := openapi3.NewLoader().LoadFromData([]byte(want))
 	must.Do(t, err)
 	must.Do(t, document.Validate(t.Context()))
 	if *update {
-		must.Do(t, os.WriteFile("openapi.json", want.Bytes(), 0o644))
-	} else if !bytes.Equal(want.Bytes(), page.OpenAPI) {
+		must.Do(t, os.WriteFile("openapi.json", []byte(want), 0o644))
+	} else if want != string(page.OpenAPI) {
 		t.Error("openapi.json is not what the table of resources and its types say; run the test with -update")
 	}
+}
+
+func textOf(t *testing.T, value object) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	must.Do(t, encoder.Encode(value))
+	return b.String()
 }
 
 type object = map[string]any
@@ -63,6 +67,7 @@ func description(t *testing.T) object {
 		}
 		paths[row.API] = object{"get": get}
 	}
+	describeActions(t, schemas, paths)
 	problem, _ := schemas.of(reflect.TypeFor[page.Problem]())
 	return object{
 		"openapi": "3.1.0",
@@ -98,9 +103,13 @@ func problemResponses(t *testing.T, h http.Handler, schema string) object {
 	for status, description := range map[string]string{
 		"400": "A parameter is not known, not right, or given too often. Nothing is left out silently.",
 		"401": "Nobody is logged in, and a login is configured.",
-		"403": "This needs a right to the whole fleet.",
+		"403": "Whoever asks has no right to this: it needs one to the whole fleet, or the role operator.",
 		"404": "It is not there, or whoever asks may not see it.",
+		"409": "Something else is the case by now.",
+		"413": "The body is too large.",
+		"415": "The body is not JSON, or does not say so.",
 		"500": "The daemon could not answer; its log says why.",
+		"503": "The daemon starts or ends, and takes no orders now.",
 	} {
 		content := object{"schema": ref("schemas", schema)}
 		if path, ok := map[string]string{"400": "/zones?outcom=refused", "404": "/zones/none"}[status]; ok {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/login"
 )
 
@@ -49,7 +50,7 @@ func (s said) say(w http.ResponseWriter, r *http.Request, who, text string, now 
 	if runes := []rune(text); len(runes) > mostSaid {
 		text = string(runes[:mostSaid]) + "…"
 	}
-	data, err := json.Marshal(line{text, who, now.Add(saidFor)})
+	data, err := json.Marshal(line{edge.Redact(text), who, now.Add(saidFor)}) // nothing redacts a header
 	if err != nil {
 		return
 	}

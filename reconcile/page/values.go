@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,19 +107,30 @@ func historyOf(q *question) (inspect.EntryList, error) {
 
 func tokensOf(q *question) (inspect.TokenList, error) {
 	list, err := q.Data.Tokens(q.Context())
-	after := q.param("after")
-	if err != nil || after != "" && !strings.Contains(after, " ") {
-		return list, cmp.Or(err, inspect.ErrAfter)
+	if after := q.param("after"); err == nil && after != "" {
+		list.Tokens, err = tokensAfter(list.Tokens, after)
 	}
-	cursor := func(t inspect.TokenRow) string { return t.Token + " " + string(t.ID) }
-	list.Tokens = append([]inspect.TokenRow{}, list.Tokens...)
-	slices.SortStableFunc(list.Tokens, func(a, b inspect.TokenRow) int { return cmp.Compare(cursor(a), cursor(b)) })
-	list.Tokens = slices.DeleteFunc(list.Tokens, func(t inspect.TokenRow) bool { return cursor(t) <= after })
 	if len(list.Tokens) > inspect.MostRows {
 		list.Tokens = list.Tokens[:inspect.MostRows]
-		list.Next = cursor(list.Tokens[len(list.Tokens)-1])
+		list.Next = tokenCursor(list.Tokens[inspect.MostRows-1])
 	}
-	return list, nil
+	return list, err
+}
+
+func tokenCursor(t inspect.TokenRow) string { return t.Token + " " + string(t.ID) }
+
+// tokensAfter are the tokens after a cursor. The token of the cursor may have gone meanwhile.
+func tokensAfter(tokens []inspect.TokenRow, cursor string) ([]inspect.TokenRow, error) {
+	if !strings.Contains(cursor, " ") {
+		return nil, inspect.ErrAfter
+	}
+	if i := slices.IndexFunc(tokens, func(t inspect.TokenRow) bool { return tokenCursor(t) == cursor }); i >= 0 {
+		return tokens[i+1:], nil
+	}
+	if i := slices.IndexFunc(tokens, func(t inspect.TokenRow) bool { return tokenCursor(t) > cursor }); i >= 0 {
+		return tokens[i:], nil
+	}
+	return tokens[len(tokens):], nil
 }
 
 func deprecationsOf(q *question) (inspect.DeprecationList, error) {

@@ -70,7 +70,7 @@ func TestMetricsBeforeTheFirstRun(t *testing.T) {
 		}
 	}
 	want := []string{
-		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_notifications_total", "seawall_platform_errors_total", "seawall_ready",
+		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_logins_total", "seawall_notifications_total", "seawall_platform_errors_total", "seawall_ready",
 		"seawall_requests_total", "seawall_review_failures_total", "seawall_ruleset_version_zones_total", "seawall_ruleset_versions_total",
 		"seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum",
 		"seawall_runs_total", "seawall_webhooks_total", "seawall_writes_total",

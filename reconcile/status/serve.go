@@ -3,10 +3,14 @@ package status
 import (
 	"context"
 	"errors"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // The bounds of a request. Answers are small and at hand, so what takes longer
@@ -20,6 +24,21 @@ const (
 	graceTimeout  = 5 * time.Second // for requests in flight, once the daemon ends
 )
 
+// What a server says of connections, such as a failed handshake of TLS, is logged this often:
+// whoever reaches listen can have it said.
+const (
+	firstErrors = 10
+	errorEvery  = 10 * time.Second
+)
+
+// serverLog takes what a server says of connections.
+type serverLog struct{ often rate.Sometimes }
+
+func (l *serverLog) Write(line []byte) (int, error) {
+	l.often.Do(func() { slog.Warn("a connection has failed", "error", strings.TrimSpace(string(line))) })
+	return len(line), nil
+}
+
 // Serve answers requests until ctx ends, then lets those in flight finish for up
 // to five seconds and returns nil. It closes the listener. Any other end is an
 // error.
@@ -31,7 +50,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+		ErrorLog:          log.New(&serverLog{rate.Sometimes{First: firstErrors, Interval: errorEvery}}, "", 0),
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

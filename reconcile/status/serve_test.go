@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/seawall-dev/seawall/integration/must"
 )
@@ -136,4 +139,21 @@ func TestServeCutsWhoHangs(t *testing.T) {
 			t.Errorf("answered %q", strings.TrimSpace(line))
 		}
 	})
+}
+
+// TestServerLogIsBounded: whoever sends what is no request fills no log.
+func TestServerLogIsBounded(t *testing.T) {
+	var text strings.Builder
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&text, nil)))
+	defer slog.SetDefault(before)
+	l := &serverLog{rate.Sometimes{First: firstErrors, Interval: errorEvery}}
+	for range 1000 {
+		if n, err := l.Write([]byte("http: TLS handshake error\n")); n != 26 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if n := strings.Count(text.String(), `msg="a connection has failed" error="http: TLS handshake error"`); n != firstErrors {
+		t.Errorf("%d lines", n)
+	}
 }

@@ -85,7 +85,7 @@ func conditions(f reconcile.HistoryFilter) (where string, args []any) {
 		add(`h.token = ?`, f.Token)
 	}
 	if text := f.Scope.Text(); text != "" {
-		add(`h.scope = ?`, text)
+		add(`json_extract(h.body, '$.subject.zone_id') = ?`, text)
 	}
 	if f.Before > 0 {
 		add(`h.number < ?`, f.Before)

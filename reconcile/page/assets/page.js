@@ -33,7 +33,9 @@
 		const at = document.activeElement;
 		if (at && main.contains(at) && at.matches("input:not([type=checkbox]), textarea, select")) return true;
 		for (const field of main.querySelectorAll("input, textarea, select")) {
-			if (field.type === "checkbox" ? field.checked !== field.defaultChecked : field.defaultValue !== undefined && field.value !== field.defaultValue) return true;
+			if (field.type === "checkbox" && field.checked !== field.defaultChecked) return true;
+			if (field.options && field.selectedIndex !== Math.max(0, [...field.options].findIndex((o) => o.defaultSelected))) return true;
+			if (field.defaultValue !== undefined && field.value !== field.defaultValue) return true;
 		}
 		const selection = window.getSelection();
 		return Boolean(selection && !selection.isCollapsed && main.contains(selection.anchorNode));
@@ -80,7 +82,11 @@
 	async function read() {
 		timer = 0;
 		if (paused || reading || document.hidden || !stale) return;
-		if (busy(document.querySelector("main"))) return plan();
+		if (busy(document.querySelector("main"))) {
+			say("Not updated while a form or a text is in use", "paused");
+			readAt = Date.now();
+			return plan();
+		}
 		reading = true;
 		readAt = Date.now();
 		stale = false;
@@ -88,9 +94,9 @@
 			const answer = await fetch(location.href, {headers: {Accept: "text/html"}, redirect: "error", cache: "no-store"});
 			const other = new DOMParser().parseFromString(await answer.text(), "text/html");
 			const fresh = other.querySelector("main");
-			if (!answer.ok || !fresh) throw new Error(answer.status);
-			if (!await replace(document.importNode(fresh, true))) stale = true;
-			document.title = other.title;
+			if (answer.status >= 500 || !fresh) throw new Error(answer.status);
+			if (await replace(document.importNode(fresh, true))) document.title = other.title;
+			else stale = true;
 			wait = pause;
 			show();
 		} catch {

@@ -38,25 +38,30 @@ func NewAPI(t testing.TB, handler http.Handler) *API {
 	return &API{document, router, handler}
 }
 
-// Get asks for a path and fails a test whose answer is not as described. It returns the answer,
-// and what the description says against the request.
-func (a *API) Get(t testing.TB, path string) (answer *httptest.ResponseRecorder, badRequest error) {
+// Get asks for a path; see [API.Do].
+func (a *API) Get(t testing.TB, path string) (answer *httptest.ResponseRecorder, bad error) {
 	t.Helper()
-	request := httptest.NewRequest(http.MethodGet, path, nil)
-	answer = httptest.NewRecorder()
-	a.handler.ServeHTTP(answer, request)
+	return a.Do(t, httptest.NewRequest(http.MethodGet, path, nil))
+}
+
+// Do sends a request, and fails a test whose answer is not as described. It returns the answer,
+// and what the description says against the request.
+func (a *API) Do(t testing.TB, request *http.Request) (answer *httptest.ResponseRecorder, bad error) {
+	t.Helper()
 	route, parameters, err := a.router.FindRoute(request)
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatalf("%s %s: %v", request.Method, request.URL, err)
 	}
 	asked := &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: parameters, QueryParams: request.URL.Query()}
-	badRequest = openapi3filter.ValidateRequest(t.Context(), asked)
+	bad = openapi3filter.ValidateRequest(t.Context(), asked)
+	answer = httptest.NewRecorder()
+	a.handler.ServeHTTP(answer, request)
 	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: asked, Status: answer.Code, Header: answer.Header(), Body: io.NopCloser(answer.Result().Body),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	})
 	if err != nil {
-		t.Errorf("GET %s is answered with %d, which is not as openapi.json describes it: %v", path, answer.Code, err)
+		t.Errorf("%s %s is answered with %d, which is not as openapi.json describes it: %v", request.Method, request.URL, answer.Code, err)
 	}
-	return answer, badRequest
+	return answer, bad
 }

@@ -29,7 +29,7 @@ var Marks = []string{`<script>document`, `<img src=x`, `<h1>taken`, `<svg onload
 // text is a text of the fleet, made hostile where the fleet is.
 func (d *Data) text(format string, args ...any) string {
 	text := fmt.Sprintf(format, args...)
-	if !d.hostile {
+	if !d.hostile || text == "" { // what is not said is not there
 		return text
 	}
 	h := fnv.New32a()

@@ -2,12 +2,14 @@ package pagetest
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // of names alone
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/page"
@@ -93,7 +95,7 @@ func commitOf(i int) string {
 	case 1:
 		return Before
 	}
-	return fmt.Sprintf("%040x", 0xc0ffee00000000+i*7919)
+	return fmt.Sprintf("%x", sha1.Sum([]byte(strconv.Itoa(i)))) //nolint:gosec // looks like one of git
 }
 
 // tokens are those of the fleet: how many days old they are, and how many are left; 0: they
@@ -134,7 +136,10 @@ func (d *Data) Tokens(context.Context) (inspect.TokenList, error) {
 			t.Ends, t.Rotates = time.Time{}, time.Time{}
 		}
 		if known.reason != "" {
-			t.Reason, t.Fix = d.text("%s", known.reason), d.text("%s", known.fix)
+			t.Reason = d.text("%s", known.reason)
+		}
+		if known.fix != "" {
+			t.Fix = d.text("%s", known.fix)
 		}
 		list.Tokens = append(list.Tokens, t)
 	}
@@ -147,14 +152,19 @@ func (d *Data) Deprecations(context.Context) (inspect.DeprecationList, error) {
 	return inspect.DeprecationList{Version: inspect.Version, At: At, DataAsOf: "2026-10-21", Deprecations: []inspect.Deprecation{
 		{
 			ID: "firewall-rules", Title: d.text("The API of firewall rules"), Deprecated: day(1, 20), Ends: day(6, 15),
-			Replace: d.text("rulesets of the phase http_request_firewall_custom"), Source: "https://developers.example/deprecations#firewall-rules", Concerns: []string{},
+			State: deprecation.PastEnd, Standing: "ended on 2026-06-15", DaysLeft: -163,
+			Replace: d.text("rulesets of the phase http_request_firewall_custom"), Source: "reference/firewall-rules", Concerns: []string{},
 		},
 		{
 			ID: "waf-packages", Title: d.text("The former managed rules"), Deprecated: day(3, 2), Ends: day(12, 15),
-			Replace: d.text("managed rulesets"), Source: "https://developers.example/deprecations#waf-packages",
+			State: deprecation.Deprecated, Standing: "is deprecated, and ends on 2026-12-15", DaysLeft: 20,
+			Replace: d.text("managed rulesets"), Source: "reference/waf-packages",
 			Concerns: []string{d.text("zones/prod.cue:16: shop-00000.example"), d.text("the credential rulesets of account prod")},
 		},
-		{ID: "token-verify", Title: d.text("Tokens without an end"), Deprecated: day(10, 1), Concerns: []string{d.text("token logs-06 has no end")}},
+		{
+			ID: "token-verify", Title: d.text("Tokens without an end"), Deprecated: day(10, 1),
+			State: deprecation.Deprecated, Standing: "is deprecated since 2026-10-01", Concerns: []string{d.text("token logs-06 has no end")},
+		},
 	}}, nil
 }
 

@@ -50,7 +50,7 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 		z.Undecided = []inspect.Leftover{{Deployment: d.text("core"), Path: "rules.c04e0000000000000000000100000018.enabled", Live: false, Note: d.text("949110 anomaly score")}}
 	case inspect.Refused:
 		p.Waiting = append(p.Waiting, inspect.WaitingChange{
-			Digest: r.Approve, Zone: r.Zone, Scope: r.Scope, Guard: diff.GuardApproval, Reason: r.Reason, Fields: z.Fields, Way: diff.Weakens,
+			Digest: r.Approve, Zone: r.Zone, Scope: r.Scope, Guard: diff.GuardApproval, Reason: r.Reason, What: []string{d.text("update core")}, Fields: z.Fields, Way: diff.Weakens,
 		})
 	}
 	z.Why = z.Sentences(At)

@@ -104,7 +104,7 @@ func (a *actions) ReadNow(ctx context.Context, who login.Person, ids []edge.Scop
 	case len(some) == 0:
 		return "nothing is read once more: that was ordered just before", nil
 	}
-	a.log.Info("zones are read because a person orders it", "zones", len(some), "by", who.Name)
+	a.tell(reconcile.ActionRead, cli.Plural(len(some), "zone", "zones"), who)
 	if len(some) == 1 {
 		return cli.OneLine(subjects[some[0]].Zone) + " is read now", nil
 	}
@@ -116,6 +116,11 @@ func ordered(action string, who login.Person, about reconcile.Subject) reconcile
 	return reconcile.Entry{
 		Kind: reconcile.EntryDecision, Action: action, Trigger: reconcile.TriggerManual, Asked: reconcile.Asked{User: who.Name}, Subject: about,
 	}
+}
+
+// tell logs what a person has ordered.
+func (a *actions) tell(action, about string, who login.Person) {
+	a.log.Info("an operator has ordered an action on a page", "action", action, "about", about, "by", who.Name)
 }
 
 // Hold implements [page.Actions].
@@ -139,7 +144,7 @@ func (a *actions) Hold(ctx context.Context, who login.Person, id edge.Scope, len
 		return "", err
 	}
 	heart.Heed()
-	a.log.Info("a person holds a zone", "zone", zone.Key, "until", hold.Until, "reason", reason, "by", who.Name)
+	a.tell(reconcile.ActionHold, zone.Key, who)
 	return cli.OneLine(zone.Key + " is " + hold.String()), nil
 }
 
@@ -165,7 +170,7 @@ func (a *actions) Release(ctx context.Context, who login.Person, id edge.Scope) 
 		return "", &page.RefusedError{Status: http.StatusConflict, Reason: "the zone is not held", Hint: "it was released, or the time of its hold is over"}
 	}
 	heart.Heed()
-	a.log.Info("a person releases a zone", "zone", zone.Key, "by", who.Name)
+	a.tell(reconcile.ActionRelease, zone.Key, who)
 	return cli.OneLine(zone.Key) + " is not held any more", nil
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -19,14 +20,17 @@ func (a *actions) Approve(ctx context.Context, who login.Person, id edge.Scope, 
 	if err != nil {
 		return "", err
 	}
-	if !heart.Waits(id, digest) {
-		return "", page.NotWaiting
+	waits, byCommit := heart.Waits(id, digest)
+	if !waits {
+		return a.approvedBefore(ctx, heart, zone.Key, id, digest)
 	}
-	author, err := a.author(ctx, heart, id)
-	if err != nil {
-		return "", err
+	var authors []string
+	if byCommit {
+		if authors, err = a.authors(ctx, heart, id); err != nil {
+			return "", err
+		}
 	}
-	if isAuthor(who.Name, author) {
+	if slices.ContainsFunc(authors, func(author string) bool { return isAuthor(who.Name, author) }) {
 		return "", &page.RefusedError{
 			Status: http.StatusForbidden, Reason: "the author of a commit approves no change of it", Hint: "ask another operator, or a reviewer of the pull request",
 		}
@@ -39,32 +43,45 @@ func (a *actions) Approve(ctx context.Context, who login.Person, id edge.Scope, 
 		return "", err
 	}
 	heart.Heed()
-	a.log.Info("a person approves a change", "zone", zone.Key, "digest", digest, "by", who.Name)
+	a.tell(reconcile.ActionApprove, zone.Key, who)
 	return "the change of " + cli.OneLine(zone.Key) + " is approved", nil
 }
 
-// author is who wrote the commit that declares a zone as it is not proved yet; empty where
-// that is not known, and for drift, for which no one has asked.
-func (a *actions) author(ctx context.Context, heart *controller.Controller, id edge.Scope) (author string, err error) {
-	state, _ := heart.InForce()
-	if !heart.CommitWork(id) {
-		return "", nil
-	}
-	given, err := a.memory.Given(ctx)
+// approvedBefore answers the same order once more, before the zone was looked at again.
+func (a *actions) approvedBefore(ctx context.Context, heart *controller.Controller, zone string, id edge.Scope, digest string) (string, error) {
+	standing, err := a.memory.Standing(ctx)
 	if err != nil {
 		return "", err
 	}
-	commit := state.Commit
-	if g, known := given[id]; known {
-		commit = g.Commit
+	if digest == "" || !heart.Waited(id, digest) || !slices.ContainsFunc(standing.Approvals, func(a reconcile.Approval) bool { return a.Digest == digest }) {
+		return "", page.NotWaiting
 	}
-	_, err = a.memory.History(ctx, reconcile.HistoryFilter{Commit: commit}, func(e reconcile.Entry) error {
-		if e.Kind == reconcile.EntryCommit && e.Asked.Commit == commit {
-			author = e.Asked.Author
+	return "the change of " + cli.OneLine(zone) + " is approved already", nil
+}
+
+// authors are who wrote the commit that gave a zone its declaration, and the one in force, where
+// the history has them.
+func (a *actions) authors(ctx context.Context, heart *controller.Controller, id edge.Scope) (authors []string, err error) {
+	given, err := a.memory.Given(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, _ := heart.InForce()
+	for _, commit := range []string{state.Commit, given[id].Commit} {
+		if commit == "" {
+			continue
 		}
-		return nil
-	})
-	return author, err
+		_, err = a.memory.History(ctx, reconcile.HistoryFilter{Commit: commit}, func(e reconcile.Entry) error {
+			if e.Kind == reconcile.EntryCommit && e.Asked.Commit == commit {
+				authors = append(authors, e.Asked.Author)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return authors, nil
 }
 
 // isAuthor reports whether a person, "oidc:ada@example.com", is the author of a commit, "Ada

@@ -34,8 +34,8 @@ import (
 )
 
 // Serve runs daemons one after the other: each reload ends one and begins the
-// next. serving is told at which address the first serves; nil: no one is.
-func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(address string)) error {
+// next. serving is told the address of the page of the first; nil: no one is.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(page string)) error {
 	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
@@ -342,12 +342,26 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 
 // tellServing says where the daemon serves.
 func (d *Daemon) tellServing() {
-	address := d.listener.Addr().String()
+	page := d.pageAddress()
 	if tell := d.manager.serving; tell != nil {
-		tell(address)
+		tell(page)
 		d.manager.serving = nil // a reload is no news
 	}
-	d.log.Info("serving", "address", address, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	d.log.Info("serving", "address", d.listener.Addr().String(), "page", page, "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+}
+
+// pageAddress is where browsers find the page.
+func (d *Daemon) pageAddress() string {
+	web := d.settings.Web
+	switch {
+	case !web.Pages:
+		return "none"
+	case web.URL != "":
+		return web.URL + "/"
+	case web.TLS != nil:
+		return "https://" + d.listener.Addr().String() + "/"
+	}
+	return "http://" + d.listener.Addr().String() + "/"
 }
 
 // controller makes the controller of the daemon, which reports to the log, to health and to

@@ -16,7 +16,7 @@ type manager struct {
 	failed sync.Once
 	alive  atomic.Pointer[func() bool] // whether the daemon makes progress; nil until it runs
 
-	serving func(address string) // is still to be told where the daemon serves; nil: no one is
+	serving func(page string) // is still to be told the address of the page; nil: no one is
 }
 
 // tell sends a state. The daemon works without, so a failure is logged once, and no more.

@@ -67,7 +67,7 @@ func (a *actions) Revert(ctx context.Context, who login.Person, commit, digest s
 	if err != nil {
 		return "", err
 	}
-	a.log.Info("a person orders a revert", "commit", commit, "digest", digest, "by", who.Name)
+	a.tell(reconcile.ActionRevert, "commit "+commit, who)
 	select {
 	case <-begun:
 	case <-time.After(planWait):

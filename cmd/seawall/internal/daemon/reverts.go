@@ -241,7 +241,7 @@ func (r *reverts) apply(who, commit, digest string) (said string, begun chan str
 			return // another plan waits to be agreed to
 		}
 		needs.done()
-		needs.log.Info("a revert that a person ordered has ended", "commit", commit, "by", who, "failed", failed)
+		needs.log.Info("a revert that was ordered on a page has ended", "commit", commit, "by", who, "failed", failed)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.end(result, failed)

@@ -19,8 +19,8 @@ import (
 // DefaultFolder is where [Serve] puts its files unless told otherwise.
 const DefaultFolder = "seawall-demo"
 
-// Daemon is seawall run with a configuration file. It says once at which address it serves.
-type Daemon func(ctx context.Context, config string, serving func(address string)) error
+// Daemon is seawall run with a configuration file. It says once where its page is.
+type Daemon func(ctx context.Context, config string, serving func(page string)) error
 
 // Serve makes a folder with a git repository that can be pushed to, and runs the simulator and
 // a daemon for it until ctx ends. Then it removes the folder.
@@ -43,7 +43,7 @@ func Serve(ctx context.Context, t *cli.Terminal, dir string, daemon Daemon) (err
 	if err := d.fillFolder(ctx); err != nil {
 		return err
 	}
-	return daemon(ctx, d.path("config.cue"), func(address string) { d.say("%s", d.instructions(address)) })
+	return daemon(ctx, d.path("config.cue"), func(page string) { d.say("%s", d.instructions(page)) })
 }
 
 // vendorSeed is a platform in which the managed ruleset has the vendor's name.
@@ -130,8 +130,8 @@ func (d *demo) fillFolder(ctx context.Context) error {
 }
 
 // instructions are what to try in a second terminal.
-func (d *demo) instructions(address string) string {
-	return fmt.Sprintf(`Open http://%s/ in a browser: the page follows all that happens here.
+func (d *demo) instructions(page string) string {
+	return fmt.Sprintf(`Open %s in a browser: the page follows all that happens here.
 
 A git repository, a simulated platform and the daemon run until you press Ctrl-C.
 That also removes %s.
@@ -154,5 +154,5 @@ within 5 seconds:
     sh ../by-hand.sh
     seawall why shop.example
     seawall history
-`, address, d.dir, cli.Quoted(d.path("config.cue")), cli.Quoted(d.path("repository")))
+`, page, d.dir, cli.Quoted(d.path("config.cue")), cli.Quoted(d.path("repository")))
 }

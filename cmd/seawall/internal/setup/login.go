@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/login"
+	"github.com/seawall-dev/seawall/reconcile/page"
 )
 
 // NewLogin makes what stands in front of the pages. Sessions outlive a reload. No provider is
@@ -19,7 +20,7 @@ import (
 // Without a login everyone may read; the configuration has no pages then but on a loopback
 // address ([schema.Web.Pages]).
 func NewLogin(s Settings, sessions *login.Sessions, log *slog.Logger, count func(login.Outcome)) (*login.Guard, error) {
-	c := login.Config{URL: s.Web.URL, Roles: loginRules(s.Web.Roles), Sessions: sessions, Now: time.Now, Log: log, Count: count}
+	c := login.Config{URL: s.Web.URL, Roles: loginRules(s.Web.Roles), Sessions: sessions, StyleSheet: page.StyleSheet(), Now: time.Now, Log: log, Count: count}
 	l := s.Web.Login
 	if l == nil {
 		c.Open = s.Web.Pages

@@ -1,4 +1,6 @@
-package login_test
+// Package logintest is an OpenID Connect provider for tests: real keys, real requests, and lies
+// that it can be told to tell.
+package logintest
 
 import (
 	"crypto"
@@ -22,33 +24,39 @@ import (
 	"time"
 )
 
-// issuer is an OpenID Connect provider: discovery, keys, the code flow with PKCE. It logs in
-// whoever comes as the person that it is set to, and can be told to misbehave.
-type issuer struct {
-	*httptest.Server
-	t   *testing.T
-	now func() time.Time
+// The client that an issuer knows.
+const (
+	ClientID = "seawall"
+	Secret   = "s3cret & more"
+)
 
+// Issuer is an OpenID Connect provider: discovery, keys, the code flow with PKCE. It logs in
+// whoever comes as the person that it is set to. Its members are changed with [Issuer.Set].
+type Issuer struct {
+	*httptest.Server
+	Down   bool                        // it answers 502
+	Again  bool                        // it takes a code again
+	Secret string                      // of its client
+	Claims map[string]any              // of the person
+	Lie    func(claims map[string]any) // alters the ID token before it is signed
+	Forge  func(signed string) string  // alters it afterwards
+
+	t      testing.TB
+	now    func() time.Time
 	mu     sync.Mutex
-	down   bool
 	key    crypto.Signer
 	kid    int
-	claims map[string]any              // of the person
-	lie    func(claims map[string]any) // alters the ID token before it is signed
-	forge  func(signed string) string  // alters it afterwards
-	codes  map[string]url.Values       // what was asked with the code
-	again  bool                        // takes a code again
-	counts map[string]int              // requests by path
-
-	clientID, secret string
+	codes  map[string]url.Values // what was asked with the code
+	counts map[string]int        // requests by path
 }
 
-func newIssuer(t *testing.T, now func() time.Time) *issuer {
-	i := &issuer{
-		t: t, now: now, codes: map[string]url.Values{}, counts: map[string]int{}, clientID: "seawall", secret: "s3cret & more",
-		claims: map[string]any{"sub": "1", "email": "ada@example.com", "email_verified": true, "groups": []string{"ops", "staff"}},
+// New starts an issuer. Its person is ada@example.com, in the groups ops and staff.
+func New(t testing.TB, now func() time.Time) *Issuer {
+	i := &Issuer{
+		t: t, now: now, codes: map[string]url.Values{}, counts: map[string]int{}, Secret: Secret,
+		Claims: map[string]any{"sub": "1", "email": "ada@example.com", "email_verified": true, "groups": []string{"ops", "staff"}},
 	}
-	i.rotate()
+	i.Rotate()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		i.answer(w, map[string]any{
@@ -62,7 +70,7 @@ func newIssuer(t *testing.T, now func() time.Time) *issuer {
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
 		i.counts[r.URL.Path]++
-		down := i.down
+		down := i.Down
 		i.mu.Unlock()
 		if down {
 			http.Error(w, "out of order", http.StatusBadGateway)
@@ -74,8 +82,8 @@ func newIssuer(t *testing.T, now func() time.Time) *issuer {
 	return i
 }
 
-// rotate gives the issuer a new key: ECDSA and RSA by turns.
-func (i *issuer) rotate() {
+// Rotate gives the issuer a new key: ECDSA and RSA by turns.
+func (i *Issuer) Rotate() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.kid++
@@ -86,25 +94,26 @@ func (i *issuer) rotate() {
 	}
 }
 
-// set changes the issuer.
-func (i *issuer) set(change func(*issuer)) {
+// Set changes the issuer.
+func (i *Issuer) Set(change func(*Issuer)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	change(i)
 }
 
-func (i *issuer) asked(path string) int {
+// Asked is how often a path was asked for.
+func (i *Issuer) Asked(path string) int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.counts[path]
 }
 
-func (i *issuer) answer(w http.ResponseWriter, value any) {
+func (i *Issuer) answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(value)
 }
 
-func (i *issuer) jwk() map[string]any {
+func (i *Issuer) jwk() map[string]any {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	big64 := func(n *big.Int) string {
@@ -121,18 +130,18 @@ func (i *issuer) jwk() map[string]any {
 }
 
 // authorize is where a browser comes to log in.
-func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
+func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("response_type") != "code" || q.Get("client_id") != i.clientID || q.Get("code_challenge_method") != "S256" || len(q.Get("nonce")) < 43 || len(q.Get("state")) < 43 {
+	if q.Get("response_type") != "code" || q.Get("client_id") != ClientID || q.Get("code_challenge_method") != "S256" || len(q.Get("nonce")) < 43 || len(q.Get("state")) < 43 {
 		i.t.Errorf("the request for a login is %v", q)
 	}
 	code := rand.Text()
-	i.set(func(i *issuer) { i.codes[code] = q })
+	i.Set(func(i *Issuer) { i.codes[code] = q })
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(), http.StatusSeeOther)
 }
 
 // token gives an ID token for a code, to the right client with the right verifier, once.
-func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
+func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	refuse := func(code string) {
@@ -146,24 +155,24 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	asked, issued := i.codes[r.PostFormValue("code")]
 	challenge := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 	switch {
-	case !given || id != i.clientID || secret != i.secret:
+	case !given || id != ClientID || secret != i.Secret:
 		refuse("invalid_client")
 		return
 	case !issued || r.PostFormValue("redirect_uri") != asked.Get("redirect_uri") || base64.RawURLEncoding.EncodeToString(challenge[:]) != asked.Get("code_challenge"):
 		refuse("invalid_grant")
 		return
 	}
-	if !i.again {
+	if !i.Again {
 		delete(i.codes, r.PostFormValue("code"))
 	}
-	claims := maps.Clone(i.claims)
-	maps.Copy(claims, map[string]any{"iss": i.URL, "aud": i.clientID, "nonce": asked.Get("nonce"), "iat": i.now().Unix(), "exp": i.now().Add(5 * time.Minute).Unix()})
-	if i.lie != nil {
-		i.lie(claims)
+	claims := maps.Clone(i.Claims)
+	maps.Copy(claims, map[string]any{"iss": i.URL, "aud": ClientID, "nonce": asked.Get("nonce"), "iat": i.now().Unix(), "exp": i.now().Add(5 * time.Minute).Unix()})
+	if i.Lie != nil {
+		i.Lie(claims)
 	}
 	signed := sign(i.key, fmt.Sprint(i.kid), claims)
-	if i.forge != nil {
-		signed = i.forge(signed)
+	if i.Forge != nil {
+		signed = i.Forge(signed)
 	}
 	i.answer(w, map[string]any{"access_token": "access", "token_type": "Bearer", "id_token": signed})
 }
@@ -174,7 +183,7 @@ func sign(key crypto.Signer, kid string, claims map[string]any) string {
 	if _, ok := key.(*ecdsa.PrivateKey); ok {
 		algorithm = "ES256"
 	}
-	body := part(map[string]any{"alg": algorithm, "kid": kid, "typ": "JWT"}) + "." + part(claims)
+	body := Part(map[string]any{"alg": algorithm, "kid": kid, "typ": "JWT"}) + "." + Part(claims)
 	digest := sha256.Sum256([]byte(body))
 	var signature []byte
 	switch key := key.(type) {
@@ -196,29 +205,30 @@ func ok[T any](value T, err error) T {
 	return value
 }
 
-func part(value any) string {
+// Part is one part of a JWT.
+func Part(value any) string {
 	return base64.RawURLEncoding.EncodeToString(ok(json.Marshal(value)))
 }
 
-// resign signs the claims of a token with the key of another issuer.
-func resign(token string, by *issuer) string {
+// Resign signs the claims of a token with the key of another issuer.
+func Resign(token string, by *Issuer) string {
 	var claims map[string]any
 	body := ok(base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1]))
 	ok(0, json.Unmarshal(body, &claims))
 	return sign(by.key, "1", claims)
 }
 
-// altered names another person in a signed token.
-func altered(token string) string {
+// Altered names another person in a signed token.
+func Altered(token string) string {
 	parts := strings.Split(token, ".")
 	body := string(ok(base64.RawURLEncoding.DecodeString(parts[1])))
 	parts[1] = base64.RawURLEncoding.EncodeToString([]byte(strings.ReplaceAll(body, "ada@", "bob@")))
 	return strings.Join(parts, ".")
 }
 
-// hmacSigned signs the claims of a token with a secret that the client has, too.
-func hmacSigned(token, secret string) string {
-	body := part(map[string]any{"alg": "HS256"}) + "." + strings.Split(token, ".")[1]
+// HMACSigned signs the claims of a token with a secret that the client has, too.
+func HMACSigned(token, secret string) string {
+	body := Part(map[string]any{"alg": "HS256"}) + "." + strings.Split(token, ".")[1]
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
 	return body + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
