@@ -144,7 +144,7 @@ func (w *week) run(ctx context.Context) (wait func()) {
 		Lanes: reconcile.OneLane(reconcile.Lane{
 			Reader: w.platform, Writer: w.platform, Concurrency: 16, Room: w.budget.Room, Budget: diff.Budget{Requests: w.requests, Per: dayPer},
 		}),
-		Sweep: cron.Every(dayInterval), Interval: dayInterval, Reporters: []reconcile.Reporter{&reconcile.Logger{Log: log}},
+		Sweep: cron.Every(dayInterval), Interval: dayInterval, Tick: 10 * time.Second, Reporters: []reconcile.Reporter{&reconcile.Logger{Log: log}},
 		Telling: controller.Telling{Log: log, Outages: w.tracker},
 	})
 	must.Do(w.t, err)

@@ -28,8 +28,8 @@ func TestPullRequestBombs(t *testing.T) {
 		says  string
 	}{
 		{gittest.HugeDelta(), 0, "it has an object of 3.5 GiB, over the limit of 128 MiB"},
-		{gittest.ManyLarge(), 0, "the unpacked data is larger than the limit of 1 GiB"},
-		{gittest.HugeDelta(), 50 * time.Millisecond, "it took longer than 30s"},
+		{gittest.ManyLarge(), 0, "the unpacked data is larger than the limit of 256 MiB"},
+		{gittest.HugeDelta(), 50 * time.Millisecond, "it took longer than 15s"},
 	}
 	const honest = 3
 	var packs []gittest.Served
@@ -38,7 +38,7 @@ func TestPullRequestBombs(t *testing.T) {
 		packs = append(packs, gittest.Served{Ref: ref, Commit: fmt.Sprintf("%040x", i+1), Pack: b.pack.Done(), Pause: b.pause})
 	}
 	server := r.Repo.HTTPBeside(packs...)
-	r.Configure(strings.Replace(r.text(), r.Config.Source, fmt.Sprintf("url: %q", server.URL), 1) + "forge: timeout: \"30s\"\n")
+	r.Configure(strings.Replace(r.text(), r.Config.Source, fmt.Sprintf("url: %q", server.URL), 1) + "forge: {timeout: \"15s\", limits: unpacked: 256Mi}\n")
 	r.Repo.Commit("edge.cue", harness.Declare(2, 25))
 	for number := 1; number <= honest; number++ {
 		r.open(number, files("edge.cue", harness.Declare(2, 25+number)))
