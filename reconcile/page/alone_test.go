@@ -75,3 +75,30 @@ func TestHiddenZoneIsNotThere(t *testing.T) {
 		}
 	}
 }
+
+// counting is one in which so many things have changed.
+type counting struct {
+	nothing
+	changes uint64
+}
+
+func (c counting) Changed() (uint64, <-chan struct{}) { return c.changes, nil }
+
+// How many changes there were is not told to who may see some zones only: the sweep reads each.
+func TestVersionsDoNotCount(t *testing.T) {
+	some := &login.Person{Name: "b", Grants: []login.Grant{{Role: login.Viewer, Labels: map[string]string{"team": "a"}}}}
+	pages := page.Handler(page.Config{Data: counting{changes: 4711}, Login: &page.Login{Begin: "/login"}})
+	for _, path := range []string{"/zones", "/", "/zones/none"} {
+		if w := ask(pages, path, some); strings.Contains(w.Body.String(), `data-version="4711"`) {
+			t.Errorf("%s counts", path)
+		}
+	}
+	stopping := make(chan struct{})
+	close(stopping)
+	pages = page.Handler(page.Config{Data: counting{changes: 4711}, Stopping: stopping, Login: &page.Login{Begin: "/login"}})
+	for who, counts := range map[*login.Person]bool{some: false, {Name: "a", Grants: []login.Grant{{Role: login.Viewer}}}: true} {
+		if w := ask(pages, "/events", who); !strings.Contains(w.Body.String(), "event: changed") || strings.Contains(w.Body.String(), "4711") != counts {
+			t.Errorf("%s is told %q", who.Name, w.Body)
+		}
+	}
+}
