@@ -158,7 +158,7 @@ func TestHealth(t *testing.T) {
 		`listen: "10.0.0.1:8710"`:  false,
 		`health: status: false`:    false,
 		"listen: \":8710\", health: status: true": true,
-		loginByProxy: false, // which is in front of the loopback address
+		loginByProxy:                            false, // which is in front of the loopback address
 		"health: status: true\n" + loginByProxy: true,
 	} {
 		config := loaded(t, least+more)
