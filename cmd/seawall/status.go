@@ -184,7 +184,7 @@ func unanswered(err error, where string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "check that seawall run is running with this configuration")
 	}
-	return cli.Fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address or health.status is true")
+	return cli.Fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address without web.login, or health.status is true")
 }
 
 // exitOf is the exit code of a verdict.

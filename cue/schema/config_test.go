@@ -144,6 +144,9 @@ log: {format: "json", level: "debug"}
 	}
 }
 
+// loginByProxy is a login by a proxy on this host.
+const loginByProxy = `web: login: proxy: from: ["127.0.0.1/32"], web: roles: all: {role: "viewer", users: ["*"]}`
+
 // TestHealth: what names zones is served on an address that others reach only where that
 // is said.
 func TestHealth(t *testing.T) {
@@ -155,6 +158,8 @@ func TestHealth(t *testing.T) {
 		`listen: "10.0.0.1:8710"`:  false,
 		`health: status: false`:    false,
 		"listen: \":8710\", health: status: true": true,
+		loginByProxy:                            false, // which is in front of the loopback address
+		"health: status: true\n" + loginByProxy: true,
 	} {
 		config := loaded(t, least+more)
 		if config.Health.Status != want {

@@ -33,7 +33,7 @@ func (c *configReader) read(v, plain cue.Value) (config Config) {
 	}
 	config.Platform = platform(v, plain)
 	config.Tokens.NameSuffix = nameSuffix(v, plain)
-	config.Health.Status = servesStatus(v)
+	config.Health.Status = servesStatus(v, config.Web)
 	config.Web.Pages = servesPages(v, config.Web)
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
 	config.Guards = c.guards(v)
@@ -159,12 +159,14 @@ func followed(v cue.Value) string {
 	return cmp.Or(text(v, "source.ref"), "refs/heads/"+cmp.Or(text(v, "source.branch"), "main"))
 }
 
-func servesStatus(v cue.Value) bool {
+// servesStatus: what stands in front of no login is for this machine alone. With a login a
+// loopback address has a proxy in front of it, as a rule, through which anyone comes.
+func servesStatus(v cue.Value, w Web) bool {
 	if said := at(v, "health.status"); said.Exists() {
 		serves, _ := said.Bool() // validated: concrete and boolean
 		return serves
 	}
-	return loopback("http://" + text(v, "listen"))
+	return w.Login == nil && loopback("http://"+text(v, "listen"))
 }
 
 // servesPages: pages are for this machine, or for people who log in.

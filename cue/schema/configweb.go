@@ -171,6 +171,9 @@ func (c *configReader) checkRoles(roles map[string]Role) {
 		case role.Role == "operator" && slices.Contains(role.Users, everyone):
 			c.problem(path+".users", `an operator must be named: "*" is everyone who has logged in`, "name users or groups")
 		}
+		if len(role.Labels) == 0 && at(c.plain, path+".labels").Exists() {
+			c.problem(path+".labels", "is empty, which would be a role for everything", "name labels that the zones have, or leave labels out for a role for everything")
+		}
 		for i, group := range role.Groups {
 			if group == everyone {
 				c.problem(fmt.Sprintf("%s.groups[%d]", path, i), `"*" is no group`, `users: ["*"] is everyone who has logged in`)

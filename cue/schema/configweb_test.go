@@ -58,6 +58,7 @@ func TestWebMistakes(t *testing.T) {
 		{"operators all", withProxy + `web: roles: ops: {role: "operator", users: ["*"]}`, `c.cue:6:37: web.roles.ops.users: an operator must be named: "*" is everyone who has logged in (name users or groups)`},
 		{"a pattern", withProxy + `web: roles: ops: {role: "operator", users: ["*@example.com"], groups: ["*"]}`, `c.cue:6:45: web.roles.ops.users[0]: "*@example.com" is no pattern: names are compared as they are (use a group)` + "\n" +
 			`c.cue:6:72: web.roles.ops.groups[0]: "*" is no group (users: ["*"] is everyone who has logged in)`},
+		{"a role for no labels", withProxy + `web: roles: ops: {role: "operator", users: ["a"], labels: {}}`, `c.cue:6:51: web.roles.ops.labels: is empty, which would be a role for everything (name labels that the zones have, or leave labels out for a role for everything)`},
 		{"role", withProxy + `web: roles: ops: {role: "admin", users: ["a"]}`, `c.cue:6:25: web.roles.ops.role: "admin" is not one of viewer, operator`},
 		{"proxy anywhere", `web: login: proxy: {}` + "\n" + aRole, `c.cue:5:13: web.login.proxy.from: required field is missing`},
 		{"proxy of no network", `web: login: proxy: from: []` + "\n" + aRole, `c.cue:5:20: web.login.proxy.from: must not be empty (give it at least one entry)`},

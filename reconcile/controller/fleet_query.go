@@ -68,7 +68,7 @@ func (v view) page(q inspect.FleetQuery) (inspect.Fleet, error) {
 		switch {
 		case i < first:
 		case len(page.Zones) < most:
-			page.Zones, last = append(page.Zones, v.row(r, held)), r
+			page.Zones, last = append(page.Zones, v.row(r, held, want.may != nil)), r
 		case page.Next == "":
 			page.Next = placeOf(last)
 		}
@@ -111,12 +111,15 @@ func byOutcome(counts outcomeCounts) (sum int, outcomes map[inspect.Outcome]int)
 	return sum, outcomes
 }
 
-// row is a zone in a list.
-func (v view) row(r *row, held func(string, edge.Scope) (diff.Hold, bool)) inspect.Row {
+// row is a zone in a list; alone is for who may not see all of them.
+func (v view) row(r *row, held func(string, edge.Scope) (diff.Hold, bool), alone bool) inspect.Row {
 	outcome := outcomesInOrder[r.outcome]
 	d, decided := r.last.notable.worst(outcome)
 	if !decided && outcome == inspect.Pending {
 		d.Reason = notChecked
+	}
+	if alone {
+		d = d.Alone()
 	}
 	_, isHeld := held(r.zone.Key, r.zone.Scope)
 	return inspect.Row{

@@ -164,6 +164,9 @@ func (s *still) check(q inspect.FleetQuery) {
 			!guard.Labels(q.Labels).Selects(r.Labels) || !strings.Contains(strings.ToLower(r.Zone), strings.ToLower(q.Text)) && !strings.Contains(r.Scope.ID, strings.ToLower(q.Text)) {
 			continue
 		}
+		if q.May != nil && r.Reason == "too many" { // that is of other zones, too
+			r.Reason = "it is one of more changes than guards allow at once"
+		}
 		want = append(want, r)
 	}
 	got, first := s.pages(q)

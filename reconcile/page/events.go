@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/seawall-dev/seawall/reconcile/login"
 )
 
 // eventsPath is the address of the streams of events.
@@ -69,13 +72,23 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", eventStream)
 		return
 	}
-	if err := h.streams.serve(w, r, cmp.Or(person.Name, addressOf(r))); err != nil {
+	if err := h.streams.serve(w, r, cmp.Or(person.Name, addressOf(r)), func(version uint64) uint64 { return h.shown(version, person) }); err != nil {
 		h.fail(w, r, err)
 	}
 }
 
+// shown is a version as a person is told it. Who may not see the whole fleet learns whether it is
+// another one, and not how many changes there were: the sweep reads each zone.
+func (h *handler) shown(version uint64, person login.Person) uint64 {
+	if person.MayAll(login.Viewer) {
+		return version
+	}
+	const exact = 53 // bits that a number of JSON has
+	return binary.BigEndian.Uint64(h.said.sign(fmt.Sprint("version ", version))) >> (64 - exact)
+}
+
 // serve is one stream, of who. It returns an error where it has written nothing.
-func (s *streams) serve(w http.ResponseWriter, r *http.Request, who string) error {
+func (s *streams) serve(w http.ResponseWriter, r *http.Request, who string, shown func(uint64) uint64) error {
 	if !s.enter(who) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(refusedFor.Seconds())))
 		s.refusals.Do(func() { s.log.Warn("a stream of events was refused: too many are open", "who", who) })
@@ -87,16 +100,16 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request, who string) erro
 	defer o.deadline()
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events back
-	s.follow(r, o)
+	s.follow(r, o, shown)
 	return nil
 }
 
 // follow sends events until the stream ends.
-func (s *streams) follow(r *http.Request, o stream) {
+func (s *streams) follow(r *http.Request, o stream, shown func(uint64) uint64) {
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	version, next := s.changed()
-	err := o.send(fmt.Sprintf("retry: %d\n%s", streamRetry.Milliseconds(), changedEvent(version)))
+	err := o.send(fmt.Sprintf("retry: %d\n%s", streamRetry.Milliseconds(), changedEvent(shown(version))))
 	pause := time.After(changedEvery)
 	for err == nil {
 		change := next
@@ -112,7 +125,7 @@ func (s *streams) follow(r *http.Request, o stream) {
 			pause = nil
 		case <-change:
 			version, next = s.changed()
-			err = o.send(changedEvent(version))
+			err = o.send(changedEvent(shown(version)))
 			pause = time.After(changedEvery)
 		case <-beat.C:
 			err = o.send(": nothing else has changed\n\n")

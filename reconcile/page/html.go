@@ -102,7 +102,7 @@ func (h *handler) view(r *http.Request) view {
 	person, known := h.person(r)
 	version, _ := h.Data.Changed()
 	return view{
-		Path: r.URL.Path, Version: version, Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
+		Path: r.URL.Path, Version: h.shown(version, person), Now: h.Now().UTC(), Program: h.Program, Query: url.Values{},
 		Person: person, Known: known, All: person.MayAll(login.Viewer), Login: h.Login,
 		Said: h.said.of(r, h.Now()), Orders: h.Actions != nil && h.Login != nil,
 	}

@@ -29,7 +29,8 @@ func (e *badParamError) Error() string { return e.reason }
 
 func newQuestion(h *handler, res resource, r *http.Request, person login.Person) (*question, error) {
 	q := &question{handler: h, Request: r, resource: res, person: person}
-	q.version, _ = h.Data.Changed()
+	version, _ := h.Data.Changed()
+	q.version = h.shown(version, person)
 	var err error
 	q.params, err = checked(r.URL.RawQuery, res.params)
 	return q, err

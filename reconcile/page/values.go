@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/login"
 )
 
 // newestCommits is how many commits the overview has.
@@ -67,8 +69,11 @@ func zonesOf(q *question) (inspect.Fleet, error) {
 func zoneOf(q *question) (inspect.ZonePage, error) {
 	text := q.PathValue("scope")
 	zone, err := q.Data.Zone(q.Context(), edge.ParseScope(text))
-	if err == nil && !q.may(zone.May) {
+	switch {
+	case errors.Is(err, inspect.ErrNoZone), !q.may(zone.May): // the same answer, whatever else is wrong
 		return inspect.ZonePage{}, &inspect.NoZoneError{Zone: text}
+	case err == nil && !q.person.MayAll(login.Viewer):
+		zone = zone.Alone(q.Now())
 	}
 	return zone, err
 }
