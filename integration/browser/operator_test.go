@@ -15,12 +15,12 @@ import (
 // trick is a text that is a script where it is taken for HTML.
 const trick = `<img src=x onerror="document.title='taken'">`
 
-// withLogin has a proxy say who people are: grace is an operator, and others may read.
+// withLogin has a proxy say who people are. ada is the author of all commits.
 const withLogin = `
 web: {
 	login: proxy: from: ["127.0.0.1/32"]
 	roles: {
-		operators: {role: "operator", users: ["proxy:grace"]}
+		operators: {role: "operator", users: ["proxy:grace", "proxy:ada"]}
 		readers: {role: "viewer", groups: ["readers"]}
 	}
 }
@@ -63,12 +63,24 @@ func TestOperatorAtWork(t *testing.T) {
 	b.visit(zonePath(second))
 	s.Repo.Commit("edge.cue", declared(40))
 	b.until(reads("refused") + ` && document.querySelector('form[action="/actions/approve"]') !== null`)
+	author := open(t, b.origin, look{headers: map[string]string{"X-Forwarded-User": "ada"}})
+	author.visit(zonePath(second))
+	author.submit("approve")
+	author.until(reads("approve exactly this"))
+	author.submit("approve")
+	author.until(reads("the author of a commit approves no change of it"))
+
 	b.submit("approve")
 	b.until(reads("approve exactly this"))
 	b.accessible("a change to approve")
 	b.submit("approve")
 	s.Poll("the approved change is live", func() bool { return p.Threshold(second) == 40 })
 	b.until(reads("in sync"))
+	// Much has changed since, and an answer stays that cannot be asked for again.
+	if !eval[bool](author, reads("the author of a commit approves no change of it")) {
+		t.Errorf("the answer is gone; instead: %s", author.text())
+	}
+	author.expect("403 (Forbidden)")
 	if code, _ := s.Get("/zones"); code == 200 {
 		t.Error("someone without a name may read")
 	}

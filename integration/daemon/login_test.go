@@ -99,7 +99,7 @@ func TestLogin(t *testing.T) {
 	issuer.Set(func(i *logintest.Issuer) { i.Down = true })
 	configure(no)
 	s.Signal(syscall.SIGHUP)
-	ada.want("/zones", http.StatusForbidden, "you are oidc:ada@example.com, and have no role in Seawall")
+	ada.want("/zones", http.StatusForbidden, "You are oidc:ada@example.com, and have no role in Seawall")
 	configure(viewers)
 	s.Signal(syscall.SIGHUP)
 	ada.want("/zones", http.StatusOK, "zone-00001.example")

@@ -83,6 +83,10 @@ func TestOperatorsOnPages(t *testing.T) {
 	s.Start()
 	s.PollLong(t, "the first commit is live", func() bool { return s.Platform.At(1, zones, 25) == zones })
 	one, two := mem.FleetZone(1).Text(), mem.FleetZone(2).Text()
+	s.PollLong(t, "the labels of the first zone are proved", func() bool {
+		code, _, _ := ask(s, "gus", http.MethodGet, "/api/v1/zones/"+one, nil)
+		return code == http.StatusOK
+	})
 	order := func(who, name string, form url.Values, want int) string {
 		t.Helper()
 		code, body, header := ask(s, who, http.MethodPost, "/actions/"+name, form)

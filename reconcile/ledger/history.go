@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
-	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -58,7 +57,7 @@ func (l *Ledger) Page(ctx context.Context, f reconcile.HistoryFilter) (entries [
 // Accepted implements [reconcile.HistoryPages].
 func (l *Ledger) Accepted(ctx context.Context, before int64, last int) (commits []reconcile.AcceptedCommit, earlier bool, err error) {
 	err = l.file.ReadBeside(ctx, func(tx *sql.Tx) error {
-		commits, earlier, err = l.written.Accepted(ctx, tx, before, last, time.Now())
+		commits, earlier, err = l.written.Accepted(ctx, tx, before, last, l.file.Time())
 		return err
 	})
 	return commits, earlier, l.explainPage(err)

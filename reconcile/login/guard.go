@@ -125,7 +125,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			g.callback(w, r)
 		case g.provider != nil && path == EndPath:
 			g.end(w, r)
-		case strings.HasPrefix(path, assetPath): // of every installation the same
+		case isAsset(r): // of every installation the same
 			next.ServeHTTP(w, r)
 		default:
 			g.admit(w, r, next, g.identify(r, named))
@@ -229,6 +229,12 @@ func (g *Guard) ask(w http.ResponseWriter, r *http.Request) {
 		refusal.Hint = "import a client certificate of the authority in web.login.certificates into the browser"
 	}
 	g.refuse(w, r, refusal)
+}
+
+// isAsset reports whether a request is for a file that pages load.
+func isAsset(r *http.Request) bool {
+	name, ok := strings.CutPrefix(r.URL.Path, assetPath)
+	return ok && !strings.Contains(name, "/") && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
 // opensPage reports whether a browser asks for a page as a whole, which a redirect to another

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 )
 
 // Refusal is why a request is not answered, and what to try.
@@ -19,7 +20,9 @@ type Refusal struct {
 //go:embed pages.html
 var pageFiles embed.FS
 
-var pages = template.Must(template.ParseFS(pageFiles, "pages.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"capital": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] }, // ours, in English
+}).ParseFS(pageFiles, "pages.html"))
 
 // refuse writes a refusal: as a page for a browser, else as RFC 9457 has it.
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, refusal Refusal) {

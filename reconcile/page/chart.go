@@ -90,10 +90,10 @@ func (v view) bar(a axis, from, to, tick time.Time) bar {
 // month is the beginning of a month on an axis.
 type month struct{ X, Label string }
 
-// Months are the months of an axis, at most about eight of them.
+// Months are the months of an axis, at most about five of them: a narrow chart has no room for more.
 func (v view) Months(a axis) (all []month) {
 	months := int(a.to.Sub(a.from).Hours()/24/30) + 1
-	step := (months + 7) / 8
+	step := (months + 4) / 5
 	t := time.Date(a.from.Year(), a.from.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	for ; t.Before(a.to); t = t.AddDate(0, step, 0) {
 		if p := a.at(t); p < 92 { // a label has its room on its right

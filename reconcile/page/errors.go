@@ -103,7 +103,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
 	if scope := r.PathValue("scope"); p.Status == http.StatusNotFound && scope != "" && v.All {
 		p.History = address("/history", url.Values{"zone": {scope}})
 	}
-	v.Title, v.Value = p.Title, p
+	v.Title, v.Value, v.Once = p.Title, p, r.Method == http.MethodPost
 	h.page(w, p.Status, "problem", v)
 }
 

@@ -52,6 +52,7 @@ type view struct {
 	Title, Path, API string
 	Value            any
 	Version          uint64 // how often what pages show had changed before
+	Once             bool   // it answers an order, and its address has no such page
 	Now              time.Time
 	Program          string
 	Query            url.Values

@@ -48,7 +48,8 @@ const (
 		WHERE json_extract(h.body, '$.kind') = 'write' AND coalesce(json_extract(h.body, '$.trigger'), '') NOT IN ('sweep', 'revert') AND h."commit" = ?`
 )
 
-// Accepted returns commits as [reconcile.HistoryPages] says. now is by any clock that goes on.
+// Accepted returns commits as [reconcile.HistoryPages] says. Without a clock, which is the zero time, it is
+// counted each time.
 func (w *Written) Accepted(ctx context.Context, tx *sql.Tx, before int64, last int, now time.Time) (commits []reconcile.AcceptedCommit, earlier bool, err error) {
 	if before <= 0 {
 		before = math.MaxInt64
@@ -78,7 +79,7 @@ func (w *Written) count(ctx context.Context, tx *sql.Tx, commit string, now time
 	n, known := w.of[commit]
 	within := func(since time.Time, d time.Duration) bool {
 		age := now.Sub(since)
-		return known && age >= 0 && age < d
+		return known && !now.IsZero() && age >= 0 && age < d
 	}
 	if within(n.looked, countedFor) {
 		return n, nil

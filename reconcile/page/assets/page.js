@@ -4,7 +4,7 @@
 (() => {
 	const state = document.getElementById("live");
 	const button = document.getElementById("pause");
-	if (!window.EventSource || !state || !button) return;
+	if (!window.EventSource || !state || !button || !document.getElementById("main").dataset.version) return;
 
 	const pause = 2000; // between two reads of the page, in milliseconds
 	let paused = false;

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,8 +128,10 @@ func TestReadNow(t *testing.T) {
 	const n = 250
 	inBubble(t, n, reconcile.Guards{}, reconciletest.Zones(n, core("xss")), func(t *testing.T, h *house) {
 		h.pass(time.Minute)
-		reads := map[edge.Scope]int{}
-		h.hand.before = func(call string, zone edge.Scope) error {
+		reads, mu := map[edge.Scope]int{}, sync.Mutex{}
+		h.hand.before = func(_ string, zone edge.Scope) error {
+			mu.Lock()
+			defer mu.Unlock()
 			reads[zone]++
 			return nil
 		}
