@@ -56,6 +56,10 @@ func RedactBytes(text []byte) []byte { return held.Bytes(text) }
 // RedactWriter returns a writer that does so with each call of Write.
 func RedactWriter(w io.Writer) io.Writer { return held.Writer(w) }
 
+// RedactWriterBut is that for an answer to someone who has said something: that comes back as it
+// is, so that no mark in its place confirms a guess.
+func RedactWriterBut(w io.Writer, said ...string) io.Writer { return held.WriterBut(w, said...) }
+
 // Reveal returns the value.
 func (s Secret) Reveal() string { return s.value }
 

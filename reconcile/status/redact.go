@@ -3,6 +3,8 @@ package status
 import (
 	"io"
 	"net/http"
+	"path"
+	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -10,8 +12,17 @@ import (
 // redacted serves what handler does, without secrets: reasons quote what servers said.
 func redacted(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(redactedAnswer{w, edge.RedactWriter(w)}, r)
+		handler.ServeHTTP(redactedAnswer{w, edge.RedactWriterBut(w, said(r)...)}, r)
 	})
+}
+
+// said is what the client has said and an answer may repeat: a page shows its filter, and the
+// answer to an address that is not clean leads to the clean one.
+func said(r *http.Request) []string {
+	return []string{
+		r.Method, r.RequestURI, strings.ReplaceAll(r.RequestURI, "+", " "), // a blank in a query
+		path.Clean("/" + r.URL.Path),
+	}
 }
 
 // redactedAnswer is an answer whose body passes the redactor. Each value of a page is in
