@@ -1,12 +1,14 @@
 package page
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -40,6 +42,10 @@ func (h *handler) problemOf(err error) Problem {
 		return problem(http.StatusBadRequest, bad.reason, bad.hint)
 	case errors.Is(err, inspect.ErrAfter):
 		return problem(http.StatusBadRequest, err.Error(), "begin again without after; its value is next of an answer with the same other parameters")
+	case errors.Is(err, reconcile.ErrManyCommits):
+		return problem(http.StatusBadRequest, err.Error(), "give more of its digits")
+	case errors.Is(err, context.Canceled): // nobody waits for the answer, and nothing is wrong
+		return problem(http.StatusServiceUnavailable, "the request was given up", "")
 	case errors.Is(err, errStreams):
 		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
 	case errors.Is(err, inspect.ErrNoZone):
