@@ -5,7 +5,7 @@ type Name string
 
 // The spans.
 const (
-	Look     Name = "look"
+	Look     Name = "sync"
 	Fetch    Name = "git.fetch"
 	Verify   Name = "git.verify"
 	Evaluate Name = "evaluate"

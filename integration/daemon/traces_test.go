@@ -47,7 +47,7 @@ func TestTraces(t *testing.T) {
 	if look == nil || look.Attributes["seawall.commit"] != commit {
 		t.Fatalf("no look has accepted the commit: %+v", look)
 	}
-	root := collector.Find("look", "seawall.commit", commit)
+	root := collector.Find("sync", "seawall.commit", commit)
 	for _, name := range []string{"git.fetch", "evaluate"} {
 		if span := collector.Find(name, "seawall.commit", commit); span == nil || span.Trace != root.Trace || !collector.Within(span, root) {
 			t.Errorf("%s is not in the look at git: %+v", name, span)
@@ -79,7 +79,7 @@ func TestTraces(t *testing.T) {
 	if line := s.Logged("change applied and proved")[0]; line["trace_id"] != zone.Trace || line["span_id"] == nil {
 		t.Errorf("the line of the write has not the trace %s: %v", zone.Trace, line)
 	}
-	if line := s.Logged("a commit is held; the last good one stays in force")[0]; line["trace_id"] != collector.Find("look", "seawall.commit", bad).Trace {
+	if line := s.Logged("a commit is held; the last good one stays in force")[0]; line["trace_id"] != collector.Find("sync", "seawall.commit", bad).Trace {
 		t.Errorf("the line of the held commit has not its trace: %v", line)
 	}
 	if span := collector.Find("notification", "seawall.route", "ops"); span == nil || !collector.Within(collector.Find("notification.call", "", ""), span) {
