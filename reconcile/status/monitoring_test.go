@@ -204,8 +204,8 @@ const alertsIntroduction = `<!-- Written by the tests of reconcile/status from d
 
 # Alerts
 
-[deploy/monitoring](../deploy/README.md#monitoring) has these rules for Prometheus, with unit tests, and a dashboard for Grafana. *critical* wakes someone,
-*warning* is for working hours, *info* is for a list. Each alert has the link of its row as ` + "`runbook_url`" + `. The column *when* is the expression, and for how long it must hold.
+[deploy/monitoring](../deploy/README.md#monitoring) has these rules for Prometheus, with unit tests, and a dashboard for Grafana. It also says how to install them.
+*critical* is for the engineer on call, *warning* for working hours, *info* for a list. Each alert links to the page of its row in ` + "`runbook_url`" + `. The column *when* has the expression, and how long it must be true. Without Prometheus, use [notifications](notifications.md).
 
 | alert | severity | means | when | what to do |
 |---|---|---|---|---|
