@@ -109,7 +109,7 @@ func TestLogin(t *testing.T) {
 	if n := issuer.Asked("/token"); n != 1 {
 		t.Errorf("%d logins", n)
 	}
-	if output := s.Output(); strings.Contains(output, logintest.Secret) || strings.Count(output, `"a person has logged in"`) != 1 {
+	if output := s.Output(); strings.Contains(output, logintest.Secret) || strings.Count(output, `"a user has logged in"`) != 1 {
 		t.Errorf("the output:\n%s", output)
 	}
 	s.Signal(syscall.SIGTERM)

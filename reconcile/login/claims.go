@@ -40,10 +40,10 @@ func (p *provider) identity(token *oidc.IDToken) (Identity, error) {
 		return who, fmt.Errorf("the ID token has no claim %q, which web.login.oidc.user names", p.config.User)
 	}
 	if err := json.Unmarshal(said, &who.User); err != nil {
-		return who, fmt.Errorf("the claim %q of the ID token is no text", p.config.User)
+		return who, fmt.Errorf("the claim %q of the ID token is not a text", p.config.User)
 	}
 	if p.config.User == "email" && unverified(claims["email_verified"]) {
-		return who, errors.New("the provider says that the mail address of this person is not verified")
+		return who, errors.New("the provider says that the mail address of this user is not verified")
 	}
 	var err error
 	if who.Groups, err = texts(claims[p.config.Groups]); err != nil {

@@ -41,9 +41,9 @@ func (g *Guard) callback(w http.ResponseWriter, r *http.Request) {
 	query, now := r.URL.Query(), g.config.Now()
 	st, ok := g.config.Sessions.opened(g.cookies.get(r, stateCookie), now)
 	if !ok || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(st.State)) != 1 {
-		g.reports.refused(r, NoState, "", errors.New("the browser has no login that has begun, or its ten minutes are over"))
+		g.reports.refused(r, NoState, "", errors.New("the browser has not begun a login, or more than ten minutes ago"))
 		g.refuse(w, r, Refusal{
-			Status: http.StatusBadRequest, Detail: "this browser has begun no such login, or more than ten minutes ago",
+			Status: http.StatusBadRequest, Detail: "this browser did not begin this login, or began it more than ten minutes ago",
 			Hint: "log in again, in one tab; cookies must be allowed, and the address must be " + g.config.URL, LogIn: BeginPath,
 		})
 		return
@@ -92,7 +92,7 @@ func (g *Guard) end(w http.ResponseWriter, r *http.Request) {
 		g.showEnd(w, s != nil)
 	default:
 		w.Header().Set("Allow", "GET, HEAD, POST")
-		g.refuse(w, r, Refusal{Status: http.StatusMethodNotAllowed, Detail: "this address takes no " + r.Method})
+		g.refuse(w, r, Refusal{Status: http.StatusMethodNotAllowed, Detail: "this address does not accept " + r.Method})
 	}
 }
 
@@ -102,7 +102,7 @@ func (g *Guard) reads(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	w.Header().Set("Allow", "GET")
-	g.refuse(w, r, Refusal{Status: http.StatusMethodNotAllowed, Detail: "this address takes no " + r.Method, Hint: "use GET"})
+	g.refuse(w, r, Refusal{Status: http.StatusMethodNotAllowed, Detail: "this address does not accept " + r.Method, Hint: "use GET"})
 	return false
 }
 
@@ -127,7 +127,7 @@ func (g *Guard) notRedeemed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	g.reports.refused(r, BadToken, "", err)
 	g.refuse(w, r, Refusal{
-		Status: http.StatusForbidden, Detail: "what the provider says of you does not fit this login",
+		Status: http.StatusForbidden, Detail: "the answer of the provider does not fit this login",
 		Hint: "log in again; if that does not help, the daemon's log says what does not fit", LogIn: BeginPath,
 	})
 }
@@ -135,7 +135,7 @@ func (g *Guard) notRedeemed(w http.ResponseWriter, r *http.Request, err error) {
 func (g *Guard) noProvider(w http.ResponseWriter, r *http.Request, err error) {
 	g.reports.refused(r, NoProvider, "", err)
 	g.refuse(w, r, Refusal{
-		Status: http.StatusServiceUnavailable, Detail: "the provider that logs people in does not answer, or refuses Seawall",
-		Hint: "try again in a minute; the daemon's log and seawall doctor say what is wrong. Who is logged in stays so, and Seawall goes on with its work", LogIn: BeginPath,
+		Status: http.StatusServiceUnavailable, Detail: "the provider of the login does not answer, or refuses Seawall",
+		Hint: "try again in a minute; the daemon's log and seawall doctor say what is wrong. Users who are logged in stay logged in, and Seawall continues its work", LogIn: BeginPath,
 	})
 }

@@ -109,13 +109,13 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := g.cross.Check(r); err != nil {
 			g.reports.refused(r, CrossOrigin, "", err)
-			g.refuse(w, r, Refusal{Status: http.StatusForbidden, Detail: "the request came from a page of another site", Hint: "send it from the pages of Seawall themselves; web.url in the configuration is the address at which browsers reach them"})
+			g.refuse(w, r, Refusal{Status: http.StatusForbidden, Detail: "the request came from a page of another site", Hint: "use the pages of Seawall; web.url in the configuration is the address at which browsers reach them"})
 			return
 		}
 		named, err := g.config.Proxy.read(r) // and takes the headers off, whoever sent them
 		if err != nil {
 			g.reports.refused(r, BadHeader, "", err)
-			g.refuse(w, r, Refusal{Status: http.StatusBadRequest, Detail: err.Error(), Hint: "the proxy must set the headers of web.login.proxy once, and take those of clients off"})
+			g.refuse(w, r, Refusal{Status: http.StatusBadRequest, Detail: err.Error(), Hint: "the proxy must set the headers of web.login.proxy once, and remove those of clients"})
 			return
 		}
 		switch path := r.URL.Path; {
@@ -217,7 +217,7 @@ func (g *Guard) ask(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, BeginPath+"?"+url.Values{parameterTo: {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 		return
 	}
-	refusal := Refusal{Status: http.StatusUnauthorized, Detail: "this needs a login, and nothing in the request says who sends it"}
+	refusal := Refusal{Status: http.StatusUnauthorized, Detail: "this needs a login, and the request has none"}
 	switch {
 	case g.provider != nil:
 		refusal.Hint, refusal.LogIn = "log in", BeginPath

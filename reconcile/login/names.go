@@ -24,7 +24,7 @@ func checkName(what, name string) error {
 	case strings.TrimSpace(name) != name:
 		return fmt.Errorf("the %s begins or ends with blanks", what)
 	case name == Everyone:
-		return fmt.Errorf("the %s is %q, which stands for everyone", what, name)
+		return fmt.Errorf("the %s is %q, which means everyone", what, name)
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func checkIdentity(i Identity) error {
 		return err
 	}
 	if len(i.Groups) > mostGroups {
-		return fmt.Errorf("the person is in more than %d groups", mostGroups)
+		return fmt.Errorf("the user is in more than %d groups", mostGroups)
 	}
 	for _, group := range i.Groups {
 		if err := checkName("name of a group", group); err != nil {

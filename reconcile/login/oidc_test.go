@@ -24,11 +24,11 @@ func TestOIDC(t *testing.T) {
 	if n := f.issuer.Asked("/token"); n != 1 {
 		t.Errorf("%d logins", n)
 	}
-	if log := f.logged(); !strings.Contains(log, `msg="a person has logged in" person=oidc:ada@example.com address=127.0.0.1`) || f.count(login.LoggedIn) != 1 {
+	if log := f.logged(); !strings.Contains(log, `msg="a user has logged in" user=oidc:ada@example.com address=127.0.0.1`) || f.count(login.LoggedIn) != 1 {
 		t.Errorf("the log:\n%s", log)
 	}
 	b.send(http.MethodPost, "/logout").want(t, 200, "You are logged out")
-	if log := f.logged(); !strings.Contains(log, `msg="a person has logged out" person=oidc:ada@example.com address=127.0.0.1`) {
+	if log := f.logged(); !strings.Contains(log, `msg="a user has logged out" user=oidc:ada@example.com address=127.0.0.1`) {
 		t.Errorf("the log:\n%s", log)
 	}
 	b.get("/", "Accept", "*/*").want(t, 401)
@@ -71,9 +71,9 @@ func TestClaims(t *testing.T) {
 		"numbers":         {map[string]any{"email": "ada@example.com", "groups": []int{1}}, 403, "neither a list of texts nor a text"},
 		"an object":       {map[string]any{"email": "ada@example.com", "groups": map[string]any{"ops": true}}, 403, "neither a list of texts nor a text"},
 		"no name":         {map[string]any{"sub": "1"}, 403, "has no claim &#34;email&#34;"},
-		"name no text":    {map[string]any{"email": []string{"ada@example.com"}}, 403, "is no text"},
+		"name no text":    {map[string]any{"email": []string{"ada@example.com"}}, 403, "is not a text"},
 		"empty name":      {map[string]any{"email": ""}, 403, "name is empty"},
-		"everyone":        {map[string]any{"email": "*"}, 403, "stands for everyone"},
+		"everyone":        {map[string]any{"email": "*"}, 403, "means everyone"},
 		"markup":          {map[string]any{"email": "<b>@example.com"}, 200, "viewer oidc:<b>@example.com"},
 		"two lines":       {map[string]any{"email": "ada@example.com\nlevel=INFO"}, 403, "cannot be printed"},
 		"invisible":       {map[string]any{"email": "ada\u202e@example.com"}, 403, "cannot be printed"},
@@ -149,12 +149,12 @@ func TestCallback(t *testing.T) {
 	}
 	b, back := begin()
 	state := b.cookie("login")
-	f.browser().get(back.RequestURI()).want(t, 400, "has begun no such login") // of another browser
+	f.browser().get(back.RequestURI()).want(t, 400, "did not begin this login") // of another browser
 	a := b.get(back.RequestURI())
 	if a.status != 303 || a.header.Get("Location") != "/zones" || b.cookie("session") == "" || b.cookie("login") != "" {
 		t.Fatalf("%d %v", a.status, a.header)
 	}
-	b.get(back.RequestURI()).want(t, 400, "has begun no such login")
+	b.get(back.RequestURI()).want(t, 400, "did not begin this login")
 	b.put("seawall-login", state) // somebody has kept it
 	b.get(back.RequestURI()).want(t, 400, "was used before")
 
@@ -228,7 +228,7 @@ func TestNoRole(t *testing.T) {
 	b := f.browser()
 	b.get("/").want(t, 403, "You are oidc:ada@example.com", "web.roles", "&#34;ada@example.com&#34;", "or its groups one of yours", `href="/logout"`)
 	b.get("/logout").want(t, 200, `<form method="post" action="/logout">`)
-	if !strings.Contains(f.logged(), "outcome=no_role person=oidc:ada@example.com address=127.0.0.1") {
+	if !strings.Contains(f.logged(), "outcome=no_role user=oidc:ada@example.com address=127.0.0.1") {
 		t.Errorf("the log:\n%s", f.logged())
 	}
 }

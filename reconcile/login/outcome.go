@@ -52,12 +52,12 @@ func newReports(log *slog.Logger, count func(Outcome), now func() time.Time) *re
 
 func (r *reports) loggedIn(from *http.Request, who string) {
 	r.count(LoggedIn)
-	r.log.Info("a person has logged in", "person", who, "address", addressOf(from))
+	r.log.Info("a user has logged in", "user", who, "address", addressOf(from))
 }
 
 func (r *reports) loggedOut(from *http.Request, who string) {
 	r.count(LoggedOut)
-	r.log.Info("a person has logged out", "person", who, "address", addressOf(from))
+	r.log.Info("a user has logged out", "user", who, "address", addressOf(from))
 }
 
 // refused reports a refusal. err is for whoever runs the daemon, and has no secret.
@@ -70,7 +70,7 @@ func (r *reports) refused(from *http.Request, o Outcome, who string, err error) 
 	if err != nil {
 		reason = err.Error()
 	}
-	r.log.Warn("a login was refused", "outcome", string(o), "person", who, "address", addressOf(from), "path", beginning(from.URL.Path), "error", reason)
+	r.log.Warn("a login was refused", "outcome", string(o), "user", who, "address", addressOf(from), "path", beginning(from.URL.Path), "error", reason)
 }
 
 // addressOf is where a connection came from.

@@ -43,7 +43,7 @@ func TestRotatedSecret(t *testing.T) {
 func TestProviderDown(t *testing.T) {
 	f := withIssuer(t)
 	f.issuer.Set(func(i *logintest.Issuer) { i.Down = true })
-	f.browser().get("/").want(t, 503, "goes on with its work")
+	f.browser().get("/").want(t, 503, "continues its work")
 	for range 20 {
 		f.browser().get("/").want(t, 503)
 	}

@@ -93,8 +93,8 @@ func TestSmuggledHeaders(t *testing.T) {
 		"joined with a blank": {"X-Forwarded-User: ada, root", 400, "has a comma"},
 		"two of groups":       {"X-Forwarded-User: ada\r\nX-Forwarded-Groups: staff\r\nX-Forwarded-Groups: ops", 400, "2 headers X-Forwarded-Groups"},
 		"groups, underscore":  {"X-Forwarded-User: ada\r\nX-Forwarded_Groups: ops\r\nX-Forwarded-Groups: staff", 400, "2 headers"},
-		"everyone":            {"X-Forwarded-User: *", 400, "stands for everyone"},
-		"a group of everyone": {"X-Forwarded-User: ada\r\nX-Forwarded-Groups: *", 400, "stands for everyone"},
+		"everyone":            {"X-Forwarded-User: *", 400, "means everyone"},
+		"a group of everyone": {"X-Forwarded-User: ada\r\nX-Forwarded-Groups: *", 400, "means everyone"},
 		"not UTF-8":           {"X-Forwarded-User: \xff\xfe", 400, "cannot be printed"},
 		"too long":            {"X-Forwarded-User: " + strings.Repeat("a", 300), 400, "longer than"},
 	} {

@@ -51,12 +51,12 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, refusal Refusal) 
 func (g *Guard) noRole(who Identity) Refusal {
 	refusal := Refusal{
 		Status: http.StatusForbidden, Detail: fmt.Sprintf("you are %s, and have no role in Seawall", who.Name()),
-		Hint: fmt.Sprintf("an entry of web.roles in the configuration gives a role: its users must have %q", who.User),
+		Hint: fmt.Sprintf("ask for an entry in web.roles of the configuration: its users must have %q", who.User),
 	}
 	if len(who.Groups) > 0 {
 		refusal.Hint += ", or its groups one of yours"
 	} else {
-		refusal.Hint += "; nothing says of you which groups you are in"
+		refusal.Hint += "; the login names no groups of yours"
 	}
 	if who.Way == ByOIDC {
 		refusal.Hint, refusal.LogIn = refusal.Hint+". To log in as someone else, log out first", EndPath

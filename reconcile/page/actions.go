@@ -38,7 +38,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // ErrMayNot is that of a person who may see a zone, and do nothing about it.
 var ErrMayNot = &RefusedError{
-	http.StatusForbidden, "you have no right to do this", "it needs the role operator, for labels that every zone has which it concerns: in git, and when the zone was proved last",
+	http.StatusForbidden, "you have no right to do this", "this needs the role operator for each zone that it concerns; a role that is limited by labels counts if the zone has them in git, and had them when it was last proved",
 }
 
 // RevertStage is how far a revert has come.
@@ -53,7 +53,7 @@ const (
 	RevertEnded    RevertStage = "ended"
 )
 
-// Reverting is the revert that goes on, or the last one since the daemon started. There is one
+// Reverting is the revert that is running, or the last one since the daemon started. There is one
 // at a time.
 type Reverting struct {
 	Version int         `json:"version"`

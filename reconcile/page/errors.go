@@ -16,8 +16,8 @@ import (
 var ErrNotFound = errors.New("not found")
 
 var (
-	errWho   = errors.New("nobody is logged in")
-	errFleet = errors.New("this needs a right to the whole fleet, and you have rights to some zones only")
+	errWho   = errors.New("this needs a login")
+	errFleet = errors.New("this is about the whole fleet, and your roles are limited to zones with certain labels")
 )
 
 // Problem is why a request was not answered, as RFC 9457 has it.
@@ -41,7 +41,7 @@ func (h *handler) problemOf(err error) Problem {
 	case errors.As(err, &bad):
 		return problem(http.StatusBadRequest, bad.reason, bad.hint)
 	case errors.Is(err, inspect.ErrAfter):
-		return problem(http.StatusBadRequest, err.Error(), "begin again without after; its value is next of an answer with the same other parameters")
+		return problem(http.StatusBadRequest, err.Error(), "begin again without after; use next of an answer to the same other parameters as after")
 	case errors.Is(err, reconcile.ErrManyCommits):
 		return problem(http.StatusBadRequest, err.Error(), "give more of its digits")
 	case errors.Is(err, context.Canceled): // nobody waits for the answer, and nothing is wrong
@@ -49,20 +49,20 @@ func (h *handler) problemOf(err error) Problem {
 	case errors.Is(err, errStreams):
 		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
 	case errors.Is(err, inspect.ErrNoZone):
-		return problem(http.StatusNotFound, err.Error(), "look for it in the list of zones: one that was taken out of git is not there any more")
+		return problem(http.StatusNotFound, err.Error(), "see the list of zones; a zone that was removed from git is not in it any more")
 	case errors.Is(err, ErrNotFound):
 		return problem(http.StatusNotFound, err.Error(), "")
 	case errors.Is(err, errFleet):
-		return problem(http.StatusForbidden, err.Error(), "open the list of zones; a role without labels in web.roles of the configuration has a right to the rest")
+		return problem(http.StatusForbidden, err.Error(), "open the list of zones; this needs a role without labels in web.roles of the configuration")
 	case errors.Is(err, errWho):
 		p := problem(http.StatusUnauthorized, err.Error(), "log in")
 		if p.LogIn = h.Login.Begin; p.LogIn == "" {
-			p.Hint = "the proxy or the certificate says who you are, and neither did: see web.login in the configuration"
+			p.Hint = "the request has no login of the proxy and no client certificate: see web.login in the configuration"
 		}
 		return p
 	}
 	h.Log.Error("a request for a page has failed", "error", err)
-	return problem(http.StatusInternalServerError, "the daemon could not answer; its log says why", "try again; seawall status says how the daemon is")
+	return problem(http.StatusInternalServerError, "the daemon could not answer; its log says why", "try again; seawall status says what is wrong with the daemon")
 }
 
 func problem(status int, detail, hint string) Problem {
@@ -73,11 +73,11 @@ func problem(status int, detail, hint string) Problem {
 func (h *handler) nothing(w http.ResponseWriter, r *http.Request) {
 	allowed := h.methods(r)
 	if len(allowed) == 0 {
-		h.refuse(w, r, problem(http.StatusNotFound, "nothing has this address", "start at /, or with "+openAPIPath+" for the API"))
+		h.refuse(w, r, problem(http.StatusNotFound, "there is no page at this address", "start at /, or for the API at "+openAPIPath))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	h.refuse(w, r, problem(http.StatusMethodNotAllowed, "this address takes no "+r.Method, "use "+strings.Join(allowed, " or ")))
+	h.refuse(w, r, problem(http.StatusMethodNotAllowed, "this address does not accept "+r.Method, "use "+strings.Join(allowed, " or ")))
 }
 
 // methods are those that the address of a request takes.

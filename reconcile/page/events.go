@@ -36,7 +36,7 @@ const (
 )
 
 // errStreams: too many streams are open.
-var errStreams = fmt.Errorf("%d streams of events are open, or %d of one person or address", mostStreams, mostStreamsOfOne)
+var errStreams = fmt.Errorf("%d streams of events are open, or %d of one user or address", mostStreams, mostStreamsOfOne)
 
 // streams serves /events: a stream of events (text/event-stream) for each page that is open.
 // The event "changed" says that something has changed that a page shows; a page then asks for

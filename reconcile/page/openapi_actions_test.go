@@ -22,9 +22,9 @@ var orders = map[string]struct {
 	"read":        {"read zones at once", object{"zones": []any{pagetest.Scope(0).Text()}}},
 	"hold":        {"hold a zone for a time", object{"zone": pagetest.Scope(0).Text(), "for": "2h", "reason": "INC-1"}},
 	"release":     {"end the hold of a zone", object{"zone": pagetest.Scope(0).Text()}},
-	"approve":     {"approve the change of a zone that waits with a digest", object{"zone": pagetest.Scope(0).Text(), "digest": "sha256:5f2c", "reason": "INC-1"}},
-	"plan-revert": {"begin to plan what a revert of a commit would put back", object{"commit": pagetest.Commit}},
-	"revert":      {"begin a revert that was planned, if it is still what the digest names", object{"commit": pagetest.Commit, "digest": "sha256:5f2c"}},
+	"approve":     {"approve the waiting change of a zone that has this digest", object{"zone": pagetest.Scope(0).Text(), "digest": "sha256:5f2c", "reason": "INC-1"}},
+	"plan-revert": {"plan a revert of a commit", object{"commit": pagetest.Commit}},
+	"revert":      {"begin a planned revert, if its plan still has this digest", object{"commit": pagetest.Commit, "digest": "sha256:5f2c"}},
 }
 
 // describeActions adds the actions to the paths.

@@ -73,7 +73,7 @@ func description(t *testing.T) object {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "Seawall", "version": "1",
-			"description": "What a daemon of Seawall knows. Members and outcomes may be added within version 1; none is taken away, and none changes its meaning.",
+			"description": "What a daemon of Seawall knows. Version 1 may get new members and outcomes; none is removed or changes its meaning.",
 			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers":    []any{object{"url": "/"}},
@@ -101,15 +101,15 @@ func ref(kind, name string) object { return object{"$ref": "#/components/" + kin
 func problemResponses(t *testing.T, h http.Handler, schema string) object {
 	responses := object{}
 	for status, description := range map[string]string{
-		"400": "A parameter is not known, not right, or given too often. Nothing is left out silently.",
-		"401": "Nobody is logged in, and a login is configured.",
-		"403": "Whoever asks has no right to this: it needs one to the whole fleet, or the role operator.",
-		"404": "It is not there, or whoever asks may not see it.",
-		"409": "Something else is the case by now.",
+		"400": "A parameter or a member of the body is unknown, wrong, missing or given too often.",
+		"401": "The request has no login, and one is configured.",
+		"403": "The user has no right to this: it needs a role for the whole fleet, or the role operator.",
+		"404": "It does not exist, or the user may not see it.",
+		"409": "The action does not fit what the daemon knows now.",
 		"413": "The body is too large.",
-		"415": "The body is not JSON, or does not say so.",
+		"415": "The body is not JSON, or its Content-Type is another one.",
 		"500": "The daemon could not answer; its log says why.",
-		"503": "The daemon starts or ends, and takes no orders now.",
+		"503": "The daemon starts or stops, and accepts no actions now.",
 	} {
 		content := object{"schema": ref("schemas", schema)}
 		if path, ok := map[string]string{"400": "/zones?outcom=refused", "404": "/zones/none"}[status]; ok {
@@ -126,7 +126,7 @@ var pathParams = map[string]struct {
 	schema        object
 }{
 	"scope":  {"the id of a zone, or `account:` and the id of an account", pagetest.Scope(0).Text(), object{"type": "string"}},
-	"commit": {"a commit, or how one begins", pagetest.Commit, commitSchema},
+	"commit": {"a commit, or the beginning of one", pagetest.Commit, commitSchema},
 	"number": {"the number of the pull request", "104", object{"type": "integer"}},
 }
 

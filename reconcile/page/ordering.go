@@ -36,7 +36,7 @@ func (h *handler) mountActions() {
 	h.mux.HandleFunc("GET "+apiPath+actionPath+revert, h.showRevert)
 }
 
-var crossOrigin = problem(http.StatusForbidden, "the request comes from another site", "order it on a page of Seawall itself")
+var crossOrigin = problem(http.StatusForbidden, "the request comes from another site", "use the pages of Seawall; web.url in the configuration must be the address in the browser")
 
 // fromNowhere reports whether a request with a session does not say from where it comes, which
 // every browser that a page can be used with does.
@@ -151,7 +151,7 @@ func (h *handler) confirmApproval(w http.ResponseWriter, r *http.Request) {
 
 // NotWaiting is that of a digest with which no change of a zone waits.
 var NotWaiting = &RefusedError{
-	http.StatusConflict, "no change of this zone waits with this digest", "it may be made, or be another one by now: open the page of the zone anew",
+	http.StatusConflict, "no change of this zone waits with this digest", "it was made, or has changed: open the page of the zone again",
 }
 
 // showRevert shows the revert that goes on.

@@ -36,7 +36,7 @@ type Order struct {
 type Ordered struct {
 	Version int    `json:"version"`
 	Done    string `json:"done"`
-	// Revert is how a revert goes on; only after an order about one.
+	// Revert is the progress of a revert; only for actions about one.
 	Revert *Reverting `json:"revert,omitempty"`
 }
 
@@ -68,7 +68,7 @@ var actions = []action{
 	{name: "hold", takes: []string{"zone", "for", "reason"}, do: func(ctx context.Context, a Actions, who login.Person, o Order) (string, error) {
 		length, err := time.ParseDuration(o.For)
 		if err != nil {
-			return "", badOrder(fmt.Sprintf("%q is no length of time", o.For), "give for as 2h, 45m or 1h30m")
+			return "", badOrder(fmt.Sprintf("%q is not a duration", o.For), "give for as 2h, 45m or 1h30m")
 		}
 		return a.Hold(ctx, who, edge.ParseScope(o.Zone), length, o.Reason)
 	}, back: zonePage},
@@ -117,10 +117,10 @@ func readOrder(w http.ResponseWriter, r *http.Request, a action, asJSON bool) (o
 		want = "application/json"
 	}
 	if kind != want {
-		return o, "", &RefusedError{http.StatusUnsupportedMediaType, "the body is not " + want, "send it so, and say so in Content-Type"}
+		return o, "", &RefusedError{http.StatusUnsupportedMediaType, "the body is not " + want, "send this type, with the header Content-Type"}
 	}
 	if r.URL.RawQuery != "" {
-		return o, "", badOrder("an order has no parameters in its address", "send them in the body")
+		return o, "", badOrder("an action takes no parameters in its address", "send them in the body")
 	}
 	if asJSON {
 		o, err = fromJSON(r.Body)
@@ -145,7 +145,7 @@ func fromJSON(body io.Reader) (o Order, err error) {
 	decoder.DisallowUnknownFields()
 	if err = decoder.Decode(&o); err == nil {
 		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows the object")
+			err = errors.New("there is text after the object")
 		} else {
 			err = exactjson.Check(data)
 		}
@@ -182,7 +182,7 @@ func fromForm(r *http.Request) (o Order, back string, err error) {
 		case "back":
 			back = ownPage(values[0])
 		default:
-			return o, "", badOrder(fmt.Sprintf("there is no member %q", name), "open the page anew, and try again")
+			return o, "", badOrder(fmt.Sprintf("there is no member %q", name), "open the page again, and try once more")
 		}
 	}
 	return o, back, nil
@@ -200,12 +200,12 @@ func (o *Order) check(a action) error {
 		case takes && !is:
 			return badOrder(name+" is missing", "the action "+a.name+" needs "+strings.Join(a.takes, ", "))
 		case is && !takes && !slices.Contains(a.may, name):
-			return badOrder("the action "+a.name+" takes no "+name, "it takes "+strings.Join(append(slices.Clone(a.takes), a.may...), ", "))
+			return badOrder("the action "+a.name+" does not take "+name, "it takes "+strings.Join(append(slices.Clone(a.takes), a.may...), ", "))
 		}
 	}
 	switch {
 	case len(o.Zones) > mostZones:
-		return badOrder(fmt.Sprintf("%d zones are too many", len(o.Zones)), fmt.Sprintf("order at most %d at once", mostZones))
+		return badOrder(fmt.Sprintf("%d zones are too many", len(o.Zones)), fmt.Sprintf("give at most %d at once", mostZones))
 	case utf8.RuneCountInString(o.Reason) > mostReason:
 		return badOrder("the reason is too long", fmt.Sprintf("give at most %d characters", mostReason))
 	case !utf8.ValidString(o.Reason) || strings.ContainsFunc(o.Reason, unprintable):

@@ -41,7 +41,7 @@ func newQuestion(h *handler, res resource, r *http.Request, person login.Person)
 func checked(query string, params []param) (url.Values, error) {
 	given, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, &badParamError{"the query cannot be read: " + err.Error(), "escape what is special in it: %, &, ; and +"}
+		return nil, &badParamError{"the query cannot be read: " + err.Error(), "escape the special characters: %, &, ; and +"}
 	}
 	known := url.Values{}
 	for name, values := range given {
@@ -75,7 +75,7 @@ func checked(query string, params []param) (url.Values, error) {
 
 func parameterHint(params []param) string {
 	if len(params) == 0 {
-		return "leave the query out: this has no parameters"
+		return "leave out the query: this address has no parameters"
 	}
 	names := make([]string, len(params))
 	for i, p := range params {
@@ -122,7 +122,7 @@ func checkOutcome(text string) error {
 	for _, o := range inspect.Outcomes() {
 		names = append(names, string(o))
 	}
-	return &badParamError{fmt.Sprintf("%q is no outcome", text), "the outcomes are " + strings.Join(names, ", ")}
+	return &badParamError{fmt.Sprintf("%q is not an outcome", text), "the outcomes are " + strings.Join(names, ", ")}
 }
 
 func checkLabel(text string) error {
@@ -149,7 +149,7 @@ func oneOfEach(labels []string) error {
 func checkCommit(text string) error {
 	hexadecimal := func(r rune) bool { return '0' <= r && r <= '9' || 'a' <= r && r <= 'f' }
 	if len(text) < 4 || len(text) > 64 || strings.ContainsFunc(text, func(r rune) bool { return !hexadecimal(r) }) {
-		return &badParamError{fmt.Sprintf("%q is no commit", text), "give at least its first 4 hexadecimal digits, in lower case"}
+		return &badParamError{fmt.Sprintf("%q is not a commit", text), "give at least its first 4 hexadecimal digits, in lower case"}
 	}
 	return nil
 }

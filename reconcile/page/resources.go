@@ -46,8 +46,8 @@ var (
 	zoneParams = []param{
 		{name: "text", help: "a part of the name or the id of a zone, in any case"},
 		{name: "account", help: "the key of an account"},
-		{name: "outcome", help: "one of these outcomes", repeat: true, check: checkOutcome},
-		{name: labelName, help: "a label that the zone has, as KEY=VALUE; all of them where there are several", repeat: true, check: checkLabel},
+		{name: "outcome", help: "the outcome of the zone; given several times, one of them", repeat: true, check: checkOutcome},
+		{name: labelName, help: "a label of the zone, as KEY=VALUE; given several times, the zone has all of them", repeat: true, check: checkLabel},
 	}
 )
 
@@ -61,7 +61,7 @@ var resources = []resource{
 	{page: "/history", api: "/history", title: "History", template: "history", fleet: true, params: []param{
 		{name: "zone", help: "the id of a zone, or account: and the id of an account"},
 		{name: "token", help: "the key of a token"},
-		{name: "commit", help: "a commit, or how one begins", check: checkCommit},
+		{name: "commit", help: "a commit, or the beginning of one", check: checkCommit},
 		afterParam,
 	}, answer: answers(historyOf)},
 	{page: "/tokens", api: "/tokens", title: "Tokens", template: "tokens", fleet: true, params: []param{afterParam}, answer: answers(tokensOf)},

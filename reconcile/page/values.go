@@ -31,7 +31,7 @@ type OutageList struct {
 	Outages []reconcile.Outage `json:"outages"`
 }
 
-// CredentialList is how the work with each credential for rulesets is.
+// CredentialList is the state of each credential for rulesets.
 type CredentialList struct {
 	Version     int                  `json:"version"`
 	At          time.Time            `json:"at"`

@@ -42,11 +42,11 @@ func (d *Daemon) actions() page.Actions {
 	return &actions{heart: d.heart.Load, memory: d.memory(), reverts: d.reverts, now: time.Now, log: d.log}
 }
 
-var errBusy = &page.RefusedError{Status: http.StatusServiceUnavailable, Reason: "the daemon takes no orders now", Hint: "it starts or ends: try again in some seconds"}
+var errBusy = &page.RefusedError{Status: http.StatusServiceUnavailable, Reason: "the daemon accepts no actions now", Hint: "it starts or stops: try again in some seconds"}
 
 // errOthers is that of an action that concerns more zones than the person has a right to.
 var errOthers = &page.RefusedError{
-	Status: http.StatusForbidden, Reason: "a hold is by the name of a zone, and this one concerns zones for which you have no right",
+	Status: http.StatusForbidden, Reason: "a hold is by the name of a zone, and this one concerns other zones, to which you have no right",
 	Hint: "ask an operator of the whole fleet",
 }
 
@@ -102,7 +102,7 @@ func (a *actions) ReadNow(ctx context.Context, who login.Person, ids []edge.Scop
 	case err != nil:
 		return "", err
 	case len(some) == 0:
-		return "nothing is read once more: that was ordered just before", nil
+		return "nothing is read again: the zones were requested less than 10 seconds ago", nil
 	}
 	a.tell(reconcile.ActionRead, cli.Plural(len(some), "zone", "zones"), who)
 	if len(some) == 1 {

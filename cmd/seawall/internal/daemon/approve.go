@@ -32,7 +32,7 @@ func (a *actions) Approve(ctx context.Context, who login.Person, id edge.Scope, 
 	}
 	if slices.ContainsFunc(authors, func(author string) bool { return isAuthor(who.Name, author) }) {
 		return "", &page.RefusedError{
-			Status: http.StatusForbidden, Reason: "the author of a commit approves no change of it", Hint: "ask another operator, or a reviewer of the pull request",
+			Status: http.StatusForbidden, Reason: "the author of a commit cannot approve its changes", Hint: "ask another operator, or a reviewer of the pull request",
 		}
 	}
 	approval := reconcile.Approval{

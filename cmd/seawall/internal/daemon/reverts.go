@@ -134,7 +134,7 @@ func (r *reverts) plan(who, commit string) (ended chan struct{}, err error) {
 	case r.ctx == nil:
 		return nil, errBusy
 	case r.state.Stage == page.RevertWriting:
-		return nil, &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " goes on", Hint: "wait until it has ended"}
+		return nil, &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " is running", Hint: "wait until it has ended"}
 	case r.state.Stage == page.RevertPlanning && r.state.Commit == commit:
 		return r.job, nil
 	case r.state.Stage == page.RevertPlanning:
@@ -205,7 +205,7 @@ func idle(planned *revert.Planned) bool { return planned.Zones()+planned.Stopped
 
 // errAnother is that of a plan which does not stand any more.
 var errAnother = &page.RefusedError{
-	Status: http.StatusConflict, Reason: "the plan of this revert is another one by now, or too old", Hint: "plan the revert anew, and look at the plan",
+	Status: http.StatusConflict, Reason: "the plan of this revert has changed, or is older than 15 minutes", Hint: "plan the revert again, and check the plan",
 }
 
 // apply begins to do what was planned with this digest. The plan is made once more before; begun
@@ -220,17 +220,17 @@ func (r *reverts) apply(who, commit, digest string) (said string, begun chan str
 		return "", nil, errBusy
 	case shown && r.state.Stage == page.RevertWriting:
 		close(begun)
-		return "the revert of commit " + commit + " goes on", begun, nil
+		return "the revert of commit " + commit + " is running", begun, nil
 	case shown && r.state.Stage == page.RevertEnded:
 		close(begun)
 		return "the revert of commit " + commit + " has ended", begun, nil
 	case r.state.Stage == page.RevertWriting:
-		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " goes on", Hint: "wait until it has ended"}
+		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "a revert of commit " + r.state.Commit + " is running", Hint: "wait until it has ended"}
 	case !shown || r.state.Stage != page.RevertPlanned || time.Since(r.state.Since) > planCounts:
 		return "", nil, errAnother
 	}
 	if idle(r.planned) {
-		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "there is nothing that this revert would do", Hint: "the plan says why zones are left as they are"}
+		return "", nil, &page.RefusedError{Status: http.StatusConflict, Reason: "this revert would change nothing", Hint: "the plan says why zones stay as they are"}
 	}
 	agreed, needs := r.planned, r.needs
 	r.state.Who, r.planned = who, nil
