@@ -68,7 +68,7 @@ func TestOperatorAtWork(t *testing.T) {
 	author.submit("approve")
 	author.until(reads("approve exactly this"))
 	author.submit("approve")
-	author.until(reads("the author of a commit approves no change of it"))
+	author.until(reads("the author of a commit cannot approve its changes"))
 
 	b.submit("approve")
 	b.until(reads("approve exactly this"))
@@ -77,7 +77,7 @@ func TestOperatorAtWork(t *testing.T) {
 	s.Poll("the approved change is live", func() bool { return p.Threshold(second) == 40 })
 	b.until(reads("in sync"))
 	// Much has changed since, and an answer stays that cannot be asked for again.
-	if !eval[bool](author, reads("the author of a commit approves no change of it")) {
+	if !eval[bool](author, reads("the author of a commit cannot approve its changes")) {
 		t.Errorf("the answer is gone; instead: %s", author.text())
 	}
 	author.expect("403 (Forbidden)")
