@@ -50,12 +50,21 @@ func newStill(t testT, records *reconciletest.Records) *still {
 // propose has a commit in force.
 func (s *still) propose(state desired.State) {
 	s.t.Helper()
+	if held := s.proposed(state); held != nil {
+		s.t.Fatalf("%s is held: %+v", state.Commit, held)
+	}
+}
+
+// proposed proposes a commit that may be held: one that leaves nothing of all that is known
+// to exist is.
+func (s *still) proposed(state desired.State) *reconcile.Held {
+	s.t.Helper()
 	d, err := s.control.Propose(context.Background(), reconcile.Proposal{State: state})
 	must.Do(s.t, err)
-	if d.Accepted == nil {
-		s.t.Fatalf("%s is held: %+v", state.Commit, d.Held)
+	if d.Accepted != nil {
+		s.commits.accept(d)
 	}
-	s.commits.accept(d)
+	return d.Held
 }
 
 // look has a look at a zone end so.
@@ -78,11 +87,14 @@ func (s *still) prove(id edge.Scope) error {
 }
 
 // acceptElsewhere has another process accept a commit, and prove what it declares.
-func (s *still) acceptElsewhere(c *control.Control, state desired.State, kept bool) {
+func (s *still) acceptElsewhere(c *control.Control, state desired.State, kept bool) (held bool) {
 	s.t.Helper()
 	ctx := context.Background()
 	d, err := c.Propose(ctx, reconcile.Proposal{State: state})
 	must.Do(s.t, err)
+	if d.Accepted == nil {
+		return true
+	}
 	if kept {
 		must.Do(s.t, c.SaveState(ctx, d.Accepted))
 	}
@@ -90,6 +102,7 @@ func (s *still) acceptElsewhere(c *control.Control, state desired.State, kept bo
 		task, _ := c.Task(d.Accepted, id)
 		must.Do(s.t, c.Proved(ctx, task, []diff.Settled{{ID: diff.ID{Scope: id, Ruleset: mem.CoreRuleset}}}))
 	}
+	return false
 }
 
 // walk works out what the rows should be from all that is known, and uses nothing that is kept.

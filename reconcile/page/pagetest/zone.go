@@ -28,7 +28,8 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 		Zone: r.Zone, Scope: r.Scope, Account: r.Account, Origin: r.Origin, Commit: Commit, Outcome: r.Outcome, LookedAt: r.LookedAt,
 		WrittenAt: At.Add(-26 * time.Hour), Decisions: []inspect.Decision{}, Fields: []inspect.Field{}, Outages: []reconcile.Outage{},
 		Declares: []inspect.Declared{{Deployment: d.text("core"), Members: []inspect.DeclaredMember{
-			{Path: "paranoia", Value: 2, Origin: r.Origin}, {Path: "threshold.score", Value: 25, Origin: r.Origin},
+			{Path: "paranoia", Value: 2, Origin: r.Origin},
+			{Path: "threshold.score", Value: 25, Origin: r.Origin},
 			{Path: "threshold.action", Value: "block", Origin: r.Origin},
 		}}},
 		Next: &inspect.Next{Due: At.Add(9 * time.Minute), Seconds: 540, Priority: "sweep", Reason: "the sweep reads each zone every 30 minutes"},
