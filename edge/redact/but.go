@@ -45,14 +45,14 @@ func (w butWriter) Write(p []byte) (int, error) {
 
 // compared are the views of a text in which secrets are looked for.
 func compared(text []byte) (views [][]byte) {
-	views = append(views, fold(nil, text))
+	views = append(views, fold(text))
 	for range deepest {
 		plain, _, changed := unescape(text, nil)
 		if !changed {
 			break
 		}
 		text = plain
-		views = append(views, fold(nil, text))
+		views = append(views, fold(text))
 	}
 	return views
 }

@@ -53,6 +53,7 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 		p.Waiting = append(p.Waiting, inspect.WaitingChange{
 			Digest: r.Approve, Zone: r.Zone, Scope: r.Scope, Guard: diff.GuardApproval, Reason: r.Reason, What: []string{d.text("update core")}, Fields: z.Fields, Way: diff.Weakens,
 		})
+	default: // the others have nothing of their own
 	}
 	z.Why = z.Sentences(At)
 	p.Zone, p.Live, p.History = z, d.live(z), d.entries(8, r)
@@ -72,6 +73,7 @@ func decisionOf(r inspect.Row) inspect.Decision {
 		one.Stage = inspect.StageWrite
 	case inspect.NonConvergent:
 		one.Stage = inspect.StageProve
+	default: // decided by the plan
 	}
 	return one
 }
