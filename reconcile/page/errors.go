@@ -49,7 +49,7 @@ func (h *handler) problemOf(err error) Problem {
 	case errors.Is(err, errStreams):
 		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
 	case errors.Is(err, inspect.ErrNoZone):
-		return problem(http.StatusNotFound, err.Error(), "look for it in the list of zones: one that was taken out of git is not there any more")
+		return problem(http.StatusNotFound, err.Error(), "give the id of a zone, not its name: the list of zones has both. One that was taken out of git is not there any more")
 	case errors.Is(err, ErrNotFound):
 		return problem(http.StatusNotFound, err.Error(), "")
 	case errors.Is(err, errFleet):
@@ -73,7 +73,11 @@ func problem(status int, detail, hint string) Problem {
 func (h *handler) nothing(w http.ResponseWriter, r *http.Request) {
 	allowed := h.methods(r)
 	if len(allowed) == 0 {
-		h.refuse(w, r, problem(http.StatusNotFound, "nothing has this address", "start at /, or with "+openAPIPath+" for the API"))
+		p := problem(http.StatusNotFound, "nothing has this address", "start at /, or with "+openAPIPath+" for the API")
+		if h.Actions == nil && strings.HasPrefix(strings.TrimPrefix(r.URL.Path, apiPath), actionPath) {
+			p = problem(http.StatusNotFound, "there are no actions here", "they need a login: see web.login in the configuration; on the host of the daemon, use the commands")
+		}
+		h.refuse(w, r, p)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -94,8 +98,8 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.refuse(w, r, h.problemOf(err))
 }
 
-// isAPI reports whether a request is for JSON.
-func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiPath+"/") }
+// isAPI reports whether a request is for JSON, of this version of the API or another.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path+"/", "/api/") }
 
 // refuse writes a problem: as JSON under [apiPath], else as a page.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
