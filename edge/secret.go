@@ -58,7 +58,7 @@ func RedactWriter(w io.Writer) io.Writer { return held.Writer(w) }
 
 // RedactWriterBut is that for an answer to someone who has said something: that comes back as it
 // is, so that no mark in its place confirms a guess.
-func RedactWriterBut(w io.Writer, said ...string) io.Writer { return held.WriterBut(w, said...) }
+func RedactWriterBut(w io.Writer, said func() []string) io.Writer { return held.WriterBut(w, said) }
 
 // Reveal returns the value.
 func (s Secret) Reveal() string { return s.value }

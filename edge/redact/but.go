@@ -9,14 +9,14 @@ import (
 // said comes back as it is, however it is written: it is no news to them, and a mark in its place
 // would confirm a guess. With that a secret could be found out piece by piece.
 //
-// A secret that goes on where what was said ends is taken out as a whole.
-func (r *Redactor) WriterBut(w io.Writer, said ...string) io.Writer {
+// said is asked where there is something to take out. A secret that goes on where what was said ends is taken out as a whole.
+func (r *Redactor) WriterBut(w io.Writer, said func() []string) io.Writer {
 	return butWriter{writer{r, w}, said}
 }
 
 type butWriter struct {
 	writer
-	said []string
+	said func() []string
 }
 
 func (w butWriter) Write(p []byte) (int, error) {
@@ -25,7 +25,7 @@ func (w butWriter) Write(p []byte) (int, error) {
 	var said [][]byte // worked out where there is something to compare
 	for _, s := range found {
 		if said == nil {
-			for _, text := range w.said {
+			for _, text := range w.said() {
 				said = append(said, compared([]byte(text))...)
 			}
 		}
@@ -45,14 +45,14 @@ func (w butWriter) Write(p []byte) (int, error) {
 
 // compared are the views of a text in which secrets are looked for.
 func compared(text []byte) (views [][]byte) {
-	views = append(views, fold(nil, text))
+	views = append(views, fold(text))
 	for range deepest {
 		plain, _, changed := unescape(text, nil)
 		if !changed {
 			break
 		}
 		text = plain
-		views = append(views, fold(nil, text))
+		views = append(views, fold(text))
 	}
 	return views
 }

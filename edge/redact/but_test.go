@@ -26,7 +26,7 @@ func TestWriterBut(t *testing.T) {
 		{"x", "%20%20%20%20%20%20%20%20", "[secret]"},
 	} {
 		var out bytes.Buffer
-		if n, err := r.WriterBut(&out, c.said).Write([]byte(c.text)); n != len(c.text) || err != nil || out.String() != c.want {
+		if n, err := r.WriterBut(&out, func() []string { return []string{c.said} }).Write([]byte(c.text)); n != len(c.text) || err != nil || out.String() != c.want {
 			t.Errorf("%q to who has said %q: %q, want %q (%d, %v)", c.text, c.said, out.String(), c.want, n, err)
 		}
 	}

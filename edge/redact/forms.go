@@ -28,10 +28,10 @@ const (
 // is are left out.
 func forms(secret string) (list []form) {
 	secret = withoutBoundaries(secret)
-	plain := distinct(fold(nil, []byte(secret))) < fewest
+	plain := distinct(fold([]byte(secret))) < fewest
 	add := func(text string, width int) {
 		for _, text := range []string{text, backwards(text)} {
-			if folded := fold(nil, []byte(text)); len(folded) >= Shortest {
+			if folded := fold([]byte(text)); len(folded) >= Shortest {
 				list = append(list, form{folded, min(width, len(folded)), plain})
 			}
 		}
@@ -126,7 +126,7 @@ func withoutBoundaries(secret string) string {
 			kept.WriteString(line)
 		}
 	}
-	if len(fold(nil, []byte(kept.String()))) < Shortest {
+	if len(fold([]byte(kept.String()))) < Shortest {
 		return secret
 	}
 	return kept.String()
@@ -170,8 +170,8 @@ var folded = func() (table [256]byte) {
 	return table
 }()
 
-// fold appends the folded bytes of text.
-func fold(to, text []byte) []byte {
+// fold returns the folded bytes of text.
+func fold(text []byte) (to []byte) {
 	for _, c := range text {
 		if f := folded[c]; f != 0 {
 			to = append(to, f)

@@ -39,7 +39,7 @@ var chromium = sync.OnceValues(func() (ctx context.Context, err error) {
 		options = append(options, chromedp.NoSandbox)
 	}
 	started, end := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, _ = chromedp.NewContext(started) //nolint:govet // ended with the other
+	ctx, _ = chromedp.NewContext(started)
 	quit = end
 	return ctx, chromedp.Do(ctx)
 })

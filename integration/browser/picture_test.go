@@ -215,7 +215,7 @@ func distance(a, b color.RGBA) (sum int) {
 // kept writes a picture beside the tests' other files, for a person to look at.
 func kept(t *testing.T, name string, picture image.Image) string {
 	t.Helper()
-	file := filepath.Join(os.TempDir(), "seawall-page-"+name+".png") //nolint:usetesting // it stays
+	file := filepath.Join(os.TempDir(), "seawall-page-"+name+".png")
 	write(t, file, picture)
 	return file
 }

@@ -65,9 +65,10 @@ func TestPagesNeedTheLogin(t *testing.T) {
 			t.Errorf("%s: %d without a user, %d for ada, %d for bob", path, none, ada, bob)
 		}
 	}
-	for _, path := range []string{"/healthz", "/metrics", "/status"} {
-		if code := ask(path, ""); code != http.StatusOK {
-			t.Errorf("%s: %d", path, code)
+	// /status asks for no login, so that it is not served unless that is said.
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/metrics": http.StatusOK, "/status": http.StatusNotFound} {
+		if code := ask(path, ""); code != want {
+			t.Errorf("%s: %d, want %d", path, code, want)
 		}
 	}
 }

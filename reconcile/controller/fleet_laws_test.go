@@ -50,8 +50,12 @@ func drawPlan(t *rapid.T, id edge.Scope) (plan diff.Plan) {
 			continue
 		}
 		refusal := rapid.SampledFrom([]*diff.Refusal{
-			nil, {Guard: diff.GuardHold, Until: time.Unix(1, 0), Reason: "held"}, {Guard: diff.GuardLimit, Digest: "d1", Reason: "too many"},
-			{Guard: diff.GuardObserve, Reason: "observed"}, {Guard: diff.GuardReverted, Reason: "put back"}, {Guard: diff.GuardNonConvergent, Reason: "not kept"},
+			nil,
+			{Guard: diff.GuardHold, Until: time.Unix(1, 0), Reason: "held"},
+			{Guard: diff.GuardLimit, Digest: "d1", Reason: "too many"},
+			{Guard: diff.GuardObserve, Reason: "observed"},
+			{Guard: diff.GuardReverted, Reason: "put back"},
+			{Guard: diff.GuardNonConvergent, Reason: "not kept"},
 		}).Draw(t, "refusal")
 		plan.Changes = append(plan.Changes, diff.Change{Scope: id, Deployment: "core", Refused: refusal})
 	}

@@ -196,7 +196,7 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, next http.Handler,
 	ctx, cancel := context.WithTimeout(With(r.Context(), p), who.until.Sub(g.config.Now()))
 	defer cancel()
 	if who.ended != nil {
-		stop := context.AfterFunc(who.ended, cancel)
+		stop := context.AfterFunc(who.ended, cancel) //nolint:contextcheck // it ends with the session, too
 		defer stop()
 	}
 	next.ServeHTTP(w, r.WithContext(ctx))

@@ -96,11 +96,12 @@ const mostReturn = 1024
 // browser could take for an address of another host is none.
 func ownAddress(to string) string {
 	const first = "/"
-	if len(to) > mostReturn || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' }) {
+	strange := func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' }
+	if len(to) > mostReturn || !isPath(to) || strings.ContainsFunc(to, strange) {
 		return first
 	}
 	u, err := url.Parse(to)
-	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || strings.Contains(u.Path, "\\") || strings.HasPrefix(u.Path, "//") {
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !isPath(u.Path) || strings.Contains(u.Path, "\\") {
 		return first
 	}
 	for _, own := range []string{BeginPath, EndPath, apiPath} { // which are no pages to return to
@@ -110,3 +111,6 @@ func ownAddress(to string) string {
 	}
 	return to
 }
+
+// isPath reports whether a text begins as a path does, and not as the name of a host.
+func isPath(text string) bool { return strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") }

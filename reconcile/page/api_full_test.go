@@ -23,8 +23,11 @@ func (full) Fleet(inspect.FleetQuery) (inspect.Fleet, error) { return filled[ins
 func (full) Tokens(context.Context) (inspect.TokenList, error) {
 	return filled[inspect.TokenList](), nil
 }
-func (full) PullRequests() inspect.PullRequestList        { return filled[inspect.PullRequestList]() }
+
+func (full) PullRequests() inspect.PullRequestList { return filled[inspect.PullRequestList]() }
+
 func (full) PullRequest(int) (inspect.PullRequest, error) { return filled[inspect.PullRequest](), nil }
+
 func (full) Deprecations(context.Context) (inspect.DeprecationList, error) {
 	return filled[inspect.DeprecationList](), nil
 }

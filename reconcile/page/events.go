@@ -156,7 +156,8 @@ func (o stream) send(text string) error {
 	return o.control.SetWriteDeadline(time.Time{})
 }
 
-func (o stream) deadline() { o.control.SetWriteDeadline(time.Now().Add(streamWriteWithin)) }
+// deadline bounds what is written from now on. A connection that knows no deadlines has none.
+func (o stream) deadline() { _ = o.control.SetWriteDeadline(time.Now().Add(streamWriteWithin)) }
 
 // enter counts a stream that opens; false where it may not.
 func (s *streams) enter(who string) bool {

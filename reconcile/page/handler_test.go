@@ -32,15 +32,19 @@ func (nothing) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 	labels := map[string]string{"team": "a"}
 	return inspect.ZonePage{Zone: inspect.Zone{Zone: "shop.example", Scope: scope}, May: inspect.ZoneLabels{Declared: labels, Proved: labels}}, nil
 }
+
 func (nothing) History(context.Context, page.HistoryQuery) (inspect.EntryList, error) {
 	return inspect.EntryList{At: now}, nil
 }
+
 func (nothing) Commits(context.Context, string, int) (inspect.CommitList, error) {
 	return inspect.CommitList{At: now}, nil
 }
+
 func (nothing) Tokens(context.Context) (inspect.TokenList, error) {
 	return inspect.TokenList{At: now}, nil
 }
+
 func (nothing) Deprecations(context.Context) (inspect.DeprecationList, error) {
 	return inspect.DeprecationList{At: now}, nil
 }

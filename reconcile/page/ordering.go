@@ -141,7 +141,7 @@ func (h *handler) confirmApproval(w http.ResponseWriter, r *http.Request) {
 	}
 	i := slices.IndexFunc(zone.Waiting, func(c inspect.WaitingChange) bool { return c.Digest == digest })
 	if i < 0 {
-		h.refuseOrder(w, r, NotWaiting)
+		h.refuseOrder(w, r, ErrNotWaiting)
 		return
 	}
 	v := h.view(r)
@@ -149,8 +149,8 @@ func (h *handler) confirmApproval(w http.ResponseWriter, r *http.Request) {
 	h.page(w, http.StatusOK, "approve", v)
 }
 
-// NotWaiting is that of a digest with which no change of a zone waits.
-var NotWaiting = &RefusedError{
+// ErrNotWaiting is that of a digest with which no change of a zone waits.
+var ErrNotWaiting = &RefusedError{
 	http.StatusConflict, "no change of this zone waits with this digest", "it may be made, or be another one by now: open the page of the zone anew",
 }
 

@@ -102,4 +102,3 @@ func TestPullRequestsAreBounded(t *testing.T) {
 		t.Error("a pull request that is not reviewed any more has a plan")
 	}
 }
-

@@ -22,6 +22,7 @@ func TestAnswersConfirmNoGuess(t *testing.T) {
 		http.Redirect(w, r, "/login?to="+r.URL.EscapedPath(), http.StatusSeeOther)
 	})
 	h := redacted(mux)
+	mux.HandleFunc("POST /form", func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("no zone " + r.PostFormValue("zone"))) })
 	ask := func(method, path string) string {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
@@ -33,6 +34,12 @@ func TestAnswersConfirmNoGuess(t *testing.T) {
 				t.Errorf("%s%s: %s", path, guess, got)
 			}
 		}
+	}
+	order := httptest.NewRequest(http.MethodPost, "/form", strings.NewReader("zone=glpat-Z%78+8Qp2"))
+	order.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer := httptest.NewRecorder()
+	if h.ServeHTTP(answer, order); answer.Body.String() != "no zone glpat-Zx 8Qp2" {
+		t.Errorf("an order: %s", answer.Body)
 	}
 	if got := ask(http.MethodGet, "/says?text=a"); got != "a and [secret]" {
 		t.Errorf("a secret that is not in the request: %s", got)

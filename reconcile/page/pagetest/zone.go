@@ -28,7 +28,8 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 		Zone: r.Zone, Scope: r.Scope, Account: r.Account, Origin: r.Origin, Commit: Commit, Outcome: r.Outcome, LookedAt: r.LookedAt,
 		WrittenAt: At.Add(-26 * time.Hour), Decisions: []inspect.Decision{}, Fields: []inspect.Field{}, Outages: []reconcile.Outage{},
 		Declares: []inspect.Declared{{Deployment: d.text("core"), Members: []inspect.DeclaredMember{
-			{Path: "paranoia", Value: 2, Origin: r.Origin}, {Path: "threshold.score", Value: 25, Origin: r.Origin},
+			{Path: "paranoia", Value: 2, Origin: r.Origin},
+			{Path: "threshold.score", Value: 25, Origin: r.Origin},
 			{Path: "threshold.action", Value: "block", Origin: r.Origin},
 		}}},
 		Next: &inspect.Next{Due: At.Add(9 * time.Minute), Seconds: 540, Priority: "sweep", Reason: "the sweep reads each zone every 30 minutes"},
@@ -52,6 +53,7 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 		p.Waiting = append(p.Waiting, inspect.WaitingChange{
 			Digest: r.Approve, Zone: r.Zone, Scope: r.Scope, Guard: diff.GuardApproval, Reason: r.Reason, What: []string{d.text("update core")}, Fields: z.Fields, Way: diff.Weakens,
 		})
+	default: // the others have nothing of their own
 	}
 	z.Why = z.Sentences(At)
 	p.Zone, p.Live, p.History = z, d.live(z), d.entries(8, r)
@@ -71,6 +73,7 @@ func decisionOf(r inspect.Row) inspect.Decision {
 		one.Stage = inspect.StageWrite
 	case inspect.NonConvergent:
 		one.Stage = inspect.StageProve
+	default: // decided by the plan
 	}
 	return one
 }

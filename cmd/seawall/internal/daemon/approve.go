@@ -54,7 +54,7 @@ func (a *actions) approvedBefore(ctx context.Context, heart *controller.Controll
 		return "", err
 	}
 	if digest == "" || !heart.Waited(id, digest) || !slices.ContainsFunc(standing.Approvals, func(a reconcile.Approval) bool { return a.Digest == digest }) {
-		return "", page.NotWaiting
+		return "", page.ErrNotWaiting
 	}
 	return "the change of " + cli.OneLine(zone) + " is approved already", nil
 }

@@ -125,22 +125,9 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 		d.reverts, d.changes = before.reverts, before.changes
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
-	format, level := o.LogFormat, o.LogLevel
-	if format == "auto" && s.Log.Format != "" {
-		format = s.Log.Format
-	}
-	if level == "info" && s.Log.Level != "" {
-		level = s.Log.Level
-	}
-	log, err := t.Logger(format, level)
+	log, err := d.newLog(t, o, s) //nolint:contextcheck // a collector is asked with the context of the daemon
 	if err != nil {
 		return nil, err
-	}
-	if d.traces, err = setup.NewTraces(s.Traces, log); err != nil {
-		return nil, err
-	}
-	if d.traces != nil {
-		log = slog.New(trace.Handler(log.Handler()))
 	}
 	lock, err := lockState(s, held)
 	if err != nil {
@@ -157,20 +144,44 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 	}
 	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
 	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
-	if err = d.watch(); err == nil {
-		d.reviews, err = d.newReviews() //nolint:contextcheck // a forge is asked with the context of each call
-	}
-	if err == nil {
-		d.notices, err = d.newNotifications()
-	}
-	if err == nil {
-		err = d.newLogin()
-	}
-	if err != nil {
+	if err = d.newParts(); err != nil {                                                                 //nolint:contextcheck // a forge is asked with the context of each call
 		a.Close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// newLog makes the logger, and what sends traces: lines of work that has a span have its ids.
+func (d *Daemon) newLog(t *cli.Terminal, o setup.Options, s setup.Settings) (*slog.Logger, error) {
+	format, level := o.LogFormat, o.LogLevel
+	if format == "auto" && s.Log.Format != "" {
+		format = s.Log.Format
+	}
+	if level == "info" && s.Log.Level != "" {
+		level = s.Log.Level
+	}
+	log, err := t.Logger(format, level)
+	if err != nil {
+		return nil, err
+	}
+	if d.traces, err = setup.NewTraces(s.Traces, log); err == nil && d.traces != nil {
+		log = slog.New(trace.Handler(log.Handler()))
+	}
+	return log, err
+}
+
+// newParts makes what tells people and programs how the daemon is, and who may ask.
+func (d *Daemon) newParts() (err error) {
+	if err = d.watch(); err != nil {
+		return err
+	}
+	if d.reviews, err = d.newReviews(); err != nil {
+		return err
+	}
+	if d.notices, err = d.newNotifications(); err != nil {
+		return err
+	}
+	return d.newLogin()
 }
 
 // inForce returns the state in force, false while there is none.
@@ -332,7 +343,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		beside.Go(func() { d.notices.Run(ctx) })
 	}
 	if d.memory() != nil {
-		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) })
+		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) }) //nolint:contextcheck // a revert goes on while the daemon ends
 	}
 	heart.Run(ctx)
 	stop()

@@ -137,15 +137,15 @@ func concern(d *inspect.Deprecation, n deprecation.Notice) {
 
 // byDay has those first that concern this fleet, then what comes soonest, then what was last.
 func byDay(a, b inspect.Deprecation) int {
-	first := func(d inspect.Deprecation, is bool) int {
+	first := func(is bool) int {
 		if is {
 			return 0
 		}
 		return 1
 	}
 	return cmp.Or(
-		first(a, len(a.Concerns) > 0)-first(b, len(b.Concerns) > 0),
-		first(a, a.DaysLeft >= 0)-first(b, b.DaysLeft >= 0),
+		first(len(a.Concerns) > 0)-first(len(b.Concerns) > 0),
+		first(a.DaysLeft >= 0)-first(b.DaysLeft >= 0),
 		cmp.Compare(max(a.DaysLeft, -a.DaysLeft), max(b.DaysLeft, -b.DaysLeft)),
 	)
 }

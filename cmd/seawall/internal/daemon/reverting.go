@@ -24,7 +24,7 @@ func (a *actions) PlanRevert(ctx context.Context, who login.Person, commit strin
 	if err := a.memory.Record(ctx, entry); err != nil {
 		return "", err
 	}
-	ended, err := a.reverts.plan(who.Name, commit)
+	ended, err := a.reverts.plan(who.Name, commit) //nolint:contextcheck // it goes on without the request
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (c collector) Stop(context.Context) error { return nil }
 func (c collector) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.until, cancel)()
+	defer context.AfterFunc(c.until, cancel)() //nolint:contextcheck // it ends with the daemon, too
 	if err := c.send(ctx, spans); err != nil {
 		c.outages.Failed(reconcile.OutageTraces, "", "send", err)
 	} else {
