@@ -15,6 +15,9 @@ import (
 // ErrNotFound: what was asked for is not there, or not any more.
 var ErrNotFound = errors.New("not found")
 
+// ErrNotYet: no commit is in force, so that it is not known which zones are declared.
+var ErrNotYet = errors.New("no commit is in force yet, so no zone is known")
+
 var (
 	errWho   = errors.New("nobody is logged in")
 	errFleet = errors.New("this needs a right to the whole fleet, and you have rights to some zones only")
@@ -48,6 +51,8 @@ func (h *handler) problemOf(err error) Problem {
 		return problem(http.StatusServiceUnavailable, "the request was given up", "")
 	case errors.Is(err, errStreams):
 		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
+	case errors.Is(err, ErrNotYet):
+		return problem(http.StatusServiceUnavailable, err.Error(), "try again in a moment: the daemon has just started, or /api/v1/status says what it waits for")
 	case errors.Is(err, inspect.ErrNoZone):
 		return problem(http.StatusNotFound, err.Error(), "give the id of a zone, not its name: the list of zones has both. One that was taken out of git is not there any more")
 	case errors.Is(err, ErrNotFound):
