@@ -52,5 +52,5 @@ func (h *handler) asset(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	h.nothing(w, r)
+	h.refuse(w, r, problem(http.StatusNotFound, "there is no such file", "load the page again: it is of another version of seawall"))
 }

@@ -15,6 +15,9 @@ import (
 // ErrNotFound: what was asked for is not there, or not any more.
 var ErrNotFound = errors.New("not found")
 
+// ErrNotYet: no commit is in force, so that it is not known which zones are declared.
+var ErrNotYet = errors.New("no commit is in force yet, so no zone is known")
+
 var (
 	errWho   = errors.New("this needs a login")
 	errFleet = errors.New("this is about the whole fleet, and your roles are limited to zones with certain labels")
@@ -48,8 +51,10 @@ func (h *handler) problemOf(err error) Problem {
 		return problem(http.StatusServiceUnavailable, "the request was given up", "")
 	case errors.Is(err, errStreams):
 		return problem(http.StatusServiceUnavailable, err.Error(), "close pages that are open, or ask for /api/v1/status from time to time")
+	case errors.Is(err, ErrNotYet):
+		return problem(http.StatusServiceUnavailable, err.Error(), "try again in a moment: the daemon has just started, or /api/v1/status says what it waits for")
 	case errors.Is(err, inspect.ErrNoZone):
-		return problem(http.StatusNotFound, err.Error(), "see the list of zones; a zone that was removed from git is not in it any more")
+		return problem(http.StatusNotFound, err.Error(), "give the id of a zone, not its name: the list of zones has both. A zone that was removed from git is not in it any more")
 	case errors.Is(err, ErrNotFound):
 		return problem(http.StatusNotFound, err.Error(), "")
 	case errors.Is(err, errFleet):
@@ -73,7 +78,11 @@ func problem(status int, detail, hint string) Problem {
 func (h *handler) nothing(w http.ResponseWriter, r *http.Request) {
 	allowed := h.methods(r)
 	if len(allowed) == 0 {
-		h.refuse(w, r, problem(http.StatusNotFound, "there is no page at this address", "start at /, or for the API at "+openAPIPath))
+		p := problem(http.StatusNotFound, "there is no page at this address", "start at /, or for the API at "+openAPIPath)
+		if h.Actions == nil && strings.HasPrefix(strings.TrimPrefix(r.URL.Path, apiPath), actionPath) {
+			p = problem(http.StatusNotFound, "there are no actions here", "they need a login: see web.login in the configuration; on the host of the daemon, use the commands")
+		}
+		h.refuse(w, r, p)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -94,8 +103,8 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.refuse(w, r, h.problemOf(err))
 }
 
-// isAPI reports whether a request is for JSON.
-func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiPath+"/") }
+// isAPI reports whether a request is for JSON, of this version of the API or another.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path+"/", "/api/") }
 
 // refuse writes a problem: as JSON under [apiPath], else as a page.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, p Problem) {

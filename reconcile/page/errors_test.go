@@ -3,8 +3,12 @@ package page_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -30,5 +34,28 @@ func TestErrorsOfClients(t *testing.T) {
 		if w := ask(h, "/api/v1/history?commit=0000", nil); w.Code != want || log.Len() > 0 {
 			t.Errorf("%v: %d, and the log says %s", err, w.Code, &log)
 		}
+	}
+}
+
+// What is asked for in vain is answered with what to do instead.
+func TestHints(t *testing.T) {
+	h := page.Handler(page.Config{Data: nothing{}})
+	for _, c := range []struct{ method, path, hint string }{
+		{http.MethodGet, "/api", "/api/v1/openapi.json"},
+		{http.MethodGet, "/api/v1", "/api/v1/openapi.json"},
+		{http.MethodGet, "/api/v2/zones", "/api/v1/openapi.json"},
+		{http.MethodGet, "/api/v1/zones/z2", "the id"}, // z2 may be a name
+		{http.MethodPost, "/api/v1/actions/read", "web.login"},
+		{http.MethodGet, "/api/v1/actions/revert", "web.login"},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		var p page.Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusNotFound || !strings.Contains(p.Hint, c.hint) {
+			t.Errorf("%s %s: %d %s: %v", c.method, c.path, w.Code, w.Body, err)
+		}
+	}
+	if w := ask(h, "/assets/style-0000.css", nil); w.Code != http.StatusNotFound { // of another version
+		t.Errorf("a file that is not there any more is answered with %d", w.Code)
 	}
 }

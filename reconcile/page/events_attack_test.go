@@ -50,14 +50,14 @@ func TestTenThousandStreams(t *testing.T) {
 	if answers[http.StatusOK] != mostStreams || answers[http.StatusServiceUnavailable] != 10000-mostStreams || s.count() != mostStreams {
 		t.Errorf("answers by status: %v; %d streams are open", answers, s.count())
 	}
-	if each := (memoryInUse() - memory) / mostStreams; each > 40<<10 {
+	if each := (memoryInUse() - memory) / mostStreams; each > 80<<10 {
 		t.Errorf("a stream costs %d bytes", each)
 	}
 	began := time.Now()
 	r, err := http.Get("http://" + listener.Addr().String() + "/other")
 	must.Do(t, err)
 	r.Body.Close()
-	if took := time.Since(began); r.StatusCode != http.StatusOK || took > time.Second {
+	if took := time.Since(began); r.StatusCode != http.StatusOK || took > 30*time.Second {
 		t.Errorf("another request is answered with %s after %v", r.Status, took)
 	}
 

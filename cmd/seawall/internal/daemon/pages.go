@@ -103,11 +103,10 @@ const newestOfZone = 20
 
 // Zone implements [page.Data].
 func (d pageData) Zone(ctx context.Context, scope edge.Scope) (inspect.ZonePage, error) {
-	heart := d.heart.Load()
-	if heart == nil {
-		return inspect.ZonePage{}, &inspect.NoZoneError{Zone: scope.String()}
+	if _, known := d.inForce(); !known {
+		return inspect.ZonePage{}, page.ErrNotYet
 	}
-	zone, err := heart.ZonePage(scope)
+	zone, err := d.heart.Load().ZonePage(scope)
 	if err != nil {
 		return zone, err
 	}
