@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,22 +46,30 @@ type house struct {
 // made, and what it returns is the answer if it is an error.
 type hand struct {
 	*mem.Platform
-	before func(call string, zone edge.Scope) error
+	before atomic.Pointer[func(call string, zone edge.Scope) error]
+}
+
+// hear sets what is called; nil for nothing. Workers may be at work.
+func (h *hand) hear(before func(call string, zone edge.Scope) error) { h.before.Store(&before) }
+
+func (h *hand) tell(call string, zone edge.Scope) error {
+	if before := h.before.Load(); before != nil && *before != nil {
+		return (*before)(call, zone)
+	}
+	return nil
 }
 
 func (h *hand) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if h.before != nil {
-		if err := h.before("read", zone); err != nil {
-			return edge.Ruleset{}, err
-		}
+	if err := h.tell("read", zone); err != nil {
+		return edge.Ruleset{}, err
 	}
 	return h.Platform.EntryPoint(ctx, zone, phase)
 }
 
 func (h *hand) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
 	answer, err := h.Platform.Send(ctx, w)
-	if h.before != nil && err == nil {
-		err = h.before("write", w.Scope)
+	if err == nil {
+		err = h.tell("write", w.Scope)
 	}
 	return answer, err
 }

@@ -98,12 +98,12 @@ func newLaw(t reconciletest.T, dir string, people []login.Person) *law {
 	}
 	guards := reconcile.Guards{Rules: []guard.Rule{{Name: "calm", Labels: guard.Labels{"team": "a"}, Approve: guard.ApproveAll}}}
 	l.house = newHouse(t, dir, lawZones, guards, slices.Clone(l.zones)...)
-	l.hand.before = func(_ string, zone edge.Scope) error {
+	l.hand.hear(func(_ string, zone edge.Scope) error {
 		if l.down[zone] {
 			return reconciletest.ErrDown
 		}
 		return nil
-	}
+	})
 	return l
 }
 

@@ -82,7 +82,7 @@ func TestRightsByLabels(t *testing.T) {
 			}
 		}
 		// A commit relabels both, and neither can be proved.
-		h.hand.before = func(string, edge.Scope) error { return reconciletest.ErrDown }
+		h.hand.hear(func(string, edge.Scope) error { return reconciletest.ErrDown })
 		h.push("c2", labelled(reconciletest.Zone(1, core("xss")), "tier", "plain"), labelled(reconciletest.Zone(2, core("xss")), "tier", "gold"))
 		if a, b := read(who, one), read(who, two); a != 404 || b != 404 {
 			t.Errorf("after a commit that was not proved: %d, %d", a, b)
@@ -90,7 +90,7 @@ func TestRightsByLabels(t *testing.T) {
 		if _, err := h.Hold(t.Context(), who, two, time.Hour, "x"); refused(err) != 404 {
 			t.Errorf("held: %v", err)
 		}
-		h.hand.before = nil
+		h.hand.hear(nil)
 		h.pass(time.Hour)
 		if a, b := read(who, one), read(who, two); a != 404 || b != 0 {
 			t.Errorf("once it was proved: %d, %d", a, b)
@@ -129,12 +129,12 @@ func TestReadNow(t *testing.T) {
 	inBubble(t, n, reconcile.Guards{}, reconciletest.Zones(n, core("xss")), func(t *testing.T, h *house) {
 		h.pass(time.Minute)
 		reads, mu := map[edge.Scope]int{}, sync.Mutex{}
-		h.hand.before = func(_ string, zone edge.Scope) error {
+		h.hand.hear(func(_ string, zone edge.Scope) error {
 			mu.Lock()
 			defer mu.Unlock()
 			reads[zone]++
 			return nil
-		}
+		})
 		who := operatorOf()
 		for range 5 {
 			_, err := h.ReadNow(t.Context(), who, []edge.Scope{mem.FleetZone(1), mem.FleetZone(1)})

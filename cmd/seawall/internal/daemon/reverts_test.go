@@ -140,13 +140,13 @@ func TestRevertEndsWithTheDaemon(t *testing.T) {
 		h.push("c2", reconciletest.Zones(40, core("sqli"))...)
 		plan := h.planned(t, "c2")
 		var writes atomic.Int64
-		h.hand.before = func(call string, _ edge.Scope) error {
+		h.hand.hear(func(call string, _ edge.Scope) error {
 			if call == "write" {
 				writes.Add(1)
 				time.Sleep(3 * time.Second)
 			}
 			return nil
-		}
+		})
 		if _, err := h.Revert(t.Context(), operatorOf(), "c2", plan.Digest); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestRevertBesideWorkers(t *testing.T) {
 			atOnce[id] = &atomic.Int64{}
 		}
 		var together, writes atomic.Int64
-		h.hand.before = func(call string, zone edge.Scope) error {
+		h.hand.hear(func(call string, zone edge.Scope) error {
 			if call == "write" {
 				writes.Add(1)
 				if atOnce[zone].Add(1) > 1 {
@@ -189,7 +189,7 @@ func TestRevertBesideWorkers(t *testing.T) {
 				atOnce[zone].Add(-1)
 			}
 			return nil
-		}
+		})
 		h.repo.Push("c2", reconciletest.Zones(n, core("sqli"))...)
 		h.git.Poke()
 		h.pass(2500 * time.Millisecond)
