@@ -69,12 +69,12 @@ func (a *actions) Revert(ctx context.Context, who login.Person, commit, digest s
 	}
 	a.tell(reconcile.ActionRevert, "commit "+commit, who)
 	select {
-	case <-begun:
+	case err := <-begun:
+		if err != nil {
+			return "", err
+		}
 	case <-time.After(planWait):
 	case <-ctx.Done():
-	}
-	if a.Reverting().Stage == page.RevertPlanned {
-		return "", errAnother
 	}
 	return said, nil
 }

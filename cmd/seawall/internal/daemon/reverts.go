@@ -209,12 +209,12 @@ var errAnother = &page.RefusedError{
 }
 
 // apply begins to do what was planned with this digest. The plan is made once more before; begun
-// is closed when that is done.
-func (r *reverts) apply(who, commit, digest string) (said string, begun chan struct{}, err error) {
+// has what that has come to: nil where writing begins, or has begun before.
+func (r *reverts) apply(who, commit, digest string) (said string, begun chan error, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := r.state.Plan != nil && r.state.Plan.Digest == digest && r.state.Commit == commit
-	begun = make(chan struct{})
+	begun = make(chan error, 1)
 	switch {
 	case r.ctx == nil:
 		return "", nil, errBusy
@@ -251,27 +251,30 @@ func (r *reverts) apply(who, commit, digest string) (said string, begun chan str
 
 // write does what a person has agreed to, unless that is another plan by now: then that one is
 // shown, and there is no result. What was sent when ctx ends is finished and proved.
-func (r *reverts) write(ctx context.Context, needs revertNeeds, agreed *revert.Planned, who, commit string, begun chan struct{}) (result string, failed bool) {
-	decided := sync.OnceFunc(func() { close(begun) })
-	defer decided()
+func (r *reverts) write(ctx context.Context, needs revertNeeds, agreed *revert.Planned, who, commit string, begun chan<- error) (result string, failed bool) {
+	refused := func(err error) (string, bool) {
+		begun <- &page.RefusedError{Status: http.StatusConflict, Reason: "nothing was put back: " + err.Error(), Hint: "plan the revert again"}
+		return err.Error(), true
+	}
 	records, err := needs.open()
 	if err != nil {
-		return err.Error(), true
+		return refused(err)
 	}
 	defer func() { _ = records.Close() }() // what was written is on the disk already
 	records.User = who
 	run, planned, plan, err := planRevert(ctx, needs, records, r.show, who, commit)
 	if err != nil {
-		return err.Error(), true
+		return refused(err)
 	}
 	if !agreed.Covers(planned) || idle(planned) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.planned, r.state.Plan, r.state.Result = planned, plan, "the plan is another one than the one that was agreed to"
 		r.enter(page.RevertPlanned)
+		begun <- errAnother
 		return "", false
 	}
-	decided()
+	begun <- nil
 	return appliedText(ctx, planned, run.Apply(ctx, planned))
 }
 
