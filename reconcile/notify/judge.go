@@ -173,8 +173,8 @@ func seenOver(o Open, s inspect.Status) bool {
 			return !s.Source.LastSuccess.IsZero()
 		}
 		return settled && !s.Zones.Observed.IsZero()
-	case AboutCommit: // what was fetched is decided once the look has ended
-		return !s.Source.LastSuccess.IsZero() && s.Source.Looking.IsZero()
+	case AboutCommit: // what was fetched is decided once that look has ended; another may go on by now
+		return !s.Source.LastSuccess.IsZero() && (s.Source.Looking.IsZero() || s.Source.Looking.After(s.Source.LastSuccess))
 	case AboutZones:
 		return s.Zones.Declared > 0 && unread(s.Zones) == 0
 	case AboutToken:
