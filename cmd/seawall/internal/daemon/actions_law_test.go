@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -86,20 +87,20 @@ type law struct {
 	people []login.Person
 	zones  []desired.Zone
 	commit int
-	down   map[edge.Scope]bool
+	down   sync.Map // a set of [edge.Scope]: workers read it while a step changes it
 	wrong  []string
 	did    map[string]int
 }
 
 func newLaw(t reconciletest.T, dir string, people []login.Person) *law {
-	l := &law{people: people, down: map[edge.Scope]bool{}, did: map[string]int{}, commit: 1}
+	l := &law{people: people, did: map[string]int{}, commit: 1}
 	for i := range lawZones {
 		l.zones = append(l.zones, labelled(reconciletest.Zone(i+1, core("xss")), "team", "ab"[i%2:i%2+1], "tier", []string{"gold", "plain"}[i/2]))
 	}
 	guards := reconcile.Guards{Rules: []guard.Rule{{Name: "calm", Labels: guard.Labels{"team": "a"}, Approve: guard.ApproveAll}}}
 	l.house = newHouse(t, dir, lawZones, guards, slices.Clone(l.zones)...)
 	l.hand.hear(func(_ string, zone edge.Scope) error {
-		if l.down[zone] {
+		if _, down := l.down.Load(zone); down {
 			return reconciletest.ErrDown
 		}
 		return nil
@@ -121,7 +122,11 @@ func (l *law) play(s step) {
 	case "drop":
 		l.zones[i].Labels = nil
 	case "down", "up":
-		l.down[mem.FleetZone(s.Zone)] = s.What == "down"
+		if s.What == "down" {
+			l.down.Store(mem.FleetZone(s.Zone), true)
+		} else {
+			l.down.Delete(mem.FleetZone(s.Zone))
+		}
 		return
 	case "pass":
 		l.pass(time.Duration(1+s.Turn) * 40 * time.Second)
