@@ -101,6 +101,7 @@ type Part struct {
 	Problems  []Problem
 	Settled   []Settled
 	Kept      []Kept
+	Bypasses  []Bypass
 	Findings  []Finding
 	Expiries  []Expiry
 }

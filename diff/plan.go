@@ -33,6 +33,12 @@ type Plan struct {
 	// Kept are what deployments keep of what is live and not declared, in the order of
 	// the changes. They are not in the digest.
 	Kept []Kept `json:"kept,omitempty"`
+	// Bypasses are the skip rules that act on declared deployments, in the order of the
+	// changes. They are not in the digest.
+	Bypasses []Bypass `json:"bypasses,omitempty"`
+	// NotLookedAt are the places in which a skip rule could turn a declared deployment off,
+	// and which were not looked at. They are not in the digest.
+	NotLookedAt []NotLookedAt `json:"not_looked_at,omitempty"`
 	// Renames are the keys that the commit changes, and Names those that zones with changes
 	// have on the platform, where they are known. Neither is in the digest.
 	Renames []Rename              `json:"renames,omitempty"`

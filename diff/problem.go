@@ -42,6 +42,7 @@ const (
 	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset, and it is not to be deployed
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
 	Undecided   ProblemState = "undecided"    // live has what nothing declares; it stays until the declaration decides
+	Bypassed    ProblemState = "bypassed"     // a skip rule keeps requests from a deployment, and nobody has accepted that
 	Refused     ProblemState = "refused"      // a guard holds the whole plan back
 	Quarantined ProblemState = "quarantined"  // a token may exist whose secret was lost
 	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it

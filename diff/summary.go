@@ -25,6 +25,7 @@ type Summary struct {
 	Observed    int `json:"observed,omitempty"`  // differ, and are observed only
 	PutBack     int `json:"put_back,omitempty"`  // differ, because a revert has put them back
 	Undecided   int `json:"undecided,omitempty"` // have what nothing declares and nothing decides on
+	Bypassed    int `json:"bypassed,omitempty"`  // have a skip rule that nobody has accepted
 	Blocked     int `json:"blocked"`
 	NotDeployed int `json:"not_deployed"`
 	Unknown     int `json:"unknown"`
@@ -82,6 +83,7 @@ func (p Plan) RequestsFor(meant func(Change) bool) (n int64) {
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
 	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept, p.Renames, p.Names = "", time.Time{}, nil, nil, nil, nil, nil, nil
+	p.Bypasses, p.NotLookedAt = nil, nil                                          // what needs a person is a problem, too
 	p.Summary.Refused, p.Summary.Waiting = p.Summary.Refused+p.Summary.Waiting, 0 // time alone changes which
 	p.Requests = Requests{ToApply: p.Requests.ToApply}                            // the rest is about the run, and not about what it would do
 	changes := p.Changes
@@ -170,6 +172,7 @@ func (p Plan) summarise() Summary {
 		Observed:    zones.count(rowObserved),
 		PutBack:     zones.count(rowPutBack),
 		Undecided:   zones.count(string(Undecided)),
+		Bypassed:    zones.count(string(Bypassed)),
 		Blocked:     zones.count(string(Blocked)),
 		NotDeployed: zones.count(string(NotDeployed)),
 		Unknown:     zones.count(string(Unknown)),
@@ -204,6 +207,7 @@ func (s Summary) String() string {
 	add(s.Observed, "observed only")
 	add(s.PutBack, "put back by a revert")
 	add(s.Undecided, "undecided")
+	add(s.Bypassed, "bypassed")
 	add(s.Blocked, "blocked")
 	add(s.NotDeployed, "not deployed")
 	add(s.Unknown, "unknown")

@@ -37,6 +37,12 @@ type Phase string
 // entry points that deploy them (reference, "Ruleset").
 const PhaseFirewallManaged Phase = "http_request_firewall_managed"
 
+// Phases that run before it, known beyond the reference: a skip rule there may turn it off.
+const (
+	PhaseFirewallCustom Phase = "http_request_firewall_custom"
+	PhaseRateLimit      Phase = "http_ratelimit"
+)
+
 // Kind tells an account's managed ruleset from a zone's entry point.
 type Kind string
 
@@ -61,6 +67,10 @@ const (
 	ActionChallenge        Action = "challenge"
 	ActionLog              Action = "log"
 )
+
+// ActionSkip turns later rules off for the requests that match, see [Skip]. It is known beyond
+// the reference.
+const ActionSkip Action = "skip"
 
 // ValidID reports whether id has the form of every platform id: 32 lower-case
 // hexadecimal digits.

@@ -63,6 +63,8 @@ func ofProblem(p diff.Problem) inspect.Decision {
 		d.Outcome = inspect.NotDeployed
 	case diff.Undecided:
 		d.Outcome = inspect.Undecided
+	case diff.Bypassed:
+		d.Outcome = inspect.Bypassed
 	case diff.Refused:
 		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
 	default: // blocked

@@ -254,6 +254,7 @@ const (
 	Failed        Outcome = "failed"   // could not be written, or not be proved
 	NonConvergent Outcome = "non_convergent"
 	Undecided     Outcome = "undecided" // live has what nothing declares, and the declaration does not decide on it
+	Bypassed      Outcome = "bypassed"  // a skip rule keeps requests from a deployment, and nobody has accepted that
 	NotDeployed   Outcome = "not_deployed"
 	Blocked       Outcome = "blocked"
 	Forbidden     Outcome = "forbidden"
@@ -268,7 +269,7 @@ const (
 
 // severity orders the outcomes, the least severe first.
 var severity = []Outcome{
-	InSync, NotRead, Observed, PutBack, Pending, Waiting, Unknown, Failed, NonConvergent, Undecided, NotDeployed, Blocked, Forbidden, Refused,
+	InSync, NotRead, Observed, PutBack, Pending, Waiting, Unknown, Failed, NonConvergent, Undecided, Bypassed, NotDeployed, Blocked, Forbidden, Refused,
 }
 
 // Outcomes returns all outcomes, the least severe first.
