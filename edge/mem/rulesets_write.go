@@ -194,6 +194,7 @@ func (w write) added(members map[string]any, salt string) (edge.Rule, []edge.Err
 	if rule.Enabled == nil {
 		rule.Enabled = new(true)
 	}
+	w.p.checks.complete(&rule)
 	return rule, nil
 }
 
