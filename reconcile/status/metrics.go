@@ -126,6 +126,7 @@ var zoneStates = []struct {
 	{"observed", func(s diff.Summary) int { return s.Observed }},
 	{"put_back", func(s diff.Summary) int { return s.PutBack }},
 	{"undecided", func(s diff.Summary) int { return s.Undecided }},
+	{"bypassed", func(s diff.Summary) int { return s.Bypassed }},
 	{"blocked", func(s diff.Summary) int { return s.Blocked }},
 	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},
 	{"unknown", func(s diff.Summary) int { return s.Unknown }},
