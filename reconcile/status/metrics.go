@@ -109,6 +109,7 @@ func (m *metrics) showSweep(r reconcile.Report) {
 	for _, state := range zoneStates {
 		m.set(zones, float64(state.count(summary)), state.name)
 	}
+	m.showAcceptances(r)
 	m.showTokens(r)
 	m.showDeprecations(r)
 }
