@@ -89,6 +89,9 @@ type Input struct {
 	// beside those that have it by their names.
 	CreatingGroups []string
 
+	// Bypasses are those that the kinds before this one have found, in the order of the table.
+	Bypasses []Bypass
+
 	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
 	// one zone that is not shown.
 	Undigested bool
