@@ -74,7 +74,7 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 	for id, key := range keys {
 		byKey[key] = s.had(one.ID, id).declarer
 	}
-	one.Describe = func(ruleset string, ref desired.RuleRef) string {
+	one.Words.Rule = func(ruleset string, ref desired.RuleRef) string {
 		if declarer := byKey[ruleset]; declarer != nil {
 			return declarer.RuleText(ref)
 		}
