@@ -53,7 +53,7 @@ func (Kind) PutsBack() {}
 // Plan implements [diff.Kind]: it removes the rules of which the kinds before it have found that
 // they go, and notes those that are gone.
 func (Kind) Plan(in diff.Input) (out diff.Part) {
-	all, removals := goers(in.Bypasses), removing(in.Applied)
+	all, removals := goers(in.Bypasses), begun(in.Applied)
 	if len(all) == 0 && len(removals) == 0 {
 		return out
 	}
@@ -93,8 +93,8 @@ func goers(bypasses []diff.Bypass) map[edge.Scope][]diff.Bypass {
 	return zones
 }
 
-// removing are the rules on record whose removal was begun, by zone.
-func removing(applied diff.Applied) map[edge.Scope][]diff.ID {
+// begun are the rules on record whose removal was begun, by zone.
+func begun(applied diff.Applied) map[edge.Scope][]diff.ID {
 	var zones map[edge.Scope][]diff.ID
 	for id := range applied {
 		if id.Kind != Name {
