@@ -38,6 +38,13 @@ type Declarer interface {
 	Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool)
 }
 
+// Returner is a kind whose Restore puts back what was removed, too. Of any other one git decides
+// what there is.
+type Returner interface {
+	Kind
+	PutsBack()
+}
+
 // Secrets is the kind whose operations the driver of secrets sends.
 type Secrets interface {
 	Kind

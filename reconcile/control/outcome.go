@@ -107,15 +107,21 @@ func zoneOutcome(o Outcome) reconcile.ZoneOutcome {
 			note(reconcile.ZoneSkipped)
 		}
 	}
-	results := map[string]reconcile.Outcome{}
+	results := map[subject]reconcile.Outcome{}
 	for _, result := range o.Results {
-		results[result.Change.Name()] = result.Outcome
+		results[subjectOf(result.Change)] = result.Outcome
 	}
 	for _, change := range o.Plan.Changes {
-		note(ofChange(change, results[change.Name()]))
+		note(ofChange(change, results[subjectOf(change)]))
 	}
 	return worst
 }
+
+// subject is what a change of a zone or of a token is about. A zone may have several of one name:
+// those are told by their refs.
+type subject struct{ name, ref string }
+
+func subjectOf(c diff.Change) subject { return subject{c.Name(), c.ID().Ref} }
 
 func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 	if c.Refused != nil {
