@@ -277,7 +277,7 @@ func unsayable(live, body *edge.Overrides) bool {
 	if body == nil {
 		body = &edge.Overrides{}
 	}
-	return live.Enabled != nil && body.Enabled == nil || live.Action != nil && body.Action == nil ||
+	return len(live.Extra) > len(body.Extra) || live.Enabled != nil && body.Enabled == nil || live.Action != nil && body.Action == nil ||
 		live.SensitivityLevel != nil && body.SensitivityLevel == nil ||
 		len(live.Categories) > 0 && len(body.Categories) == 0 || len(live.Rules) > 0 && len(body.Rules) == 0
 }

@@ -157,14 +157,14 @@ func TestMerge(t *testing.T) {
 			intent: difftest.Deployment(difftest.DisableTag("sqli"), difftest.Threshold(40, "block"), difftest.Keep),
 			want: `{"categories":[{"category":"sqli","enabled":false,"x_tag":{"b":1,"a":[12345678901234567890123]}}],` +
 				`"rules":[{"id":"R0","x_lone":null},{"id":"R8","action":"block","score_threshold":40,"x_rule":"\u00e9"}],"x_wide":1.50}`,
-			leftovers: `overrides.rules["R0"].x_lone`,
+			leftovers: `overrides.categories["sqli"].x_tag overrides.rules["R0"].x_lone overrides.rules["R8"].x_rule overrides.x_wide`,
 		},
 		{
-			name:      "remove takes unknown members with their entry, and leaves those of claimed ones",
+			name:      "remove takes unknown members, also those of claimed entries",
 			live:      `{"x_wide":1.50,"categories":[{"category":"sqli","enabled":false,"x_tag":1}],"rules":[{"id":"R1","x_lone":null}]}`,
 			intent:    difftest.Deployment(difftest.DisableTag("sqli"), difftest.Remove),
-			want:      `{"categories":[{"category":"sqli","enabled":false,"x_tag":1}],"rules":[{"id":"R1","enabled":true}],"x_wide":1.50}`,
-			leftovers: `overrides.rules["R1"].x_lone`,
+			want:      `{"categories":[{"category":"sqli","enabled":false}],"rules":[{"id":"R1","enabled":true}]}`,
+			leftovers: `overrides.categories["sqli"].x_tag overrides.rules["R1"].x_lone overrides.x_wide`,
 		},
 		{
 			name:      "an entry that says nothing is not sent back",

@@ -108,7 +108,7 @@ func restored(live edge.Rule, members []diff.Restored, m *managed) (want edge.Ru
 		o = &edge.Overrides{}
 	}
 	e := editor{
-		wide:       entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel, Extra: o.Extra},
+		wide:       wideOf(o),
 		categories: categorySlots(o), rules: ruleSlots(o),
 	}
 	for _, member := range members {
@@ -266,7 +266,7 @@ func valueAt(rule edge.Rule, path diff.Member) any {
 		return tagOrder(o)
 	}
 	list, key, member := path.Override()
-	e := entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel, Extra: o.Extra}
+	e := wideOf(o)
 	switch list {
 	case "categories":
 		e = entryIn(categorySlots(o), key)
