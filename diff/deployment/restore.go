@@ -130,7 +130,7 @@ func restored(live edge.Rule, members []diff.Restored, m *managed) (want edge.Ru
 	settleSlots(e.rules)
 	assemble(&overrides, e.categories, e.rules)
 	overrides.Categories = inListedOrder(overrides.Categories, e.order)
-	mg := merger{managed: m}
+	mg := merger{managed: m, merges: true} // a plan of what was before is not made again where the platform does merge
 	if len(o.Categories) > 0 && len(overrides.Categories) == 0 {
 		mg.standIn(&overrides, "categories", e.categories, withCategory)
 	}
