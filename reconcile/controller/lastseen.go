@@ -91,6 +91,7 @@ func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	if !known {
 		return diff.Plan{}, false
 	}
+	t.Today = time.Now()
 	return zone.Plan(t, sight, s.accounts[s.of.Index(t.Account().Key)].indexes), true
 }
 

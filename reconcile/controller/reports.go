@@ -95,6 +95,9 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
 		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
 	}
+	if g.whole {
+		report.Acceptances = reconcile.AcceptancesEnd(r.inForceState())
+	}
 	if r.held != nil {
 		held := *r.held
 		held.Again = true

@@ -49,6 +49,8 @@ type Task struct {
 	// Merges says that the platform was seen to keep what an update leaves out; see
 	// [planner.Input].
 	Merges bool
+	// Today decides which acceptances are over; [Worker.Plan] sets it.
+	Today time.Time
 	// ListedSince is when the account's rulesets must have been listed, or later; a list
 	// that changes are worked out from is at most a minute old. Zero lists anew.
 	ListedSince time.Time
@@ -202,7 +204,10 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 }
 
 // Plan plans the zone, through no guard yet.
-func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) }
+func (w *Worker) Plan(t Task, s Sight) diff.Plan {
+	t.Today = w.Now()
+	return Plan(t, s, w.Indexes)
+}
 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
 func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
@@ -211,7 +216,7 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	}
 	return planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
-		Part: true, Undigested: true, Live: s.Live(t.Account().ID, t.Zone().Scope),
+		Part: true, Undigested: true, Now: t.Today, Live: s.Live(t.Account().ID, t.Zone().Scope),
 	})
 }
 
