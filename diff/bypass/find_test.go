@@ -229,7 +229,8 @@ func TestFindExecuted(t *testing.T) {
 		{
 			"executed twice",
 			with(rule, nil, executing("e", customs, `ssl`), executing("f", customs, `not ssl`)),
-			[]string{"account s all always"}, `((ssl) or (not ssl)) and (true)`,
+			[]string{"account s all always"},
+			`((ssl) or (not ssl)) and (true)`,
 		},
 		{"one of two is disabled", with(rule, nil, disabled(executing("e", customs, `ssl`)), executing("f", customs, `http.host eq "a"`)), []string{"account s all"}, `(http.host eq "a") and (true)`},
 		{"the execute rule is disabled", with(rule, nil, disabled(executing("e", customs, `true`))), []string{}, ""},
