@@ -1,6 +1,7 @@
 package edgetest
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -52,4 +53,32 @@ func ruleIsAddedAt(t tester) {
 		}
 	}
 	t.same("the entry point", before, t.entryPoint(t.Zone))
+}
+
+// skipRuleIsRead adds exceptions before the deployment: what they turn off can be told from
+// what is read.
+func skipRuleIsRead(t tester) {
+	last, _ := t.core().Last()
+	before := t.entryPoint(t.Zone)
+	deployment := t.deployment(before).ID
+	for parameters, want := range map[string]edge.Skip{
+		`{"ruleset":"current"}`:                                            {Current: true},
+		`{"rulesets":["` + string(t.Core) + `"]}`:                          {Rulesets: []edge.RulesetID{t.Core}},
+		`{"rules":{"` + string(t.Core) + `":["` + string(last.ID) + `"]}}`: {Rules: map[edge.RulesetID][]edge.RuleID{t.Core: {last.ID}}},
+	} {
+		rule := edge.Rule{Action: edge.ActionSkip, Expression: `http.request.uri.path eq "/upload"`, ActionParameters: &edge.ActionParameters{}}
+		t.must(json.Unmarshal([]byte(parameters), rule.ActionParameters))
+		entry := t.entryPoint(t.Zone)
+		_, err := t.send(edge.AddRule(t.Zone, entry.ID, rule).At(&edge.Position{Before: &deployment}))
+		t.must(err)
+		after := t.entryPoint(t.Zone)
+		added := after.Rules[len(after.Rules)-len(before.Rules)-1]
+		skip, is, err := added.Skip()
+		if !is || err != nil || added.Expression != rule.Expression || !added.IsEnabled() || added.Ref == "" {
+			t.Fatalf("%s: got %+v, %v", parameters, added, err)
+		}
+		t.same("what is skipped", want, skip)
+		t.must(t.deleteRule(t.Zone, after, added.ID))
+	}
+	t.same("the rules", before.Rules, t.entryPoint(t.Zone).Rules)
 }
