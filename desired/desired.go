@@ -81,8 +81,14 @@ type Zone struct {
 // an empty one for deployments.
 type KindName string
 
-// Word is what people call something of a kind.
-func (k KindName) Word() string { return string(cmp.Or(k, "deployment")) }
+// Word is what people call something of a kind. What the platform calls an exception is a skip
+// rule in all texts.
+func (k KindName) Word() string {
+	if k == "exception" {
+		return "skip rule"
+	}
+	return string(cmp.Or(k, "deployment"))
+}
 
 // Other is what a kind declares in a zone that is no deployment. Only the kind looks into it.
 type Other struct {

@@ -20,8 +20,8 @@ type Ahead struct {
 	Observed[edge.Ruleset]
 	Executed map[edge.RulesetID]Observed[edge.Ruleset]
 	At       time.Time // when it was asked for; zero: it could not be read yet
-	// Since is why it could not be read again after At; nil where it could. What was read at At
-	// is in it still: it never becomes empty by that.
+	// Since is why not all of it could be read again since; nil where it could. What was seen
+	// before is in it still: it never becomes empty by that.
 	Since error
 }
 

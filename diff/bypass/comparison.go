@@ -101,7 +101,7 @@ func (p *parser) notEqual(t term, equal int) int {
 	present := p.present(t)
 	other := p.form.add(node{op: opAnd, a: present, b: p.form.add(node{op: opNot, a: equal})})
 	missing := p.form.add(node{op: opNot, a: present})
-	missing = p.form.add(node{op: opAnd, a: missing, b: p.free("", term{})})
+	missing = p.form.add(node{op: opAnd, a: missing, b: p.truth(term{})})
 	return p.form.add(node{op: opOr, a: other, b: missing})
 }
 
@@ -143,7 +143,7 @@ func setOfToken(t token) (set, bool) {
 
 // member is that a term has one of some values.
 func (p *parser) member(t term, s set) (int, bool) {
-	v := &p.form.variables[p.variable(t)]
+	v := &p.form.variables[p.variable(t, false)]
 	if v.class != unknownClass && v.class != s.class {
 		return 0, false
 	}

@@ -53,24 +53,28 @@ type atom struct {
 // mostAtoms is how many atoms of a variable are looked at: one column of them is one word.
 const mostAtoms = 64
 
-// variable is the index of the variable of a term.
-func (p *parser) variable(t term) int {
-	return p.named("of "+t.key, variable{term: t, atoms: []atom{{}}})
+// name is what no two variables share. In an expression that the platform takes a term is either
+// compared or true.
+type name struct {
+	key  string
+	free bool
 }
 
-func (p *parser) named(name string, v variable) int {
-	i, known := p.names[name]
+// variable is the index of the variable of a term.
+func (p *parser) variable(t term, free bool) int {
+	n := name{t.key, free}
+	i, known := p.names[n]
 	if !known {
 		i = len(p.form.variables)
-		p.names[name] = i
-		p.form.variables = append(p.form.variables, v)
+		p.names[n] = i
+		p.form.variables = append(p.form.variables, variable{term: t, free: free, atoms: make([]atom, 1)})
 	}
 	return i
 }
 
 // atom is the node of an atom.
 func (p *parser) atom(t term, a atom) int {
-	i := p.variable(t)
+	i := p.variable(t, false)
 	v := &p.form.variables[i]
 	at := slices.IndexFunc(v.atoms, func(b atom) bool { return b.key == a.key })
 	if at < 0 {
@@ -88,12 +92,9 @@ func (p *parser) atom(t term, a atom) int {
 // present is that a term is not missing.
 func (p *parser) present(t term) int { return p.atom(t, atom{}) }
 
-// truth is that a term is true.
-func (p *parser) truth(t term) int { return p.free("is "+t.key, t) }
-
-// free is something that is true or false whatever the rest is.
-func (p *parser) free(name string, t term) int {
-	i := p.named(name, variable{term: t, free: true, atoms: []atom{{}}})
+// truth is that a term is true; that of none is something of which nothing is known.
+func (p *parser) truth(t term) int {
+	i := p.variable(t, true)
 	p.form.variables[i].uses++
 	return p.form.add(node{op: opAtom, a: i})
 }

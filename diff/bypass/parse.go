@@ -13,7 +13,7 @@ type parser struct {
 	depth  int
 	facts  Facts
 	form   *form
-	names  map[string]int // the index of each variable of form
+	names  map[name]int // the index of each variable of form
 
 	regexps int // that are compiled
 }
@@ -28,12 +28,16 @@ func parse(expression string, facts Facts) (*form, bool) {
 	if !ok {
 		return nil, false
 	}
-	p := &parser{tokens: tokens, closes: closes, facts: facts, form: &form{}, names: map[string]int{}}
+	p := &parser{tokens: tokens, closes: closes, facts: facts, names: map[name]int{}}
+	p.form = &form{nodes: make([]node, 0, len(tokens))}
 	p.form.root, ok = p.either(0)
 	return p.form, ok && p.peek().kind == tokenEnd
 }
 
-// matching finds the token that closes each bracket. It is false where one has none.
+var pairs = []string{"()", "[]", "{}"}
+
+// matching finds the token that closes each bracket. It is false where one has none, or too many
+// are open.
 func matching(tokens []token) ([]int, bool) {
 	closes := make([]int, len(tokens))
 	var open []int
@@ -43,14 +47,16 @@ func matching(tokens []token) ([]int, bool) {
 		}
 		switch t.text {
 		case "(", "[", "{":
-			open = append(open, i)
+			if open = append(open, i); len(open) > deepest {
+				return nil, false
+			}
 		case ")", "]", "}":
 			if len(open) == 0 {
 				return nil, false
 			}
 			last := open[len(open)-1]
 			open = open[:len(open)-1]
-			if tokens[last].text+t.text != "()" && tokens[last].text+t.text != "[]" && tokens[last].text+t.text != "{}" {
+			if !slices.Contains(pairs, tokens[last].text+t.text) {
 				return nil, false
 			}
 			closes[last] = i

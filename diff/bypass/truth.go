@@ -6,8 +6,11 @@ import (
 )
 
 // mostCases is how many cases of all variables together are gone through: those of twelve that
-// are true or false.
-const mostCases = 1 << 12
+// are true or false. An expression of very many nodes has fewer: mostWork is their product.
+const (
+	mostCases = 1 << 12
+	mostWork  = 1 << 21
+)
 
 // chosen is a variable whose cases are gone through. Of others each atom may be true or false.
 type chosen struct {
@@ -62,9 +65,9 @@ func (f *form) choose(m mode) ([]chosen, int) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b chosen) int { return len(a.columns) - len(b.columns) })
-	total := 1
+	total, limit := 1, min(mostCases, mostWork/len(f.nodes))
 	for i := range all {
-		if total*len(all[i].columns) > mostCases {
+		if total*len(all[i].columns) > limit {
 			return all[:i], total
 		}
 		all[i].stride = total

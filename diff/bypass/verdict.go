@@ -24,11 +24,11 @@ type Facts struct {
 }
 
 // most is the length of the longest expression that is read, in bytes. The platform takes 4096
-// characters; joined ones are longer.
-const most = 16 << 10
+// characters; two that are joined are twice as long.
+const most = 9 << 10
 
-// Judge tells how often an expression is true. It takes well under a millisecond for whatever
-// text; what it does not understand is Sometimes.
+// Judge tells how often an expression is true. It takes about a millisecond at most, for
+// whatever text; what it does not understand is Sometimes.
 func Judge(expression string, f Facts) Verdict {
 	if len(expression) > most {
 		return Sometimes

@@ -199,36 +199,44 @@ func TestJudgeZone(t *testing.T) {
 	}
 }
 
-// hostile are expressions that are made to cost much.
+// hostile are expressions that are made to cost much, each as long as is read.
 func hostile() map[string]string {
-	fill := func(one string, n int) string { return strings.Repeat(one, n/len(one)) }
-	words := func(n int, write func(i int) string) string {
-		var all []string
-		for i := 0; len(strings.Join(all, "")) < n && i < 2000; i++ {
-			all = append(all, write(i))
-		}
-		return strings.Join(all, " or ")
+	fill := func(open, in, shut string) string {
+		n := (most - len(in)) / (len(open) + len(shut))
+		return strings.Repeat(open, n) + in + strings.Repeat(shut, n)
 	}
-	digits := func(i int) string { return string([]byte{'a' + byte(i/100%10), 'a' + byte(i/10%10), 'a' + byte(i%10)}) }
+	list := func(join string, write func(name string) string) string {
+		var all strings.Builder
+		for i := 0; ; i++ {
+			one := write(string([]byte{'a' + byte(i/144%12), 'a' + byte(i/12%12), 'a' + byte(i%12)}))
+			if all.Len()+len(join)+len(one) > most {
+				return all.String()
+			}
+			if i > 0 {
+				all.WriteString(join)
+			}
+			all.WriteString(one)
+		}
+	}
 	return map[string]string{
-		"parentheses":  fill("(", most/2) + "ssl" + fill(")", most/2),
-		"open":         fill("(", most),
-		"not":          fill("!", most) + "ssl",
-		"functions":    fill("lower(", most*2/3) + "x" + fill(")", most/6),
-		"arguments":    fill("len(", 800) + "any(" + fill("a,", most/2) + ")" + fill(",1)", 600),
-		"names":        words(most*3/4, digits),
-		"names twice":  words(most*3/8, func(i int) string { return digits(i) + " or " + digits(i) }),
-		"twelve":       words(most*3/4, func(i int) string { return "v" + digits(i%12) }),
-		"equal":        words(most*3/5, func(i int) string { return `http.host eq "` + digits(i) + `"` }),
-		"not equal":    words(most*3/5, func(i int) string { return `x[0] ne "` + digits(i) + `"` }),
-		"sets":         words(most*3/5, func(i int) string { return `x in {"` + digits(i) + `" "` + digits(i+1) + `"}` }),
-		"containing":   words(most*3/5, func(i int) string { return `http.host contains "` + digits(i) + `"` }),
-		"wildcards":    words(most*3/5, func(i int) string { return `cf.zone.name wildcard "*a*a*b*` + digits(i) + `*"` }),
-		"long texts":   `http.host eq "` + fill("a", most/3) + `" or http.host wildcard "` + fill("*a", most/3) + `"`,
-		"regexps":      words(most*3/5, func(i int) string { return `cf.zone.name matches "(a+b*)+c?(d|e)*` + digits(i) + `"` }),
-		"xor":          strings.ReplaceAll(words(most/2, func(i int) string { return "v" + digits(i%12) }), " or ", " xor "),
-		"tautologies":  "(" + strings.ReplaceAll(words(most/2, func(i int) string { return "(v" + digits(i%12) + " xor !v" + digits(i%12) + ")" }), " or ", " and ") + ")",
-		"contradicted": strings.ReplaceAll(words(most/2, func(i int) string { return "v" + digits(i%12) + " xor v" + digits(i%12) }), " or ", " or "),
+		"parentheses": fill("(", "ssl", ")"),
+		"open":        fill("(", "", ""),
+		"not":         fill("!", "ssl", ""),
+		"functions":   fill("lower(", "x", ")"),
+		"arguments":   strings.Repeat("len(", 800) + "any(" + strings.Repeat("a,", 1000) + "a)" + strings.Repeat(",1)", 800),
+		"names":       list(" or ", func(s string) string { return s }),
+		"pairs":       list(" or ", func(s string) string { return s + " or " + s }),
+		"twelve":      list("||", func(s string) string { return s[2:] }),
+		"xor":         list("^^", func(s string) string { return s[2:] }),
+		"always":      list("&&", func(s string) string { return "(" + s[2:] + "^^!" + s[2:] + ")" }),
+		"equal":       list(" or ", func(s string) string { return `http.host eq "` + s + `"` }),
+		"not equal":   list(" or ", func(s string) string { return `x[0] ne "` + s + `"` }),
+		"sets":        list(" or ", func(s string) string { return `x in {"` + s + `" "b` + s + `"}` }),
+		"terms":       list(" or ", func(s string) string { return s[1:] + ` eq "` + s + `"` }),
+		"containing":  list(" or ", func(s string) string { return `http.host contains "` + s + `"` }),
+		"wildcards":   list(" or ", func(s string) string { return `cf.zone.name wildcard "*a*a*b*` + s + `*"` }),
+		"regexps":     list(" or ", func(s string) string { return `cf.zone.name matches "(a+b*)+c?(d|e)*` + s + `"` }),
+		"long texts":  `http.host eq "` + strings.Repeat("a", most/3) + `" or http.host wildcard "` + strings.Repeat("*a", most/4) + `"`,
 	}
 }
 
@@ -241,7 +249,7 @@ func TestJudgeTakesLittleTime(t *testing.T) {
 			Judge(expression, inAccount)
 			best = min(best, time.Since(start))
 		}
-		if best > 25*time.Millisecond { // a few in fact; other tests take the processor, too
+		if best > 100*time.Millisecond { // one or two in fact; other tests take the processor, too
 			t.Errorf("%s: %s", name, best)
 		}
 	}

@@ -245,7 +245,7 @@ func (w wanted) explain(fields []diff.Field, version string) {
 		case f.Path == versionMember:
 			f.Note = version
 		case f.New != nil && list != "" && (slices.Contains(w.standIns, f.Path) || slices.Contains(w.standIns, entryMember(list, key, ""))):
-			f.Note = strings.TrimPrefix(f.Note+"; same as unset: a list cannot be empty", "; ")
+			f.Note = strings.TrimPrefix(f.Note+"; same as unset: the platform keeps a list that is left out", "; ")
 		}
 	}
 }

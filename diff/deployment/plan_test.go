@@ -93,7 +93,6 @@ func TestMakeFields(t *testing.T) {
 			"a removal leads to the line that says so", difftest.Deployment(difftest.Remove),
 			difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R9","action":"log","x_a":{"b":"<"},"x_n":[1]}]}`)),
 			`[{"path":"overrides.rules[\"R9\"].action","old":"log","direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has"},` +
-				`{"path":"overrides.rules[\"R9\"].enabled","new":true,"direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has; same as unset: a list cannot be empty"},` +
 				`{"path":"overrides.rules[\"R9\"].x_a","old":{"b":"\u003c"},"direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has"},` +
 				`{"path":"overrides.rules[\"R9\"].x_n","old":[1],"direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has"}]`,
 		},

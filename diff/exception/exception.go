@@ -11,6 +11,7 @@
 package exception
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"iter"
@@ -176,7 +177,9 @@ func membersOf(rule edge.Rule) map[diff.Member]any {
 	members := map[diff.Member]any{}
 	data, err := json.Marshal(rule.Update())
 	if err == nil {
-		err = json.Unmarshal(data, &members)
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.UseNumber() // a number stays as it is
+		err = d.Decode(&members)
 	}
 	if err != nil { // which no rule that was read is like
 		return map[diff.Member]any{expressionMember: rule.Expression}

@@ -28,6 +28,8 @@ type skipWorld struct {
 	now     time.Time
 	applied diff.Applied
 	next    int // the number of the next skip rule
+
+	declares *planner.Input // what is declared, and the account: the same values until a declaration changes
 }
 
 // modelled is a deployment as the model knows it.
@@ -65,7 +67,23 @@ func newSkipWorld() *skipWorld {
 
 // input is what a plan is made from.
 func (w *skipWorld) input(rules []edge.Rule, ahead map[edge.Place][]edge.Rule) planner.Input {
-	in := difftest.One(w.byKey["core"].declared, rules...)
+	if w.declares == nil {
+		w.declares = new(w.declared())
+	}
+	in := *w.declares
+	in.Live.EntryPoints = difftest.Live(rules...).EntryPoints
+	seen := map[edge.Place][]edge.Rule{}
+	for at, looked := range w.looked {
+		if looked {
+			seen[at] = ahead[at]
+		}
+	}
+	in.Live.Ahead, in.Applied, in.Now = difftest.Ahead(seen), maps.Clone(w.applied), w.now
+	return in
+}
+
+func (w *skipWorld) declared() planner.Input {
+	in := difftest.One(w.byKey["core"].declared)
 	other := w.byKey["other"].declared
 	other.Ruleset, other.Origin = "other", difftest.At(5)
 	account := &in.State.Accounts[0]
@@ -77,14 +95,6 @@ func (w *skipWorld) input(rules []edge.Rule, ahead map[edge.Place][]edge.Rule) p
 	live.Listed.Value = append(live.Listed.Value, managed)
 	live.Managed[otherCore] = diff.Observed[edge.Ruleset]{Value: managed}
 	in.Live.Accounts[difftest.Account] = live
-	seen := maps.Clone(ahead)
-	maps.DeleteFunc(seen, func(at edge.Place, _ []edge.Rule) bool { return !w.looked[at] })
-	for at, looked := range w.looked {
-		if looked {
-			seen[at] = ahead[at]
-		}
-	}
-	in.Live.Ahead, in.Applied, in.Now = difftest.Ahead(seen), w.applied, w.now
 	return in
 }
 
@@ -310,6 +320,10 @@ func (w *skipWorld) step(t *rapid.T, plan diff.Plan, verdicts map[string]verdict
 	case "remove":
 		i := pick()
 		rules = slices.Delete(rules, i, i+1)
+	}
+	if slices.Contains([]string{"decide", "accept", "withdraw"}, what) {
+		w.declares = nil
+		return
 	}
 	if at == ownPlace {
 		w.rules = rules

@@ -428,7 +428,6 @@ func TestJSONTellsAbsentFromFalse(t *testing.T) {
 	}
 	want := map[string]string{
 		`"overrides.categories[\"PL4\"].enabled"`: "false  true false",
-		`"overrides.rules[\"R0\"].enabled"`:       "false  true true",
 		`"overrides.rules[\"R0\"].x_null"`:        "true null false ",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

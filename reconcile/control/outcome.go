@@ -32,8 +32,9 @@ type Next struct {
 func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	c.mu.Lock()
 	next, drift := c.state.note(o), c.state.drift(o)
+	rules, seen := c.state.skipRules(o)
 	c.mu.Unlock()
-	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.spend(ctx, SpentBy(o)))
+	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.recordSkipRules(ctx, o.Scope, rules, seen), c.spend(ctx, SpentBy(o)))
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
