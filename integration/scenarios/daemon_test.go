@@ -15,7 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
-// status is what seawall status says of the zone some minutes after a daemon began over the
+// status is what seawall status says of the zone after the first sweep of a daemon over the
 // platform and what is on record, and its exit code. What the daemon wrote comes first.
 func (s *scene) status() string {
 	s.t.Helper()
@@ -32,7 +32,7 @@ func (s *scene) status() string {
 		defer close(ended)
 		daemon.Run(ctx)
 	}()
-	time.Sleep(5 * time.Minute)
+	time.Sleep(interval + 5*time.Minute)
 	list, near := daemon.Zones("shop.example")
 	stop()
 	<-ended

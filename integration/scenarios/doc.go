@@ -16,17 +16,17 @@
 //	plan.txt         what seawall plan shows
 //	plan.json        what seawall plan -o json says of skip rules, and counts that are not zero
 //	apply.txt        what seawall apply sends, its results, and what a plan says then
-//	status.txt       what a daemon sends in its first minutes, and what seawall status then
+//	status.txt       what a daemon sends in its first sweep, and what seawall status then
 //	                 shows of the zone
 //
 // Rules are completed as the platform does: with an id, and a ref.
 //
 // The zone is shop.example of the simulator, which runs the core ruleset without
 // overrides. The platform is the one of the profile vendor, or that of a line
-// "platform: PROFILE [QUIRK …]" in the archive's comment. A line "looks at: PHASE …" there
-// has the configuration look for skip rules in these phases of zones.
+// "platform: PROFILE [QUIRK …]" in the archive's comment. Skip rules of zones are looked for in
+// the phase of custom rules, or as a line "looks at: PHASE …" or "looks at: nothing" says.
 //
-// Every step is at one moment, but status.txt, which takes five minutes.
+// Every step is at one moment, but status.txt, which takes two hours.
 //
 // go test ./integration/scenarios -update writes what the steps show.
 package scenarios

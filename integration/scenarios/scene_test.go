@@ -72,8 +72,13 @@ func newScene(t *testing.T, comment string) *scene {
 		profile, quirks = platform[0], platform[1:]
 	}
 	s := &scene{t: t, extended: profile != mem.Documented, files: fstest.MapFS{"edge.cue": {Data: []byte(edgeCUE)}}}
-	for _, phase := range words(comment, "looks at") {
-		s.looking = append(s.looking, edge.Phase(phase))
+	switch phases := words(comment, "looks at"); {
+	case phases == nil:
+		s.looking = []edge.Phase{edge.PhaseFirewallCustom}
+	case phases[0] != "nothing":
+		for _, phase := range phases {
+			s.looking = append(s.looking, edge.Phase(phase))
+		}
 	}
 	var err error
 	s.sim, err = sim.New(sim.Config{
@@ -142,7 +147,9 @@ func (s *scene) lane() reconcile.Lane {
 }
 
 // guards are none, but for what the profile does not offer.
-func (s *scene) guards() reconcile.Guards { return reconcile.Guards{Documented: !s.extended} }
+func (s *scene) guards() reconcile.Guards {
+	return reconcile.Guards{Documented: !s.extended, Looking: reconcile.Looking{Phases: s.looking, Every: 24 * time.Hour}}
+}
 
 // run is what seawall plan and seawall apply make of a configuration with the profile and
 // no guards.
