@@ -28,7 +28,7 @@ const (
 func of() Of {
 	return Of{
 		Scope: edge.ZoneScope(zone), Account: account, Zone: "example.com", Execute: execute,
-		Managed: edge.Ruleset{ID: core, Rules: []edge.Rule{{ID: "r1"}, {ID: "r2"}, {ID: "r3"}, {ID: "r4"}}},
+		Managed: edge.Ruleset{ID: core, Rules: []edge.Rule{{ID: "r3"}, {ID: "r2"}, {ID: "r1"}, {ID: "r4"}}},
 		On:      func(id edge.RuleID) bool { return id != "r4" },
 	}
 }
