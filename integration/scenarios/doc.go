@@ -24,7 +24,8 @@
 // The zone is shop.example of the simulator, which runs the core ruleset without
 // overrides. The platform is the one of the profile vendor, or that of a line
 // "platform: PROFILE [QUIRK …]" in the archive's comment. Skip rules of zones are looked for in
-// the phase of custom rules, or as a line "looks at: PHASE …" or "looks at: nothing" says.
+// the phase of custom rules, or as a line "looks at: PHASE …" or "looks at: nothing" says. A line
+// "credential: NAME" has another one of the simulator's than that for rulesets.
 //
 // Every step is at one moment, but status.txt, which takes two hours.
 //

@@ -71,6 +71,10 @@ func newScene(t *testing.T, comment string) *scene {
 	if platform := words(comment, "platform"); platform != nil {
 		profile, quirks = platform[0], platform[1:]
 	}
+	signIn := mem.RulesetsTokenName
+	if other := words(comment, "credential"); other != nil {
+		signIn = other[0]
+	}
 	s := &scene{t: t, extended: profile != mem.Documented, files: fstest.MapFS{"edge.cue": {Data: []byte(edgeCUE)}}}
 	switch phases := words(comment, "looks at"); {
 	case phases == nil:
@@ -88,16 +92,16 @@ func newScene(t *testing.T, comment string) *scene {
 	must.Do(s.t, err)
 	s.client, err = client.New(client.Config{
 		BaseURL: "http://127.0.0.1" + sim.DefaultBasePath, Transport: handled{s.sim.Handler()},
-		Token: func() (edge.Secret, error) { return s.credential(), nil },
+		Token: func() (edge.Secret, error) { return s.credential(signIn), nil },
 	})
 	must.Do(s.t, err)
 	return s
 }
 
-// credential is the seeded one for rulesets.
-func (s *scene) credential() edge.Secret {
+// credential is the seeded one of a name.
+func (s *scene) credential(name string) edge.Secret {
 	for _, token := range s.sim.Platform.Tokens() {
-		if token.Name == mem.RulesetsTokenName {
+		if token.Name == name {
 			return edge.NewSecret(token.Value)
 		}
 	}
