@@ -63,6 +63,13 @@ func (b Bypass) Requests() string {
 
 // Standing says what is known of the rule beside what it does.
 func (b Bypass) Standing() string {
+	if b.Remove {
+		return b.standing() + "; Seawall removes it"
+	}
+	return b.standing()
+}
+
+func (b Bypass) standing() string {
 	owner := ""
 	if b.Owner != "" {
 		owner = " by " + visible.Value(b.Owner)
