@@ -127,8 +127,7 @@ func TestLookThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := looking(t, 1, custom)
 			at := mem.FleetZone(1).At(edge.PhaseFirewallCustom)
-			failing := &failingPhase{Reader: f.recorder, err: c.err}
-			f.Reader = failing
+			failing := f.failLooks(c.err)
 			f.Put(mem.FleetZone(1), edge.PhaseFirewallCustom, skipAll)
 			if seen := f.sweep(1, custom.Every, at); !errors.Is(seen.Err, c.err) || !seen.At.IsZero() {
 				t.Errorf("the first look failed, and it saw %+v", seen)
@@ -156,29 +155,23 @@ func TestLookThatFails(t *testing.T) {
 	}
 }
 
-// failingPhase fails reads of the custom phase of zones.
-type failingPhase struct {
-	edge.Reader
+// failingLooks fail while there is an error.
+type failingLooks struct {
 	err   error
 	asked int
 }
 
-func (f *failingPhase) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if phase != edge.PhaseFirewallManaged {
-		f.asked++
-		if f.err != nil {
-			return edge.Ruleset{}, f.err
-		}
-	}
-	return f.Reader.EntryPoint(ctx, scope, phase)
+func (f *fixture) failLooks(err error) *failingLooks {
+	failing := &failingLooks{err: err}
+	f.tamper.Look = func(edge.Place) error { failing.asked++; return failing.err }
+	return failing
 }
 
 // A platform that answers no look is spared more of them for a while; a look that ends with
 // its context is an end, and says nothing.
 func TestLooksWithoutAnswers(t *testing.T) {
 	f := looking(t, 2*mostDown, custom)
-	failing := &failingPhase{Reader: f.recorder, err: errDown}
-	f.Reader = failing
+	failing := f.failLooks(errDown)
 	for i := range 2 * mostDown {
 		at := mem.FleetZone(i + 1).At(edge.PhaseFirewallCustom)
 		if seen := f.sweep(i+1, custom.Every, at); !errors.Is(seen.Err, edge.ErrUnavailable) {
@@ -192,7 +185,7 @@ func TestLooksWithoutAnswers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	failing.err = context.Canceled
-	if _, err := f.Looks.look(ctx, failing, declare(1, core("xss")), f.clock.Now()); !errors.Is(err, context.Canceled) {
+	if _, err := f.Looks.look(ctx, f.recorder, declare(1, core("xss")), f.clock.Now()); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	failing.err = nil
@@ -367,7 +360,7 @@ func TestManyLook(t *testing.T) {
 	both := reconcile.Looking{Phases: []edge.Phase{edge.PhaseFirewallCustom, edge.PhaseRateLimit}}
 	many.Looking = &both
 	read("list", "managed core", "read 1", "look 1", "look 1", "read 2", "look 2", "look 2", "read 3", "look 3", "look 3", "managed "+string(rootID))
-	many.Lanes.All[0].Reader = &failingPhase{Reader: f.recorder, err: &edge.Error{Status: 403, Call: "GET /x", Details: []edge.ErrorDetail{{Message: "no"}}}}
+	f.failLooks(&edge.Error{Status: 403, Call: "GET /x", Details: []edge.ErrorDetail{{Message: "no"}}})
 	many.Looking = &custom
 	all, err := many.Read(t.Context(), state)
 	must.Do(t, err)
