@@ -22,21 +22,16 @@ func (v view) notLookedAt() []diff.NotLookedAt {
 // memory.
 func (c *Controller) NotLookedAt() []diff.NotLookedAt { return c.view().notLookedAt() }
 
-// skipRules adds the skip rules that act on the deployments of a zone, and where and when Seawall
-// has looked for them.
-func (v view) skipRules(z *inspect.Zone, t zone.Task, plan diff.Plan) {
-	z.Bypasses = plan.Bypasses
-	sight, known := v.seen.sight(t)
-	if !known || len(t.Zone().Deployments) == 0 {
-		return
-	}
-	z.NotLookedAt = sight.Live(t.Account().ID, t.Zone().Scope).NotLookedAt(t.State)
-	for place, seen := range sight.Ahead {
-		if seen.Failed() == nil && !seen.At.IsZero() {
-			z.Looked = append(z.Looked, inspect.LookedAt{Level: place.Scope.Level, Phase: place.Phase, At: seen.At})
+// lookedAt says when the earlier phases of a zone and of its account were looked at last, but for
+// those that could not be looked at since.
+func lookedAt(sight zone.Sight) (list []inspect.LookedAt) {
+	for at, seen := range sight.Ahead {
+		if seen.Err == nil && seen.Since == nil {
+			list = append(list, inspect.LookedAt{Level: at.Scope.Level, Phase: at.Phase, At: seen.At})
 		}
 	}
-	slices.SortFunc(z.Looked, func(a, b inspect.LookedAt) int {
+	slices.SortFunc(list, func(a, b inspect.LookedAt) int {
 		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Phase, b.Phase))
 	})
+	return list
 }

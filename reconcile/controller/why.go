@@ -96,9 +96,12 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 		z.Unread = notSeen
 		return
 	}
-	v.skipRules(z, t, plan)
 	for _, c := range plan.Changes {
 		z.Fields = append(z.Fields, fieldsOf(c)...)
+	}
+	z.Bypasses, z.NotLookedAt = plan.Bypasses, plan.NotLookedAt
+	if sight, seen := v.seen.sight(t); seen && len(t.Zone().Deployments) > 0 {
+		z.Looked = lookedAt(sight)
 	}
 	for _, p := range plan.Problems {
 		for _, l := range p.Unmanaged {
