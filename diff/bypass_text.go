@@ -91,7 +91,7 @@ func (b Bypass) standing() string {
 	case BypassExpired:
 		return fmt.Sprintf("accepted%s until %s, which is over", owner, visible.Name(b.Until))
 	}
-	return visible.Name(string(b.State))
+	return visible.Name(strings.ReplaceAll(string(b.State), "_", " "))
 }
 
 // String says all of it in a line.
