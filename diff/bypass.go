@@ -31,8 +31,12 @@ type Bypass struct {
 	Rules []SkippedRule `json:"rules,omitempty"` // else these rules, which are on; sorted by id
 
 	State BypassState `json:"state"`
-	Owner string      `json:"owner,omitempty"` // of an acceptance
-	Until string      `json:"until,omitempty"` // as declared: YYYY-MM-DD
+	// Remove says that the plan has a change that removes the rule: that needs no person but
+	// where a guard holds it back.
+	Remove bool `json:"remove,omitempty"`
+
+	Owner string `json:"owner,omitempty"` // of an acceptance
+	Until string `json:"until,omitempty"` // as declared: YYYY-MM-DD
 	// Origin is where it is accepted; zero where it is not.
 	Origin desired.Origin `json:"origin,omitzero"`
 }
@@ -56,13 +60,13 @@ const (
 	BypassExpired  BypassState = "expired"  // a person accepted it until a day that is over
 )
 
-// NeedsPerson reports whether it is a problem: nobody has accepted it as it is, and it is there
-// for each request or was not there when the deployment was proved.
+// NeedsPerson reports whether it is a problem: nobody has accepted it as it is, it is there for
+// each request or was not there when the deployment was proved, and it is not removed.
 func (b Bypass) NeedsPerson() bool {
-	switch b.State {
-	case BypassAccepted:
+	switch {
+	case b.Remove, b.State == BypassAccepted:
 		return false
-	case BypassFound:
+	case b.State == BypassFound:
 		return b.Always
 	}
 	return true

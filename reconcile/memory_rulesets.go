@@ -5,16 +5,24 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 )
 
 var _ RulesetMemory = (*Forgetful)(nil)
 
 // SawRuleset implements [RulesetMemory].
-func (f *Forgetful) SawRuleset(ctx context.Context, _ string, seen rulesets.Seen) (before *rulesets.Seen, news bool, err error) {
+func (f *Forgetful) SawRuleset(ctx context.Context, _ string, seen rulesets.Seen, means func(rulesets.Seen) radar.Published) (before *rulesets.Seen, news bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	if before, news = f.sawRuleset(seen); news && before != nil { // it has no pages, and keeps only the versions
+		means(*before)
+	}
+	return before, news, nil
+}
+
+func (f *Forgetful) sawRuleset(seen rulesets.Seen) (before *rulesets.Seen, news bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	seen.Ruleset = rulesets.Facts(seen.Ruleset)
@@ -38,7 +46,7 @@ func (f *Forgetful) SawRuleset(ctx context.Context, _ string, seen rulesets.Seen
 		}
 		f.rulesets = append(f.rulesets, seen)
 	}
-	return before, news, nil
+	return before, news
 }
 
 // Rulesets implements [RulesetMemory].

@@ -19,8 +19,9 @@ import (
 type RulesetMemory interface {
 	// SawRuleset records a version that was read, of the account of this key, where it differs
 	// from the one that was seen last. news reports whether it does; a first version is news.
-	// before is the one that was seen before it; nil where it is the first.
-	SawRuleset(ctx context.Context, account string, seen rulesets.Seen) (before *rulesets.Seen, news bool, err error)
+	// before is the one that was seen before it; nil where it is the first. What a version means
+	// that is news and not the first is recorded with it, as means says.
+	SawRuleset(ctx context.Context, account string, seen rulesets.Seen, means func(before rulesets.Seen) radar.Published) (before *rulesets.Seen, news bool, err error)
 	// Rulesets returns the versions on record, in the order in which they were seen. What
 	// cannot be read fails the whole: it is never no change.
 	Rulesets(ctx context.Context) ([]rulesets.Seen, error)
@@ -52,15 +53,34 @@ type Radar struct {
 // told of where fresh says that this process had another one before.
 func (r Radar) Saw(ctx context.Context, account desired.Account, listed []edge.Ruleset, ruleset edge.Ruleset, at time.Time, fresh bool) error {
 	seen := rulesets.Seen{Account: account.ID, At: at, Ruleset: ruleset}
-	before, news, err := r.Memory.SawRuleset(ctx, account.Key, seen)
+	var report radar.Report
+	means := func(before rulesets.Seen) radar.Published {
+		if report = meaning(account, listed, before, seen); len(report.Rulesets) == 0 {
+			return radar.Compared(radar.Account{Key: account.Key, ID: account.ID}, before, seen)
+		}
+		return report.Rulesets[0]
+	}
+	before, news, err := r.Memory.SawRuleset(ctx, account.Key, seen, means)
 	if err != nil {
 		return fmt.Errorf("recording version %s of managed ruleset %q: %w", ruleset.Version, ruleset.Name, err)
 	}
 	if before == nil || !news && !fresh {
 		return nil
 	}
-	report := radar.Make(radar.Input{
-		State: desired.State{Accounts: []desired.Account{account}}, Seen: []rulesets.Seen{*before, seen}, Ruleset: string(ruleset.ID),
+	if !news { // another process has recorded what it means
+		means(*before)
+	}
+	r.log(ctx, account.Key, *before, seen, report)
+	if r.Told != nil {
+		r.Told(report)
+	}
+	return nil
+}
+
+// meaning compares two versions of a ruleset by what an account declares.
+func meaning(account desired.Account, listed []edge.Ruleset, before, seen rulesets.Seen) radar.Report {
+	return radar.Make(radar.Input{
+		State: desired.State{Accounts: []desired.Account{account}}, Seen: []rulesets.Seen{before, seen}, Ruleset: string(seen.Ruleset.ID),
 		RulesetOf: func(_ desired.Account, ref desired.RulesetRef) edge.RulesetID {
 			found, err := rulesets.Find(ref, listed)
 			if err != nil {
@@ -69,11 +89,6 @@ func (r Radar) Saw(ctx context.Context, account desired.Account, listed []edge.R
 			return found.ID
 		},
 	})
-	r.log(ctx, account.Key, *before, seen, report)
-	if r.Told != nil {
-		r.Told(report)
-	}
-	return nil
 }
 
 // log writes one line of a new version.

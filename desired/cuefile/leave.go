@@ -25,7 +25,7 @@ func Shared(text []byte, account, zone string) (shared []string) {
 
 // Leave edits the text of a file so that a zone declares by itself all that it runs, and
 // refers to nothing that zones share.
-func Leave(text []byte, account string, zone desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) ([]byte, error) {
+func Leave(text []byte, account string, zone desired.Zone, words Words) ([]byte, error) {
 	found, formatted, err := find(text, wafPath(account, zone.Key))
 	switch {
 	case err != nil:
@@ -36,7 +36,7 @@ func Leave(text []byte, account string, zone desired.Zone, describe func(ruleset
 		return nil, ErrInherited
 	}
 	p := printer{}
-	p.deployments(treeOf(fieldsOf(zone, describe)), nil)
+	p.deployments(treeOf(fieldsOf(zone, words)), nil)
 	waf, err := format.Source([]byte(p.String()))
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
@@ -40,6 +41,7 @@ type shape struct {
 // factor gives each zone its place. The zones are those of all accounts, in their order;
 // shapes that are equally frequent go by the first zone that has them.
 func factor(zones [][]field) (places []place, tiers []*tier) {
+	zones, apart := withoutAcceptances(zones)
 	shapes := shapesOf(zones)
 	places = make([]place, len(zones))
 	for _, s := range shapes {
@@ -55,6 +57,7 @@ func factor(zones [][]field) (places []place, tiers []*tier) {
 			}
 		}
 	}
+	placeAcceptances(places, tiers, apart)
 	return places, tiers
 }
 
@@ -228,10 +231,8 @@ func deploys(fields []field, path string) bool {
 
 // deploymentOf is the first label of a path.
 func deploymentOf(path string) string {
-	if strings.HasPrefix(path, `"`) {
-		if end := strings.Index(path[1:], `"`); end >= 0 {
-			return path[:end+2]
-		}
+	if quoted, err := strconv.QuotedPrefix(path); err == nil && path[0] == '"' {
+		return quoted
 	}
 	label, _, _ := strings.Cut(path, ".")
 	return label

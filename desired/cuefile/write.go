@@ -29,7 +29,7 @@ func Write(r Repository) ([]File, Summary, error) {
 	var keys []string
 	for _, a := range r.Accounts {
 		for _, z := range a.Zones {
-			fields, keys = append(fields, fieldsOf(z.Zone, a.Describe)), append(keys, z.Key)
+			fields, keys = append(fields, fieldsOf(z.Zone, a.Words)), append(keys, z.Key)
 		}
 	}
 	places, tiers := factor(fields)

@@ -128,7 +128,7 @@ func TestMakeIgnoresOrderThatDoesNotMatter(t *testing.T) {
 	live := difftest.Execute(difftest.ParseOverrides(t, `{"categories":[{"category":"PL4","enabled":false},{"category":"PL3","enabled":false},{"category":"xss","action":"block"}],`+
 		`"rules":[{"id":"R8","score_threshold":25,"action":"log"},{"id":"R0","enabled":false}]}`))
 	plan := planOne(difftest.Deployment(difftest.Paranoia(2), difftest.Threshold(25, "log"), difftest.DisabledRule(0), difftest.Keep), live)
-	if !plan.IsEmpty() || len(plan.Settled) != 1 || len(plan.Settled[0].Owned) != 10 {
+	if !plan.IsEmpty() || len(plan.Settled) != 1 || len(plan.Settled[0].Owned) != 11 {
 		t.Errorf("got %+v", plan)
 	}
 }

@@ -80,13 +80,15 @@ func (w *writer) value(path string, v any) string {
 	}
 }
 
-// byDefault is what a rule does without overrides.
-func (w *writer) byDefault(r Rule) string {
+func (w *writer) byDefault(r Rule) string { return w.text(r.ByDefault()) }
+
+// ByDefault is what a rule does without overrides, and its tags.
+func (r Rule) ByDefault() string {
 	text := actionText(r.Enabled, string(r.Action), r.Score, "")
 	if len(r.Tags) > 0 {
 		text += ", tags " + strings.Join(r.Tags, " ")
 	}
-	return w.text(text)
+	return text
 }
 
 func actionText(enabled bool, action string, score *int, sensitivity string) string {
@@ -102,8 +104,8 @@ func actionText(enabled bool, action string, score *int, sensitivity string) str
 	return action
 }
 
-// effectText is what a rule did, and what it does.
-func effectText(e Effect) string {
+// Words says what a rule did, and what it does.
+func (e Effect) Words() string {
 	side := func(x *rulesets.Effect) string {
 		return actionText(x.Enabled, string(x.Action), x.Score, x.Sensitivity)
 	}

@@ -146,43 +146,17 @@ func between(n int) string {
 // summary counts the zones.
 func (w *writer) summary(p Published) string {
 	var said []string
-	count := func(n int, d Direction, format string) {
-		if n > 0 {
-			said = append(said, w.paint(d, fmt.Sprintf(format, words.Count(n, "zone", "zones"))))
+	for _, c := range p.Counts().Words() {
+		if c.Direction != "" {
+			c.Text = w.paint(c.Direction, c.Text)
 		}
+		said = append(said, c.Text)
 	}
-	count(p.Towards(diff.Weakens), diff.Weakens, "weakens protection in %s")
-	count(p.Count(func(g Group) bool { return g.Blocked }), diff.Weakens, "blocks the declaration of %s")
-	count(p.Count(func(g Group) bool { return g.weakensMeanwhile() }), diff.Weakens, "weakens it in %s until Seawall has written the overrides anew")
-	count(p.Towards(diff.Strengthens), diff.Strengthens, "strengthens it in %s")
-	count(p.Count(func(g Group) bool { return g.Direction == diff.Neutral && !g.Blocked && !g.weakensMeanwhile() }), diff.Neutral, "makes no difference to protection in %s, but something changes")
-	same := "changes nothing in " + words.Count(p.Unchanged, "zone", "zones")
-	switch beside := strings.Join(p.notTouched(), ", "); {
-	case p.Unchanged == 0:
-		return strings.Join(said, "; ")
-	case beside != "":
-		same += " (" + beside + ")"
-	}
-	return strings.Join(append(said, same), "; ")
-}
-
-// notTouched counts zones that no version can change.
-func (p Published) notTouched() (said []string) {
-	if p.Pinned > 0 {
-		said = append(said, fmt.Sprintf("%d pinned to a version", p.Pinned))
-	}
-	if p.Off > 0 {
-		said = append(said, fmt.Sprintf("%d off", p.Off))
-	}
-	return said
+	return strings.Join(said, "; ")
 }
 
 func (w *writer) group(g Group) {
-	word := string(g.Direction)
-	if g.Blocked {
-		word += ", blocked"
-	}
-	w.line(1, "%s: %s%s", w.paint(g.Direction, word), w.zones(g.Zones), w.declaredAt(g.Zones))
+	w.line(1, "%s: %s%s", w.paint(g.Direction, g.Words()), w.zones(g.Zones), w.declaredAt(g.Zones))
 	for i, m := range g.Mistakes {
 		if w.more(i, len(g.Mistakes), "mistakes") {
 			break
@@ -196,7 +170,7 @@ func (w *writer) group(g Group) {
 		if w.more(i, len(g.Rules), "rules") {
 			break
 		}
-		w.line(2, "%s: %s", w.rule(e.Rule, e.Last), w.text(effectText(e)))
+		w.line(2, "%s: %s", w.rule(e.Rule, e.Last), w.text(e.Words()))
 	}
 	switch {
 	case g.Mended:

@@ -24,12 +24,12 @@ type rulesetMemory struct {
 	tries atomic.Int64
 }
 
-func (m *rulesetMemory) SawRuleset(ctx context.Context, account string, seen rulesets.Seen) (*rulesets.Seen, bool, error) {
+func (m *rulesetMemory) SawRuleset(ctx context.Context, account string, seen rulesets.Seen, means func(rulesets.Seen) radar.Published) (*rulesets.Seen, bool, error) {
 	m.tries.Add(1)
 	if m.fails.Load() {
 		return nil, false, errors.New("the disk is full")
 	}
-	return m.records.SawRuleset(ctx, account, seen)
+	return m.records.SawRuleset(ctx, account, seen, means)
 }
 
 func (m *rulesetMemory) Rulesets(ctx context.Context) ([]rulesets.Seen, error) {
@@ -140,7 +140,8 @@ func TestNewVersionOfAnotherTime(t *testing.T) {
 			t.Errorf("after a pause: %+v", reports)
 		}
 		f.publish(without("sqli-tautology"))
-		if _, news, err := f.records.SawRuleset(t.Context(), "prod", rulesets.Seen{Account: mem.Account, Ruleset: f.coreRuleset()}); !news || err != nil {
+		means := func(rulesets.Seen) radar.Published { return radar.Published{} }
+		if _, news, err := f.records.SawRuleset(t.Context(), "prod", rulesets.Seen{Account: mem.Account, Ruleset: f.coreRuleset()}, means); !news || err != nil {
 			t.Fatalf("news %v, %v", news, err)
 		}
 		f.pass(2 * interval)

@@ -99,6 +99,7 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	for _, c := range plan.Changes {
 		z.Fields = append(z.Fields, fieldsOf(c)...)
 	}
+	z.Bypasses, z.NotLookedAt = plan.Bypasses, plan.NotLookedAt
 	for _, p := range plan.Problems {
 		for _, l := range p.Unmanaged {
 			z.Undecided = append(z.Undecided, inspect.Leftover{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -13,8 +14,19 @@ import (
 
 func sawVersion(t *testing.T, l *Ledger, account edge.AccountID, r edge.Ruleset) {
 	t.Helper()
-	_, _, err := l.SawRuleset(t.Context(), "prod", rulesets.Seen{Account: account, At: noon, Ruleset: r})
+	_, _, err := l.SawRuleset(t.Context(), "prod", seenVersion(account, r), meaning(seenVersion(account, r)))
 	must(t, err)
+}
+
+func seenVersion(account edge.AccountID, r edge.Ruleset) rulesets.Seen {
+	return rulesets.Seen{Account: account, At: noon, Ruleset: r}
+}
+
+// meaning is what a version means where nothing is declared.
+func meaning(seen rulesets.Seen) func(rulesets.Seen) radar.Published {
+	return func(before rulesets.Seen) radar.Published {
+		return radar.Compared(radar.Account{Key: "prod", ID: seen.Account}, before, seen)
+	}
 }
 
 // A version that follows another one is in the history, and a first one is not. What versions
@@ -63,7 +75,7 @@ func TestDamagedVersionOfARuleset(t *testing.T) {
 			l = mustOpen(t, path)
 			_, err := l.Rulesets(t.Context())
 			wantFault(t, err, ErrDamaged, "a version of a managed ruleset of account a")
-			_, _, err = l.SawRuleset(t.Context(), "prod", rulesets.Seen{Account: "a", At: noon, Ruleset: difftest.Managed()})
+			_, _, err = l.SawRuleset(t.Context(), "prod", seenVersion("a", difftest.Managed()), nil)
 			wantFault(t, err, ErrDamaged, "a version of a managed ruleset of account a")
 		})
 	}
@@ -82,7 +94,7 @@ func TestMigrationToVersionsOfRulesets(t *testing.T) {
 		t.Errorf("restored %+v, and %+v", record.Applied, seen)
 	}
 	sawVersion(t, l, "a", difftest.Managed())
-	if tables := texts(t, l, `SELECT name FROM sqlite_schema WHERE name LIKE 'ruleset%' AND type = 'table' ORDER BY name`); !slices.Equal(tables, strings.Fields("ruleset_facts ruleset_version")) {
+	if tables := texts(t, l, `SELECT name FROM sqlite_schema WHERE name LIKE 'ruleset%' AND type = 'table' ORDER BY name`); !slices.Equal(tables, strings.Fields("ruleset_facts ruleset_news ruleset_news_page ruleset_version")) {
 		t.Errorf("tables %q", tables)
 	}
 }

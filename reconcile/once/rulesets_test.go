@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
@@ -19,7 +20,7 @@ import (
 // forgetsRulesets records no version of a ruleset.
 type forgetsRulesets struct{ reconcile.Forgetful }
 
-func (*forgetsRulesets) SawRuleset(context.Context, string, rulesets.Seen) (*rulesets.Seen, bool, error) {
+func (*forgetsRulesets) SawRuleset(context.Context, string, rulesets.Seen, func(rulesets.Seen) radar.Published) (*rulesets.Seen, bool, error) {
 	return nil, false, errors.New("the disk is full")
 }
 

@@ -12,7 +12,7 @@ import (
 
 // OnRecord reports whether an entry of kind [reconcile.EntryFound] says nothing new: the
 // history of the zone has begun, or the same change was found before, and nothing was proved
-// in the zone since. A version of a managed ruleset that is entered is always new.
+// in the zone since; of what is no deployment, nothing of its own. A version of a managed ruleset that is entered is always new.
 func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) {
 	if e.Action == reconcile.ActionPublished {
 		return false, nil
@@ -27,9 +27,10 @@ func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) 
 	var text string
 	err := tx.QueryRowContext(ctx, `
 		SELECT f.number, f.body FROM history AS f WHERE f.zone = ?1 AND json_extract(f.body, '$.kind') = 'found' AND json_extract(f.body, '$.action') = 'changed'
-			AND json_extract(f.body, '$.subject.zone_id') = ?2 AND json_extract(f.body, '$.subject.ruleset_id') = ?3
+			AND json_extract(f.body, '$.subject.zone_id') = ?2 AND coalesce(json_extract(f.body, '$.subject.ruleset_id'), '') = ?3
 			AND coalesce(json_extract(f.body, '$.subject.ref'), '') = ?4
-			AND NOT EXISTS (SELECT 1 FROM history AS p WHERE p.zone = ?1 AND p.number > f.number AND json_extract(p.body, '$.result.outcome') = 'converged')
+			AND NOT EXISTS (SELECT 1 FROM history AS p WHERE p.zone = ?1 AND p.number > f.number AND json_extract(p.body, '$.result.outcome') = 'converged'
+				AND (?3 <> '' OR coalesce(json_extract(p.body, '$.subject.ref'), '') = ?4))
 		ORDER BY f.number DESC LIMIT 1`, e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref).Scan(&number, &text)
 	if found, err := rows.Found(err); err != nil || !found {
 		return false, err

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -21,6 +22,14 @@ func version(account edge.AccountID, number int, change ...func(*edge.Ruleset)) 
 	return rulesets.Seen{Account: account, At: noon.AddDate(0, 0, number), Ruleset: rulesets.Facts(r)}
 }
 
+// compared is what a version means where nothing is declared; called tells of the calls.
+func compared(seen rulesets.Seen, called *[]rulesets.Seen) func(rulesets.Seen) radar.Published {
+	return func(before rulesets.Seen) radar.Published {
+		*called = append(*called, before)
+		return radar.Compared(radar.Account{Key: "prod", ID: seen.Account}, before, seen)
+	}
+}
+
 // testRulesets: each version is recorded once, with the one before it; of each ruleset of each
 // account the last ones are kept.
 func testRulesets(t *testing.T, f Fixture) {
@@ -28,8 +37,15 @@ func testRulesets(t *testing.T, f Fixture) {
 	var want []rulesets.Seen
 	saw := func(what string, seen rulesets.Seen, before *rulesets.Seen, news bool) {
 		t.Helper()
-		gotBefore, gotNews, err := f.Store.SawRuleset(ctx, "prod", seen)
+		var asked, wanted []rulesets.Seen // what it means is asked for once, and only of news
+		gotBefore, gotNews, err := f.Store.SawRuleset(ctx, "prod", seen, compared(seen, &asked))
 		must(t, err)
+		if news && before != nil {
+			wanted = append(wanted, *before)
+		}
+		if d := cmp.Diff(wanted, asked, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%s: it was asked for what it means (-want +got):\n%s", what, d)
+		}
 		if d := cmp.Diff(before, gotBefore, cmpopts.EquateEmpty()); d != "" || gotNews != news {
 			t.Errorf("%s: news %v; the one before (-want +got):\n%s", what, gotNews, d)
 		}
@@ -52,9 +68,10 @@ func testRulesets(t *testing.T, f Fixture) {
 	keptRulesets(t, f, want)
 
 	for n := range reconcile.MostVersions {
-		_, news, err := f.Store.SawRuleset(ctx, "prod", version("a", 100+n))
+		next := version("a", 100+n)
+		_, news, err := f.Store.SawRuleset(ctx, "prod", next, compared(next, new([]rulesets.Seen)))
 		must(t, err)
-		if want = append(want, version("a", 100+n)); !news {
+		if want = append(want, next); !news {
 			t.Errorf("version %d is no news", 100+n)
 		}
 	}

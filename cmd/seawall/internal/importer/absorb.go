@@ -65,7 +65,7 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 	if err := a.look(ctx); err != nil {
 		return a.explain(err)
 	}
-	changes := cuefile.Changes(a.zone, a.wanted, a.describe)
+	changes := cuefile.Changes(a.zone, a.wanted, a.words())
 	if len(changes) == 0 {
 		_, err := fmt.Fprintf(t.Out, "in sync: %s is declared as it is live\n", zone)
 		return err
@@ -186,6 +186,8 @@ func (a *absorber) look(ctx context.Context) error {
 	return nil
 }
 
+func (a *absorber) words() cuefile.Words { return cuefile.Words{Rule: a.describe} }
+
 func (a *absorber) describe(ruleset string, ref desired.RuleRef) string {
 	for _, one := range a.live {
 		if one.key == ruleset {
@@ -305,7 +307,7 @@ func (a *absorber) compare(state desired.State) error {
 				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}
 	}
-	if got := now[a.zone.Scope]; len(cuefile.Changes(desired.Zone{Others: got.Others}, desired.Zone{Others: a.wanted.Others}, nil)) > 0 {
+	if got := now[a.zone.Scope]; len(cuefile.Changes(desired.Zone{Others: got.Others}, desired.Zone{Others: a.wanted.Others}, cuefile.Words{})) > 0 {
 		return cli.Fail(errors.New("what is no deployment would still differ from what is live; nothing was written"),
 			"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 	}

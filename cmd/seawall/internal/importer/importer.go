@@ -21,6 +21,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -140,11 +141,16 @@ type record struct {
 	Deployments []desired.Deployment `json:"deployments,omitempty"`
 	Others      []desired.Other      `json:"others,omitempty"`
 	Notes       []string             `json:"notes,omitempty"`
+	// Bypasses are the skip rules that act on the deployments, which have the id of the managed
+	// ruleset there, too; Unlooked are places in which nobody could look for them.
+	Bypasses []diff.Bypass      `json:"bypasses,omitempty"`
+	Unlooked []diff.NotLookedAt `json:"unlooked,omitempty"`
 	// Left are deployments that could not be declared, and why.
 	Left []string `json:"left,omitempty"`
 	// Failed is why the zone could not be read; empty for one that was.
 	Failed string `json:"failed,omitempty"`
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
+	ahead    map[edge.Place]diff.Ahead
 	beside   int // of Others, those beside deployments
 }

@@ -30,7 +30,7 @@ func (a *absorber) leave(ctx context.Context, changes []cuefile.Change) error {
 	}
 	for _, name := range names {
 		if name == at {
-			a.texts[name], err = cuefile.Leave(a.texts[name], a.account.Key, a.wanted, a.describe)
+			a.texts[name], err = cuefile.Leave(a.texts[name], a.account.Key, a.wanted, a.words())
 		} else {
 			a.texts[name], err = cuefile.Clear(a.texts[name], a.account.Key, a.zone.Key)
 		}

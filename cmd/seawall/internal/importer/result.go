@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff"
 )
 
 // result is what an import has done.
@@ -49,6 +50,7 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
 	}
 	r.tokens.report(t)
+	r.reportSkips(t)
 	r.reportMissing(t, missing)
 	if len(r.unmanaged) > 0 {
 		fmt.Fprintf(t.Out, "\nnot managed by Seawall:\n")
@@ -58,6 +60,19 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
 	}
 	return cli.Attention(missing > 0 || len(r.tokens.left) > 0)
+}
+
+// reportSkips names the skip rules by which something is off, and places in which none could
+// be looked for.
+func (r *result) reportSkips(t *cli.Terminal) {
+	var unlooked []diff.NotLookedAt
+	for _, a := range r.accounts {
+		list(t, "! ", a.skips.off())
+		unlooked = append(unlooked, a.skips.unlooked...)
+	}
+	if text := diff.NotLooked(unlooked); text != "" {
+		fmt.Fprintf(t.Out, "note: %s\n", cli.OneLine(text))
+	}
 }
 
 // reportMissing names what was not imported.

@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -336,6 +336,23 @@ CREATE TABLE ruleset_facts (
 
 // Version14 finds pages of the history without reading the rest of it.
 const Version14 = history.SchemaPages
+
+// Version15 keeps what a new version of a managed ruleset meant when it was seen.
+const Version15 = `
+CREATE TABLE ruleset_news (
+	seq     INTEGER PRIMARY KEY REFERENCES ruleset_version (seq) ON DELETE CASCADE,
+	news    TEXT NOT NULL, -- JSON, as radar.News with Zones
+	classes BLOB NOT NULL  -- JSON, as an array of radar.Class, compressed with gzip: by these it is counted again for who may not see all zones
+) STRICT;
+
+-- The zones for which it meant something, in pages.
+CREATE TABLE ruleset_news_page (
+	seq   INTEGER NOT NULL REFERENCES ruleset_news (seq) ON DELETE CASCADE,
+	place INTEGER NOT NULL, -- how many zones are on the pages before
+	zones BLOB NOT NULL,    -- JSON, as an array of radar.Extract, compressed with gzip
+	PRIMARY KEY (seq, place)
+) STRICT;
+`
 
 // migrate takes all missing steps in one transaction.
 func migrate(ctx context.Context, db *sql.DB) error {

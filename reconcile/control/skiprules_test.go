@@ -1,0 +1,83 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// chronicle notes what is entered into the history.
+type chronicle struct {
+	reconcile.Forgetful
+	said []string
+}
+
+func (c *chronicle) Record(_ context.Context, entries ...reconcile.Entry) error {
+	for _, e := range entries {
+		text := fmt.Sprintf("%s %s %s", e.Kind, e.Direction, e.Subject.Ref)
+		for _, m := range e.Members {
+			text += fmt.Sprintf("; %s %s to %s", m.Path, m.Old, m.New)
+		}
+		c.said = append(c.said, text)
+	}
+	return nil
+}
+
+// A skip rule that appears is in the history once, so is its end, and what it was and is. One
+// that was there, that is accepted or that Seawall removes is not; and one that may still be
+// there does not end.
+func TestSkipRulesInTheHistory(t *testing.T) {
+	records := &chronicle{}
+	c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+	must.Do(t, err)
+	zone := edge.ZoneScope("a")
+	_, err = c.Propose(t.Context(), alike("c1", "core"))
+	must.Do(t, err)
+	task, _ := c.Task(c.Current(), zone)
+	look := func(plan diff.Plan, want ...string) {
+		t.Helper()
+		records.said = nil
+		_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: plan})
+		must.Do(t, err)
+		if !slices.Equal(records.said, want) {
+			t.Errorf("got  %q\nwant %q", records.said, want)
+		}
+	}
+	rule := func(id string, state diff.BypassState) diff.Bypass {
+		return diff.Bypass{
+			Account: "a1", Zone: "a", Scope: zone, Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+			Rule: edge.RuleID(id), Expression: "true", All: true, State: state,
+		}
+	}
+	with := func(all ...diff.Bypass) diff.Plan { return diff.Plan{Bypasses: all} }
+	found, came := rule("old", diff.BypassFound), rule("new", diff.BypassNew)
+	const place = `; place  to "http_request_firewall_managed of the zone"`
+	look(with(found))
+	look(with(found, came, came), `found weakens new; expression  to "true"; skips  to "all of core"`+place)
+	look(with(found, came))
+	wider := found
+	wider.State, wider.Expression = diff.BypassChanged, "1 eq 1"
+	look(with(wider, came), `found weakens old; expression "true" to "1 eq 1"`)
+	accepted := came
+	accepted.State = diff.BypassAccepted
+	look(with(wider, accepted))
+	unread := diff.Plan{Problems: []diff.Problem{{Zone: "a", Scope: zone, State: diff.Unknown}}}
+	look(unread)
+	look(with(wider), `found strengthens new; expression "true" to ; skips "all of core" to ; place "http_request_firewall_managed of the zone" to `)
+	look(with(wider, came), `found weakens new; expression  to "true"; skips  to "all of core"`+place)
+	removed := came
+	removed.Remove = true
+	look(with(wider, removed))
+	look(with(wider))
+	notLooked := with()
+	notLooked.NotLookedAt = []diff.NotLookedAt{{Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged}}
+	look(notLooked)
+	look(with(), `found strengthens old; expression "1 eq 1" to ; skips "all of core" to ; place "http_request_firewall_managed of the zone" to `)
+}

@@ -1,0 +1,97 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// LookedAt says when an earlier phase was last looked at for skip rules.
+type LookedAt struct {
+	Level edge.Level `json:"level"` // the zone, or its account
+	Phase edge.Phase `json:"phase"`
+	At    time.Time  `json:"at"`
+}
+
+// skipRules says in sentences which skip rules keep requests from the zone's deployments, and
+// where Seawall has looked for them. What a decision says already is left out.
+func (z Zone) skipRules(now time.Time) (lines []string) {
+	for _, b := range z.Bypasses {
+		if !z.tells(b) {
+			text := b.String()
+			lines = append(lines, strings.ToUpper(text[:1])+text[1:]+".")
+		}
+	}
+	for _, l := range z.Looked {
+		lines = append(lines, fmt.Sprintf("Seawall looked for skip rules in %s of the %s %s.", l.Phase, l.Level, Ago(l.At, now)))
+	}
+	return append(lines, z.notLooked(now)...)
+}
+
+// tells reports whether a decision says what there is to say of a skip rule.
+func (z Zone) tells(b diff.Bypass) bool {
+	return slices.ContainsFunc(z.Decisions, func(d Decision) bool {
+		return d.Outcome == Bypassed && d.Deployment == b.Deployment && strings.Contains(d.Reason, string(b.Rule))
+	})
+}
+
+// notLooked says where Seawall has not looked for skip rules, or not for long.
+func (z Zone) notLooked(now time.Time) (lines []string) {
+	for _, n := range z.NotLookedAt {
+		last := "never"
+		if !n.At.IsZero() {
+			last = Ago(n.At, now)
+		}
+		lines = append(lines, fmt.Sprintf("Seawall has not looked for skip rules in %s of the %s (%s); the last look: %s.", n.Phase, n.Level, n.Reason, last))
+	}
+	return lines
+}
+
+// bypasses writes the skip rules that keep requests from a zone's deployments.
+func (t *textWriter) bypasses(z Zone, now time.Time) {
+	label := "skip rule"
+	for _, b := range z.Bypasses {
+		t.line(label, "%s", strings.TrimPrefix(b.String(), "skip rule "))
+	}
+	for _, l := range z.Looked {
+		t.line("looked at", "%s of the %s, %s", l.Phase, l.Level, Ago(l.At, now))
+	}
+	for _, n := range z.NotLookedAt {
+		t.line("looked at", "not %s of the %s: %s", n.Phase, n.Level, n.Reason)
+	}
+}
+
+// Words for who may see some zones only: a skip rule of the account may name other zones, and
+// so may a reason that quotes one.
+const (
+	bypassedAlone = "a skip rule keeps requests from it, and nobody has accepted that"
+	releaseAlone  = "remove the skip rule, or accept it in the declaration"
+	ofAccount     = "not shown: the rule is of the account"
+)
+
+// aloneBypasses are skip rules without what may name other zones.
+func aloneBypasses(all []diff.Bypass) []diff.Bypass {
+	all = slices.Clone(all)
+	for i, b := range all {
+		if b.Level == edge.LevelAccount && b.Scope.Level != edge.LevelAccount {
+			all[i].Description, all[i].Ref = "", ""
+			if !b.Always {
+				all[i].Expression = ofAccount
+			}
+		}
+	}
+	return all
+}
+
+// aloneNotLooked are the same places without how many zones they concern.
+func aloneNotLooked(all []diff.NotLookedAt) []diff.NotLookedAt {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Zones = 1
+	}
+	return all
+}
