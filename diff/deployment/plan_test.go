@@ -39,7 +39,7 @@ func TestMakeWritesTheWholeRule(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: difftest.Core, EntryPoint: difftest.EntryPoint, Version: "11", Rule: difftest.Rule, Owned: c.Do().Owned()}
-	if !reflect.DeepEqual(difftest.UpdateOf(c).Target, target) || len(c.Do().Owned()) != 10 {
+	if !reflect.DeepEqual(difftest.UpdateOf(c).Target, target) || len(c.Do().Owned()) != 11 {
 		t.Errorf("target is %+v", difftest.UpdateOf(c).Target)
 	}
 }
