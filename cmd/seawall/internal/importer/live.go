@@ -140,8 +140,12 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	})
 	switch n := len(rules); n {
 	case 0:
+		again := "deploy it on the platform"
+		if d.Deploy && !z.platform.Documented {
+			again = "seawall apply deploys it again, because of deploy: true"
+		}
 		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),
-			fmt.Sprintf("deploy it on the platform, or remove waf: %s of the %s: %s", d.Name(), owner, z.at(d.Origin)))
+			fmt.Sprintf("%s; or remove waf: %s of the %s: %s", again, d.Name(), owner, z.at(d.Origin)))
 	case 1:
 	default:
 		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, owner, found.Name), "remove all but one of them on the platform")
