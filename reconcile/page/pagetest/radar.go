@@ -29,7 +29,7 @@ func (d *Data) published(number int64, may func(inspect.ZoneLabels) bool) radar.
 		Accounts: []radar.Account{{Key: d.text("%s", account), ID: edge.AccountID(fmt.Sprintf("%032x", 0xacc0+number%3))}},
 		ID:       "c04e0000000000000000000000000001", Name: d.text("Core Ruleset"), KeptSince: At.AddDate(-1, 0, 0),
 		Versions: []radar.Seen{{Version: fmt.Sprint(200 + number - 3), At: at.AddDate(0, 0, -21)}, {Version: fmt.Sprint(200 + number), At: at}},
-		Rules:    d.newRules(), Groups: []radar.Group{},
+		Rules:    d.newRules(number), Groups: []radar.Group{},
 	}
 	groups := d.newGroups()
 	if number%4 != NewestVersion%4 {
@@ -63,11 +63,12 @@ func (d *Data) rule(ref, description string, tags ...string) radar.Rule {
 	}
 }
 
-func (d *Data) newRules() radar.Rules {
+// newRules has all that can change in one version of four.
+func (d *Data) newRules(number int64) radar.Rules {
 	score := new(40)
 	last := d.rule("score", "Anomaly score")
 	last.Score = score
-	return radar.Rules{
+	all := radar.Rules{
 		Removed: []radar.Rule{d.rule("xss-script", "Cross-site scripting by a script tag", "paranoia-level-1", "xss")},
 		Added:   []radar.Rule{d.rule("sqli-comment", "SQL injection by a comment", "paranoia-level-2", "sqli"), d.rule("rce-shell", "", "rce")},
 		Changed: []radar.Changed{
@@ -76,6 +77,21 @@ func (d *Data) newRules() radar.Rules {
 		},
 		Last: &radar.LastRules{Old: new(d.rule("score-1", "Anomaly score, first edition")), New: &last}, Revised: 3,
 	}
+	switch number % 4 {
+	case 0:
+		return radar.Rules{Removed: []radar.Rule{}, Added: all.Added[:1], Changed: []radar.Changed{}}
+	case 2:
+		return radar.Rules{Removed: []radar.Rule{}, Added: []radar.Rule{}, Changed: all.Changed[:1]}
+	case 3:
+		return radar.Rules{Removed: []radar.Rule{}, Added: []radar.Rule{}, Changed: []radar.Changed{}, Revised: 7}
+	}
+	return all
+}
+
+// summaries are of these.
+var summaries = []string{
+	"1 added", "1 removed, 2 added, 2 changed, another last rule, 3 revised without a difference that the platform shows", "1 changed",
+	"7 revised without a difference that the platform shows",
 }
 
 func (d *Data) newGroups() []radar.Group {
@@ -97,7 +113,7 @@ func (d *Data) newGroups() []radar.Group {
 func (d *Data) radarRow(number int64, may func(inspect.ZoneLabels) bool) (inspect.RadarRow, radar.Published) {
 	p := d.published(number, may)
 	row := inspect.RadarRow{Number: number, News: p.News()}
-	row.Rules.Summary = d.text("1 removed, 2 added, 2 changed, another last rule, 3 revised without a difference that the platform shows")
+	row.Rules.Summary = d.text("%s", summaries[number%4])
 	if number%9 != 4 { // else an earlier program has recorded it
 		counts := p.Counts()
 		row.Zones = &counts
