@@ -40,6 +40,8 @@ type Repository struct {
 	Simple bool
 	// Header are lines of a comment at the beginning of the main file.
 	Header []string
+	// About are lines of a comment about what zones run, where that begins.
+	About []string
 
 	Accounts []Account
 	Tokens   []Token

@@ -75,11 +75,11 @@ func worthTier(s shape, near bool, distance int) bool {
 	return len(s.zones)*lines > lines+header
 }
 
-// weight is how many fields tell one shape from another: what becomes of later overrides
-// says nothing of what a zone runs.
+// weight is how many fields tell one shape from another: what becomes of later overrides, and
+// of a deployment that is not there, says nothing of what a zone runs.
 func weight(fields []field) (n int) {
 	for _, f := range fields {
-		if !strings.HasSuffix(f.path, ".unmanaged") {
+		if !strings.HasSuffix(f.path, ".unmanaged") && !strings.HasSuffix(f.path, ".deploy") {
 			n++
 		}
 	}

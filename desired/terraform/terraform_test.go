@@ -92,3 +92,33 @@ func TestOtherForms(t *testing.T) {
 		t.Errorf("tokens %+v", s.Tokens)
 	}
 }
+
+// A zone that the state looks up, and does not manage, has its name and account there.
+func TestZonesThatAreLookedUp(t *testing.T) {
+	const ruleset = `{"mode":"managed","type":"cloudflare_ruleset","name":"waf","instances":[{"attributes":{"zone_id":"000000000000000000000000000000a1","kind":"zone","phase":"http_request_firewall_managed"}}]}`
+	for name, data := range map[string]string{
+		"version 4": `{"mode":"data","type":"cloudflare_zone","name":"shop","instances":[{"attributes":
+			{"id":"000000000000000000000000000000a1","zone_id":"000000000000000000000000000000a1","name":"shop.example","account_id":"0123456789abcdef0123456789abcdef"}}]}`,
+		"version 5": `{"mode":"data","type":"cloudflare_zone","name":"shop","instances":[{"attributes":
+			{"zone_id":"000000000000000000000000000000a1","name":"shop.example","account":{"id":"0123456789abcdef0123456789abcdef","name":"Shops"},"filter":null}}]}`,
+		"a list of version 5": `{"mode":"data","type":"cloudflare_zones","name":"all","instances":[{"attributes":
+			{"result":[{"id":"000000000000000000000000000000a1","name":"shop.example","account":{"id":"0123456789abcdef0123456789abcdef"}},{"id":"000000000000000000000000000000a2","name":"blog.example"}]}}]}`,
+	} {
+		s, err := Read(strings.NewReader(`{"version":4,"resources":[` + ruleset + "," + data + "]}"))
+		must.Do(t, err)
+		if len(s.Zones) != 1 || len(s.Left) > 0 {
+			t.Fatalf("%s: zones %+v, left %q", name, s.Zones, s.Left)
+		}
+		if z := s.Zones[0]; z.ID != "000000000000000000000000000000a1" || z.Name != "shop.example" || z.Account.ID != "0123456789abcdef0123456789abcdef" {
+			t.Errorf("%s: %+v", name, z)
+		}
+	}
+}
+
+func TestTokensOfAnAccountAreNamed(t *testing.T) {
+	s, err := Read(strings.NewReader(`{"version":4,"resources":[{"mode":"managed","type":"cloudflare_account_token","name":"ci","instances":[{"attributes":{"id":"t1","account_id":"0123456789abcdef0123456789abcdef","name":"ci"}}]}]}`))
+	must.Do(t, err)
+	if len(s.Left) != 1 || !strings.HasPrefix(s.Left[0], "cloudflare_account_token.ci: import does not manage tokens that an account owns") {
+		t.Errorf("left %q", s.Left)
+	}
+}

@@ -42,6 +42,8 @@ type Order struct {
 	// Unmanaged is what each deployment decides on overrides that are added later; empty
 	// decides nothing.
 	Unmanaged desired.Unmanaged
+	// NoDeploy is why deployments are declared without deploy: true.
+	NoDeploy NoDeploy
 }
 
 // Platform is what an import reads.

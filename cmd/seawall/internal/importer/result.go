@@ -43,6 +43,9 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	} else {
 		fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
 	}
+	if text := r.deployText(o.NoDeploy); text != "" {
+		fmt.Fprintln(t.Out, text)
+	}
 	if r.skipped > 0 {
 		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
 	}
