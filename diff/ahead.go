@@ -85,10 +85,10 @@ func (n *notLooked) note(ahead func(edge.Place) (Ahead, bool), at edge.Place, ot
 	seen, looked := ahead(at)
 	one := NotLookedAt{Account: n.account, Level: at.Scope.Level, Phase: at.Phase, Zones: 1, At: seen.At}
 	switch {
-	case looked && seen.err() == nil:
+	case looked && seen.Failed() == nil:
 		return
 	case looked:
-		one.Err, one.Reason = seen.err(), reasonOf(seen.err())
+		one.Err, one.Reason = seen.Failed(), reasonOf(seen.Failed())
 	case at.Scope.Level == edge.LevelAccount:
 		one.Err, one.Reason = ErrNotYet, ErrNotYet.Error()
 	case others:
@@ -108,8 +108,8 @@ func (n *notLooked) note(ahead func(edge.Place) (Ahead, bool), at edge.Place, ot
 	n.list = append(n.list, one)
 }
 
-// err is why not all of it is known as it is now; nil where it is.
-func (a Ahead) err() error {
+// Failed is why not all of it is known as it is now; nil where it is.
+func (a Ahead) Failed() error {
 	if err := cmp.Or(a.Err, a.Since); err != nil {
 		return err
 	}

@@ -63,6 +63,13 @@ func (b Bypass) Requests() string {
 
 // Standing says what is known of the rule beside what it does.
 func (b Bypass) Standing() string {
+	if b.Remove {
+		return b.standing() + "; Seawall removes it"
+	}
+	return b.standing()
+}
+
+func (b Bypass) standing() string {
 	owner := ""
 	if b.Owner != "" {
 		owner = " by " + visible.Value(b.Owner)
@@ -84,7 +91,7 @@ func (b Bypass) Standing() string {
 	case BypassExpired:
 		return fmt.Sprintf("accepted%s until %s, which is over", owner, visible.Name(b.Until))
 	}
-	return visible.Name(string(b.State))
+	return visible.Name(strings.ReplaceAll(string(b.State), "_", " "))
 }
 
 // String says all of it in a line.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -118,22 +118,13 @@ func (f *historyFlags) filter(now time.Time) (reconcile.HistoryFilter, error) {
 	return filter, err
 }
 
-// parseSince reads a time, a day or a length of time before now, which may be in days.
+// parseSince reads the value of --since.
 func parseSince(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(-d), nil
+	at, err := inspect.Since(text, now)
+	if err != nil {
+		return at, cli.Fail(fmt.Errorf("--since %w", err), inspect.SinceHint)
 	}
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, cli.Fail(fmt.Errorf("--since %q is not a time", text), "write it as 2026-03-01T12:00:00Z, 2026-03-01, 24h or 7d")
+	return at, nil
 }
 
 func historyJSON(ctx context.Context, t *cli.Terminal, memory reconcile.History, f reconcile.HistoryFilter) error {

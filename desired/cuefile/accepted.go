@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // An acceptance of a skip rule is one value, with a comment that says what the skip rule is. It
@@ -14,16 +13,7 @@ import (
 const accepted = "accepted"
 
 // acceptedPath is where it is declared, below the deployment.
-func acceptedPath(a desired.Accepted) string { return accepted + "." + ruleLabel(a.Rule) }
-
-// ruleLabel is the id or the ref of a rule as a CUE label: of two ids both are in quotes,
-// whatever they begin with.
-func ruleLabel(rule string) string {
-	if edge.ValidID(rule) {
-		return String(rule)
-	}
-	return Label(rule)
-}
+func acceptedPath(a desired.Accepted) string { return accepted + "." + Label(a.Rule) }
 
 // acceptances are those of a deployment.
 func (w Words) acceptances(zone string, d desired.Deployment) (all []field) {
@@ -83,7 +73,7 @@ func acceptedLiteral(a desired.Accepted) string {
 	for _, f := range acceptance(a) {
 		parts = append(parts, f.path+": "+f.text())
 	}
-	return ruleLabel(a.Rule) + ": {" + strings.Join(parts, ", ") + "}"
+	return Label(a.Rule) + ": {" + strings.Join(parts, ", ") + "}"
 }
 
 // isAcceptance reports whether a field is one. What is accepted says nothing of what a zone

@@ -58,17 +58,25 @@ func (v *variable) columns(m mode) ([]uint64, bool) {
 
 // values are those that stand for all, and whether there are others: strings that no set has.
 func (v *variable) values(m mode) (values []string, others bool) {
-	if v.term.certain || bool(m) && v.term.fixed {
+	switch {
+	case v.term.certain, bool(m) && v.term.fixed:
 		return []string{v.term.value}, false
-	}
-	if v.class == unknownClass {
+	case v.class == unknownClass:
 		return nil, true
 	}
-	values = slices.Clone(least[v.class])
-	whole := bool(m) && v.term.whole && v.class == numbers
-	if whole {
-		values[0] = number(0)
+	values = append(v.bounds(), least[v.class]...)
+	if m == withAssumptions {
+		if v.class == numbers {
+			values = append(values, number(0))
+		}
+		values = slices.DeleteFunc(values, func(value string) bool { return !v.expects(value) })
 	}
+	slices.Sort(values)
+	return slices.Compact(values), v.class == texts
+}
+
+// bounds are the values where sets begin, and those behind where they end.
+func (v *variable) bounds() (values []string) {
 	for _, a := range v.atoms {
 		if a.set == nil {
 			continue
@@ -80,17 +88,18 @@ func (v *variable) values(m mode) (values []string, others bool) {
 			}
 		}
 	}
-	slices.Sort(values)
-	values = slices.Compact(values)
-	if whole {
-		values = slices.DeleteFunc(values, func(value string) bool { return value < number(0) })
+	return values
+}
+
+// expects reports whether a value is as is assumed of the term.
+func (v *variable) expects(value string) bool {
+	switch {
+	case v.class == numbers:
+		return !v.term.whole || value >= number(0)
+	case v.class == texts:
+		return strings.HasPrefix(value, v.term.begins) && strings.Contains(value, v.term.within)
 	}
-	if v.class == texts && bool(m) {
-		values = slices.DeleteFunc(values, func(value string) bool {
-			return !strings.HasPrefix(value, v.term.begins) || !strings.Contains(value, v.term.within)
-		})
-	}
-	return values, v.class == texts
+	return true
 }
 
 // column is the case that the term has a value, with the atoms that may be true or false then.

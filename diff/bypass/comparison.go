@@ -137,8 +137,9 @@ func setOfToken(t token) (set, bool) {
 	case tokenValue:
 		values, class, ok := valuesOf(t.text)
 		return setOf(class, values), ok
+	default:
+		return set{}, false
 	}
-	return set{}, false
 }
 
 // member is that a term has one of some values.

@@ -37,9 +37,18 @@ func (t token) key() string {
 
 // signs are the operators with two spellings; longer ones first.
 var signs = [...][2]string{
-	{"&&", "and"}, {"||", "or"}, {"^^", "xor"},
-	{"==", "eq"}, {"!=", "ne"}, {"<=", "le"}, {">=", "ge"},
-	{"!", "not"}, {"<", "lt"}, {">", "gt"}, {"~", "matches"}, {"&", "bitwise_and"},
+	{"&&", "and"},
+	{"||", "or"},
+	{"^^", "xor"},
+	{"==", "eq"},
+	{"!=", "ne"},
+	{"<=", "le"},
+	{">=", "ge"},
+	{"!", "not"},
+	{"<", "lt"},
+	{">", "gt"},
+	{"~", "matches"},
+	{"&", "bitwise_and"},
 }
 
 // tokenize splits an expression. It is false where a part is no token.
@@ -67,22 +76,18 @@ func next(s string, regex bool) (token, int) {
 		return quotedRegex(s)
 	case c == '"':
 		return quoted(s)
-	case c == 'r' && len(s) > 1 && (s[1] == '"' || s[1] == '#'):
+	case strings.HasPrefix(s, `r"`), strings.HasPrefix(s, "r#"):
 		return raw(s)
 	case strings.IndexByte("()[]{},*", c) >= 0:
 		return token{tokenSymbol, s[:1]}, 1
 	case c == '$':
 		n := 1 + span(s[1:], isWord)
 		return token{tokenList, s[:n]}, n
-	case isValue(c) && !isLetter(c) || c == '-':
-		n := 1 + span(s[1:], isValue)
+	case isLetter(c), c == '_':
+		return word(s)
+	case isValue(c):
+		n := span(s, isValue)
 		return token{tokenValue, s[:n]}, n
-	case isLetter(c) || c == '_':
-		if n := span(s, isValue); strings.IndexByte(s[:n], ':') >= 0 {
-			return token{tokenValue, s[:n]}, n // an address that begins with a letter
-		}
-		n := span(s, isWord)
-		return token{tokenWord, s[:n]}, n
 	}
 	for _, sign := range signs {
 		if strings.HasPrefix(s, sign[0]) {
@@ -90,6 +95,15 @@ func next(s string, regex bool) (token, int) {
 		}
 	}
 	return token{}, 0
+}
+
+// word reads a name, or an address that begins with a letter.
+func word(s string) (token, int) {
+	if n := span(s, isValue); strings.IndexByte(s[:n], ':') >= 0 {
+		return token{tokenValue, s[:n]}, n
+	}
+	n := span(s, isWord)
+	return token{tokenWord, s[:n]}, n
 }
 
 // span is the length of the part in front of which all bytes are of a class.

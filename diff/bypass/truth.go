@@ -19,8 +19,8 @@ type chosen struct {
 	stride   int
 }
 
-// may has a bit for each of 64 cases: whether a node may be true in it, and whether false.
-type may struct{ true, false uint64 }
+// may has a bit for each of 64 cases: whether a node may be true in it, and whether it may not.
+type may struct{ be, notBe uint64 }
 
 // holds reports whether an expression is want in each case.
 func (f *form) holds(m mode, want bool) bool {
@@ -39,9 +39,9 @@ func (f *form) holds(m mode, want bool) bool {
 			c.fill(atoms[c.variable], from, count)
 		}
 		f.evaluate(nodes, atoms)
-		contrary := nodes[f.root].false
+		contrary := nodes[f.root].notBe
 		if !want {
-			contrary = nodes[f.root].true
+			contrary = nodes[f.root].be
 		}
 		if contrary<<(64-count) != 0 {
 			return false
@@ -81,11 +81,11 @@ func (c chosen) fill(atoms []may, from, count int) {
 	clear(atoms)
 	for k := range count {
 		for column := c.columns[(from+k)/c.stride%len(c.columns)]; column != 0; column &= column - 1 {
-			atoms[bits.TrailingZeros64(column)].true |= 1 << k
+			atoms[bits.TrailingZeros64(column)].be |= 1 << k
 		}
 	}
 	for i := range atoms {
-		atoms[i].false = ^atoms[i].true
+		atoms[i].notBe = ^atoms[i].be
 	}
 }
 
@@ -96,18 +96,18 @@ func (f *form) evaluate(nodes []may, atoms [][]may) {
 		case opAtom:
 			nodes[i] = atoms[n.a][n.b]
 		case opTrue:
-			nodes[i] = may{true: ^uint64(0)}
+			nodes[i] = may{be: ^uint64(0)}
 		case opNot:
-			nodes[i] = may{nodes[n.a].false, nodes[n.a].true}
+			nodes[i] = may{nodes[n.a].notBe, nodes[n.a].be}
 		case opAnd:
 			a, b := nodes[n.a], nodes[n.b]
-			nodes[i] = may{a.true & b.true, a.false | b.false}
+			nodes[i] = may{a.be & b.be, a.notBe | b.notBe}
 		case opOr:
 			a, b := nodes[n.a], nodes[n.b]
-			nodes[i] = may{a.true | b.true, a.false & b.false}
+			nodes[i] = may{a.be | b.be, a.notBe & b.notBe}
 		case opXor:
 			a, b := nodes[n.a], nodes[n.b]
-			nodes[i] = may{a.true&b.false | a.false&b.true, a.true&b.true | a.false&b.false}
+			nodes[i] = may{a.be&b.notBe | a.notBe&b.be, a.be&b.be | a.notBe&b.notBe}
 		}
 	}
 }

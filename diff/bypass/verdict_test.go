@@ -1,6 +1,7 @@
 package bypass
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,11 +74,14 @@ func TestJudge(t *testing.T) {
 		{`http.request.uri.path matches "^/$"`, Sometimes},
 		{`http.request.uri.path matches "^$"`, Sometimes},
 		{`http.request.uri.path matches "a|^/"`, Sometimes},
+		{`http.request.full_uri matches "^://"`, Sometimes},
+		{`http.request.full_uri wildcard "://*"`, Sometimes},
 		{`http.host matches ".+"`, Sometimes},
 		{`len(http.request.headers["a"]) ge 0`, Sometimes}, // whether there is such a header
 		{`http.request.headers["a"][0] contains ""`, Sometimes},
 		{`http.request.headers["a"][0] eq "b" or http.request.headers["a"][0] ne "b"`, Sometimes},
 		{`lookup_json_integer(http.request.body.raw, "a") ge 0`, Sometimes}, // may be negative
+		{`lookup_json_integer(http.request.body.raw, "a") gt 5 or lookup_json_integer(http.request.body.raw, "a") le 5`, Sometimes},
 		{`len(http.host) ge 1`, Sometimes},
 		{`cf.waf.score gt 0`, Sometimes},
 		{`cf.waf.score lt 10 or cf.waf.score gt 20`, Sometimes},
@@ -106,6 +110,8 @@ func TestJudge(t *testing.T) {
 		{`not http.request.uri.path contains "/"`, Sometimes},
 		{`http.request.uri.path eq "x" and starts_with(http.request.uri.path, "/")`, Never},
 		{`len(http.host) lt 0`, Sometimes},
+		{`cf.waf.score lt 0 and cf.waf.score lt 10`, Sometimes},
+		{`http.request.uri.path contains "a" and not http.request.uri.path contains "/"`, Sometimes},
 
 		// Operators bind in the documented order.
 		{`true or false and false`, Always},
@@ -121,7 +127,8 @@ func TestJudge(t *testing.T) {
 		{`cf.waf.score eq 8 or cf.waf.score ne 010`, Always},
 		{`http.host eq "a\"b" or http.host ne r#"a"b"#`, Always},
 		{`http.host eq "\x61\142" or http.host ne "ab"`, Always},
-		{`http.host matches "[\"]" or not http.host matches "[\"]"`, Always},
+		{`http.host matches "[\"]" or not http.host matches r#"[\"]"#`, Always},
+		{`http.host matches "[a"]" or not http.host matches r#"[a"]"#`, Always},
 		{`http.host matches "a\"b" or not http.host matches r#"a"b"#`, Always},
 		{`ip.src eq ::1 or ip.src ne 0:0::1`, Always},
 		{`ip.src eq fe80::1 or ip.src ne FE80::1`, Always},
@@ -195,6 +202,27 @@ func TestJudgeZone(t *testing.T) {
 	} {
 		if got := Judge(test.expression, test.facts); got != test.want {
 			t.Errorf("%s in %+v: %s and not %s", test.expression, test.facts, got, test.want)
+		}
+	}
+}
+
+// Of more comparisons of one term than are looked at, nothing is known.
+func TestJudgeManyAtoms(t *testing.T) {
+	for _, n := range []int{1, 10, mostAtoms - 1, mostAtoms, mostAtoms + 10} {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`http.host eq "%d"`, i))
+		}
+		one := strings.Join(all, " or ")
+		if got := Judge(one, inZone); got != Sometimes {
+			t.Errorf("%d of one term: %s", n, got)
+		}
+		want := Always
+		if n >= mostAtoms {
+			want = Sometimes
+		}
+		if got := Judge("("+one+") xor not ("+one+")", inZone); got != want {
+			t.Errorf("%d and their contrary: %s and not %s", n, got, want)
 		}
 	}
 }

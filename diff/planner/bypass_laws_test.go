@@ -275,16 +275,19 @@ func skips(rules []edge.Rule) (at []int) {
 	return at
 }
 
-// step is one thing that happens.
+// step is one thing that happens. Whether an earlier phase is looked at may be another each time.
 func (w *skipWorld) step(t *rapid.T, plan diff.Plan, verdicts map[string]verdict) {
 	at := rapid.SampledFrom(append([]edge.Place{ownPlace, ownPlace}, farPlaces...)).Draw(t, "place")
+	if far := rapid.SampledFrom(append([]edge.Place{ownPlace}, farPlaces...)).Draw(t, "looks"); far != ownPlace {
+		defer func() { w.looked[far] = !w.looked[far] }()
+	}
 	rules := w.rules
 	if at != ownPlace {
 		rules = w.ahead[at]
 	}
 	rules = slices.Clone(rules)
 	pick := func() int { return rapid.SampledFrom(skips(rules)).Draw(t, "rule") }
-	what := rapid.SampledFrom([]string{"proof", "proof", "look", "time", "decide", "accept", "withdraw", "add", "add", "change", "move", "switch", "remove"}).Draw(t, "what")
+	what := rapid.SampledFrom([]string{"proof", "proof", "proof", "time", "decide", "accept", "accept", "withdraw", "add", "add", "change", "change", "move", "switch", "remove"}).Draw(t, "what")
 	if len(skips(rules)) == 0 && slices.Contains([]string{"change", "move", "switch", "remove", "accept"}, what) {
 		what = "add"
 	}
@@ -292,9 +295,6 @@ func (w *skipWorld) step(t *rapid.T, plan diff.Plan, verdicts map[string]verdict
 	switch what {
 	case "proof":
 		w.prove(plan, verdicts)
-	case "look":
-		far := rapid.SampledFrom(farPlaces).Draw(t, "far")
-		w.looked[far] = !w.looked[far]
 	case "time":
 		w.now = w.now.Add(12 * time.Hour)
 	case "decide":
@@ -334,6 +334,9 @@ func (w *skipWorld) step(t *rapid.T, plan diff.Plan, verdicts map[string]verdict
 
 func genAccepted(t *rapid.T, have []desired.Accepted, r edge.Rule, now time.Time) []desired.Accepted {
 	a := desired.Accepted{Rule: string(r.ID), Owner: "team-sre", Origin: difftest.At(18), Expression: r.Expression, All: rapid.Bool().Draw(t, "all")}
+	if rapid.IntRange(0, 4).Draw(t, "another expression") == 0 {
+		a.Expression = "ip.src eq 198.51.100.1"
+	}
 	if !a.All {
 		a.Rules = rapid.SampledFrom([][]edge.RuleID{{difftest.RuleID(1), difftest.RuleID(5)}, {difftest.RuleID(2)}, {difftest.RuleID(1), difftest.RuleID(2), difftest.RuleID(3)}}).Draw(t, "rules")
 	}
@@ -369,7 +372,10 @@ func bypassedOf(plan diff.Plan) map[string]int {
 func TestSkipRulesAreJudgedAsTheModelDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, memory := newSkipWorld(), (*diff.Memory)(nil).Renew()
-		for range rapid.IntRange(1, 14).Draw(t, "steps") {
+		if rapid.Bool().Draw(t, "removes") {
+			w.byKey["core"].declared.Bypass = difftest.Declared(17, desired.RemoveBypass)
+		}
+		for range rapid.IntRange(1, 24).Draw(t, "steps") {
 			in := w.input(w.rules, w.ahead)
 			plan := planner.Make(in)
 			in.Memory = memory

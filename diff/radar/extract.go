@@ -3,6 +3,7 @@ package radar
 import (
 	"slices"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -50,10 +51,17 @@ const (
 
 // Extracts are the groups in pages, in their order. Each zone is on one page.
 func (p Published) Extracts() (pages [][]Extract) {
+	groups := make([]Extract, len(p.Groups))
+	for i, g := range p.Groups {
+		groups[i] = extractOf(g)
+	}
+	return paged(groups)
+}
+
+func paged(groups []Extract) (pages [][]Extract) {
 	zones, lines := 0, 0 // of the last page
-	for _, g := range p.Groups {
-		whole := extractOf(g)
-		for left := g.Zones; len(left) > 0; {
+	for _, whole := range groups {
+		for left := whole.Zones; len(left) > 0; {
 			if len(pages) == 0 || zones == ZonesPerPage || lines >= mostOfPage {
 				pages, zones, lines = append(pages, nil), 0, 0
 			}
@@ -66,6 +74,35 @@ func (p Published) Extracts() (pages [][]Extract) {
 		}
 	}
 	return pages
+}
+
+// Visible leaves of all extracts of a version the zones that may be seen: in pages, and counted
+// anew. It says nothing of others: neither how many there are, nor where they are declared.
+func Visible(all []Extract, may func(Zone) bool) (pages [][]Extract, counts Counts) {
+	var groups []Extract
+	var of Published
+	for len(all) > 0 {
+		whole, left := all[0], all[0].Count
+		whole.Zones = nil
+		for len(all) > 0 && (left > 0 || len(all[0].Zones) == 0) { // its parts follow one another
+			left -= len(all[0].Zones)
+			for _, z := range all[0].Zones {
+				if may(z) {
+					whole.Zones = append(whole.Zones, z)
+				}
+			}
+			all = all[1:]
+		}
+		whole.Count = len(whole.Zones)
+		whole.Mistakes = slices.Clone(whole.Mistakes)
+		for i := range whole.Mistakes {
+			whole.Mistakes[i].Origin = desired.Origin{} // that of a zone that may be another one
+		}
+		if whole.Count > 0 {
+			groups, of.Groups = append(groups, whole), append(of.Groups, whole.Group)
+		}
+	}
+	return paged(groups), of.Counts()
 }
 
 func extractOf(g Group) Extract {

@@ -17,10 +17,13 @@ func (w *writer) rule(r Rule, last bool) string {
 		word = "last rule "
 	}
 	if r.Description == "" {
-		return word + w.text(cmp.Or(r.Ref, string(r.ID)))
+		return word + w.text(r.Called())
 	}
-	return word + w.text(fmt.Sprintf("%q (%s)", r.Description, cmp.Or(r.Ref, string(r.ID))))
+	return word + w.text(fmt.Sprintf("%q (%s)", r.Description, r.Called()))
 }
+
+// Called is the ref of the rule, or its id.
+func (r Rule) Called() string { return cmp.Or(r.Ref, string(r.ID)) }
 
 // rules writes what differs in the ruleset itself.
 func (w *writer) rules(p Published) {

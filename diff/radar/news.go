@@ -2,6 +2,8 @@ package radar
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +40,15 @@ type RuleCounts struct {
 	Members      map[string]int `json:"changed_members,omitempty"`
 	LastReplaced bool           `json:"last_replaced,omitempty"` // another rule is the last one
 	Revised      int            `json:"revised"`                 // the vendor has changed what they detect, and nothing that the platform shows
+}
+
+// MemberWords says in how many rules which member has changed.
+func (c RuleCounts) MemberWords() string {
+	var said []string
+	for _, member := range slices.Sorted(maps.Keys(c.Members)) {
+		said = append(said, member+" of "+words.Count(c.Members[member], "rule", "rules"))
+	}
+	return strings.Join(said, ", ")
 }
 
 // Counts counts the deployments that a version concerns, by what it means for them. One may be

@@ -87,7 +87,7 @@ type Rules struct {
 	Added   []Rule     `json:"added"`
 	Changed []Changed  `json:"changed"`
 	Last    *LastRules `json:"last,omitempty"` // another rule is the last one
-	Revised int        `json:"revised"`        // as in [rulesets.Comparison]
+	Revised int        `json:"revised"`        // rules of which nothing differs but their own version
 
 	summary string
 }

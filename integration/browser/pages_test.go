@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -51,6 +52,8 @@ var paths = []named{
 	{"commit", "/commits/" + pagetest.Commit},
 	{"history", "/history"},
 	{"tokens", "/tokens"},
+	{"radar", "/radar"},
+	{"version", fmt.Sprintf("/radar/%d", pagetest.NewestVersion)},
 	{"deprecations", "/deprecations"},
 	{"pulls", "/pulls"},
 	{"pull", "/pulls/104"},

@@ -27,6 +27,7 @@ var pictures = []named{
 	{"zone", "/zones/" + pagetest.Scope(0).Text()},
 	{"commits", "/commits"},
 	{"tokens", "/tokens"},
+	{"radar", "/radar"},
 	{"deprecations", "/deprecations"},
 }
 

@@ -70,6 +70,8 @@ func TestPagesTellTheFacts(t *testing.T) {
 	s.Poll("all is in sync", func() bool { return get[inspect.Fleet](s, "/zones").Outcomes[inspect.InSync] == 3 })
 	s.Platform.Weaken(mem.FleetZone(2))
 	s.Poll("drift is healed", live(30))
+	publish(s, "xss-handler")
+	s.Poll("a new version is on the radar", func() bool { return len(get[inspect.RadarList](s, "/radar").Versions) == 1 })
 	command(s, "hold", "zone", "zone-00003.example", "--for", "1h", "--reason", "an incident").Want(t, 0)
 	held := s.Repo.Commit("edge.cue", strings.ReplaceAll(harness.Declare(3, 31), `"block"`, `"blok"`)+declaredToken)
 	s.Poll("a commit is held", func() bool {
@@ -96,6 +98,16 @@ func TestPagesTellTheFacts(t *testing.T) {
 	s.Start()
 	s.PollReady()
 	wantFacts(s, first, second)
+}
+
+// publish has the vendor publish the core ruleset without a rule.
+func publish(s *harness.Service, ref string) {
+	s.T.Helper()
+	rulesets := s.Platform.Platform.State().Accounts[0].Rulesets
+	core := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
+	core.Version = ""
+	core.Rules = slices.DeleteFunc(slices.Clone(core.Rules), func(r edge.Rule) bool { return r.Ref == ref })
+	must.Do(s.T, s.Platform.Platform.SetRuleset(mem.Account, core))
 }
 
 // wantFacts holds the API to what happened.
@@ -137,6 +149,11 @@ func wantFacts(s *harness.Service, first, second string) {
 	}
 	if status := get[inspect.Status](s, "/status"); len(status.Holds) != 1 || status.Commit.InForce != second {
 		t.Errorf("status: %+v", status)
+	}
+	if list := get[inspect.RadarList](s, "/radar?since=1h"); len(list.Versions) != 1 || list.Versions[0].Zones == nil || list.Versions[0].Zones.Weakens != 3 || list.Versions[0].Rules.Removed != 1 {
+		t.Errorf("the radar: %+v", list)
+	} else if one := get[inspect.RadarPage](s, fmt.Sprintf("/radar/%d", list.Versions[0].Number)); len(one.Groups) != 1 || len(one.Groups[0].Zones) != 3 || one.Groups[0].Zones[0].Origin.File != "edge.cue" {
+		t.Errorf("a new version: %+v", one)
 	}
 	get[page.OutageList](s, "/outages")
 	get[page.CredentialList](s, "/credentials")
@@ -180,7 +197,7 @@ func wantPages(s *harness.Service, commit string) {
 	s.T.Helper()
 	for path, want := range map[string]string{
 		"/": "commits", "/zones": "zone-00003.example", "/zones/" + mem.FleetZone(3).Text(): "an incident", "/grid.svg": "<svg", "/commits": commit[:7], "/commits/" + commit: commit[:7],
-		"/history": "zone-00001.example", "/tokens": "ci", "/deprecations": "exporter", "/pulls": "forge", "/outages": "utage", "/credentials": "redential",
+		"/history": "zone-00001.example", "/tokens": "ci", "/radar": "weakens protection in 3 zones", "/deprecations": "exporter", "/pulls": "forge", "/outages": "utage", "/credentials": "redential",
 	} {
 		if code, body := s.Get(path); code != http.StatusOK || !strings.Contains(body, want) {
 			s.T.Errorf("%s: %d, want %q in\n%.2000s", path, code, want, body)

@@ -19,6 +19,8 @@ type Outcome struct {
 	Fingerprint string
 	Plan        diff.Plan // guarded
 	Results     []reconcile.Result
+	// Ahead are earlier phases of the zone and of its account, as they were seen last.
+	Ahead map[edge.Place]diff.Ahead
 }
 
 // Next says when a zone is to be read again, beside its turn in the sweep.

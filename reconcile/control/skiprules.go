@@ -90,8 +90,12 @@ func isGone(g *Generation, o Outcome, b diff.Bypass) bool {
 			return false
 		}
 	}
-	for _, n := range o.Plan.NotLookedAt {
-		if n.Level == b.Level && n.Phase == b.Phase {
+	if b.Level != o.Scope.Level || b.Phase != edge.PhaseFirewallManaged {
+		scope := o.Scope
+		if b.Level == edge.LevelAccount {
+			scope = edge.AccountScope(t.Account().ID)
+		}
+		if seen, looked := o.Ahead[scope.At(b.Phase)]; !looked || seen.Failed() != nil {
 			return false
 		}
 	}

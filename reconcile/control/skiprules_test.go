@@ -41,10 +41,11 @@ func TestSkipRulesInTheHistory(t *testing.T) {
 	_, err = c.Propose(t.Context(), alike("c1", "core"))
 	must.Do(t, err)
 	task, _ := c.Task(c.Current(), zone)
+	var ahead map[edge.Place]diff.Ahead
 	look := func(plan diff.Plan, want ...string) {
 		t.Helper()
 		records.said = nil
-		_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: plan})
+		_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: plan, Ahead: ahead})
 		must.Do(t, err)
 		if !slices.Equal(records.said, want) {
 			t.Errorf("got  %q\nwant %q", records.said, want)
@@ -76,8 +77,14 @@ func TestSkipRulesInTheHistory(t *testing.T) {
 	removed.Remove = true
 	look(with(wider, removed))
 	look(with(wider))
-	notLooked := with()
-	notLooked.NotLookedAt = []diff.NotLookedAt{{Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged}}
-	look(notLooked)
 	look(with(), `found strengthens old; expression "1 eq 1" to ; skips "all of core" to ; place "http_request_firewall_managed of the zone" to `)
+
+	earlier := came
+	earlier.Rule, earlier.Phase = "ahead", edge.PhaseFirewallCustom
+	look(with(earlier), `found weakens ahead; expression  to "true"; skips  to "all of core"; place  to "http_request_firewall_custom of the zone"`)
+	look(with()) // no one looks there any more
+	ahead = map[edge.Place]diff.Ahead{zone.At(edge.PhaseFirewallCustom): {Since: edge.ErrUnavailable}}
+	look(with())
+	ahead = map[edge.Place]diff.Ahead{zone.At(edge.PhaseFirewallCustom): {}}
+	look(with(), `found strengthens ahead; expression "true" to ; skips "all of core" to ; place "http_request_firewall_custom of the zone" to `)
 }

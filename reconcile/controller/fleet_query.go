@@ -34,6 +34,17 @@ func (c *Controller) Grid(q inspect.FleetQuery) (grid inspect.Grid) {
 	return grid
 }
 
+// Visible returns the zones that someone may see, and their accounts. It costs a look at each row.
+func (c *Controller) Visible(may func(inspect.ZoneLabels) bool) (zones map[edge.Scope]bool, accounts map[edge.AccountID]bool) {
+	rows := c.fleet.rlock()
+	defer c.fleet.mu.RUnlock()
+	zones, accounts = map[edge.Scope]bool{}, map[edge.AccountID]bool{}
+	for _, r := range rows.selected(selection{may: may}, 0, new(outcomeCounts)) {
+		zones[r.zone.Scope], accounts[r.account.ID] = true, true
+	}
+	return zones, accounts
+}
+
 // Changed returns how often anything that a page shows has changed, and a channel that is
 // closed soon after the next change.
 func (c *Controller) Changed() (count uint64, next <-chan struct{}) { return c.fleet.changes.Changed() }

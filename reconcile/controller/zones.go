@@ -218,7 +218,7 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.Scope
 	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	next, err := w.control.Note(lingering, control.Outcome{
-		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
+		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results, Ahead: l.sight.Ahead,
 	})
 	w.reports.state(ctx, "note", err)
 	noteLook(w.outages, l)

@@ -44,6 +44,14 @@ func (full) Commits(context.Context, string, int) (inspect.CommitList, error) {
 	return filled[inspect.CommitList](), nil
 }
 
+func (full) Radar(context.Context, inspect.RadarQuery) (inspect.RadarList, error) {
+	return filled[inspect.RadarList](), nil
+}
+
+func (full) RadarVersion(context.Context, int64, inspect.RadarQuery) (inspect.RadarPage, error) {
+	return filled[inspect.RadarPage](), nil
+}
+
 func filled[T any]() (value T) {
 	fill(reflect.ValueOf(&value).Elem())
 	return value

@@ -54,6 +54,7 @@ func TestBadParametersAreAsDescribed(t *testing.T) {
 	values := map[string][]string{
 		"outcome": {"refused", "REFUSED", "in sync"}, "label": {"tier=gold", "tier", "=gold", "tier=", "a=b=c"},
 		"commit": {"4f6d", "4f6", "4F6D", "main", strings.Repeat("a", 64), strings.Repeat("a", 65)},
+		"since":  {"7d", "24h", "1h30m", "2026-03-01", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00+01:00", "yesterday", "2026", "d"},
 	}
 	for i, row := range page.Rows() {
 		for _, p := range row.Params {
@@ -127,6 +128,7 @@ func TestPages(t *testing.T) {
 		"/api/v1/commits":            {"commits", "commit", 250},
 		"/api/v1/tokens":             {"tokens", "id", manyRows},
 		"/api/v1/history":            {"entries", "number", -1},
+		"/api/v1/radar":              {"versions", "number", pagetest.NewestVersion},
 	} {
 		seen, next := map[string]bool{}, ""
 		for pages := 0; pages == 0 || next != ""; pages++ {

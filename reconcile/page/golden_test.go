@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,6 +52,13 @@ func TestPagesAreAsKept(t *testing.T) {
 		{"history-empty", empty, "/history", nil},
 		{"tokens", full, "/tokens", nil},
 		{"tokens-empty", empty, "/tokens", nil},
+		{"radar", full, "/radar?since=60d", nil},
+		{"radar-none", full, "/radar?since=1h", nil},
+		{"radar-empty", empty, "/radar", nil},
+		{"radar-some", closed, "/radar?since=60d", web},
+		{"radar-version", full, fmt.Sprintf("/radar/%d", pagetest.NewestVersion), nil},
+		{"radar-version-some", closed, fmt.Sprintf("/radar/%d", pagetest.NewestVersion), web},
+		{"radar-version-earlier", full, "/radar/40", nil},
 		{"deprecations", full, "/deprecations", nil},
 		{"pulls", full, "/pulls", nil},
 		{"pulls-empty", empty, "/pulls", nil},

@@ -52,6 +52,14 @@ func (nothing) PullRequests() inspect.PullRequestList { return inspect.PullReque
 func (nothing) PullRequest(int) (inspect.PullRequest, error) {
 	return inspect.PullRequest{}, page.ErrNotFound
 }
+
+func (nothing) Radar(context.Context, inspect.RadarQuery) (inspect.RadarList, error) {
+	return inspect.RadarList{At: now}, nil
+}
+
+func (nothing) RadarVersion(context.Context, int64, inspect.RadarQuery) (inspect.RadarPage, error) {
+	return inspect.RadarPage{}, page.ErrNotFound
+}
 func (nothing) Changed() (uint64, <-chan struct{}) { return 0, nil }
 
 func ask(h http.Handler, path string, who *login.Person) *httptest.ResponseRecorder {
@@ -68,9 +76,9 @@ func TestErrors(t *testing.T) {
 	h := page.Handler(page.Config{Data: nothing{}})
 	for path, want := range map[string]int{
 		"/": 200, "/zones": 200, "/zones/z1": 200, "/commits": 200, "/history": 200, "/tokens": 200, "/deprecations": 200, "/pulls": 200,
-		"/outages": 200, "/credentials": 200, "/zones?text=&account=": 200, "/zones?outcome=refused&outcome=blocked": 200,
-		"/zones/z2": 404, "/pulls/7": 404, "/pulls/x": 404, "/commits/abcd": 404, "/elsewhere": 404,
-		"/zones?outcome=bad": 400, "/zones?label=x": 400, "/zones?txt=a": 400, "/zones?text=a&text=b": 400, "/history?commit=X": 400, "/zones?%zz": 400, "/commits/x": 400,
+		"/outages": 200, "/credentials": 200, "/radar": 200, "/radar?since=7d&account=prod": 200, "/zones?text=&account=": 200, "/zones?outcome=refused&outcome=blocked": 200,
+		"/zones/z2": 404, "/radar/7": 404, "/radar/x": 404, "/radar/-1": 404, "/pulls/7": 404, "/pulls/x": 404, "/commits/abcd": 404, "/elsewhere": 404,
+		"/zones?outcome=bad": 400, "/radar?since=soon": 400, "/radar?zone=z": 400, "/zones?label=x": 400, "/zones?txt=a": 400, "/zones?text=a&text=b": 400, "/history?commit=X": 400, "/zones?%zz": 400, "/commits/x": 400,
 	} {
 		if w := ask(h, path, nil); w.Code != want || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Header().Get("Content-Type"), want)
@@ -114,6 +122,8 @@ func TestRights(t *testing.T) {
 		{closed, "/api/v1/zones/z1", some("a"), 200},
 		{closed, "/api/v1/zones/z1", some("b"), 404},
 		{open, "/api/v1/zones/z1", some("b"), 404},
+		{closed, "/api/v1/radar", nil, 401},
+		{closed, "/api/v1/radar", some("a"), 200},
 	} {
 		if w := ask(c.h, c.path, c.who); w.Code != c.want {
 			t.Errorf("%s of %+v: %d, want %d", c.path, c.who, w.Code, c.want)

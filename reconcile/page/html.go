@@ -129,6 +129,8 @@ func titleOf(title string, value any) string {
 		return visible.Name(v.Zone.Zone)
 	case CommitPage:
 		return "Commit " + inspect.Short(v.Commit)
+	case inspect.RadarPage:
+		return visible.Name(v.News.Name) + ", version " + visible.Name(v.News.News.Version)
 	}
 	return title
 }

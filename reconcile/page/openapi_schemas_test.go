@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -70,11 +71,15 @@ func (s *schemas) name(of reflect.Type) string {
 	if of.Kind() != reflect.Struct || of.Name() == "" {
 		return of.Name()
 	}
-	if other, ok := s.types[of.Name()]; ok && other != of {
+	name := of.Name()
+	if of.PkgPath() == reflect.TypeFor[radar.Rule]().PkgPath() {
+		name = "Radar" + name
+	}
+	if other, ok := s.types[name]; ok && other != of {
 		s.t.Errorf("%v and %v have the same name in the description of the API", other, of)
 	}
-	s.types[of.Name()] = of
-	return of.Name()
+	s.types[name] = of
+	return name
 }
 
 // plainType is the schema of a type that is no struct in JSON, or has few values.

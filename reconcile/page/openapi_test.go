@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,6 +132,8 @@ var pathParams = map[string]struct {
 	"scope":  {"the id of a zone, or `account:` and the id of an account", pagetest.Scope(0).Text(), object{"type": "string"}},
 	"commit": {"a commit, or the beginning of one", pagetest.Commit, commitSchema},
 	"number": {"the number of the pull request", "104", object{"type": "integer"}},
+
+	"published": {"the number of the version in the list", strconv.Itoa(pagetest.NewestVersion), object{"type": "integer"}},
 }
 
 var commitSchema = object{"type": "string", "pattern": "^[0-9a-f]{4,64}$"}
@@ -140,6 +143,7 @@ var querySchemas = map[string]object{
 	"outcome": {"type": "string", "enum": inspect.Outcomes()},
 	"label":   {"type": "string", "pattern": "^[^=]+="},
 	"commit":  commitSchema,
+	"since":   {"type": "string", "pattern": `^([0-9.]+(h|m|s|ms|us|µs|ns|d|h[0-9hms.]*|m[0-9ms.]*)|[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+))?)$`},
 }
 
 func parametersOf(t *testing.T, row page.Row) (all []any) {

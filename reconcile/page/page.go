@@ -28,6 +28,10 @@ type Data interface {
 	Deprecations(ctx context.Context) (inspect.DeprecationList, error)
 	PullRequests() inspect.PullRequestList
 	PullRequest(number int) (inspect.PullRequest, error)
+	// Radar and RadarVersion read what the ledger has of new versions of managed rulesets. The
+	// latter takes of its query only May and After.
+	Radar(ctx context.Context, q inspect.RadarQuery) (inspect.RadarList, error)
+	RadarVersion(ctx context.Context, number int64, q inspect.RadarQuery) (inspect.RadarPage, error)
 	// Changed returns how often anything that a page shows has changed, and a channel that is
 	// closed at the next change.
 	Changed() (count uint64, next <-chan struct{})

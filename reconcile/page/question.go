@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/login"
@@ -108,10 +109,26 @@ func fleetQuery(params url.Values, person login.Person) inspect.FleetQuery {
 		key, value, _ := strings.Cut(l, "=")
 		query.Labels[key] = value
 	}
-	if !person.MayAll(login.Viewer) { // who may see all needs no look at labels
-		query.May = func(zone inspect.ZoneLabels) bool { return person.May(login.Viewer, zone) }
-	}
+	query.May = mayFunc(person)
 	return query
+}
+
+// mayFunc reports whether the person may see a zone; nil: each.
+func (q *question) mayFunc() func(inspect.ZoneLabels) bool { return mayFunc(q.person) }
+
+func mayFunc(person login.Person) func(inspect.ZoneLabels) bool {
+	if person.MayAll(login.Viewer) { // who may see all needs no look at labels
+		return nil
+	}
+	return func(zone inspect.ZoneLabels) bool { return person.May(login.Viewer, zone) }
+}
+
+// checkSince reports whether a text is a time, or a length of time.
+func checkSince(text string) error {
+	if _, err := inspect.Since(text, time.Now()); err != nil {
+		return &badParamError{"since: " + err.Error(), inspect.SinceHint}
+	}
+	return nil
 }
 
 func checkOutcome(text string) error {

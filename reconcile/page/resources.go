@@ -65,6 +65,12 @@ var resources = []resource{
 		afterParam,
 	}, answer: answers(historyOf)},
 	{page: "/tokens", api: "/tokens", title: "Tokens", template: "tokens", fleet: true, params: []param{afterParam}, answer: answers(tokensOf)},
+	{page: "/radar", api: "/radar", title: "Radar", template: "radar", params: []param{
+		{name: "account", help: "the key of an account"},
+		{name: "since", help: "a time (2026-03-01T12:00:00Z), a day, or a length of time before now (24h, 7d): versions that were seen later", check: checkSince},
+		afterParam,
+	}, answer: answers(radarOf)},
+	{page: "/radar/{published}", api: "/radar/{published}", title: "New version", template: "radar-version", params: []param{afterParam}, answer: answers(radarVersionOf)},
 	{page: "/deprecations", api: "/deprecations", title: "Deprecations", template: "deprecations", fleet: true, answer: answers(deprecationsOf)},
 	{page: "/pulls", api: "/pulls", title: "Pull requests", template: "pulls", fleet: true, answer: answers(pullsOf)},
 	{page: "/pulls/{number}", api: "/pulls/{number}", title: "Pull request", template: "pull", fleet: true, answer: answers(pullOf)},

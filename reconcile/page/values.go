@@ -138,6 +138,22 @@ func tokensAfter(tokens []inspect.TokenRow, cursor string) ([]inspect.TokenRow, 
 	return tokens[len(tokens):], nil
 }
 
+func radarOf(q *question) (inspect.RadarList, error) {
+	query := inspect.RadarQuery{Account: q.param("account"), May: q.mayFunc(), After: q.param("after")}
+	if since := q.param("since"); since != "" {
+		query.Since, _ = inspect.Since(since, q.Now()) // it was checked
+	}
+	return q.Data.Radar(q.Context(), query)
+}
+
+func radarVersionOf(q *question) (inspect.RadarPage, error) {
+	number, err := strconv.ParseInt(q.PathValue("published"), 10, 64)
+	if err != nil || number <= 0 {
+		return inspect.RadarPage{}, fmt.Errorf("%w: a new version has a number in the list of the radar", ErrNotFound)
+	}
+	return q.Data.RadarVersion(q.Context(), number, inspect.RadarQuery{May: q.mayFunc(), After: q.param("after")})
+}
+
 func deprecationsOf(q *question) (inspect.DeprecationList, error) {
 	return q.Data.Deprecations(q.Context())
 }

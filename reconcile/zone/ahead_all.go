@@ -40,3 +40,12 @@ func (a All) ahead(account edge.AccountID, z desired.Zone) map[edge.Place]diff.A
 	}
 	return some
 }
+
+// notLookedAt says which earlier phases of a zone and of its account nobody has looked at.
+func (s Sight) notLookedAt(t Task) []diff.NotLookedAt {
+	read := func(edge.Scope) bool { return s.Err() == nil }
+	return diff.Unlooked(t.State, read, func(at edge.Place) (seen diff.Ahead, looked bool) {
+		seen, looked = s.Ahead[at]
+		return seen, looked
+	})
+}

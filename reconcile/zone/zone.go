@@ -214,10 +214,12 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	if t.Planned != nil {
 		return t.Planned(s)
 	}
-	return planner.Make(planner.Input{
+	plan := planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
 		Part: true, Undigested: true, Now: t.Today, Live: s.Live(t.Account().ID, t.Zone().Scope),
 	})
+	plan.NotLookedAt = s.notLookedAt(t)
+	return plan
 }
 
 // Apply sends the changes of a guarded plan that nothing refuses, one at a time, and

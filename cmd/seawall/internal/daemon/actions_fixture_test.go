@@ -91,7 +91,7 @@ func newHouse(t reconciletest.T, dir string, n int, guards reconcile.Guards, zon
 	lanes := reconcile.OneLane(reconcile.Lane{Reader: h.hand, Writer: h.hand})
 	ctx, cancel := context.WithCancel(context.Background())
 	h.heart, err = controller.New(ctx, controller.Config{
-		Source: h.git, Records: memory, Guards: guards, Lanes: lanes, Sweep: cron.Every(2 * time.Hour), Interval: 2 * time.Hour,
+		Source: h.git, Records: memory, Rulesets: memory, Guards: guards, Lanes: lanes, Sweep: cron.Every(2 * time.Hour), Interval: 2 * time.Hour,
 	})
 	must.Do(t, err)
 	log := slog.New(slog.DiscardHandler)

@@ -53,13 +53,13 @@ func TestPagesBeforeAnythingRuns(t *testing.T) {
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 		return w.Code, w.Body.String()
 	}
-	for _, path := range []string{"/", "/zones", "/commits", "/history", "/tokens", "/deprecations", "/pulls", "/outages", "/credentials", "/grid.svg"} {
+	for _, path := range []string{"/", "/zones", "/commits", "/history", "/tokens", "/radar", "/deprecations", "/pulls", "/outages", "/credentials", "/grid.svg"} {
 		if code, body := ask(path); code != http.StatusOK {
 			t.Errorf("%s: %d\n%s", path, code, body)
 		}
 	}
 	for path, want := range map[string]string{
-		"/status": `"outcomes":{"`, "/zones": `"declared":0`, "/history": `"kept":false`, "/commits": `"kept":false`, "/tokens": "follows a folder", "/pulls": `"reviewed":false`, "/deprecations": "Something old",
+		"/status": `"outcomes":{"`, "/zones": `"declared":0`, "/history": `"kept":false`, "/commits": `"kept":false`, "/radar": `"kept":false`, "/tokens": "follows a folder", "/pulls": `"reviewed":false`, "/deprecations": "Something old",
 	} {
 		if code, body := ask("/api/v1" + path); code != http.StatusOK || !strings.Contains(body, want) || strings.Contains(body, "0001-01-01") {
 			t.Errorf("%s: %d %s, want %s", path, code, body, want)

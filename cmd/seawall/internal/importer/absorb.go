@@ -65,8 +65,10 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 	if err := a.look(ctx); err != nil {
 		return a.explain(err)
 	}
+	a.notes = a.skips.notes()
 	changes := cuefile.Changes(a.zone, a.wanted, a.words())
 	if len(changes) == 0 {
+		a.tell(t)
 		_, err := fmt.Fprintf(t.Out, "in sync: %s is declared as it is live\n", zone)
 		return err
 	}
@@ -100,6 +102,7 @@ type absorber struct {
 	zone    desired.Zone
 	wanted  desired.Zone
 	live    []liveDeployment // of each deployment that is declared
+	skips   skipRules
 
 	texts, original map[string][]byte // of files that are edited, by name
 	notes           []string          // about exceptions from what zones share
@@ -173,8 +176,12 @@ func (a *absorber) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, one.declared(d))
+		now := one.declared(d)
+		now.Accepted = accept(d.Accepted, one.acting)
+		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, now)
+		a.skips.acting = append(a.skips.acting, one.acting...)
 	}
+	a.skips.unlooked = unlooked(in.ahead)
 	a.wanted.Others = nil
 	for _, o := range a.zone.Others {
 		now, err := in.otherOf(ctx, o)
@@ -186,7 +193,7 @@ func (a *absorber) look(ctx context.Context) error {
 	return nil
 }
 
-func (a *absorber) words() cuefile.Words { return cuefile.Words{Rule: a.describe} }
+func (a *absorber) words() cuefile.Words { return cuefile.Words{Rule: a.describe, Skip: a.skips.about} }
 
 func (a *absorber) describe(ruleset string, ref desired.RuleRef) string {
 	for _, one := range a.live {
@@ -300,9 +307,10 @@ func (a *absorber) compare(state desired.State) error {
 	if !desired.SameTokens(a.before.Tokens, state.Tokens) {
 		return errors.New("the change would also change tokens; nothing was written")
 	}
-	for _, one := range a.live {
+	for n, one := range a.live {
 		i := slices.IndexFunc(now[a.zone.Scope].Deployments, func(d desired.Deployment) bool { return d.Ruleset == one.key })
-		if i < 0 || !one.declarer.Agrees(now[a.zone.Scope].Deployments[i], one.rule) {
+		if i < 0 || !one.declarer.Agrees(now[a.zone.Scope].Deployments[i], one.rule) ||
+			!desired.Alike(now[a.zone.Scope].Deployments[i].Accepted, a.wanted.Deployments[n].Accepted) {
 			return cli.Fail(fmt.Errorf("deployment %q would still differ from what is live; nothing was written", one.key),
 				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}
@@ -312,6 +320,12 @@ func (a *absorber) compare(state desired.State) error {
 			"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 	}
 	return nil
+}
+
+func (a *absorber) tell(t *cli.Terminal) {
+	for _, note := range a.notes {
+		fmt.Fprintln(t.Err, "note:", cli.OneLine(note))
+	}
 }
 
 // finish shows the difference and delivers it.
@@ -327,9 +341,7 @@ func (a *absorber) finish(ctx context.Context, t *cli.Terminal) error {
 			return err
 		}
 	}
-	for _, note := range a.notes {
-		fmt.Fprintln(t.Err, "note:", cli.OneLine(note))
-	}
+	a.tell(t)
 	if a.Deliver == nil {
 		return nil
 	}

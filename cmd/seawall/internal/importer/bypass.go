@@ -198,6 +198,22 @@ func (s *skipRules) off() (lines []string) {
 	return lines
 }
 
+// notes say of one zone what its declaration does not: what is off, what is not accepted any
+// more and needs a person's word, and where nobody could look.
+func (s *skipRules) notes() (lines []string) {
+	fresh := skipRules{acting: slices.DeleteFunc(slices.Clone(s.acting), func(b diff.Bypass) bool { return b.State == diff.BypassAccepted })}
+	lines = fresh.off()
+	for _, b := range s.acting {
+		if b.State == diff.BypassExpired {
+			lines = append(lines, fmt.Sprintf("%s: the %s was accepted until %s, which is over; declare another until, or remove the rule on the platform", b.About(), b.Title(), b.Until))
+		}
+	}
+	if text := diff.NotLooked(s.unlooked); text != "" {
+		lines = append(lines, text)
+	}
+	return lines
+}
+
 // otherRules says what rules of an entry point are that Seawall does not change; empty for none.
 // beside are those that other kinds declare.
 func otherRules(entryPoint edge.Ruleset, acting []diff.Bypass, beside int) string {

@@ -17,7 +17,7 @@ import (
 // leave takes the zone out of what it shares with others: it declares by itself all that it
 // runs. That says what no exception can, such as that something of a tier is gone.
 func (a *absorber) leave(ctx context.Context, changes []cuefile.Change) error {
-	a.texts, a.notes = maps.Clone(a.original), nil
+	a.texts, a.notes = maps.Clone(a.original), a.skips.notes()
 	names, err := a.mentions()
 	if err != nil {
 		return err

@@ -56,6 +56,12 @@ func (s Shown) Text(w io.Writer) error {
 			fmt.Fprintf(&b, "  live is not known: %s\n", visible.Text(part.LiveUnknown))
 		}
 		s.table(&b, part)
+		for _, skip := range part.Bypasses {
+			fmt.Fprintf(&b, "  %s\n", skip)
+		}
+	}
+	if text := diff.NotLooked(s.NotLookedAt); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", text)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
