@@ -31,8 +31,11 @@ type Accepted struct {
 // NoOwner stands for the owner of an acceptance that nobody has named yet.
 const NoOwner = "TODO"
 
-// Owned reports whether a person has named the owner.
-func (a Accepted) Owned() bool { return !strings.HasPrefix(strings.ToUpper(a.Owner), NoOwner) }
+// Owned reports whether a person has named the owner: it is neither TODO nor TODO: with more.
+func (a Accepted) Owned() bool {
+	word, _, _ := strings.Cut(a.Owner, ":")
+	return !strings.EqualFold(strings.TrimSpace(word), NoOwner)
+}
 
 // Skips is what it accepts to be skipped, as CUE and JSON have it: "all", or ids of rules.
 func (a Accepted) Skips() any {

@@ -61,16 +61,22 @@ const (
 )
 
 // NeedsPerson reports whether it is a problem: nobody has accepted it as it is, it is there for
-// each request or was not there when the deployment was proved, and it is not removed.
+// each request or was not there when the deployment was proved, and it is not removed. What an
+// import has accepted for nobody is a problem where it is there for each request.
 func (b Bypass) NeedsPerson() bool {
 	switch {
-	case b.Remove, b.State == BypassAccepted:
+	case b.Remove:
 		return false
+	case b.State == BypassAccepted:
+		return b.Always && !b.Owned()
 	case b.State == BypassFound:
 		return b.Always
 	}
 	return true
 }
+
+// Owned reports whether its acceptance names a person or a team.
+func (b Bypass) Owned() bool { return desired.Accepted{Owner: b.Owner}.Owned() }
 
 // NotLookedAt are places in which nobody has looked for skip rules.
 type NotLookedAt struct {

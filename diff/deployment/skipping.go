@@ -36,6 +36,10 @@ func (b *bypassed) problem(documented bool, acceptedBy string) diff.Problem {
 	case !documented:
 		advice += `, or declare bypass: "remove", which removes rules that come after the proof`
 	}
+	if b.State == diff.BypassAccepted {
+		p.Hint = "name its owner where it is accepted, or " + advice
+		return p
+	}
 	p.Hint = advice + "; to accept it as it is, declare " + b.acceptance()
 	return p
 }
@@ -118,6 +122,8 @@ func (b *bypassed) since() string {
 		return "; it came after the deployment was last proved"
 	case diff.BypassChanged:
 		return "; it was changed since the deployment was last proved"
+	case diff.BypassAccepted:
+		return fmt.Sprintf("; it is accepted by %q, which is nobody", b.Owner)
 	case diff.BypassDiffers:
 		return fmt.Sprintf("; %s accepts it %s", who, b.differs)
 	case diff.BypassExpired:

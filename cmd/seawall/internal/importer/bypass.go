@@ -40,10 +40,14 @@ func (s *survey) ahead(ctx context.Context, account edge.AccountID, zone edge.Sc
 
 // readAhead reads an entry point, and the rulesets that it executes.
 func readAhead(ctx context.Context, reader edge.Reader, at edge.Place) diff.Ahead {
-	a := diff.Ahead{Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
-	if a.Value, a.Err = reader.EntryPoint(ctx, at.Scope, at.Phase); errors.Is(a.Err, edge.ErrEntryPointNotFound) {
-		a.Err = nil
+	entryPoint, err := reader.EntryPoint(ctx, at.Scope, at.Phase)
+	switch {
+	case errors.Is(err, edge.ErrEntryPointNotFound):
+		return diff.Ahead{}
+	case err != nil:
+		return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}
 	}
+	a := diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Value: entryPoint}, Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
 	for _, rule := range a.Value.Rules {
 		if rule.Action != edge.ActionExecute || !rule.IsEnabled() || rule.ActionParameters == nil {
 			continue
@@ -72,14 +76,25 @@ func unlooked(ahead map[edge.Place]diff.Ahead) (places []diff.NotLookedAt) {
 	return places
 }
 
-// accept declares that the skip rules that act on a deployment are accepted. The places before
-// it are read with the first deployment of the zone.
-func (s *survey) accept(ctx context.Context, r *record, d *desired.Deployment, declarer *planner.Declarer, entryPoint edge.Ruleset, rule edge.Rule) {
-	zone := edge.ZoneScope(r.Zone)
-	if r.ahead == nil {
-		r.ahead = s.ahead(ctx, r.Account, zone)
-		r.Unlooked = unlooked(r.ahead)
+// lookAhead reads the places before the deployments of a zone, where it has some. It fails where
+// the import does.
+func (s *survey) lookAhead(ctx context.Context, r *record) error {
+	r.ahead = s.ahead(ctx, r.Account, edge.ZoneScope(r.Zone))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
+	for _, a := range r.ahead {
+		if errors.Is(a.Err, edge.ErrUnauthenticated) {
+			return a.Err
+		}
+	}
+	r.Unlooked = unlooked(r.ahead)
+	return nil
+}
+
+// accept declares that the skip rules that act on a deployment are accepted.
+func (s *survey) accept(r *record, d *desired.Deployment, declarer *planner.Declarer, entryPoint edge.Ruleset, rule edge.Rule) {
+	zone := edge.ZoneScope(r.Zone)
 	acting := declarer.Bypasses(*d, planner.Deployed{
 		Account: desired.Account{ID: r.Account}, Zone: desired.Zone{Key: r.Name, Name: r.Name, Scope: zone},
 		EntryPoint: entryPoint, Execute: rule, Ahead: r.ahead,

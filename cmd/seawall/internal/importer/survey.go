@@ -289,7 +289,12 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 			r.Notes = append(r.Notes, fmt.Sprintf("What %q runs cannot be declared in full: what is not declared is kept.", ruleset.Name))
 		}
 		d.Ruleset = string(id)
-		s.accept(ctx, r, &d, declarer, entryPoint, rule)
+		if r.ahead == nil {
+			if err := s.lookAhead(ctx, r); err != nil {
+				return err
+			}
+		}
+		s.accept(r, &d, declarer, entryPoint, rule)
 		r.Deployments = append(r.Deployments, d)
 	}
 	if note := otherRules(entryPoint, r.Bypasses, r.beside); note != "" {
