@@ -17,13 +17,12 @@ import (
 // bypassed is a skip rule that acts on a deployment, with what is known of it.
 type bypassed struct {
 	diff.Bypass
-	at       place
-	where    edge.Place
-	rule     edge.Rule
-	managed  edge.RulesetID
-	unclear  error             // why it cannot be told what it skips
-	accepted *desired.Accepted // that names it, if only as something else
-	differs  string            // what that says otherwise
+	at      place
+	where   edge.Place
+	rule    edge.Rule
+	managed edge.RulesetID
+	unclear error  // why it cannot be told what it skips
+	differs string // what an acceptance that names it says otherwise
 }
 
 // own reports whether it is in the entry point of the deployment.
@@ -75,11 +74,11 @@ func (m *managed) skipped(id edge.RuleID) diff.SkippedRule {
 // accept looks for what a declaration says of the skip rule; the state stays empty where that
 // is nothing. Of two that name it, by its id and by its ref, the one that accepts it counts.
 func (b *bypassed) accept(d desired.Deployment, now time.Time) {
-	for i, a := range d.Accepted {
+	for _, a := range d.Accepted {
 		if !names(a, b.rule) || b.State == diff.BypassAccepted {
 			continue
 		}
-		b.accepted, b.differs = &d.Accepted[i], b.otherwise(a)
+		b.differs = b.otherwise(a)
 		b.Owner, b.Until, b.Origin = a.Owner, a.Until, a.Origin
 		switch {
 		case over(a, now):

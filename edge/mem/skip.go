@@ -3,6 +3,7 @@ package mem
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,8 +27,13 @@ var (
 	// skipsExclude are the parameters of which a skip rule may have one. A whole phase goes
 	// with products only.
 	skipsExclude = [][2]string{
-		{"rules", "ruleset"}, {"rulesets", "ruleset"}, {"rulesets", "phases"},
-		{"phase", "phases"}, {"phase", "rules"}, {"phase", "ruleset"}, {"phase", "rulesets"},
+		{"rules", "ruleset"},
+		{"rulesets", "ruleset"},
+		{"rulesets", "phases"},
+		{"phase", "phases"},
+		{"phase", "rules"},
+		{"phase", "ruleset"},
+		{"phase", "rulesets"},
 	}
 )
 
@@ -123,9 +129,7 @@ func (c checks) complete(r *edge.Rule) {
 	fill(&r.Ref, string(r.ID))
 	if _, said := r.Extra["logging"]; r.Action == edge.ActionSkip && !said {
 		extra := map[string]json.RawMessage{"logging": json.RawMessage(`{"enabled":true}`)}
-		for name, value := range r.Extra {
-			extra[name] = value
-		}
+		maps.Copy(extra, r.Extra)
 		r.Extra = extra
 	}
 }

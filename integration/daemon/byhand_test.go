@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,8 +37,8 @@ type handZoneOf struct {
 	*edge.Ruleset            // its entry point
 	rule          *edge.Rule // the execute rule
 	o             *edge.Overrides
-	gone          bool                          // the entry point is deleted
-	other         map[edge.Scope][]edge.Ruleset // entry points of other phases, and of the account
+	gone          bool           // the entry point is deleted
+	other         []edge.Ruleset // its entry points of other phases
 }
 
 func (z *handZoneOf) tag(name string) *edge.CategoryOverride {
@@ -68,102 +69,6 @@ func (z *handZoneOf) withoutRule(i int) {
 	z.o.Rules = slices.DeleteFunc(z.o.Rules, func(r edge.RuleOverride) bool { return r.ID == adoptedRule(i) })
 }
 
-// What is imported of each zone: paranoia 2, a threshold, a rule and a tag that are off, a tag
-// and a rule with an action, and two tags whose order counts.
-const (
-	lastRule = 0x18
-	offRule  = 4  // disabled
-	logRule  = 10 // only logs
-	plain    = 2  // with no override
-)
-
-func handOverrides() *edge.Overrides {
-	return &edge.Overrides{
-		Categories: []edge.CategoryOverride{
-			{Category: "rce", Action: new(edge.ActionManagedChallenge)},
-			{Category: "php", Action: new(edge.ActionLog)}, // of the rule that has both, this is the action
-			{Category: "paranoia-level-3", Enabled: new(false)},
-			{Category: "paranoia-level-4", Enabled: new(false)},
-			{Category: "wordpress", Enabled: new(false)},
-		},
-		Rules: []edge.RuleOverride{
-			{ID: adoptedRule(lastRule), ScoreThreshold: new(60), Action: new(edge.ActionManagedChallenge)},
-			{ID: adoptedRule(offRule), Enabled: new(false)},
-			{ID: adoptedRule(logRule), Action: new(edge.ActionLog)},
-		},
-	}
-}
-
-var unknownMember = map[string]json.RawMessage{"x_future": json.RawMessage(`{"a":1}`)}
-
-// handMadeChanges are all that a person does to what Seawall manages, one a row.
-var handMadeChanges = []handMade{
-	{"ruleset off", heals, func(z *handZoneOf) { z.o.Enabled = new(false) }},
-	{"ruleset on, where a rule is off by default", heals, func(z *handZoneOf) { z.o.Enabled = new(true) }},
-	{"action of all rules", heals, func(z *handZoneOf) { z.o.Action = new(edge.ActionLog) }},
-	{"sensitivity of all rules", heals, func(z *handZoneOf) { z.o.SensitivityLevel = new("low") }},
-	{"unknown member of all rules", heals, func(z *handZoneOf) { z.o.Extra = unknownMember }},
-
-	{"tag off", heals, func(z *handZoneOf) { z.tag("sqli").Enabled = new(false) }},
-	{"tag on, where a rule is off by default", heals, func(z *handZoneOf) { z.tag("wordpress").Enabled = new(true) }},
-	{"action of a tag", heals, func(z *handZoneOf) { z.tag("sqli").Action = new(edge.ActionLog) }},
-	{"sensitivity of a tag", heals, func(z *handZoneOf) { z.tag("sqli").SensitivityLevel = new("low") }},
-	{"unknown member of a tag", heals, func(z *handZoneOf) { z.tag("sqli").Extra = unknownMember }},
-	{"unknown member of a tag that is declared", heals, func(z *handZoneOf) { z.tag("wordpress").Extra = unknownMember }},
-	{"another action of a tag that is declared", heals, func(z *handZoneOf) { z.tag("rce").Action = new(edge.ActionLog) }},
-	{"more of a tag that is declared", heals, func(z *handZoneOf) { z.tag("rce").Enabled = new(false) }},
-	{"tag that is declared removed", heals, func(z *handZoneOf) { z.withoutTag("php") }},
-	{"tag that is disabled removed", heals, func(z *handZoneOf) { z.withoutTag("wordpress") }},
-	{"tags in another order", heals, func(z *handZoneOf) { slices.Reverse(z.o.Categories) }},
-	{"tag listed twice", heals, func(z *handZoneOf) {
-		z.o.Categories = append(z.o.Categories, edge.CategoryOverride{Category: "rce", Action: new(edge.ActionLog)})
-	}},
-	{"tag that the ruleset does not have", heals, func(z *handZoneOf) { z.tag("gone").Enabled = new(false) }},
-	{"paranoia level lowered", heals, func(z *handZoneOf) { z.tag("paranoia-level-2").Enabled = new(false) }},
-	{"paranoia level raised", heals, func(z *handZoneOf) { z.withoutTag("paranoia-level-3") }},
-	{"paranoia level 4 removed", heals, func(z *handZoneOf) { z.withoutTag("paranoia-level-4") }},
-	{"paranoia level 4 on", heals, func(z *handZoneOf) { z.tag("paranoia-level-4").Enabled = new(true) }},
-	{"paranoia level with an action", heals, func(z *handZoneOf) { z.tag("paranoia-level-1").Action = new(edge.ActionLog) }},
-
-	{"rule off", heals, func(z *handZoneOf) { z.override(plain).Enabled = new(false) }},
-	{"rule on, which is off by default", heals, func(z *handZoneOf) { z.override(15).Enabled = new(true) }},
-	{"rule on, which is on", nothing, func(z *handZoneOf) { z.override(plain).Enabled = new(true) }},
-	{"action of a rule", heals, func(z *handZoneOf) { z.override(plain).Action = new(edge.ActionLog) }},
-	{"sensitivity of a rule", heals, func(z *handZoneOf) { z.override(plain).SensitivityLevel = new("low") }},
-	{"unknown member of a rule", heals, func(z *handZoneOf) { z.override(plain).Extra = unknownMember }},
-	{"unknown member of a rule that is declared", heals, func(z *handZoneOf) { z.override(lastRule).Extra = unknownMember }},
-	{"another action of a rule that is declared", heals, func(z *handZoneOf) { z.override(logRule).Action = new(edge.ActionBlock) }},
-	{"more of a rule that is declared", heals, func(z *handZoneOf) { z.override(logRule).Enabled = new(false) }},
-	{"rule that is declared removed", heals, func(z *handZoneOf) { z.withoutRule(logRule) }},
-	{"rule that is disabled on", heals, func(z *handZoneOf) { z.override(offRule).Enabled = new(true) }},
-	{"rule that is disabled removed", heals, func(z *handZoneOf) { z.withoutRule(offRule) }},
-	{"rule that the ruleset does not have", heals, func(z *handZoneOf) { z.override(0xff).Enabled = new(false) }},
-	{"score of the threshold", heals, func(z *handZoneOf) { z.override(lastRule).ScoreThreshold = new(1000) }},
-	{"action of the threshold", heals, func(z *handZoneOf) { z.override(lastRule).Action = new(edge.ActionLog) }},
-	{"threshold without its action", heals, func(z *handZoneOf) { z.override(lastRule).Action = nil }},
-	{"threshold removed", heals, func(z *handZoneOf) { z.withoutRule(lastRule) }},
-	{"last rule off", heals, func(z *handZoneOf) { z.override(lastRule).Enabled = new(false) }},
-	{"no tags", heals, func(z *handZoneOf) { z.o.Categories = nil }},
-	{"no rules", heals, func(z *handZoneOf) { z.o.Rules = nil }},
-	{"no overrides", heals, func(z *handZoneOf) { z.rule.ActionParameters.Overrides = nil }},
-
-	{"version pinned", heals, func(z *handZoneOf) { z.rule.ActionParameters.Version = "1" }},
-	{"expression", heals, func(z *handZoneOf) { z.rule.Expression = `http.host ne "legacy.example"` }},
-	{"execute rule off", heals, func(z *handZoneOf) { z.rule.Enabled = new(false) }},
-	{"execute rule deleted", heals, func(z *handZoneOf) { z.Rules = nil }},
-	{"entry point deleted", heals, func(z *handZoneOf) { z.gone = true }},
-	{"description dropped", heals, func(z *handZoneOf) { z.rule.Description = nil }},
-	{"ref dropped", heals, func(z *handZoneOf) { z.rule.Ref = string(z.rule.ID) }},
-	{"all but the ruleset dropped", heals, func(z *handZoneOf) {
-		*z.rule = edge.Rule{ID: z.rule.ID, Action: z.rule.Action, Expression: "true", ActionParameters: &edge.ActionParameters{ID: mem.CoreRuleset}}
-	}},
-	{"a second execute rule", names, func(z *handZoneOf) {
-		second := *z.rule
-		second.ID, second.Ref = "d00000000000000000000000000000ff", "second"
-		z.Rules = append(z.Rules, second)
-	}},
-}
-
 // handFleet is how many zones the fleet of the law has.
 const handFleet = 300
 
@@ -171,8 +76,11 @@ const handFleet = 300
 func handSeed() mem.Seed {
 	seed := mem.VendorSeed()
 	seed.Zones = nil
-	for _, zone := range mem.Fleet(handFleet).Zones {
+	for i, zone := range mem.Fleet(handFleet).Zones {
 		zone.EntryPoint.Rules[0].ActionParameters.Overrides = handOverrides()
+		if at := i - len(handMadeChanges) - len(skipChanges); at >= 0 && at < len(foundChanges) {
+			withSkips(zone.EntryPoint)
+		}
 		seed.Zones = append(seed.Zones, zone)
 	}
 	return seed
@@ -203,17 +111,16 @@ func (s *handScene) make(n int, change func(*handZoneOf)) {
 	s.t.Helper()
 	zone := mem.FleetZone(n)
 	entryPoint := s.p.EntryPoint(zone)
-	z := &handZoneOf{Ruleset: &entryPoint, rule: &entryPoint.Rules[0], o: entryPoint.Rules[0].ActionParameters.Overrides, other: map[edge.Scope][]edge.Ruleset{}}
+	i := slices.IndexFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.Executes(mem.CoreRuleset) })
+	z := &handZoneOf{Ruleset: &entryPoint, rule: &entryPoint.Rules[i], o: overrides(&entryPoint.Rules[i])}
 	change(z)
 	if z.gone {
 		must.Do(s.t, s.p.Platform.RemoveEntryPoint(zone))
 	} else {
 		must.Do(s.t, s.p.Platform.SetEntryPoint(zone, entryPoint))
 	}
-	for scope, all := range z.other {
-		for _, one := range all {
-			must.Do(s.t, s.p.Platform.SetEntryPoint(scope, one))
-		}
+	for _, other := range z.other {
+		must.Do(s.t, s.p.Platform.SetEntryPoint(zone, other))
 	}
 }
 
@@ -228,8 +135,8 @@ func (s *handScene) live(n int) string {
 	var rules []edge.Rule
 	for _, rule := range entryPoint.Rules {
 		rule = rule.Update()
-		if rule.ActionParameters.Version == "" {
-			rule.ActionParameters.Version = "latest"
+		if rule.Action == edge.ActionExecute {
+			rule.ActionParameters.Version = cmp.Or(rule.ActionParameters.Version, "latest")
 		}
 		if o := overrides(&rule); o != nil {
 			slices.SortFunc(o.Rules, func(a, b edge.RuleOverride) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -241,8 +148,15 @@ func (s *handScene) live(n int) string {
 	return string(text)
 }
 
+// saidOf is what a plan says of a zone.
+type saidOf struct {
+	changes     bool
+	needsPerson string // its problems
+	listed      string // what it keeps, and skip rules
+}
+
 // said is what a plan says of each zone, by its name.
-func (s *handScene) said() (needsPerson, listed map[string]string) {
+func (s *handScene) said() map[string]saidOf {
 	s.t.Helper()
 	o := harness.Run(s.t, nil, "plan", "--config", s.ConfigFile(), "-o", "json")
 	var plan struct {
@@ -254,20 +168,25 @@ func (s *handScene) said() (needsPerson, listed map[string]string) {
 	if err := json.Unmarshal([]byte(o.Stdout), &plan); err != nil {
 		s.t.Fatalf("%v\n%s%s", err, o.Stdout, o.Stderr)
 	}
-	needsPerson, listed = map[string]string{}, map[string]string{}
+	all := map[string]saidOf{}
+	on := func(zone string, say func(*saidOf)) {
+		one := all[zone]
+		say(&one)
+		all[zone] = one
+	}
 	for _, c := range plan.Changes {
-		listed[c.Zone] += "a change; "
+		on(c.Zone, func(one *saidOf) { one.changes = true })
 	}
 	for _, k := range plan.Kept {
-		listed[k.Zone] += "kept; "
+		on(k.Zone, func(one *saidOf) { one.listed += "kept; " })
 	}
 	for _, b := range plan.Bypasses {
-		listed[b.Zone] += "skip rule " + b.State + "; "
+		on(b.Zone, func(one *saidOf) { one.listed += "skip rule " + b.State + "; " })
 	}
 	for _, p := range plan.Problems {
-		needsPerson[p.Zone] += p.State + ": " + p.Reason + "; "
+		on(p.Zone, func(one *saidOf) { one.needsPerson += p.State + ": " + p.Reason + "; " })
 	}
-	return needsPerson, listed
+	return all
 }
 
 // TestNothingByHandIsSilent: each change by hand in an imported fleet is healed, named, or
@@ -275,43 +194,44 @@ func (s *handScene) said() (needsPerson, listed map[string]string) {
 func TestNothingByHandIsSilent(t *testing.T) {
 	t.Parallel()
 	s := newHandScene(t)
-	before := map[int]string{}
-	for i, row := range handMadeChanges {
+	before, rows := map[int]string{}, slices.Concat(handMadeChanges, skipChanges, foundChanges)
+	for i, row := range rows {
 		before[i] = s.live(i + 1)
 		s.make(i+1, row.change)
-		if row.answer != names && s.live(i+1) == before[i] && row.name != "tags in another order" {
+		if row.answer == heals && s.live(i+1) == before[i] {
 			t.Errorf("%s changes nothing", row.name)
 		}
 	}
-	needsPerson, listed := s.said()
+	first := s.said()
 	harness.Run(t, nil, "apply", "--config", s.ConfigFile())
-	stillNeeds, stillListed := s.said()
-	for i, row := range handMadeChanges {
+	then := s.said()
+	for i, row := range rows {
 		name := fmt.Sprintf("zone-%05d.example", i+1)
-		healed := s.live(i+1) == before[i]
-		switch row.answer {
-		case heals:
-			if listed[name] == "" || !healed || stillNeeds[name]+stillListed[name] != "" {
-				t.Errorf("%s: the plan says %q %q; then %q %q, healed: %v\nbefore %s\nafter  %s",
-					row.name, listed[name], needsPerson[name], stillListed[name], stillNeeds[name], healed, before[i], s.live(i+1))
-			}
-		case names:
-			if needsPerson[name] == "" || stillNeeds[name] == "" {
-				t.Errorf("%s is not named: %q, then %q", row.name, needsPerson[name], stillNeeds[name])
-			}
-		case lists:
-			if listed[name] == "" || stillListed[name] == "" || needsPerson[name] != "" {
-				t.Errorf("%s is not listed: %q %q, then %q", row.name, listed[name], needsPerson[name], stillListed[name])
-			}
-		case nothing:
-			if listed[name]+needsPerson[name] != "" {
-				t.Errorf("%s is no difference, and is named: %q %q", row.name, listed[name], needsPerson[name])
-			}
+		said, after, healed := first[name], then[name], s.live(i+1) == before[i]
+		ok := map[answer]bool{
+			heals:   said.changes && healed && after == saidOf{},
+			names:   said.needsPerson != "" && after.needsPerson != "",
+			lists:   said.listed != "" && after.listed != "" && said.needsPerson+after.needsPerson == "",
+			nothing: said == saidOf{} && after == saidOf{},
+		}
+		if !ok[row.answer] {
+			t.Errorf("%s, in %s: want it %s; the plan says %+v, then %+v; it is as before: %v", row.name, name, row.answer, said, after, healed)
 		}
 	}
-	for n := len(handMadeChanges) + 1; n <= handFleet; n++ {
-		if name := fmt.Sprintf("zone-%05d.example", n); listed[name]+needsPerson[name] != "" {
-			t.Errorf("nothing was changed in %s, and the plan says %q %q", name, listed[name], needsPerson[name])
+	for n := len(rows) + 1; n <= handFleet; n++ {
+		if name := fmt.Sprintf("zone-%05d.example", n); first[name] != (saidOf{}) {
+			t.Errorf("nothing was changed in %s, and the plan says %+v", name, first[name])
+		}
+	}
+
+	// A skip rule of the account acts on each of its zones.
+	must.Do(t, s.p.Platform.SetEntryPoint(edge.AccountScope(mem.Account), edge.Ruleset{
+		Name: "default", Phase: edge.PhaseFirewallCustom, Rules: []edge.Rule{skip(`(cf.zone.plan eq "ENT")`, skipsManaged)},
+	}))
+	last := s.said()
+	for n := 1; n <= handFleet; n++ {
+		if name := fmt.Sprintf("zone-%05d.example", n); last[name].needsPerson == "" || n > len(rows) && !strings.HasPrefix(last[name].needsPerson, "bypassed: ") {
+			t.Errorf("a skip rule of the account is not named in %s: %+v", name, last[name])
 		}
 	}
 }

@@ -139,6 +139,13 @@ func (a *accountAhead) readFrom(listed []edge.Ruleset, read func(edge.RulesetID)
 	return seen, failed
 }
 
+// AccountAhead reads what matters of an account's custom phase, by its list of rulesets. The
+// error is why not all of it could be read.
+func AccountAhead(ctx context.Context, r edge.Reader, id edge.AccountID, listed []edge.Ruleset) (diff.Ahead, error) {
+	var none accountAhead
+	return none.readFrom(listed, func(of edge.RulesetID) (edge.Ruleset, error) { return r.Ruleset(ctx, edge.AccountScope(id), of) })
+}
+
 // Ahead is what was seen of an account's custom phase; [diff.ErrNotYet] where nobody has looked.
 // It asks nothing.
 func (a *Accounts) Ahead(id edge.AccountID) diff.Ahead {
