@@ -38,6 +38,7 @@ func (a *absorber) leave(ctx context.Context, changes []cuefile.Change) error {
 			return err
 		}
 	}
+	a.notes = append(a.notes, a.sharedAcceptances(changes)...)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c cuefile.Change) bool { return !c.Other() })
 	if err := a.except(ctx, changes); err != nil {
 		return err
