@@ -52,6 +52,9 @@ type Status struct {
 	Rollout *Rollout           `json:"rollout,omitempty"`
 	Holds   []diff.Hold        `json:"holds"`
 	Freezes []Freeze           `json:"freezes"` // in force
+	// Weakened are new versions of managed rulesets of the last 7 days that weaken zones, or
+	// block their declaration: the newest.
+	Weakened []Weakening `json:"weakened,omitempty"`
 }
 
 // Mode says whether changes are written.

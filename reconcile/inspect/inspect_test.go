@@ -163,6 +163,7 @@ func everything() Status {
 		s.Rollout = &Rollout{Waves: 3, Open: 1, Next: noon, Halted: "2 zones failed"}
 		s.Holds, s.Freezes = []diff.Hold{{Zone: "shop.example", Until: noon, Reason: "INC-1"}}, []Freeze{{"weekend", noon}}
 		s.NotReady = []string{"late"}
+		s.Weakened = []Weakening{{Number: 7, Account: "prod", Ruleset: "Core Ruleset", Version: "42", FirstSeen: noon, Weakens: 8, Blocked: 1}}
 	})
 }
 
@@ -307,6 +308,7 @@ budget     the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:
 rollout    wave 1 of 3, halted: 2 zones failed
 hold       shop.example is held until 2026-03-01T12:00:00Z: INC-1
 freeze     weekend until 2026-03-01T12:00:00Z
+radar      "Core Ruleset" of account prod has version 42 since 2026-03-01T12:00:00Z: weakens protection in 8 zones; blocks the declaration of 1 zone
 outage     works again since 2026-03-01T12:00:00Z: git since 2026-03-01T12:00:00Z: away
 
 ZONE          OUTCOME  FOR    REASON

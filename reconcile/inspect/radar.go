@@ -52,6 +52,43 @@ type RadarPage struct {
 	Next   string          `json:"next,omitempty"` // of the zones
 }
 
+// Weakening is a new version of a managed ruleset that weakens zones, or blocks their declaration,
+// by what was declared when it was seen.
+type Weakening struct {
+	Number    int64     `json:"number"` // in the list of the radar
+	Account   string    `json:"account"`
+	Ruleset   string    `json:"ruleset"`
+	Version   string    `json:"version"`
+	FirstSeen time.Time `json:"first_seen"`
+	Weakens   int       `json:"weakens"`           // zones
+	Blocked   int       `json:"blocked"`           // zones whose declaration cannot be applied any more
+	Meanwhile int       `json:"weakens_meanwhile"` // zones that are weaker until Seawall has written
+}
+
+// NewsFor is how long a status tells of a version that weakens zones.
+const NewsFor = 7 * 24 * time.Hour
+
+// Weakening is what a status tells of a version; false where that is nothing.
+func (r RadarRow) Weakening() (w Weakening, tells bool) {
+	if r.Zones == nil {
+		return w, false
+	}
+	w = Weakening{r.Number, r.Account, r.Name, r.News.Version, r.FirstSeen, r.Zones.Weakens, r.Zones.Blocked, r.Zones.Meanwhile}
+	return w, w.Weakens+w.Blocked+w.Meanwhile > 0
+}
+
+func (t *textWriter) weakened(s Status) {
+	entries := []entry{}
+	for _, w := range s.Weakened {
+		var said []string
+		for _, c := range (radar.Counts{Weakens: w.Weakens, Blocked: w.Blocked, Meanwhile: w.Meanwhile}).Words() {
+			said = append(said, c.Text)
+		}
+		entries = append(entries, entry{text: fmt.Sprintf("%q of account %s has version %s since %s: %s", w.Ruleset, w.Account, w.Version, instant(w.FirstSeen), strings.Join(said, "; "))})
+	}
+	t.list("radar", entries)
+}
+
 // Since reads a time, a day or a length of time before now, which may be in days.
 func Since(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {

@@ -26,6 +26,7 @@ func (s Status) Text(w io.Writer, terminal bool) error {
 	t.budget(s)
 	t.credentials(s)
 	t.control(s)
+	t.weakened(s)
 	t.outages(s)
 	t.notable(s)
 	_, err := w.Write(t.Bytes())
@@ -52,6 +53,7 @@ func (s Status) Lines() []Line {
 	t.queue(s)
 	t.budget(s)
 	t.control(s)
+	t.weakened(s)
 	return t.lines
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/login"
 	"github.com/seawall-dev/seawall/reconcile/notify"
@@ -83,6 +84,7 @@ type Daemon struct {
 	tls      *tls.Config                           // of listen; nil: without
 	reverts  *reverts                              // the same for each generation
 	changes  *controller.Changes                   // the same for each generation
+	weakened atomic.Pointer[[]inspect.Weakening]   // of the last days; nil: not read yet
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -333,6 +335,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.readWeakened(ctx)
 	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)

@@ -53,6 +53,7 @@ func (d *Daemon) needPerson(labels map[string]string) []inspect.Group {
 // published is told of a new version of a managed ruleset.
 func (d *Daemon) published(r radar.Report) {
 	d.health.Published(r)
+	d.readWeakened(context.Background())
 	d.changes.Note()
 	if d.notices != nil {
 		d.notices.Published(r)

@@ -189,3 +189,40 @@ func (s *sight) limit(detail *reconcile.VersionDetail, from int) {
 		}
 	}
 }
+
+// readWeakened reads which versions of the last days weaken zones. It is done when there is a new
+// one, so that a status asks nothing of the ledger. Where it fails, the log says so, and the
+// next version has it read again.
+func (d *Daemon) readWeakened(ctx context.Context) {
+	pages, kept := d.assembly.Records.(reconcile.RulesetPages)
+	if !kept {
+		return
+	}
+	versions, _, err := pages.NewVersions(ctx, reconcile.VersionFilter{Since: time.Now().Add(-inspect.NewsFor), Last: versionsPerPage})
+	if err != nil {
+		d.log.WarnContext(ctx, "new versions of managed rulesets cannot be read", "error", err.Error())
+		return
+	}
+	state, _ := d.inForce()
+	all := []inspect.Weakening{}
+	for _, v := range versions {
+		if w, tells := radarRow(v, state).Weakening(); tells {
+			all = append(all, w)
+		}
+	}
+	d.weakened.Store(&all)
+}
+
+// newlyWeakened are those that are not old yet.
+func (d *Daemon) newlyWeakened(now time.Time) (all []inspect.Weakening) {
+	known := d.weakened.Load()
+	if known == nil {
+		return nil
+	}
+	for _, w := range *known {
+		if now.Sub(w.FirstSeen) < inspect.NewsFor {
+			all = append(all, w)
+		}
+	}
+	return all
+}

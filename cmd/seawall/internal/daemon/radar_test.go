@@ -64,6 +64,13 @@ func TestRadarShowsWhatMayBeSeen(t *testing.T) {
 			t.Fatalf("all: %+v", all.Versions)
 		}
 		first := all.Versions[1].Number
+		d.readWeakened(t.Context())
+		if w := d.newlyWeakened(time.Now()); len(w) != 1 || w[0].Weakens != 120 || w[0].Number != first {
+			t.Errorf("a status tells of %+v", w)
+		}
+		if w := d.newlyWeakened(time.Now().Add(inspect.NewsFor)); len(w) != 0 {
+			t.Errorf("a week later a status tells of %+v", w)
+		}
 		for name, want := range map[string]int{"prod": 2, "other": 0} {
 			if n := len(list(inspect.RadarQuery{Account: name}).Versions); n != want {
 				t.Errorf("%d versions of account %s", n, name)

@@ -63,6 +63,7 @@ func (d *Daemon) lookInside() inspect.Status {
 		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
 	}
 	s.Mode = d.mode()
+	s.Weakened = d.newlyWeakened(s.At)
 	return s
 }
 

@@ -40,10 +40,14 @@ func (s *survey) ahead(ctx context.Context, account edge.AccountID, zone edge.Sc
 
 // readAhead reads an entry point, and the rulesets that it executes.
 func readAhead(ctx context.Context, reader edge.Reader, at edge.Place) diff.Ahead {
-	a := diff.Ahead{Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
-	if a.Value, a.Err = reader.EntryPoint(ctx, at.Scope, at.Phase); errors.Is(a.Err, edge.ErrEntryPointNotFound) {
-		a.Err = nil
+	entryPoint, err := reader.EntryPoint(ctx, at.Scope, at.Phase)
+	switch {
+	case errors.Is(err, edge.ErrEntryPointNotFound):
+		return diff.Ahead{}
+	case err != nil:
+		return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}
 	}
+	a := diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Value: entryPoint}, Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
 	for _, rule := range a.Value.Rules {
 		if rule.Action != edge.ActionExecute || !rule.IsEnabled() || rule.ActionParameters == nil {
 			continue
