@@ -229,8 +229,7 @@ func (a *absorber) edit(c cuefile.Change) error {
 	switch {
 	case errors.Is(err, cuefile.ErrInherited):
 		a.why = c.Path + " is no longer live"
-		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)),
-			a.shared(from)+"; or declare the zone without it")
+		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)), a.inherited(from)...)
 	case err != nil:
 		return fmt.Errorf("editing %s: %w", name, err)
 	}
