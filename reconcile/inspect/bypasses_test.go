@@ -43,8 +43,8 @@ func TestSkipRules(t *testing.T) {
 		`"http.host eq \"other.example\""; accepted by "team-sre" until 2027-03-31 (a.cue:12)`
 	for _, line := range []string{
 		"Skip rule " + rule + ".\n",
-		"Seawall looked for skip rules in http_request_firewall_custom of the account 1m00s ago.\n",
-		"Seawall has not looked for skip rules in http_request_firewall_custom of the zone (403 Forbidden); the last look: 1h00m ago.\n",
+		"Seawall has looked for skip rules in earlier phases: http_request_firewall_custom of the account 1m00s ago; " +
+			"not in http_request_firewall_custom of the zone (403 Forbidden), last 1h00m ago.\n",
 	} {
 		if strings.Count(why.String(), line) != 1 {
 			t.Errorf("why does not say %q once:\n%s", line, why)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
@@ -40,10 +41,14 @@ func (s *survey) ahead(ctx context.Context, account edge.AccountID, zone edge.Sc
 
 // readAhead reads an entry point, and the rulesets that it executes.
 func readAhead(ctx context.Context, reader edge.Reader, at edge.Place) diff.Ahead {
-	a := diff.Ahead{Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
-	if a.Value, a.Err = reader.EntryPoint(ctx, at.Scope, at.Phase); errors.Is(a.Err, edge.ErrEntryPointNotFound) {
-		a.Err = nil
+	entryPoint, err := reader.EntryPoint(ctx, at.Scope, at.Phase)
+	switch {
+	case errors.Is(err, edge.ErrEntryPointNotFound):
+		return diff.Ahead{}
+	case err != nil:
+		return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}
 	}
+	a := diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Value: entryPoint}, Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
 	for _, rule := range a.Value.Rules {
 		if rule.Action != edge.ActionExecute || !rule.IsEnabled() || rule.ActionParameters == nil {
 			continue
@@ -221,6 +226,22 @@ func (s *skipRules) notes() (lines []string) {
 	}
 	if text := diff.NotLooked(s.unlooked); text != "" {
 		lines = append(lines, text)
+	}
+	return lines
+}
+
+// sharedAcceptances say of acceptances that differ and that other zones have, too, where they are:
+// a skip rule of the account is the same in all of them.
+func (a *absorber) sharedAcceptances(changes []cuefile.Change) (lines []string) {
+	for _, c := range changes {
+		from := c.Origin(a.zone)
+		if !c.Accepts() || from.IsZero() || a.having(from) < 2 {
+			continue
+		}
+		line := fmt.Sprintf("a skip rule that several zones accept is another now; %s", a.shared(from))
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	return lines
 }
