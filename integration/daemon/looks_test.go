@@ -34,7 +34,7 @@ func TestDaemonLooksForSkipRules(t *testing.T) {
 	})
 	s.Repo.Commit("edge.cue", harness.Declare(3, 26))
 	s.Poll("a commit is live", func() bool { return p.At(1, 3, 26) == 3 })
-	s.Poll("there were more sweeps", func() bool { _, n := asked(p); return n > reads+20 })
+	s.Poll("there were more sweeps", func() bool { _, n := asked(p); return n > reads+9 })
 	if n, _ := asked(p); n != looks+3 {
 		t.Errorf("it looked %d times at 3 zones", n-looks)
 	}
