@@ -52,6 +52,7 @@ func (a *absorber) leaveBy(ctx context.Context, changes []cuefile.Change,
 			return err
 		}
 	}
+	a.notes = append(a.notes, a.sharedAcceptances(changes)...)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c cuefile.Change) bool { return !c.Other() })
 	if err := a.except(ctx, changes); err != nil {
 		return err
