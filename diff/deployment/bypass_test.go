@@ -52,7 +52,7 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 	one, always := difftest.SkipAll(0, probes), difftest.SkipAll(0, "true")
 	part := difftest.Skip(0, probes, fmt.Sprintf(`{"rules":{%q:[%q,%q]}}`, difftest.Core, difftest.RuleID(1), difftest.RuleID(8)))
 	unclear := difftest.Skip(0, probes, `{"ruleset":7}`)
-	accept := fmt.Sprintf(`accepted: %q: {owner: "OWNER", expression: %q, skips: "all"}`, id, probes)
+	accept := fmt.Sprintf(`accepted: %q: {owner: "TODO", expression: %q, skips: "all"}`, id, probes)
 	none := []edge.Rule{}
 	for name, test := range map[string]struct {
 		d        desired.Deployment
@@ -66,7 +66,7 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 		"always, and was there": {
 			difftest.Deployment(), []edge.Rule{always}, []edge.Rule{always}, diff.BypassFound,
 			`skip rule "skip 0" (00000000…) keeps all requests from this deployment: expression true, before the execute rule`,
-			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "OWNER", expression: "true", skips: "all"}`, nil,
+			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}`, nil,
 		},
 		"it is new": {
 			difftest.Deployment(), none, []edge.Rule{one}, diff.BypassNew,

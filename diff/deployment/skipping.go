@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
@@ -134,7 +135,7 @@ func (b *bypassed) since() string {
 
 // acceptance is the CUE that accepts the rule as it is, in one line.
 func (b *bypassed) acceptance() string {
-	owner := cmp.Or(b.Owner, "OWNER")
+	owner := cmp.Or(b.Owner, desired.NoOwner)
 	return fmt.Sprintf("accepted: %s: {owner: %s, expression: %s, skips: %s}", quoted(b.Rule), quoted(owner), quoted(b.Expression), b.skips())
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
@@ -125,7 +126,7 @@ func accept(declared []desired.Accepted, acting []diff.Bypass) []desired.Accepte
 		}
 		i := slices.IndexFunc(all, func(a desired.Accepted) bool { return a.Rule == string(b.Rule) || b.Ref != "" && a.Rule == b.Ref })
 		switch {
-		case b.State == diff.BypassAccepted, b.State == diff.BypassExpired:
+		case b.State == diff.BypassAccepted, b.State == diff.BypassExpired, b.State == diff.BypassElsewhere:
 		case i >= 0:
 			as.Rule, as.Origin, as.Owner, as.Until = all[i].Rule, all[i].Origin, all[i].Owner, all[i].Until
 			all[i] = as
@@ -225,6 +226,22 @@ func (s *skipRules) notes() (lines []string) {
 	}
 	if text := diff.NotLooked(s.unlooked); text != "" {
 		lines = append(lines, text)
+	}
+	return lines
+}
+
+// sharedAcceptances say of acceptances that differ and that other zones have, too, where they are:
+// a skip rule of the account is the same in all of them.
+func (a *absorber) sharedAcceptances(changes []cuefile.Change) (lines []string) {
+	for _, c := range changes {
+		from := c.Origin(a.zone)
+		if !c.Accepts() || from.IsZero() || a.having(from) < 2 {
+			continue
+		}
+		line := fmt.Sprintf("a skip rule that several zones accept is another now; %s", a.shared(from))
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	return lines
 }
