@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // LookedAt says when an earlier phase was last looked at for skip rules.
@@ -91,6 +92,21 @@ func aloneBypasses(all []diff.Bypass) []diff.Bypass {
 		}
 	}
 	return all
+}
+
+// aloneEntry is an entry of the history without what may name other zones: in one of a skip rule,
+// the words of the rule, which may be of the account.
+func aloneEntry(e reconcile.Entry) reconcile.Entry {
+	if !e.OfSkipRule() || e.Subject.Scope.Level == edge.LevelAccount {
+		return e
+	}
+	e.Members = slices.Clone(e.Members)
+	for i, m := range e.Members {
+		if e.Members[i].Note = ""; m.Path == "expression" {
+			e.Members[i].Old, e.Members[i].New = nil, nil
+		}
+	}
+	return e
 }
 
 // aloneNotLooked are the same places without how many zones they concern.

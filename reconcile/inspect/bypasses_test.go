@@ -72,9 +72,9 @@ func TestSkipRulesAlone(t *testing.T) {
 	z.Bypasses[0].Description, z.Bypasses[0].Ref = "for other.example", "other.example"
 	z.Bypasses = append(z.Bypasses, own)
 	z.Decisions = []Decision{{Deployment: "core", Stage: StagePlan, Outcome: Bypassed, Reason: `skip rule keeps http.host eq "other.example"`, Release: `accepted: {expression: "other.example"}`, Since: noon}}
-	z = z.Alone(noon.Add(time.Minute))
+	page := ZonePage{Zone: z, History: []reconcile.Entry{reconcile.SkipRuleEntry(nil, &z.Bypasses[0])}}.Alone(noon.Add(time.Minute))
 	var b strings.Builder
-	if err := JSON(&b, z); err != nil {
+	if err := JSON(&b, page); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); strings.Contains(text, "other.example") || strings.Contains(text, `"zones": 7`) || !strings.Contains(text, "own rule") || !strings.Contains(text, "5e1f") {
