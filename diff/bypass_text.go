@@ -86,6 +86,8 @@ func (b Bypass) standing() string {
 			return fmt.Sprintf("accepted%s until %s", owner, visible.Name(b.Until))
 		}
 		return "accepted" + owner + " without an end"
+	case BypassElsewhere:
+		return "for zones of other names; the platform has not told the name of this one"
 	case BypassDiffers:
 		return "not as it was accepted" + owner
 	case BypassExpired:

@@ -189,7 +189,7 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 		ByID: true, Unmanaged: state.Left,
 	}
 	if f.tokens {
-		platform.Tokens = reads
+		platform.Tokens, platform.Owned = reads, state.Owned
 	}
 	return importer.Import(cmd.Context(), t, platform, f.Order, nil)
 }

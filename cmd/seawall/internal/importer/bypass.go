@@ -89,7 +89,7 @@ func accept(declared []desired.Accepted, acting []diff.Bypass) []desired.Accepte
 		}
 		i := slices.IndexFunc(all, func(a desired.Accepted) bool { return a.Rule == string(b.Rule) || b.Ref != "" && a.Rule == b.Ref })
 		switch {
-		case b.State == diff.BypassAccepted, b.State == diff.BypassExpired:
+		case b.State == diff.BypassAccepted, b.State == diff.BypassExpired, b.State == diff.BypassElsewhere:
 		case i >= 0:
 			as.Rule, as.Origin, as.Owner, as.Until = all[i].Rule, all[i].Origin, all[i].Owner, all[i].Until
 			all[i] = as
