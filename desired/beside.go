@@ -67,6 +67,8 @@ func (m Member) Plain() any {
 			return map[string]any{"tag": v.Tag}
 		}
 		return v.Rule.plain()
+	case Accepted:
+		return v.plain()
 	}
 	return m.Value
 }

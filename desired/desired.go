@@ -81,8 +81,14 @@ type Zone struct {
 // an empty one for deployments.
 type KindName string
 
-// Word is what people call something of a kind.
-func (k KindName) Word() string { return string(cmp.Or(k, "deployment")) }
+// Word is what people call something of a kind. What the platform calls an exception is a skip
+// rule in all texts.
+func (k KindName) Word() string {
+	if k == "exception" {
+		return "skip rule"
+	}
+	return string(cmp.Or(k, "deployment"))
+}
 
 // Other is what a kind declares in a zone that is no deployment. Only the kind looks into it.
 type Other struct {
@@ -139,27 +145,6 @@ type Threshold struct {
 type Disable struct {
 	Rules []Declared[RuleRef]
 	Tags  []Declared[string]
-}
-
-// Bypass decides on skip rules that came after a deployment was proved.
-type Bypass string
-
-// The decisions. A skip rule that is removed is one of the entry point that the deployment is
-// in; those of other phases, and those of the account of a zone, are only reported.
-const (
-	ReportBypass Bypass = "report"
-	RemoveBypass Bypass = "remove"
-)
-
-// Accepted is a skip rule that a person accepts as it is declared: it may act on the deployment.
-type Accepted struct {
-	Rule       string // its id, or its ref
-	Origin     Origin
-	Owner      string
-	Until      string        // YYYY-MM-DD, the last day; empty: without an end
-	Expression string        // what it was when it was accepted; else it is not accepted
-	All        bool          // all of the managed ruleset is skipped
-	Rules      []edge.RuleID // else these rules of it, sorted
 }
 
 // RuleRef names a rule of a managed ruleset by exactly one of its members.

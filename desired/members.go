@@ -45,9 +45,10 @@ const (
 	TagOverrides  Type = "tag overrides"  // [TagOverride]
 	RuleOverrides Type = "rule overrides" // [RuleOverride]
 	Decisions     Type = "decisions"      // [Decision]
+	Acceptances   Type = "accepted"       // [Accepted]; in CUE by the rules that they are about
 )
 
-// List reports whether a member of the type is a list.
+// List reports whether a member of the type is a list in CUE.
 func (t Type) List() bool {
 	return slices.Contains([]Type{RuleRefs, TagNames, TagOverrides, RuleOverrides, Decisions}, t)
 }
@@ -76,6 +77,8 @@ var DeploymentMembers = slices.Concat(
 		field(Text, "unmanaged", func(d *Deployment) **Declared[Unmanaged] { return &d.Unmanaged }).decides(),
 		decided(Keep),
 		decided(Remove),
+		field(Text, "bypass", func(d *Deployment) **Declared[Bypass] { return &d.Bypass }).decides(),
+		list(Acceptances, "accepted", func(d *Deployment) *[]Accepted { return &d.Accepted }).decides(),
 		flag("deploy", func(d *Deployment) *bool { return &d.Deploy }),
 		flag("prune", func(d *Deployment) *bool { return &d.Prune }),
 	},

@@ -102,6 +102,8 @@ func brief(d time.Duration) string {
 type Requests struct {
 	Used    int64 `json:"used"`
 	ToApply int64 `json:"to_apply"`
+	// Looks are those of Used that looked for skip rules in earlier phases.
+	Looks int64 `json:"looks,omitempty"`
 	// Cost is what ToApply takes of the budget; nil where that is nothing or not
 	// known.
 	Cost *Cost `json:"cost,omitempty"`
@@ -112,6 +114,9 @@ type Requests struct {
 // String is the line of all renderers.
 func (r Requests) String() string {
 	text := words.Count(int(r.Used), "request", "requests") + " used"
+	if r.Looks > 0 {
+		text += fmt.Sprintf(" (%d to look for skip rules in earlier phases)", r.Looks)
+	}
 	if r.ToApply > 0 {
 		text += fmt.Sprintf(", %d to apply", r.ToApply)
 	}

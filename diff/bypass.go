@@ -31,8 +31,12 @@ type Bypass struct {
 	Rules []SkippedRule `json:"rules,omitempty"` // else these rules, which are on; sorted by id
 
 	State BypassState `json:"state"`
-	Owner string      `json:"owner,omitempty"` // of an acceptance
-	Until string      `json:"until,omitempty"` // as declared: YYYY-MM-DD
+	// Remove says that the plan has a change that removes the rule: that needs no person but
+	// where a guard holds it back.
+	Remove bool `json:"remove,omitempty"`
+
+	Owner string `json:"owner,omitempty"` // of an acceptance
+	Until string `json:"until,omitempty"` // as declared: YYYY-MM-DD
 	// Origin is where it is accepted; zero where it is not.
 	Origin desired.Origin `json:"origin,omitzero"`
 }
@@ -54,19 +58,28 @@ const (
 	BypassAccepted BypassState = "accepted" // a person accepts it, as it is
 	BypassDiffers  BypassState = "differs"  // a person accepts it as something else
 	BypassExpired  BypassState = "expired"  // a person accepted it until a day that is over
+	// BypassElsewhere: it is for zones of other names. It is listed all the same, as long as
+	// only a declaration, and not the platform, says the name of the zone.
+	BypassElsewhere BypassState = "elsewhere"
 )
 
-// NeedsPerson reports whether it is a problem: nobody has accepted it as it is, and it is there
-// for each request or was not there when the deployment was proved.
+// NeedsPerson reports whether it is a problem: nobody has accepted it as it is, it is there for
+// each request or was not there when the deployment was proved, and it is not removed. What an
+// import has accepted for nobody is a problem where it is there for each request.
 func (b Bypass) NeedsPerson() bool {
-	switch b.State {
-	case BypassAccepted:
+	switch {
+	case b.Remove, b.State == BypassElsewhere:
 		return false
-	case BypassFound:
+	case b.State == BypassAccepted:
+		return b.Always && !b.Owned()
+	case b.State == BypassFound:
 		return b.Always
 	}
 	return true
 }
+
+// Owned reports whether its acceptance names a person or a team.
+func (b Bypass) Owned() bool { return desired.Accepted{Owner: b.Owner}.Owned() }
 
 // NotLookedAt are places in which nobody has looked for skip rules.
 type NotLookedAt struct {

@@ -96,7 +96,7 @@ func Called(kind desired.KindName, key string) string {
 	if kind == "" || key == "" {
 		return key
 	}
-	return string(kind) + " " + key
+	return kind.Word() + " " + key
 }
 
 // Field returns the field of a path, nil where the change has none.

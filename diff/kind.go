@@ -38,6 +38,13 @@ type Declarer interface {
 	Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool)
 }
 
+// Returner is a kind whose Restore puts back what was removed, too. Of any other one git decides
+// what there is.
+type Returner interface {
+	Kind
+	PutsBack()
+}
+
 // Secrets is the kind whose operations the driver of secrets sends.
 type Secrets interface {
 	Kind
@@ -88,6 +95,9 @@ type Input struct {
 	// CreatingGroups are the ids of permission groups that have the right to create tokens,
 	// beside those that have it by their names.
 	CreatingGroups []string
+
+	// Bypasses are those that the kinds before this one have found, in the order of the table.
+	Bypasses []Bypass
 
 	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
 	// one zone that is not shown.

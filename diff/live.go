@@ -18,14 +18,8 @@ type Live struct {
 	EntryPoints map[edge.Place]Observed[edge.Ruleset]
 	Tokens      TokensLive
 	// Ahead has the entry points of phases that run before the declared ones, of zones and of
-	// accounts: only their skip rules count. A place that is not in it was not looked at.
+	// accounts: only their skip rules count. A place that is not in it is not looked at.
 	Ahead map[edge.Place]Ahead
-}
-
-// Ahead is the entry point of an earlier phase, with the rulesets that its rules execute.
-type Ahead struct {
-	Observed[edge.Ruleset]
-	Executed map[edge.RulesetID]Observed[edge.Ruleset]
 }
 
 // Scopes are those of which an entry point was observed, if only that it cannot be read.

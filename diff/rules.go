@@ -15,6 +15,8 @@ type RuleOperation struct {
 	Do     Action
 	Target Target
 	Body   edge.Rule // the complete rule; of a removal the zero value
+	// Position is where a rule is added to an entry point that there is; nil is the end.
+	Position *edge.Position
 }
 
 // Target addresses a rule, as observed. One that is to be added has no rule yet, and no entry
@@ -48,7 +50,7 @@ func (o RuleOperation) Request(zone edge.Scope) Request {
 	case t.EntryPoint == "":
 		return Request{"POST", edge.RulesetsPath(zone), edge.EntryPointBody(zone, t.Phase, []edge.Rule{o.Body})}
 	default:
-		return Request{"POST", edge.RulesPath(zone, t.EntryPoint), o.Body}
+		return Request{"POST", edge.RulesPath(zone, t.EntryPoint), o.Body.At(o.Position)}
 	}
 }
 
@@ -56,7 +58,7 @@ func (o RuleOperation) Request(zone edge.Scope) Request {
 // entry point by now or not: another change of the same plan may have created it.
 func (o RuleOperation) Agreed(zone edge.Scope) Agreement {
 	if o.Do == ActionDeploy {
-		return Agreement{Request: Request{"POST", edge.RulesetsPath(zone), o.Body}}
+		return Agreement{Request: Request{"POST", edge.RulesetsPath(zone), o.Body.At(o.Position)}}
 	}
 	return Agreement{Request: o.Request(zone)}
 }

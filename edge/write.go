@@ -11,6 +11,7 @@ type Write struct {
 	EntryPoint RulesetID // that there is; empty for one that is created
 	Rule       RuleID    // that there is; empty for one that is added
 	Rules      []Rule    // what is sent: the rules of a creation, else one; none for a deletion
+	Position   *Position // of a rule that is added; nil is the end
 }
 
 // CreateEntryPoint creates the entry point of a phase with these rules.
@@ -21,8 +22,8 @@ func CreateEntryPoint(scope Scope, phase Phase, rules ...Rule) Write {
 	return Write{Call: CallCreateEntryPoint, Scope: scope, Phase: phase, Rules: rules}
 }
 
-// AddRule adds a rule at the end of an entry point. Two of them add two rules, where the
-// platform permits that.
+// AddRule adds a rule at the end of an entry point, or where [Write.At] puts it. Two of them add
+// two rules, where the platform permits that.
 func AddRule(scope Scope, entryPoint RulesetID, body Rule) Write {
 	return Write{Call: CallAddRule, Scope: scope, EntryPoint: entryPoint, Rules: []Rule{body}}
 }
@@ -38,6 +39,13 @@ func UpdateRule(scope Scope, entryPoint RulesetID, rule RuleID, body Rule) Write
 // [ErrNotFound] means that the rule does not exist any more.
 func DeleteRule(scope Scope, entryPoint RulesetID, rule RuleID) Write {
 	return Write{Call: CallDeleteRule, Scope: scope, EntryPoint: entryPoint, Rule: rule}
+}
+
+// At is the write with the place of a rule that is added; nil is the end. A place that the
+// entry point does not have is refused.
+func (w Write) At(p *Position) Write {
+	w.Position = p
+	return w
 }
 
 // writes are the method and the path of each call that writes.
@@ -68,7 +76,9 @@ func (w Write) Body() any {
 	switch w.Call {
 	case CallCreateEntryPoint:
 		return EntryPointBody(w.Scope, w.Phase, w.Rules)
-	case CallAddRule, CallUpdateRule:
+	case CallAddRule:
+		return w.Rules[0].Update().At(w.Position)
+	case CallUpdateRule:
 		return w.Rules[0].Update()
 	default:
 		return nil

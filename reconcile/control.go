@@ -26,6 +26,8 @@ type Guards struct {
 	// Documented limits what can be declared to the members of overrides that the
 	// platform's reference shows; see [diff.AccountLive].
 	Documented bool
+	// Looking says where skip rules are looked for that may turn deployments off.
+	Looking Looking
 	// ReportUnmanaged says that overrides which came after the first proof, and which nothing
 	// declares or decides on, are reported and not removed.
 	ReportUnmanaged bool

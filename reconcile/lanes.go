@@ -140,11 +140,11 @@ func SweepRequests(state desired.State) int64 {
 	return n
 }
 
-// Overload holds a schedule against the budgets: it is that of the credential whose sweep
-// takes longest, nil where each holds.
-func (l Lanes) Overload(state desired.State, interval time.Duration) (worst *diff.Overload) {
+// Overload holds a schedule against the budgets, with what is looked at beside it: it is that
+// of the credential whose sweep takes longest, nil where each holds.
+func (l Lanes) Overload(state desired.State, looking Looking, interval time.Duration) (worst *diff.Overload) {
 	for i, part := range l.Part(state) {
-		o := l.All[i].Budget.Overload(part.Zones(), SweepRequests(part), interval)
+		o := l.All[i].Budget.Overload(part.Zones(), SweepRequests(part)+looking.Requests(part, interval), interval)
 		if o != nil && (worst == nil || o.Holds > worst.Holds) {
 			worst = o
 		}

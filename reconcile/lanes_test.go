@@ -55,10 +55,10 @@ func TestOverloadOfLanes(t *testing.T) {
 	state := stateWith(map[string]int{"a": 100, "b": 10})
 	small, large := diff.Budget{Requests: 10, Per: time.Minute}, diff.Budget{Requests: 1000, Per: time.Minute}
 	l := Lanes{All: []Lane{{Budget: large}, {Budget: small}}, Of: map[string]int{"a": 0, "b": 1}}
-	if o := l.Overload(state, time.Minute); o == nil || o.Zones != 10 {
+	if o := l.Overload(state, Looking{}, time.Minute); o == nil || o.Zones != 10 {
 		t.Errorf("overload %+v", o)
 	}
-	if o := l.Overload(state, time.Hour); o != nil {
+	if o := l.Overload(state, Looking{}, time.Hour); o != nil {
 		t.Errorf("overload %+v", o)
 	}
 	if l.LongestWindow() != time.Minute {

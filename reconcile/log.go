@@ -352,7 +352,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	attrs := []any{
 		"trigger", string(r.Trigger), "commit", r.Commit,
 		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
-		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "waiting", s.Waiting, "undecided", s.Undecided, "blocked", s.Blocked,
+		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "waiting", s.Waiting, "undecided", s.Undecided, "bypassed", s.Bypassed, "blocked", s.Blocked,
 		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
 	}

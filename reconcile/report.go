@@ -72,6 +72,8 @@ type Fleet struct {
 	// Overload is a schedule that asks for more than the budget of a credential has; nil
 	// where all hold.
 	Overload *diff.Overload
+	// Acceptances are when those of skip rules end, the soonest first; only where Full.
+	Acceptances []time.Time
 	// Unfinished counts zones and tokens that a later sync tries again, and those
 	// that wait for a time; not those that wait for a person.
 	Unfinished int

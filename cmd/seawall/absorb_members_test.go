@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ type inherited struct {
 	// live are members of the live execute rule, and overrides its overrides. Of a member that
 	// decides about others they are of another one, which takes the zone out of its tier.
 	live, overrides string
+	text            string // of the value, as absorb writes it; empty: as in the tier
 }
 
 var inheritedMembers = map[string]inherited{
@@ -38,6 +40,8 @@ var inheritedMembers = map[string]inherited{
 	"keep":             {tier: `[{tag: "wordpress"}]`},
 	"remove":           {tier: `[{tag: "wordpress"}]`},
 	"expression_drift": {tier: `"ignore"`},
+	"bypass":           {tier: `"remove"`},
+	"accepted":         {tier: `partners: {owner: "team", expression: "true", skips: "all"}`, text: `partners: {`},
 	"deploy":           {tier: `true`},
 	"prune":            {tier: `true`},
 }
@@ -84,7 +88,7 @@ func TestAbsorbOfEachMember(t *testing.T) {
 
 func absorbScript(path string, of inherited, commands string) string {
 	labels := strings.Split(path, ".")
-	value := strings.NewReplacer("[", `\[`, "{", `\{`, "]", `\]`, "}", `\}`).Replace(of.tier)
+	value := strings.NewReplacer("[", `\[`, "{", `\{`, "]", `\]`, "}", `\}`).Replace(cmp.Or(of.text, of.tier))
 	rule := []string{`"id":"d0000000000000000000000000000a02"`, `"action":"execute"`, `"ref":"core-blog.example"`}
 	live := of.live
 	runs := `"version":"latest"`

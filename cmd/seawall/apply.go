@@ -48,7 +48,7 @@ plan shows beside a change that needs approval. It releases exactly that change,
 and nothing if the change is different now. docs/guards.md describes all guards.
 
 Exit codes: 0 converged; 1 failure; 4 partial: something was refused, blocked,
-undecided, unknown, forbidden, not deployed, failed, or not kept by the platform, a
+undecided, bypassed, unknown, forbidden, not deployed, failed, or not kept by the platform, a
 token is quarantined, or its secret is not delivered; 130 interrupted by SIGINT, 143
 by SIGTERM.`,
 		Example: `  seawall apply

@@ -29,8 +29,9 @@ type importFlags struct {
 	vendor string
 	tokens bool
 	from   string
-	// unmanaged is what it was given as; see [importer.Order].
+	// unmanaged and noDeploy are what they were given as; see [importer.Order].
 	unmanaged string
+	noDeploy  bool
 }
 
 func newImport(t *cli.Terminal) *cobra.Command {
@@ -43,7 +44,15 @@ are. A plan of these files is empty. What many zones share becomes a tier; a zon
 differs from its tier has the difference as an exception. What CUE cannot declare is
 kept, and named. Each deployment says unmanaged: "remove", so that overrides which
 someone adds later are removed; with --unmanaged keep they stay, and with none the
-configuration decides (drift.unmanaged).
+configuration decides (drift.unmanaged). It also says deploy: true, so that a deployment
+which someone deletes is created again; --no-deploy leaves that out, and so does the
+profile "documented", which has no call for it.
+
+Skip rules of the platform that keep requests from a deployment are declared as accepted,
+with the owner "TODO" and with a comment: seawall validate warns until you name an owner.
+One that matches each request needs a person until then, because the deployment is off.
+They are looked for in the entry point, in the custom phase of each zone with a
+deployment (one request a zone) and in that of the account (once).
 
 A new repository gets what seawall init writes. In a repository with CUE files, only
 zones that are not declared yet are imported, into files of their own. No existing file
@@ -104,6 +113,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
 	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
 	flags.StringVar(&f.unmanaged, "unmanaged", string(desired.Remove), "`DECISION` on overrides that are added later: remove, keep, or none")
+	flags.BoolVar(&f.noDeploy, "no-deploy", false, "declare no deploy: true: a deployment that someone deletes is reported, not created again")
 	_ = cmd.RegisterFlagCompletionFunc("unmanaged", cobra.FixedCompletions([]string{"remove", "keep", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
 	_ = cmd.RegisterFlagCompletionFunc("zone", cobra.NoFileCompletions)
@@ -120,6 +130,17 @@ func (f *importFlags) decide() error {
 		return cli.Fail(fmt.Errorf("--unmanaged %q is not one of remove, keep, none", f.unmanaged), "remove is the default")
 	}
 	return nil
+}
+
+// deploys is why deployments are declared without deploy: true; nothing where they are with it.
+func (f *importFlags) deploys(documented bool) importer.NoDeploy {
+	switch {
+	case f.noDeploy:
+		return importer.NotAsked
+	case documented:
+		return importer.NotOffered
+	}
+	return ""
 }
 
 func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
@@ -139,7 +160,7 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 			return err
 		}
 	}
-	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s)
+	f.Origin, f.Plan, f.NoDeploy = s.Platform.BaseURL, f.planCommand(s), f.deploys(platform.Documented)
 	if f.from != "" {
 		state, err := readState(f.from)
 		if err != nil {
@@ -159,13 +180,16 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 		return err
 	}
 	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url "+schema.Cloudflare.BaseURL
+	if f.NoDeploy = f.deploys(f.Profile != "extended"); f.NoDeploy == importer.NotOffered && f.Profile == "" {
+		f.NoDeploy = importer.NotKnown
+	}
 	reads := state.Platform()
 	platform := importer.Platform{
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), Names: directory.New(directory.Config{Now: time.Now}),
 		ByID: true, Unmanaged: state.Left,
 	}
 	if f.tokens {
-		platform.Tokens = reads
+		platform.Tokens, platform.Owned = reads, state.Owned
 	}
 	return importer.Import(cmd.Context(), t, platform, f.Order, nil)
 }

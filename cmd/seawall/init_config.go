@@ -47,6 +47,9 @@ schedule: {
 	sweep: "0 */2 * * *" // each zone is read once in this interval
 }
 
+// Rules in the custom phase of a zone may skip its deployments. Each zone is looked at once a day.
+bypass: phases: ["http_request_firewall_custom"]
+
 // What Seawall remembers, in a folder of your own. A service has /var/lib/seawall.
 state: dir: %q
 

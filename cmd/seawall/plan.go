@@ -38,8 +38,8 @@ it. Nothing is written to the platform.
 says, or nothing if the result would now differ.
 
 Exit codes: 0; 1 failure; 4 something is unknown, forbidden, blocked, undecided,
-refused, not deployed, or a token is quarantined or its secret not delivered; 130 interrupted by
-SIGINT, 143 by SIGTERM. With --detailed-exitcode the highest that applies of 0 in
+bypassed, refused, not deployed, or a token is quarantined or its secret not delivered; 130
+interrupted by SIGINT, 143 by SIGTERM. With --detailed-exitcode the highest that applies of 0 in
 sync, 2 changes, 3 some of them weaken, 4 as above. What waits for time alone (a wave,
 a freeze, the end of a hold) counts as a change.`,
 		Example: `  seawall plan

@@ -12,7 +12,6 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -29,8 +28,8 @@ platform beside it, and the commit and the author that last changed the line.
 It is the declaration of the commit that was accepted last: nothing is fetched, and the
 daemon may run. With --dir it is that of a folder; the history is that of the git
 repository that the folder is in, and the platform is read if --base-url or --config
-names one. What is live in a zone is read now, with two requests and one for each
-deployment. Of a token, the newest record in the ledger is shown, and no secret.
+names one. What is live in a zone is read now, with three requests and one for each
+deployment, and so are the skip rules that keep requests from it. Of a token, the newest record in the ledger is shown, and no secret.
 
 The history is searched back for at most 20,000 commits and 5 seconds. "before commit"
 says that the change is older than that, or than a shallow clone.
@@ -115,25 +114,25 @@ func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit stri
 	if o.Dir != "" && o.BaseURL == "" && !o.NamesConfig() {
 		return show.Zone(account, z, commit, nil, "no platform is named: --base-url or --config names one")
 	}
-	read, id, err := readZone(ctx, t, o, account, z)
+	read, err := readZone(ctx, t, o, account, z)
 	if err != nil {
 		s := show.Zone(account, z, commit, nil, cli.Reason(err))
 		s.Partial = true
 		return s
 	}
-	live := make([]show.Live, len(read))
-	for i, one := range read {
+	live := make([]show.Live, len(read.Parts))
+	for i, one := range read.Parts {
 		live[i] = show.Live(one)
 	}
-	return show.Zone(account, z, commit, live, "").WithID(id)
+	return show.Zone(account, z, commit, live, "").WithID(read.Scope).WithUnlooked(read.Unlooked)
 }
 
-func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.Scope, error) {
+func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) (importer.LiveZone, error) {
 	f := importFlags{Options: o}
 	f.Order.Dir = o.Dir
 	platform, _, reading, err := f.platform(t)
 	if err != nil {
-		return nil, edge.Scope{}, err
+		return importer.LiveZone{}, err
 	}
 	defer reading.Close()
 	return importer.ReadLive(ctx, platform, account, z)

@@ -24,6 +24,7 @@ type Config struct {
 	Tokens      Tokens          `cue:"tokens"`
 	Schedule    Schedule        `cue:"schedule"`
 	Budget      Budget          `cue:"budget"`
+	Bypass      Bypass          `cue:"bypass"`
 	StateDir    string          `cue:"state.dir"`  // absolute
 	Seal        Seal            `cue:"state.seal"` // zero for a key beside the ledger
 	History     History         `cue:"history"`
@@ -141,6 +142,12 @@ type Budget struct {
 	Requests    int           `cue:"requests"`
 	Per         time.Duration `cue:"per" is:"positive"`
 	Concurrency int           `cue:"concurrency"`
+}
+
+// Bypass says where skip rules are looked for that may turn deployments off.
+type Bypass struct {
+	Phases []string      `cue:"phases"` // of zones; none is off
+	Every  time.Duration `cue:"every" is:"positive"`
 }
 
 // History bounds the history.

@@ -58,6 +58,7 @@ func TestDefaults(t *testing.T) {
 		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: "/run/rulesets"}},
 		Schedule:    schema.Schedule{Sync: "*/1 * * * *", Sweep: "0 */2 * * *", Timezone: time.UTC},
 		Budget:      schema.Budget{Requests: 1200, Per: 5 * time.Minute, Concurrency: 16},
+		Bypass:      schema.Bypass{Every: 24 * time.Hour},
 		StateDir:    "/var/lib/seawall",
 		History:     schema.History{Keep: 90 * 24 * time.Hour, Bytes: 128 << 20},
 		Listen:      "127.0.0.1:8710",
@@ -88,6 +89,7 @@ tokens: creating_groups: ["g1", "g2"]
 credentials: {rulesets: env: "RULESETS", tokens: systemd: "tokens"}
 schedule: {sync: "@every 30s", sweep: "@hourly", timezone: "Europe/Berlin"}
 budget: {requests: 10, per: "1m", concurrency: 2}
+bypass: {phases: ["http_ratelimit", "http_request_firewall_custom"], every: "6h"}
 state: {dir: "/srv/seawall", seal: key_file: "/etc/seawall/seal.key"}
 sinks: {ci: file: root: "/run/secrets/seawall", "the store": exec: argv: ["put", ""], slow: exec: {argv: ["put"], timeout: "5m"}}
 sinks: {
@@ -106,6 +108,9 @@ log: {format: "json", level: "debug"}
 `)
 	if got.Source.Ref != "refs/heads/live" || got.Source.Path != "edge/desired" || !got.Source.Shallow || got.Source.IdleTimeout != 30*time.Second || got.Source.Timeout != time.Hour {
 		t.Errorf("source: got %+v", got.Source)
+	}
+	if want := (schema.Bypass{Phases: []string{"http_ratelimit", "http_request_firewall_custom"}, Every: 6 * time.Hour}); !cmp.Equal(want, got.Bypass) {
+		t.Errorf("bypass: got %+v", got.Bypass)
 	}
 	wantSSH := schema.SSH{User: "git", Key: schema.SecretRef{File: "/etc/seawall/key"}, Passphrase: &schema.SecretRef{Systemd: "key-pass"}, KnownHosts: "/etc/seawall/known_hosts"}
 	if diff := cmp.Diff(&wantSSH, got.Source.Auth.SSH); diff != "" {
@@ -259,6 +264,10 @@ func TestConfigMistakes(t *testing.T) {
 		{"no time to be silent", least + `source: idle_timeout: "0s"`, `c.cue:5:9: source.idle_timeout: "0s" is not a duration above zero`},
 		{"no time to fetch", least + `source: timeout: "-1m"`, `c.cue:5:9: source.timeout: "-1m" is not a duration above zero`},
 		{"no time for the history", least + `history: keep: "0s"`, `c.cue:5:10: history.keep: "0s" is not a duration above zero`},
+		{"no time between looks", least + `bypass: every: "0s"`, `c.cue:5:9: bypass.every: "0s" is not a duration above zero`},
+		{"a later phase", least + `bypass: phases: ["http_request_firewall_managed"]`, `c.cue:5:18: bypass.phases[0]: "http_request_firewall_managed" is not one of http_request_firewall_custom, http_ratelimit`},
+		{"a phase twice", least + `bypass: phases: ["http_ratelimit", "http_ratelimit"]`, `c.cue:5:36: bypass.phases[1]: "http_ratelimit" is there twice`},
+		{"a misspelt phase field", least + `bypass: phase: ["http_ratelimit"]`, `c.cue:5:9: bypass.phase: unknown field (did you mean "phases"?)`},
 		{"no time for approvals", least + `approvals: expire: "-1h"`, `c.cue:5:12: approvals.expire: "-1h" is not a duration above zero`},
 		{"no time for vault", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", timeout: "-1s", auth: token: env: "X"}`, `c.cue:5:62: sinks.v.vault.timeout: "-1s" is not a duration above zero`},
 		{"no namespace", least + `sinks: k: kubernetes: {}`, `c.cue:5:11: sinks.k.kubernetes.namespace: required field is missing`},

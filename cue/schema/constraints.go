@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSchedule(config)
 	c.checkBudget(v)
+	c.checkBypass(config.Bypass)
 	if at(v, "source").Exists() {
 		c.checkSource(config)
 	}
@@ -34,6 +36,15 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkWeb(config)
 	c.checkTraces(config.Traces)
 	c.checkAccounts(config)
+}
+
+// checkBypass: a phase that is named twice would be read twice.
+func (c *configReader) checkBypass(b Bypass) {
+	for i, phase := range b.Phases {
+		if slices.Contains(b.Phases[:i], phase) {
+			c.problem(fmt.Sprintf("bypass.phases[%d]", i), fmt.Sprintf("%q is there twice", phase), "")
+		}
+	}
 }
 
 // checkSchedule: CUE knows neither cron expressions nor time zones.

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -10,6 +12,7 @@ import (
 func (r *reader) deployment(path string, m member) desired.Deployment {
 	d := desired.Deployment{Ruleset: m.key, Origin: m.origin()}
 	readMembers(r, path, m.both, desired.DeploymentMembers, &d)
+	slices.SortFunc(d.Accepted, func(a, b desired.Accepted) int { return cmp.Compare(a.Rule, b.Rule) })
 	if f := m.field("all"); f.exists() {
 		r.notEmpty(at(path, "all"), f, d.All)
 	}
@@ -34,6 +37,10 @@ func readMembers[O any](r *reader, path string, from both, table []desired.Membe
 			parents[parent] = in
 		}
 		switch f := in.field(name); {
+		case m.Type == desired.Acceptances:
+			for _, e := range f.members() {
+				m.Add(o, r.accepted(at(path, name, e.key), e), e.origin())
+			}
 		case m.Type.List():
 			for i, e := range f.elements() {
 				m.Add(o, r.element(element(path, m.Path, i), m.Path, m.Type, e), e.origin())

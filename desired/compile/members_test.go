@@ -19,11 +19,14 @@ func pathsOf(t *testing.T, v cue.Value, below string) (paths []string) {
 	must.Do(t, err)
 	for fields.Next() {
 		path := at(below, fields.Selector().Unquoted())
+		var members []string
 		if fields.Value().IncompleteKind() == cue.StructKind {
-			paths = append(paths, pathsOf(t, fields.Value(), path)...)
-		} else {
-			paths = append(paths, path)
+			members = pathsOf(t, fields.Value(), path)
 		}
+		if members == nil { // a value, or a struct with keys of any name
+			members = []string{path}
+		}
+		paths = append(paths, members...)
 	}
 	return paths
 }

@@ -105,7 +105,10 @@ func (b both) elements() []both {
 }
 
 // reader fills a unit from a value that is known to fit the schema.
-type reader struct{ unit *Unit }
+type reader struct {
+	unit    *Unit
+	unowned []unowned
+}
 
 func (r *reader) read(root both) {
 	n := 0
@@ -130,6 +133,7 @@ func (r *reader) read(root both) {
 		r.unit.User = &desired.Declared[string]{Value: user.text(), Origin: user.origin()}
 	}
 	r.count(n)
+	r.warnUnowned()
 }
 
 // count holds the folder to its width.

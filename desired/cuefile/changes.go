@@ -15,8 +15,8 @@ type Change struct {
 
 // Changes are the members in which two declarations of one zone differ. Lists whose order
 // means nothing keep that of before.
-func Changes(before, after desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) []Change {
-	return append(changesOf(fieldsOf(before, describe), fieldsOf(after, describe)), changesOf(othersOf(before), othersOf(after))...)
+func Changes(before, after desired.Zone, words Words) []Change {
+	return append(changesOf(fieldsOf(before, words), fieldsOf(after, words)), changesOf(othersOf(before), othersOf(after))...)
 }
 
 // Other reports whether it is about another kind than deployments.
@@ -33,6 +33,8 @@ func changesOf(old, now []field) (changes []Change) {
 		case f.value == "{}":
 		case !both:
 			changes = append(changes, Change{Path: f.path, after: &f})
+		case f.isAcceptance():
+			changes = append(changes, changesOf(was.below, f.below)...)
 		case f.isList():
 			if next := f.orderedLike(was); next.text() != was.text() {
 				changes = append(changes, Change{f.path, &was, &next})

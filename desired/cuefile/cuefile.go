@@ -40,6 +40,8 @@ type Repository struct {
 	Simple bool
 	// Header are lines of a comment at the beginning of the main file.
 	Header []string
+	// About are lines of a comment about what zones run, where that begins.
+	About []string
 
 	Accounts []Account
 	Tokens   []Token
@@ -56,10 +58,17 @@ type Account struct {
 	Zones     []Zone
 	// Notes are lines of a comment about zones that are not declared.
 	Notes []string
-	// Describe says in words what a rule of a managed ruleset is; nil says nothing.
-	Describe func(ruleset string, ref desired.RuleRef) string
+	Words Words
 	// RulesetComment has, by key, the name of a ruleset that is declared by its id.
 	RulesetComment map[string]string
+}
+
+// Words are for comments; what is nil says nothing. Rulesets are named by their keys.
+type Words struct {
+	// Rule says what a rule of a managed ruleset is.
+	Rule func(ruleset string, ref desired.RuleRef) string
+	// Skip has lines about a skip rule that a deployment of a zone accepts.
+	Skip func(zone, ruleset, rule string) []string
 }
 
 // Zone is one zone, and what a comment says of it.

@@ -22,6 +22,7 @@ type field struct {
 	items []string // the texts of a list's elements, in order
 	notes []string // a comment for each of the items
 	kind  string   // what another value may be: int, string; empty for what has no other value in a tier
+	below []field  // the members of an acceptance, which is one value that is edited by its members
 }
 
 // isList reports whether it is a list, which another one replaces as a whole.
@@ -35,20 +36,21 @@ func (f field) text() string {
 	return "[" + strings.Join(f.items, ", ") + "]"
 }
 
-// describer says in words what a rule is.
-type describer func(ruleset string, ref desired.RuleRef) string
-
 // fieldsOf are the members that a zone's deployments declare, in the order in which
 // people read them.
-func fieldsOf(z desired.Zone, describe describer) (all []field) {
+func fieldsOf(z desired.Zone, words Words) (all []field) {
 	for _, d := range z.Deployments {
 		before := len(all)
 		for _, m := range desired.DeploymentMembers {
+			if m.Type == desired.Acceptances {
+				all = append(all, words.acceptances(z.Key, d)...)
+				continue
+			}
 			f := field{path: Label(d.Ruleset) + "." + m.Path, kind: kindOf(m)}
 			for v := range m.Declared(d) {
 				switch {
 				case m.Type.List():
-					f.items, f.notes = append(f.items, Literal(v.Value)), append(f.notes, describe.note(d.Ruleset, v.Rule()))
+					f.items, f.notes = append(f.items, Literal(v.Value)), append(f.notes, words.note(d.Ruleset, v.Rule()))
 				case m.Default == nil || v.Value != m.Default:
 					f.value = Literal(v.Value)
 				}
@@ -110,11 +112,11 @@ func kindOf(m desired.MemberOf[desired.Deployment]) string {
 }
 
 // note is a comment that says what a rule is; empty for none.
-func (d describer) note(ruleset string, ref desired.RuleRef) string {
-	if d == nil || ref == (desired.RuleRef{}) {
+func (w Words) note(ruleset string, ref desired.RuleRef) string {
+	if w.Rule == nil || ref == (desired.RuleRef{}) {
 		return ""
 	}
-	return comment(d(ruleset, ref))
+	return comment(w.Rule(ruleset, ref))
 }
 
 // Literal is a value of a member as CUE; see [desired.Type].
@@ -131,6 +133,8 @@ func Literal(value any) string {
 		return "{" + named(v.Rule) + members(v.Override) + "}"
 	case desired.Decision:
 		return decision(v)
+	case desired.Accepted:
+		return acceptedLiteral(v)
 	case string:
 		return String(v)
 	case []any:

@@ -25,7 +25,7 @@ func Shared(text []byte, account, zone string) (shared []string) {
 
 // Leave edits the text of a file so that a zone declares by itself all that it runs, and
 // refers to nothing that zones share.
-func Leave(text []byte, account string, zone desired.Zone, describe func(ruleset string, ref desired.RuleRef) string) ([]byte, error) {
+func Leave(text []byte, account string, zone desired.Zone, words Words) ([]byte, error) {
 	found, formatted, err := find(text, wafPath(account, zone.Key))
 	switch {
 	case err != nil:
@@ -35,13 +35,19 @@ func Leave(text []byte, account string, zone desired.Zone, describe func(ruleset
 	case len(found.hits) == 0:
 		return nil, ErrInherited
 	}
-	p := printer{}
-	p.deployments(treeOf(fieldsOf(zone, describe)), nil)
-	waf, err := format.Source([]byte(p.String()))
+	waf, err := wafText(zone, words)
 	if err != nil {
 		return nil, err
 	}
-	return tidy(leave(text, found, strings.TrimRight(string(waf), "\n")), formatted)
+	return tidy(leave(text, found, waf), formatted)
+}
+
+// wafText is the member with all that a zone runs.
+func wafText(zone desired.Zone, words Words) (string, error) {
+	p := printer{}
+	p.deployments(treeOf(fieldsOf(zone, words)), nil)
+	waf, err := format.Source([]byte(p.String()))
+	return strings.TrimRight(string(waf), "\n"), err
 }
 
 // Clear takes all that a zone runs out of a file that is not the one of [Leave]. A file that

@@ -24,7 +24,8 @@ func full() desired.Zone {
 		All:       override,
 		Tags:      []desired.TagOverride{{Tag: "xss", Origin: at, Override: override}},
 		Rules:     []desired.RuleOverride{{Rule: desired.RuleRef{Ref: "b"}, Origin: at, Override: override}},
-		Unmanaged: declared(11, desired.Keep),
+		Unmanaged: declared(11, desired.Keep), Bypass: declared(12, desired.RemoveBypass),
+		Accepted:  []desired.Accepted{{Rule: "a", Origin: at, Owner: "team", Expression: "true", All: true}},
 		Decisions: []desired.Decision{{Unmanaged: desired.Keep, Tag: "x", Origin: at}, {Unmanaged: desired.Remove, Version: true, Origin: at}},
 	}}}
 }
@@ -33,7 +34,7 @@ func full() desired.Zone {
 // that zones share says where it comes from.
 func TestEachMemberHasAnOrigin(t *testing.T) {
 	z := full()
-	fields := fieldsOf(z, nil)
+	fields := fieldsOf(z, Words{})
 	if len(fields) < 17 {
 		t.Fatalf("only %d members", len(fields))
 	}
@@ -67,7 +68,7 @@ func TestLeave(t *testing.T) {
 			file := func(zone string) string {
 				return "package edge\n\naccount: prod: zone: {\n\t// Before.\n\t" + zone + "\n\t\"z.example\": waf: _tier // id 2\n}\n"
 			}
-			got, err := Leave([]byte(file(test.zone)), "prod", zone, nil)
+			got, err := Leave([]byte(file(test.zone)), "prod", zone, Words{})
 			if err != nil || string(got) != file(test.want) {
 				t.Errorf("%v\ngot\n%s\nwant\n%s", err, got, file(test.want))
 			}
@@ -80,10 +81,10 @@ func TestLeave(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Leave([]byte("package edge\n"), "prod", zone, nil); err == nil {
+	if _, err := Leave([]byte("package edge\n"), "prod", zone, Words{}); err == nil {
 		t.Error("a file that does not declare the zone is edited")
 	}
-	if _, err := Leave([]byte("package edge\naccount: prod: zone: \"shop.example\": id: \"1\"\n"), "prod", zone, nil); err == nil {
+	if _, err := Leave([]byte("package edge\naccount: prod: zone: \"shop.example\": id: \"1\"\n"), "prod", zone, Words{}); err == nil {
 		t.Error("a zone that takes all from elsewhere leaves it")
 	}
 }

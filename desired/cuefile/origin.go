@@ -11,7 +11,7 @@ import (
 func (c Change) Origin(z desired.Zone) desired.Origin {
 	for _, d := range z.Deployments {
 		if label := Label(d.Ruleset); !c.Other() && strings.HasPrefix(c.Path, label+".") {
-			return origins(d)[strings.TrimPrefix(c.Path, label+".")]
+			return origins(d)[inDeployment(strings.TrimPrefix(c.Path, label+"."))]
 		}
 	}
 	for _, o := range z.Others {
@@ -20,6 +20,14 @@ func (c Change) Origin(z desired.Zone) desired.Origin {
 		}
 	}
 	return desired.Origin{}
+}
+
+// inDeployment is the path of what has an origin: of a member of an acceptance the acceptance.
+func inDeployment(path string) string {
+	if labels := splitPath(path); labels[0] == accepted {
+		return strings.Join(labels[:2], ".")
+	}
+	return path
 }
 
 // Has reports whether a zone has a value from a place.
@@ -45,6 +53,9 @@ func Has(z desired.Zone, from desired.Origin) bool {
 func origins(d desired.Deployment) map[string]desired.Origin {
 	all := map[string]desired.Origin{}
 	for m := range d.Members() {
+		if a, is := m.Value.(desired.Accepted); is {
+			m.Path = acceptedPath(a)
+		}
 		if _, known := all[m.Path]; !known {
 			all[m.Path] = m.Origin
 		}

@@ -97,7 +97,7 @@ func (p *printer) inOneLine(children []*node) (string, bool) {
 		parts[i] = one.String()
 	}
 	line := "{" + strings.Join(parts, ", ") + "}"
-	return line, len(line) <= shortLine
+	return line, len(line) <= shortLine && !strings.Contains(line, "\n")
 }
 
 // leaf writes one value. In a tier it is a default: a zone may say something else.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
@@ -40,6 +41,7 @@ type shape struct {
 // factor gives each zone its place. The zones are those of all accounts, in their order;
 // shapes that are equally frequent go by the first zone that has them.
 func factor(zones [][]field) (places []place, tiers []*tier) {
+	zones, apart := withoutAcceptances(zones)
 	shapes := shapesOf(zones)
 	places = make([]place, len(zones))
 	for _, s := range shapes {
@@ -55,6 +57,7 @@ func factor(zones [][]field) (places []place, tiers []*tier) {
 			}
 		}
 	}
+	placeAcceptances(places, tiers, apart)
 	return places, tiers
 }
 
@@ -72,11 +75,11 @@ func worthTier(s shape, near bool, distance int) bool {
 	return len(s.zones)*lines > lines+header
 }
 
-// weight is how many fields tell one shape from another: what becomes of later overrides
-// says nothing of what a zone runs.
+// weight is how many fields tell one shape from another: what becomes of later overrides, and
+// of a deployment that is not there, says nothing of what a zone runs.
 func weight(fields []field) (n int) {
 	for _, f := range fields {
-		if !strings.HasSuffix(f.path, ".unmanaged") {
+		if !strings.HasSuffix(f.path, ".unmanaged") && !strings.HasSuffix(f.path, ".deploy") {
 			n++
 		}
 	}
@@ -228,10 +231,8 @@ func deploys(fields []field, path string) bool {
 
 // deploymentOf is the first label of a path.
 func deploymentOf(path string) string {
-	if strings.HasPrefix(path, `"`) {
-		if end := strings.Index(path[1:], `"`); end >= 0 {
-			return path[:end+2]
-		}
+	if quoted, err := strconv.QuotedPrefix(path); err == nil && path[0] == '"' {
+		return quoted
 	}
 	label, _, _ := strings.Cut(path, ".")
 	return label

@@ -29,7 +29,7 @@ func Write(r Repository) ([]File, Summary, error) {
 	var keys []string
 	for _, a := range r.Accounts {
 		for _, z := range a.Zones {
-			fields, keys = append(fields, fieldsOf(z.Zone, a.Describe)), append(keys, z.Key)
+			fields, keys = append(fields, fieldsOf(z.Zone, a.Words)), append(keys, z.Key)
 		}
 	}
 	places, tiers := factor(fields)
@@ -161,6 +161,7 @@ func (w *fileWriter) tiers(tiers []*tier) {
 	}
 	p := w.begin()
 	p.comment("What many zones run. A value with * is a default: a zone may say something else.", "The names are for you to choose.")
+	p.comment(w.about()...)
 	for _, t := range tiers {
 		p.WriteString("\n" + t.name + ": ")
 		p.defaults = true
@@ -169,6 +170,12 @@ func (w *fileWriter) tiers(tiers []*tier) {
 		p.WriteString("\n")
 	}
 	w.add(w.beside("tiers"), p)
+}
+
+// about are the lines about what zones run, once.
+func (w *fileWriter) about() (lines []string) {
+	lines, w.About = w.About, nil
+	return lines
 }
 
 // written is a zone as text, and where it belongs.
@@ -272,7 +279,7 @@ func slug(key string) string {
 }
 
 func (w *fileWriter) zones(account string, order []string, groups map[string][]written) *printer {
-	p := w.begin()
+	p := w.begin(w.about()...)
 	p.WriteString("account: " + Label(account) + ": zone: {\n")
 	for i, tier := range order {
 		if i > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -44,9 +45,14 @@ func account(zones ...cuefile.Zone) cuefile.Account {
 		},
 		Comment: "Example Ltd", RulesetComment: map[string]string{"owasp": "OWASP, the older of two"},
 		Zones: zones,
-		Describe: func(_ string, ref desired.RuleRef) string {
+		Words: cuefile.Words{Rule: func(_ string, ref desired.RuleRef) string {
 			return map[string]string{"xss-script-tag": "Cross-site scripting by a script tag", "c04e0000000000000000000100000018": "Anomaly score"}[ref.Ref+string(ref.ID)]
-		},
+		}, Skip: func(zone, _, rule string) []string {
+			if rule == "partners" {
+				return []string{"Of the account."}
+			}
+			return []string{"Of the zone " + zone + ".", "Each request matches."}
+		}},
 	}
 }
 
@@ -73,6 +79,17 @@ func fleet() cuefile.Repository {
 	narrow := strict
 	narrow.Expression = value(`http.host ne "old.example"`)
 	zones[22].Deployments = []desired.Deployment{narrow}
+	ofAccount := desired.Accepted{Rule: "partners", Owner: "team-sre", Until: "2027-03-31", Expression: `(http.host eq "bank.example")`, All: true}
+	for i := 20; i < 25; i++ {
+		d := zones[i].Deployments[0]
+		d.Accepted = []desired.Accepted{ofAccount}
+		if i == 21 {
+			d.Accepted = []desired.Accepted{{Rule: "a0000000000000000000000000000001", Owner: "TODO", Expression: "true", Rules: []edge.RuleID{
+				"c04e0000000000000000000100000003", "c04e0000000000000000000100000018",
+			}}, ofAccount}
+		}
+		zones[i].Deployments = []desired.Deployment{d}
+	}
 	zones = append(zones, zone(400, "new.example"), zone(401, "staging.example", desired.Deployment{
 		Ruleset: "owasp", Enabled: *value(false), Expression: value("true"), Unmanaged: nil,
 		All:       desired.Override{Action: value(edge.ActionLog)},
@@ -86,7 +103,7 @@ func fleet() cuefile.Repository {
 func TestAFleetOfThreeTiersReadsAsOne(t *testing.T) {
 	files, summary, err := cuefile.Write(fleet())
 	must.Do(t, err)
-	if summary.Tiers != 3 || summary.Exceptions != 5 || summary.Own != 1 {
+	if summary.Tiers != 3 || summary.Exceptions != 6 || summary.Own != 1 {
 		t.Errorf("%+v", summary)
 	}
 	for _, f := range files {
@@ -176,6 +193,7 @@ func genDeployment(t *rapid.T) desired.Deployment {
 		d.Threshold = &desired.Threshold{Score: *value(rapid.IntRange(1, 90).Draw(t, "score")), Action: *value(edge.ActionLog)}
 	}
 	genLists(t, &d)
+	genAccepted(t, &d)
 	if rapid.IntRange(0, 3).Draw(t, "all") == 0 {
 		d.All = genOverride(t)
 		if d.Paranoia != nil {
@@ -210,6 +228,26 @@ func genLists(t *rapid.T, d *desired.Deployment) {
 	}
 }
 
+func genAccepted(t *rapid.T, d *desired.Deployment) {
+	d.Bypass = rapid.SampledFrom([]*desired.Declared[desired.Bypass]{nil, nil, value(desired.RemoveBypass)}).Draw(t, "bypass")
+	var rules []string
+	for _, text := range texts {
+		if !strings.Contains(text, "\n") { // a ref of several lines is no key
+			rules = append(rules, text)
+		}
+	}
+	for _, rule := range slices.Sorted(slices.Values(rapid.SliceOfNDistinct(rapid.SampledFrom(rules), 0, 2, rapid.ID).Draw(t, "accepted"))) {
+		a := desired.Accepted{Rule: rule, Owner: "team", Expression: rapid.SampledFrom(texts).Draw(t, "of requests"), All: rapid.Bool().Draw(t, "all of it")}
+		if rapid.Bool().Draw(t, "ends") {
+			a.Until = "2027-03-31"
+		}
+		if !a.All {
+			a.Rules = rapid.SampledFrom([][]edge.RuleID{{"c04e0000000000000000000100000003"}, {"c04e0000000000000000000100000003", "c04e0000000000000000000100000018"}}).Draw(t, "skips")
+		}
+		d.Accepted = append(d.Accepted, a)
+	}
+}
+
 func genOverride(t *rapid.T) (o desired.Override) {
 	o.Enabled = rapid.Ptr(rapid.Map(rapid.Bool(), func(b bool) desired.Declared[bool] { return *value(b) }), true).Draw(t, "enabled")
 	if rapid.Bool().Draw(t, "action") {
@@ -224,7 +262,7 @@ func genOverride(t *rapid.T) (o desired.Override) {
 // genException changes a deployment in one place.
 func genException(t *rapid.T, d desired.Deployment) desired.Deployment {
 	other := genDeployment(t)
-	switch rapid.IntRange(0, 7).Draw(t, "which") {
+	switch rapid.IntRange(0, 8).Draw(t, "which") {
 	case 0:
 		d.Enabled = other.Enabled
 	case 1:
@@ -241,6 +279,8 @@ func genException(t *rapid.T, d desired.Deployment) desired.Deployment {
 		d.Disable.Rules, d.Rules, d.Decisions = other.Disable.Rules, other.Rules, other.Decisions
 	case 6:
 		d.Unmanaged = other.Unmanaged
+	case 7:
+		d.Bypass, d.Accepted = other.Bypass, other.Accepted
 	}
 	return d
 }

@@ -7,13 +7,14 @@
 // It takes a state file (terraform.tfstate, version 4), and what `terraform show -json`
 // prints of a state or a plan. Resources of the vendor's provider are read in the shapes
 // of its version 4, with blocks, and 5, with attributes: cloudflare_zone,
-// cloudflare_ruleset and cloudflare_api_token. Whatever else of the provider is managed
+// cloudflare_ruleset, cloudflare_api_token and cloudflare_account_token. Whatever else of the provider is managed
 // there is listed by its address, with the reason. Secrets are not decoded.
 //
 // It imports edge and nothing that sends or evaluates.
 package terraform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,18 +29,22 @@ import (
 type State struct {
 	Zones       []edge.Zone // by the order of the state; Name is the id where the state has none
 	EntryPoints map[edge.ZoneID]edge.Ruleset
-	Tokens      []edge.Token
+	Tokens      []edge.Token // of the user
+	Owned       map[edge.AccountID][]edge.Token
 	// Left are resources that Seawall cannot manage: address and reason.
 	Left []string
+
+	looked map[edge.ZoneID]edge.Zone // zones that the state only looks up: data sources
 }
 
 // maxBytes bounds a state.
 const maxBytes = 256 << 20
 
-// resource is one instance of a resource that is managed.
+// resource is one instance of a resource that is managed, or of a zone that is looked up.
 type resource struct {
 	address string
 	kind    string
+	data    bool // it is looked up
 	values  object
 	flat    bool // its values are in the form of Terraform 0.11
 }
@@ -60,9 +65,13 @@ func Read(r io.Reader) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	s := State{EntryPoints: map[edge.ZoneID]edge.Ruleset{}}
+	s := State{EntryPoints: map[edge.ZoneID]edge.Ruleset{}, looked: map[edge.ZoneID]edge.Zone{}, Owned: map[edge.AccountID][]edge.Token{}}
 	for _, one := range resources {
 		if !strings.HasPrefix(one.kind, "cloudflare_") {
+			continue
+		}
+		if one.data {
+			s.look(one.values)
 			continue
 		}
 		if why := s.add(one); why != "" {
@@ -125,7 +134,7 @@ type stateResource struct {
 }
 
 func (r stateResource) instances() (all []resource) {
-	if r.Mode != "managed" {
+	if r.Mode != "managed" && !looksUp(r.Mode, r.Type) {
 		return nil
 	}
 	for _, i := range r.Instances {
@@ -142,7 +151,7 @@ func (r stateResource) instances() (all []resource) {
 		case float64:
 			address += fmt.Sprintf("[%d]", int(key))
 		}
-		all = append(all, resource{address, r.Type, i.Attributes, i.Attributes == nil && i.Flat != nil})
+		all = append(all, resource{address, r.Type, r.Mode == "data", i.Attributes, i.Attributes == nil && i.Flat != nil})
 	}
 	return all
 }
@@ -164,8 +173,8 @@ type module struct {
 
 func (m module) collect(all *[]resource) {
 	for _, r := range m.Resources {
-		if r.Mode == "managed" && r.Deposed == "" {
-			*all = append(*all, resource{address: r.Address, kind: r.Type, values: r.Values})
+		if (r.Mode == "managed" || looksUp(r.Mode, r.Type)) && r.Deposed == "" {
+			*all = append(*all, resource{address: r.Address, kind: r.Type, data: r.Mode == "data", values: r.Values})
 		}
 	}
 	for _, child := range m.Children {
@@ -185,14 +194,29 @@ func (s *State) add(r resource) string {
 		return s.addRuleset(r.values)
 	case "cloudflare_api_token":
 		return s.addToken(r.values)
+	case "cloudflare_account_token":
+		return s.addOwned(r.values)
 	}
 	return "Seawall does not manage resources of the type " + r.kind
 }
 
 func (s *State) addZone(v object) string {
+	z := zoneOf(v)
+	if z.ID == "" {
+		return "it has no id yet"
+	}
+	s.Zones = append(s.Zones, z)
+	return ""
+}
+
+// zoneOf is a zone of a resource or a data source; one without an id where it has none.
+func zoneOf(v object) edge.Zone {
 	id := v.text("id")
 	if !edge.ValidID(id) {
-		return "it has no id yet"
+		id = v.text("zone_id")
+	}
+	if !edge.ValidID(id) {
+		return edge.Zone{}
 	}
 	name, account := v.text("name"), v.one("account").text("id")
 	if name == "" {
@@ -201,8 +225,7 @@ func (s *State) addZone(v object) string {
 	if account == "" {
 		account = v.text("account_id") // version 4
 	}
-	s.Zones = append(s.Zones, edge.Zone{ID: edge.ZoneID(id), Name: name, Account: edge.Account{ID: edge.AccountID(account), Name: v.one("account").text("name")}})
-	return ""
+	return edge.Zone{ID: edge.ZoneID(id), Name: name, Account: edge.Account{ID: edge.AccountID(account), Name: v.one("account").text("name")}}
 }
 
 func (s *State) addRuleset(v object) string {
@@ -257,16 +280,12 @@ func overridesOf(v object) *edge.Overrides {
 	return &o
 }
 
-// complete adds the zones that only a ruleset names, and gives all zones an account where
-// the state has a single one.
+// complete adds the zones that only a ruleset names, with what the state has looked up of
+// them, and gives all zones an account where the state has a single one.
 func (s *State) complete() {
 	known := map[edge.ZoneID]bool{}
-	accounts := []edge.AccountID{}
 	for _, z := range s.Zones {
 		known[z.ID] = true
-		if z.Account.ID != "" && !slices.Contains(accounts, z.Account.ID) {
-			accounts = append(accounts, z.Account.ID)
-		}
 	}
 	var others []edge.ZoneID
 	for id := range s.EntryPoints {
@@ -276,7 +295,15 @@ func (s *State) complete() {
 	}
 	slices.Sort(others)
 	for _, id := range others {
-		s.Zones = append(s.Zones, edge.Zone{ID: id, Name: string(id)})
+		z := s.looked[id]
+		z.ID, z.Name = id, cmp.Or(z.Name, string(id))
+		s.Zones = append(s.Zones, z)
+	}
+	var accounts []edge.AccountID
+	for _, z := range s.Zones {
+		if z.Account.ID != "" && !slices.Contains(accounts, z.Account.ID) {
+			accounts = append(accounts, z.Account.ID)
+		}
 	}
 	for i := range s.Zones {
 		if len(accounts) == 1 && s.Zones[i].Account.ID == "" {

@@ -92,3 +92,39 @@ func TestOtherForms(t *testing.T) {
 		t.Errorf("tokens %+v", s.Tokens)
 	}
 }
+
+// A zone that the state looks up, and does not manage, has its name and account there.
+func TestZonesThatAreLookedUp(t *testing.T) {
+	const ruleset = `{"mode":"managed","type":"cloudflare_ruleset","name":"waf","instances":[{"attributes":{"zone_id":"000000000000000000000000000000a1","kind":"zone","phase":"http_request_firewall_managed"}}]}`
+	for name, data := range map[string]string{
+		"version 4": `{"mode":"data","type":"cloudflare_zone","name":"shop","instances":[{"attributes":
+			{"id":"000000000000000000000000000000a1","zone_id":"000000000000000000000000000000a1","name":"shop.example","account_id":"0123456789abcdef0123456789abcdef"}}]}`,
+		"version 5": `{"mode":"data","type":"cloudflare_zone","name":"shop","instances":[{"attributes":
+			{"zone_id":"000000000000000000000000000000a1","name":"shop.example","account":{"id":"0123456789abcdef0123456789abcdef","name":"Shops"},"filter":null}}]}`,
+		"a list of version 5": `{"mode":"data","type":"cloudflare_zones","name":"all","instances":[{"attributes":
+			{"result":[{"id":"000000000000000000000000000000a1","name":"shop.example","account":{"id":"0123456789abcdef0123456789abcdef"}},{"id":"000000000000000000000000000000a2","name":"blog.example"}]}}]}`,
+	} {
+		s, err := Read(strings.NewReader(`{"version":4,"resources":[` + ruleset + "," + data + "]}"))
+		must.Do(t, err)
+		if len(s.Zones) != 1 || len(s.Left) > 0 {
+			t.Fatalf("%s: zones %+v, left %q", name, s.Zones, s.Left)
+		}
+		if z := s.Zones[0]; z.ID != "000000000000000000000000000000a1" || z.Name != "shop.example" || z.Account.ID != "0123456789abcdef0123456789abcdef" {
+			t.Errorf("%s: %+v", name, z)
+		}
+	}
+}
+
+func TestTokensOfAnAccount(t *testing.T) {
+	const account = "0123456789abcdef0123456789abcdef"
+	s, err := Read(strings.NewReader(`{"version":4,"resources":[{"mode":"managed","type":"cloudflare_account_token","name":"ci","instances":[
+		{"attributes":{"id":"t1","account_id":"` + account + `","name":"ci","value":"Secret","policies":[{"effect":"allow","permission_groups":[{"id":"g"}],"resources":"{}"}]}},
+		{"attributes":{"name":"new"}}]}]}`))
+	must.Do(t, err)
+	if owned := s.Owned[account]; len(owned) != 1 || owned[0].ID != "t1" || owned[0].Name != "ci" || len(s.Tokens) > 0 || strings.Contains(fmt.Sprintf("%+v", s), "Secret") {
+		t.Errorf("%+v", s)
+	}
+	if !slices.Equal(s.Left, []string{"cloudflare_account_token.ci: it has no account yet"}) {
+		t.Errorf("left %q", s.Left)
+	}
+}

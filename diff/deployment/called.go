@@ -1,6 +1,8 @@
 package deployment
 
 import (
+	"slices"
+
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -32,6 +34,19 @@ func restoreCalled(rule *edge.Rule, live edge.Rule, before []diff.Member) (remem
 		remembered = append(remembered, rememberText(ofName(refMember, live.ID), rule.Ref))
 	}
 	return remembered
+}
+
+// calledAsBefore gives a rule that is to be created the description and the ref that the one
+// had which was there when the deployment was last proved; the ref only where no other rule
+// has it by now.
+func calledAsBefore(rule *edge.Rule, entryPoint edge.Ruleset, before []diff.Member) {
+	if was := lastOfAny(before, descriptionMember); was != "" {
+		rule.Description = &was
+	}
+	was := lastOfAny(before, refMember)
+	if !slices.ContainsFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.Ref == was }) {
+		rule.Ref = was
+	}
 }
 
 // fitToKeep reports whether a text of the platform holds no secret: it goes on record as it is.

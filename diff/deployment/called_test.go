@@ -56,3 +56,29 @@ func TestDroppedDescriptionAndRef(t *testing.T) {
 		})
 	}
 }
+
+// A rule that is created again is called as the one that was there.
+func TestCreatedAgainByItsName(t *testing.T) {
+	d := difftest.Deployment(difftest.Keep)
+	d.Deploy = true
+	live, applied := proved(t, d, difftest.Execute(nil), nil, false)
+	other := edge.Rule{ID: "e0", Action: "skip", Ref: live.Ref}
+	for name, test := range map[string]struct {
+		rules   []edge.Rule
+		applied diff.Applied
+		want    string
+	}{
+		"deleted":                     {nil, applied, "hand made deploy-core"},
+		"without a record":            {nil, nil, " "},
+		"another rule took its place": {[]edge.Rule{other}, applied, "hand made "},
+	} {
+		out := Kind{}.Plan(diff.Input{State: difftest.State(d), Live: difftest.Live(test.rules...), Applied: test.applied})
+		if len(out.Changes) != 1 || len(out.Problems) > 0 {
+			t.Fatalf("%s: %+v", name, out)
+		}
+		body := difftest.UpdateOf(out.Changes[0]).Body
+		if got := descriptionOf(body) + " " + body.Ref; got != test.want {
+			t.Errorf("%s: it is called %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -140,7 +140,7 @@ type unsaid struct {
 
 func keepAll(o edge.Overrides) unsaid {
 	return unsaid{
-		wide:       entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel},
+		wide:       wideOf(&o),
 		categories: categorySlots(&o), rules: ruleSlots(&o),
 	}
 }

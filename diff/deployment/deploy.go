@@ -49,7 +49,8 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		return
 	}
 	live := executing(m.ID)
-	live.Ref = at.d.Ref
+	calledAsBefore(&live, entryPoint, p.in.Applied[diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}])
+	live.Ref = cmp.Or(at.d.Ref, live.Ref)
 	w := p.wanted(intent, live, nil, pin)
 	for _, problem := range w.problems(intent, m) {
 		p.problem(at, problem)

@@ -75,7 +75,7 @@ func (m *managed) decides(o *edge.Overrides, path diff.Member, rule int) bool {
 			return list == "categories" && key == one.Category
 		}
 	}
-	return list == "" && entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}.get(member) != nil
+	return list == "" && wideOf(o).get(member) != nil
 }
 
 var overrideMembers = []string{"action", "enabled", "score_threshold", "sensitivity_level"}

@@ -42,6 +42,11 @@ func (e entry) rule(id edge.RuleID) edge.RuleOverride {
 	}
 }
 
+// wideOf is what overrides say of the ruleset as a whole.
+func wideOf(o *edge.Overrides) entry {
+	return entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel, Extra: o.Extra}
+}
+
 // members are the paths of what an entry says.
 func (e entry) members(path func(string) diff.Member) (all []diff.Member) {
 	for _, member := range overrideMembers {

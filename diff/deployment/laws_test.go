@@ -91,6 +91,12 @@ func TestApplyingAPlanConverges(t *testing.T) {
 		c := first.Changes[0]
 		after := replaced(live, difftest.UpdateOf(c).Body)
 		assertIntent(t, d, after)
+		before, claimed := liveMembers(live), declaredMembers(d)
+		for path, value := range liveMembers(after) {
+			if _, was := before[path]; !was && !claimed[path] {
+				t.Fatalf("%s = %v is written, and nothing declares it", path, value)
+			}
+		}
 		for name, before := range map[string]diff.Applied{
 			"told what was applied": {c.ID(): c.Do().Owned()},
 			"not documented":        nil,
@@ -260,8 +266,13 @@ func TestAMergingPlatformConverges(t *testing.T) {
 				live = merged(t, live, difftest.UpdateOf(p.Changes[0]).Body)
 			}
 		}
+		settled := false
 		for _, merges := range []bool{true, false, false} {
 			p := plan(merges)
+			if settled && len(p.Changes) > 0 {
+				t.Fatalf("settled, and not any more: %+v", p.Changes)
+			}
+			settled = len(p.Changes) == 0
 			if len(p.Changes) > 0 && !unsayable(overridesOf(live), overridesOf(difftest.UpdateOf(p.Changes[0]).Body)) {
 				t.Fatalf("not converged: %+v", p.Changes)
 			}
@@ -277,7 +288,7 @@ func unsayable(live, body *edge.Overrides) bool {
 	if body == nil {
 		body = &edge.Overrides{}
 	}
-	return live.Enabled != nil && body.Enabled == nil || live.Action != nil && body.Action == nil ||
+	return len(live.Extra) > len(body.Extra) || live.Enabled != nil && body.Enabled == nil || live.Action != nil && body.Action == nil ||
 		live.SensitivityLevel != nil && body.SensitivityLevel == nil ||
 		len(live.Categories) > 0 && len(body.Categories) == 0 || len(live.Rules) > 0 && len(body.Rules) == 0
 }

@@ -70,7 +70,7 @@ func liveMembers(rule edge.Rule) map[diff.Member]any {
 		}
 	}
 	o := canonicalise(rule).Overrides
-	add(canonicalEntry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}, wideMember)
+	add(canonicalEntry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel, Extra: o.Extra}, wideMember)
 	for key, e := range o.Categories {
 		add(e, func(member string) diff.Member { return categoryMember(key, member) })
 	}

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -47,12 +48,12 @@ func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 // mergeWide settles the ruleset-wide members. Those that are not claimed and say
 // nothing stay; see neutral.go.
 func (mg *merger) mergeWide(live *edge.Overrides, c claim) edge.Overrides {
-	have := entry{Action: live.Action, Enabled: live.Enabled, SensitivityLevel: live.SensitivityLevel}
+	have := wideOf(live)
 	silent := mg.managed.silent(have, c)
 	mg.quiet = append(mg.quiet, silent.members(wideMember)...)
 	e := silent.under(mg.settle(have.without(silent), c, wideMember))
 	e = mg.managed.neutral(have, mg.merges).under(e)
-	return edge.Overrides{Action: e.Action, Enabled: e.Enabled, SensitivityLevel: e.SensitivityLevel, Extra: live.Extra}
+	return edge.Overrides{Action: e.Action, Enabled: e.Enabled, SensitivityLevel: e.SensitivityLevel, Extra: mg.settleExtra(live.Extra, wideMember)}
 }
 
 // slots settles every entry of one list, live and claimed.
@@ -61,19 +62,15 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 	for i := range live {
 		s := &live[i]
 		seen[s.key] = true
-		c, claimed := claims[s.key]
+		c := claims[s.key]
 		s.on = c.on
 		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
 		said := s.live
-		if said.enables() && c.enabled == nil && !mg.before[path("enabled")] && (!c.on || mg.before[path("")]) {
+		if said.enables() && c.enabled == nil && (mg.before[path("")] || !mg.before[path("enabled")] && !c.on) {
 			s.open, said.Enabled = true, nil
 		}
 		s.want = mg.settle(said, c, path)
-		if claimed {
-			mg.quiet = append(mg.quiet, entry{Extra: s.live.Extra}.members(path)...)
-		} else {
-			mg.settleExtra(s, path)
-		}
+		s.want.Extra = mg.settleExtra(s.live.Extra, path)
 		switch {
 		case s.want.isEmpty():
 			s.role = dropped
@@ -124,16 +121,18 @@ func settleMember[T any](mg *merger, name string, live, claimed *T, path func(st
 	return live
 }
 
-// settleExtra decides on the unknown members of an entry nobody claims: they go
-// with the entry. Claimed entries keep theirs.
-func (mg *merger) settleExtra(s *slot, path func(string) diff.Member) {
-	for _, name := range sortedKeys(s.live.Extra) {
-		mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: s.live.Extra[name]})
+// settleExtra decides on the members that are not known here, and returns those that stay.
+// Nothing declares such a member, also where the entry that it is in is declared.
+func (mg *merger) settleExtra(live map[string]json.RawMessage, path func(string) diff.Member) map[string]json.RawMessage {
+	stay := live
+	for _, name := range sortedKeys(live) {
+		mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: live[name]})
 		if mg.decisions.removes(path(name)) {
-			s.want.Extra = maps.Clone(s.want.Extra)
-			delete(s.want.Extra, name)
+			stay = maps.Clone(stay)
+			delete(stay, name)
 		}
 	}
+	return stay
 }
 
 func ruleClaims(c claims) map[string]claim {

@@ -21,6 +21,7 @@ func TestMerge(t *testing.T) {
 		intent    desired.Deployment
 		before    map[diff.Member]bool
 		want      string
+		merging   string // what a platform is sent that merges, where that is something else
 		leftovers string
 	}{
 		{
@@ -111,35 +112,49 @@ func TestMerge(t *testing.T) {
 			leftovers: `overrides.categories["PL1"].action`,
 		},
 		{
-			name:   "paranoia from 3 to 4 leaves an entry that says nothing",
-			live:   `{"categories":[{"category":"PL4","enabled":false}]}`,
+			name:    "paranoia from 3 to 4 leaves the list out, or an entry that says nothing",
+			live:    `{"categories":[{"category":"PL4","enabled":false}]}`,
+			intent:  difftest.Deployment(difftest.Paranoia(4)),
+			merging: `{"categories":[{"category":"PL4","enabled":true}]}`,
+		},
+		{
+			name:    "where the level has a rule that is off by default, another member says nothing",
+			live:    `{"categories":[{"category":"PL3","enabled":false}]}`,
+			intent:  difftest.Deployment(difftest.Paranoia(4)),
+			merging: `{"categories":[{"category":"PL3","action":"block"}]}`,
+		},
+		{
+			name:   "what stands in stays where it is not known yet that the platform merges",
+			live:   `{"categories":[{"category":"PL3","action":"block"}]}`,
 			intent: difftest.Deployment(difftest.Paranoia(4)),
-			want:   `{"categories":[{"category":"PL4","enabled":true}]}`,
+			before: difftest.Members(`overrides.categories["PL3"]`, `overrides.categories["PL3"].action`),
+			want:   `{"categories":[{"category":"PL3","action":"block"}]}`,
 		},
 		{
-			name:   "where the level has a rule that is off by default there is no such entry",
-			live:   `{"categories":[{"category":"PL3","enabled":false}]}`,
+			name:   "what was declared and says nothing goes",
+			live:   `{"categories":[{"category":"PL3","action":"block"}]}`,
 			intent: difftest.Deployment(difftest.Paranoia(4)),
+			before: difftest.Members(`overrides.categories["PL3"].action`),
 		},
 		{
-			name:   "another entry of the list may stand in",
-			live:   `{"categories":[{"category":"PL3","enabled":false},{"category":"PL4","enabled":false}]}`,
-			intent: difftest.Deployment(difftest.Paranoia(4)),
-			want:   `{"categories":[{"category":"PL4","enabled":true}]}`,
+			name:    "another entry of the list may stand in",
+			live:    `{"categories":[{"category":"PL3","enabled":false},{"category":"PL4","enabled":false}]}`,
+			intent:  difftest.Deployment(difftest.Paranoia(4)),
+			merging: `{"categories":[{"category":"PL3","action":"block"}]}`,
 		},
 		{
-			name:   "the last disabled rule leaves an entry that says nothing",
-			live:   `{"rules":[{"id":"R0","enabled":false}]}`,
-			intent: difftest.Deployment(difftest.Keep),
-			before: difftest.Members(`overrides.rules["R0"].enabled`),
-			want:   `{"rules":[{"id":"R0","enabled":true}]}`,
+			name:    "so does the last disabled rule",
+			live:    `{"rules":[{"id":"R0","enabled":false}]}`,
+			intent:  difftest.Deployment(difftest.Keep),
+			before:  difftest.Members(`overrides.rules["R0"].enabled`),
+			merging: `{"rules":[{"id":"R0","enabled":true}]}`,
 		},
 		{
-			name:   "a threshold no longer declared does, too",
-			live:   `{"rules":[{"id":"R8","action":"log","score_threshold":60}]}`,
-			intent: difftest.Deployment(),
-			before: difftest.Members(`overrides.rules["R8"].action`, `overrides.rules["R8"].score_threshold`),
-			want:   `{"rules":[{"id":"R8","enabled":true}]}`,
+			name:    "a threshold no longer declared does, too",
+			live:    `{"rules":[{"id":"R8","action":"log","score_threshold":60}]}`,
+			intent:  difftest.Deployment(),
+			before:  difftest.Members(`overrides.rules["R8"].action`, `overrides.rules["R8"].score_threshold`),
+			merging: `{"rules":[{"id":"R8","enabled":true}]}`,
 		},
 		{
 			name: "keep takes back what was ours, and only that",
@@ -157,20 +172,22 @@ func TestMerge(t *testing.T) {
 			intent: difftest.Deployment(difftest.DisableTag("sqli"), difftest.Threshold(40, "block"), difftest.Keep),
 			want: `{"categories":[{"category":"sqli","enabled":false,"x_tag":{"b":1,"a":[12345678901234567890123]}}],` +
 				`"rules":[{"id":"R0","x_lone":null},{"id":"R8","action":"block","score_threshold":40,"x_rule":"\u00e9"}],"x_wide":1.50}`,
-			leftovers: `overrides.rules["R0"].x_lone`,
+			leftovers: `overrides.categories["sqli"].x_tag overrides.rules["R0"].x_lone overrides.rules["R8"].x_rule overrides.x_wide`,
 		},
 		{
-			name:      "remove takes unknown members with their entry, and leaves those of claimed ones",
+			name:      "remove takes unknown members, also those of claimed entries",
 			live:      `{"x_wide":1.50,"categories":[{"category":"sqli","enabled":false,"x_tag":1}],"rules":[{"id":"R1","x_lone":null}]}`,
 			intent:    difftest.Deployment(difftest.DisableTag("sqli"), difftest.Remove),
-			want:      `{"categories":[{"category":"sqli","enabled":false,"x_tag":1}],"rules":[{"id":"R1","enabled":true}],"x_wide":1.50}`,
-			leftovers: `overrides.rules["R1"].x_lone`,
+			want:      `{"categories":[{"category":"sqli","enabled":false}]}`,
+			merging:   `{"categories":[{"category":"sqli","enabled":false}],"rules":[{"id":"R1","enabled":true}]}`,
+			leftovers: `overrides.categories["sqli"].x_tag overrides.rules["R1"].x_lone overrides.x_wide`,
 		},
 		{
 			name:      "an entry that says nothing is not sent back",
 			live:      `{"categories":[{"category":"sqli"}],"rules":[{"id":"R0"},{"id":"R1","action":"log"}]}`,
 			intent:    difftest.Deployment(difftest.Keep),
-			want:      `{"categories":[{"category":"sqli","enabled":true}],"rules":[{"id":"R1","action":"log"}]}`,
+			want:      `{"rules":[{"id":"R1","action":"log"}]}`,
+			merging:   `{"categories":[{"category":"sqli","enabled":true}],"rules":[{"id":"R1","action":"log"}]}`,
 			leftovers: `overrides.rules["R1"].action`,
 		},
 		{
@@ -282,7 +299,11 @@ func TestMerge(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatalf("deciding: %+v", errs)
 			}
-			mg := merger{managed: m, before: test.before, decisions: decided}
+			mg := merger{managed: m, before: test.before, decisions: decided, merges: true}
+			if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), c)); test.merging != "" && got != test.merging {
+				t.Errorf("merging\ngot  %s\nwant %s", got, test.merging)
+			}
+			mg = merger{managed: m, before: test.before, decisions: decided}
 			if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), c)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -330,20 +351,22 @@ func TestMergeWideEnabled(t *testing.T) {
 	allOn.Rules[5].Enabled = nil
 	for _, test := range []struct {
 		managed   edge.Ruleset
+		merges    bool
 		live      string
 		decision  desired.Unmanaged
 		want      string
 		leftovers string
 	}{
-		{allOn, `{"enabled":true}`, "", `{"enabled":true}`, ""},
-		{allOn, `{"enabled":true}`, desired.Remove, `{"enabled":true}`, ""},
-		{allOn, `{"enabled":false}`, desired.Remove, `{"enabled":true}`, "overrides.enabled"},
-		{allOn, `{"enabled":false}`, desired.Keep, `{"enabled":false}`, "overrides.enabled"},
-		{difftest.Managed(), `{"enabled":true}`, "", `{"enabled":true}`, "overrides.enabled"},
-		{difftest.Managed(), `{"enabled":true}`, desired.Remove, "", "overrides.enabled"},
-		{difftest.Managed(), `{"enabled":false}`, desired.Remove, "", "overrides.enabled"},
+		{allOn, false, `{"enabled":true}`, "", `{"enabled":true}`, ""},
+		{allOn, false, `{"enabled":true}`, desired.Remove, `{"enabled":true}`, ""},
+		{allOn, false, `{"enabled":false}`, desired.Remove, "", "overrides.enabled"},
+		{allOn, true, `{"enabled":false}`, desired.Remove, `{"enabled":true}`, "overrides.enabled"},
+		{allOn, false, `{"enabled":false}`, desired.Keep, `{"enabled":false}`, "overrides.enabled"},
+		{difftest.Managed(), false, `{"enabled":true}`, "", `{"enabled":true}`, "overrides.enabled"},
+		{difftest.Managed(), false, `{"enabled":true}`, desired.Remove, "", "overrides.enabled"},
+		{difftest.Managed(), true, `{"enabled":false}`, desired.Remove, "", "overrides.enabled"},
 	} {
-		mg := merger{managed: index(test.managed), decisions: decisions{byDefault: difftest.Declared(11, test.decision)}}
+		mg := merger{managed: index(test.managed), decisions: decisions{byDefault: difftest.Declared(11, test.decision)}, merges: test.merges}
 		if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), claims{})); got != test.want {
 			t.Errorf("%s %q: got %s, want %s", test.live, test.decision, got, test.want)
 		}
@@ -372,7 +395,7 @@ func TestStandInsAreRemembered(t *testing.T) {
 		{"now meaning something", `{"rules":[{"id":"R0","enabled":true}]}`, difftest.Deployment(difftest.DisableTag("sqli")), difftest.Members(`overrides.rules["R0"]`), ``},
 	} {
 		c, _ := resolve(test.intent, index(difftest.Managed()))
-		mg := merger{managed: index(difftest.Managed()), before: test.before}
+		mg := merger{managed: index(difftest.Managed()), before: test.before, merges: test.name == "new"}
 		mg.merge(difftest.ParseOverrides(t, test.live), c)
 		var got []string
 		for _, m := range mg.standIns {

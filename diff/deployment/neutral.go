@@ -9,10 +9,13 @@ import (
 
 // "enabled: true" may say nothing at all, where the rules it reaches are on
 // anyway. Such members are noise that a server, a dashboard or an earlier
-// removal left; and Seawall writes one itself where a list would become empty.
-// The latter are remembered among a deployment's owned members by the path of
+// removal left; and Seawall writes one itself where a list would become empty,
+// on a platform that keeps a list which is left out. On any other it leaves the
+// list out: what says nothing would be a difference for other tools for ever.
+// Such an entry is remembered among a deployment's owned members by the path of
 // the whole entry, so that one which later commits give a meaning is taken back
-// instead of being laid at somebody else's door.
+// instead of being laid at somebody else's door; and so that it stays where
+// nothing has shown yet, in this run, which kind of platform it is.
 
 // judge decides on the open slots of both lists, each where it would stand,
 // against what everything else makes of the rules. One that changes nothing
@@ -88,14 +91,13 @@ func (m *managed) silent(wide entry, c claim) (s entry) {
 }
 
 // neutral are values that say nothing, for the ruleset-wide members of live: they stand in
-// for values that go. "enabled: true" always does, where all rules are on by default; the
-// others only on a platform that keeps what is left out.
+// for values that go, on a platform that keeps what is left out.
 func (m *managed) neutral(live entry, merges bool) (n entry) {
-	if live.Enabled != nil && m.allOn {
-		n.Enabled = &on
-	}
 	if !merges {
 		return n
+	}
+	if live.Enabled != nil && m.allOn {
+		n.Enabled = &on
 	}
 	if live.Enabled != nil && m.sameEffects(&edge.Overrides{Enabled: &off}, nil) {
 		n.Enabled = &off
@@ -126,7 +128,8 @@ func (e entry) without(o entry) entry {
 
 // standIn fills a list that would become empty with one entry that changes
 // nothing, where there is such an entry: empty lists are refused by the
-// platform, and a merging server keeps a list that is left out.
+// platform, and a merging server keeps a list that is left out. On any other
+// platform only what stands in already does.
 func (mg *merger) standIn(want *edge.Overrides, list string, slots []slot, with func(edge.Overrides, string, entry) edge.Overrides) {
 	for _, s := range slots {
 		for _, e := range mg.candidates(*want, list, s) {
@@ -140,11 +143,12 @@ func (mg *merger) standIn(want *edge.Overrides, list string, slots []slot, with 
 	}
 }
 
-// standIn are the members by which an entry that says nothing is remembered: "enabled: true"
-// by the whole entry, and any other by what it says, as if it were declared.
+// standIn are the members by which an entry that says nothing is remembered: the whole entry,
+// and what it says but for "enabled: true", as if it were declared.
 func (e entry) standIn(list, key string) (members []diff.Member) {
+	members = []diff.Member{entryMember(list, key, "")}
 	if e.enables() && e.Action == nil && e.ScoreThreshold == nil && e.SensitivityLevel == nil {
-		return []diff.Member{entryMember(list, key, "")}
+		return members
 	}
 	for _, member := range []string{"action", "enabled", "score_threshold", "sensitivity_level"} {
 		if e.get(member) != nil {
@@ -162,9 +166,11 @@ func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
 	all := []entry{s.live, {Enabled: &on}}
 	if len(s.live.Extra) > 0 || s.live.isEmpty() || s.on && s.live.disables() || s.live.enables() {
 		all = all[1:]
+	} else if !mg.merges && mg.before[entryMember(list, s.key, "")] {
+		return all[:1]
 	}
 	if !mg.merges {
-		return all
+		return nil
 	}
 	level := defaultSensitivity
 	if reached := mg.managed.reached(entryMember(list, s.key, "")); len(reached) > 0 {

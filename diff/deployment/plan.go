@@ -91,6 +91,12 @@ type planner struct {
 	managed map[rulesetKey]lookup
 
 	prunable map[edge.Scope][]diff.ID
+
+	// Of the zone at work: where skip rules were looked for, whether there may be one, and
+	// those that act on its deployments.
+	places    []looked
+	skipping  bool
+	bypassing []bypassed
 }
 
 // place is where in the declaration the planner is.
@@ -103,6 +109,8 @@ type place struct {
 }
 
 func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoint diff.Observed[edge.Ruleset]) {
+	p.look(account, zone, entryPoint.Value)
+	defer p.tellBypasses(account, zone)
 	for i, d := range zone.Deployments {
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
@@ -149,18 +157,22 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	m := pin.managed
 	id := diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}
+	before := p.in.Applied[id]
+	acting := p.bypasses(at, entryPoint, rule, m, before)
+	p.bypassing = append(p.bypassing, acting...)
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.Recall(id, inputs); known {
 		p.keep(at, s.Kept)
-		p.settle(at, id, rule, s.Owned)
+		p.settle(at, id, rule, p.withLooked(s.Owned, before, acting))
 		return
 	}
 	intent, ok := p.intentOf(at, m, found)
 	if !ok {
 		return
 	}
-	intent.decided = intent.decided.remembering(p.in.Applied[id], p.in.Reports)
-	w := p.wanted(intent, rule, p.in.Applied[id], pin)
+	intent.decided = intent.decided.remembering(before, p.in.Reports)
+	w := p.wanted(intent, rule, before, pin)
+	w.owned = p.withLooked(w.owned, before, acting)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)
 	fields := append(calledFields(rule, w.rule), compare(rule, w.rule, m)...)
@@ -181,12 +193,17 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explain(fields, pin.note(found, overridesOf(rule)))
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
+	p.update(at, id, entryPoint, rule, w, fields)
+}
+
+// update notes the change of an execute rule that is there.
+func (p *planner) update(at place, id diff.ID, entryPoint edge.Ruleset, rule edge.Rule, w wanted, fields []diff.Field) {
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.RuleOperation{
 			Do:     diff.ActionUpdate,
-			Target: diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
+			Target: diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
 			Body:   w.rule,
 		},
 	})
@@ -233,7 +250,7 @@ func (w wanted) explain(fields []diff.Field, version string) {
 		case f.Path == versionMember:
 			f.Note = version
 		case f.New != nil && list != "" && (slices.Contains(w.standIns, f.Path) || slices.Contains(w.standIns, entryMember(list, key, ""))):
-			f.Note = strings.TrimPrefix(f.Note+"; same as unset: a list cannot be empty", "; ")
+			f.Note = strings.TrimPrefix(f.Note+"; same as unset: the platform keeps a list that is left out", "; ")
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestMakeWritesTheWholeRule(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: difftest.Core, EntryPoint: difftest.EntryPoint, Version: "11", Rule: difftest.Rule, Owned: c.Do().Owned()}
-	if !reflect.DeepEqual(difftest.UpdateOf(c).Target, target) || len(c.Do().Owned()) != 9 {
+	if !reflect.DeepEqual(difftest.UpdateOf(c).Target, target) || len(c.Do().Owned()) != 11 {
 		t.Errorf("target is %+v", difftest.UpdateOf(c).Target)
 	}
 }
@@ -93,7 +93,6 @@ func TestMakeFields(t *testing.T) {
 			"a removal leads to the line that says so", difftest.Deployment(difftest.Remove),
 			difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R9","action":"log","x_a":{"b":"<"},"x_n":[1]}]}`)),
 			`[{"path":"overrides.rules[\"R9\"].action","old":"log","direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has"},` +
-				`{"path":"overrides.rules[\"R9\"].enabled","new":true,"direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has; same as unset: a list cannot be empty"},` +
 				`{"path":"overrides.rules[\"R9\"].x_a","old":{"b":"\u003c"},"direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has"},` +
 				`{"path":"overrides.rules[\"R9\"].x_n","old":[1],"direction":"neutral","origin":L11,"note":"a rule that the managed ruleset no longer has"}]`,
 		},
@@ -129,7 +128,7 @@ func TestMakeIgnoresOrderThatDoesNotMatter(t *testing.T) {
 	live := difftest.Execute(difftest.ParseOverrides(t, `{"categories":[{"category":"PL4","enabled":false},{"category":"PL3","enabled":false},{"category":"xss","action":"block"}],`+
 		`"rules":[{"id":"R8","score_threshold":25,"action":"log"},{"id":"R0","enabled":false}]}`))
 	plan := planOne(difftest.Deployment(difftest.Paranoia(2), difftest.Threshold(25, "log"), difftest.DisabledRule(0), difftest.Keep), live)
-	if !plan.IsEmpty() || len(plan.Settled) != 1 || len(plan.Settled[0].Owned) != 10 {
+	if !plan.IsEmpty() || len(plan.Settled) != 1 || len(plan.Settled[0].Owned) != 11 {
 		t.Errorf("got %+v", plan)
 	}
 }

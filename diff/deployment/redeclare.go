@@ -71,8 +71,8 @@ func (v *inverse) withoutKept(d desired.Deployment, o edge.Overrides) edge.Overr
 		return live
 	}
 	out := o
-	wide := strip(entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}, resolved.all, func(string) diff.Member { return wideEntry })
-	out.Action, out.Enabled, out.SensitivityLevel = wide.Action, wide.Enabled, wide.SensitivityLevel
+	wide := strip(wideOf(&o), resolved.all, func(string) diff.Member { return wideEntry })
+	out.Action, out.Enabled, out.SensitivityLevel, out.Extra = wide.Action, wide.Enabled, wide.SensitivityLevel, wide.Extra
 	out.Categories, out.Rules = nil, nil
 	for _, s := range categorySlots(&o) {
 		live := strip(s.live, resolved.tags[s.key], func(member string) diff.Member { return categoryMember(s.key, member) })

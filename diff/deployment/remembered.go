@@ -61,6 +61,19 @@ func lastName(members []diff.Member, member diff.Member, rule edge.RuleID) strin
 	return ""
 }
 
+// lastOfAny is lastName of whichever rule it was.
+func lastOfAny(members []diff.Member, member diff.Member) string {
+	for _, m := range slices.Backward(members) {
+		of, text, both := strings.Cut(string(m), " = ")
+		if both && strings.HasPrefix(of, string(member)+" of ") {
+			if name, err := strconv.Unquote(text); err == nil {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
 // ofNamed begins the member that remembers which rule a description named.
 func ofNamed(description string) string { return ofRule + strconv.Quote(description) + " = " }
 

@@ -108,7 +108,7 @@ func restored(live edge.Rule, members []diff.Restored, m *managed) (want edge.Ru
 		o = &edge.Overrides{}
 	}
 	e := editor{
-		wide:       entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel, Extra: o.Extra},
+		wide:       wideOf(o),
 		categories: categorySlots(o), rules: ruleSlots(o),
 	}
 	for _, member := range members {
@@ -130,7 +130,7 @@ func restored(live edge.Rule, members []diff.Restored, m *managed) (want edge.Ru
 	settleSlots(e.rules)
 	assemble(&overrides, e.categories, e.rules)
 	overrides.Categories = inListedOrder(overrides.Categories, e.order)
-	mg := merger{managed: m}
+	mg := merger{managed: m, merges: true} // a plan of what was before is not made again where the platform does merge
 	if len(o.Categories) > 0 && len(overrides.Categories) == 0 {
 		mg.standIn(&overrides, "categories", e.categories, withCategory)
 	}
@@ -266,7 +266,7 @@ func valueAt(rule edge.Rule, path diff.Member) any {
 		return tagOrder(o)
 	}
 	list, key, member := path.Override()
-	e := entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel, Extra: o.Extra}
+	e := wideOf(o)
 	switch list {
 	case "categories":
 		e = entryIn(categorySlots(o), key)

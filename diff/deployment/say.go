@@ -10,7 +10,7 @@ import (
 // This file writes declarations of overrides, and notes what a declaration cannot say.
 
 func (v *inverse) sayAll(o edge.Overrides) (desired.Override, entry) {
-	live := entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}
+	live := wideOf(&o)
 	if v.documented {
 		return desired.Override{}, live
 	}
@@ -40,7 +40,7 @@ func (v *inverse) sayTags(d *desired.Deployment, left *unsaid, slots []slot, f f
 		}
 		said, rest := say(s.live, !v.documented, !v.documented)
 		v.sayTag(d, s.key, said, f)
-		if keeps(said, rest) {
+		if !rest.isEmpty() {
 			s.live = rest
 			left.categories = append(left.categories, s)
 		}
@@ -102,7 +102,7 @@ func (v *inverse) sayRules(d *desired.Deployment, left *unsaid, slots []slot, f 
 		}
 		said, more := say(live, true, !v.documented)
 		rest.Action, rest.SensitivityLevel, rest.Extra = more.Action, more.SensitivityLevel, more.Extra
-		if keeps(said, rest) {
+		if !rest.isEmpty() {
 			s.live = rest
 			left.rules = append(left.rules, s)
 		}
@@ -128,15 +128,6 @@ func (v *inverse) sayRule(d *desired.Deployment, id edge.RuleID, said desired.Ov
 // onlyOff reports whether an override says nothing but that something is disabled.
 func onlyOff(o desired.Override) bool {
 	return o.Enabled != nil && !o.Enabled.Value && o.Action == nil && o.Sensitivity == nil && o.Score == nil
-}
-
-// keeps reports whether what could not be said of an entry must be kept by name: members
-// that are unknown stay with an entry that says anything else.
-func keeps(said desired.Override, rest entry) bool {
-	if !said.IsZero() {
-		rest.Extra = nil
-	}
-	return !rest.isEmpty()
 }
 
 var (

@@ -211,8 +211,9 @@ func GenOverrides(t *rapid.T) *edge.Overrides {
 	if rapid.IntRange(0, 5).Draw(t, "wide") == 0 {
 		o.Enabled, o.Action = maybeBool.Draw(t, "wide enabled"), maybeAction.Draw(t, "wide action")
 		o.SensitivityLevel = maybeLevel.Draw(t, "wide sensitivity")
+		o.Extra = genExtra(t)
 	}
-	if o.Action == nil && o.Enabled == nil && o.SensitivityLevel == nil && len(o.Categories) == 0 && len(o.Rules) == 0 {
+	if o.Action == nil && o.Enabled == nil && o.SensitivityLevel == nil && len(o.Categories) == 0 && len(o.Rules) == 0 && o.Extra == nil {
 		return nil
 	}
 	return &o
@@ -226,14 +227,22 @@ var (
 	})
 )
 
+// genExtra draws the members of an entry that are not known here.
+func genExtra(t *rapid.T) map[string]json.RawMessage {
+	if rapid.IntRange(0, 3).Draw(t, "extra") > 0 {
+		return nil
+	}
+	return map[string]json.RawMessage{"x_future": json.RawMessage(`{"a":1}`)}
+}
+
 func genCategories(t *rapid.T) (list []edge.CategoryOverride) {
 	tags := []string{"paranoia-level-1", "paranoia-level-2", "paranoia-level-3", "paranoia-level-4", "sqli", "xss", "gone"}
 	for _, tag := range rapid.SliceOfN(rapid.SampledFrom(tags), 0, 5).Draw(t, "live tags") {
 		c := edge.CategoryOverride{
 			Category: tag, Enabled: maybeBool.Draw(t, "tag enabled"), Action: maybeAction.Draw(t, "tag action"),
-			SensitivityLevel: maybeLevel.Draw(t, "tag sensitivity"),
+			SensitivityLevel: maybeLevel.Draw(t, "tag sensitivity"), Extra: genExtra(t),
 		}
-		if c.Enabled != nil || c.Action != nil || c.SensitivityLevel != nil {
+		if c.Enabled != nil || c.Action != nil || c.SensitivityLevel != nil || c.Extra != nil {
 			list = append(list, c)
 		}
 	}
@@ -244,13 +253,10 @@ func genRules(t *rapid.T) (list []edge.RuleOverride) {
 	for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, 10), 0, 4, rapid.ID).Draw(t, "live rules") {
 		r := edge.RuleOverride{
 			ID: RuleID(i), Enabled: maybeBool.Draw(t, "rule enabled"), Action: maybeAction.Draw(t, "rule action"),
-			SensitivityLevel: maybeLevel.Draw(t, "rule sensitivity"),
+			SensitivityLevel: maybeLevel.Draw(t, "rule sensitivity"), Extra: genExtra(t),
 		}
 		if i == 8 {
 			r.ScoreThreshold = rapid.Ptr(rapid.IntRange(1, 99), true).Draw(t, "live score")
-		}
-		if rapid.IntRange(0, 3).Draw(t, "extra") == 0 {
-			r.Extra = map[string]json.RawMessage{"x_future": json.RawMessage(`{"a":1}`)}
 		}
 		if r.Enabled != nil || r.Action != nil || r.ScoreThreshold != nil || r.SensitivityLevel != nil || r.Extra != nil {
 			list = append(list, r)

@@ -10,6 +10,9 @@ import (
 // is live.
 type Declarer = deployment.Declarer
 
+// Deployed is [deployment.Deployed]: a live execute rule with all that may keep requests from it.
+type Deployed = deployment.Deployed
+
 // NewDeclarer is [deployment.NewDeclarer].
 func NewDeclarer(managed edge.Ruleset, documented bool) *Declarer {
 	return deployment.NewDeclarer(managed, documented)

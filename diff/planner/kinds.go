@@ -7,13 +7,14 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/exception"
 	"github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // Kinds is the table of all that Seawall keeps as git says, in the order in which it is planned.
 // To add one is to write a package that implements [diff.Kind], and to list it here.
-var Kinds = []diff.Kind{deployment.Kind{}, Secrets}
+var Kinds = []diff.Kind{deployment.Kind{}, exception.Kind{}, Secrets}
 
 // Secrets is the kind of the driver of secrets.
 var Secrets diff.Secrets = token.Kind{}
@@ -44,4 +45,10 @@ func kindOf(id diff.ID) diff.Kind {
 		}
 	}
 	return nil
+}
+
+// PutsBack reports whether what was removed of the kind of an id can be put back.
+func PutsBack(id diff.ID) bool {
+	_, is := kindOf(id).(diff.Returner)
+	return is
 }

@@ -21,6 +21,7 @@ func Make(in Input) diff.Plan {
 		p.Changes, p.Problems = append(p.Changes, part.Changes...), append(p.Problems, part.Problems...)
 		p.Settled, p.Kept, p.Meanwhile = append(p.Settled, part.Settled...), append(p.Kept, part.Kept...), append(p.Meanwhile, part.Meanwhile...)
 		p.Bypasses = append(p.Bypasses, part.Bypasses...)
+		in.Bypasses = p.Bypasses
 		p.Findings, p.Expiries = append(p.Findings, part.Findings...), append(p.Expiries, part.Expiries...)
 	}
 	p.Summary.Zones, p.Summary.Tokens = read(in), len(in.State.Tokens)

@@ -29,11 +29,13 @@ func planWith(text string) diff.Plan {
 			},
 			{Token: text, Operation: diff.Creation{Sink: &desired.Sink{Name: text, Key: text}}, Rights: []diff.Right{{Direction: diff.Weakens, Text: "gains " + text}}},
 		},
-		Problems: []diff.Problem{{Account: text, Zone: text, State: diff.Blocked, Reason: "reason " + text, Hint: "hint " + text, Origin: origin, Unmanaged: []diff.Leftover{{Path: diff.Member("x" + text), Value: text, Was: text}}}},
-		Kept:     []diff.Kept{{Account: text, Zone: text, Deployment: text, Members: []diff.Leftover{{Path: diff.Member("y" + text), Value: text}}}},
-		Holds:    []diff.Hold{{Zone: "zone " + text, Reason: text}},
-		Leaving:  []diff.Leaving{{Account: text, Zone: text, Left: []diff.Left{{Setting: text, Labels: map[string]string{text: text}}}, Digest: "d"}},
-		Findings: []diff.Finding{{Token: "token " + text, Kind: diff.FindingKinds()[0], Text: "never expires", Hint: "hint " + text, Origin: origin}},
+		Problems:    []diff.Problem{{Account: text, Zone: text, State: diff.Blocked, Reason: "reason " + text, Hint: "hint " + text, Origin: origin, Unmanaged: []diff.Leftover{{Path: diff.Member("x" + text), Value: text, Was: text}}}},
+		Kept:        []diff.Kept{{Account: text, Zone: text, Deployment: text, Members: []diff.Leftover{{Path: diff.Member("y" + text), Value: text}}}},
+		Bypasses:    []diff.Bypass{hostileBypass(text)},
+		NotLookedAt: []diff.NotLookedAt{{Account: text, Level: edge.LevelAccount, Phase: edge.Phase(text), Zones: 1, Reason: text}},
+		Holds:       []diff.Hold{{Zone: "zone " + text, Reason: text}},
+		Leaving:     []diff.Leaving{{Account: text, Zone: text, Left: []diff.Left{{Setting: text, Labels: map[string]string{text: text}}}, Digest: "d"}},
+		Findings:    []diff.Finding{{Token: "token " + text, Kind: diff.FindingKinds()[0], Text: "never expires", Hint: "hint " + text, Origin: origin}},
 	}
 }
 

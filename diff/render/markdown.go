@@ -46,6 +46,7 @@ func markdown(w io.Writer, p diff.Plan, b page) (cut []int, err error) {
 	cut = markdownChanges(&b, p)
 	markdownProblems(&b.Buffer, p)
 	markdownKept(&b.Buffer, p)
+	markdownBypasses(&b.Buffer, p)
 	reverts, holds := diff.PutBacks(p.Holds)
 	for _, r := range reverts {
 		fmt.Fprintf(&b, "\n↩️ %s\n", Name(r.String()))

@@ -19,8 +19,8 @@ import (
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
-// the way next, then what is kept and what is unwise about tokens, counts last. Colour is for
-// terminals only.
+// the way next, then what is kept, which skip rules act and what is unwise about
+// tokens, counts last. Colour is for terminals only.
 func Text(w io.Writer, p diff.Plan, colour bool) error {
 	t := textWriter{colour: colour}
 	t.renames(p.Renames)
@@ -35,6 +35,7 @@ func Text(w io.Writer, p diff.Plan, colour bool) error {
 	for _, k := range keptAlike(p.Kept) {
 		fmt.Fprintf(&t, "= %s  kept: %s\n\n", k.names(func(what string) string { return t.paint(bold, visible.Name(what)) }), k.members(leftoverText))
 	}
+	t.bypasses(p)
 	for _, l := range p.Leaving {
 		t.leaving(l)
 	}
@@ -240,6 +241,9 @@ func (t *textWriter) summary(p diff.Plan) {
 	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
+	}
+	if text := diff.NotLooked(p.NotLookedAt); text != "" {
+		fmt.Fprintf(t, "%s %s\n", t.paint(yellow, "note:"), text)
 	}
 }
 

@@ -18,6 +18,9 @@ const maxKnown = 20_000
 // decoding only: the question is asked all the same.
 //
 // What is handed out again is the same value: no one may write to it.
+//
+// Rulesets of earlier phases are not remembered. They are looked at about once a day, and may
+// have hundreds of rules of which none matters here.
 type known struct {
 	mu      sync.Mutex
 	answers map[string]knownAnswer // by path
@@ -61,6 +64,8 @@ func (c *Client) decodeRuleset(get call, r wire.Response) (edge.Ruleset, error) 
 	if err := get.checkRuleset(found); err != nil {
 		return edge.Ruleset{}, err
 	}
-	c.known.keep(get.path, knownAnswer{r.Status, sum, found})
+	if found.Phase != edge.PhaseFirewallCustom && found.Phase != edge.PhaseRateLimit {
+		c.known.keep(get.path, knownAnswer{r.Status, sum, found})
+	}
 	return found, nil
 }

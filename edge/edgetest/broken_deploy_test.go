@@ -15,6 +15,7 @@ var brokenDeployments = map[string]mistake{
 	"a dry run writes":                       {foundBy: "a dry run writes nothing", platform: func(p *mem.Platform) both { return wet{p} }},
 	"a version is the latest one":            {foundBy: "versions of the past are readable", platform: func(p *mem.Platform) both { return forgetful{p} }},
 	"a name is not looked at":                {foundBy: "zones are found by name", platform: func(p *mem.Platform) both { return blind{p} }},
+	"a place is not looked at":               {foundBy: "a rule is added where it is said", platform: func(p *mem.Platform) both { return appender{p} }},
 	"a deletion takes all rules":             {foundBy: "a rule is deleted and the others stay", platform: func(p *mem.Platform) both { return thorough{p} }},
 	"a caller is not asked before a request": {foundBy: "a deployment that is held back is not sent", platform: func(p *mem.Platform) both { return hasty{p} }},
 }
@@ -63,4 +64,10 @@ type hasty struct{ *mem.Platform }
 
 func (h hasty) Send(_ context.Context, w edge.Write) (*edge.Ruleset, error) {
 	return h.Platform.Send(context.Background(), w)
+}
+
+type appender struct{ *mem.Platform }
+
+func (a appender) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
+	return a.Platform.Send(ctx, w.At(nil))
 }

@@ -102,6 +102,8 @@ var cases = []struct {
 	{"a bare zone gets an entry point", beyond(bareZoneGetsEntryPoint)},
 	{"an entry point is not overwritten", beyond(entryPointIsNotOverwritten)},
 	{"a rule is added and the others stay", beyond(ruleIsAdded)},
+	{"a rule is added where it is said", beyond(ruleIsAddedAt)},
+	{"a skip rule is read as it was added", beyond(skipRuleIsRead)},
 	{"a rule is deleted and the others stay", beyond(ruleIsDeleted)},
 	{"the last rule leaves an entry point", beyond(lastRuleLeavesEntryPoint)},
 	{"a rule that is not one is not added", beyond(invalidRules)},

@@ -9,48 +9,101 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// SetEntryPoint makes ruleset the zone's entry point behind the back of every
-// client, as a person in a dashboard does. The version grows by 1 from the live
-// entry point's, or is 1 where there was none; a rule's version grows where the
-// rule differs. What only the platform writes is filled in: an id where it is
-// missing (the live entry point's is kept), kind, phase and last_updated.
+// SetEntryPoint makes ruleset the entry point of its phase, which is that of managed
+// rulesets unless it says another, behind the back of every client, as a person in a dashboard
+// does. The version grows by 1 from the live entry point's, or is 1 where there was none; a
+// rule's version grows where the rule differs. What only the platform writes is filled in: an id
+// where it is missing (the live entry point's is kept), kind, phase and last_updated.
 //
-// It returns an error for an unknown zone ([edge.ErrNotFound]) and for ids that
+// It returns an error for an unknown zone or account ([edge.ErrNotFound]) and for ids that
 // are not valid.
-func (p *Platform) SetEntryPoint(zone edge.Scope, ruleset edge.Ruleset) error {
+func (p *Platform) SetEntryPoint(scope edge.Scope, ruleset edge.Ruleset) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	z := p.zone(edge.ZoneID(zone.ID))
-	if z == nil {
-		return notFound("PUT "+edge.EntryPointPath(zone, edge.PhaseFirewallManaged), "zone", zone.ID)
-	}
+	h := p.holder(scope)
 	ruleset = clone(ruleset)
+	fill(&ruleset.Phase, edge.PhaseFirewallManaged)
+	if h.account == nil {
+		return notFound("PUT "+edge.EntryPointPath(scope, ruleset.Phase), string(scope.Level), scope.ID)
+	}
+	live := h.entryPoint(ruleset.Phase)
 	if ruleset.ID == "" {
-		ruleset.ID = derivedID[edge.RulesetID](zone.ID, "entrypoint")
-		if z.EntryPoint != nil {
-			ruleset.ID = z.EntryPoint.ID
+		ruleset.ID = entryPointID(edge.Place{Scope: scope, Phase: ruleset.Phase})
+		if live != nil {
+			ruleset.ID = live.ID
 		}
 	}
-	ruleset.Kind, ruleset.Phase = edge.KindZone, edge.PhaseFirewallManaged
-	if err := p.succeed(z.EntryPoint, &ruleset); err != nil {
-		return fmt.Errorf("setting the entry point of zone %s: %w", zone, err)
+	ruleset.Kind = h.EntryKind()
+	if err := p.succeed(live, &ruleset); err != nil {
+		return fmt.Errorf("setting the entry point of %s %s: %w", scope.Level, scope, err)
 	}
-	if z.EntryPoint != nil {
-		p.remember(*z.EntryPoint)
+	if live == nil {
+		h.put(ruleset)
+		return nil
 	}
-	z.EntryPoint = &ruleset
+	p.remember(*live)
+	*live = ruleset
 	return nil
 }
 
-// StoredEntryPoint returns the entry point that a zone has, whoever may read it; nil for none.
+// entryPointID is the id of an entry point that nobody gave one.
+func entryPointID(at edge.Place) edge.RulesetID {
+	if at.Phase == edge.PhaseFirewallManaged {
+		return derivedID[edge.RulesetID](at.Scope.ID, "entrypoint")
+	}
+	return derivedID[edge.RulesetID](at.Scope.ID, "entrypoint", string(at.Phase))
+}
+
+// PutFirst puts a rule before all others of an entry point, as [Platform.SetEntryPoint] does,
+// and makes the entry point where there is none. It returns the rule's id.
+func (p *Platform) PutFirst(at edge.Place, rule edge.Rule) (edge.RuleID, error) {
+	entry := edge.Ruleset{ID: entryPointID(at), Name: "default", Phase: at.Phase}
+	if live := p.Stored(at); live != nil {
+		entry = *live
+	}
+	if rule.ID == "" {
+		rule.ID = derivedID[edge.RuleID](string(entry.ID), entry.Version, "put first")
+	}
+	fill(&rule.Ref, string(rule.ID))
+	entry.Rules = slices.Insert(entry.Rules, 0, rule)
+	return rule.ID, p.SetEntryPoint(at.Scope, entry)
+}
+
+// SkipRule is a skip rule as the service has them, but for its id and ref.
+func SkipRule(expression string, skips edge.Skip) edge.Rule {
+	parameters := edge.ActionParameters{Extra: map[string]json.RawMessage{}}
+	if skips.Current {
+		parameters.Extra["ruleset"] = json.RawMessage(`"current"`)
+	}
+	for name, value := range map[string]any{"rulesets": skips.Rulesets, "rules": skips.Rules, "phases": skips.Phases} {
+		if data := mustEncode(value); string(data) != "null" {
+			parameters.Extra[name] = data
+		}
+	}
+	return edge.Rule{
+		Action: edge.ActionSkip, ActionParameters: &parameters, Expression: expression, Description: new(""), Enabled: new(true),
+		Extra: map[string]json.RawMessage{"logging": json.RawMessage(`{"enabled":true}`)},
+	}
+}
+
+// StoredEntryPoint is the entry point for managed rulesets that a zone has, as [Platform.Stored].
 func (p *Platform) StoredEntryPoint(zone edge.Scope) *edge.Ruleset {
+	return p.Stored(edge.Place{Scope: zone, Phase: edge.PhaseFirewallManaged})
+}
+
+// Stored returns the entry point of a place, whoever may read it; nil for none.
+func (p *Platform) Stored(at edge.Place) *edge.Ruleset {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	z := p.zone(edge.ZoneID(zone.ID))
-	if z == nil || z.EntryPoint == nil {
+	h := p.holder(at.Scope)
+	if h.account == nil {
 		return nil
 	}
-	ruleset := clone(*z.EntryPoint)
+	live := h.entryPoint(at.Phase)
+	if live == nil {
+		return nil
+	}
+	ruleset := clone(*live)
 	return &ruleset
 }
 

@@ -11,10 +11,11 @@ import (
 // HTTP. Statuses and codes are those seen on the service; the reference leaves
 // them open ("Errors", 5 and 6).
 
-// Codes of refusals. The reference has none; those of edge and the first here
-// have been seen on the service.
+// Codes of refusals. The reference has none; those of edge and the first two
+// here have been seen on the service.
 const (
 	codePolicyID         = 1001  // a policy was sent with an id on creation
+	codeLogging          = 20018 // logging of a rule that does not skip
 	codeExpression       = 20127 // the expression does not parse
 	codeSecondDeployment = 20238 // two rules of a zone execute one ruleset
 )

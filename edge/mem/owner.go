@@ -34,19 +34,26 @@ func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
 	if err := r.p.enter(ctx, call, false); err != nil {
 		return holder{}, err
 	}
-	h := holder{Scope: r.scope}
-	if id, ok := r.scope.Account(); ok {
-		h.account = r.p.account(id)
-	} else if id, ok := r.scope.Zone(); ok {
-		if h.zone = r.p.zone(id); h.zone != nil {
-			h.account = r.p.account(h.zone.AccountID)
-		}
-	}
-	if h.account == nil && h.zone == nil {
+	h := r.p.holder(r.scope)
+	if h.account == nil {
 		r.p.mu.Unlock()
 		return h, notFound(call, string(r.scope.Level), r.scope.ID)
 	}
 	return h, nil
+}
+
+// holder is the owner that a scope names, without an account where there is none. The caller
+// holds the lock.
+func (p *Platform) holder(scope edge.Scope) holder {
+	h := holder{Scope: scope}
+	if id, ok := scope.Account(); ok {
+		h.account = p.account(id)
+	} else if id, ok := scope.Zone(); ok {
+		if h.zone = p.zone(id); h.zone != nil {
+			h.account = p.account(h.zone.AccountID)
+		}
+	}
+	return h
 }
 
 // openRuleset begins a call on a ruleset that can be read there or, for a write, that is the
@@ -213,6 +220,7 @@ func (r Rulesets) UpdateRule(ctx context.Context, id edge.RulesetID, rule edge.R
 				return invalid(call, details)
 			}
 			next.ID, next.Version, next.LastUpdated = live.ID, nextVersion(live.Version), w.now
+			w.p.checks.complete(&next)
 			w.next.Rules[i] = next
 		}
 		return at.move(call, w.next, i)

@@ -9,13 +9,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// position is where a rule is to be placed (known beyond the reference); nil is
-// where it is.
-type position struct {
-	Before *edge.RuleID `json:"before"`
-	After  *edge.RuleID `json:"after"`
-	Index  *int         `json:"index"` // counted from 1
-}
+// position is where a rule is to be placed; nil is where it is.
+type position edge.Position
 
 // position takes the position out of a body, where the platform knows of such.
 // The body is nil where it has nothing else.

@@ -75,8 +75,8 @@ func (h holder) checkNew(members map[string]any) []edge.ErrorDetail {
 	return problems
 }
 
-// Replace makes the body the definition of a ruleset: its description where the
-// body has one, and all of its rules.
+// Replace makes the body the definition of a ruleset: its description, and all of its rules.
+// What the body leaves out of both stays.
 func (r Rulesets) Replace(ctx context.Context, id edge.RulesetID, body []byte) (*edge.Ruleset, error) {
 	call := "PUT " + edge.RulesetPath(r.scope, id)
 	return r.change(ctx, call, id, func(w write) error { return w.replace(call, body) })
@@ -119,7 +119,10 @@ func (w write) replace(call string, body []byte) error {
 			details = append(details, problem(0, "/"+name, "the %s of a ruleset cannot be changed", name))
 		}
 	}
-	if details = append(details, w.replaceRules(members["rules"])...); len(details) > 0 {
+	if members["rules"] != nil {
+		details = append(details, w.replaceRules(members["rules"])...)
+	}
+	if len(details) > 0 {
 		return invalid(call, details)
 	}
 	if name, ok := members["name"].(string); ok {
@@ -194,6 +197,7 @@ func (w write) added(members map[string]any, salt string) (edge.Rule, []edge.Err
 	if rule.Enabled == nil {
 		rule.Enabled = new(true)
 	}
+	w.p.checks.complete(&rule)
 	return rule, nil
 }
 

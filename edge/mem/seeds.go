@@ -131,7 +131,7 @@ func deployedZone(scope edge.Scope, name string, change func(*edge.Rule)) SeedZo
 		change(&rule)
 	}
 	return SeedZone{ID: edge.ZoneID(scope.ID), AccountID: Account, Name: name, EntryPoint: &edge.Ruleset{
-		ID: derivedID[edge.RulesetID](scope.ID, "entrypoint"), Name: "default", Kind: edge.KindZone, Version: "1",
+		ID: entryPointID(edge.Place{Scope: scope, Phase: edge.PhaseFirewallManaged}), Name: "default", Kind: edge.KindZone, Version: "1",
 		LastUpdated: seededAt, Phase: edge.PhaseFirewallManaged, Rules: []edge.Rule{rule},
 	}}
 }

@@ -56,12 +56,14 @@ func only(names ...string) map[string]memberType { return union(map[string]membe
 var vendorActions = map[string]map[string]memberType{
 	"execute": only("id", "version", "overrides", "matched_data"),
 	"block":   only("response"),
-	"skip":    only("phase", "phases", "products", "rules", "ruleset", "rulesets"),
 	"log":     only(), "challenge": only(), "js_challenge": only(), "managed_challenge": only(),
 	"ddos_dynamic": only(), "force_connection_close": only(),
 	"compress_response": nil, "log_custom_field": nil, "redirect": nil, "rewrite": nil, "route": nil, "score": nil,
-	"serve_error": nil, "set_cache_control": nil, "set_cache_settings": nil, "set_cache_tags": nil, "set_config": nil,
+	"skip": nil, "serve_error": nil, "set_cache_control": nil, "set_cache_settings": nil, "set_cache_tags": nil, "set_config": nil,
 }
+
+// customActions are those of the phase of custom rules, and of the rulesets that it executes.
+var customActions = []string{"block", "challenge", "execute", "js_challenge", "log", "managed_challenge", "skip"}
 
 // overrideActions are those that an override may set (reference, "Rule").
 var overrideActions = []string{"block", "managed_challenge", "js_challenge", "log", "challenge"}
@@ -83,7 +85,7 @@ func (c checks) entryRule(members map[string]any, h holder) []edge.ErrorDetail {
 		return string(r.ID) == executed && r.Kind == edge.KindManaged && r.Phase == edge.PhaseFirewallManaged
 	}
 	switch {
-	case action == "", action == "skip" && c.p.profile == Extended:
+	case action == "", action == string(edge.ActionSkip) && c.p.extended:
 	case action != string(edge.ActionExecute):
 		return []edge.ErrorDetail{problem(0, "/action", "the action %q is not allowed in the phase %s: it must be execute", action, edge.PhaseFirewallManaged)}
 	case executed != "" && !slices.ContainsFunc(h.account.Rulesets, managed):
@@ -98,8 +100,15 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 	parameters, _ := members["action_parameters"].(map[string]any)
 	overrides, _ := parameters["overrides"].(map[string]any)
 	var problems []edge.ErrorDetail
+	action := textMember(members, "action")
 	if !c.vendor() && of.Phase == edge.PhaseFirewallManaged && of.Kind != edge.KindCustom {
 		problems = c.entryRule(members, h)
+	}
+	if c.p.extended && of.Phase == edge.PhaseFirewallCustom && action != "" && !slices.Contains(customActions, action) {
+		problems = append(problems, problem(0, "/action", "the action %q is not allowed in the phase %s", action, of.Phase))
+	}
+	if c.p.extended && action == string(edge.ActionSkip) {
+		problems = append(problems, c.skip(parameters, of, h)...)
 	}
 	if c.p.profile != Extended {
 		problems = append(problems, checkActions(at+"/overrides", overrides)...)
@@ -108,7 +117,7 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 		return problems
 	}
 	problems = append(problems, c.members("", members, vendorRule)...)
-	action, _ := members["action"].(string)
+	problems = append(problems, c.logging(members)...)
 	takes, known := vendorActions[action]
 	switch {
 	case action != "" && !known:
@@ -125,7 +134,7 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 		}
 	}
 	if action == string(edge.ActionExecute) {
-		problems = append(problems, c.execution(parameters, overrides, h)...)
+		problems = append(problems, c.execution(parameters, overrides, of.Phase, h)...)
 	}
 	return problems
 }
@@ -143,18 +152,6 @@ func checkActions(at string, overrides map[string]any) []edge.ErrorDetail {
 	for _, list := range []string{"categories", "rules"} {
 		for i, element := range elements(overrides[list]) {
 			check(fmt.Sprintf("%s/%s/%d", at, list, i), element)
-		}
-	}
-	return problems
-}
-
-// enterpriseOnly holds execute rules of an account's entry point to zones with the
-// Enterprise plan, which the service takes only.
-func enterpriseOnly(next edge.Ruleset) (problems []edge.ErrorDetail) {
-	for i, rule := range next.Rules {
-		if next.Kind == edge.KindRoot && rule.Action == edge.ActionExecute && !strings.Contains(rule.Expression, `cf.zone.plan eq "ENT"`) {
-			problems = append(problems, problem(codeExpression, fmt.Sprintf("/rules/%d/expression", i),
-				`the expression must restrict the rule to Enterprise zones: … and cf.zone.plan eq "ENT"`))
 		}
 	}
 	return problems
@@ -181,9 +178,11 @@ func (c checks) overrides(at string, overrides map[string]any) []edge.ErrorDetai
 }
 
 // execution checks an execute rule against the ruleset that it executes.
-func (c checks) execution(parameters, overrides map[string]any, h holder) []edge.ErrorDetail {
+func (c checks) execution(parameters, overrides map[string]any, phase edge.Phase, h holder) []edge.ErrorDetail {
 	id := textMember(parameters, "id")
-	i := slices.IndexFunc(h.account.Rulesets, func(r edge.Ruleset) bool { return string(r.ID) == id && r.Kind != edge.KindRoot })
+	i := slices.IndexFunc(h.account.Rulesets, func(r edge.Ruleset) bool {
+		return string(r.ID) == id && r.Kind != edge.KindRoot && r.Phase == phase
+	})
 	if i < 0 {
 		if id == "" {
 			return nil // checkRequired reports it
@@ -228,10 +227,13 @@ const PlanFree = "free"
 
 // ruleset checks a ruleset as it would be after a write.
 func (c checks) ruleset(next edge.Ruleset, h holder) []edge.ErrorDetail {
-	if !c.vendor() {
-		return nil
-	}
 	var problems []edge.ErrorDetail
+	if c.p.extended {
+		problems = refs(next)
+	}
+	if !c.vendor() {
+		return problems
+	}
 	if !slices.Contains(vendorPhases, string(next.Phase)) {
 		problems = append(problems, problem(0, "/phase", "unknown phase %q", next.Phase))
 	}

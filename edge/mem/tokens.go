@@ -220,6 +220,22 @@ func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.T
 	return token, spec, err == nil
 }
 
+// ConditionKey is how the key of a token's condition was spelt when it was sent; empty where
+// it has none.
+func (p *Platform) ConditionKey(id edge.TokenID) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, token := range p.state.Tokens {
+		var condition map[string]json.RawMessage
+		if token.ID == string(id) && json.Unmarshal(token.Condition, &condition) == nil {
+			for key := range condition { // there is one at most
+				return key
+			}
+		}
+	}
+	return ""
+}
+
 var pathParameter = lazyregexp.New(`\{[^}]*\}`)
 
 // Permission returns the permission group that an endpoint needs, "METHOD

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -173,24 +174,27 @@ func (s control) putClock(_ *http.Request, body []byte) (any, error) {
 	return nil, refuse(errors.New("the body is no time"), `send {"at": "2025-06-15T00:00:00Z"}, or {"at": "2025-06-15"}`)
 }
 
-// putEntryPoint plants drift; null takes the entry point away.
+// putEntryPoint plants drift; null takes the entry point away. The ruleset says of which phase
+// it is, if not of that of managed rulesets.
 func (s control) putEntryPoint(r *http.Request, body []byte) (any, error) {
-	zone := edge.ZoneID(r.PathValue("zone"))
+	zone := edge.ZoneScope(edge.ZoneID(r.PathValue("zone")))
 	const hint = "send a ruleset such as GET /__sim/state shows it under entrypoint, or null to take it away"
 	var ruleset *edge.Ruleset
 	if err := json.Unmarshal(body, &ruleset); err != nil {
 		return nil, refuse(errors.New(exactjson.Reason(err, "the body")), hint)
 	}
+	phase := edge.PhaseFirewallManaged
 	var err error
 	if ruleset == nil {
-		err = s.Platform.RemoveEntryPoint(edge.ZoneScope(zone))
+		err = s.Platform.RemoveEntryPoint(zone)
 	} else {
-		err = s.Platform.SetEntryPoint(edge.ZoneScope(zone), *ruleset)
+		phase = cmp.Or(ruleset.Phase, phase)
+		err = s.Platform.SetEntryPoint(zone, *ruleset)
 	}
 	if err != nil {
 		return nil, refuse(err, hint)
 	}
-	return s.Platform.StoredEntryPoint(edge.ZoneScope(zone)), nil
+	return s.Platform.Stored(edge.Place{Scope: zone, Phase: phase}), nil
 }
 
 // putRuleset publishes a ruleset of an account, as the vendor does weekly.

@@ -119,11 +119,11 @@ func remoteAddr(r *http.Request) netip.Addr {
 	return at.Addr()
 }
 
-// spelling is how answers are spelt. Both spellings of a condition's key are
-// read, so requests need none.
-func (s *Server) spelling() wire.Dialect {
+// spelling is how answers about a token are spelt. Both spellings of a condition's key are
+// read, so requests need none. The vendor answers the one that it was sent.
+func (s *Server) spelling(of edge.TokenID) wire.Dialect {
 	d := s.dialect
-	if s.faults.isSet(QuirkRequestIP) {
+	if s.faults.isSet(QuirkRequestIP) || s.config.Profile == mem.Vendor && s.Platform.ConditionKey(of) == wire.ConditionNewer {
 		d.ConditionKey = wire.ConditionNewer
 	}
 	return d

@@ -30,14 +30,14 @@ func (s *Server) createToken(r request) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.spelling().EncodeCreated(created)
+	return s.spelling(created.ID).EncodeCreated(created)
 }
 
 func (s *Server) answerToken(token edge.Token, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.spelling().EncodeToken(token)
+	return s.spelling(token.ID).EncodeToken(token)
 }
 
 func (s *Server) userToken(r request) (json.RawMessage, error) {
@@ -58,8 +58,13 @@ func (s *Server) userTokens(r request) (any, *wire.Info, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := s.spelling().EncodeTokens(tokens)
-	return result, info, err
+	list := make([]json.RawMessage, len(tokens)) // an empty one is an array, too
+	for i, token := range tokens {
+		if list[i], err = s.answerToken(token, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, info, nil
 }
 
 // queryNumber reads a number between two others, which may be missing.

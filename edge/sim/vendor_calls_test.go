@@ -41,11 +41,15 @@ func TestVendorRulesetCalls(t *testing.T) {
 		if left := do("DELETE", one+"/rules/"+string(added.Rules[0].ID), ""); len(left.Rules) != 1 || left.Rules[0].Ref != "a" {
 			t.Errorf("%s: left %+v", base, left.Rules)
 		}
-		replaced := do("PUT", one, `{"description":"new","rules":[]}`)
-		if replaced.Description != "new" || len(replaced.Rules) != 0 || replaced.Version != "5" {
+		described := do("PUT", one, `{"description":"new"}`)
+		if described.Description != "new" || len(described.Rules) != 1 || described.Rules[0].Ref != "a" || described.Version != "5" {
+			t.Errorf("%s: described %+v", base, described)
+		}
+		replaced := do("PUT", one, `{"rules":[]}`)
+		if replaced.Description != "new" || len(replaced.Rules) != 0 || replaced.Version != "6" {
 			t.Errorf("%s: replaced %+v", base, replaced)
 		}
-		if versions := result[[]edge.Ruleset](t, as(t, r, admin, "GET", base+one+"/versions", "")); len(versions) != 5 {
+		if versions := result[[]edge.Ruleset](t, as(t, r, admin, "GET", base+one+"/versions", "")); len(versions) != 6 {
 			t.Errorf("%s: %d versions", base, len(versions))
 		}
 		if past := do("GET", one+"/versions/2", ""); len(past.Rules) != 2 {

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,4 +174,31 @@ func TestAccountTokensAreConcealed(t *testing.T) {
 	if transcript := control(t, r, "GET", "/transcript", ""); strings.Contains(transcript.body, "hunter2") || strings.Contains(transcript.body, "sim-token-") {
 		t.Errorf("the transcript has a secret: %s", transcript.body)
 	}
+}
+
+// The vendor answers the spelling that it was sent, each token with its own.
+func TestVendorAnswersTheKeyItWasSent(t *testing.T) {
+	r := startVendor(t)
+	with := func(key string) string {
+		return token(`,"condition":{"`+key+`":{"in":["::1/128"]}}`, policy("allow", mem.RulesGroup, "com.acme.api.account.zone.*"))
+	}
+	spelt := func(got reply, want ...string) {
+		t.Helper()
+		if got.status != 200 {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		for _, key := range []string{"request_ip", "request.ip"} {
+			if n := strings.Count(got.body, `"condition":{"`+key+`":{"in":["::1/128"]}}`); n > 0 != slices.Contains(want, key) || n > 1 {
+				t.Errorf("%s is %d times in %s, want %q", key, n, got.body, want)
+			}
+		}
+	}
+	spelt(as(t, r, r.TokensToken, "POST", edge.TokensPath(), with("request.ip")), "request.ip")
+	made := as(t, r, r.TokensToken, "POST", edge.TokensPath(), with("request_ip"))
+	spelt(made, "request_ip")
+	path := edge.TokenPath(result[edge.Token](t, made).ID)
+	spelt(as(t, r, r.TokensToken, "GET", path, ""), "request_ip")
+	spelt(as(t, r, r.TokensToken, "GET", edge.TokensPath(), ""), "request_ip", "request.ip")
+	spelt(as(t, r, r.TokensToken, "PUT", path, with("request.ip")), "request.ip")
+	spelt(as(t, r, r.TokensToken, "GET", path, ""), "request.ip")
 }

@@ -121,6 +121,9 @@ func (k toy) planRule(out *diff.Part, account desired.Account, zone desired.Zone
 	change.Origin = o.Origin
 	target := diff.Target{Kind: k.name, Ref: o.Key, Phase: k.phase, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Owned: []diff.Member{"expression"}}
 	body := edge.Rule{Ref: o.Key, Action: k.action, Expression: want.Expression}
+	if k.action == edge.ActionSkip {
+		body.ActionParameters = &edge.ActionParameters{Extra: map[string]json.RawMessage{"ruleset": json.RawMessage(`"current"`)}}
+	}
 	i := slices.IndexFunc(entryPoint.Value.Rules, func(r edge.Rule) bool { return r.Ref == o.Key })
 	switch {
 	case i < 0:

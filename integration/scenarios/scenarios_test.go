@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,10 +13,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -35,7 +40,10 @@ func TestScenarios(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			runFile(t, file)
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(start))
+				runFile(t, file)
+			})
 		})
 	}
 }
@@ -44,8 +52,7 @@ func TestScenarios(t *testing.T) {
 func runFile(t *testing.T, file string) {
 	archive, err := txtar.ParseFile(file)
 	must.Do(t, err)
-	profile, quirks := platformOf(string(archive.Comment))
-	s := newScene(t, profile, quirks)
+	s := newScene(t, string(archive.Comment))
 	for i := range archive.Files {
 		step := &archive.Files[i]
 		shown, ok := s.take(step.Name, step.Data)
@@ -64,15 +71,14 @@ func runFile(t *testing.T, file string) {
 	}
 }
 
-// platformOf reads the line "platform: PROFILE [QUIRK …]" of a scenario's comment.
-func platformOf(comment string) (profile string, quirks []string) {
+// words are those of the line "NAME: WORD …" of a scenario's comment.
+func words(comment, name string) []string {
 	for line := range strings.Lines(comment) {
-		if words, ok := strings.CutPrefix(strings.TrimSpace(line), "platform: "); ok {
-			all := strings.Fields(words)
-			return all[0], all[1:]
+		if words, ok := strings.CutPrefix(strings.TrimSpace(line), name+": "); ok {
+			return strings.Fields(words)
 		}
 	}
-	return mem.Vendor, nil
+	return nil
 }
 
 // take takes one step. shown is what a plan or an apply shows; ok is false for a step that
@@ -86,23 +92,38 @@ func (s *scene) take(name string, data []byte) (shown string, ok bool) {
 		s.changeRule(data)
 	case "entrypoint.json":
 		s.setEntryPoint(data)
+	case "first.json":
+		s.putFirst(data)
+	case "team.json":
+		s.setTeam(data)
 	case "core.json":
 		s.publish(data)
 	case "plan.txt":
 		return s.plan(), true
+	case "plan.json":
+		return s.planJSON(), true
 	case "apply.txt":
 		return s.apply(), true
+	case "status.txt":
+		return s.status(), true
 	default:
-		if !strings.HasSuffix(name, ".cue") {
+		switch {
+		case strings.HasSuffix(name, ".cue"):
+			s.commit(name, data)
+		case !s.plant(name, data):
 			s.t.Fatalf("unknown step %s", name)
 		}
-		s.commit(name, data)
 	}
 	return "", false
 }
 
 // plan shows what seawall plan does, and its exit code with --detailed-exitcode.
 func (s *scene) plan() string {
+	p := s.planned()
+	return text(s.t, p) + fmt.Sprintf("exit code %d\n", exitCode(p))
+}
+
+func (s *scene) planned() diff.Plan {
 	report := s.run(true).Plan(s.t.Context(), once.Order{})
 	if report.Err != nil {
 		s.t.Fatalf("planning: %v; %v", report.Err, report.Problems)
@@ -110,7 +131,26 @@ func (s *scene) plan() string {
 	for _, call := range s.writes() {
 		s.t.Errorf("a plan sent %s", call.Call())
 	}
-	return text(s.t, report.Plan) + fmt.Sprintf("exit code %d\n", exitCode(report.Plan))
+	return report.Plan
+}
+
+// planJSON is what seawall plan -o json says of skip rules, with what it counts.
+func (s *scene) planJSON() string {
+	var whole, b bytes.Buffer
+	must.Do(s.t, render.JSON(&whole, s.planned()))
+	var part struct {
+		Summary     map[string]int  `json:"summary"`
+		Problems    json.RawMessage `json:"problems"`
+		Bypasses    json.RawMessage `json:"bypasses,omitempty"`
+		NotLookedAt json.RawMessage `json:"not_looked_at,omitempty"`
+	}
+	must.Do(s.t, json.Unmarshal(whole.Bytes(), &part))
+	maps.DeleteFunc(part.Summary, func(_ string, n int) bool { return n == 0 })
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	must.Do(s.t, encoder.Encode(part))
+	return b.String()
 }
 
 // apply shows each request that changed something, with its body, then the results, then
@@ -121,13 +161,7 @@ func (s *scene) apply() string {
 		s.t.Fatalf("applying: %v; %v", report.Err, report.Problems)
 	}
 	var b strings.Builder
-	for _, call := range s.writes() {
-		fmt.Fprintf(&b, "%s  %d\n", call.Call(), call.Status)
-		if len(call.Body) > 0 {
-			b.WriteString(bodyText(s.t, call.Body))
-		}
-		b.WriteByte('\n')
-	}
+	b.WriteString(s.sent())
 	must.Do(s.t, report.TextOfResults(&b, false))
 	again := s.run(true).Plan(context.WithoutCancel(s.t.Context()), once.Order{})
 	fmt.Fprintf(&b, "then a plan says: %s\n", again.Plan.Summary)
@@ -135,6 +169,19 @@ func (s *scene) apply() string {
 		if c.Applies() && report.Converged() {
 			s.t.Errorf("%s converged, and a second plan changes %v", c.Name(), c.Fields)
 		}
+	}
+	return b.String()
+}
+
+// sent shows the requests since the last run began that changed something, each with its body.
+func (s *scene) sent() string {
+	var b strings.Builder
+	for _, call := range s.writes() {
+		fmt.Fprintf(&b, "%s  %d\n", call.Call(), call.Status)
+		if len(call.Body) > 0 {
+			b.WriteString(bodyText(s.t, call.Body))
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -49,49 +49,70 @@ type scene struct {
 	sim      *sim.Server
 	client   *client.Client
 	extended bool
+	looking  []edge.Phase // of zones, for skip rules
+	planted  int          // rules that got an id
 
 	files   fstest.MapFS
 	commits int
 	records reconcile.Forgetful
 }
 
+// start is when a scenario begins, by the clock of its bubble.
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func now() time.Time { return start }
+// interval is between two sweeps.
+const interval = 2 * time.Hour
 
 // newScene has the zone shop.example of the profile's seed, which runs the core ruleset
-// without overrides.
-func newScene(t *testing.T, profile string, quirks []string) *scene {
+// without overrides. A scenario's comment says what else it has.
+func newScene(t *testing.T, comment string) *scene {
 	t.Helper()
+	profile, quirks := mem.Vendor, []string(nil)
+	if platform := words(comment, "platform"); platform != nil {
+		profile, quirks = platform[0], platform[1:]
+	}
+	signIn := mem.RulesetsTokenName
+	if other := words(comment, "credential"); other != nil {
+		signIn = other[0]
+	}
 	s := &scene{t: t, extended: profile != mem.Documented, files: fstest.MapFS{"edge.cue": {Data: []byte(edgeCUE)}}}
+	switch phases := words(comment, "looks at"); {
+	case phases == nil:
+		s.looking = []edge.Phase{edge.PhaseFirewallCustom}
+	case phases[0] != "nothing":
+		for _, phase := range phases {
+			s.looking = append(s.looking, edge.Phase(phase))
+		}
+	}
 	var err error
 	s.sim, err = sim.New(sim.Config{
-		Profile: profile, Quirks: quirks, Now: now,
+		Profile: profile, Quirks: quirks, Now: time.Now,
 		ClientAddr: func(*http.Request) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) },
 	})
 	must.Do(s.t, err)
 	s.client, err = client.New(client.Config{
 		BaseURL: "http://127.0.0.1" + sim.DefaultBasePath, Transport: handled{s.sim.Handler()},
-		Token: func() (edge.Secret, error) { return s.credential(), nil },
+		Token: func() (edge.Secret, error) { return s.credential(signIn), nil },
 	})
 	must.Do(s.t, err)
 	return s
 }
 
-// credential is the seeded one for rulesets.
-func (s *scene) credential() edge.Secret {
+// credential is the seeded one of a name.
+func (s *scene) credential(name string) edge.Secret {
 	for _, token := range s.sim.Platform.Tokens() {
-		if token.Name == mem.RulesetsTokenName {
+		if token.Name == name {
 			return edge.NewSecret(token.Value)
 		}
 	}
 	return edge.Secret{}
 }
 
-// handled answers requests without a network.
+// handled answers requests without a network, and takes its time.
 type handled struct{ http.Handler }
 
 func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(10 * time.Millisecond)
 	w, served := httptest.NewRecorder(), r.Clone(r.Context())
 	if served.Body == nil {
 		served.Body = http.NoBody // as a server has it
@@ -120,22 +141,33 @@ func (s *scene) Compile(_ context.Context, commit string) (desired.State, []desi
 	return state, problems, nil
 }
 
-// run is what seawall plan and seawall apply make of a configuration with the profile and
-// no guards.
-func (s *scene) run(reads bool) *once.Run {
-	s.sim.ClearTranscript()
+// lane is the credential, with the budget that a configuration has unless it says another.
+func (s *scene) lane() reconcile.Lane {
 	lane := reconcile.Lane{Writer: s.client, Reader: edge.ReadOnly(s.client), Concurrency: 1, Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}}
 	if s.extended {
 		lane.DryRunner = edge.DryRunOnly(s.client)
 	}
+	return lane
+}
+
+// guards are none, but for what the profile does not offer.
+func (s *scene) guards() reconcile.Guards {
+	return reconcile.Guards{Documented: !s.extended, Looking: reconcile.Looking{Phases: s.looking, Every: 24 * time.Hour}}
+}
+
+// run is what seawall plan and seawall apply make of a configuration with the profile and
+// no guards.
+func (s *scene) run(reads bool) *once.Run {
+	s.sim.ClearTranscript()
+	lane := s.lane()
 	if reads {
 		lane.Writer = edge.NoWriter{}
 	}
 	lanes := reconcile.OneLane(lane)
 	return &once.Run{
-		Source: source.New(source.Config{Source: s, Compiler: s, Now: now}), Records: &s.records,
-		Guards: reconcile.Guards{Documented: !s.extended}, Lanes: lanes, DryRuns: zone.DryRuns{Lanes: lanes},
-		Interval: 2 * time.Hour, Requests: s.client.Requests, Now: now,
+		Source: source.New(source.Config{Source: s, Compiler: s, Now: time.Now}), Records: &s.records,
+		Guards: s.guards(), Lanes: lanes, DryRuns: zone.DryRuns{Lanes: lanes},
+		Interval: interval, Requests: s.client.Requests, Now: time.Now,
 	}
 }
 

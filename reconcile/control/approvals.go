@@ -266,14 +266,14 @@ func Overrides(ctx context.Context, log *slog.Logger, freezes []string, who, rea
 // SpentBy are the approvals of changes that were made. A result has the change as it was
 // sent, worked out from a newer read; what was agreed to is the one of the plan.
 func SpentBy(o Outcome) (spent []string) {
-	done := map[string]diff.Change{}
+	done := map[subject]diff.Change{}
 	for _, result := range o.Results {
 		if result.Outcome == reconcile.Converged {
-			done[result.Change.Name()] = result.Change
+			done[subjectOf(result.Change)] = result.Change
 		}
 	}
 	for _, change := range o.Plan.Changes {
-		if made, ok := done[change.Name()]; ok && change.Approved {
+		if made, ok := done[subjectOf(change)]; ok && change.Approved {
 			spent = append(spent, change.ApprovalDigest(), made.ApprovalDigest())
 		}
 	}

@@ -19,6 +19,8 @@ type Outcome struct {
 	Fingerprint string
 	Plan        diff.Plan // guarded
 	Results     []reconcile.Result
+	// Ahead are earlier phases of the zone and of its account, as they were seen last.
+	Ahead map[edge.Place]diff.Ahead
 }
 
 // Next says when a zone is to be read again, beside its turn in the sweep.
@@ -30,10 +32,12 @@ type Next struct {
 // Note takes in what became of a zone: what it waits for, how its wave goes on, and
 // which approvals are spent.
 func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
+	recalled := c.recallSkipRules(ctx, o.Scope)
 	c.mu.Lock()
 	next, drift := c.state.note(o), c.state.drift(o)
+	rules, seen := c.state.skipRules(o)
 	c.mu.Unlock()
-	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.spend(ctx, SpentBy(o)))
+	return next, errors.Join(recalled, c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.recordSkipRules(ctx, o.Scope, rules, seen), c.spend(ctx, SpentBy(o)))
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
@@ -106,15 +110,21 @@ func zoneOutcome(o Outcome) reconcile.ZoneOutcome {
 			note(reconcile.ZoneSkipped)
 		}
 	}
-	results := map[string]reconcile.Outcome{}
+	results := map[subject]reconcile.Outcome{}
 	for _, result := range o.Results {
-		results[result.Change.Name()] = result.Outcome
+		results[subjectOf(result.Change)] = result.Outcome
 	}
 	for _, change := range o.Plan.Changes {
-		note(ofChange(change, results[change.Name()]))
+		note(ofChange(change, results[subjectOf(change)]))
 	}
 	return worst
 }
+
+// subject is what a change of a zone or of a token is about. A zone may have several of one name:
+// those are told by their refs.
+type subject struct{ name, ref string }
+
+func subjectOf(c diff.Change) subject { return subject{c.Name(), c.ID().Ref} }
 
 func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 	if c.Refused != nil {

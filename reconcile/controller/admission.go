@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -16,6 +17,7 @@ type admission struct {
 	budget       diff.Budget
 	room         func(c edge.Class, keep int) int
 	sweep        *turns
+	looking      reconcile.Looking
 	shares       *shares
 	breaker      *breaker
 	waited       waited
@@ -72,12 +74,13 @@ func (a *admission) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 }
 
 // sweepNeeds is what the sweep takes of each window to hold its interval: a request for
-// each zone that waits for its turn, and not for anything else, and a quarter more for
-// what it heals.
+// each zone that waits for its turn, and not for anything else, those for the earlier phases
+// of such zones, and a quarter more for what it heals.
 func (a *admission) sweepNeeds(now time.Time) int {
 	turn := a.sweep.turn(now)
 	if turn <= 0 || a.budget.Per <= 0 {
 		return 0
 	}
-	return int(1.25*float64(a.turnsWaiting.Load())*float64(a.budget.Per)/float64(turn)) + requestsPerZone
+	each := 1.25 * (1 + float64(len(a.looking.Phases))*a.looking.PerSweep(turn))
+	return int(each*float64(a.turnsWaiting.Load())*float64(a.budget.Per)/float64(turn)) + requestsPerZone
 }

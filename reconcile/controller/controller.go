@@ -95,7 +95,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	if err := config.Names.Recall(ctx); err != nil {
 		return nil, err
 	}
-	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
+	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented, config.Guards.Looking), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
 	outcomes := newOutcomes(time.Now(), fleet)
 	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
@@ -110,10 +110,10 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 			return nil, err
 		}
 	}
-	lanes := newLanes(config.Lanes, sweep, seen, config.Outages)
+	lanes := newLanes(config.Lanes, config.Guards.Looking, sweep, seen, config.Outages)
 	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
 	reports := &reports{
-		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval,
+		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval, looking: config.Guards.Looking,
 		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
 	}
 	c := &Controller{
@@ -143,9 +143,9 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, &zoneWork{
-			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks,
+			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks, looking: config.Guards.Looking,
 			worker: &zone.Worker{
-				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names,
+				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names, Looks: seen.looks,
 				Gate: decisions, Now: time.Now,
 			},
 		})

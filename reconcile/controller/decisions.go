@@ -14,6 +14,10 @@ import (
 // answered.
 const mostText = 1000
 
+// mostHint bounds what a person is to declare so that a skip rule is accepted: an expression, which
+// the platform takes up to 4,096 characters long, must be whole.
+const mostHint = 6000
+
 // decide says what was decided in a look: nothing where the zone is as declared now.
 // differs says that something is known not to be.
 func decide(l *look) (decisions []inspect.Decision, differs bool) {
@@ -64,7 +68,7 @@ func ofProblem(p diff.Problem) inspect.Decision {
 	case diff.Undecided:
 		d.Outcome = inspect.Undecided
 	case diff.Bypassed:
-		d.Outcome = inspect.Bypassed
+		d.Outcome, d.Release = inspect.Bypassed, boundedTo(mostHint, p.Hint)
 	case diff.Refused:
 		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
 	default: // blocked
@@ -119,12 +123,14 @@ func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
 	return d
 }
 
-func bounded(text string) string {
+func bounded(text string) string { return boundedTo(mostText, text) }
+
+func boundedTo(most int, text string) string {
 	runes := []rune(text)
-	if len(runes) <= mostText {
+	if len(runes) <= most {
 		return text
 	}
-	return string(runes[:mostText]) + "…"
+	return string(runes[:most]) + "…"
 }
 
 // ofToken is the outcome of a token about which nothing can be planned: the word that a plan

@@ -252,10 +252,11 @@ type calls struct {
 
 // call is one call. Off are the tags that a write switches off.
 type call struct {
-	verb string // list, managed, read, write
-	who  string // the number of a zone, or the id of an account or a ruleset
-	off  string
-	at   time.Time
+	verb  string // list, managed, read, look (at an earlier phase), write
+	who   string // the number of a zone, or the id of an account or a ruleset
+	off   string
+	at    time.Time
+	class edge.Class
 }
 
 func (c call) String() string { return strings.TrimRight(c.verb+" "+c.who+" "+c.off, " ") }
@@ -270,7 +271,8 @@ func zoneName(id edge.Scope) string {
 
 // note puts a call on record, and makes it wait.
 func (p *calls) note(ctx context.Context, verb, who, off string) error {
-	c := call{verb, who, off, time.Now()}
+	class, _ := edge.ClassOf(ctx)
+	c := call{verb, who, off, time.Now(), class}
 	p.mu.Lock()
 	p.all = append(p.all, c)
 	hook := p.hook
@@ -320,7 +322,11 @@ func (p *calls) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID
 }
 
 func (p *calls) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if err := p.note(ctx, "read", zoneName(zone), ""); err != nil {
+	verb := "read"
+	if phase == edge.PhaseFirewallCustom {
+		verb = "look"
+	}
+	if err := p.note(ctx, verb, zoneName(zone), ""); err != nil {
 		return edge.Ruleset{}, err
 	}
 	return p.Platform.EntryPoint(ctx, zone, phase)
@@ -349,7 +355,7 @@ func (p *calls) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
-	return answer(call{verb, zoneName(w.Scope), tags, time.Now()}, send)
+	return answer(call{verb: verb, who: zoneName(w.Scope), off: tags, at: time.Now()}, send)
 }
 
 // only keeps the calls of a verb.

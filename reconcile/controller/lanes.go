@@ -52,7 +52,7 @@ type lanes struct {
 
 // newLanes makes a lane for each credential. What is known of zones is shared by all, and
 // what is known of the platform is not.
-func newLanes(of reconcile.Lanes, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
+func newLanes(of reconcile.Lanes, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
 	l := &lanes{of: of}
 	for i, one := range of.All {
 		if one.Room == nil {
@@ -63,7 +63,7 @@ func newLanes(of reconcile.Lanes, sweep *turns, seen *lastSeen, outages *outage.
 		}
 		one.Credential = cmp.Or(one.Credential, outage.CredentialZones)
 		lane := &lane{Lane: one, outages: outages, accounts: seen.accounts[i], admission: &admission{
-			budget: one.Budget, room: one.Room, sweep: sweep, shares: &shares{budget: one.Budget}, breaker: newBreaker(2 * one.AtOnce()),
+			budget: one.Budget, room: one.Room, sweep: sweep, looking: looking, shares: &shares{budget: one.Budget}, breaker: newBreaker(2 * one.AtOnce()),
 		}}
 		if len(of.All) > 1 {
 			lane.outages = outages.Lane(one.Name, one.Credential)

@@ -22,6 +22,7 @@ import (
 type lastSeen struct {
 	of       reconcile.Lanes
 	accounts []accountsSeen // of each lane
+	looks    *zone.Looks    // at earlier phases
 
 	mu    sync.Mutex
 	zones map[edge.Scope]zone.Places
@@ -34,8 +35,8 @@ type accountsSeen struct {
 	indexes *diff.Indexes
 }
 
-func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
-	s := &lastSeen{of: of, zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
+func newLastSeen(of reconcile.Lanes, documented bool, looking reconcile.Looking) *lastSeen {
+	s := &lastSeen{of: of, looks: zone.NewLooks(looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
 		accounts.Documented, accounts.Urgent = documented, true
@@ -76,6 +77,7 @@ func (s *lastSeen) keep(g *control.Generation) {
 	for _, accounts := range s.accounts {
 		accounts.Keep(g.State)
 	}
+	s.looks.Keep(g.Declares)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zone.Places) bool { return !g.Declares(id) })
@@ -89,6 +91,7 @@ func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	if !known {
 		return diff.Plan{}, false
 	}
+	t.Today = time.Now()
 	return zone.Plan(t, sight, s.accounts[s.of.Index(t.Account().Key)].indexes), true
 }
 
@@ -103,8 +106,35 @@ func (s *lastSeen) sight(t zone.Task) (zone.Sight, bool) {
 		return zone.Sight{}, false
 	}
 	account, known := s.accounts[i].Last(t.Account())
-	sight := zone.Sight{Account: account, Places: places}
+	sight := zone.Sight{Account: account, Places: places, Ahead: s.accounts[i].WithAhead(t.Account().ID, s.looks.Of(t.Zone()))}
 	return sight, known && sight.Covers(t.Zone(), t.Prunable)
+}
+
+// read reports whether the entry points of a zone are known, if only that there are none.
+func (s *lastSeen) read(id edge.Scope) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, seen := s.zones[id]
+	return seen
+}
+
+// ahead is what was seen of a place in an earlier phase, of an account of a state or of one of
+// its zones; false where no one looks there.
+func (s *lastSeen) ahead(state desired.State) func(edge.Place) (diff.Ahead, bool) {
+	of := map[edge.Scope]int{}
+	for _, account := range state.Accounts {
+		of[edge.AccountScope(account.ID)] = s.of.Index(account.Key)
+	}
+	return func(place edge.Place) (diff.Ahead, bool) {
+		id, account := place.Scope.Account()
+		if !account {
+			return s.looks.At(place)
+		}
+		if i, known := of[place.Scope]; known && i >= 0 {
+			return s.accounts[i].Ahead(id), true
+		}
+		return diff.Ahead{}, false
+	}
 }
 
 // ruleset is the id of a managed ruleset, as last listed; empty where that is not known.

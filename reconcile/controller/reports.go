@@ -28,6 +28,7 @@ type reports struct {
 	retries    *retries
 	outages    *outage.Tracker
 	interval   time.Duration
+	looking    reconcile.Looking
 	requests   reconcile.Requests
 	withTokens bool // tokens are read, too
 
@@ -94,6 +95,9 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
 		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
 	}
+	if g.whole {
+		report.Acceptances = reconcile.AcceptancesEnd(r.inForceState())
+	}
 	if r.held != nil {
 		held := *r.held
 		held.Again = true
@@ -146,7 +150,7 @@ func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
 // the lock.
 func (r *reports) send(ctx context.Context, report reconcile.Report) {
 	state := r.inForceState()
-	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), reconcile.SweepRequests(state)
+	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), reconcile.SweepRequests(state)+r.looking.Requests(state, r.interval)
 	report.Unfinished = r.unfinished()
 	report.Rollout = r.control.Rollout()
 	if report.Finished.IsZero() {
@@ -165,7 +169,7 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 		r.commit.request += report.Requests
 	}
 	report.Plan.Requests.Used = report.Requests
-	report.Overload = r.lanes.of.Overload(state, r.interval)
+	report.Overload = r.lanes.of.Overload(state, r.looking, r.interval)
 	report.Plan.Requests.Overload = report.Overload
 	for _, reporter := range r.to {
 		reporter.Report(context.WithoutCancel(ctx), report)

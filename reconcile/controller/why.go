@@ -99,6 +99,10 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	for _, c := range plan.Changes {
 		z.Fields = append(z.Fields, fieldsOf(c)...)
 	}
+	z.Bypasses, z.NotLookedAt = plan.Bypasses, plan.NotLookedAt
+	if sight, seen := v.seen.sight(t); seen && len(t.Zone().Deployments) > 0 {
+		z.Looked = lookedAt(sight)
+	}
 	for _, p := range plan.Problems {
 		for _, l := range p.Unmanaged {
 			z.Undecided = append(z.Undecided, inspect.Leftover{

@@ -33,6 +33,7 @@ type zoneWork struct {
 	outcomes *outcomes
 	rulesets *rulesetLoop
 	asks     *asks
+	looking  reconcile.Looking
 }
 
 // run takes one zone after the other from the queue until ctx ends.
@@ -64,6 +65,7 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	l.task, _ = w.control.Task(l.generation, item.Key)
 	l.commit = w.control.CommitWork(l.generation, item.Key)
 	l.task.Memory, l.task.ListedSince = w.seen.memory(item.Key), w.listedSince(item.Key, l.began)
+	l.task.LookedSince = w.lookedSince(item, l.began)
 	ctx = w.beginSpan(ctx, &l)
 	defer l.endSpan()
 	again, err := w.observe(ctx, &l)
@@ -89,26 +91,6 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	return w.conclude(ctx, &l)
 }
 
-// listedFor is how old a list of rulesets may be where no sweep is scheduled.
-const listedFor = time.Minute
-
-// listedSince is when a list of rulesets must have been read, or later: at most a turn of
-// the sweep ago, and not before a look at everything, or at this zone, was asked for last.
-func (w *zoneWork) listedSince(id edge.Scope, now time.Time) time.Time {
-	turn := w.sweep.turn(now)
-	if turn <= 0 {
-		turn = listedFor
-	}
-	since := now.Add(-turn)
-	if asked := w.lanes.asked.Load(); asked != nil && asked.After(since) {
-		since = *asked
-	}
-	if asked := w.asks.of(id); asked.After(since) {
-		since = asked
-	}
-	return since
-}
-
 // later is an item once more, after a while; none where everything ends.
 func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.Scope], d time.Duration) *queue.Item[edge.Scope] {
 	if ctx.Err() != nil {
@@ -124,6 +106,7 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 	within, span := trace.Start(ctx, trace.Read)
 	l.sight, err = w.worker.Read(within, l.task)
 	span.End(cmp.Or(err, l.sight.Err()))
+	w.admission.use(l.item.Priority, l.sight.Looked, time.Now())
 	switch {
 	case errors.Is(err, zone.ErrBusy):
 		w.admission.breaker.pass()
@@ -235,7 +218,7 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.Scope
 	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	next, err := w.control.Note(lingering, control.Outcome{
-		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
+		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results, Ahead: l.sight.Ahead,
 	})
 	w.reports.state(ctx, "note", err)
 	noteLook(w.outages, l)

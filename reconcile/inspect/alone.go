@@ -14,7 +14,7 @@ import (
 func (z Zone) Alone(now time.Time) Zone {
 	z.Decisions = slices.Clone(z.Decisions)
 	for i := range z.Decisions {
-		z.Decisions[i].Reason = aloneReason(z.Decisions[i].Guard, z.Decisions[i].Reason)
+		z.Decisions[i] = z.Decisions[i].Alone()
 	}
 	z.Outages = slices.Clone(z.Outages)
 	for i := range z.Outages {
@@ -28,6 +28,7 @@ func (z Zone) Alone(now time.Time) Zone {
 		hold.Scopes = nil
 		z.Hold = &hold
 	}
+	z.Bypasses, z.NotLookedAt = aloneBypasses(z.Bypasses), aloneNotLooked(z.NotLookedAt)
 	z.Why = z.Sentences(now)
 	return z
 }
@@ -45,6 +46,9 @@ func (p ZonePage) Alone(now time.Time) ZonePage {
 // Alone is the same of a decision.
 func (d Decision) Alone() Decision {
 	d.Reason = aloneReason(d.Guard, d.Reason)
+	if d.Outcome == Bypassed {
+		d.Reason, d.Release = bypassedAlone, releaseAlone
+	}
 	return d
 }
 

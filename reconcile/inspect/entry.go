@@ -44,6 +44,8 @@ func subjectText(s reconcile.Subject) string {
 			text += " (" + string(s.TokenID) + ")"
 		}
 		return text + behind(" of account ", string(s.Owner))
+	case s.Account != "" && s.Kind != "" && s.Ref != "":
+		return s.Kind.Word() + " " + s.Ref + " of " + diff.NameOf(s.Account, s.Zone, s.Deployment, "")
 	case s.Account != "" && s.Deployment != "":
 		return diff.NameOf(s.Account, s.Zone, diff.Called(s.Kind, s.Deployment), "")
 	case s.Zone != "":

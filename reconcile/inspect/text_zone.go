@@ -67,6 +67,7 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 		t.line("hold", "%s", z.Hold)
 	}
 	t.fields(z)
+	t.bypasses(z, now)
 }
 
 // looks writes when the zone was read and will be.

@@ -48,6 +48,12 @@ type Zone struct {
 	Unread string  `json:"fields_unknown,omitempty"`
 	// Undecided are live members that nothing declares and on which nothing decides.
 	Undecided []Leftover `json:"undecided,omitempty"`
+	// Bypasses are the skip rules that keep requests from its deployments, as of the last read.
+	// Looked says when the phases before theirs were last looked at, and NotLookedAt which of
+	// them were not.
+	Bypasses    []diff.Bypass      `json:"bypasses,omitempty"`
+	Looked      []LookedAt         `json:"skip_rules_looked_at,omitempty"`
+	NotLookedAt []diff.NotLookedAt `json:"skip_rules_not_looked_at,omitempty"`
 
 	// Outages are those that last and keep Seawall from knowing how the zone is or should be,
 	// and Newer is a commit that is held: what is said of the zone is of an older one.
@@ -162,7 +168,7 @@ func (z Zone) Sentences(now time.Time) []string {
 	for _, d := range z.Decisions {
 		lines = append(lines, d.sentences(now)...)
 	}
-	lines = append(lines, z.differences()...)
+	lines = append(append(lines, z.differences()...), z.skipRules()...)
 	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
 	switch {
 	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
@@ -180,6 +186,7 @@ func (z Zone) Sentences(now time.Time) []string {
 	if z.Hold != nil && z.Outcome != PutBack { // then the decision says so
 		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
 	}
+	lines = append(lines, z.lookedAhead(now)...)
 	if z.AtWork != nil {
 		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", Span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
 	}
@@ -213,6 +220,7 @@ func (z Zone) headline() string {
 		Failed:        "is not as declared; the last write failed and is tried again.",
 		NonConvergent: "is not as declared; the platform did not keep the last write.",
 		Undecided:     "has live members that nothing declares; they stay until you decide on them.",
+		Bypassed:      "is bypassed: a skip rule keeps requests from what is declared, and nobody has accepted that.",
 		NotDeployed:   "does not run a managed ruleset that is declared for it.",
 		Blocked:       "cannot be changed to the declared state, because of its live state.",
 		Forbidden:     "may not be read with the configured credential.",

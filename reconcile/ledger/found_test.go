@@ -51,3 +51,41 @@ func TestFoundIsOnRecordOnce(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 }
+
+// A skip rule that appears is entered once, also by a process that begins anew and though
+// something else was proved in the zone since; again once it was gone.
+func TestSkipRuleIsOnRecordOnce(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	b := diff.Bypass{
+		Account: "prod", Zone: "shop", Scope: edge.ZoneScope("shop"), Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+		Rule: "5e1f", Expression: "true", All: true, State: diff.BypassNew,
+	}
+	other := b
+	other.Rule = "5e20"
+	came, gone := reconcile.SkipRuleEntry(nil, &b), reconcile.SkipRuleEntry(&b, nil)
+	must(t, l.Record(t.Context(), came, reconcile.SkipRuleEntry(nil, &other)))
+	write, err := l.RecordWrite(t.Context(), wrote("shop"), nil)
+	must(t, err)
+	must(t, l.Prove(t.Context(), "c", nil, nil, resultOf(write, "shop", "2")))
+	for _, e := range []reconcile.Entry{came, gone, gone, came} {
+		must(t, l.Record(t.Context(), e))
+	}
+	var got []string
+	for _, e := range entries(t, l, reconcile.HistoryFilter{}) {
+		if e.Kind == reconcile.EntryFound {
+			got = append(got, fmt.Sprint(e.Subject.Ref, " ", e.Direction))
+		}
+	}
+	open, err := l.SkipRules(t.Context(), b.Scope)
+	must(t, err)
+	if len(open) != 2 || open[0].Subject.Ref != "5e1f" || open[1].Subject.Ref != "5e20" {
+		t.Errorf("there are %+v", open)
+	}
+	must(t, l.Record(t.Context(), gone))
+	if open, err = l.SkipRules(t.Context(), b.Scope); err != nil || len(open) != 1 {
+		t.Errorf("there are %+v, %v", open, err)
+	}
+	if text := strings.Join(got, "; "); text != "5e1f weakens; 5e20 weakens; 5e1f strengthens; 5e1f weakens" {
+		t.Errorf("got %s", text)
+	}
+}

@@ -119,8 +119,12 @@ func ofGroup(g inspect.Group) Cause {
 	if more := g.Count - len(g.First); more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
+	severity := Warning
+	if g.Outcome == inspect.Bypassed {
+		severity = Critical // requests reach no protection, and nothing else says so
+	}
 	return Cause{
-		Key: "zones/" + string(g.Outcome) + "/" + g.By, About: AboutZones, Severity: Warning, Since: g.Since, Zones: g.Count,
+		Key: "zones/" + string(g.Outcome) + "/" + g.By, About: AboutZones, Severity: severity, Since: g.Since, Zones: g.Count,
 		Title: title + ": " + g.Reason, Text: lines(names, "seawall why ZONE says what holds each back, and what changes that."),
 	}
 }

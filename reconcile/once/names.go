@@ -29,6 +29,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	doubts := &doubts{Names: r.names()}
 	many := zone.Many{
 		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: doubts, Now: r.Now, Removable: control.PrunableByZone(p.record.Prunable),
+		Looking:  &r.Guards.Looking,
 		Progress: func(done, total int) { r.Progress.Show("observing zones", done, total) },
 	}
 	if err := r.lookUp(ctx, p, writes); err != nil {

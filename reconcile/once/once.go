@@ -194,7 +194,8 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	report.Commit, report.Overridden = p.state.Commit, p.overridden
 	report.Fleet = reconcile.Fleet{
-		Declared: p.state.Zones(), Sweep: reconcile.SweepRequests(p.state), Overload: r.Lanes.Overload(p.state, r.Interval),
+		Declared: p.state.Zones(), Sweep: reconcile.SweepRequests(p.state) + r.Guards.Looking.Requests(p.state, r.Interval),
+		Overload: r.Lanes.Overload(p.state, r.Guards.Looking, r.Interval),
 	}
 	report.Rollout = p.facts.Rollout
 	report.Full = !order.narrow()
@@ -219,7 +220,8 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 // where that is asked for.
 func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 	plan := planner.Make(r.input(p))
-	plan.Leaving = leavingWithin(p.judged.Leaving, p.scope)
+	plan.Leaving, plan.NotLookedAt = leavingWithin(p.judged.Leaving, p.scope), p.seen.Live.NotLookedAt(p.scope)
+	plan.Requests.Looks = int64(p.seen.Looked)
 	plan = r.named(guard.Check(plan, p.facts).Sealed(), p)
 	p.facts = p.facts.Released(plan)
 	if !try {

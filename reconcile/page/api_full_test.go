@@ -62,6 +62,7 @@ func fill(v reflect.Value) {
 	if known, ok := map[reflect.Type]any{
 		reflect.TypeFor[time.Time](): pagetest.At, reflect.TypeFor[edge.Scope](): pagetest.Scope(1), reflect.TypeFor[deprecation.Date](): deprecation.Date("2026-10-21"), reflect.TypeFor[json.RawMessage](): json.RawMessage("1"),
 		reflect.TypeFor[inspect.Outcome](): inspect.Refused, reflect.TypeFor[inspect.Mode](): inspect.ModeMixed, reflect.TypeFor[diff.Direction](): diff.Weakens,
+		reflect.TypeFor[error](): edge.ErrForbidden, reflect.TypeFor[diff.BypassState](): diff.BypassNew,
 	}[v.Type()]; ok {
 		v.Set(reflect.ValueOf(known))
 		return

@@ -42,6 +42,7 @@ func TestPagesAreAsKept(t *testing.T) {
 		{"zones-none", full, "/zones?text=nothing", nil},
 		{"zones-empty", empty, "/zones", nil},
 		{"zone-refused", full, "/zones/" + pagetest.Scope(0).Text(), nil},
+		{"zone-bypassed", full, "/zones/" + pagetest.Scope(len(inspect.Outcomes())-1-inspect.Bypassed.Severity()).Text(), nil},
 		{"zone-in-sync", full, "/zones/" + pagetest.Scope(len(inspect.Outcomes())).Text(), nil},
 		{"commits", full, "/commits?after=220", nil},
 		{"commits-empty", empty, "/commits", nil},

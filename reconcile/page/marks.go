@@ -41,6 +41,9 @@ func disc(colour string, width float64) mark {
 
 func pause(colour string) mark { return mark{colour, ".8", ".26 .2 .26 .28", "-.14", "butt"} }
 
+// bars are three: requests pass between them.
+func bars(colour string) mark { return mark{colour, ".94", ".22 .14 .22 .14 .22 .06", "-.03", "butt"} }
+
 // marks: what needs a person is a big red shape, what fails a disc, what goes on a blue bar,
 // what may stay so is small.
 var marks = map[inspect.Outcome]mark{
@@ -54,6 +57,7 @@ var marks = map[inspect.Outcome]mark{
 	inspect.Failed:        disc(amber, 0.94),
 	inspect.NonConvergent: disc(red, 0.94),
 	inspect.Undecided:     block(red, 0.94, 0.34),
+	inspect.Bypassed:      bars(red),
 	inspect.NotDeployed:   block(red, 0.34, 0.94),
 	inspect.Blocked:       block(red, 0.94, 0.6),
 	inspect.Forbidden:     block(red, 0.6, 0.94),

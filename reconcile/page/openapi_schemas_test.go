@@ -97,6 +97,8 @@ func plainType(of reflect.Type) *jsonschema.Schema {
 		return enum(inspect.ModeApply, inspect.ModeObserve, inspect.ModeMixed)
 	case reflect.TypeFor[diff.Direction]():
 		return enum(diff.Strengthens, diff.Weakens, diff.Neutral)
+	case reflect.TypeFor[diff.BypassState]():
+		return enum(diff.BypassFound, diff.BypassNew, diff.BypassChanged, diff.BypassAccepted, diff.BypassDiffers, diff.BypassExpired, diff.BypassElsewhere)
 	case reflect.TypeFor[desired.KindName]():
 		return &jsonschema.Schema{Type: "string"}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
@@ -85,8 +86,8 @@ func TagsOff(rule edge.Rule) (tags []string) {
 	return tags
 }
 
-// Calls are recorded calls in short: "list", "managed core", "read 3", "write 3" (zones of a
-// fleet by number, others by id).
+// Calls are recorded calls in short: "list", "managed core", "read 3", "look 3" for a phase that
+// is before that of deployments, "write 3" (zones of a fleet by number, others by id).
 func Calls(r *edge.Recorder) []string {
 	calls := r.Calls()
 	for i, call := range calls {
@@ -112,6 +113,8 @@ func Shorten(call string) string {
 		return "add " + who
 	case verb == "POST":
 		return "create " + who
+	case parts[0] == "zones" && len(parts) == 6 && slices.Contains(diff.PhasesAhead[:], edge.Phase(parts[4])):
+		return "look " + who
 	case parts[0] == "zones", len(parts) == 6:
 		return "read " + who
 	case len(parts) == 3 && parts[1] == string(mem.Account):

@@ -18,6 +18,7 @@ type Tamper struct {
 	Lists   func([]edge.Ruleset) []edge.Ruleset // what a list has instead
 	Managed func() error
 	Read    func(edge.Scope) error
+	Look    func(edge.Place) error // of earlier phases than that of deployments
 	Write   func(ctx context.Context, zone edge.Scope, send Send) (*edge.Ruleset, error)
 	Deploy  func(send Send) (*edge.Ruleset, error) // of calls that add and delete rules
 }
@@ -48,10 +49,15 @@ func (p *Tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetI
 
 // EntryPoint implements [edge.Reader].
 func (p *Tamper) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
-	if p.Read != nil {
-		if err := p.Read(scope); err != nil {
-			return edge.Ruleset{}, err
-		}
+	read := func() error { return nil }
+	switch {
+	case phase != edge.PhaseFirewallManaged && p.Look != nil:
+		read = func() error { return p.Look(scope.At(phase)) }
+	case p.Read != nil:
+		read = func() error { return p.Read(scope) }
+	}
+	if err := read(); err != nil {
+		return edge.Ruleset{}, err
 	}
 	return p.Platform.EntryPoint(ctx, scope, phase)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -81,11 +82,12 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 	return declared, problems
 }
 
-// comings are the writes that have deployed or removed something, one for each zone.
+// comings are the writes that have deployed or removed something for good, one for each zone.
 func comings(writes []reconcile.Entry) map[edge.Scope]reconcile.Entry {
 	zones := map[edge.Scope]reconcile.Entry{}
 	for _, e := range writes {
-		if e.Action == string(diff.ActionDeploy) || e.Action == string(diff.ActionRemove) {
+		whole := e.Action == string(diff.ActionDeploy) || e.Action == string(diff.ActionRemove)
+		if whole && !planner.PutsBack(e.Subject.ID()) {
 			zones[e.Subject.Scope] = e
 		}
 	}

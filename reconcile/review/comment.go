@@ -148,6 +148,8 @@ func (v verdict) status() reconcile.CommitStatus {
 		m.State, m.Description = reconcile.StatusFailure, "a merge would not apply "+plural(o.refused, "change", "changes")+"; "+m.Description
 	case o.undecided > 0:
 		m.State, m.Description = reconcile.StatusFailure, "live overrides are undecided: declare them, or set unmanaged; "+m.Description
+	case o.bypassed > 0:
+		m.State, m.Description = reconcile.StatusFailure, "skip rules keep requests from "+plural(o.bypassed, "deployment", "deployments")+": remove or accept them; "+m.Description
 	case o.unknown > 0:
 		m.State, m.Description = reconcile.StatusPending, plural(o.unknown, "zone", "zones")+" could not be read, the next plan tries again; "+m.Description
 	case o.waiting > 0 && len(v.approvers) > 0:
@@ -166,6 +168,7 @@ type obstacles struct {
 	waiting   int // changes that wait for an approval
 	refused   int // changes that only another commit, or a person with other means, releases
 	undecided int // deployments with live members that nothing declares and nothing decides on
+	bypassed  int // deployments from which a skip rule keeps requests, which nobody has accepted
 	unknown   int // zones that could not be read: another try may help
 }
 
@@ -188,6 +191,8 @@ func (v verdict) obstacles() (o obstacles) {
 			o.refused++
 		case p.State == diff.Undecided:
 			o.undecided++
+		case p.State == diff.Bypassed:
+			o.bypassed++
 		case p.State == diff.Unknown && diff.Counts(p.Level()):
 			o.unknown++
 		default: // a zone that may not be read for this pull request, or a token

@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // kept is what was read, for pull requests that are read in parts. It is safe for
@@ -70,19 +72,25 @@ func (k *kept) drop(before time.Time, all bool) {
 type wanted struct {
 	desired.State
 	removable map[edge.Scope]diff.Pruning
+	looking   reconcile.Looking // what is looked at besides
+}
+
+// phases are those of the entry points of a zone that are wanted.
+func (w wanted) phases(z desired.Zone) []edge.Phase {
+	return slices.Concat(planner.Phases(z, w.removable[z.Scope]), w.looking.At(z))
 }
 
 // missing counts the entry points that are wanted and were not read since a time.
 func (k *kept) missing(w wanted, since time.Time) (n int) {
 	for _, z := range w.EachZone() {
-		n += k.missingOf(z, w.removable[z.Scope], since)
+		n += k.missingOf(z.Scope, w.phases(z), since)
 	}
 	return n
 }
 
-func (k *kept) missingOf(z desired.Zone, removable diff.Pruning, since time.Time) (n int) {
-	for _, phase := range planner.Phases(z, removable) {
-		if _, ok := k.get(readOf{scope: z.Scope, phase: phase}, since); !ok {
+func (k *kept) missingOf(scope edge.Scope, phases []edge.Phase, since time.Time) (n int) {
+	for _, phase := range phases {
+		if _, ok := k.get(readOf{scope: scope, phase: phase}, since); !ok {
 			n++
 		}
 	}
@@ -96,7 +104,7 @@ func (k *kept) cut(w wanted, since time.Time, room int) desired.State {
 		return w.State
 	}
 	return w.Only(func(_ desired.Account, z desired.Zone) bool {
-		n := k.missingOf(z, w.removable[z.Scope], since)
+		n := k.missingOf(z.Scope, w.phases(z), since)
 		takes := n > 0 && room > 0
 		if takes {
 			room -= n

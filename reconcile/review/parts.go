@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -49,7 +48,7 @@ func (r *Reviews) mayGoOn(number int, head, base string) error {
 
 // read reads what is wanted, or goes on with it, and returns what is live and how many
 // requests that took in all.
-func (r *Reviews) read(ctx context.Context, number int, head, base string, w wanted) (diff.Live, int64, error) {
+func (r *Reviews) read(ctx context.Context, number int, head, base string, w wanted) (seen zone.All, used int64, err error) {
 	p, begun := r.parts[number]
 	if begun = begun && p.same(head, base); !begun {
 		p = part{head: head, base: base, since: r.Now()}
@@ -59,25 +58,27 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, w wan
 	seen, whole, err := r.readPart(ctx, p, w)
 	p.used += r.Requests.Sent() - sent
 	if whole && err == nil {
-		return seen.Live, p.used, nil
+		return seen, p.used, nil
 	}
 	if err == nil || ctx.Err() != nil {
 		p.left = r.kept.missing(w, p.since)
 		r.parts[number] = p
 	}
 	if err != nil {
-		return diff.Live{}, 0, err
+		return zone.All{}, 0, err
 	}
 	if !begun {
 		r.Log.InfoContext(ctx, "a pull request changes more zones than there is room to read at once; it is read in parts",
 			"number", number, "left", p.left)
 	}
-	return diff.Live{}, 0, fmt.Errorf("%w: %d are left", errInParts, p.left)
+	return zone.All{}, 0, fmt.Errorf("%w: %d are left", errInParts, p.left)
 }
 
 // readPart reads what there is room for, and reports whether that was all.
 func (r *Reviews) readPart(ctx context.Context, p part, w wanted) (seen zone.All, whole bool, err error) {
-	many := zone.Many{Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Names: r.Names, Now: r.Now, Removable: w.removable}
+	many := zone.Many{
+		Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Names: r.Names, Now: r.Now, Removable: w.removable, Looking: &w.looking,
+	}
 	left := r.kept.missing(w, p.since)
 	if now, room := r.cut(w, p.since); room < left {
 		seen, err = many.Read(ctx, now)
@@ -105,7 +106,7 @@ func (r *Reviews) cut(w wanted, since time.Time) (now desired.State, room int) {
 	now = w.State
 	now.Accounts = nil
 	for i, part := range r.Lanes.Part(w.State) {
-		of := wanted{part, w.removable}
+		of := wanted{part, w.removable, w.looking}
 		left := r.kept.missing(of, since)
 		may := roomOf(r.Lanes.All[i], left)
 		room += may

@@ -25,10 +25,11 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, wanted{reading, control.PrunableByZone(record.Prunable)})
+	seen, used, err := r.read(ctx, pull.Number, commit, base.Commit, wanted{reading, control.PrunableByZone(record.Prunable), r.Guards.Looking})
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
+	live := seen.Live
 	if live.Tokens, err = r.Tokens.Look(ctx, token.Scope{Commit: head.Commit, Tokens: head.Tokens, Accounts: r.Lanes.Within(head).Accounts}); err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling tokens: %w", err)
 	}
@@ -44,7 +45,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
-	plan.Leaving = r.leaving(record, head, base)
+	plan.Leaving, plan.NotLookedAt = r.leaving(record, head, base), live.NotLookedAt(reading)
 	plan = guard.Check(plan, facts).Named(base, head, r.Names.Shown)
 	if !pull.Fork { // what strangers write is sent nowhere
 		before := r.Requests.Sent()
@@ -54,7 +55,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
-	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan)
+	plan.Requests.Used, plan.Requests.Cost, plan.Requests.Looks = used, r.Cost(plan), int64(seen.Looked)
 	return plan, nil
 }
 

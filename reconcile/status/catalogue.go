@@ -103,6 +103,12 @@ var (
 		"Tokens in use that expire within this time of the last full run, or have expired, and have no automatic successor. " +
 			"Counts are cumulative. A rotating token counts only when it has expired.",
 	}
+	acceptancesEnding = metric{
+		"seawall_acceptances_ending", "gauge",
+		[]label{{"within", acceptanceNames()}},
+		"Acceptances of skip rules whose last day is over within this time of the last full run, or is over. Counts are cumulative; one that zones share counts once. " +
+			"After its end a zone is bypassed while the skip rule acts.",
+	}
 	nextExpiry = metric{
 		"seawall_token_next_expiry_timestamp_seconds", "gauge", nil,
 		"When the first token in use expires, including rotating tokens; no value if no token expires.",
@@ -284,7 +290,7 @@ func liveMetrics() []metric {
 func toldMetrics() []metric {
 	return []metric{
 		buildInfo, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
-		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
+		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, acceptancesEnding, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
 		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks, notifications, logins,
 	}
 }
@@ -303,10 +309,13 @@ func namesOf[T ~string](words []T) (names []string) {
 	return names
 }
 
-func horizonNames() []string {
-	names := make([]string, len(horizons))
-	for i, h := range horizons {
-		names[i] = h.name
+func horizonNames() []string { return namesWithin(horizons) }
+
+func acceptanceNames() []string { return namesWithin(acceptanceHorizons) }
+
+func namesWithin(all []horizon) (names []string) {
+	for _, h := range all {
+		names = append(names, h.name)
 	}
 	return names
 }

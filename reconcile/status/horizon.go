@@ -9,14 +9,31 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// horizons are the times within which tokens that end are counted.
-var horizons = []struct {
+// horizon is a time within which what ends is counted.
+type horizon struct {
 	name string
 	time.Duration
-}{
-	{"1d", 24 * time.Hour},
-	{"7d", 7 * 24 * time.Hour},
-	{"30d", 30 * 24 * time.Hour},
+}
+
+const day = 24 * time.Hour
+
+// Those of tokens, and of acceptances of skip rules.
+var (
+	horizons           = []horizon{{"1d", day}, {"7d", 7 * day}, {"30d", 30 * day}}
+	acceptanceHorizons = []horizon{{"1d", day}, {"7d", 7 * day}, {"14d", 14 * day}}
+)
+
+// showAcceptances shows how many acceptances of skip rules end soon.
+func (m *metrics) showAcceptances(r reconcile.Report) {
+	for _, h := range acceptanceHorizons {
+		n := 0
+		for _, end := range r.Acceptances {
+			if !end.After(r.Finished.Add(h.Duration)) {
+				n++
+			}
+		}
+		m.set(acceptancesEnding, float64(n), h.name)
+	}
 }
 
 // showTokens shows what a run over everything has found of tokens.

@@ -109,6 +109,7 @@ func (m *metrics) showSweep(r reconcile.Report) {
 	for _, state := range zoneStates {
 		m.set(zones, float64(state.count(summary)), state.name)
 	}
+	m.showAcceptances(r)
 	m.showTokens(r)
 	m.showDeprecations(r)
 }
@@ -126,6 +127,7 @@ var zoneStates = []struct {
 	{"observed", func(s diff.Summary) int { return s.Observed }},
 	{"put_back", func(s diff.Summary) int { return s.PutBack }},
 	{"undecided", func(s diff.Summary) int { return s.Undecided }},
+	{"bypassed", func(s diff.Summary) int { return s.Bypassed }},
 	{"blocked", func(s diff.Summary) int { return s.Blocked }},
 	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},
 	{"unknown", func(s diff.Summary) int { return s.Unknown }},

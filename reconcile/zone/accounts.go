@@ -15,13 +15,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/retry"
 )
 
-// ErrBusy: the rulesets of the account are being read for another zone, and that
-// takes long. Look again a little later, rather than keep a worker waiting.
-var ErrBusy = errors.New("the rulesets of the account are being read")
-
-// busyAfter is how long a zone waits for another zone's read of its account.
-const busyAfter = 2 * time.Second
-
 // Accounts reads what zones of an account share, once for all of them: the list of
 // its rulesets, and the managed rulesets that they deploy, each again only when the
 // list has another version of it. It is safe for concurrent use. Make it with
@@ -43,11 +36,11 @@ type Accounts struct {
 // account is what was read of one. Who reads the platform holds its turn; its mutex
 // is held for moments.
 type account struct {
-	turn  chan struct{}       // holds a value while no one has it
+	turn  *turn
 	zones map[edge.Scope]bool // whose own lists were asked for since at; of who has the turn
+	ahead accountAhead
 
 	mu      sync.Mutex
-	taken   time.Time // when someone took the turn; zero while no one has it
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
 	byZone  bool      // it has what zones can deploy, and not all of the account
@@ -72,10 +65,10 @@ func NewAccounts(reader edge.Reader, now func() time.Time) *Accounts {
 func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time) (diff.AccountLive, time.Time, error) {
 	ctx = a.hurried(ctx)
 	known := a.of(of.ID)
-	if err := a.take(ctx, known); err != nil {
+	if err := known.turn.take(ctx, a.now); err != nil {
 		return diff.AccountLive{}, time.Time{}, err
 	}
-	defer a.give(known)
+	defer known.turn.give()
 	listed, at, err := a.list(ctx, known, of, since)
 	if err != nil && ctx.Err() != nil {
 		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
@@ -110,36 +103,6 @@ func (a *Accounts) hurried(ctx context.Context) context.Context {
 		return edge.WithClass(ctx, edge.Urgent)
 	}
 	return ctx
-}
-
-// take waits for the turn at an account, but not for whoever has had it for long.
-func (a *Accounts) take(ctx context.Context, known *account) error {
-	known.mu.Lock()
-	wait := busyAfter
-	if !known.taken.IsZero() {
-		wait -= a.now().Sub(known.taken)
-	}
-	known.mu.Unlock()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-known.turn:
-	case <-timer.C:
-		return ErrBusy
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	known.mu.Lock()
-	defer known.mu.Unlock()
-	known.taken = a.now()
-	return nil
-}
-
-func (a *Accounts) give(known *account) {
-	known.mu.Lock()
-	known.taken = time.Time{}
-	known.mu.Unlock()
-	known.turn <- struct{}{}
 }
 
 // Last returns the rulesets of a zone's account as last read, however long ago; false
@@ -185,8 +148,7 @@ func (a *Accounts) of(id edge.AccountID) *account {
 	defer a.mu.Unlock()
 	known, ok := a.accounts[id]
 	if !ok {
-		known = &account{turn: make(chan struct{}, 1), managed: map[edge.RulesetID]edge.Ruleset{}}
-		known.turn <- struct{}{}
+		known = &account{turn: newTurn(), ahead: accountAhead{turn: newTurn()}, managed: map[edge.RulesetID]edge.Ruleset{}}
 		a.accounts[id] = known
 	}
 	return known

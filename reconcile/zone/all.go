@@ -20,8 +20,9 @@ import (
 
 // All is what was seen of many zones, and when each entry point was asked for.
 type All struct {
-	Live diff.Live
-	At   map[edge.Place]time.Time
+	Live   diff.Live
+	At     map[edge.Place]time.Time
+	Looked int // requests for earlier phases
 }
 
 // Many reads many zones at once, for who plans a whole state.
@@ -30,8 +31,11 @@ type Many struct {
 	Documented bool                        // see [diff.AccountLive]
 	Names      Names                       // nil: [Declared]
 	Removable  map[edge.Scope]diff.Pruning // what may be removed; nil: nothing
-	Now        func() time.Time
-	Progress   func(done, total int) // nil shows none
+	// Looking says which earlier phases are looked at, beside those of accounts; nil: none at
+	// all.
+	Looking  *reconcile.Looking
+	Now      func() time.Time
+	Progress func(done, total int) // nil shows none
 }
 
 // Read reads each account's rulesets once and each zone's entry points once, the accounts
@@ -49,6 +53,9 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 		}
 		lane := m.Lanes.All[i]
 		r := &reader{lane: lane, documented: m.Documented, names: orDeclared(m.Names, m.Documented), now: m.Now, counted: &counted, removable: m.Removable, state: part, seen: newAll(part)}
+		if m.Looking != nil {
+			r.looks = NewLooks(*m.Looking, m.Now)
+		}
 		readers = append(readers, r)
 		group.Go(func() error { r.err = r.read(ctx); return nil })
 	}
@@ -64,6 +71,7 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 			return all, r.err
 		}
 		all.add(r.seen)
+		all.Looked += r.seen.Looked
 	}
 	if n > 0 && n == len(readers) {
 		return all, rejected
@@ -76,6 +84,7 @@ func newAll(state desired.State) All {
 		Live: diff.Live{
 			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
 			EntryPoints: make(map[edge.Place]diff.Observed[edge.Ruleset], state.Zones()),
+			Ahead:       map[edge.Place]diff.Ahead{},
 		},
 		At: make(map[edge.Place]time.Time, state.Zones()),
 	}
@@ -84,6 +93,7 @@ func newAll(state desired.State) All {
 func (a All) add(other All) {
 	maps.Copy(a.Live.Accounts, other.Live.Accounts)
 	maps.Copy(a.Live.EntryPoints, other.Live.EntryPoints)
+	maps.Copy(a.Live.Ahead, other.Live.Ahead)
 	maps.Copy(a.At, other.At)
 }
 
@@ -111,6 +121,7 @@ type reader struct {
 	now        func() time.Time
 	counted    *progress
 	removable  map[edge.Scope]diff.Pruning
+	looks      *Looks // nil: earlier phases are not looked at
 
 	state desired.State // its part
 	seen  All
@@ -140,7 +151,10 @@ func (r *reader) read(ctx context.Context) error {
 	if err := r.readZones(ctx); err != nil {
 		return err
 	}
-	return readVersions(ctx, accounts, r.state, &r.seen)
+	if err := readVersions(ctx, accounts, r.state, &r.seen); err != nil {
+		return err
+	}
+	return r.look(ctx, accounts)
 }
 
 // readVersions reads the versions that zones run or are declared to run, each once.
@@ -225,12 +239,20 @@ func (r *reader) readZones(ctx context.Context) error {
 	var mu sync.Mutex
 	atOnce := r.lane.AtOnce()
 	down := outage{limit: 2 * atOnce}
+	began := r.now()
 	return sideBySide(ctx, atOnce, len(zones), func(ctx context.Context, i int) error {
 		places, err := r.readZone(ctx, zones[i], &down)
 		if err != nil {
 			return err
 		}
+		looked := 0
+		if places.err() == nil {
+			if looked, err = r.looks.look(ctx, r.lane.Reader, *zones[i].zone, began); err != nil {
+				return err
+			}
+		}
 		mu.Lock()
+		r.seen.Looked += looked
 		r.seen.put(zones[i].zone.Scope, places)
 		mu.Unlock()
 		r.counted.step()
@@ -274,36 +296,4 @@ func Rejected(lane reconcile.Lane, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return fmt.Errorf("%w; check %s: %w", edge.ErrUnauthenticated, path, err)
-}
-
-// outage tells a platform that is down from a zone that fails: after so many
-// unavailable answers in a row, whatever the zones, the rest is not asked. Each
-// would cost all its retries, and a fleet of them hours.
-type outage struct {
-	limit int
-
-	mu     sync.Mutex
-	streak int
-	last   error
-}
-
-// note learns the outcome of a read.
-func (o *outage) note(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !errors.Is(err, edge.ErrUnavailable) {
-		o.streak, o.last = 0, nil
-		return
-	}
-	o.streak, o.last = o.streak+1, err
-}
-
-// err is why nothing more should be asked, nil while there is no reason.
-func (o *outage) err() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.streak < o.limit {
-		return nil
-	}
-	return fmt.Errorf("not asked after %d unavailable answers in a row: %w", o.streak, o.last)
 }

@@ -23,7 +23,7 @@ func writeOf(c diff.Change) (edge.Write, bool) {
 	case o.Do == diff.ActionDeploy && target.EntryPoint == "":
 		return edge.CreateEntryPoint(c.Scope, target.Phase, o.Body), true
 	case o.Do == diff.ActionDeploy:
-		return edge.AddRule(c.Scope, target.EntryPoint, o.Body), true
+		return edge.AddRule(c.Scope, target.EntryPoint, o.Body).At(o.Position), true
 	case o.Do == diff.ActionRemove:
 		return edge.DeleteRule(c.Scope, target.EntryPoint, target.Rule), true
 	}

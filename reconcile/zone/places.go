@@ -109,7 +109,9 @@ func (s Sight) Covers(z desired.Zone, removable diff.Pruning) bool {
 
 // Live is a sight of a zone as what a plan is made from.
 func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
-	live := diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{account: s.Account}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}}
+	live := diff.Live{
+		Accounts: map[edge.AccountID]diff.AccountLive{account: s.Account}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}, Ahead: s.Ahead,
+	}
 	for _, seen := range s.Places {
 		live.EntryPoints[scope.At(seen.Phase)] = seen.Observed
 	}
@@ -124,7 +126,7 @@ func (s *Sight) set(seen Seen) {
 
 // sightOf is what was seen of a zone, among many.
 func (a All) sightOf(account edge.AccountID, z desired.Zone, removable diff.Pruning) Sight {
-	s := Sight{Account: a.Live.Accounts[account]}
+	s := Sight{Account: a.Live.Accounts[account], Ahead: a.ahead(account, z)}
 	for _, phase := range planner.Phases(z, removable) {
 		if observed, read := a.Live.EntryPoints[z.Scope.At(phase)]; read {
 			s.Places = append(s.Places, Seen{phase, observed, a.At[z.Scope.At(phase)]})

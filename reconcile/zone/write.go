@@ -195,7 +195,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 	}
 	c := result.Change
 	result.Version = v.place().Value.Version
-	proved := diff.Settled{ID: c.ID(), Owned: c.Do().Owned()}
+	proved := diff.Settled{ID: c.ID(), Owned: c.Do().Owned(), Removed: c.Action() == diff.ActionRemove}
 	if i := slices.IndexFunc(v.settledNow, func(s diff.Settled) bool { return s.ID == c.ID() }); i >= 0 {
 		proved = v.settledNow[i]
 	}

@@ -49,9 +49,14 @@ type Task struct {
 	// Merges says that the platform was seen to keep what an update leaves out; see
 	// [planner.Input].
 	Merges bool
+	// Today decides which acceptances are over; [Worker.Plan] sets it.
+	Today time.Time
 	// ListedSince is when the account's rulesets must have been listed, or later; a list
 	// that changes are worked out from is at most a minute old. Zero lists anew.
 	ListedSince time.Time
+	// LookedSince is when earlier phases must have been looked at, or later; see [Looks]. Zero
+	// takes what was seen, however old.
+	LookedSince time.Time
 }
 
 // Of cuts a state down to one zone of one of its accounts.
@@ -90,7 +95,7 @@ type Gate interface {
 	Ended(ctx context.Context, t Task, version string) error
 }
 
-// Worker runs the stages. All fields but Names are required; Writer is not used by Read and
+// Worker runs the stages. All fields but Names and Looks are required; Writer is not used by Read and
 // Plan. It is safe for concurrent use by tasks about different zones.
 type Worker struct {
 	Reader   edge.Reader
@@ -98,7 +103,8 @@ type Worker struct {
 	Accounts *Accounts
 	Gate     Gate
 	Indexes  *diff.Indexes
-	Names    Names // nil: [Declared]
+	Names    Names  // nil: [Declared]
+	Looks    *Looks // nil: no earlier phase of zones is looked at
 	Now      func() time.Time
 	// Patient says that a person waits: what another process of Seawall writes to is waited
 	// for. Else it is for the caller to come again.
@@ -116,6 +122,10 @@ type Sight struct {
 	// read. The places have the reason.
 	Unnamed bool
 	Places  Places
+	// Ahead are earlier phases of the zone and of its account, as they were seen last: it may
+	// be long ago, and is the ground for no write. Looked is how many requests that took now.
+	Ahead  map[edge.Place]diff.Ahead
+	Looked int
 }
 
 // Read reads the zone: the account's rulesets, from memory where they are young
@@ -144,7 +154,25 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	if vanished(s.Err()) {
 		w.named().Doubt(t.Account(), t.Zone())
 	}
-	return s, w.versions(ctx, t, &s)
+	if err := w.versions(ctx, t, &s); err != nil {
+		return s, err
+	}
+	return s, w.look(ctx, t, &s)
+}
+
+// look adds the earlier phases to what was seen of a zone, and looks at them where that is due.
+func (w *Worker) look(ctx context.Context, t Task, s *Sight) (err error) {
+	if !t.LookedSince.IsZero() && s.Err() == nil {
+		if s.Looked, err = w.Accounts.Look(ctx, t.Account().ID); err != nil {
+			return err
+		}
+		asked, err := w.Looks.look(ctx, w.Reader, t.Zone(), t.LookedSince)
+		if s.Looked += asked; err != nil {
+			return err
+		}
+	}
+	s.Ahead = w.Accounts.WithAhead(t.Account().ID, w.Looks.Of(t.Zone()))
+	return nil
 }
 
 // versions reads the versions of managed rulesets that a zone runs.
@@ -176,17 +204,22 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 }
 
 // Plan plans the zone, through no guard yet.
-func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) }
+func (w *Worker) Plan(t Task, s Sight) diff.Plan {
+	t.Today = w.Now()
+	return Plan(t, s, w.Indexes)
+}
 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
 func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	if t.Planned != nil {
 		return t.Planned(s)
 	}
-	return planner.Make(planner.Input{
+	plan := planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
-		Part: true, Undigested: true, Live: s.Live(t.Account().ID, t.Zone().Scope),
+		Part: true, Undigested: true, Now: t.Today, Live: s.Live(t.Account().ID, t.Zone().Scope),
 	})
+	plan.NotLookedAt = s.notLookedAt(t)
+	return plan
 }
 
 // Apply sends the changes of a guarded plan that nothing refuses, one at a time, and

@@ -222,6 +222,9 @@ func (e *explainer) leaf(plain, schema cue.Value, path []cue.Selector) {
 	if !unresolved {
 		message, hint = inWords(err, plain, schema)
 	}
+	if s := shapeOf(schema); hint == "" && s.structure && len(s.fields) > 0 && plain.IncompleteKind() != cue.StructKind {
+		hint = "known in it: " + strings.Join(s.known(), ", ")
+	}
 	if Origin(plain).IsZero() && !plain.IsConcrete() { // only a copy of the schema has the field
 		message, hint = Missing, ""
 	}

@@ -16,20 +16,6 @@ import (
 // tells of one.
 func (d Dialect) EncodeToken(token edge.Token) (json.RawMessage, error) { return d.encode(token) }
 
-// EncodeTokens returns the result that lists tokens; without any it is an empty
-// array.
-func (d Dialect) EncodeTokens(tokens []edge.Token) (json.RawMessage, error) {
-	list := []json.RawMessage{}
-	for _, token := range tokens {
-		data, err := d.encode(token)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, data)
-	}
-	return json.Marshal(list)
-}
-
 // EncodeGroups returns the result that lists permission groups.
 func (d Dialect) EncodeGroups(groups []edge.PermissionGroup) (json.RawMessage, error) {
 	if groups == nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -43,8 +44,7 @@ func TestTokensAreReadBackWhole(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, token) {
 			t.Errorf("%+v: %v\ngot  %+v\nwant %+v", d, err, got, token)
 		}
-		result, err = d.EncodeTokens([]edge.Token{token, {ID: "b"}})
-		list, info, err := d.DecodeTokens(answerWith(t, d, result, err))
+		list, info, err := d.DecodeTokens(answerWith(t, d, json.RawMessage("["+string(result)+`,{"id":"b"}]`), nil))
 		if err != nil || !reflect.DeepEqual(list, []edge.Token{token, {ID: "b"}}) || info != (Info{}) {
 			t.Errorf("%+v: %v %+v %+v", d, err, list, info)
 		}
@@ -57,12 +57,11 @@ func TestTokensAreReadBackWhole(t *testing.T) {
 }
 
 func TestEmptyListsAreLists(t *testing.T) {
-	tokens, err := Dialect{}.EncodeTokens(nil)
-	groups, err2 := Dialect{}.EncodeGroups(nil)
-	if err != nil || err2 != nil || string(tokens) != "[]" || string(groups) != "[]" {
-		t.Errorf("%s %s %v %v", tokens, groups, err, err2)
+	groups, err := Dialect{}.EncodeGroups(nil)
+	if err != nil || string(groups) != "[]" {
+		t.Errorf("%s %v", groups, err)
 	}
-	list, _, err := Dialect{}.DecodeTokens(answerWith(t, Dialect{}, tokens, nil))
+	list, _, err := Dialect{}.DecodeTokens(answerWith(t, Dialect{}, groups, nil))
 	if err != nil || list == nil || len(list) != 0 {
 		t.Errorf("%v %v", list, err)
 	}

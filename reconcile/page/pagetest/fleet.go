@@ -138,6 +138,7 @@ var reasons = map[inspect.Outcome]string{
 	inspect.Failed:        "PATCH: 500 Internal Server Error",
 	inspect.NonConvergent: "core: threshold.score is 40 after 25 was written",
 	inspect.Undecided:     "core: a rule is switched off in the dashboard, and nothing declares it",
+	inspect.Bypassed:      "core: skip rule \"partner scanner\" skips all of core for each request: \"true\"",
 	inspect.NotDeployed:   "core is not deployed",
 	inspect.Blocked:       "core is deployed twice",
 	inspect.Forbidden:     "the credential may not read it: 403 Forbidden",

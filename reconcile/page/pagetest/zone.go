@@ -49,6 +49,9 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 		z.Fields, z.Unread = []inspect.Field{}, d.text("%s", reasons[r.Outcome])
 	case inspect.Undecided:
 		z.Undecided = []inspect.Leftover{{Deployment: d.text("core"), Path: "rules.c04e0000000000000000000100000018.enabled", Live: false, Note: d.text("949110 anomaly score")}}
+	case inspect.Bypassed:
+		z.Bypasses, z.NotLookedAt = d.bypasses(r)
+		z.Looked = []inspect.LookedAt{{Level: edge.LevelAccount, Phase: edge.PhaseFirewallCustom, At: At.Add(-40 * time.Minute)}}
 	case inspect.Refused:
 		p.Waiting = append(p.Waiting, inspect.WaitingChange{
 			Digest: r.Approve, Zone: r.Zone, Scope: r.Scope, Guard: diff.GuardApproval, Reason: r.Reason, What: []string{d.text("update core")}, Fields: z.Fields, Way: diff.Weakens,
@@ -58,6 +61,23 @@ func (d *Data) Zone(_ context.Context, scope edge.Scope) (inspect.ZonePage, erro
 	z.Why = z.Sentences(At)
 	p.Zone, p.Live, p.History = z, d.live(z), d.entries(8, r)
 	return p, nil
+}
+
+// bypasses are skip rules in each state, and a place that was not looked at.
+func (d *Data) bypasses(r inspect.Row) ([]diff.Bypass, []diff.NotLookedAt) {
+	always := diff.Bypass{
+		Account: r.Account, Zone: r.Zone, Scope: r.Scope, Deployment: d.text("core"), Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+		Rule: "5e1f0000000000000000000000000001", Ref: d.text("partner"), Description: d.text("partner scanner"), Expression: d.text("true"),
+		Always: true, All: true, State: diff.BypassNew,
+	}
+	accepted, found := always, always
+	accepted.Rule, accepted.Expression, accepted.Always, accepted.State = "5e1f0000000000000000000000000002", d.text("ip.src eq 192.0.2.7"), false, diff.BypassAccepted
+	accepted.Owner, accepted.Until, accepted.Origin = d.text("team-sre"), "2027-03-31", r.Origin
+	found.Rule, found.Level, found.Phase, found.Always, found.All, found.State = "5e1f0000000000000000000000000003", edge.LevelAccount, edge.PhaseFirewallCustom, false, false, diff.BypassFound
+	found.Expression, found.Description = d.text(`http.request.uri.path eq "/health"`), ""
+	found.Rules = []diff.SkippedRule{{ID: "c04e0000000000000000000100000018", Description: d.text("949110 anomaly score")}}
+	return []diff.Bypass{always, accepted, found},
+		[]diff.NotLookedAt{{Account: r.Account, Level: edge.LevelZone, Phase: edge.PhaseRateLimit, Zones: 1, Reason: d.text("off: bypass.phases is not set")}}
 }
 
 func decisionOf(r inspect.Row) inspect.Decision {

@@ -190,6 +190,7 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane s
 	if errors.Is(err, edge.ErrForbidden) && d.Platform.Extended() {
 		if ofZone, zoneErr := platform.Rulesets(ctx, zone.Scope); zoneErr == nil {
 			f.ok(name, "its rulesets may not be listed; the %s that zone %s lists serve", cli.Plural(len(ofZone), "ruleset", "rulesets"), zone.Key)
+			unreadPhase(lane, account, err, f)
 			d.zone(ctx, platform, lane, zone, f)
 			return
 		}
@@ -204,6 +205,7 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane s
 		f.fail(name, err)
 	default:
 		f.ok(name, "%s can be listed", cli.Plural(len(rulesets), "ruleset", "rulesets"))
+		customPhase(ctx, platform, lane, account, rulesets, f)
 	}
 	d.zone(ctx, platform, lane, zone, f)
 }
@@ -228,6 +230,9 @@ func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.C
 		f.fail(name, err)
 	default:
 		f.ok(name, "can be read; whether it may be written shows with the first write")
+		if zone.Scope.Level == edge.LevelZone {
+			d.earlierPhases(ctx, platform, lane, zone, f)
+		}
 	}
 }
 

@@ -65,8 +65,10 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 	if err := a.look(ctx); err != nil {
 		return a.explain(err)
 	}
-	changes := cuefile.Changes(a.zone, a.wanted, a.describe)
+	a.notes = a.skips.notes()
+	changes := cuefile.Changes(a.zone, a.wanted, a.words())
 	if len(changes) == 0 {
+		a.tell(t)
 		_, err := fmt.Fprintf(t.Out, "in sync: %s is declared as it is live\n", zone)
 		return err
 	}
@@ -100,6 +102,7 @@ type absorber struct {
 	zone    desired.Zone
 	wanted  desired.Zone
 	live    []liveDeployment // of each deployment that is declared
+	skips   skipRules
 
 	texts, original map[string][]byte // of files that are edited, by name
 	notes           []string          // about exceptions from what zones share
@@ -173,7 +176,13 @@ func (a *absorber) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, one.declared(d))
+		now := one.declared(d)
+		now.Accepted = accept(d.Accepted, one.acting)
+		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, now)
+		a.skips.acting = append(a.skips.acting, one.acting...)
+	}
+	if !a.platform.Documented { // of which no more than the phase of deployments is documented
+		a.skips.unlooked = unlooked(in.ahead)
 	}
 	a.wanted.Others = nil
 	for _, o := range a.zone.Others {
@@ -185,6 +194,8 @@ func (a *absorber) look(ctx context.Context) error {
 	}
 	return nil
 }
+
+func (a *absorber) words() cuefile.Words { return cuefile.Words{Rule: a.describe, Skip: a.skips.about} }
 
 func (a *absorber) describe(ruleset string, ref desired.RuleRef) string {
 	for _, one := range a.live {
@@ -218,8 +229,7 @@ func (a *absorber) edit(c cuefile.Change) error {
 	switch {
 	case errors.Is(err, cuefile.ErrInherited):
 		a.why = c.Path + " is no longer live"
-		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)),
-			a.shared(from)+"; or declare the zone without it")
+		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)), a.inherited(from)...)
 	case err != nil:
 		return fmt.Errorf("editing %s: %w", name, err)
 	}
@@ -242,16 +252,21 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // shared says where a value is to be changed for all zones that have it.
 func (a *absorber) shared(from desired.Origin) string {
-	n := 0
+	n := a.having(from)
+	if n == 1 {
+		return fmt.Sprintf("no other zone has it; you can edit %s instead", a.at(from))
+	}
+	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, a.at(from))
+}
+
+// having counts the zones that have a value from a place.
+func (a *absorber) having(from desired.Origin) (n int) {
 	for _, z := range a.before.EachZone() {
 		if cuefile.Has(z, from) {
 			n++
 		}
 	}
-	if n == 1 {
-		return fmt.Sprintf("no other zone has it; you can edit %s instead", a.at(from))
-	}
-	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, a.at(from))
+	return n
 }
 
 func (a *absorber) open(name string) error {
@@ -298,18 +313,25 @@ func (a *absorber) compare(state desired.State) error {
 	if !desired.SameTokens(a.before.Tokens, state.Tokens) {
 		return errors.New("the change would also change tokens; nothing was written")
 	}
-	for _, one := range a.live {
+	for n, one := range a.live {
 		i := slices.IndexFunc(now[a.zone.Scope].Deployments, func(d desired.Deployment) bool { return d.Ruleset == one.key })
-		if i < 0 || !one.declarer.Agrees(now[a.zone.Scope].Deployments[i], one.rule) {
+		if i < 0 || !one.declarer.Agrees(now[a.zone.Scope].Deployments[i], one.rule) ||
+			!desired.Alike(now[a.zone.Scope].Deployments[i].Accepted, a.wanted.Deployments[n].Accepted) {
 			return cli.Fail(fmt.Errorf("deployment %q would still differ from what is live; nothing was written", one.key),
 				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}
 	}
-	if got := now[a.zone.Scope]; len(cuefile.Changes(desired.Zone{Others: got.Others}, desired.Zone{Others: a.wanted.Others}, nil)) > 0 {
+	if got := now[a.zone.Scope]; len(cuefile.Changes(desired.Zone{Others: got.Others}, desired.Zone{Others: a.wanted.Others}, cuefile.Words{})) > 0 {
 		return cli.Fail(errors.New("what is no deployment would still differ from what is live; nothing was written"),
 			"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 	}
 	return nil
+}
+
+func (a *absorber) tell(t *cli.Terminal) {
+	for _, note := range a.notes {
+		fmt.Fprintln(t.Err, "note:", cli.OneLine(note))
+	}
 }
 
 // finish shows the difference and delivers it.
@@ -325,9 +347,7 @@ func (a *absorber) finish(ctx context.Context, t *cli.Terminal) error {
 			return err
 		}
 	}
-	for _, note := range a.notes {
-		fmt.Fprintln(t.Err, "note:", cli.OneLine(note))
-	}
+	a.tell(t)
 	if a.Deliver == nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -41,6 +42,8 @@ type Order struct {
 	// Unmanaged is what each deployment decides on overrides that are added later; empty
 	// decides nothing.
 	Unmanaged desired.Unmanaged
+	// NoDeploy is why deployments are declared without deploy: true.
+	NoDeploy NoDeploy
 }
 
 // Platform is what an import reads.
@@ -48,8 +51,11 @@ type Platform struct {
 	Lanes reconcile.Lanes  // one for each credential, by the keys of accounts
 	Names *directory.Names // finds what is declared by name
 	// Lists says that the platform lists zones: each lane's reader is an edge.Directory.
-	Lists      bool
-	Tokens     tokenLister // nil for no tokens
+	Lists  bool
+	Tokens tokenLister // nil for no tokens
+	// Owned are the tokens that accounts own, where they are known.
+	Owned map[edge.AccountID][]edge.Token
+
 	Documented bool
 	ByID       bool   // managed rulesets are declared by their ids
 	Vendor     string // the segment of resource keys, which names of rulesets begin with
@@ -106,12 +112,13 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 	if err := s.read(ctx, found); err != nil {
 		return unfinished(err, order)
 	}
-	tokens, err := readTokens(ctx, platform, present)
+	accounts := s.repository(found, present, order)
+	tokens, err := readTokens(ctx, platform, present, accounts)
 	if err != nil {
 		return unfinished(err, order)
 	}
 	show("writing files", 0, 0)
-	result, err := write(ctx, order, present, s.repository(found, present, order), tokens, found.left)
+	result, err := write(ctx, order, present, accounts, tokens, found.left)
 	if err != nil {
 		return err
 	}
@@ -138,11 +145,16 @@ type record struct {
 	Deployments []desired.Deployment `json:"deployments,omitempty"`
 	Others      []desired.Other      `json:"others,omitempty"`
 	Notes       []string             `json:"notes,omitempty"`
+	// Bypasses are the skip rules that act on the deployments, which have the id of the managed
+	// ruleset there, too; Unlooked are places in which nobody could look for them.
+	Bypasses []diff.Bypass      `json:"bypasses,omitempty"`
+	Unlooked []diff.NotLookedAt `json:"unlooked,omitempty"`
 	// Left are deployments that could not be declared, and why.
 	Left []string `json:"left,omitempty"`
 	// Failed is why the zone could not be read; empty for one that was.
 	Failed string `json:"failed,omitempty"`
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
+	ahead    map[edge.Place]diff.Ahead
 	beside   int // of Others, those beside deployments
 }

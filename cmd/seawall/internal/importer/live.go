@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
@@ -21,19 +23,26 @@ type Live struct {
 	As desired.Declaring
 	// Describe says in words what a rule of the managed ruleset is; empty where it has no words.
 	Describe func(desired.RuleRef) string
-	Err      error // why it is not known
+	Bypasses []diff.Bypass // the skip rules that act on a deployment
+	Err      error         // why it is not known
 }
 
-// ReadLive reads what a zone declares as it is on the platform, one for each of its deployments
-// and then for each of the others, and the id of the zone.
-func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) ([]Live, edge.Scope, error) {
+// LiveZone is what a zone declares as it is on the platform.
+type LiveZone struct {
+	Scope    edge.Scope
+	Parts    []Live             // of each of its deployments, and then of each of the others
+	Unlooked []diff.NotLookedAt // where nobody could look for skip rules
+}
+
+// ReadLive reads what a zone declares. Of a failure the scope is known, if anything is.
+func ReadLive(ctx context.Context, platform Platform, account desired.Account, zone desired.Zone) (LiveZone, error) {
 	a := &absorber{platform: platform, names: platform.Names, account: account, zone: zone}
 	if err := a.resolve(ctx); err != nil {
-		return nil, edge.Scope{}, a.explain(err)
+		return LiveZone{}, a.explain(err)
 	}
 	in, err := a.read(ctx)
 	if err != nil {
-		return nil, a.zone.Scope, a.explain(err)
+		return LiveZone{Scope: a.zone.Scope}, a.explain(err)
 	}
 	live := make([]Live, len(zone.Deployments))
 	for i, d := range zone.Deployments {
@@ -42,13 +51,13 @@ func ReadLive(ctx context.Context, platform Platform, account desired.Account, z
 			live[i].Err = a.explain(err)
 			continue
 		}
-		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText}
+		live[i] = Live{As: one.declared(d), Describe: one.declarer.RuleText, Bypasses: one.acting}
 	}
 	for _, o := range zone.Others {
 		now, err := in.otherOf(ctx, o)
 		live = append(live, Live{As: now, Err: a.explain(err)})
 	}
-	return live, a.zone.Scope, nil
+	return LiveZone{Scope: a.zone.Scope, Parts: live, Unlooked: unlooked(in.ahead)}, nil
 }
 
 // liveZone is what a zone runs.
@@ -56,6 +65,7 @@ type liveZone struct {
 	*absorber
 	listed []edge.Ruleset // of the account
 	rules  []edge.Rule    // of the entry point
+	ahead  map[edge.Place]diff.Ahead
 
 	entryPoints map[edge.Phase]edge.Ruleset
 }
@@ -71,6 +81,9 @@ func (a *absorber) read(ctx context.Context) (*liveZone, error) {
 		return nil, err
 	}
 	z.rules = entryPoint.Rules
+	if len(a.zone.Deployments) > 0 {
+		z.ahead = a.survey.ahead(ctx, a.account.ID, a.zone.Scope)
+	}
 	return z, nil
 }
 
@@ -111,6 +124,7 @@ type liveDeployment struct {
 	key      string
 	declarer *planner.Declarer
 	rule     edge.Rule
+	acting   []diff.Bypass
 }
 
 // liveOf finds a declared deployment.
@@ -126,8 +140,12 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	})
 	switch n := len(rules); n {
 	case 0:
+		again := "deploy it on the platform"
+		if d.Deploy && !z.platform.Documented {
+			again = "seawall apply deploys it again, because of deploy: true"
+		}
 		return one, cli.Fail(fmt.Errorf("%q is declared for the %s, but not deployed in it", d.Name(), owner),
-			fmt.Sprintf("deploy it on the platform, or remove waf: %s of the %s: %s", d.Name(), owner, z.at(d.Origin)))
+			fmt.Sprintf("%s; or remove waf: %s of the %s: %s", again, d.Name(), owner, z.at(d.Origin)))
 	case 1:
 	default:
 		return one, cli.Fail(fmt.Errorf("%d execute rules of the %s run %q", n, owner, found.Name), "remove all but one of them on the platform")
@@ -140,6 +158,9 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 	if err != nil {
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
+	one.acting = one.declarer.Bypasses(d, planner.Deployed{
+		Account: z.account, Zone: z.zone, EntryPoint: z.entryPoints[edge.PhaseFirewallManaged], Execute: one.rule, Ahead: z.ahead,
+	}, time.Now())
 	return one, nil
 }
 

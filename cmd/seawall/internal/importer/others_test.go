@@ -238,11 +238,11 @@ func TestShowOfAnotherKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	account := state.Accounts[0]
-	read, _, err := ReadLive(t.Context(), platform, account, account.Zones[0])
-	if err != nil || len(read) != 1 || read[0].Err != nil {
+	read, err := ReadLive(t.Context(), platform, account, account.Zones[0])
+	if err != nil || len(read.Parts) != 1 || read.Parts[0].Err != nil {
 		t.Fatalf("%v, %+v", err, read)
 	}
-	s := show.Zone(account, account.Zones[0], "", []show.Live{{As: read[0].As}}, "")
+	s := show.Zone(account, account.Zones[0], "", []show.Live{{As: read.Parts[0].As}}, "")
 	var text, cue bytes.Buffer
 	if s.Text(&text) != nil || s.CUE(&cue) != nil {
 		t.Fatal("it was not written")

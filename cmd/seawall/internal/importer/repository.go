@@ -23,6 +23,7 @@ type imported struct {
 	// rejected are zones that could not be read because of the credential, and why.
 	rejected int
 	why      string
+	skips    skipRules
 }
 
 // repository gives what was read its keys.
@@ -74,12 +75,13 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 	for id, key := range keys {
 		byKey[key] = s.had(one.ID, id).declarer
 	}
-	one.Describe = func(ruleset string, ref desired.RuleRef) string {
+	one.Words.Rule = func(ruleset string, ref desired.RuleRef) string {
 		if declarer := byKey[ruleset]; declarer != nil {
 			return declarer.RuleText(ref)
 		}
 		return ""
 	}
+	one.Words.Skip = one.skips.about
 	zoneKeys := map[string]bool{}
 	for _, r := range records {
 		if r.rejected {
@@ -102,6 +104,7 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 			d.Ruleset = keys[edge.RulesetID(d.Ruleset)]
 			z.Deployments = append(z.Deployments, d)
 		}
+		one.skips.add(r, one.Key, z.Key, keys)
 		slices.SortFunc(z.Deployments, func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
 		z.Others = slices.SortedFunc(slices.Values(r.Others), func(a, b desired.Other) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
@@ -110,6 +113,9 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 	}
 	if one.rejected > 0 {
 		one.Notes = append(one.Notes, fmt.Sprintf("Not imported: %s, because %s.", cli.Plural(one.rejected, "zone", "zones"), one.why))
+	}
+	if note := diff.NotLooked(one.skips.unlooked); note != "" {
+		one.Notes = append(one.Notes, note+".")
 	}
 	slices.SortFunc(one.Zones, func(a, b cuefile.Zone) int { return cmp.Compare(a.Key, b.Key) })
 }

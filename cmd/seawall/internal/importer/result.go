@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff"
 )
 
 // result is what an import has done.
@@ -42,10 +43,14 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	} else {
 		fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
 	}
+	if text := r.deployText(o.NoDeploy); text != "" {
+		fmt.Fprintln(t.Out, text)
+	}
 	if r.skipped > 0 {
 		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
 	}
 	r.tokens.report(t)
+	r.reportSkips(t)
 	r.reportMissing(t, missing)
 	if len(r.unmanaged) > 0 {
 		fmt.Fprintf(t.Out, "\nnot managed by Seawall:\n")
@@ -55,6 +60,28 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
 	}
 	return cli.Attention(missing > 0 || len(r.tokens.left) > 0)
+}
+
+// mostOff bounds the lines about what is off: a skip rule of an account is in all its zones.
+const mostOff = 20
+
+// reportSkips names the skip rules by which something is off, and places in which none could
+// be looked for.
+func (r *result) reportSkips(t *cli.Terminal) {
+	var (
+		off      []string
+		unlooked []diff.NotLookedAt
+	)
+	for _, a := range r.accounts {
+		off, unlooked = append(off, a.skips.off()...), append(unlooked, a.skips.unlooked...)
+	}
+	list(t, "! ", off[:min(len(off), mostOff)])
+	if more := len(off) - mostOff; more > 0 {
+		fmt.Fprintf(t.Out, "! and %d more: search the files for \"IS OFF\" and \"ARE OFF\"\n", more)
+	}
+	if text := diff.NotLooked(unlooked); text != "" {
+		fmt.Fprintf(t.Out, "note: %s\n", cli.OneLine(text))
+	}
 }
 
 // reportMissing names what was not imported.

@@ -105,6 +105,9 @@ func cueFiles(dir string) (names []string, err error) {
 // write makes the files, has them evaluated beside those that are there, and puts them in
 // their place.
 func write(ctx context.Context, o Order, p present, accounts []imported, tokens tokenImport, left []leftOut) (*result, error) {
+	if o.NoDeploy == "" {
+		accounts = withDeploy(accounts)
+	}
 	r := &result{accounts: accounts, tokens: tokens, left: left}
 	var problems []desired.Problem
 	for _, as := range ways(o) {
@@ -142,20 +145,11 @@ func ways(o Order) []way {
 // decided are accounts whose deployments decide on what appears later, where what is live
 // has not made them decide otherwise.
 func decided(accounts []imported, as desired.Unmanaged) []imported {
-	all := slices.Clone(accounts)
-	for i, a := range all {
-		all[i].Zones = slices.Clone(a.Zones)
-		for j, z := range a.Zones {
-			deployments := slices.Clone(z.Deployments)
-			for k := range deployments {
-				if deployments[k].Unmanaged == nil {
-					deployments[k].Unmanaged = &desired.Declared[desired.Unmanaged]{Value: as}
-				}
-			}
-			all[i].Zones[j].Deployments = deployments
+	return eachDeployment(accounts, func(d *desired.Deployment) {
+		if d.Unmanaged == nil {
+			d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: as}
 		}
-	}
-	return all
+	})
 }
 
 // layout writes a new repository, or files beside those of an account that is declared.
@@ -190,6 +184,9 @@ func layout(o Order, p present, from *result, simple bool) (files []cuefile.File
 	for i, r := range all {
 		if r.Simple = simple; i == 0 {
 			r.Header = append(r.Header, from.header()...)
+		}
+		if o.NoDeploy == "" {
+			r.About = []string{aboutDeploy}
 		}
 		more, s, err := cuefile.Write(*r)
 		if err != nil {
@@ -355,12 +352,13 @@ func differences(p present, state desired.State, r *result) (problems []desired.
 }
 
 // bare is a zone without what the repository may add to it without a change of what is
-// live: labels, and what becomes of overrides that are not declared, of which there are
-// none.
+// live: labels, that it is created where it is not there, and what becomes of overrides that
+// are not declared, of which there are none.
 func bare(got, want desired.Zone) desired.Zone {
 	got.Labels, got.Deployments = want.Labels, slices.Clone(got.Deployments)
-	for i := range got.Deployments {
-		if i < len(want.Deployments) && want.Deployments[i].Unmanaged == nil {
+	for i := range got.Deployments[:min(len(got.Deployments), len(want.Deployments))] {
+		got.Deployments[i].Deploy = want.Deployments[i].Deploy
+		if want.Deployments[i].Unmanaged == nil {
 			got.Deployments[i].Unmanaged = nil
 		}
 	}

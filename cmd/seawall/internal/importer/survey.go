@@ -29,6 +29,7 @@ type survey struct {
 
 	listings onceEach[edge.AccountID, []edge.Ruleset]
 	rulesets onceEach[managedKey, managed]
+	aheadOf  onceEach[edge.AccountID, diff.Ahead]
 
 	mu      sync.Mutex
 	records map[edge.ZoneID]record
@@ -256,7 +257,7 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 	for _, ruleset := range listed {
 		byID[ruleset.ID] = ruleset
 	}
-	rules, order, others := executed(entryPoint)
+	rules, order := executed(entryPoint)
 	for _, id := range order {
 		ruleset, known := byID[id]
 		switch {
@@ -288,10 +289,16 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 			r.Notes = append(r.Notes, fmt.Sprintf("What %q runs cannot be declared in full: what is not declared is kept.", ruleset.Name))
 		}
 		d.Ruleset = string(id)
+		if r.ahead == nil {
+			if err := s.lookAhead(ctx, r); err != nil {
+				return err
+			}
+		}
+		s.accept(r, &d, declarer, entryPoint, rule)
 		r.Deployments = append(r.Deployments, d)
 	}
-	if others -= r.beside; others > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s, which Seawall does not change.", cli.Plural(others, "other rule", "other rules")))
+	if note := otherRules(entryPoint, r.Bypasses, r.beside); note != "" {
+		r.Notes = append(r.Notes, note)
 	}
 	if len(order) == 0 {
 		r.Notes = append(r.Notes, "No managed ruleset is deployed in this zone.")
@@ -319,11 +326,10 @@ func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Rule
 }
 
 // executed sorts the rules of an entry point by the ruleset that they run, in their order.
-func executed(entryPoint edge.Ruleset) (rules map[edge.RulesetID][]edge.Rule, order []edge.RulesetID, others int) {
+func executed(entryPoint edge.Ruleset) (rules map[edge.RulesetID][]edge.Rule, order []edge.RulesetID) {
 	rules = map[edge.RulesetID][]edge.Rule{}
 	for _, rule := range entryPoint.Rules {
 		if rule.Action != edge.ActionExecute || rule.ActionParameters == nil {
-			others++
 			continue
 		}
 		id := rule.ActionParameters.ID
@@ -332,5 +338,5 @@ func executed(entryPoint edge.Ruleset) (rules map[edge.RulesetID][]edge.Rule, or
 		}
 		rules[id] = append(rules[id], rule)
 	}
-	return rules, order, others
+	return rules, order
 }

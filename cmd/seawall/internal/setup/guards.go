@@ -9,13 +9,14 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // guards translates what the configuration says of guards.
 func guards(all schema.Config) (reconcile.Guards, error) {
 	config := all.Guards
-	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire, ReportUnmanaged: config.ReportUnmanaged}
+	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire, ReportUnmanaged: config.ReportUnmanaged, Looking: looking(all.Bypass)}
 	for _, rule := range config.Rules {
 		if rule.Off {
 			continue
@@ -46,6 +47,15 @@ func guards(all schema.Config) (reconcile.Guards, error) {
 	}
 	g.Observe = append(append(g.Observe, observed(all)...), skipped(all)...)
 	return g, nil
+}
+
+// looking is where skip rules are looked for.
+func looking(config schema.Bypass) reconcile.Looking {
+	l := reconcile.Looking{Every: config.Every}
+	for _, phase := range config.Phases {
+		l.Phases = append(l.Phases, edge.Phase(phase))
+	}
+	return l
 }
 
 // skipped selects what is left out: a zone that a commit takes out of it is not written.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
@@ -28,6 +29,9 @@ func (s Shown) CUE(w io.Writer) error {
 		s.tokenCUE(&b)
 	} else {
 		s.zoneCUE(&b)
+	}
+	if text := diff.NotLooked(s.NotLookedAt); text != "" {
+		fmt.Fprintf(&b, "// %s\n", visible.Text(text))
 	}
 	text, err := cuefile.Format([]byte(b.String()))
 	if err != nil {
@@ -77,7 +81,14 @@ func (s Shown) part(b *strings.Builder, part Part) {
 	if part.LiveUnknown != "" {
 		fmt.Fprintf(b, "// What is live is not known: %s\n", visible.Text(part.LiveUnknown))
 	}
+	for _, skip := range part.Bypasses {
+		fmt.Fprintf(b, "// %s\n", visible.Text(skip.String()))
+	}
 	for i, m := range part.Members {
+		open, item, end := "[", ",", "]"
+		if m.byKey {
+			open, item, end = "{", "", "}"
+		}
 		switch list := m.of != ""; {
 		case m.declared == "":
 			fmt.Fprintf(b, "// live, not declared: %s: %s\n", m.Path, visible.Text(m.live))
@@ -85,11 +96,11 @@ func (s Shown) part(b *strings.Builder, part Part) {
 			fmt.Fprintf(b, "%s: %s // %s\n", strings.ReplaceAll(m.Path, ".", ": "), m.declared, s.comment(m))
 		default:
 			if i == 0 || part.Members[i-1].Path != m.Path {
-				fmt.Fprintf(b, "%s: [\n", strings.ReplaceAll(m.Path, ".", ": "))
+				fmt.Fprintf(b, "%s: %s\n", strings.ReplaceAll(m.Path, ".", ": "), open)
 			}
-			fmt.Fprintf(b, "%s, // %s\n", m.declared, s.comment(m))
+			fmt.Fprintf(b, "%s%s // %s\n", m.declared, item, s.comment(m))
 			if i+1 == len(part.Members) || part.Members[i+1].Path != m.Path || part.Members[i+1].declared == "" {
-				b.WriteString("]\n")
+				b.WriteString(end + "\n")
 			}
 		}
 	}

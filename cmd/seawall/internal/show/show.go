@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -38,6 +39,8 @@ type Shown struct {
 	// LiveUnknown and HistoryUnknown say why there is nothing of these; empty where there is.
 	LiveUnknown    string `json:"live_unknown,omitempty"`
 	HistoryUnknown string `json:"history_unknown,omitempty"`
+	// NotLookedAt are places in which nobody could look for skip rules.
+	NotLookedAt []diff.NotLookedAt `json:"skip_rules_not_looked_at,omitempty"`
 
 	Partial bool `json:"-"` // something could not be read that was asked for
 
@@ -54,6 +57,8 @@ type Part struct {
 	Origin      desired.Origin   `json:"origin"`
 	Members     []Member         `json:"members"`
 	LiveUnknown string           `json:"live_unknown,omitempty"`
+	// Bypasses are the skip rules that keep requests from a deployment, as they are live.
+	Bypasses []diff.Bypass `json:"bypasses,omitempty"`
 
 	path []string // below its zone or account
 }
@@ -70,6 +75,7 @@ type Member struct {
 	Changed  *inspect.Changed `json:"changed,omitempty"`  // the last change of the line
 
 	of             string // what an element of a list is about
+	byKey          bool   // it is an element of a struct, and declared has its key
 	declared, live string // as CUE; empty where there is none
 }
 
@@ -89,6 +95,7 @@ const (
 type Live struct {
 	As       desired.Declaring // in the words of the declaration
 	Describe func(desired.RuleRef) string
+	Bypasses []diff.Bypass
 	Err      error // why it is not known; nil where it is
 }
 
@@ -120,6 +127,9 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 		if live != nil && live[i].Err != nil {
 			s.Parts[i].LiveUnknown, s.Partial = cli.Reason(live[i].Err), true
 		}
+		if live != nil {
+			s.Parts[i].Bypasses = bypasses(live[i].Bypasses)
+		}
 	}
 	return s
 }
@@ -147,6 +157,7 @@ func members(declared desired.Declaring, live Live) (members []Member) {
 		m := Member{Path: p.Path, of: p.Member().Of}
 		if d := p.Declared; d != nil {
 			m.Declared, m.declared = d.Plain(), cuefile.Literal(d.Value)
+			_, m.byKey = d.Value.(desired.Accepted)
 			if !d.Origin.IsZero() {
 				at := bare(d.Origin)
 				m.Origin = &at

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -56,6 +57,12 @@ func (s Shown) Text(w io.Writer) error {
 			fmt.Fprintf(&b, "  live is not known: %s\n", visible.Text(part.LiveUnknown))
 		}
 		s.table(&b, part)
+		for _, skip := range part.Bypasses {
+			fmt.Fprintf(&b, "  %s\n", skip)
+		}
+	}
+	if text := diff.NotLooked(s.NotLookedAt); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", text)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -108,7 +115,7 @@ func (s Shown) table(w io.Writer, part Part) {
 		case m.State != LiveOnly:
 			place = "(default)"
 		}
-		row(m.Path, orUnset(m.declared), m.liveText(), visible.Name(place), cmp.Or(visible.Text(m.Tier), "-"), lineChange(m.Changed))
+		row(m.Path, orUnset(m.inShort()), m.liveText(), visible.Name(place), cmp.Or(visible.Text(m.Tier), "-"), lineChange(m.Changed))
 	}
 	_ = t.Flush() // to memory
 	for _, m := range part.Members {
@@ -130,6 +137,20 @@ func (m Member) liveText() string {
 	case Differs, Unknown:
 	}
 	return orUnset(m.live)
+}
+
+// inShort is what is declared, of an acceptance who accepts what until when: the rest is with the
+// skip rule.
+func (m Member) inShort() string {
+	a, is := m.Declared.(map[string]any)
+	if !is || !m.byKey {
+		return m.declared
+	}
+	text := fmt.Sprintf("%s: {owner: %s", cuefile.Label(m.of), cuefile.Literal(a["owner"]))
+	if until, ends := a["until"]; ends {
+		text += ", until: " + cuefile.Literal(until)
+	}
+	return text + ", …}"
 }
 
 func orUnset(text string) string {

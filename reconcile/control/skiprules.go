@@ -1,0 +1,163 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// skipRules are the skip rules that act on deployments of a zone, by where they are. One that
+// acts on several is one.
+type skipRules map[skipRuleAt]skipRuleSeen
+
+type skipRuleAt struct {
+	level edge.Level
+	phase edge.Phase
+	rule  edge.RuleID
+}
+
+// skipRuleSeen is one with the entry by which the history has that it appeared, or changed; nil
+// where it has none.
+type skipRuleSeen struct {
+	diff.Bypass
+	told *reconcile.Entry
+}
+
+// skipRules are the entries of the skip rules of a zone that have appeared or changed without
+// Seawall, and of those that are gone again; and which there are now. One that Seawall removes
+// is drift that is corrected, and has its entries with that.
+func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) {
+	g := s.current.Load()
+	before := s.zones.of(o.Scope).skips
+	if g == nil || g.prints[o.Scope] != o.Fingerprint || len(before)+len(o.Plan.Bypasses) == 0 {
+		return nil, before
+	}
+	now = skipRules{}
+	for _, b := range o.Plan.Bypasses {
+		at := skipRuleAt{b.Level, b.Phase, b.Rule}
+		if _, twice := now[at]; twice {
+			continue
+		}
+		was, known := before[at]
+		seen := skipRuleSeen{b, was.told}
+		switch {
+		case b.Remove:
+			seen.told = nil
+		case b.State != diff.BypassNew && b.State != diff.BypassChanged:
+		default:
+			came, differs := reconcile.SkipRuleEntry(beforeIt(b, was, known), &b), true
+			if was.told != nil {
+				came, differs = came.After(*was.told)
+			}
+			if differs {
+				entries, seen.told = append(entries, came), &came
+			}
+		}
+		now[at] = seen
+	}
+	for at, was := range before {
+		switch _, there := now[at]; {
+		case there:
+		case !isGone(g, o, was.Bypass):
+			now[at] = was
+		case was.told != nil:
+			entries = append(entries, was.told.Ended())
+		}
+	}
+	return entries, now
+}
+
+// beforeIt is what a skip rule was before it appeared, or changed; nil for nothing. What one that
+// changed before this process began was is not known.
+func beforeIt(b diff.Bypass, was skipRuleSeen, known bool) *diff.Bypass {
+	switch {
+	case known:
+		return &was.Bypass
+	case b.State == diff.BypassChanged:
+		b.Expression = "(not known)" // and what it skipped is not, either
+		return &b
+	}
+	return nil
+}
+
+// recallSkipRules has what an earlier process has told of the skip rules of a zone: once, before
+// the first of this one.
+func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
+	c.mu.Lock()
+	known := c.state.zones.of(zone).recalled
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
+	entries, err := c.Records.SkipRules(ctx, zone)
+	if err != nil {
+		return fmt.Errorf("reading which skip rules came without Seawall: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	z := c.state.zones.of(zone)
+	z.recalled = true
+	for _, e := range entries {
+		if b, there := e.SkipRule(); there {
+			if z.skips == nil {
+				z.skips = skipRules{}
+			}
+			z.skips[skipRuleAt{b.Level, b.Phase, b.Rule}] = skipRuleSeen{b, &e}
+		}
+	}
+	return nil
+}
+
+// isGone reports whether a skip rule does not act any more, because of nothing that git says:
+// its place was looked at, and the deployment is declared and there.
+func isGone(g *Generation, o Outcome, b diff.Bypass) bool {
+	t, declared := g.Task(o.Scope)
+	if !declared {
+		return false
+	}
+	for _, p := range o.Plan.Problems {
+		if p.State != diff.Bypassed && p.State != diff.Undecided && (p.Deployment == "" || p.Deployment == b.Deployment) {
+			return false
+		}
+	}
+	if b.Level != o.Scope.Level || b.Phase != edge.PhaseFirewallManaged {
+		scope := o.Scope
+		if b.Level == edge.LevelAccount {
+			scope = edge.AccountScope(t.Account().ID)
+		}
+		if seen, looked := o.Ahead[scope.At(b.Phase)]; !looked || seen.Failed() != nil {
+			return false
+		}
+	}
+	for _, d := range t.Zone().Deployments {
+		if d.Name() == b.Deployment {
+			return true
+		}
+	}
+	return false
+}
+
+// recordSkipRules puts on record which skip rules have come and gone, and remembers them.
+func (c *Control) recordSkipRules(ctx context.Context, zone edge.Scope, entries []reconcile.Entry, now skipRules) error {
+	if len(entries) > 0 {
+		slices.SortFunc(entries, func(a, b reconcile.Entry) int { return strings.Compare(a.Subject.Ref, b.Subject.Ref) })
+		if err := c.Records.Record(ctx, entries...); err != nil {
+			return fmt.Errorf("recording a skip rule that was changed without Seawall: %w", err)
+		}
+	}
+	if now == nil {
+		return nil // most zones have none
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	z := c.state.zones.of(zone)
+	if z.skips = now; len(now) == 0 {
+		z.skips = nil
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// chronicle notes what is entered into the history.
+type chronicle struct {
+	reconcile.Forgetful
+	said     []string
+	recalled []reconcile.Entry
+}
+
+func (c *chronicle) SkipRules(context.Context, edge.Scope) ([]reconcile.Entry, error) {
+	return c.recalled, nil
+}
+
+func (c *chronicle) Record(_ context.Context, entries ...reconcile.Entry) error {
+	for _, e := range entries {
+		text := fmt.Sprintf("%s %s %s", e.Kind, e.Direction, e.Subject.Ref)
+		for _, m := range e.Members {
+			text += fmt.Sprintf("; %s %s to %s", m.Path, m.Old, m.New)
+		}
+		c.said = append(c.said, text)
+	}
+	return nil
+}
+
+// A skip rule that appears is in the history once, so is its end, and what it was and is. One
+// that was there, that is accepted or that Seawall removes is not; and one that may still be
+// there does not end.
+func TestSkipRulesInTheHistory(t *testing.T) {
+	records := &chronicle{}
+	c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+	must.Do(t, err)
+	zone := edge.ZoneScope("a")
+	_, err = c.Propose(t.Context(), alike("c1", "core"))
+	must.Do(t, err)
+	task, _ := c.Task(c.Current(), zone)
+	var ahead map[edge.Place]diff.Ahead
+	look := func(plan diff.Plan, want ...string) {
+		t.Helper()
+		records.said = nil
+		_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: plan, Ahead: ahead})
+		must.Do(t, err)
+		if !slices.Equal(records.said, want) {
+			t.Errorf("got  %q\nwant %q", records.said, want)
+		}
+	}
+	rule := func(id string, state diff.BypassState) diff.Bypass {
+		return diff.Bypass{
+			Account: "a1", Zone: "a", Scope: zone, Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+			Rule: edge.RuleID(id), Expression: "true", All: true, State: state,
+		}
+	}
+	with := func(all ...diff.Bypass) diff.Plan { return diff.Plan{Bypasses: all} }
+	found, came := rule("old", diff.BypassFound), rule("new", diff.BypassNew)
+	const place = `; place  to "http_request_firewall_managed of the zone"`
+	look(with(found))
+	look(with(found, came, came), `found weakens new; expression  to "true"; skips  to "all of core"`+place)
+	look(with(found, came))
+	wider := found
+	wider.State, wider.Expression = diff.BypassChanged, "1 eq 1"
+	look(with(wider, came), `found weakens old; expression "true" to "1 eq 1"; skips "all of core" to "all of core"; place "http_request_firewall_managed of the zone" to "http_request_firewall_managed of the zone"`)
+	accepted := came
+	accepted.State = diff.BypassAccepted
+	look(with(wider, accepted))
+	unread := diff.Plan{Problems: []diff.Problem{{Zone: "a", Scope: zone, State: diff.Unknown}}}
+	look(unread)
+	look(with(wider), `found strengthens new; expression "true" to ; skips "all of core" to ; place "http_request_firewall_managed of the zone" to `)
+	look(with(wider, came), `found weakens new; expression  to "true"; skips  to "all of core"`+place)
+	removed := came
+	removed.Remove = true
+	look(with(wider, removed))
+	look(with(wider))
+	look(with(), `found strengthens old; expression "1 eq 1" to ; skips "all of core" to ; place "http_request_firewall_managed of the zone" to `)
+
+	earlier := came
+	earlier.Rule, earlier.Phase = "ahead", edge.PhaseFirewallCustom
+	look(with(earlier), `found weakens ahead; expression  to "true"; skips  to "all of core"; place  to "http_request_firewall_custom of the zone"`)
+	look(with()) // no one looks there any more
+	ahead = map[edge.Place]diff.Ahead{zone.At(edge.PhaseFirewallCustom): {Since: edge.ErrUnavailable}}
+	look(with())
+	ahead = map[edge.Place]diff.Ahead{zone.At(edge.PhaseFirewallCustom): {}}
+	look(with(), `found strengthens ahead; expression "true" to ; skips "all of core" to ; place "http_request_firewall_custom of the zone" to `)
+
+	// Another process goes on with what this one has told.
+	last := reconcile.SkipRuleEntry(nil, &came)
+	records.recalled = []reconcile.Entry{last}
+	c, err = New(t.Context(), Config{Records: records, Now: time.Now})
+	must.Do(t, err)
+	_, err = c.Propose(t.Context(), alike("c1", "core"))
+	must.Do(t, err)
+	look(unread)
+	look(with(came))
+	part := came
+	part.All, part.Rules = false, []diff.SkippedRule{{ID: "r1"}}
+	look(with(part), `found weakens new; expression "true" to "true"; skips "all of core" to "1 rule of core: r1"; place "http_request_firewall_managed of the zone" to "http_request_firewall_managed of the zone"`)
+	look(with(), `found strengthens new; expression "true" to ; skips "1 rule of core: r1" to ; place "http_request_firewall_managed of the zone" to `)
+}
