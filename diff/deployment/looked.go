@@ -20,14 +20,11 @@ const ofBypass = "bypass "
 // not be read when that was looked at first: what it has is not new.
 const unreadRuleset = "unread"
 
-// earlierPhases run before the one of deployments.
-var earlierPhases = []edge.Phase{edge.PhaseFirewallCustom, edge.PhaseRateLimit}
-
 // marks are the members that say that places were looked at.
 var marks = func() map[edge.Place]diff.Member {
 	all := map[edge.Place]diff.Member{}
 	for _, level := range []edge.Level{edge.LevelZone, edge.LevelAccount} {
-		for _, phase := range append([]edge.Phase{edge.PhaseFirewallManaged}, earlierPhases...) {
+		for _, phase := range append([]edge.Phase{edge.PhaseFirewallManaged}, diff.PhasesAhead[:]...) {
 			all[edge.Place{Scope: edge.Scope{Level: level}, Phase: phase}] = diff.Member(ofBypass + string(level) + " " + string(phase))
 		}
 	}
@@ -66,7 +63,7 @@ func (p *planner) look(account desired.Account, zone desired.Zone, entryPoint ed
 	}
 	scopes := []edge.Scope{zone.Scope, edge.AccountScope(account.ID)}
 	for _, scope := range slices.Compact(scopes) {
-		for _, phase := range earlierPhases {
+		for _, phase := range diff.PhasesAhead {
 			ahead, read := p.in.Live.Ahead[scope.At(phase)]
 			if read && (ahead.Err == nil || errors.Is(ahead.Err, edge.ErrEntryPointNotFound)) {
 				p.places = append(p.places, lookedAt(scope.At(phase), ahead))
