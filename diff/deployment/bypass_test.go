@@ -64,28 +64,40 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 	}{
 		"it was there": {difftest.Deployment(), []edge.Rule{one}, []edge.Rule{one}, diff.BypassFound, "", "", nil},
 		"always, and was there": {
-			difftest.Deployment(), []edge.Rule{always}, []edge.Rule{always}, diff.BypassFound,
+			difftest.Deployment(),
+			[]edge.Rule{always},
+			[]edge.Rule{always},
+			diff.BypassFound,
 			`skip rule "skip 0" (00000000…) keeps all requests from this deployment: expression true, before the execute rule`,
 			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}`, nil,
 		},
 		"it is new": {
-			difftest.Deployment(), none, []edge.Rule{one}, diff.BypassNew,
+			difftest.Deployment(), none,
+			[]edge.Rule{one},
+			diff.BypassNew,
 			`skip rule "skip 0" (00000000…) keeps requests that match ip.src eq 192.0.2.7 from this deployment, before the execute rule; it came after the deployment was last proved`,
 			`remove the rule on the platform, or declare bypass: "remove", which removes rules that come after the proof; to accept it as it is, declare ` + accept, nil,
 		},
 		"some rules": {
-			difftest.Deployment(), none, []edge.Rule{part}, diff.BypassNew,
+			difftest.Deployment(), none,
+			[]edge.Rule{part},
+			diff.BypassNew,
 			`from 2 rules of this deployment (00000000000000000000000000abc001, Anomaly score), before`,
 			fmt.Sprintf(`skips: [%q, %q]}`, difftest.RuleID(1), difftest.RuleID(8)), nil,
 		},
 		"it was changed": {
-			difftest.Deployment(removingSkips), []edge.Rule{one}, []edge.Rule{difftest.SkipAll(0, `http.host eq "a"`)}, diff.BypassChanged,
+			difftest.Deployment(removingSkips),
+			[]edge.Rule{one},
+			[]edge.Rule{difftest.SkipAll(0, `http.host eq "a"`)},
+			diff.BypassChanged,
 			`it was changed since the deployment was last proved; bypass: "remove" leaves what was there before`, `expression: "http.host eq \"a\""`, nil,
 		},
 		"its parameters are not understood": {difftest.Deployment(), none, []edge.Rule{unclear}, diff.BypassNew, "is not understood, so that counts as all", `skips: "all"`, nil},
 		"accepted":                          {difftest.Deployment(accepting(probes, "2026-03-31")), none, []edge.Rule{one}, diff.BypassAccepted, "", "", nil},
 		"accepted as another": {
-			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "")), none, []edge.Rule{one}, diff.BypassDiffers,
+			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "")), none,
+			[]edge.Rule{one},
+			diff.BypassDiffers,
 			"; team-sre accepts it with the expression ip.src eq 192.0.2.8", `owner: "team-sre"`, nil,
 		},
 		"accepted for less": {
@@ -107,7 +119,9 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 			difftest.Deployment(), none, none, diff.BypassNew, "of the account's phase http_request_firewall_custom keeps all requests from this deployment: expression true;", "", aheadAfterProof(customOfAccount, difftest.SkipPhase(0, "true")),
 		},
 		"the profile cannot remove": {
-			difftest.Deployment(removingSkips), none, []edge.Rule{one}, diff.BypassNew,
+			difftest.Deployment(removingSkips), none,
+			[]edge.Rule{one},
+			diff.BypassNew,
 			`bypass: "remove" is declared, and the profile has no call that deletes a rule`, `set platform.profile: "extended"`, func(in *diff.Input) { in.Live = documented(in.Live) },
 		},
 	} {
