@@ -86,7 +86,8 @@ func TestOtherRules(t *testing.T) {
 		{[]edge.Rule{log}, 1, ""}, // another kind declares it
 		{[]edge.Rule{skip, runs}, 0, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule accepted below."},
 		{
-			[]edge.Rule{skip, runs, behind, log}, 0,
+			[]edge.Rule{skip, runs, behind, log},
+			0,
 			"Its entry point has 3 other rules, which Seawall does not change: 1 skip rule accepted below, 1 skip rule without an effect on a deployment, 1 rule of another kind.",
 		},
 	} {
