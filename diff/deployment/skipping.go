@@ -119,6 +119,7 @@ func rulesText(n int) string { return words.Count(n, "rule", "rules") }
 func (b *bypassed) since() string {
 	who := cmp.Or(b.Owner, "a declaration")
 	switch b.State {
+	case diff.BypassFound, diff.BypassElsewhere:
 	case diff.BypassNew:
 		return "; it came after the deployment was last proved"
 	case diff.BypassChanged:

@@ -30,7 +30,7 @@ func (s *survey) ahead(ctx context.Context, account edge.AccountID, scope edge.S
 	all[of], _ = s.aheadOf.get(account, func() (diff.Ahead, error) {
 		listed, err := s.listed(ctx, account)
 		if err != nil {
-			return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}, nil
+			return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}, nil //nolint:nilerr // it is what was seen of this place
 		}
 		return zone.AccountAhead(ctx, s.reader(account), account, listed), nil
 	})
