@@ -143,6 +143,42 @@ func aheadAfterProof(at edge.Place, rule edge.Rule) func(*diff.Input) {
 	}
 }
 
+// A skip rule that was there without an effect when the deployment was proved needs a person once
+// it has one, and is not removed: it is not new. Nor is one that only has another id.
+func TestASkipRuleThatWasThere(t *testing.T) {
+	const probes = "ip.src eq 192.0.2.7"
+	off, other := difftest.SkipAll(0, probes), difftest.SkipAll(1, probes)
+	off.Enabled = new(false)
+	ofRule := difftest.Skip(0, probes, fmt.Sprintf(`{"rules":{%q:[%q]}}`, difftest.Core, difftest.RuleID(1)))
+	one := difftest.SkipAll(0, probes)
+	without := difftest.Execute(&edge.Overrides{Rules: []edge.RuleOverride{{ID: difftest.RuleID(1), Enabled: new(false)}}})
+	execute := difftest.Execute(nil)
+	for name, test := range map[string]struct {
+		was, now []edge.Rule
+		state    diff.BypassState
+	}{
+		"turned on":                      {[]edge.Rule{off, execute}, []edge.Rule{one, execute}, diff.BypassChanged},
+		"moved before":                   {[]edge.Rule{execute, one}, []edge.Rule{one, execute}, diff.BypassChanged},
+		"of a rule that was off":         {[]edge.Rule{ofRule, without}, []edge.Rule{ofRule, execute}, diff.BypassChanged},
+		"written again, with another id": {[]edge.Rule{one, execute}, []edge.Rule{other, execute}, diff.BypassFound},
+		"added":                          {[]edge.Rule{execute}, []edge.Rule{one, execute}, diff.BypassNew},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := difftest.Deployment(removingSkips)
+			first := Kind{}.Plan(difftest.One(d, test.was...))
+			if len(first.Settled) == 0 { // a member is not declared, which is beside the point
+				first = Kind{}.Plan(difftest.One(d, append(slices.Clone(test.was[:len(test.was)-1]), execute)...))
+			}
+			in := difftest.One(d, test.now...)
+			in.Applied = diff.Applied{coreID: first.Settled[0].Owned}
+			part := Kind{}.Plan(in)
+			if len(part.Bypasses) != 1 || part.Bypasses[0].State != test.state || part.Bypasses[0].Remove != (test.state == diff.BypassNew) {
+				t.Errorf("%+v, of %q", part.Bypasses, first.Settled[0].Owned)
+			}
+		})
+	}
+}
+
 // A rule that another deployment of the zone accepts stays, and needs the person who wants it gone.
 func TestASkipRuleThatAnotherAcceptsStays(t *testing.T) {
 	p := planner{in: diff.Input{Now: march}}
