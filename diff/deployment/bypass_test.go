@@ -179,6 +179,26 @@ func TestASkipRuleThatWasThere(t *testing.T) {
 	}
 }
 
+// A deployment that is created stands behind each skip rule that is there, and is said to be
+// bypassed before it is.
+func TestCreatedBehindASkipRule(t *testing.T) {
+	d := difftest.Deployment(func(d *desired.Deployment) { d.Deploy = true })
+	for _, in := range []diff.Input{
+		difftest.One(d, difftest.SkipAll(0, "true")),
+		func() diff.Input {
+			in := difftest.One(d)
+			in.Applied = diff.Applied{}
+			aheadAfterProof(customOfZone, difftest.SkipPhase(0, "true"))(&in)
+			return in
+		}(),
+	} {
+		part := Kind{}.Plan(in)
+		if len(part.Changes) != 1 || len(part.Problems) != 1 || part.Problems[0].State != diff.Bypassed || len(part.Bypasses) != 1 {
+			t.Errorf("%+v", part)
+		}
+	}
+}
+
 // A rule that another deployment of the zone accepts stays, and needs the person who wants it gone.
 func TestASkipRuleThatAnotherAcceptsStays(t *testing.T) {
 	p := planner{in: diff.Input{Now: march}}
