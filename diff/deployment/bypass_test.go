@@ -179,6 +179,35 @@ func TestASkipRuleThatWasThere(t *testing.T) {
 	}
 }
 
+// A skip rule for a zone of another name than the declared one, which the platform has not told: in
+// the zone itself it is judged as any other, and only in the account it is for other zones.
+func TestASkipRuleForAnotherName(t *testing.T) {
+	const other = `cf.zone.name eq "other.example"`
+	none := []edge.Rule{}
+	for name, test := range map[string]struct {
+		now    []edge.Rule
+		change func(*diff.Input)
+		state  diff.BypassState
+	}{
+		"in its entry point":  {[]edge.Rule{difftest.SkipAll(0, other)}, nil, diff.BypassNew},
+		"in its custom phase": {none, aheadAfterProof(customOfZone, difftest.SkipPhase(0, other)), diff.BypassNew},
+		"in the account":      {none, aheadAfterProof(customOfAccount, difftest.SkipPhase(0, other)), diff.BypassElsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			named := func(in *diff.Input) {
+				in.State.Accounts[0].Zones[0].Name = "shop.example"
+				if test.change != nil {
+					test.change(in)
+				}
+			}
+			part := judged(difftest.Deployment(), none, test.now, march, named)
+			if len(part.Bypasses) != 1 || part.Bypasses[0].State != test.state || (len(part.Problems) > 0) != (test.state == diff.BypassNew) {
+				t.Errorf("%+v", part)
+			}
+		})
+	}
+}
+
 // A deployment that is created stands behind each skip rule that is there, and is said to be
 // bypassed before it is.
 func TestCreatedBehindASkipRule(t *testing.T) {
