@@ -55,7 +55,8 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 		for _, id := range a.Rules {
 			b.Rules = append(b.Rules, m.skipped(id))
 		}
-		if b.accept(at.d, p.in.Now); b.State == "" && a.Elsewhere {
+		// In the rulesets of a zone nobody writes rules for others: its declared name is wrong then.
+		if b.accept(at.d, p.in.Now); b.State == "" && a.Elsewhere && b.Level == edge.LevelAccount {
 			b.State = diff.BypassElsewhere
 		} else if b.State == "" {
 			b.State = p.lookedAt(a.At).stateOf(a.Rule, before)

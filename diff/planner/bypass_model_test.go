@@ -33,7 +33,7 @@ type skipWorld struct {
 type modelled struct {
 	declared desired.Deployment
 	execute  edge.RuleID
-	proved   map[edge.Place]map[edge.RuleID]string // what acted on it where, at the last proof; nil: not looked at
+	proved   map[edge.Place]map[edge.RuleID]string // what acted on it where, at the last proof, and what was idle; nil: not looked at
 }
 
 const (
@@ -195,8 +195,8 @@ func (w *skipWorld) state(m *modelled, at edge.Place, r edge.Rule, acts string) 
 		return diff.BypassAccepted
 	}
 	known := m.proved[at]
-	switch was, there := known[r.ID]; {
-	case known == nil, was == content(r):
+	switch _, there := known[r.ID]; {
+	case known == nil, slices.Contains(slices.Collect(maps.Values(known)), content(r)):
 		return diff.BypassFound
 	case there:
 		return diff.BypassChanged
@@ -237,6 +237,8 @@ func (w *skipWorld) prove(plan diff.Plan, verdicts map[string]verdict) {
 				v, acts := verdicts[key+" "+string(r.ID)]
 				before, known := was[r.ID]
 				switch {
+				case !acts && at == ownPlace && r.Action == edge.ActionSkip:
+					m.proved[at][r.ID] = "idle"
 				case !acts:
 				case v.state == diff.BypassFound || v.state == diff.BypassAccepted:
 					m.proved[at][r.ID] = v.hash
