@@ -26,7 +26,7 @@ type Ahead struct {
 }
 
 // ErrNotYet is the error of a place that will be looked at, and was not yet.
-var ErrNotYet = errors.New("not yet")
+var ErrNotYet = errors.New("not yet; with the next sweep")
 
 // PhasesAhead are the phases in which a skip rule may turn deployments off, in the order in
 // which they run. Of an account only the first is looked at.

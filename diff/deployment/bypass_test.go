@@ -69,7 +69,7 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 			[]edge.Rule{always},
 			diff.BypassFound,
 			`skip rule "skip 0" (00000000…) keeps all requests from this deployment: expression true, before the execute rule`,
-			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}`, nil,
+			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}, and name the owner`, nil,
 		},
 		"it is new": {
 			difftest.Deployment(), none,
@@ -95,10 +95,11 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 		"its parameters are not understood": {difftest.Deployment(), none, []edge.Rule{unclear}, diff.BypassNew, "is not understood, so that counts as all", `skips: "all"`, nil},
 		"accepted":                          {difftest.Deployment(accepting(probes, "2026-03-31")), none, []edge.Rule{one}, diff.BypassAccepted, "", "", nil},
 		"accepted as another": {
-			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "")), none,
+			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "2026-03-31")), none,
 			[]edge.Rule{one},
 			diff.BypassDiffers,
-			"; team-sre accepts it with the expression ip.src eq 192.0.2.8", `owner: "team-sre"`, nil,
+			"; team-sre accepts it with the expression ip.src eq 192.0.2.8",
+			fmt.Sprintf(`to accept it as it is, change accepted: %q (zones/shop.cue:18) to {owner: "team-sre", until: "2026-03-31", expression: %q, skips: "all"}`, id, probes), nil,
 		},
 		"accepted for less": {
 			difftest.Deployment(accepting(probes, "", difftest.RuleID(1))), none, []edge.Rule{one}, diff.BypassDiffers, "; team-sre accepts it for 1 rule only", "", nil,
@@ -108,7 +109,16 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 		},
 		"accepted for more": {difftest.Deployment(accepting(probes, "")), none, []edge.Rule{part}, diff.BypassAccepted, "", "", nil},
 		"accepted until yesterday": {
-			difftest.Deployment(accepting(probes, "2026-03-30"), removingSkips), none, []edge.Rule{one}, diff.BypassExpired, "; team-sre accepted it until 2026-03-30; bypass", "", nil,
+			difftest.Deployment(accepting(probes, "2026-03-30"), removingSkips), none,
+			[]edge.Rule{one},
+			diff.BypassExpired, "; team-sre accepted it until 2026-03-30; bypass",
+			fmt.Sprintf("remove the rule on the platform; to accept it for longer, set a later until in accepted: %q (zones/shop.cue:18)", id), nil,
+		},
+		"accepted until yesterday, as another": {
+			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "2026-03-30")), none,
+			[]edge.Rule{one},
+			diff.BypassExpired, "; team-sre accepted it until 2026-03-30",
+			fmt.Sprintf(`expression: %q, skips: "all"} with a later until`, probes), nil,
 		},
 		"in the custom phase": {
 			difftest.Deployment(removingSkips), none, none, diff.BypassNew,

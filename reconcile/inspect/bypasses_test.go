@@ -44,13 +44,13 @@ func TestSkipRules(t *testing.T) {
 	for _, line := range []string{
 		"Skip rule " + rule + ".\n",
 		"Seawall has looked for skip rules in earlier phases: http_request_firewall_custom of the account 1m00s ago; " +
-			"not in http_request_firewall_custom of the zone (403 Forbidden), last 1h00m ago.\n",
+			"http_request_firewall_custom of the zone: no (403 Forbidden), last 1h00m ago.\n",
 	} {
 		if strings.Count(why.String(), line) != 1 {
 			t.Errorf("why does not say %q once:\n%s", line, why)
 		}
 	}
-	for _, line := range []string{"skip rule  " + rule, "looked at  http_request_firewall_custom of the account, 1m00s ago", "looked at  not http_request_firewall_custom of the zone: 403 Forbidden"} {
+	for _, line := range []string{"skip rule  " + rule, "looked at  http_request_firewall_custom of the account, 1m00s ago", "looked at  http_request_firewall_custom of the zone: no (403 Forbidden)"} {
 		if strings.Count(status.String(), line+"\n") != 1 {
 			t.Errorf("status does not say %q once:\n%s", line, status)
 		}
