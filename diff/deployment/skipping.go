@@ -118,6 +118,9 @@ func rulesText(n int) string { return words.Count(n, "rule", "rules") }
 // since says why nobody has agreed to the rule.
 func (b *bypassed) since() string {
 	who := cmp.Or(b.Owner, "a declaration")
+	if b.State == diff.BypassChanged && b.idle {
+		return "; it was there without an effect when the deployment was last proved"
+	}
 	switch b.State {
 	case diff.BypassNew:
 		return "; it came after the deployment was last proved"
