@@ -24,6 +24,7 @@ type bypassed struct {
 	unclear error  // why it cannot be told what it skips
 	key     string // by which a declaration accepts it
 	differs string // what that acceptance says otherwise
+	idle    bool   // it had no effect on the deployment at the last proof
 }
 
 // own reports whether it is in the entry point of the deployment.
@@ -60,7 +61,8 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 		if b.accept(at.d, p.in.Now); b.State == "" && a.Elsewhere && b.Level == edge.LevelAccount {
 			b.State = diff.BypassElsewhere
 		} else if b.State == "" {
-			b.State = p.lookedAt(a.At).stateOf(a.Rule, before)
+			l := p.lookedAt(a.At)
+			b.State, b.idle = l.stateOf(a.Rule, before), slices.Contains(before, l.remembering(string(a.Rule.ID), idleRule))
 		}
 		all = append(all, b)
 	}

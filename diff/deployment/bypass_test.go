@@ -199,6 +199,9 @@ func TestASkipRuleThatWasThere(t *testing.T) {
 			if len(part.Bypasses) != 1 || part.Bypasses[0].State != test.state || part.Bypasses[0].Remove != (test.state == diff.BypassNew) {
 				t.Errorf("%+v, of %q", part.Bypasses, first.Settled[0].Owned)
 			}
+			if test.state == diff.BypassChanged && !strings.Contains(part.Problems[0].Reason, "; it was there without an effect when the deployment was last proved; bypass") {
+				t.Errorf("%+v", part.Problems)
+			}
 		})
 	}
 }

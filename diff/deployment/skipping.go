@@ -135,6 +135,9 @@ func (b *bypassed) since() string {
 	if b.Owned() {
 		who = b.Owner
 	}
+	if b.State == diff.BypassChanged && b.idle {
+		return "; it was there without an effect when the deployment was last proved"
+	}
 	switch b.State {
 	case diff.BypassFound, diff.BypassElsewhere:
 	case diff.BypassNew:

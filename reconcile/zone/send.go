@@ -71,6 +71,15 @@ func (v *visit) recheck(ctx context.Context, c diff.Change, permitted time.Time)
 	return v.Gate.Recheck(ctx, v.Task, c)
 }
 
+// freshEnough is how long a read may stand as the check before a change. What a rule is that is
+// deleted is read directly before: a person may have made another one of it, and no id tells.
+func freshEnough(c diff.Change) time.Duration {
+	if c.Action() == diff.ActionRemove {
+		return recheckAfter
+	}
+	return freshFor
+}
+
 // unsent is the result of a change that was kept from being sent. before is the error
 // of an earlier try, nil where there was none.
 func unsent(c diff.Change, before error) reconcile.Result {

@@ -61,15 +61,6 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 	return v.ended(ctx, v.write(ctx, stopped, now))
 }
 
-// freshEnough is how long a read may stand as the check before a change. What a rule is that is
-// deleted is read directly before: a person may have made another one of it, and no id tells.
-func freshEnough(c diff.Change) time.Duration {
-	if c.Action() == diff.ActionRemove {
-		return recheckAfter
-	}
-	return freshFor
-}
-
 // permit asks whether a change may be sent now. It returns the result where it may not.
 func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile.Result {
 	refusal, err := v.Gate.Permit(ctx, v.Task, planned, now)
