@@ -96,6 +96,9 @@ func Called(kind desired.KindName, key string) string {
 	if kind == "" || key == "" {
 		return key
 	}
+	if kind == "exception" {
+		return kind.Word() + " of " + key // it has the key of the deployment
+	}
 	return kind.Word() + " " + key
 }
 

@@ -73,7 +73,7 @@ func TestARuleGoesOnce(t *testing.T) {
 	if want := edge.RulePath(difftest.Zone, difftest.EntryPoint, difftest.SkipID(1)); request.Method != "DELETE" || request.Path != want {
 		t.Errorf("it sends %s %s", request.Method, request.Path)
 	}
-	if c.Name() != "prod / shop.example / skip rule core" || c.Direction != diff.Strengthens || c.Origin != difftest.At(17) || c.Do().Seen() != "11" {
+	if c.Name() != "prod / shop.example / skip rule of core" || c.Direction != diff.Strengthens || c.Origin != difftest.At(17) || c.Do().Seen() != "11" {
 		t.Errorf("%s %s, from %s, seen %s", c.Name(), c.Direction, c.Origin, c.Do().Seen())
 	}
 	var lines []string

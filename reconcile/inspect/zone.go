@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -235,7 +236,7 @@ func (d Decision) sentences(now time.Time) []string {
 		where += ", guard " + string(d.Guard)
 	}
 	if d.Deployment != "" {
-		where += ", " + d.Kind.Word() + " " + d.Deployment
+		where += ", " + diff.Called(cmp.Or(d.Kind, "deployment"), d.Deployment)
 	}
 	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), Ago(d.Since, now), d.Reason)}
 	if d.Release != "" {

@@ -119,13 +119,14 @@ func ofGroup(g inspect.Group) Cause {
 	if more := g.Count - len(g.First); more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	severity := Warning
+	severity, next := Warning, "seawall why ZONE says what holds each back, and what changes that."
 	if g.Outcome == inspect.Bypassed {
-		severity = Critical // requests reach no protection, and nothing else says so
+		// Requests reach no protection, and nothing else says so.
+		severity, next = Critical, "seawall why ZONE says which requests reach no protection, and how to remove or accept the skip rule."
 	}
 	return Cause{
 		Key: "zones/" + string(g.Outcome) + "/" + g.By, About: AboutZones, Severity: severity, Since: g.Since, Zones: g.Count,
-		Title: title + ": " + g.Reason, Text: lines(names, "seawall why ZONE says what holds each back, and what changes that."),
+		Title: title + ": " + g.Reason, Text: lines(names, next),
 	}
 }
 

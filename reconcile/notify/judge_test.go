@@ -245,7 +245,10 @@ func TestPublished(t *testing.T) {
 	if len(all) != 2 || len(warnings) != 1 || all[0].ID != warnings[0].ID || all[0].ID == all[1].ID {
 		t.Fatalf("%+v\n%+v", all, warnings)
 	}
-	want := `Managed ruleset "Core" of account prod has version 12 (was 11): protection is weaker in 40 deployments, stronger in 0 deployments; 2 are blocked`
+	want := `Managed ruleset "Core" of account prod has version 12 (was 11): protection is weaker in 40 deployments, the declaration of 2 deployments is blocked`
+	if !strings.HasSuffix(all[1].Title, ": protection is the same in all deployments") {
+		t.Error(all[1].Title)
+	}
 	if all[0].Title != want || all[0].Severity != Warning || all[1].Severity != Info {
 		t.Errorf("%+v", all)
 	}

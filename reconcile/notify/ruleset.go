@@ -37,8 +37,8 @@ func ofVersion(route string, p radar.Published, now time.Time) Message {
 	m := Message{
 		Route: route, Cause: "ruleset/" + strings.Join(keys, ",") + "/" + string(p.ID) + "/" + after.Version, About: AboutRuleset, State: News, Severity: Info,
 		Since: after.At, At: now, Zones: weaker + stronger + blocked,
-		Title: fmt.Sprintf("Managed ruleset %q of account %s has version %s (was %s): protection is weaker in %s, stronger in %s; %s blocked",
-			p.Name, strings.Join(keys, ", "), after.Version, before.Version, count(weaker, "deployment", "deployments"), count(stronger, "deployment", "deployments"), count(blocked, "is", "are")),
+		Title: fmt.Sprintf("Managed ruleset %q of account %s has version %s (was %s): %s",
+			p.Name, strings.Join(keys, ", "), after.Version, before.Version, effect(weaker, stronger, blocked)),
 		Text: "seawall radar says which rules have changed, and in which zones.",
 	}
 	if weaker+blocked > 0 {
@@ -46,4 +46,22 @@ func ofVersion(route string, p radar.Published, now time.Time) Message {
 	}
 	m.ID = idOf(route, m.Cause, News, m.Since)
 	return m
+}
+
+// effect says what a version does to deployments.
+func effect(weaker, stronger, blocked int) string {
+	var said []string
+	if weaker > 0 {
+		said = append(said, "protection is weaker in "+count(weaker, "deployment", "deployments"))
+	}
+	if blocked > 0 {
+		said = append(said, "the declaration of "+count(blocked, "deployment", "deployments")+" is blocked")
+	}
+	if stronger > 0 {
+		said = append(said, "protection is stronger in "+count(stronger, "deployment", "deployments"))
+	}
+	if len(said) == 0 {
+		return "protection is the same in all deployments"
+	}
+	return strings.Join(said, ", ")
 }

@@ -17,10 +17,10 @@ import (
 func (d *diagnosis) bypass(_ context.Context, f *findings) {
 	if len(d.Bypass.Phases) == 0 {
 		f.ok("bypass", "off: skip rules in earlier phases of zones may turn deployments off, and are not looked for")
-		f.addHint(`set bypass: phases: ["http_request_firewall_custom"] to look for them: one request more for each zone`)
+		f.addHint(`set bypass: phases: ["http_request_firewall_custom"] to look for them: one request more for each zone, once a day`)
 		return
 	}
-	f.ok("bypass", "skip rules are looked for in %s of zones, once in %s", strings.Join(d.Bypass.Phases, " and "), d.Bypass.Every)
+	f.ok("bypass", "skip rules are looked for in %s of zones, once in %s", strings.Join(d.Bypass.Phases, " and "), strings.Replace(d.Bypass.Every.String(), "h0m0s", "h", 1))
 }
 
 // customPhase says of an account, by its list of rulesets, where its own skip rules cannot be

@@ -69,7 +69,11 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 	changes := cuefile.Changes(a.zone, a.wanted, a.words())
 	if len(changes) == 0 {
 		a.tell(t)
-		_, err := fmt.Fprintf(t.Out, "in sync: %s is declared as it is live\n", zone)
+		said := "in sync"
+		if a.skips.needPerson() {
+			said = "nothing to absorb"
+		}
+		_, err := fmt.Fprintf(t.Out, "%s: %s is declared as it is live\n", said, zone)
 		return err
 	}
 	if err := a.except(ctx, changes); err != nil {

@@ -171,16 +171,20 @@ func aboutSkip(acting []diff.Bypass, rule string) (lines []string) {
 func (s *skipRules) off() (lines []string) {
 	for _, b := range s.acting {
 		if b.Always {
-			lines = append(lines, fmt.Sprintf("%s: %s (%s) skips %s for each request", b.About(), b.Title(), b.Where(), b.Skips()))
+			line := fmt.Sprintf("%s: %s (%s) skips %s for each request", b.About(), b.Title(), b.Where(), b.Skips())
+			if b.Owner == "" || !b.Owned() {
+				line += ": name its owner, or remove the rule on the platform"
+			}
+			lines = append(lines, line)
 		}
 	}
 	return lines
 }
 
 // notes say of one zone what its declaration does not: what is off, what is not accepted any
-// more and needs a person's word, and where nobody could look.
+// more, and where nobody could look.
 func (s *skipRules) notes() (lines []string) {
-	fresh := skipRules{acting: slices.DeleteFunc(slices.Clone(s.acting), func(b diff.Bypass) bool { return b.State == diff.BypassAccepted })}
+	fresh := skipRules{acting: slices.DeleteFunc(slices.Clone(s.acting), func(b diff.Bypass) bool { return b.State == diff.BypassAccepted && !b.NeedsPerson() })}
 	lines = fresh.off()
 	for _, b := range s.acting {
 		if b.State == diff.BypassExpired {
@@ -191,6 +195,12 @@ func (s *skipRules) notes() (lines []string) {
 		lines = append(lines, text)
 	}
 	return lines
+}
+
+// needPerson reports whether one of them needs a person, though all are declared: an acceptance is
+// over, or has no owner.
+func (s *skipRules) needPerson() bool {
+	return slices.ContainsFunc(s.acting, diff.Bypass.NeedsPerson)
 }
 
 // sharedAcceptances say of acceptances that differ and that other zones have, too, where they are:
