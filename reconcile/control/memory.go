@@ -35,6 +35,9 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 	m.accounts = guards.Accounts.Declaring(idsOf(state), have.Bound)
 	m.leaving = m.accounts.Leaving(m.settings)
 	m.record.Bound = m.accounts.Bindings(m.settings)
+	if len(m.settings) == 0 { // nothing selects a zone
+		return m
+	}
 	before := func(id edge.Scope) (kept, proved []guard.Selection) {
 		of, _ := labels(id)
 		proved = guard.Selections(m.settings, m.accounts, "", of)
@@ -114,6 +117,9 @@ func idsOf(state desired.State) map[string]edge.AccountID {
 
 // remember is the memory of a generation.
 func (s *state) remember(g *Generation) memory {
+	if len(s.guards.Selectors()) == 0 {
+		return remembered(s.guards, s.zones.onRecord, g.State, nil, s.zones.proved)
+	}
 	known := make([]edge.Scope, 0, len(s.zones.records))
 	for id, z := range s.zones.records {
 		if z.proof.Fingerprint != "" {

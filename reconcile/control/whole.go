@@ -69,7 +69,7 @@ func (w Whole) Judge() Judged {
 	}
 	var loss guard.Loss
 	if before != nil || s.accepted.Commit != w.State.Commit {
-		loss = s.loss(w.State)
+		loss = s.loss(next)
 	}
 	if w.State.Commit == s.accepted.Commit && (len(s.accepted.Earlier) == 0 || len(s.zones.commitWork(next)) == 0) {
 		next.earlier = nil // all of its commit is done: what differs has drifted
