@@ -103,7 +103,7 @@ func rememberedBefore(record reconcile.Record, guards reconcile.Guards) reconcil
 // Departures are what leaves settings of the configuration with a state, of all that it
 // declares, and what is to be put on record with it.
 func Departures(record reconcile.Record, guards reconcile.Guards, state desired.State) ([]diff.Leaving, reconcile.Memory) {
-	m := remembered(guards, rememberedBefore(record, guards), state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
+	m := remembered(guards, rememberedBefore(record, guards), state, declaring(state), slices.Collect(maps.Keys(record.Proofs)), record.Proved)
 	return m.leaving, m.record
 }
 

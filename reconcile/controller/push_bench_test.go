@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -100,9 +101,15 @@ func TestPushCostsWhatItChanges(t *testing.T) {
 
 // BenchmarkPushOne takes one changed zone from its folder's unit to its proof, with a ledger.
 func BenchmarkPushOne(b *testing.B) {
-	for _, zones := range []int{100, 1000, 10_000} {
-		b.Run(fmt.Sprint(zones), func(b *testing.B) {
-			f := newFleetOf(b, zones)
+	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
+	for _, of := range []struct {
+		name  string
+		zones int
+		rules []guard.Rule
+	}{{"100", 100, nil}, {"1000", 1000, nil}, {"10000", 10_000, nil}, {"1000_limited", 1000, limit}, {"10000_limited", 10_000, limit}} {
+		b.Run(of.name, func(b *testing.B) {
+			f := newFleetOf(b, of.zones)
+			f.Guards.Rules = of.rules
 			records, err := ledger.Open(b.TempDir() + "/ledger")
 			must.Do(b, err)
 			defer records.Close()
