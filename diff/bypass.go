@@ -58,6 +58,9 @@ const (
 	BypassAccepted BypassState = "accepted" // a person accepts it, as it is
 	BypassDiffers  BypassState = "differs"  // a person accepts it as something else
 	BypassExpired  BypassState = "expired"  // a person accepted it until a day that is over
+	// BypassElsewhere: it is for zones of other names. It is listed all the same, as long as
+	// only a declaration, and not the platform, says the name of the zone.
+	BypassElsewhere BypassState = "elsewhere"
 )
 
 // NeedsPerson reports whether it is a problem: nobody has accepted it as it is, it is there for
@@ -65,7 +68,7 @@ const (
 // import has accepted for nobody is a problem where it is there for each request.
 func (b Bypass) NeedsPerson() bool {
 	switch {
-	case b.Remove:
+	case b.Remove, b.State == BypassElsewhere:
 		return false
 	case b.State == BypassAccepted:
 		return b.Always && !b.Owned()

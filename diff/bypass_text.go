@@ -86,6 +86,8 @@ func (b Bypass) standing() string {
 			return fmt.Sprintf("accepted%s until %s", owner, visible.Name(b.Until))
 		}
 		return "accepted" + owner + " without an end"
+	case BypassElsewhere:
+		return "for zones of other names; the platform has not told the name of this one"
 	case BypassDiffers:
 		return "not as it was accepted" + owner
 	case BypassExpired:
@@ -96,7 +98,11 @@ func (b Bypass) standing() string {
 
 // String says all of it in a line.
 func (b Bypass) String() string {
-	text := fmt.Sprintf("%s (%s, id %s) skips %s for %s; %s", b.Title(), b.Where(), visible.Name(string(b.Rule)), b.Skips(), b.Requests(), b.Standing())
+	where, id := b.Where(), visible.Name(string(b.Rule))
+	if !strings.HasSuffix(b.Title(), " "+id) {
+		where += ", id " + id
+	}
+	text := fmt.Sprintf("%s (%s) skips %s for %s; %s", b.Title(), where, b.Skips(), b.Requests(), b.Standing())
 	if !b.Origin.IsZero() {
 		text += " (" + visible.Name(b.Origin.File) + fmt.Sprintf(":%d)", b.Origin.Line)
 	}

@@ -1,12 +1,6 @@
 package reconcile
 
-import (
-	"bytes"
-	"encoding/json"
-
-	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
-)
+import "github.com/seawall-dev/seawall/diff"
 
 // Found is the entry of what was changed without Seawall before a write that corrects drift;
 // false for any other write. Who changed it is not known.
@@ -43,35 +37,4 @@ func BeginEntry(p Proof, account, zone string, asked Asked) Entry {
 		Kind: EntryFound, Action: ActionBegin, Trigger: TriggerSync, Asked: asked, Declaration: p.Fingerprint,
 		Subject: Subject{Account: account, Zone: zone, Scope: p.Scope},
 	}
-}
-
-// skipRule is the kind of skip rules, as diff/exception has it.
-const skipRule desired.KindName = "exception"
-
-// SkipRuleEntry is the entry of a skip rule that appeared without Seawall, changed or is gone: was
-// is nil where it was not there, and is where it acts no more. One of them is not nil.
-func SkipRuleEntry(was, is *diff.Bypass) Entry {
-	b, direction := is, diff.Weakens
-	if is == nil {
-		b, direction = was, diff.Strengthens
-	}
-	e := Entry{
-		Kind: EntryFound, Action: ActionChanged, Trigger: TriggerSweep, Direction: direction,
-		Subject: Subject{Kind: skipRule, Account: b.Account, Zone: b.Zone, Scope: b.Scope, Deployment: b.Deployment, Ref: string(b.Rule)},
-	}
-	before, after := skipRuleMembers(was), skipRuleMembers(is)
-	for _, path := range []diff.Member{"expression", "skips", "place"} {
-		if old, now := before[path], after[path]; !bytes.Equal(old, now) {
-			e.Members = append(e.Members, MemberChange{Path: path, Old: old, New: now, Note: b.Description})
-		}
-	}
-	return e
-}
-
-// skipRuleMembers say what a skip rule does; nothing for one that is not there.
-func skipRuleMembers(b *diff.Bypass) map[diff.Member]json.RawMessage {
-	if b == nil {
-		return nil
-	}
-	return map[diff.Member]json.RawMessage{"expression": rawValue(b.Expression), "skips": rawValue(b.Skips()), "place": rawValue(b.Where())}
 }

@@ -41,6 +41,10 @@ with comments and format kept. Where a value comes from a tier or a default that
 zones share, the zone gets an exception, and a note says where the shared value is. If
 the shared value allows no exception, nothing is written, and the error names its place.
 
+Skip rules that keep requests from a deployment are accepted as they are now: those that
+nobody has accepted get the owner "TODO", those that were accepted as something else keep
+their owner and their end.
+
 Members that the deployment keeps (unmanaged, keep) stay undeclared. Before anything is
 written, the files are evaluated: they must be valid, a plan of the zone must be empty,
 and every other zone and token must be declared as before. The platform is only read.

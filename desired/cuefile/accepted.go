@@ -80,6 +80,12 @@ func acceptedLiteral(a desired.Accepted) string {
 // runs: it makes no tier.
 func (f field) isAcceptance() bool { return f.below != nil }
 
+// Accepts reports whether a change is about an acceptance that was declared before.
+func (c Change) Accepts() bool {
+	labels := splitPath(c.Path)
+	return !c.Other() && c.before != nil && len(labels) > 1 && labels[1] == accepted
+}
+
 // withoutAcceptances are the fields of zones but for acceptances, which are apart.
 func withoutAcceptances(zones [][]field) (rest, apart [][]field) {
 	for _, fields := range zones {

@@ -35,13 +35,19 @@ func Leave(text []byte, account string, zone desired.Zone, words Words) ([]byte,
 	case len(found.hits) == 0:
 		return nil, ErrInherited
 	}
-	p := printer{}
-	p.deployments(treeOf(fieldsOf(zone, words)), nil)
-	waf, err := format.Source([]byte(p.String()))
+	waf, err := wafText(zone, words)
 	if err != nil {
 		return nil, err
 	}
-	return tidy(leave(text, found, strings.TrimRight(string(waf), "\n")), formatted)
+	return tidy(leave(text, found, waf), formatted)
+}
+
+// wafText is the member with all that a zone runs.
+func wafText(zone desired.Zone, words Words) (string, error) {
+	p := printer{}
+	p.deployments(treeOf(fieldsOf(zone, words)), nil)
+	waf, err := format.Source([]byte(p.String()))
+	return strings.TrimRight(string(waf), "\n"), err
 }
 
 // Clear takes all that a zone runs out of a file that is not the one of [Leave]. A file that

@@ -7,7 +7,7 @@
 // It takes a state file (terraform.tfstate, version 4), and what `terraform show -json`
 // prints of a state or a plan. Resources of the vendor's provider are read in the shapes
 // of its version 4, with blocks, and 5, with attributes: cloudflare_zone,
-// cloudflare_ruleset and cloudflare_api_token. Whatever else of the provider is managed
+// cloudflare_ruleset, cloudflare_api_token and cloudflare_account_token. Whatever else of the provider is managed
 // there is listed by its address, with the reason. Secrets are not decoded.
 //
 // It imports edge and nothing that sends or evaluates.
@@ -29,7 +29,8 @@ import (
 type State struct {
 	Zones       []edge.Zone // by the order of the state; Name is the id where the state has none
 	EntryPoints map[edge.ZoneID]edge.Ruleset
-	Tokens      []edge.Token
+	Tokens      []edge.Token // of the user
+	Owned       map[edge.AccountID][]edge.Token
 	// Left are resources that Seawall cannot manage: address and reason.
 	Left []string
 
@@ -64,7 +65,7 @@ func Read(r io.Reader) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	s := State{EntryPoints: map[edge.ZoneID]edge.Ruleset{}, looked: map[edge.ZoneID]edge.Zone{}}
+	s := State{EntryPoints: map[edge.ZoneID]edge.Ruleset{}, looked: map[edge.ZoneID]edge.Zone{}, Owned: map[edge.AccountID][]edge.Token{}}
 	for _, one := range resources {
 		if !strings.HasPrefix(one.kind, "cloudflare_") {
 			continue
@@ -194,7 +195,7 @@ func (s *State) add(r resource) string {
 	case "cloudflare_api_token":
 		return s.addToken(r.values)
 	case "cloudflare_account_token":
-		return "import does not manage tokens that an account owns: declare it with account, and record it with seawall token adopt"
+		return s.addOwned(r.values)
 	}
 	return "Seawall does not manage resources of the type " + r.kind
 }

@@ -115,10 +115,16 @@ func TestZonesThatAreLookedUp(t *testing.T) {
 	}
 }
 
-func TestTokensOfAnAccountAreNamed(t *testing.T) {
-	s, err := Read(strings.NewReader(`{"version":4,"resources":[{"mode":"managed","type":"cloudflare_account_token","name":"ci","instances":[{"attributes":{"id":"t1","account_id":"0123456789abcdef0123456789abcdef","name":"ci"}}]}]}`))
+func TestTokensOfAnAccount(t *testing.T) {
+	const account = "0123456789abcdef0123456789abcdef"
+	s, err := Read(strings.NewReader(`{"version":4,"resources":[{"mode":"managed","type":"cloudflare_account_token","name":"ci","instances":[
+		{"attributes":{"id":"t1","account_id":"` + account + `","name":"ci","value":"Secret","policies":[{"effect":"allow","permission_groups":[{"id":"g"}],"resources":"{}"}]}},
+		{"attributes":{"name":"new"}}]}]}`))
 	must.Do(t, err)
-	if len(s.Left) != 1 || !strings.HasPrefix(s.Left[0], "cloudflare_account_token.ci: import does not manage tokens that an account owns") {
+	if owned := s.Owned[account]; len(owned) != 1 || owned[0].ID != "t1" || owned[0].Name != "ci" || len(s.Tokens) > 0 || strings.Contains(fmt.Sprintf("%+v", s), "Secret") {
+		t.Errorf("%+v", s)
+	}
+	if !slices.Equal(s.Left, []string{"cloudflare_account_token.ci: it has no account yet"}) {
 		t.Errorf("left %q", s.Left)
 	}
 }

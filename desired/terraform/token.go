@@ -7,12 +7,34 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// addToken takes a token. Its secret, in value, is not looked up.
+// addToken takes a token of the user.
 func (s *State) addToken(v object) string {
-	t := edge.Token{ID: edge.TokenID(v.text("id")), Status: v.text("status")}
+	t, why := tokenOf(v)
+	if why == "" {
+		s.Tokens = append(s.Tokens, t)
+	}
+	return why
+}
+
+// addOwned takes a token that an account owns.
+func (s *State) addOwned(v object) string {
+	account := v.text("account_id")
+	if !edge.ValidID(account) {
+		return "it has no account yet"
+	}
+	t, why := tokenOf(v)
+	if why == "" {
+		s.Owned[edge.AccountID(account)] = append(s.Owned[edge.AccountID(account)], t)
+	}
+	return why
+}
+
+// tokenOf is a token, or why there is none. Its secret, in value, is not looked up.
+func tokenOf(v object) (t edge.Token, why string) {
+	t = edge.Token{ID: edge.TokenID(v.text("id")), Status: v.text("status")}
 	t.Name, t.NotBefore, t.ExpiresOn = v.text("name"), v.text("not_before"), v.text("expires_on")
 	if t.ID == "" {
-		return "it has no id yet"
+		return t, "it has no id yet"
 	}
 	policies := v.list("policies")
 	if len(policies) == 0 {
@@ -21,7 +43,7 @@ func (s *State) addToken(v object) string {
 	for _, p := range policies {
 		resources, ok := resourceMap(p["resources"])
 		if !ok {
-			return "the resources of a policy cannot be read"
+			return t, "the resources of a policy cannot be read"
 		}
 		policy := edge.Policy{Effect: edge.Effect(p.text("effect")), Resources: resources}
 		for _, id := range p.texts("permission_groups") { // version 4
@@ -38,8 +60,7 @@ func (s *State) addToken(v object) string {
 			t.Condition = &edge.Condition{RequestIP: filter}
 		}
 	}
-	s.Tokens = append(s.Tokens, t)
-	return ""
+	return t, ""
 }
 
 // resourceMap reads the resources of a policy: a map, or JSON in a text. A nested map may

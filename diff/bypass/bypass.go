@@ -32,6 +32,7 @@ type Of struct {
 	Scope   edge.Scope             // of the entry point that executes the managed ruleset
 	Account edge.AccountID         // the account of the zone, or the account itself
 	Zone    string                 // the name of the zone; empty for a deployment of an account
+	Proved  bool                   // as of [Facts]
 	Managed edge.Ruleset           // the managed ruleset, with its rules
 	Execute edge.RuleID            // the execute rule; where there is none yet, each skip rule stands before it
 	On      func(edge.RuleID) bool // whether a rule of the managed ruleset is on, with the overrides; nil: all are
@@ -44,6 +45,9 @@ type Acting struct {
 	All    bool          // all of the deployment is skipped
 	Rules  []edge.RuleID // else these rules, which are on; sorted
 	Always bool          // each request matches
+	// Elsewhere says that none matches if the zone has the name that is declared, which the
+	// platform has not told.
+	Elsewhere bool
 	// Unclear is why it cannot be told what is skipped: it counts as all then.
 	Unclear error
 }
@@ -89,11 +93,17 @@ func (of *Of) add(found []Acting, at edge.Place, rule edge.Rule) []Acting {
 	if !s.all && len(s.rules) == 0 {
 		return found
 	}
-	verdict := Judge(rule.Expression, Facts{Zone: of.Zone, Level: at.Scope.Level})
+	facts := Facts{Zone: of.Zone, Proved: of.Proved, Level: at.Scope.Level}
+	verdict := Judge(rule.Expression, facts)
 	if verdict == Never {
 		return found
 	}
+	elsewhere := false
+	if !facts.Proved && facts.Zone != "" && verdict == Sometimes {
+		facts.Proved = true
+		elsewhere = Judge(rule.Expression, facts) == Never
+	}
 	return append(found, Acting{
-		At: at, Rule: rule, All: s.all, Rules: s.rules, Always: verdict == Always, Unclear: s.unclear,
+		At: at, Rule: rule, All: s.all, Rules: s.rules, Always: verdict == Always, Elsewhere: elsewhere, Unclear: s.unclear,
 	})
 }

@@ -27,7 +27,7 @@ const (
 // of is the deployment of a managed ruleset with the rules r1 to r4, of which r4 is off.
 func of() Of {
 	return Of{
-		Scope: edge.ZoneScope(zone), Account: account, Zone: "example.com", Execute: execute,
+		Scope: edge.ZoneScope(zone), Account: account, Zone: "example.com", Proved: true, Execute: execute,
 		Managed: edge.Ruleset{ID: core, Rules: []edge.Rule{{ID: "r3"}, {ID: "r2"}, {ID: "r1"}, {ID: "r4"}}},
 		On:      func(id edge.RuleID) bool { return id != "r4" },
 	}

@@ -71,7 +71,7 @@ func fieldOf(name string, f Facts) term {
 	t.present = known
 	switch {
 	case name == "cf.zone.name" && f.Zone != "" && isASCII(f.Zone):
-		t.value, t.fixed, t.certain = strings.ToLower(f.Zone), true, true
+		t.value, t.fixed, t.certain = strings.ToLower(f.Zone), true, f.Proved
 	case name == "cf.zone.plan" && f.Level == edge.LevelAccount:
 		t.value, t.fixed = planOfAccounts, true
 	}

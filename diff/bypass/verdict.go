@@ -18,6 +18,9 @@ func (v Verdict) String() string { return [...]string{"sometimes", "always", "ne
 // Facts are what is known of each request that an expression sees.
 type Facts struct {
 	Zone string // the name of the zone; empty: not known
+	// Proved says that the platform has told this name. Else a declaration has, and whoever
+	// writes it could hide a rule behind another name: nothing is never true by it.
+	Proved bool
 	// Level is that of the entry point that the rule is in. The platform evaluates rules of an
 	// account for zones of the plan ENT alone, and has their expressions say so.
 	Level edge.Level

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	inZone    = Facts{Zone: "example.com", Level: edge.LevelZone}
-	inAccount = Facts{Zone: "example.com", Level: edge.LevelAccount}
+	inZone    = Facts{Zone: "example.com", Proved: true, Level: edge.LevelZone}
+	inAccount = Facts{Zone: "example.com", Proved: true, Level: edge.LevelAccount}
 )
 
 func TestJudge(t *testing.T) {
@@ -299,5 +299,20 @@ func BenchmarkJudge(b *testing.B) {
 				Judge(expression, inAccount)
 			}
 		})
+	}
+}
+
+// A name that only a declaration tells hides nothing: who writes it could hide a rule behind
+// another name. It may make a rule one that is always there.
+func TestADeclaredNameHidesNothing(t *testing.T) {
+	declared := Facts{Zone: "example.com", Level: edge.LevelAccount}
+	for expression, want := range map[string]Verdict{
+		`cf.zone.name eq "example.com"`: Always,
+		`cf.zone.name eq "example.net"`: Sometimes,
+		`cf.zone.name ne "example.com"`: Sometimes,
+	} {
+		if got := Judge(expression, declared); got != want {
+			t.Errorf("%s is %s, want %s", expression, got, want)
+		}
 	}
 }

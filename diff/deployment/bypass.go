@@ -36,7 +36,7 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 	}
 	var effects []effect // most skip rules name no rule
 	of := bypass.Of{
-		Scope: at.zone.Scope, Account: at.account.ID, Zone: at.zone.Name, Managed: m.Ruleset, Execute: execute.ID,
+		Scope: at.zone.Scope, Account: at.account.ID, Zone: at.zone.Name, Proved: at.zone.ByName, Managed: m.Ruleset, Execute: execute.ID,
 		On: func(id edge.RuleID) bool {
 			if effects == nil {
 				effects = m.effects(overridesOf(execute))
@@ -55,7 +55,10 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 		for _, id := range a.Rules {
 			b.Rules = append(b.Rules, m.skipped(id))
 		}
-		if b.accept(at.d, p.in.Now); b.State == "" {
+		// In the rulesets of a zone nobody writes rules for others: its declared name is wrong then.
+		if b.accept(at.d, p.in.Now); b.State == "" && a.Elsewhere && b.Level == edge.LevelAccount {
+			b.State = diff.BypassElsewhere
+		} else if b.State == "" {
 			b.State = p.lookedAt(a.At).stateOf(a.Rule, before)
 		}
 		all = append(all, b)

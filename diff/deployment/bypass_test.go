@@ -52,7 +52,7 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 	one, always := difftest.SkipAll(0, probes), difftest.SkipAll(0, "true")
 	part := difftest.Skip(0, probes, fmt.Sprintf(`{"rules":{%q:[%q,%q]}}`, difftest.Core, difftest.RuleID(1), difftest.RuleID(8)))
 	unclear := difftest.Skip(0, probes, `{"ruleset":7}`)
-	accept := fmt.Sprintf(`accepted: %q: {owner: "OWNER", expression: %q, skips: "all"}`, id, probes)
+	accept := fmt.Sprintf(`accepted: %q: {owner: "TODO", expression: %q, skips: "all"}`, id, probes)
 	none := []edge.Rule{}
 	for name, test := range map[string]struct {
 		d        desired.Deployment
@@ -64,28 +64,40 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 	}{
 		"it was there": {difftest.Deployment(), []edge.Rule{one}, []edge.Rule{one}, diff.BypassFound, "", "", nil},
 		"always, and was there": {
-			difftest.Deployment(), []edge.Rule{always}, []edge.Rule{always}, diff.BypassFound,
+			difftest.Deployment(),
+			[]edge.Rule{always},
+			[]edge.Rule{always},
+			diff.BypassFound,
 			`skip rule "skip 0" (00000000…) keeps all requests from this deployment: expression true, before the execute rule`,
-			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "OWNER", expression: "true", skips: "all"}`, nil,
+			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}`, nil,
 		},
 		"it is new": {
-			difftest.Deployment(), none, []edge.Rule{one}, diff.BypassNew,
+			difftest.Deployment(), none,
+			[]edge.Rule{one},
+			diff.BypassNew,
 			`skip rule "skip 0" (00000000…) keeps requests that match ip.src eq 192.0.2.7 from this deployment, before the execute rule; it came after the deployment was last proved`,
 			`remove the rule on the platform, or declare bypass: "remove", which removes rules that come after the proof; to accept it as it is, declare ` + accept, nil,
 		},
 		"some rules": {
-			difftest.Deployment(), none, []edge.Rule{part}, diff.BypassNew,
+			difftest.Deployment(), none,
+			[]edge.Rule{part},
+			diff.BypassNew,
 			`from 2 rules of this deployment (00000000000000000000000000abc001, Anomaly score), before`,
 			fmt.Sprintf(`skips: [%q, %q]}`, difftest.RuleID(1), difftest.RuleID(8)), nil,
 		},
 		"it was changed": {
-			difftest.Deployment(removingSkips), []edge.Rule{one}, []edge.Rule{difftest.SkipAll(0, `http.host eq "a"`)}, diff.BypassChanged,
+			difftest.Deployment(removingSkips),
+			[]edge.Rule{one},
+			[]edge.Rule{difftest.SkipAll(0, `http.host eq "a"`)},
+			diff.BypassChanged,
 			`it was changed since the deployment was last proved; bypass: "remove" leaves what was there before`, `expression: "http.host eq \"a\""`, nil,
 		},
 		"its parameters are not understood": {difftest.Deployment(), none, []edge.Rule{unclear}, diff.BypassNew, "is not understood, so that counts as all", `skips: "all"`, nil},
 		"accepted":                          {difftest.Deployment(accepting(probes, "2026-03-31")), none, []edge.Rule{one}, diff.BypassAccepted, "", "", nil},
 		"accepted as another": {
-			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "")), none, []edge.Rule{one}, diff.BypassDiffers,
+			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "")), none,
+			[]edge.Rule{one},
+			diff.BypassDiffers,
 			"; team-sre accepts it with the expression ip.src eq 192.0.2.8", `owner: "team-sre"`, nil,
 		},
 		"accepted for less": {
@@ -107,7 +119,9 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 			difftest.Deployment(), none, none, diff.BypassNew, "of the account's phase http_request_firewall_custom keeps all requests from this deployment: expression true;", "", aheadAfterProof(customOfAccount, difftest.SkipPhase(0, "true")),
 		},
 		"the profile cannot remove": {
-			difftest.Deployment(removingSkips), none, []edge.Rule{one}, diff.BypassNew,
+			difftest.Deployment(removingSkips), none,
+			[]edge.Rule{one},
+			diff.BypassNew,
 			`bypass: "remove" is declared, and the profile has no call that deletes a rule`, `set platform.profile: "extended"`, func(in *diff.Input) { in.Live = documented(in.Live) },
 		},
 	} {
@@ -140,6 +154,91 @@ func aheadAfterProof(at edge.Place, rule edge.Rule) func(*diff.Input) {
 			rules = append(rules, rule)
 		}
 		in.Live.Ahead = difftest.Ahead(map[edge.Place][]edge.Rule{at: rules})
+	}
+}
+
+// A skip rule that was there without an effect when the deployment was proved needs a person once
+// it has one, and is not removed: it is not new. Nor is one that only has another id.
+func TestASkipRuleThatWasThere(t *testing.T) {
+	const probes = "ip.src eq 192.0.2.7"
+	off, other := difftest.SkipAll(0, probes), difftest.SkipAll(1, probes)
+	off.Enabled = new(false)
+	ofRule := difftest.Skip(0, probes, fmt.Sprintf(`{"rules":{%q:[%q]}}`, difftest.Core, difftest.RuleID(1)))
+	one := difftest.SkipAll(0, probes)
+	without := difftest.Execute(&edge.Overrides{Rules: []edge.RuleOverride{{ID: difftest.RuleID(1), Enabled: new(false)}}})
+	execute := difftest.Execute(nil)
+	for name, test := range map[string]struct {
+		was, now []edge.Rule
+		state    diff.BypassState
+	}{
+		"turned on":                      {[]edge.Rule{off, execute}, []edge.Rule{one, execute}, diff.BypassChanged},
+		"moved before":                   {[]edge.Rule{execute, one}, []edge.Rule{one, execute}, diff.BypassChanged},
+		"of a rule that was off":         {[]edge.Rule{ofRule, without}, []edge.Rule{ofRule, execute}, diff.BypassChanged},
+		"written again, with another id": {[]edge.Rule{one, execute}, []edge.Rule{other, execute}, diff.BypassFound},
+		"added":                          {[]edge.Rule{execute}, []edge.Rule{one, execute}, diff.BypassNew},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := difftest.Deployment(removingSkips)
+			first := Kind{}.Plan(difftest.One(d, test.was...))
+			if len(first.Settled) == 0 { // a member is not declared, which is beside the point
+				first = Kind{}.Plan(difftest.One(d, append(slices.Clone(test.was[:len(test.was)-1]), execute)...))
+			}
+			in := difftest.One(d, test.now...)
+			in.Applied = diff.Applied{coreID: first.Settled[0].Owned}
+			part := Kind{}.Plan(in)
+			if len(part.Bypasses) != 1 || part.Bypasses[0].State != test.state || part.Bypasses[0].Remove != (test.state == diff.BypassNew) {
+				t.Errorf("%+v, of %q", part.Bypasses, first.Settled[0].Owned)
+			}
+		})
+	}
+}
+
+// A skip rule for a zone of another name than the declared one, which the platform has not told: in
+// the zone itself it is judged as any other, and only in the account it is for other zones.
+func TestASkipRuleForAnotherName(t *testing.T) {
+	const other = `cf.zone.name eq "other.example"`
+	none := []edge.Rule{}
+	for name, test := range map[string]struct {
+		now    []edge.Rule
+		change func(*diff.Input)
+		state  diff.BypassState
+	}{
+		"in its entry point":  {[]edge.Rule{difftest.SkipAll(0, other)}, nil, diff.BypassNew},
+		"in its custom phase": {none, aheadAfterProof(customOfZone, difftest.SkipPhase(0, other)), diff.BypassNew},
+		"in the account":      {none, aheadAfterProof(customOfAccount, difftest.SkipPhase(0, other)), diff.BypassElsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			named := func(in *diff.Input) {
+				in.State.Accounts[0].Zones[0].Name = "shop.example"
+				if test.change != nil {
+					test.change(in)
+				}
+			}
+			part := judged(difftest.Deployment(), none, test.now, march, named)
+			if len(part.Bypasses) != 1 || part.Bypasses[0].State != test.state || (len(part.Problems) > 0) != (test.state == diff.BypassNew) {
+				t.Errorf("%+v", part)
+			}
+		})
+	}
+}
+
+// A deployment that is created stands behind each skip rule that is there, and is said to be
+// bypassed before it is.
+func TestCreatedBehindASkipRule(t *testing.T) {
+	d := difftest.Deployment(func(d *desired.Deployment) { d.Deploy = true })
+	for _, in := range []diff.Input{
+		difftest.One(d, difftest.SkipAll(0, "true")),
+		func() diff.Input {
+			in := difftest.One(d)
+			in.Applied = diff.Applied{}
+			aheadAfterProof(customOfZone, difftest.SkipPhase(0, "true"))(&in)
+			return in
+		}(),
+	} {
+		part := Kind{}.Plan(in)
+		if len(part.Changes) != 1 || len(part.Problems) != 1 || part.Problems[0].State != diff.Bypassed || len(part.Bypasses) != 1 {
+			t.Errorf("%+v", part)
+		}
 	}
 }
 

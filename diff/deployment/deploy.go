@@ -49,9 +49,12 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		return
 	}
 	live := executing(m.ID)
-	calledAsBefore(&live, entryPoint, p.in.Applied[diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}])
+	before := p.in.Applied[diff.ID{Scope: at.zone.Scope, Ruleset: m.ID, Ref: at.d.Ref}]
+	calledAsBefore(&live, entryPoint, before)
 	live.Ref = cmp.Or(at.d.Ref, live.Ref)
 	w := p.wanted(intent, live, nil, pin)
+	// It comes to stand behind all rules that are there.
+	p.bypassing = append(p.bypassing, p.bypasses(at, entryPoint, w.rule, m, before)...)
 	for _, problem := range w.problems(intent, m) {
 		p.problem(at, problem)
 	}

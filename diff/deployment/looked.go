@@ -16,18 +16,21 @@ import (
 // are the last of what is on record. A place that was not looked at keeps what was there.
 const ofBypass = "bypass "
 
+// idleRule is in the place of the hash of a skip rule of the entry point that had no effect on the
+// deployment: one that is off, stands behind, or skips something else. It may have one later
+// without anybody touching it, because the deployment is created again behind it, or runs more
+// rules. It is not new then, and never removed.
+const idleRule = "idle"
+
 // unreadRuleset is in the place of the hash of a ruleset that is executed in a place and could
 // not be read when that was looked at first: what it has is not new.
 const unreadRuleset = "unread"
-
-// earlierPhases run before the one of deployments.
-var earlierPhases = []edge.Phase{edge.PhaseFirewallCustom, edge.PhaseRateLimit}
 
 // marks are the members that say that places were looked at.
 var marks = func() map[edge.Place]diff.Member {
 	all := map[edge.Place]diff.Member{}
 	for _, level := range []edge.Level{edge.LevelZone, edge.LevelAccount} {
-		for _, phase := range append([]edge.Phase{edge.PhaseFirewallManaged}, earlierPhases...) {
+		for _, phase := range append([]edge.Phase{edge.PhaseFirewallManaged}, diff.PhasesAhead[:]...) {
 			all[edge.Place{Scope: edge.Scope{Level: level}, Phase: phase}] = diff.Member(ofBypass + string(level) + " " + string(phase))
 		}
 	}
@@ -40,6 +43,7 @@ type looked struct {
 	mark   diff.Member
 	ahead  diff.Ahead
 	unread []edge.RulesetID // that are executed there
+	skips  []edge.RuleID    // all skip rules of the entry point of the deployments
 }
 
 func lookedAt(at edge.Place, ahead diff.Ahead) looked {
@@ -60,13 +64,18 @@ func lookedAt(at edge.Place, ahead diff.Ahead) looked {
 // there may be one.
 func (p *planner) look(account desired.Account, zone desired.Zone, entryPoint edge.Ruleset) {
 	p.places = append(p.places[:0], lookedAt(zone.Scope.At(edge.PhaseFirewallManaged), diff.Ahead{}))
-	p.skipping = slices.ContainsFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.Action == edge.ActionSkip })
+	for i := range entryPoint.Rules {
+		if rule := &entryPoint.Rules[i]; rule.Action == edge.ActionSkip {
+			p.places[0].skips = append(p.places[0].skips, rule.ID)
+		}
+	}
+	p.skipping = len(p.places[0].skips) > 0
 	if len(p.in.Live.Ahead) == 0 {
 		return
 	}
 	scopes := []edge.Scope{zone.Scope, edge.AccountScope(account.ID)}
 	for _, scope := range slices.Compact(scopes) {
-		for _, phase := range earlierPhases {
+		for _, phase := range diff.PhasesAhead {
 			ahead, read := p.in.Live.Ahead[scope.At(phase)]
 			if read && (ahead.Err == nil || errors.Is(ahead.Err, edge.ErrEntryPointNotFound)) {
 				p.places = append(p.places, lookedAt(scope.At(phase), ahead))
@@ -93,7 +102,7 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 	}
 	known := recall(before, string(l.mark)+" "+string(rule.ID)+" ")
 	switch {
-	case slices.Contains(known, bypass.Hash(rule)):
+	case l.knows(before, bypass.Hash(rule)):
 		return diff.BypassFound
 	case len(known) > 0:
 		return diff.BypassChanged
@@ -101,6 +110,14 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 		return diff.BypassFound
 	}
 	return diff.BypassNew
+}
+
+// knows reports whether a skip rule that did the same was on record for the place, by whatever
+// id: who writes a whole entry point gives each rule without a ref another one.
+func (l looked) knows(before []diff.Member, hash string) bool {
+	return slices.ContainsFunc(before, func(m diff.Member) bool {
+		return strings.HasPrefix(string(m), string(l.mark)+" ") && strings.HasSuffix(string(m), " "+hash)
+	})
 }
 
 // rulesetOf is the ruleset that is executed in the place and has a rule; empty for one that is
@@ -127,6 +144,11 @@ func (p *planner) withLooked(owned, before []diff.Member, acting []bypassed) []d
 		for _, id := range l.unread {
 			if !slices.Contains(before, l.mark) {
 				now = append(now, l.remembering(string(id), unreadRuleset))
+			}
+		}
+		for _, id := range l.skips {
+			if !slices.ContainsFunc(acting, func(b bypassed) bool { return b.where == l.at && b.Rule == id }) {
+				now = append(now, l.remembering(string(id), idleRule))
 			}
 		}
 	}

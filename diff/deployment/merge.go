@@ -66,7 +66,7 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 		s.on = c.on
 		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
 		said := s.live
-		if said.enables() && c.enabled == nil && !mg.before[path("enabled")] && (!c.on || mg.before[path("")]) {
+		if said.enables() && c.enabled == nil && (mg.before[path("")] || !mg.before[path("enabled")] && !c.on) {
 			s.open, said.Enabled = true, nil
 		}
 		s.want = mg.settle(said, c, path)

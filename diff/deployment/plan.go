@@ -193,12 +193,17 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explain(fields, pin.note(found, overridesOf(rule)))
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
+	p.update(at, id, entryPoint, rule, w, fields)
+}
+
+// update notes the change of an execute rule that is there.
+func (p *planner) update(at place, id diff.ID, entryPoint edge.Ruleset, rule edge.Rule, w wanted, fields []diff.Field) {
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.RuleOperation{
 			Do:     diff.ActionUpdate,
-			Target: diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
+			Target: diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
 			Body:   w.rule,
 		},
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
@@ -118,6 +119,7 @@ func rulesText(n int) string { return words.Count(n, "rule", "rules") }
 func (b *bypassed) since() string {
 	who := cmp.Or(b.Owner, "a declaration")
 	switch b.State {
+	case diff.BypassFound, diff.BypassElsewhere:
 	case diff.BypassNew:
 		return "; it came after the deployment was last proved"
 	case diff.BypassChanged:
@@ -134,7 +136,7 @@ func (b *bypassed) since() string {
 
 // acceptance is the CUE that accepts the rule as it is, in one line.
 func (b *bypassed) acceptance() string {
-	owner := cmp.Or(b.Owner, "OWNER")
+	owner := cmp.Or(b.Owner, desired.NoOwner)
 	return fmt.Sprintf("accepted: %s: {owner: %s, expression: %s, skips: %s}", quoted(b.Rule), quoted(owner), quoted(b.Expression), b.skips())
 }
 

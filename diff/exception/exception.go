@@ -119,9 +119,15 @@ func find(entryPoint edge.Ruleset, id edge.RuleID) int {
 // removal is the change that deletes a rule. That it was begun is on record as what is owned.
 func removal(account desired.Account, zone desired.Zone, b diff.Bypass, entryPoint edge.Ruleset, i int) diff.Change {
 	rule := entryPoint.Rules[i]
+	fields := fieldsOf(rule, executedAfter(entryPoint, i))
+	for i := range fields {
+		if f := &fields[i]; f.Path == expressionMember {
+			f.Note = "nothing accepts the skip rule, and it was not there when the deployment was last proved"
+		}
+	}
 	return diff.Change{
 		Kind: Name, Account: account.Key, Zone: zone.Key, Scope: zone.Scope, ByName: zone.ByName, ZoneOrigin: zone.Origin, Deployment: b.Deployment,
-		Direction: diff.Strengthens, Origin: decidedAt(zone, b.Deployment), Fields: fieldsOf(rule, executedAfter(entryPoint, i)),
+		Direction: diff.Strengthens, Origin: decidedAt(zone, b.Deployment), Fields: fields,
 		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
 			Kind: Name, Ref: string(rule.ID), Phase: phase, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 			Owned: []diff.Member{removalBegun},

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // large is a plan of a thousand zones.
@@ -28,6 +29,18 @@ func BenchmarkMakeDrifted1000(b *testing.B) { benchmarkMake(b, large(60), 1000) 
 // The next sweep over a fleet at rest: what agreed is remembered.
 func BenchmarkMakeRemembered1000(b *testing.B) {
 	in := large(40)
+	in.Memory = in.Memory.Renew()
+	Make(in)
+	benchmarkMake(b, in, 0)
+}
+
+// The same where the account has skip rules for some requests, which act on each zone.
+func BenchmarkMakeRememberedWithSkipRules1000(b *testing.B) {
+	in := large(40)
+	in.Live.Ahead = difftest.Ahead(map[edge.Place][]edge.Rule{edge.AccountScope(difftest.Account).At(edge.PhaseFirewallCustom): {
+		difftest.SkipPhase(0, `(ip.src in {192.0.2.0/24 198.51.100.0/24}) and cf.zone.plan eq "ENT"`),
+		difftest.SkipPhase(1, `(http.host eq "a.example" and not http.request.method eq "POST") and cf.zone.plan eq "ENT"`),
+	}})
 	in.Memory = in.Memory.Renew()
 	Make(in)
 	benchmarkMake(b, in, 0)

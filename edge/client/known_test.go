@@ -81,6 +81,20 @@ func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
 	})
 }
 
+// Rulesets of earlier phases are not remembered: there may be hundreds of rules in them.
+func TestEarlierPhasesAreNotRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(answer(200, ok(fmt.Sprintf(`{"id":%q,"phase":%q}`, testEntry, edge.PhaseFirewallCustom))), answer(200, entryPointOf("a"))))
+		c := s.client(t, nil)
+		for i, phase := range []edge.Phase{edge.PhaseFirewallCustom, edge.PhaseFirewallManaged} {
+			got, err := c.EntryPoint(t.Context(), testZone, phase)
+			if err != nil || got.Phase != phase || len(c.known.answers) != i {
+				t.Errorf("%s: %v, %v, and %d answers are known", phase, got, err, len(c.known.answers))
+			}
+		}
+	})
+}
+
 // The memory of answers has an end.
 func TestKnownAnswersAreBounded(t *testing.T) {
 	var k known

@@ -215,9 +215,14 @@ func (b *tab) press(keys ...string) {
 	}
 }
 
+// click clicks on an element. One that an update of the page has just replaced is looked for again.
 func (b *tab) click(selector string) {
 	b.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
+	err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+	for err != nil && strings.Contains(err.Error(), "Could not find node with given id") {
+		err = chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+	}
+	if err != nil {
 		b.Fatalf("%s: %v\nthe page:\n%s", selector, err, b.text())
 	}
 }

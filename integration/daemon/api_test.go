@@ -29,7 +29,7 @@ func TestAPIOfDaemon(t *testing.T) {
 		t.Helper()
 		for _, path := range []string{
 			"status", "zones", "zones/" + mem.FleetZone(1).Text(), "zones/" + mem.FleetZone(2).Text(), "zones/none", "commits", "commits/" + commit, "history",
-			"history?zone=" + mem.FleetZone(1).Text(), "tokens", "deprecations", "pulls", "pulls/1", "outages", "credentials",
+			"history?zone=" + mem.FleetZone(1).Text(), "tokens", "radar", "radar/1", "deprecations", "pulls", "pulls/1", "outages", "credentials",
 		} {
 			api.Get(t, "/api/v1/"+path)
 		}

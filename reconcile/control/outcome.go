@@ -32,11 +32,12 @@ type Next struct {
 // Note takes in what became of a zone: what it waits for, how its wave goes on, and
 // which approvals are spent.
 func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
+	recalled := c.recallSkipRules(ctx, o.Scope)
 	c.mu.Lock()
 	next, drift := c.state.note(o), c.state.drift(o)
 	rules, seen := c.state.skipRules(o)
 	c.mu.Unlock()
-	return next, errors.Join(c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.recordSkipRules(ctx, o.Scope, rules, seen), c.spend(ctx, SpentBy(o)))
+	return next, errors.Join(recalled, c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.recordSkipRules(ctx, o.Scope, rules, seen), c.spend(ctx, SpentBy(o)))
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a

@@ -21,10 +21,11 @@ type skipRuleAt struct {
 	rule  edge.RuleID
 }
 
-// skipRuleSeen is one with whether the history has that it appeared, or changed.
+// skipRuleSeen is one with the entry by which the history has that it appeared, or changed; nil
+// where it has none.
 type skipRuleSeen struct {
 	diff.Bypass
-	told bool
+	told *reconcile.Entry
 }
 
 // skipRules are the entries of the skip rules of a zone that have appeared or changed without
@@ -43,11 +44,19 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 			continue
 		}
 		was, known := before[at]
-		seen := skipRuleSeen{b, was.told && !b.Remove}
-		came := b.State == diff.BypassNew || b.State == diff.BypassChanged
-		if came && !b.Remove && (!was.told || !sameRule(was.Bypass, b)) {
-			entries = append(entries, reconcile.SkipRuleEntry(beforeIt(b, was, known), &b))
-			seen.told = true
+		seen := skipRuleSeen{b, was.told}
+		switch {
+		case b.Remove:
+			seen.told = nil
+		case b.State != diff.BypassNew && b.State != diff.BypassChanged:
+		default:
+			came, differs := reconcile.SkipRuleEntry(beforeIt(b, was, known), &b), true
+			if was.told != nil {
+				came, differs = came.After(*was.told)
+			}
+			if differs {
+				entries, seen.told = append(entries, came), &came
+			}
 		}
 		now[at] = seen
 	}
@@ -56,8 +65,8 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 		case there:
 		case !isGone(g, o, was.Bypass):
 			now[at] = was
-		case was.told:
-			entries = append(entries, reconcile.SkipRuleEntry(&was.Bypass, nil))
+		case was.told != nil:
+			entries = append(entries, was.told.Ended())
 		}
 	}
 	return entries, now
@@ -70,13 +79,39 @@ func beforeIt(b diff.Bypass, was skipRuleSeen, known bool) *diff.Bypass {
 	case known:
 		return &was.Bypass
 	case b.State == diff.BypassChanged:
-		b.Expression = "(not known)"
+		b.Expression = "(not known)" // and what it skipped is not, either
 		return &b
 	}
 	return nil
 }
 
-func sameRule(a, b diff.Bypass) bool { return a.Expression == b.Expression && a.Skips() == b.Skips() }
+// recallSkipRules has what an earlier process has told of the skip rules of a zone: once, before
+// the first of this one.
+func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
+	c.mu.Lock()
+	known := c.state.zones.of(zone).recalled
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
+	entries, err := c.Records.SkipRules(ctx, zone)
+	if err != nil {
+		return fmt.Errorf("reading which skip rules came without Seawall: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	z := c.state.zones.of(zone)
+	z.recalled = true
+	for _, e := range entries {
+		if b, there := e.SkipRule(); there {
+			if z.skips == nil {
+				z.skips = skipRules{}
+			}
+			z.skips[skipRuleAt{b.Level, b.Phase, b.Rule}] = skipRuleSeen{b, &e}
+		}
+	}
+	return nil
+}
 
 // isGone reports whether a skip rule does not act any more, because of nothing that git says:
 // its place was looked at, and the deployment is declared and there.

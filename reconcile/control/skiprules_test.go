@@ -16,7 +16,12 @@ import (
 // chronicle notes what is entered into the history.
 type chronicle struct {
 	reconcile.Forgetful
-	said []string
+	said     []string
+	recalled []reconcile.Entry
+}
+
+func (c *chronicle) SkipRules(context.Context, edge.Scope) ([]reconcile.Entry, error) {
+	return c.recalled, nil
 }
 
 func (c *chronicle) Record(_ context.Context, entries ...reconcile.Entry) error {
@@ -65,7 +70,7 @@ func TestSkipRulesInTheHistory(t *testing.T) {
 	look(with(found, came))
 	wider := found
 	wider.State, wider.Expression = diff.BypassChanged, "1 eq 1"
-	look(with(wider, came), `found weakens old; expression "true" to "1 eq 1"`)
+	look(with(wider, came), `found weakens old; expression "true" to "1 eq 1"; skips "all of core" to "all of core"; place "http_request_firewall_managed of the zone" to "http_request_firewall_managed of the zone"`)
 	accepted := came
 	accepted.State = diff.BypassAccepted
 	look(with(wider, accepted))
@@ -87,4 +92,18 @@ func TestSkipRulesInTheHistory(t *testing.T) {
 	look(with())
 	ahead = map[edge.Place]diff.Ahead{zone.At(edge.PhaseFirewallCustom): {}}
 	look(with(), `found strengthens ahead; expression "true" to ; skips "all of core" to ; place "http_request_firewall_custom of the zone" to `)
+
+	// Another process goes on with what this one has told.
+	last := reconcile.SkipRuleEntry(nil, &came)
+	records.recalled = []reconcile.Entry{last}
+	c, err = New(t.Context(), Config{Records: records, Now: time.Now})
+	must.Do(t, err)
+	_, err = c.Propose(t.Context(), alike("c1", "core"))
+	must.Do(t, err)
+	look(unread)
+	look(with(came))
+	part := came
+	part.All, part.Rules = false, []diff.SkippedRule{{ID: "r1"}}
+	look(with(part), `found weakens new; expression "true" to "true"; skips "all of core" to "1 rule of core: r1"; place "http_request_firewall_managed of the zone" to "http_request_firewall_managed of the zone"`)
+	look(with(), `found strengthens new; expression "true" to ; skips "1 rule of core: r1" to ; place "http_request_firewall_managed of the zone" to `)
 }

@@ -25,7 +25,8 @@ type zoneRecord struct {
 	under    string             // the fingerprint that settled is about
 	sent     bool               // a write was let pass since the last proof
 	read     bool               // the platform has answered for it in this process
-	skips    skipRules          // as the last look has seen them
+	skips    skipRules          // as the last look has seen them, and what the history has of them
+	recalled bool               // the latter was read
 	found    map[diff.ID]string // drift that is not corrected and is in the history, by the fingerprints of the changes that would
 }
 

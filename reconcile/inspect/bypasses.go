@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // LookedAt says when an earlier phase was last looked at for skip rules.
@@ -17,19 +18,16 @@ type LookedAt struct {
 	At    time.Time  `json:"at"`
 }
 
-// skipRules says in sentences which skip rules keep requests from the zone's deployments, and
-// where Seawall has looked for them. What a decision says already is left out.
-func (z Zone) skipRules(now time.Time) (lines []string) {
+// skipRules says in sentences which skip rules keep requests from the zone's deployments. What a
+// decision says already is left out.
+func (z Zone) skipRules() (lines []string) {
 	for _, b := range z.Bypasses {
 		if !z.tells(b) {
 			text := b.String()
 			lines = append(lines, strings.ToUpper(text[:1])+text[1:]+".")
 		}
 	}
-	for _, l := range z.Looked {
-		lines = append(lines, fmt.Sprintf("Seawall looked for skip rules in %s of the %s %s.", l.Phase, l.Level, Ago(l.At, now)))
-	}
-	return append(lines, z.notLooked(now)...)
+	return lines
 }
 
 // tells reports whether a decision says what there is to say of a skip rule.
@@ -40,16 +38,24 @@ func (z Zone) tells(b diff.Bypass) bool {
 	})
 }
 
-// notLooked says where Seawall has not looked for skip rules, or not for long.
-func (z Zone) notLooked(now time.Time) (lines []string) {
-	for _, n := range z.NotLookedAt {
-		last := "never"
-		if !n.At.IsZero() {
-			last = Ago(n.At, now)
-		}
-		lines = append(lines, fmt.Sprintf("Seawall has not looked for skip rules in %s of the %s (%s); the last look: %s.", n.Phase, n.Level, n.Reason, last))
+// lookedAhead says in a sentence where and when Seawall has looked for skip rules in earlier phases,
+// and where not; nothing where that is not known.
+func (z Zone) lookedAhead(now time.Time) []string {
+	var said []string
+	for _, l := range z.Looked {
+		said = append(said, fmt.Sprintf("%s of the %s %s", l.Phase, l.Level, Ago(l.At, now)))
 	}
-	return lines
+	for _, n := range z.NotLookedAt {
+		text := fmt.Sprintf("not in %s of the %s (%s)", n.Phase, n.Level, n.Reason)
+		if !n.At.IsZero() {
+			text += ", last " + Ago(n.At, now)
+		}
+		said = append(said, text)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return []string{"Seawall has looked for skip rules in earlier phases: " + strings.Join(said, "; ") + "."}
 }
 
 // bypasses writes the skip rules that keep requests from a zone's deployments.
@@ -86,6 +92,21 @@ func aloneBypasses(all []diff.Bypass) []diff.Bypass {
 		}
 	}
 	return all
+}
+
+// aloneEntry is an entry of the history without what may name other zones: in one of a skip rule,
+// the words of the rule, which may be of the account.
+func aloneEntry(e reconcile.Entry) reconcile.Entry {
+	if !e.OfSkipRule() || e.Subject.Scope.Level == edge.LevelAccount {
+		return e
+	}
+	e.Members = slices.Clone(e.Members)
+	for i, m := range e.Members {
+		if e.Members[i].Note = ""; m.Path == "expression" {
+			e.Members[i].Old, e.Members[i].New = nil, nil
+		}
+	}
+	return e
 }
 
 // aloneNotLooked are the same places without how many zones they concern.

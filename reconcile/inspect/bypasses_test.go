@@ -43,8 +43,8 @@ func TestSkipRules(t *testing.T) {
 		`"http.host eq \"other.example\""; accepted by "team-sre" until 2027-03-31 (a.cue:12)`
 	for _, line := range []string{
 		"Skip rule " + rule + ".\n",
-		"Seawall looked for skip rules in http_request_firewall_custom of the account 1m00s ago.\n",
-		"Seawall has not looked for skip rules in http_request_firewall_custom of the zone (403 Forbidden); the last look: 1h00m ago.\n",
+		"Seawall has looked for skip rules in earlier phases: http_request_firewall_custom of the account 1m00s ago; " +
+			"not in http_request_firewall_custom of the zone (403 Forbidden), last 1h00m ago.\n",
 	} {
 		if strings.Count(why.String(), line) != 1 {
 			t.Errorf("why does not say %q once:\n%s", line, why)
@@ -72,9 +72,9 @@ func TestSkipRulesAlone(t *testing.T) {
 	z.Bypasses[0].Description, z.Bypasses[0].Ref = "for other.example", "other.example"
 	z.Bypasses = append(z.Bypasses, own)
 	z.Decisions = []Decision{{Deployment: "core", Stage: StagePlan, Outcome: Bypassed, Reason: `skip rule keeps http.host eq "other.example"`, Release: `accepted: {expression: "other.example"}`, Since: noon}}
-	z = z.Alone(noon.Add(time.Minute))
+	page := ZonePage{Zone: z, History: []reconcile.Entry{reconcile.SkipRuleEntry(nil, &z.Bypasses[0])}}.Alone(noon.Add(time.Minute))
 	var b strings.Builder
-	if err := JSON(&b, z); err != nil {
+	if err := JSON(&b, page); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); strings.Contains(text, "other.example") || strings.Contains(text, `"zones": 7`) || !strings.Contains(text, "own rule") || !strings.Contains(text, "5e1f") {

@@ -168,7 +168,7 @@ func (z Zone) Sentences(now time.Time) []string {
 	for _, d := range z.Decisions {
 		lines = append(lines, d.sentences(now)...)
 	}
-	lines = append(append(lines, z.differences()...), z.skipRules(now)...)
+	lines = append(append(lines, z.differences()...), z.skipRules()...)
 	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
 	switch {
 	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
@@ -186,6 +186,7 @@ func (z Zone) Sentences(now time.Time) []string {
 	if z.Hold != nil && z.Outcome != PutBack { // then the decision says so
 		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
 	}
+	lines = append(lines, z.lookedAhead(now)...)
 	if z.AtWork != nil {
 		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", Span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
 	}

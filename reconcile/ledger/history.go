@@ -29,6 +29,13 @@ func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) ([]edge.Sco
 	})
 }
 
+// SkipRules implements [reconcile.Records].
+func (l *Ledger) SkipRules(ctx context.Context, zone edge.Scope) ([]reconcile.Entry, error) {
+	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) ([]reconcile.Entry, error) {
+		return history.SkipRules(ctx, tx, zone)
+	})
+}
+
 // History implements [reconcile.History], as of one moment.
 func (l *Ledger) History(ctx context.Context, f reconcile.HistoryFilter, yield func(reconcile.Entry) error) (earlier int64, err error) {
 	var stopped error

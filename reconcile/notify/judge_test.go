@@ -192,7 +192,7 @@ func TestCauses(t *testing.T) {
 	s.Tokens.Findings = []inspect.Token{{Token: "ci", Outcome: inspect.Quarantined, Reason: "no answer", Fix: "seawall token resolve"}, {Token: "in-time", Outcome: inspect.Pending}}
 	s.Tokens.Expiring = []diff.Expiry{{Token: "old", At: at.Add(24 * time.Hour)}, {Token: "later", At: at.Add(240 * time.Hour)}}
 	var got []string
-	for _, c := range Causes(s, []inspect.Group{{Outcome: inspect.Blocked, By: "plan", Count: 7, First: []string{"a", "b"}, Reason: "no such rule", Since: at}}) {
+	for _, c := range Causes(s, []inspect.Group{{Outcome: inspect.Blocked, By: "plan", Count: 7, First: []string{"a", "b"}, Reason: "no such rule", Since: at}, {Outcome: inspect.Bypassed, By: "plan", Count: 1, First: []string{"c"}, Reason: "skip rule", Since: at}}) {
 		got = append(got, fmt.Sprintf("%s %s: %s", c.Severity, c.Key, c.Title))
 		if c.Since.IsZero() && c.About != AboutToken {
 			t.Errorf("%s has no beginning", c.Key)
@@ -207,6 +207,7 @@ func TestCauses(t *testing.T) {
 		"warning token/old/expires: Token old ends at 2026-03-02T02:00:00Z, and nothing follows it",
 		"warning waves/1d9f: The rollout of commit 1d9f is halted at wave 1 of 3",
 		"warning zones/blocked/plan: 7 zones are blocked: no such rule",
+		"critical zones/bypassed/plan: 1 zone is bypassed: skip rule",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/visible"
@@ -19,8 +20,11 @@ import (
 var templateFiles embed.FS
 
 // templates are of html/template, which escapes what it puts into a page. No function here
-// returns a type that it would not escape.
-var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+// returns a type that it would not escape. They are read for the first page: each command and
+// each worker is a process of this program, and would take longer to start.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+})
 
 // mostReasons is how many reasons of a verdict are shown at once.
 const mostReasons = 6
@@ -112,7 +116,7 @@ func (h *handler) view(r *http.Request) view {
 // secrets behind it looks at each piece by itself.
 func (h *handler) page(w http.ResponseWriter, status int, name string, v view) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, v); err != nil { // a mistake in a template
+	if err := templates().ExecuteTemplate(&b, name, v); err != nil { // a mistake in a template
 		h.Log.Error("a request for a page has failed", "error", err)
 		http.Error(w, "the page could not be made; the log of the daemon says why", http.StatusInternalServerError)
 		return

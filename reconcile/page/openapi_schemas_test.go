@@ -98,7 +98,7 @@ func plainType(of reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[diff.Direction]():
 		return enum(diff.Strengthens, diff.Weakens, diff.Neutral)
 	case reflect.TypeFor[diff.BypassState]():
-		return enum(diff.BypassFound, diff.BypassNew, diff.BypassChanged, diff.BypassAccepted, diff.BypassDiffers, diff.BypassExpired)
+		return enum(diff.BypassFound, diff.BypassNew, diff.BypassChanged, diff.BypassAccepted, diff.BypassDiffers, diff.BypassExpired, diff.BypassElsewhere)
 	case reflect.TypeFor[desired.KindName]():
 		return &jsonschema.Schema{Type: "string"}
 	}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -98,6 +99,28 @@ func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
 	f.Guards.ReportUnmanaged = false
 	f.open(1, "p6", fleetZone(1, core("xss", "php")), fleetZone(2, core("xss"))) // what came after the first proof goes
 	wantMark("p6 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
+}
+
+// A skip rule that came after the zone was proved is there after a merge, too.
+func TestStatusOfABypassedZone(t *testing.T) {
+	f := newFixture(t, 2)
+	f.converge("c1", fleetZone(1, core("xss")), fleetZone(2, core("xss")))
+	live := f.Platform.StoredEntryPoint(mem.FleetZone(1))
+	live.Rules = slices.Insert(live.Rules, 0, edge.Rule{
+		ID: "5e1f0000000000000000000000000001", Action: edge.ActionSkip, Expression: "true", Description: new("@everyone `all`"),
+		ActionParameters: &edge.ActionParameters{Extra: map[string]json.RawMessage{"ruleset": json.RawMessage(`"current"`)}},
+	})
+	must.Do(t, f.Platform.SetEntryPoint(mem.FleetZone(1), *live))
+	f.open(1, "p1", fleetZone(1, core("xss", "php")), fleetZone(2, core("xss")))
+	f.round()
+	want := "p1 seawall/plan failure: skip rules keep requests from 1 deployment: remove or accept them; 1 zone: 1 to change, 1 of them weakening, 1 bypassed"
+	if got := f.forge.marks[len(f.forge.marks)-1]; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	comment := f.forge.comments[1]
+	if !strings.Contains(comment, " **bypassed**: `` skip rule \"@everyone `all`\" ") {
+		t.Errorf("the comment is\n%s", comment)
+	}
 }
 
 // disable switches a tag off by hand.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -94,6 +95,8 @@ func TestMetricsOfASweep(t *testing.T) {
 		{Change: change(3), Outcome: reconcile.NonConvergent},
 		{Change: change(4), Outcome: reconcile.NonConvergent},
 	}
+	r.Plan.Summary.Bypassed = 8
+	r.Acceptances = []time.Time{r.Finished.Add(12 * time.Hour), r.Finished.Add(10 * day), r.Finished.Add(15 * day)}
 	s.Report(t.Context(), r)
 	var got []string
 	for _, line := range ours(t, s) {
@@ -102,6 +105,9 @@ func TestMetricsOfASweep(t *testing.T) {
 		}
 	}
 	want := []string{
+		`seawall_acceptances_ending{within="14d"} 2`,
+		`seawall_acceptances_ending{within="1d"} 1`,
+		`seawall_acceptances_ending{within="7d"} 1`,
 		`seawall_build_info{version="v1.2.3"} 1`,
 		`seawall_changes_total{direction="strengthens",outcome="converged"} 1`,
 		`seawall_changes_total{direction="strengthens",outcome="non_convergent"} 2`,
@@ -118,6 +124,7 @@ func TestMetricsOfASweep(t *testing.T) {
 		`seawall_writes_total{direction="strengthens",trigger="drift"} 3`,
 		`seawall_writes_total{direction="weakens",trigger="drift"} 1`,
 		`seawall_zones{state="blocked"} 2`,
+		`seawall_zones{state="bypassed"} 8`,
 		`seawall_zones{state="changed"} 4`,
 		`seawall_zones{state="forbidden"} 7`,
 		`seawall_zones{state="in_sync"} 9`,

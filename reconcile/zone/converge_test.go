@@ -117,6 +117,7 @@ func TestWorkConverges(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		quirks, merging := genQuirks(rt)
 		f := newFixture(rt, 1, quirks...)
+		f.gate.widens = true
 		managed := f.managed(mem.CoreRuleset)
 		if live := genLive(rt, managed); live != nil {
 			f.Click(1, func(o *edge.Overrides) { *o = *live })

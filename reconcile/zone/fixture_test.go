@@ -203,12 +203,22 @@ type gate struct {
 	unkept   map[diff.ID]string
 	permit   func(planned, now diff.Change) (*diff.Refusal, error) // nil agrees
 	full     error                                                 // of Proved and NotKept
+	widens   bool                                                  // what a change owns is on record before it is proved
 	ended    int                                                   // how often a zone was given back
 }
 
 func (g *gate) Permit(_ context.Context, _ Task, planned, now diff.Change) (*diff.Refusal, error) {
 	if g.permit != nil {
-		return g.permit(planned, now)
+		if refusal, err := g.permit(planned, now); refusal != nil || err != nil {
+			return refusal, err
+		}
+	}
+	if g.widens { // as what is recorded before a write
+		g.applied = maps.Clone(g.applied)
+		if g.applied == nil {
+			g.applied = diff.Applied{}
+		}
+		g.applied[now.ID()] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(g.applied[now.ID()], now.Do().Owned()))))
 	}
 	return nil, nil
 }

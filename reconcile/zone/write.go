@@ -32,7 +32,7 @@ type visit struct {
 // everything is told to stop.
 func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.Result {
 	v.phase = ruleOf(planned).Target.Phase
-	if v.Now().Sub(v.place().At) > freshFor {
+	if v.Now().Sub(v.place().At) > freshEnough(planned) {
 		switch err := v.read(stopped); {
 		case err != nil && stopped.Err() != nil:
 			return reconcile.Result{Change: planned, Outcome: reconcile.NotStarted}
@@ -59,6 +59,15 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 		return *result
 	}
 	return v.ended(ctx, v.write(ctx, stopped, now))
+}
+
+// freshEnough is how long a read may stand as the check before a change. What a rule is that is
+// deleted is read directly before: a person may have made another one of it, and no id tells.
+func freshEnough(c diff.Change) time.Duration {
+	if c.Action() == diff.ActionRemove {
+		return recheckAfter
+	}
+	return freshFor
 }
 
 // permit asks whether a change may be sent now. It returns the result where it may not.

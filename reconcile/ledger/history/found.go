@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
@@ -36,8 +37,33 @@ func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) 
 		return false, err
 	}
 	last, err := decode(number, text, sql.NullString{})
+	_, skipRule := e.SkipRule() // what it was before is not known after a restart
 	same := slices.EqualFunc(last.Members, e.Members, func(a, b reconcile.MemberChange) bool {
-		return a.Path == b.Path && bytes.Equal(a.Old, b.Old) && bytes.Equal(a.New, b.New)
+		return a.Path == b.Path && (skipRule || bytes.Equal(a.Old, b.Old)) && bytes.Equal(a.New, b.New)
 	})
 	return err == nil && same, err
+}
+
+// SkipRules returns entries as [reconcile.Records] says.
+func SkipRules(ctx context.Context, tx *sql.Tx, zone edge.Scope) (entries []reconcile.Entry, err error) {
+	all, err := rows.All(ctx, tx, `
+		SELECT number, body FROM history WHERE json_extract(body, '$.subject.zone_id') = ? AND json_extract(body, '$.kind') = 'found'
+			AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.ruleset_id') IS NULL ORDER BY number DESC`,
+		func(row *sql.Rows, e *reconcile.Entry) (err error) {
+			var number int64
+			var text string
+			if err := row.Scan(&number, &text); err != nil {
+				return err
+			}
+			*e, err = decode(number, text, sql.NullString{})
+			return err
+		}, zone.Text())
+	newest := map[string]bool{}
+	for _, e := range all {
+		if _, there := e.SkipRule(); there && !newest[e.Subject.Ref] {
+			entries = append(entries, e)
+		}
+		newest[e.Subject.Ref] = true
+	}
+	return entries, err
 }

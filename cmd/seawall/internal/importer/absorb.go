@@ -181,7 +181,9 @@ func (a *absorber) look(ctx context.Context) error {
 		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, now)
 		a.skips.acting = append(a.skips.acting, one.acting...)
 	}
-	a.skips.unlooked = unlooked(in.ahead)
+	if !a.platform.Documented { // of which no more than the phase of deployments is documented
+		a.skips.unlooked = unlooked(in.ahead)
+	}
 	a.wanted.Others = nil
 	for _, o := range a.zone.Others {
 		now, err := in.otherOf(ctx, o)
@@ -227,8 +229,7 @@ func (a *absorber) edit(c cuefile.Change) error {
 	switch {
 	case errors.Is(err, cuefile.ErrInherited):
 		a.why = c.Path + " is no longer live"
-		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)),
-			a.shared(from)+"; or declare the zone without it")
+		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)), a.inherited(from)...)
 	case err != nil:
 		return fmt.Errorf("editing %s: %w", name, err)
 	}
@@ -251,16 +252,21 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // shared says where a value is to be changed for all zones that have it.
 func (a *absorber) shared(from desired.Origin) string {
-	n := 0
+	n := a.having(from)
+	if n == 1 {
+		return fmt.Sprintf("no other zone has it; you can edit %s instead", a.at(from))
+	}
+	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, a.at(from))
+}
+
+// having counts the zones that have a value from a place.
+func (a *absorber) having(from desired.Origin) (n int) {
 	for _, z := range a.before.EachZone() {
 		if cuefile.Has(z, from) {
 			n++
 		}
 	}
-	if n == 1 {
-		return fmt.Sprintf("no other zone has it; you can edit %s instead", a.at(from))
-	}
-	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, a.at(from))
+	return n
 }
 
 func (a *absorber) open(name string) error {

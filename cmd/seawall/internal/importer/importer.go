@@ -51,8 +51,11 @@ type Platform struct {
 	Lanes reconcile.Lanes  // one for each credential, by the keys of accounts
 	Names *directory.Names // finds what is declared by name
 	// Lists says that the platform lists zones: each lane's reader is an edge.Directory.
-	Lists      bool
-	Tokens     tokenLister // nil for no tokens
+	Lists  bool
+	Tokens tokenLister // nil for no tokens
+	// Owned are the tokens that accounts own, where they are known.
+	Owned map[edge.AccountID][]edge.Token
+
 	Documented bool
 	ByID       bool   // managed rulesets are declared by their ids
 	Vendor     string // the segment of resource keys, which names of rulesets begin with
@@ -109,12 +112,13 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 	if err := s.read(ctx, found); err != nil {
 		return unfinished(err, order)
 	}
-	tokens, err := readTokens(ctx, platform, present)
+	accounts := s.repository(found, present, order)
+	tokens, err := readTokens(ctx, platform, present, accounts)
 	if err != nil {
 		return unfinished(err, order)
 	}
 	show("writing files", 0, 0)
-	result, err := write(ctx, order, present, s.repository(found, present, order), tokens, found.left)
+	result, err := write(ctx, order, present, accounts, tokens, found.left)
 	if err != nil {
 		return err
 	}

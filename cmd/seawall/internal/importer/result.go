@@ -62,13 +62,22 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	return cli.Attention(missing > 0 || len(r.tokens.left) > 0)
 }
 
+// mostOff bounds the lines about what is off: a skip rule of an account is in all its zones.
+const mostOff = 20
+
 // reportSkips names the skip rules by which something is off, and places in which none could
 // be looked for.
 func (r *result) reportSkips(t *cli.Terminal) {
-	var unlooked []diff.NotLookedAt
+	var (
+		off      []string
+		unlooked []diff.NotLookedAt
+	)
 	for _, a := range r.accounts {
-		list(t, "! ", a.skips.off())
-		unlooked = append(unlooked, a.skips.unlooked...)
+		off, unlooked = append(off, a.skips.off()...), append(unlooked, a.skips.unlooked...)
+	}
+	list(t, "! ", off[:min(len(off), mostOff)])
+	if more := len(off) - mostOff; more > 0 {
+		fmt.Fprintf(t.Out, "! and %d more: search the files for \"IS OFF\" and \"ARE OFF\"\n", more)
 	}
 	if text := diff.NotLooked(unlooked); text != "" {
 		fmt.Fprintf(t.Out, "note: %s\n", cli.OneLine(text))

@@ -28,8 +28,9 @@ type tokenImport struct {
 	left     []string // tokens that cannot be declared, and why
 }
 
-// readTokens declares the tokens that the platform lists. Their secrets are in no answer.
-func readTokens(ctx context.Context, p Platform, have present) (i tokenImport, err error) {
+// readTokens declares the tokens that the platform lists, and those that the accounts own.
+// Their secrets are in no answer.
+func readTokens(ctx context.Context, p Platform, have present, accounts []imported) (i tokenImport, err error) {
 	if p.Tokens == nil {
 		return i, nil
 	}
@@ -48,9 +49,18 @@ func readTokens(ctx context.Context, p Platform, have present) (i tokenImport, e
 		i.user = have.state.User.Value
 	}
 	declaredUser := i.user != ""
-	slices.SortFunc(tokens, func(a, b edge.Token) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
-	for _, t := range tokens {
-		i.add(t, taken)
+	for _, t := range byName(tokens) {
+		i.add(t, "", taken)
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Owned)) {
+		key := ownerKey(id, have, accounts)
+		for _, t := range byName(p.Owned[id]) {
+			if key == "" {
+				i.left = append(i.left, fmt.Sprintf("%q (%s): no zone of its account %s is imported or declared", t.Name, t.ID, id))
+				continue
+			}
+			i.add(t, key, taken)
+		}
 	}
 	if declaredUser {
 		i.user = ""
@@ -58,7 +68,23 @@ func readTokens(ctx context.Context, p Platform, have present) (i tokenImport, e
 	return i, nil
 }
 
-func (i *tokenImport) add(t edge.Token, taken map[string]bool) {
+func byName(tokens []edge.Token) []edge.Token {
+	return slices.SortedFunc(slices.Values(tokens), func(a, b edge.Token) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+}
+
+// ownerKey is the key of an account that is declared, or will be; empty for another one.
+func ownerKey(id edge.AccountID, have present, accounts []imported) string {
+	if known := have.account(id); known != nil {
+		return known.Key
+	}
+	if i := slices.IndexFunc(accounts, func(a imported) bool { return a.ID == id }); i >= 0 {
+		return accounts[i].Key
+	}
+	return ""
+}
+
+// add declares a token; account is the key of the account that owns it, empty for the user.
+func (i *tokenImport) add(t edge.Token, account string, taken map[string]bool) {
 	about := fmt.Sprintf("%q (%s)", t.Name, t.ID)
 	switch {
 	case t.Status == "expired":
@@ -69,6 +95,7 @@ func (i *tokenImport) add(t edge.Token, taken map[string]bool) {
 		return
 	}
 	declared, err := declareToken(t)
+	declared.Account = account
 	if err == nil && taken[t.Name] {
 		err = errors.New("another token has the same name; rename one of them")
 	}
