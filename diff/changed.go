@@ -1,8 +1,6 @@
 package diff
 
 import (
-	"slices"
-
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -11,6 +9,9 @@ import (
 // something else than in before. Where a value was declared does not count. A
 // ruleset reference that changed changes every zone of its account.
 func ChangedZones(before, after desired.State) map[edge.Scope]bool {
+	if replaced, ok := desired.Replaced(before, after); ok {
+		return Changed(before, after, replaced)
+	}
 	type known struct {
 		account edge.AccountID
 		zone    *desired.Zone
@@ -25,15 +26,23 @@ func ChangedZones(before, after desired.State) map[edge.Scope]bool {
 	}
 	changed := map[edge.Scope]bool{}
 	for _, account := range after.Accounts {
-		sameRulesets := slices.EqualFunc(rulesets[account.ID], account.Rulesets, func(a, b desired.RulesetRef) bool {
-			a.Origin, b.Origin = desired.Origin{}, desired.Origin{}
-			return a == b
-		})
+		sameRulesets := desired.SameRulesets(rulesets[account.ID], account.Rulesets)
 		for _, zone := range account.Zones {
 			old, ok := zones[zone.Scope]
 			if !ok || !sameRulesets || old.account != account.ID || !old.zone.SameAs(zone) {
 				changed[zone.Scope] = true
 			}
+		}
+	}
+	return changed
+}
+
+// Changed is [ChangedZones] where it is known which zones were replaced; see [desired.Replaced].
+func Changed(before, after desired.State, replaced []desired.Index) map[edge.Scope]bool {
+	changed := map[edge.Scope]bool{}
+	for _, at := range replaced {
+		if z := after.Accounts[at.Account].Zones[at.Zone]; !z.SameAs(before.Accounts[at.Account].Zones[at.Zone]) {
+			changed[z.Scope] = true
 		}
 	}
 	return changed

@@ -142,7 +142,9 @@ func (f radarFlags) state(ctx context.Context, t *cli.Terminal, memory *ledger.L
 		return desired.State{}, cli.Fail(errors.New("it is not on record what a commit declares, so it is not known which zones there are"),
 			"seawall run or seawall apply accepts a commit and records it; --dir DIR takes the zones of a folder")
 	}
-	return control.DecodeState(record.Accepted.State)
+	state, err := control.DecodeState(record.Accepted.State)
+	// The report names the commit with each place, and those in zones on record may name none.
+	return desired.MapOrigins(state, func(o desired.Origin) desired.Origin { return o.At(state.Commit) }), err
 }
 
 func showRadar(t *cli.Terminal, f radarFlags, report radar.Report) error {

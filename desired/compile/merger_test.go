@@ -32,6 +32,19 @@ func fleetUnits(zones int) (units []Unit) {
 	return units
 }
 
+// inheriting are the folders of a fleet, with a zone that all of them inherit.
+func inheriting(zones int) []Unit {
+	units := fleetUnits(zones)
+	for i := range units {
+		at := desired.Origin{File: "base.cue", Line: 9, Column: 2}
+		a := &units[i].Accounts[0]
+		a.Zones = append([]desired.Zone{{
+			Key: "inherited.example", Scope: edge.ZoneScope("inherited"), Origin: at, Deployments: []desired.Deployment{{Ruleset: "core", Origin: at}},
+		}}, a.Zones...)
+	}
+	return units
+}
+
 // edited is a folder in which zone n declares another paranoia level.
 func edited(u Unit, n, paranoia int) Unit {
 	u.Accounts = slices.Clone(u.Accounts)
@@ -46,7 +59,7 @@ func edited(u Unit, n, paranoia int) Unit {
 // Whatever a commit does after another one, merging it as the next one is merging it alone.
 func TestMergerIsMerge(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	units := fleetUnits(200)
+	units := inheriting(200)
 	var m Merger
 	patched := 0
 	for n := range 400 {
@@ -57,8 +70,11 @@ func TestMergerIsMerge(t *testing.T) {
 		z := random.IntN(len(zones))
 		kind := random.IntN(14)
 		if n%8 == 0 { // all mistakes are gone
-			units = fleetUnits(200)
+			units = inheriting(200)
 			kind = 8
+		}
+		if random.IntN(10) == 0 {
+			z = 0 // a folder changes what it inherits
 		}
 		switch kind {
 		case 0: // a zone leaves
@@ -87,7 +103,7 @@ func TestMergerIsMerge(t *testing.T) {
 		case 7:
 			u.Tokens = []desired.Token{{Key: fmt.Sprint("t", i), Name: fmt.Sprint("t", n%2, i), Origin: zones[z].Origin}}
 		case 8:
-			u = fleetUnits(200)[i]
+			u = inheriting(200)[i]
 		default:
 			u = edited(u, z, random.IntN(4)+1)
 			u.Accounts[0].Zones[z].Labels = map[string]string{"n": fmt.Sprint(n)}

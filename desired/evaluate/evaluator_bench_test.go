@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
@@ -34,7 +35,7 @@ func BenchmarkCompile10000(b *testing.B) {
 		withCPU(b, func() { compileAt(b, Evaluator{bounds: evaluationBounds}, 0) })
 	})
 	b.Run("one_changed", func(b *testing.B) {
-		e := Evaluator{bounds: evaluationBounds, cache: &unitcache.Cache{}} // in memory: each commit drives the other out
+		e := Evaluator{bounds: evaluationBounds, cache: &unitcache.Cache{}, merger: &compile.Merger{}} // in memory: each commit drives the other out
 		compileAt(b, e, 0)
 		n := 0
 		withCPU(b, func() { n++; compileAt(b, e, n) })

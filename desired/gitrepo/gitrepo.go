@@ -153,9 +153,11 @@ func (r *Repo) init() error {
 	return nil
 }
 
-func openStorage(dir string) *filesystem.Storage {
-	return filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(cacheSize),
-		filesystem.Options{LargeObjectThreshold: largeObject})
+func openStorage(dir string) *filesystem.Storage { return storageWith(dir, filesystem.Options{}) }
+
+func storageWith(dir string, o filesystem.Options) *filesystem.Storage {
+	o.LargeObjectThreshold = largeObject
+	return filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(cacheSize), o)
 }
 
 // lock waits for other writers of the store, in this process and in others.

@@ -72,7 +72,9 @@ func (r *Repo) Tree(hash, root string, limits Limits) (*Tree, error) {
 }
 
 func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
-	st := openStorage(r.dir)
+	// A walk looks at each folder and file: the pack is not to be opened for each of them.
+	st := storageWith(r.dir, filesystem.Options{KeepDescriptors: true})
+	defer st.Close()
 	c, err := findCommit(st, hash)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, st, root)}
+	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, openStorage(r.dir), root)}
 	if err := w.folder(below, root, 0, inModule(root)); err != nil && !errors.Is(err, errOverBound) {
 		return nil, storeError("reading", err)
 	}

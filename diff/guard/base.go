@@ -13,9 +13,9 @@ type Base struct {
 	count map[string]int // by rule
 }
 
-// NewBase returns an empty one for rules.
-func NewBase(rules []Rule) *Base {
-	return &Base{rules: rules, zones: map[edge.Scope]bool{}, count: map[string]int{}}
+// NewBase returns an empty one for rules, with room for so many zones.
+func NewBase(rules []Rule, zones int) *Base {
+	return &Base{rules: rules, zones: make(map[edge.Scope]bool, zones), count: map[string]int{}}
 }
 
 // Add has a zone count for the rules whose labels select it by each of these labels: those

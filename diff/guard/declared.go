@@ -102,6 +102,18 @@ func EarlierOf(before, after desired.State) Earlier {
 	return earlier
 }
 
+// EarlierIn is [EarlierOf] where it is known which zones were replaced; see [desired.Replaced].
+func EarlierIn(before, after desired.State, replaced []desired.Index) Earlier {
+	earlier := Earlier{}
+	for _, at := range replaced {
+		was, z := before.Accounts[at.Account].Zones[at.Zone], after.Accounts[at.Account].Zones[at.Zone]
+		if !maps.Equal(was.Labels, z.Labels) {
+			earlier[z.Scope] = labelsOf(was)
+		}
+	}
+	return earlier
+}
+
 // Labels are those that a zone had before, by those that it has; false where it was not
 // there.
 func (e Earlier) Labels(zone edge.Scope, now Labels) (Labels, bool) {

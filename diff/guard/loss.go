@@ -60,6 +60,28 @@ func LossOf(before, after desired.State, known Known) Loss {
 	return l
 }
 
+// Loses reports whether a state may declare less than the one before, where it is known which
+// zones were replaced; see [desired.Replaced]. Where it does not, [LossOf] finds nothing gone.
+func Loses(before, after desired.State, replaced []desired.Index) bool {
+	if !desired.SameTokens(before.Tokens, after.Tokens) {
+		return true
+	}
+	for _, at := range replaced {
+		was, is := before.Accounts[at.Account].Zones[at.Zone], after.Accounts[at.Account].Zones[at.Zone]
+		for _, d := range was.Deployments {
+			if !slices.ContainsFunc(is.Deployments, func(o desired.Deployment) bool { return o.Ruleset == d.Ruleset && o.Ref == d.Ref }) {
+				return true
+			}
+		}
+		for _, o := range was.Others {
+			if !slices.ContainsFunc(is.Others, func(other desired.Other) bool { return other.Kind == o.Kind && other.Key == o.Key }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (l *Loss) zone(was declaredZone, have declarations, known Known) {
 	z, exists := was.zone, known.exists(was.zone.Scope)
 	now, declared := have.find(was)

@@ -28,7 +28,7 @@ func NewTally(what string, f Facts) *Tally {
 		zones: map[edge.Scope]bool{}, all: map[string]int{}, weaken: map[string]int{},
 	}
 	if t.facts.Base == nil {
-		t.facts.Base = NewBase(f.Rules)
+		t.facts.Base = NewBase(f.Rules, 0)
 		for id, labels := range f.Zones {
 			t.facts.Base.Add(id, labels)
 		}

@@ -60,6 +60,9 @@ func (s *state) earlier(before, next *Generation) guard.Earlier {
 	case next.State.Commit == s.accepted.Commit && next.State.Commit != "":
 		return s.accepted.Earlier // it is the accepted one, whose declarations were not at hand
 	case before != nil && before.State.Commit == s.accepted.Commit:
+		if step := next.after(before); step != nil {
+			return guard.EarlierIn(before.State, next.State, step.replaced)
+		}
 		return guard.EarlierOf(before.State, next.State)
 	case s.accepted.Commit == "":
 		return nil
@@ -94,11 +97,13 @@ func renamedEarlier(e guard.Earlier, ids map[edge.Scope]edge.Scope) guard.Earlie
 	return renamed
 }
 
-// loss is what of the accepted commit a state no longer declares.
-func (s *state) loss(next desired.State) guard.Loss {
+// loss is what of the accepted commit a generation no longer declares; nothing where it declares
+// all of it.
+func (s *state) loss(after *Generation) guard.Loss {
 	var loss guard.Loss
-	g := s.current.Load()
-	if g != nil {
+	g, next := s.current.Load(), after.State
+	step := after.after(g)
+	if g != nil && (step == nil || guard.Loses(g.State, next, step.replaced)) {
 		loss = guard.LossOf(g.State, next, guard.Known{Exists: s.zones.exists, Ruleset: s.ruleset})
 	}
 	if s.accepted.Commit == "" || g != nil && g.State.Commit == s.accepted.Commit {

@@ -63,7 +63,8 @@ func (e *encoder) encode(state desired.State) ([]byte, error) {
 	for i := range bare.Accounts {
 		bare.Accounts[i].Zones = nil
 	}
-	all, err := to.member(func(to *json.Encoder) error { return to.Encode(bare) })
+	head, err := to.member(func(to *json.Encoder) error { return to.Encode(bare) })
+	texts := [][]byte{head}
 	for i, account := range state.Accounts {
 		for left := account.Zones; len(left) > 0 && err == nil; {
 			zones := left[:partLen(left)]
@@ -75,14 +76,14 @@ func (e *encoder) encode(state desired.State) ([]byte, error) {
 				e.made++
 			}
 			parts[key] = part{zones, made.data}
-			all = append(all, made.data...)
+			texts = append(texts, made.data)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encoding the declarations: %w", err)
 	}
 	e.parts = parts
-	return all, nil
+	return slices.Concat(texts...), nil
 }
 
 // mostInPart bounds the zones of a part; about one key in oneInPart begins one.

@@ -26,7 +26,7 @@ const (
 func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan, Verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.Current(); now != g && now.prints[id] != g.prints[id] {
+	if now := c.Current(); now != g && now.declaration(id) != g.declaration(id) {
 		return plan, Superseded
 	}
 	if c.state.limits.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(c.Current(), plan) {
@@ -91,7 +91,7 @@ func (c *Control) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (
 	defer c.mu.Unlock()
 	s := &c.state
 	g := s.current.Load()
-	if g.prints[now.Scope] != t.Fingerprint || s.overtaken != "" {
+	if g.declaration(now.Scope) != t.Fingerprint || s.overtaken != "" {
 		return anotherCommit, nil
 	}
 	return withdrawn(s.holds.active(g, s.now()), now), nil
@@ -120,7 +120,7 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 // [reconcile.ErrSuperseded] where the zone is declared otherwise now.
 func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	id, g := t.Zone().Scope, s.current.Load()
-	if g.prints[id] != t.Fingerprint {
+	if g.declaration(id) != t.Fingerprint {
 		return permit{}, reconcile.ErrSuperseded
 	}
 	if s.overtaken != "" {
@@ -152,7 +152,7 @@ func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	id := t.Zone().Scope
 	c.mu.Lock()
 	z, g := c.state.zones.of(id), c.Current()
-	if g == nil || g.prints[id] != t.Fingerprint {
+	if g == nil || g.declaration(id) != t.Fingerprint {
 		c.mu.Unlock()
 		return nil // the proof is of a declaration that is not in force; the next look says what is there
 	}

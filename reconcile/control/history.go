@@ -49,7 +49,7 @@ func (z *zoneRecord) begins(t zone.Task, p proof) []reconcile.Entry {
 // history does not have yet.
 func (s *state) drift(o Outcome) (changes []diff.Change) {
 	g := s.current.Load()
-	if g == nil || g.prints[o.Scope] != o.Fingerprint || s.zones.unproved(g, o.Scope) {
+	if g == nil || g.declaration(o.Scope) != o.Fingerprint || s.zones.unproved(g, o.Scope) {
 		return nil
 	}
 	z := s.zones.of(o.Scope)

@@ -32,7 +32,7 @@ func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sen
 		return limits{}
 	}
 	l := limits{
-		on: true, commitBase: guard.NewBase(facts.Rules), driftBase: guard.NewBase(facts.Rules),
+		on: true, commitBase: guard.NewBase(facts.Rules, len(facts.Zones)), driftBase: guard.NewBase(facts.Rules, len(facts.Zones)),
 		unseen: map[edge.Scope]bool{}, sent: map[edge.Scope]bool{}, lasts: facts.Now.Sub(since),
 	}
 	facts.Base = l.commitBase

@@ -25,9 +25,9 @@ type memory struct {
 // proved returns the labels with which a zone was proved last.
 type proved func(edge.Scope) (guard.Labels, bool)
 
-// remembered is the memory of a state, after what is on record. known are the zones that have
-// a proof.
-func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.State, known []edge.Scope, labels proved) memory {
+// remembered is the memory of a state, after what is on record. declared says which zones it
+// has, and known are the zones that have a proof.
+func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.State, declared func(edge.Scope) bool, known []edge.Scope, labels proved) memory {
 	m := memory{
 		settings: guards.Selectors(), under: map[edge.Scope][]guard.Selection{}, declared: map[edge.Scope][]guard.Selection{},
 		record: reconcile.Memory{Kept: map[edge.Scope][]guard.Selection{}},
@@ -35,6 +35,9 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 	m.accounts = guards.Accounts.Declaring(idsOf(state), have.Bound)
 	m.leaving = m.accounts.Leaving(m.settings)
 	m.record.Bound = m.accounts.Bindings(m.settings)
+	if len(m.settings) == 0 { // nothing selects a zone
+		return m
+	}
 	before := func(id edge.Scope) (kept, proved []guard.Selection) {
 		of, _ := labels(id)
 		proved = guard.Selections(m.settings, m.accounts, "", of)
@@ -43,28 +46,29 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 		}
 		return proved, proved
 	}
-	here := map[edge.Scope]bool{}
+	leftOut := map[edge.Scope]bool{}
 	for account, z := range state.EachZone() {
-		if here[z.Scope] = true; !desired.Sought(z.Scope.ID) {
+		if !desired.Sought(z.Scope.ID) {
 			kept, proved := before(z.Scope)
 			m.add(account, z, kept, proved)
 		}
 	}
 	for _, account := range state.LeftOut {
 		for _, id := range account.Zones {
-			here[id] = true
+			leftOut[id] = true
 			kept, _ := before(id)
 			m.keep(id, guard.Remembered(m.settings, m.accounts, kept, guard.Selections(m.settings, m.accounts, account.ID, nil)))
 		}
 	}
+	here := func(id edge.Scope) bool { return leftOut[id] || declared(id) }
 	for _, id := range known {
-		if _, kept := have.Kept[id]; !kept && !here[id] {
+		if _, kept := have.Kept[id]; !kept && !here(id) {
 			kept, _ := before(id)
 			m.keep(id, kept)
 		}
 	}
 	for id, kept := range have.Kept {
-		if !here[id] {
+		if !here(id) {
 			m.keep(id, guard.Remembered(m.settings, m.accounts, kept, nil))
 		}
 	}
@@ -112,15 +116,27 @@ func idsOf(state desired.State) map[string]edge.AccountID {
 	return ids
 }
 
+// declaring says which zones a state has.
+func declaring(state desired.State) func(edge.Scope) bool {
+	all := make(map[edge.Scope]bool, state.Zones())
+	for _, z := range state.EachZone() {
+		all[z.Scope] = true
+	}
+	return func(id edge.Scope) bool { return all[id] }
+}
+
 // remember is the memory of a generation.
 func (s *state) remember(g *Generation) memory {
+	if len(s.guards.Selectors()) == 0 {
+		return remembered(s.guards, s.zones.onRecord, g.State, g.Declares, nil, s.zones.proved)
+	}
 	known := make([]edge.Scope, 0, len(s.zones.records))
 	for id, z := range s.zones.records {
 		if z.proof.Fingerprint != "" {
 			known = append(known, id)
 		}
 	}
-	return remembered(s.guards, s.zones.onRecord, g.State, known, s.zones.proved)
+	return remembered(s.guards, s.zones.onRecord, g.State, g.Declares, known, s.zones.proved)
 }
 
 // proved returns the labels with which a zone was proved last.

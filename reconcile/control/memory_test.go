@@ -48,7 +48,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		"the id is not known":          {gold, nil, proofs(nil), labelled("c", goldZone(edge.ZoneScope(desired.SoughtZone("prod", "z")))), 0},
 		"not declared, and no setting": {reconcile.Guards{}, map[edge.Scope][]guard.Selection{edge.ZoneScope("z"): {{Labels: guard.Labels{"tier": "gold"}}}}, proofs(nil), labelled("c"), 0},
 	} {
-		m := remembered(c.guards, reconcile.Memory{Kept: c.have}, c.state, nil, c.proved)
+		m := remembered(c.guards, reconcile.Memory{Kept: c.have}, c.state, declaring(c.state), nil, c.proved)
 		if got := len(m.record.Kept); got != c.want {
 			t.Errorf("%s: %d rows, want %d: %v", name, got, c.want, m.record.Kept)
 		}
@@ -68,9 +68,9 @@ func TestAZoneOfASkippedAccountStaysOut(t *testing.T) {
 	if len(first.Accounts) != 0 || len(first.LeftOut) != 1 {
 		t.Fatalf("the account is not left out: %+v", first)
 	}
-	m := remembered(guards, reconcile.Memory{}, first, nil, none)
+	m := remembered(guards, reconcile.Memory{}, first, declaring(first), nil, none)
 	moved := desired.State{Commit: "c2", Accounts: []desired.Account{{Key: "test", ID: "a2", Zones: []desired.Zone{z}}}}
-	next := remembered(guards, m.record, moved, nil, none)
+	next := remembered(guards, m.record, moved, declaring(moved), nil, none)
 	if len(next.leaving) != 1 || next.leaving[0].Left[0].Setting != "accounts.prod.skip" || len(next.under[edge.ZoneScope("z")]) != 1 {
 		t.Errorf("it leaves %+v, and is under %v", next.leaving, next.under)
 	}

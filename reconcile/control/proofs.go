@@ -32,9 +32,9 @@ func (c *Control) LastProofs(g *Generation) []LastProof {
 func (zs *zones) lastProof(g *Generation, id edge.Scope) LastProof {
 	z := zs.records[id]
 	if z == nil {
-		return LastProof{Work: g.prints[id] != ""}
+		return LastProof{Work: g.declaration(id) != ""}
 	}
-	return LastProof{z.proof.Labels, z.proof.Fingerprint != g.prints[id]}
+	return LastProof{z.proof.Labels, z.proof.Fingerprint != g.declaration(id)}
 }
 
 // tell tells that the last proof of a zone has become another one; of any zone, where the id

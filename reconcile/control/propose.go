@@ -1,9 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -27,6 +30,8 @@ type Decision struct {
 	// too.
 	Back   []edge.Scope
 	Revert bool
+	// SameZones says that the zones of before are declared, and no others.
+	SameZones bool
 	// Tokens says that something about tokens is declared otherwise than before.
 	Tokens bool
 	// Renamed are zones that have another id than before, by the earlier one.
@@ -50,13 +55,13 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	if p.Same || before != nil && p.Commit != "" && before.State.Commit == p.Commit && c.Accepted() == p.Commit {
 		return Decision{}, approve(ctx, c.Records, p.Approvals) // the next tick reads them, with whatever else is new
 	}
+	next := newGeneration(p.State, before)
 	c.mu.Lock()
-	held := c.state.shrunk(p.State)
+	held := c.state.shrunk(next)
 	c.mu.Unlock()
 	if held != nil {
 		return Decision{Held: held}, nil
 	}
-	next := newGeneration(p.State, before)
 	if err := errors.Join(c.updateWaves(ctx), c.updateMemory(ctx)); err != nil {
 		return Decision{}, err
 	}
@@ -113,26 +118,30 @@ func (s *state) acceptance(next *Generation, d Decision) reconcile.Acceptance {
 		Commit: next.State.Commit, Size: next.size, Declared: next.declaration, Earlier: next.earlier, Given: d.Due, Memory: &m.record,
 		Gone: s.zones.undeclared(next), Keep: Keeps(s.zones.prunable(), next.State),
 	}
-	touched := make(map[edge.Scope]bool, len(d.Due))
-	for _, id := range d.Due {
-		touched[id] = true
-	}
-	var rolled []desired.Zone
-	for _, z := range next.State.EachZone() {
-		if s.zones.unproved(next, z.Scope) && !s.zones.returns(next, z.Scope) && (touched[z.Scope] || waits(s.rollout.have, z.Scope)) {
-			rolled = append(rolled, z)
-		}
-	}
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
-		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled, s.zones.proved)
+		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, s.rolled(next, d), s.zones.proved)
 		a.Rollout = &rollout
 	}
 	return a
 }
 
+// rolled are the zones that a commit is still to change, and that wait for its waves.
+func (s *state) rolled(next *Generation, d Decision) (zones []desired.Zone) {
+	touched := make(map[edge.Scope]bool, len(d.Due))
+	for _, id := range d.Due {
+		touched[id] = true
+	}
+	for _, z := range next.State.EachZone() {
+		if (touched[z.Scope] || waits(s.rollout.have, z.Scope)) && s.zones.unproved(next, z.Scope) && !s.zones.returns(next, z.Scope) {
+			zones = append(zones, z)
+		}
+	}
+	return zones
+}
+
 // gone are the zones that a generation declares no longer.
 func gone(before, next *Generation) (ids []edge.Scope) {
-	if before == nil {
+	if before == nil || next.after(before) != nil {
 		return nil
 	}
 	for id := range before.Zones() {
@@ -145,7 +154,7 @@ func gone(before, next *Generation) (ids []edge.Scope) {
 
 // between is the decision that leads from one generation to another.
 func (zs *zones) between(before, next *Generation) Decision {
-	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true}
+	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true, SameZones: next.after(before) != nil}
 	if before != nil {
 		d.Tokens = !desired.SameTokens(before.State.Tokens, next.State.Tokens)
 	}
@@ -155,22 +164,30 @@ func (zs *zones) between(before, next *Generation) Decision {
 
 // due notes in a decision what is to be worked on because of it.
 func (zs *zones) due(before, next *Generation, d *Decision) {
-	var changed map[edge.Scope]bool // nil: all that was not proved
-	if before != nil {
-		changed = diff.ChangedZones(before.State, next.State)
-	}
 	d.Revert = true
-	for id := range next.Zones() {
+	for _, id := range zs.touched(before, next) {
 		work := zs.unproved(next, id)
-		if !changed[id] && (changed != nil || !work) {
-			continue
-		}
 		d.Due = append(d.Due, id)
 		d.Revert = d.Revert && !work
 		if !work && !zs.of(id).sent {
 			d.Back = append(d.Back, id)
 		}
 	}
+}
+
+// touched are the zones that a generation declares otherwise than the one before, in their
+// order; of the first one all that was not proved.
+func (zs *zones) touched(before, next *Generation) (ids []edge.Scope) {
+	if before == nil {
+		return zs.commitWork(next)
+	}
+	var changed map[edge.Scope]bool
+	if step := next.after(before); step != nil {
+		changed = step.changed
+	} else {
+		changed = diff.ChangedZones(before.State, next.State)
+	}
+	return slices.SortedFunc(maps.Keys(changed), func(a, b edge.Scope) int { return cmp.Compare(next.places[a].number, next.places[b].number) })
 }
 
 // SaveState puts the declarations in force on record beside their commit, so that they

@@ -34,7 +34,7 @@ type skipRuleSeen struct {
 func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) {
 	g := s.current.Load()
 	before := s.zones.of(o.Scope).skips
-	if g == nil || g.prints[o.Scope] != o.Fingerprint || len(before)+len(o.Plan.Bypasses) == 0 {
+	if g == nil || g.declaration(o.Scope) != o.Fingerprint || len(before)+len(o.Plan.Bypasses) == 0 {
 		return nil, before
 	}
 	now = skipRules{}

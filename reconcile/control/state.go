@@ -143,10 +143,10 @@ func (s *state) freezes(now time.Time) []guard.Freeze {
 }
 
 // shrunk says why a commit is held, nil where it does not shrink too much.
-func (s *state) shrunk(declared desired.State) *reconcile.Held {
-	f := guard.Facts{Before: s.accepted.Size, After: sizeOf(declared), Loss: s.loss(declared), Shrink: s.guards.Shrink}
+func (s *state) shrunk(next *Generation) *reconcile.Held {
+	f := guard.Facts{Before: s.accepted.Size, After: next.size, Loss: s.loss(next), Shrink: s.guards.Shrink}
 	if !f.Shrunk() {
 		return nil
 	}
-	return &reconcile.Held{Commit: declared.Commit, Reason: f.ShrinkReason()}
+	return &reconcile.Held{Commit: next.State.Commit, Reason: f.ShrinkReason()}
 }

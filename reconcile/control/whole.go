@@ -69,7 +69,7 @@ func (w Whole) Judge() Judged {
 	}
 	var loss guard.Loss
 	if before != nil || s.accepted.Commit != w.State.Commit {
-		loss = s.loss(w.State)
+		loss = s.loss(next)
 	}
 	if w.State.Commit == s.accepted.Commit && (len(s.accepted.Earlier) == 0 || len(s.zones.commitWork(next)) == 0) {
 		next.earlier = nil // all of its commit is done: what differs has drifted
@@ -103,7 +103,7 @@ func rememberedBefore(record reconcile.Record, guards reconcile.Guards) reconcil
 // Departures are what leaves settings of the configuration with a state, of all that it
 // declares, and what is to be put on record with it.
 func Departures(record reconcile.Record, guards reconcile.Guards, state desired.State) ([]diff.Leaving, reconcile.Memory) {
-	m := remembered(guards, rememberedBefore(record, guards), state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
+	m := remembered(guards, rememberedBefore(record, guards), state, declaring(state), slices.Collect(maps.Keys(record.Proofs)), record.Proved)
 	return m.leaving, m.record
 }
 

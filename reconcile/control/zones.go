@@ -84,13 +84,13 @@ func (zs *zones) task(g *Generation, id edge.Scope) zone.Task {
 
 // unproved reports whether a zone's declaration is another one than was last proved there.
 func (zs *zones) unproved(g *Generation, id edge.Scope) bool {
-	return zs.of(id).proof.Fingerprint != g.prints[id]
+	return zs.of(id).proof.Fingerprint != g.declaration(id)
 }
 
 // returns reports whether a zone's declaration was proved in it before. It waits for no wave:
 // what was live before is not tried out once more.
 func (zs *zones) returns(g *Generation, id edge.Scope) bool {
-	return zs.of(id).proof.Earlier.Has(g.prints[id])
+	return zs.of(id).proof.Earlier.Has(g.declaration(id))
 }
 
 // commitWork are the zones whose declaration was not proved.

@@ -77,16 +77,19 @@ func BenchmarkLastSeen10000(b *testing.B) {
 // benchFleet is a fleet in sync with its declaration, and a controller that does not run.
 type benchFleet struct {
 	Config
+	zones    int
 	platform *mem.Platform
 	heart    *Controller
 }
 
-func newBenchFleet(b *testing.B) *benchFleet {
+func newBenchFleet(b testing.TB) *benchFleet { return newFleetOf(b, benchZones) }
+
+func newFleetOf(b testing.TB, zones int) *benchFleet {
 	b.Helper()
-	platform, err := mem.New(mem.Config{Seed: mem.Fleet(benchZones)})
+	platform, err := mem.New(mem.Config{Seed: mem.Fleet(zones)})
 	must.Do(b, err)
-	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &reconciletest.Records{}}}
-	for i := 1; i <= benchZones; i++ {
+	f := &benchFleet{platform: platform, zones: zones, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &reconciletest.Records{}}}
+	for i := 1; i <= zones; i++ {
 		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i), edge.PhaseFirewallManaged)
 		must.Do(b, err)
 		entry.Rules[0].ActionParameters.Overrides = &edge.Overrides{Categories: []edge.CategoryOverride{
@@ -100,7 +103,7 @@ func newBenchFleet(b *testing.B) *benchFleet {
 }
 
 // open makes the controller and has the fleet's own declaration in force.
-func (f *benchFleet) open(b *testing.B) {
+func (f *benchFleet) open(b testing.TB) {
 	b.Helper()
 	var err error
 	if f.heart, err = New(b.Context(), f.Config); err != nil {
@@ -112,7 +115,7 @@ func (f *benchFleet) open(b *testing.B) {
 }
 
 // prove has seen every zone, and proved its declaration.
-func (f *benchFleet) prove(b *testing.B) {
+func (f *benchFleet) prove(b testing.TB) {
 	b.Helper()
 	for id, sight := range f.sights(b) {
 		f.heart.seen.put(id, sight.Places)
@@ -128,7 +131,7 @@ func (f *benchFleet) prove(b *testing.B) {
 }
 
 // sights reads every zone.
-func (f *benchFleet) sights(b *testing.B) func(func(edge.Scope, zone.Sight) bool) {
+func (f *benchFleet) sights(b testing.TB) func(func(edge.Scope, zone.Sight) bool) {
 	return func(yield func(edge.Scope, zone.Sight) bool) {
 		g := f.heart.control.Current()
 		for id := range g.Zones() {
@@ -147,7 +150,7 @@ func (f *benchFleet) sights(b *testing.B) func(func(edge.Scope, zone.Sight) bool
 
 // state declares the fleet as it is, but for the score of the first zones.
 func (f *benchFleet) state(commit string, changed, score int) desired.State {
-	zones := make([]desired.Zone, benchZones)
+	zones := make([]desired.Zone, f.zones)
 	for i := range zones {
 		d := desired.Deployment{
 			Ruleset: "core", Enabled: desired.Declared[bool]{Value: true}, Paranoia: &desired.Declared[int]{Value: 2},

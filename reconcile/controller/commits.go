@@ -54,10 +54,10 @@ func (c *commits) begin() {
 		return
 	}
 	c.lanes.noteDeclared(c.outages, g)
-	c.lanes.place(g, nil)
+	c.lanes.place(g, nil, false)
 	work := c.fill(g)
 	c.lanes.set(g, itemsOf(withID(work), urgency(len(work), false), "not proved by an earlier process")...)
-	c.reports.inForce(g, nil)
+	c.reports.inForce(g, nil, false)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
 
@@ -142,14 +142,14 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 func (c *commits) accept(d control.Decision) {
 	g := d.Accepted
 	c.lanes.noteDeclared(c.outages, g)
-	c.lanes.place(g, d.Gone)
+	c.lanes.place(g, d.Gone, d.SameZones)
 	if d.First {
 		c.fill(g)
 	}
 	for _, id := range d.Gone {
 		c.retries.worked(id)
 	}
-	c.seen.keep(g)
+	c.seen.keep(g, d.SameZones)
 	c.outcomes.zones.published()
 	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
@@ -160,7 +160,9 @@ func (c *commits) accept(d control.Decision) {
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
-	c.names.Poke()
+	if !d.SameZones { // else all names were looked up
+		c.names.Poke()
+	}
 	for offered := false; !offered; {
 		select {
 		case c.save <- g:
@@ -195,7 +197,7 @@ func (c *commits) reload(ctx context.Context) {
 		c.source.Poke() // its declarations are not on record: the source proposes it
 		return
 	}
-	c.reports.inForce(d.Accepted, d.Due)
+	c.reports.inForce(d.Accepted, d.Due, d.SameZones)
 	c.accept(d)
 }
 

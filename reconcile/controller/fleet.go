@@ -26,6 +26,10 @@ func (f *fleetIndex) lock() {
 	f.mu.Lock()
 	stale := f.stale.Swap(false)
 	if g := f.control.Current(); stale || g != f.rows.g {
+		if replaced, ok := g.Replaced(f.rows.g); ok && !stale {
+			f.rows.follow(g, replaced, f.control)
+			return
+		}
 		var proofs []control.LastProof
 		if g != nil {
 			proofs = f.control.LastProofs(g)

@@ -94,6 +94,26 @@ func newRows(g *control.Generation, proofs []control.LastProof, before rows) row
 	return rs
 }
 
+// follow has the rows be those of the next generation, which has the same zones with some
+// replaced.
+func (rs *rows) follow(g *control.Generation, replaced []edge.Scope, proofs *control.Control) {
+	rs.g = g
+	number := 0
+	for i := range g.State.Accounts {
+		account := &g.State.Accounts[i]
+		for j := range account.Zones { // whatever points to the lists of before keeps them
+			r := &rs.all[rs.at[number]]
+			r.account, r.zone, r.labels = account, &account.Zones[j], account.Zones[j].Labels
+			number++
+		}
+	}
+	for _, id := range replaced {
+		i := rs.find(id)
+		rs.all[i].proof = proofs.LastProof(g, id)
+		rs.weigh(i)
+	}
+}
+
 // compare orders a row and the place of a zone in the list.
 func compare(r *row, name string, scope edge.Scope) int {
 	return cmp.Or(cmp.Compare(r.zone.Key, name), r.zone.Scope.Compare(scope))

@@ -124,8 +124,9 @@ func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.Scope]) {
 }
 
 // place takes out of the queues what a generation does not have there any more, and puts
-// zones whose account has another lane now into its queue.
-func (l *lanes) place(g *control.Generation, gone []edge.Scope) {
+// zones whose account has another lane now into its queue. same says that it has the zones of
+// the one before, in the same accounts.
+func (l *lanes) place(g *control.Generation, gone []edge.Scope, same bool) {
 	before := l.placed
 	l.placed = g
 	for _, id := range gone {
@@ -133,7 +134,7 @@ func (l *lanes) place(g *control.Generation, gone []edge.Scope) {
 			lane.queue.Remove(id)
 		}
 	}
-	if before == nil || len(l.all) == 1 {
+	if before == nil || same || len(l.all) == 1 {
 		return
 	}
 	for id := range g.Zones() {

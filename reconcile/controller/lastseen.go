@@ -72,10 +72,14 @@ func (s *lastSeen) memory(id edge.Scope) *diff.Memory {
 	return m
 }
 
-// keep forgets what a generation does not declare.
-func (s *lastSeen) keep(g *control.Generation) {
+// keep forgets what a generation does not declare. same says that it has the zones of the one
+// before: nothing of zones is to be forgotten.
+func (s *lastSeen) keep(g *control.Generation, same bool) {
 	for _, accounts := range s.accounts {
 		accounts.Keep(g.State)
+	}
+	if same {
+		return
 	}
 	s.looks.Keep(g.Declares)
 	s.mu.Lock()

@@ -237,7 +237,7 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held = nil
-	r.begin(d.Accepted, d.Due, d.Tokens)
+	r.begin(d.Accepted, d.Due, d.Tokens, d.SameZones)
 	r.send(ctx, reconcile.Report{
 		Trigger: reconcile.TriggerSync, Problems: problems, Scope: reconcile.Scope{Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens}},
 	})
@@ -246,10 +246,10 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 
 // inForce notes what is in force without a proposal: from an earlier process, or by
 // another one. due are the zones that it declares otherwise; nil is all.
-func (r *reports) inForce(g *control.Generation, due []edge.Scope) {
+func (r *reports) inForce(g *control.Generation, due []edge.Scope, same bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begin(g, due, false)
+	r.begin(g, due, false, same)
 }
 
 // renamed notes that zones have other ids in a generation that declares the same.
@@ -260,8 +260,9 @@ func (r *reports) renamed(g *control.Generation, ids map[edge.Scope]edge.Scope) 
 	r.commit, r.turn = r.commit.renamed(ids), r.turn.over(g)
 }
 
-// begin begins the groups of a generation; the caller holds the lock.
-func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens bool) {
+// begin begins the groups of a generation; the caller holds the lock. same says that it has the
+// zones of the one before.
+func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens, same bool) {
 	for id := range r.zones {
 		if !g.Declares(id) {
 			delete(r.zones, id)
@@ -269,9 +270,12 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens bool) {
 	}
 	first := !r.turn.open
 	tokens = tokens && r.withTokens
-	if first {
+	switch {
+	case first:
 		r.turn = r.newTurn()
-	} else {
+	case same && len(r.turn.all) == g.State.Zones():
+		r.turn.commit = g.State.Commit
+	default:
 		r.turn = r.turn.over(g)
 	}
 	switch {

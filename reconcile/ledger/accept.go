@@ -151,6 +151,7 @@ func pack(state []byte) ([]byte, error) {
 	level := gzip.DefaultCompression
 	if bytes.HasPrefix(state, []byte{0x1f, 0x8b}) {
 		level = gzip.NoCompression
+		packed.Grow(len(state) + len(state)>>8 + 1024)
 	}
 	w, err := gzip.NewWriterLevel(&packed, level)
 	if err != nil {

@@ -1,0 +1,131 @@
+//go:build unix
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
+)
+
+const perFolder = 100
+
+// pushes are commits that declare one zone of a fleet otherwise, one after the other.
+type pushes struct {
+	*benchFleet
+	units  []compile.Unit
+	merger compile.Merger
+	n      int
+}
+
+func newPushes(f *benchFleet) *pushes {
+	p := &pushes{benchFleet: f}
+	account := f.state("", 0, 0).Accounts[0]
+	for first := 0; first < len(account.Zones); first += perFolder {
+		dir := fmt.Sprintf("team-%03d", first/perFolder)
+		folder := account
+		folder.Zones = slices.Clone(account.Zones[first:min(first+perFolder, len(account.Zones))])
+		for i, z := range folder.Zones {
+			at := desired.Origin{File: dir + "/zones.cue", Line: i + 3, Column: 2}
+			folder.Zones[i] = desired.MapOrigins(z, func(desired.Origin) desired.Origin { return at })
+		}
+		p.units = append(p.units, compile.Unit{Dir: dir, Accounts: []desired.Account{folder}})
+	}
+	return p
+}
+
+// push accepts the next commit, and has the queue of its zone filled.
+func (p *pushes) push(t testing.TB) {
+	t.Helper()
+	p.n++
+	u := p.units[0]
+	u.Accounts = slices.Clone(u.Accounts)
+	u.Accounts[0].Zones = slices.Clone(u.Accounts[0].Zones)
+	z := &u.Accounts[0].Zones[0]
+	z.Deployments = slices.Clone(z.Deployments)
+	z.Deployments[0].Threshold = &desired.Threshold{Score: desired.Declared[int]{Value: 30 + p.n%2}, Action: desired.Declared[edge.Action]{Value: edge.ActionBlock}}
+	p.units[0] = u
+	state, problems := p.merger.Merge(p.units, fmt.Sprint("push", p.n))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p.heart.commits.propose(t.Context(), reconcile.Proposal{Commit: state.Commit, State: state})
+	g := p.heart.control.Current()
+	if g.State.Commit != state.Commit {
+		t.Fatalf("%s is in force, want %s", g.State.Commit, state.Commit)
+	}
+	must.Do(t, p.heart.control.SaveState(t.Context(), g))
+}
+
+// A push of one zone does the same in any fleet, from what its folder came to until it is in
+// force, on record and in the queue.
+func TestPushCostsWhatItChanges(t *testing.T) {
+	var smallest float64
+	for _, zones := range []int{100, 1000, 10_000} {
+		f := newFleetOf(t, zones)
+		records := &reconciletest.Records{}
+		f.Records = records
+		f.open(t)
+		p := newPushes(f)
+		p.push(t) // the first one is a new state as a whole
+		records.Made = nil
+		allocs := testing.AllocsPerRun(10, func() { p.push(t) })
+		if want := slices.Repeat([]string{"accept", "save"}, 11); !slices.Equal(records.Made, want) {
+			t.Errorf("of %d zones: 11 pushes wrote %q, want %q", zones, records.Made, want)
+		}
+		rows := f.heart.fleet.rlock()
+		if row := rows.all[rows.find(mem.FleetZone(1))]; !row.proof.Work || row.zone.Deployments[0].Threshold == nil || len(rows.all) != zones {
+			t.Errorf("of %d zones: the list has %+v", zones, row.zone)
+		}
+		f.heart.fleet.mu.RUnlock()
+		if smallest == 0 {
+			smallest = allocs
+		}
+		// Encoding has a part of the fleet made, of 64 zones on the average.
+		if allocs > 3*smallest {
+			t.Errorf("one changed zone of %d costs %.0f allocations, and one of 100 costs %.0f", zones, allocs, smallest)
+		}
+	}
+}
+
+// BenchmarkPushOne takes one changed zone from its folder's unit to its proof, with a ledger.
+func BenchmarkPushOne(b *testing.B) {
+	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
+	for _, of := range []struct {
+		name  string
+		zones int
+		rules []guard.Rule
+	}{{"100", 100, nil}, {"1000", 1000, nil}, {"10000", 10_000, nil}, {"1000_limited", 1000, limit}, {"10000_limited", 10_000, limit}} {
+		b.Run(of.name, func(b *testing.B) {
+			f := newFleetOf(b, of.zones)
+			f.Guards.Rules = of.rules
+			records, err := ledger.Open(b.TempDir() + "/ledger")
+			must.Do(b, err)
+			defer records.Close()
+			f.Records = records
+			f.open(b)
+			f.prove(b)
+			p := newPushes(f)
+			p.push(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.push(b)
+				f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1), Priority: queue.Push, Reason: "changed by a commit"})
+			}
+			if task, _ := f.heart.control.Task(f.heart.control.Current(), mem.FleetZone(1)); f.heart.control.CommitWork(f.heart.control.Current(), task.Zone().Scope) {
+				b.Fatal("the zone is not proved")
+			}
+		})
+	}
+}
