@@ -276,6 +276,14 @@ type Origin struct {
 // IsZero reports whether the value was not declared by anyone.
 func (o Origin) IsZero() bool { return o.File == "" }
 
+// At is the place in a commit; nowhere stays nowhere.
+func (o Origin) At(commit string) Origin {
+	if !o.IsZero() && commit != "" {
+		o.Commit = commit
+	}
+	return o
+}
+
 // String is "file:line:col", or empty for the zero Origin.
 func (o Origin) String() string {
 	if o.IsZero() {

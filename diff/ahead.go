@@ -26,7 +26,7 @@ type Ahead struct {
 }
 
 // ErrNotYet is the error of a place that will be looked at, and was not yet.
-var ErrNotYet = errors.New("not yet")
+var ErrNotYet = errors.New("not yet; with the next sweep")
 
 // PhasesAhead are the phases in which a skip rule may turn deployments off, in the order in
 // which they run. Of an account only the first is looked at.
@@ -88,7 +88,7 @@ func (n *notLooked) note(ahead func(edge.Place) (Ahead, bool), at edge.Place, ot
 	case looked && seen.Failed() == nil:
 		return
 	case looked:
-		one.Err, one.Reason = seen.Failed(), reasonOf(seen.Failed())
+		one.Err, one.Reason = seen.Failed(), WithoutCall(seen.Failed())
 	case at.Scope.Level == edge.LevelAccount:
 		one.Err, one.Reason = ErrNotYet, ErrNotYet.Error()
 	case others:
@@ -127,8 +127,8 @@ func (n NotLookedAt) sameAs(o NotLookedAt) bool {
 	return n.Level == o.Level && n.Phase == o.Phase && (failed(n) && failed(o) || n.Reason == o.Reason)
 }
 
-// reasonOf is an error without what differs from zone to zone.
-func reasonOf(err error) string {
+// WithoutCall is an error without what differs from zone to zone.
+func WithoutCall(err error) string {
 	answer, ok := errors.AsType[*edge.Error](err)
 	if !ok {
 		return err.Error()

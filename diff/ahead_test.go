@@ -34,18 +34,18 @@ func TestUnlooked(t *testing.T) {
 	}{
 		"off": {map[edge.Place]Ahead{own: looked}, []string{"zone http_request_firewall_custom 3 off: bypass.phases is not set"}},
 		"nowhere": {nil, []string{
-			"account http_request_firewall_custom 4 not yet", "zone http_request_firewall_custom 3 off: bypass.phases is not set",
+			"account http_request_firewall_custom 4 not yet; with the next sweep", "zone http_request_firewall_custom 3 off: bypass.phases is not set",
 		}},
 		"all": {map[edge.Place]Ahead{own: looked, zone(0).At(custom): looked, zone(1).At(custom): looked, zone(2).At(custom): looked}, nil},
 		"another phase": {
 			map[edge.Place]Ahead{own: looked, zone(0).At(rate): looked, zone(1).At(rate): notYet, zone(2).At(rate): looked},
-			[]string{"zone http_ratelimit 1 not yet", "zone http_request_firewall_custom 3 off: bypass.phases does not have this phase"},
+			[]string{"zone http_ratelimit 1 not yet; with the next sweep", "zone http_request_firewall_custom 3 off: bypass.phases does not have this phase"},
 		},
 		"failures": {
 			map[edge.Place]Ahead{own: partly, zone(0).At(custom): failed, zone(1).At(custom): later, zone(2).At(custom): notYet},
 			[]string{
 				"account http_request_firewall_custom 4 ruleset r1, which is executed there: gone",
-				"zone http_request_firewall_custom 1 not yet", "zone http_request_firewall_custom 2 reading: 403 Forbidden",
+				"zone http_request_firewall_custom 1 not yet; with the next sweep", "zone http_request_firewall_custom 2 reading: 403 Forbidden",
 			},
 		},
 	} {

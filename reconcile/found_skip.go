@@ -47,10 +47,15 @@ func skipRuleMembers(b *diff.Bypass) map[diff.Member]json.RawMessage {
 	return map[diff.Member]json.RawMessage{skipExpression: rawValue(b.Expression), skipSkips: rawValue(b.Skips()), skipPlace: rawValue(b.Where())}
 }
 
+// OfSkipRule reports whether an entry is of a skip rule that came, changed or went without Seawall.
+func (e Entry) OfSkipRule() bool {
+	return e.Kind == EntryFound && e.Action == ActionChanged && e.Subject.Kind == skipRule
+}
+
 // SkipRule is the skip rule that an entry says is there, as far as the entry says it: not which
 // rules it skips. It is false for any other entry.
 func (e Entry) SkipRule() (b diff.Bypass, there bool) {
-	if e.Kind != EntryFound || e.Action != ActionChanged || e.Subject.Kind != skipRule {
+	if !e.OfSkipRule() {
 		return b, false
 	}
 	b = diff.Bypass{

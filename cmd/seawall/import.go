@@ -89,9 +89,6 @@ SIGINT, 143 by SIGTERM.`,
 		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Order.Dir = args[0]
-			if err := f.decide(); err != nil {
-				return err
-			}
 			return runImport(t, cmd, f)
 		},
 	}
@@ -144,6 +141,9 @@ func (f *importFlags) deploys(documented bool) importer.NoDeploy {
 }
 
 func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
+	if err := f.decide(); err != nil {
+		return err
+	}
 	if err := checkModule(f.Module); err != nil {
 		return err
 	}

@@ -45,6 +45,6 @@ func (r *reader) warnUnowned() {
 	if n := len(r.unowned) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more in this folder)", n)
 	}
-	r.warn(first.origin, first.path, fmt.Sprintf("%q is nobody: this skip rule is accepted without an owner%s", first.says, more),
-		"write the person or the team who accepts it, or remove the skip rule on the platform")
+	r.warn(first.origin, first.path, fmt.Sprintf("%q is not the name of an owner%s", first.says, more),
+		"write the person or the team who accepts the skip rule, or remove the rule on the platform")
 }

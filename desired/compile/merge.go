@@ -19,10 +19,19 @@ import (
 // The problems are all of the run, warnings too, sorted and told once each.
 // With an error among them the state is zero and must not be used.
 func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
-	if len(units) == 0 {
-		return desired.State{}, []desired.Problem{{Message: "no folder was evaluated; this is not an empty desired state"}}
+	_, state, problems := merge(units, commit)
+	for i := range state.Accounts {
+		state.Accounts[i].Zones = stamped(state.Accounts[i].Zones, commit)
 	}
-	m := merger{
+	return state, problems
+}
+
+// merge is Merge, but that origins in zones say nothing of the commit.
+func merge(units []Unit, commit string) (*merger, desired.State, []desired.Problem) {
+	if len(units) == 0 {
+		return nil, desired.State{}, []desired.Problem{{Message: "no folder was evaluated; this is not an empty desired state"}}
+	}
+	m := &merger{
 		accounts: map[string]*account{},
 		tokens:   map[string]desired.Token{},
 		zoneIDs:  map[edge.Scope]holder{},
@@ -35,11 +44,8 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	}
 	units = slices.Clone(units)
 	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
-	for i, u := range units {
-		if commit != "" {
-			units[i] = u.at(commit)
-		}
-		m.unit(units[i])
+	for _, u := range units {
+		m.unit(u)
 	}
 	user, problems := oneUser(units)
 	m.problems = append(m.problems, problems...)
@@ -48,22 +54,12 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 		m.checkOwners()
 		m.checkCalendar()
 	}
-	told := told(m.problems)
+	told := problemsAt(told(m.problems), commit)
 	if len(desired.Errors(told)) > 0 {
-		return desired.State{}, told
+		return m, desired.State{}, told
 	}
-	return m.state(commit, user), told
-}
-
-// at returns the unit with every origin at a commit. The unit itself stays as it is: it may
-// be kept and merged again for the next commit, when its files are the same.
-func (u Unit) at(commit string) Unit {
-	return desired.MapOrigins(u, func(o desired.Origin) desired.Origin {
-		if !o.IsZero() {
-			o.Commit = commit
-		}
-		return o
-	})
+	state := bareZones(m.state(commit, user), func(s desired.State) desired.State { return stamped(s, commit) })
+	return m, state, told
 }
 
 // complete reports whether every unit declares what it has to. A ruleset may
@@ -81,6 +77,7 @@ type merger struct {
 	names    map[ownedName]holder // of tokens
 	sinks    map[desired.Sink]holder
 	problems []desired.Problem
+	several  map[zoneKey]bool // zones that more than one folder declares
 
 	integrations map[string]desired.Integration
 	calendar     map[string]desired.CalendarEntry // by rule
@@ -133,6 +130,7 @@ func (m *merger) account(a desired.Account) {
 
 func (m *merger) zone(a *account, path string, z desired.Zone) {
 	if first, seen := a.zones[z.Key]; seen {
+		m.severally(a.Key, z.Key)
 		if differs := zoneDifference(first, z); first.Origin != z.Origin || differs != "" {
 			m.zoneTwice(path, first, z, differs)
 		}

@@ -18,8 +18,7 @@ func (m *merger) state(commit string, user *desired.Declared[string]) desired.St
 		out.Rulesets = sorted(a.rulesets)
 		out.Zones = sorted(a.zones)
 		for i, z := range out.Zones {
-			out.Zones[i].Deployments = slices.SortedFunc(slices.Values(z.Deployments),
-				func(a, b desired.Deployment) int { return cmp.Compare(a.Name(), b.Name()) })
+			out.Zones[i] = inOrder(z)
 		}
 		s.Accounts = append(s.Accounts, out)
 	}
@@ -27,6 +26,15 @@ func (m *merger) state(commit string, user *desired.Declared[string]) desired.St
 	s.Integrations = sorted(m.integrations)
 	s.Calendar = sorted(m.calendar)
 	return s
+}
+
+// inOrder is a zone with its deployments in the order of their names.
+func inOrder(z desired.Zone) desired.Zone {
+	byName := func(a, b desired.Deployment) int { return cmp.Compare(a.Name(), b.Name()) }
+	if !slices.IsSortedFunc(z.Deployments, byName) {
+		z.Deployments = slices.SortedStableFunc(slices.Values(z.Deployments), byName)
+	}
+	return z
 }
 
 // sorted are declarations in the order of their keys.

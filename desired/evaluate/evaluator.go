@@ -40,6 +40,7 @@ type Evaluator struct {
 	cache   *unitcache.Cache // nil for a folder on disk, which may change while it is read
 	spare   *worker.Spare    // a process started ahead; nil for none
 	beside  bool             // what is compiled is not the branch
+	merger  *compile.Merger  // of the branch, for one commit after the other; nil: each is merged alone
 	confine confinement
 	rooms   rooms
 	log     *slog.Logger // nil says nothing
@@ -66,7 +67,7 @@ func New(state string, log *slog.Logger, w Workers) Evaluator {
 // besides is the evaluator for what is not the branch. It shares what is kept, and
 // leaves the process that was started ahead to the branch.
 func (e Evaluator) besides() Evaluator {
-	e.beside, e.spare = true, nil
+	e.beside, e.spare, e.merger = true, nil, nil
 	return e
 }
 
@@ -113,7 +114,11 @@ func (e Evaluator) compileListed(t tree, list listing, evaluate unitcache.Evalua
 		e.log.Debug("folders of desired state", "commit", t.Commit,
 			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk)
 	}
-	state, problems := compile.Merge(units, t.Commit)
+	merge := compile.Merge
+	if e.merger != nil {
+		merge = e.merger.Merge
+	}
+	state, problems := merge(units, t.Commit)
 	return state, problems, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/edge/trace"
@@ -79,9 +80,12 @@ func FetchLimits(timeout time.Duration) worker.Limits {
 // local zone.
 var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 
-// KeepSpares has a process to fetch and one to evaluate started ahead of each push,
-// until closed.
+// KeepSpares is for a daemon, which evaluates one commit after the other: it has a process to
+// fetch and one to evaluate started ahead of each push, until closed, and what a commit does not
+// change is shared with the state before. The origins in zones then say nothing of the commit;
+// see [compile.Merger].
 func (r *Repository) KeepSpares() (closeAll func()) {
+	r.Evaluator.merger = &compile.Merger{}
 	r.spare = &worker.Spare{Limits: FetchLimits(r.remote.Timeout)}
 	r.Evaluator.spare = &worker.Spare{Limits: r.Evaluator.bounds, Ahead: jobWarmUp}
 	r.spare.Prepare()

@@ -22,7 +22,8 @@ type bypassed struct {
 	rule    edge.Rule
 	managed edge.RulesetID
 	unclear error  // why it cannot be told what it skips
-	differs string // what an acceptance that names it says otherwise
+	key     string // by which a declaration accepts it
+	differs string // what that acceptance says otherwise
 	idle    bool   // it had no effect on the deployment at the last proof
 }
 
@@ -84,7 +85,7 @@ func (b *bypassed) accept(d desired.Deployment, now time.Time) {
 			continue
 		}
 		b.differs = b.otherwise(a)
-		b.Owner, b.Until, b.Origin = a.Owner, a.Until, a.Origin
+		b.key, b.Owner, b.Until, b.Origin = a.Rule, a.Owner, a.Until, a.Origin
 		switch {
 		case over(a, now):
 			b.State = diff.BypassExpired

@@ -64,29 +64,42 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 	}{
 		"it was there": {difftest.Deployment(), []edge.Rule{one}, []edge.Rule{one}, diff.BypassFound, "", "", nil},
 		"always, and was there": {
-			difftest.Deployment(), []edge.Rule{always}, []edge.Rule{always}, diff.BypassFound,
+			difftest.Deployment(),
+			[]edge.Rule{always},
+			[]edge.Rule{always},
+			diff.BypassFound,
 			`skip rule "skip 0" (00000000…) keeps all requests from this deployment: expression true, before the execute rule`,
-			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}`, nil,
+			`remove the rule on the platform; to accept it as it is, declare accepted: "` + string(id) + `": {owner: "TODO", expression: "true", skips: "all"}, and name the owner`, nil,
 		},
 		"it is new": {
-			difftest.Deployment(), none, []edge.Rule{one}, diff.BypassNew,
+			difftest.Deployment(), none,
+			[]edge.Rule{one},
+			diff.BypassNew,
 			`skip rule "skip 0" (00000000…) keeps requests that match ip.src eq 192.0.2.7 from this deployment, before the execute rule; it came after the deployment was last proved`,
 			`remove the rule on the platform, or declare bypass: "remove", which removes rules that come after the proof; to accept it as it is, declare ` + accept, nil,
 		},
 		"some rules": {
-			difftest.Deployment(), none, []edge.Rule{part}, diff.BypassNew,
+			difftest.Deployment(), none,
+			[]edge.Rule{part},
+			diff.BypassNew,
 			`from 2 rules of this deployment (00000000000000000000000000abc001, Anomaly score), before`,
 			fmt.Sprintf(`skips: [%q, %q]}`, difftest.RuleID(1), difftest.RuleID(8)), nil,
 		},
 		"it was changed": {
-			difftest.Deployment(removingSkips), []edge.Rule{one}, []edge.Rule{difftest.SkipAll(0, `http.host eq "a"`)}, diff.BypassChanged,
+			difftest.Deployment(removingSkips),
+			[]edge.Rule{one},
+			[]edge.Rule{difftest.SkipAll(0, `http.host eq "a"`)},
+			diff.BypassChanged,
 			`it was changed since the deployment was last proved; bypass: "remove" leaves what was there before`, `expression: "http.host eq \"a\""`, nil,
 		},
 		"its parameters are not understood": {difftest.Deployment(), none, []edge.Rule{unclear}, diff.BypassNew, "is not understood, so that counts as all", `skips: "all"`, nil},
 		"accepted":                          {difftest.Deployment(accepting(probes, "2026-03-31")), none, []edge.Rule{one}, diff.BypassAccepted, "", "", nil},
 		"accepted as another": {
-			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "")), none, []edge.Rule{one}, diff.BypassDiffers,
-			"; team-sre accepts it with the expression ip.src eq 192.0.2.8", `owner: "team-sre"`, nil,
+			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "2026-03-31")), none,
+			[]edge.Rule{one},
+			diff.BypassDiffers,
+			"; team-sre accepts it with the expression ip.src eq 192.0.2.8",
+			fmt.Sprintf(`to accept it as it is, change accepted: %q (zones/shop.cue:18) to {owner: "team-sre", until: "2026-03-31", expression: %q, skips: "all"}`, id, probes), nil,
 		},
 		"accepted for less": {
 			difftest.Deployment(accepting(probes, "", difftest.RuleID(1))), none, []edge.Rule{one}, diff.BypassDiffers, "; team-sre accepts it for 1 rule only", "", nil,
@@ -96,7 +109,16 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 		},
 		"accepted for more": {difftest.Deployment(accepting(probes, "")), none, []edge.Rule{part}, diff.BypassAccepted, "", "", nil},
 		"accepted until yesterday": {
-			difftest.Deployment(accepting(probes, "2026-03-30"), removingSkips), none, []edge.Rule{one}, diff.BypassExpired, "; team-sre accepted it until 2026-03-30; bypass", "", nil,
+			difftest.Deployment(accepting(probes, "2026-03-30"), removingSkips), none,
+			[]edge.Rule{one},
+			diff.BypassExpired, "; team-sre accepted it until 2026-03-30; bypass",
+			fmt.Sprintf("remove the rule on the platform; to accept it for longer, set a later until in accepted: %q (zones/shop.cue:18)", id), nil,
+		},
+		"accepted until yesterday, as another": {
+			difftest.Deployment(accepting("ip.src eq 192.0.2.8", "2026-03-30")), none,
+			[]edge.Rule{one},
+			diff.BypassExpired, "; team-sre accepted it until 2026-03-30",
+			fmt.Sprintf(`expression: %q, skips: "all"} with a later until`, probes), nil,
 		},
 		"in the custom phase": {
 			difftest.Deployment(removingSkips), none, none, diff.BypassNew,
@@ -107,7 +129,9 @@ func TestWhatIsSaidOfASkipRule(t *testing.T) {
 			difftest.Deployment(), none, none, diff.BypassNew, "of the account's phase http_request_firewall_custom keeps all requests from this deployment: expression true;", "", aheadAfterProof(customOfAccount, difftest.SkipPhase(0, "true")),
 		},
 		"the profile cannot remove": {
-			difftest.Deployment(removingSkips), none, []edge.Rule{one}, diff.BypassNew,
+			difftest.Deployment(removingSkips), none,
+			[]edge.Rule{one},
+			diff.BypassNew,
 			`bypass: "remove" is declared, and the profile has no call that deletes a rule`, `set platform.profile: "extended"`, func(in *diff.Input) { in.Live = documented(in.Live) },
 		},
 	} {
@@ -144,10 +168,10 @@ func aheadAfterProof(at edge.Place, rule edge.Rule) func(*diff.Input) {
 }
 
 // A skip rule that was there without an effect when the deployment was proved needs a person once
-// it has one, and is not removed: it is not new. Nor is one that only has another id.
+// it has one, and is not removed: it is not new.
 func TestASkipRuleThatWasThere(t *testing.T) {
 	const probes = "ip.src eq 192.0.2.7"
-	off, other := difftest.SkipAll(0, probes), difftest.SkipAll(1, probes)
+	off := difftest.SkipAll(0, probes)
 	off.Enabled = new(false)
 	ofRule := difftest.Skip(0, probes, fmt.Sprintf(`{"rules":{%q:[%q]}}`, difftest.Core, difftest.RuleID(1)))
 	one := difftest.SkipAll(0, probes)
@@ -157,11 +181,10 @@ func TestASkipRuleThatWasThere(t *testing.T) {
 		was, now []edge.Rule
 		state    diff.BypassState
 	}{
-		"turned on":                      {[]edge.Rule{off, execute}, []edge.Rule{one, execute}, diff.BypassChanged},
-		"moved before":                   {[]edge.Rule{execute, one}, []edge.Rule{one, execute}, diff.BypassChanged},
-		"of a rule that was off":         {[]edge.Rule{ofRule, without}, []edge.Rule{ofRule, execute}, diff.BypassChanged},
-		"written again, with another id": {[]edge.Rule{one, execute}, []edge.Rule{other, execute}, diff.BypassFound},
-		"added":                          {[]edge.Rule{execute}, []edge.Rule{one, execute}, diff.BypassNew},
+		"turned on":              {[]edge.Rule{off, execute}, []edge.Rule{one, execute}, diff.BypassChanged},
+		"moved before":           {[]edge.Rule{execute, one}, []edge.Rule{one, execute}, diff.BypassChanged},
+		"of a rule that was off": {[]edge.Rule{ofRule, without}, []edge.Rule{ofRule, execute}, diff.BypassChanged},
+		"added":                  {[]edge.Rule{execute}, []edge.Rule{one, execute}, diff.BypassNew},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := difftest.Deployment(removingSkips)

@@ -26,14 +26,11 @@ const idleRule = "idle"
 // not be read when that was looked at first: what it has is not new.
 const unreadRuleset = "unread"
 
-// earlierPhases run before the one of deployments.
-var earlierPhases = []edge.Phase{edge.PhaseFirewallCustom, edge.PhaseRateLimit}
-
 // marks are the members that say that places were looked at.
 var marks = func() map[edge.Place]diff.Member {
 	all := map[edge.Place]diff.Member{}
 	for _, level := range []edge.Level{edge.LevelZone, edge.LevelAccount} {
-		for _, phase := range append([]edge.Phase{edge.PhaseFirewallManaged}, earlierPhases...) {
+		for _, phase := range append([]edge.Phase{edge.PhaseFirewallManaged}, diff.PhasesAhead[:]...) {
 			all[edge.Place{Scope: edge.Scope{Level: level}, Phase: phase}] = diff.Member(ofBypass + string(level) + " " + string(phase))
 		}
 	}
@@ -78,7 +75,7 @@ func (p *planner) look(account desired.Account, zone desired.Zone, entryPoint ed
 	}
 	scopes := []edge.Scope{zone.Scope, edge.AccountScope(account.ID)}
 	for _, scope := range slices.Compact(scopes) {
-		for _, phase := range earlierPhases {
+		for _, phase := range diff.PhasesAhead {
 			ahead, read := p.in.Live.Ahead[scope.At(phase)]
 			if read && (ahead.Err == nil || errors.Is(ahead.Err, edge.ErrEntryPointNotFound)) {
 				p.places = append(p.places, lookedAt(scope.At(phase), ahead))
@@ -105,7 +102,7 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 	}
 	known := recall(before, string(l.mark)+" "+string(rule.ID)+" ")
 	switch {
-	case l.knows(before, bypass.Hash(rule)):
+	case slices.Contains(known, bypass.Hash(rule)):
 		return diff.BypassFound
 	case len(known) > 0:
 		return diff.BypassChanged
@@ -113,14 +110,6 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 		return diff.BypassFound
 	}
 	return diff.BypassNew
-}
-
-// knows reports whether a skip rule that did the same was on record for the place, by whatever
-// id: who writes a whole entry point gives each rule without a ref another one.
-func (l looked) knows(before []diff.Member, hash string) bool {
-	return slices.ContainsFunc(before, func(m diff.Member) bool {
-		return strings.HasPrefix(string(m), string(l.mark)+" ") && strings.HasSuffix(string(m), " "+hash)
-	})
 }
 
 // rulesetOf is the ruleset that is executed in the place and has a rule; empty for one that is

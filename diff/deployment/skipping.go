@@ -37,12 +37,26 @@ func (b *bypassed) problem(documented bool, acceptedBy string) diff.Problem {
 	case !documented:
 		advice += `, or declare bypass: "remove", which removes rules that come after the proof`
 	}
-	if b.State == diff.BypassAccepted {
-		p.Hint = "name its owner where it is accepted, or " + advice
-		return p
-	}
-	p.Hint = advice + "; to accept it as it is, declare " + b.acceptance()
+	p.Hint = b.hint(advice)
 	return p
+}
+
+// hint adds to what one can do against the rule how to accept it: where an acceptance names it,
+// that one changes, as a second one of the same key would contradict it.
+func (b *bypassed) hint(advice string) string {
+	declared := fmt.Sprintf("accepted: %s (%s:%d)", quoted(b.key), b.Origin.File, b.Origin.Line)
+	switch b.State {
+	case diff.BypassAccepted:
+		return "name the owner in " + declared + ", or " + advice
+	case diff.BypassDiffers:
+		return advice + "; to accept it as it is, change " + declared + " to " + b.acceptance()
+	case diff.BypassExpired:
+		if b.differs != "" {
+			return advice + "; to accept it as it is, change " + declared + " to " + b.acceptance() + " with a later until"
+		}
+		return advice + "; to accept it for longer, set a later until in " + declared
+	}
+	return fmt.Sprintf("%s; to accept it as it is, declare accepted: %s: %s, and name the owner", advice, quoted(b.Rule), b.acceptance())
 }
 
 // stays says why bypass: "remove" leaves a rule.
@@ -117,17 +131,21 @@ func rulesText(n int) string { return words.Count(n, "rule", "rules") }
 
 // since says why nobody has agreed to the rule.
 func (b *bypassed) since() string {
-	who := cmp.Or(b.Owner, "a declaration")
 	if b.State == diff.BypassChanged && b.idle {
 		return "; it was there without an effect when the deployment was last proved"
 	}
+	who := "the declaration"
+	if b.Owned() {
+		who = b.Owner
+	}
 	switch b.State {
+	case diff.BypassFound, diff.BypassElsewhere:
 	case diff.BypassNew:
 		return "; it came after the deployment was last proved"
 	case diff.BypassChanged:
 		return "; it was changed since the deployment was last proved"
 	case diff.BypassAccepted:
-		return fmt.Sprintf("; it is accepted by %q, which is nobody", b.Owner)
+		return fmt.Sprintf("; it is accepted without an owner (%q)", b.Owner)
 	case diff.BypassDiffers:
 		return fmt.Sprintf("; %s accepts it %s", who, b.differs)
 	case diff.BypassExpired:
@@ -136,10 +154,14 @@ func (b *bypassed) since() string {
 	return ""
 }
 
-// acceptance is the CUE that accepts the rule as it is, in one line.
+// acceptance is the CUE that accepts the rule as it is, in one line, by the owner and with the
+// end that an acceptance of it has.
 func (b *bypassed) acceptance() string {
-	owner := cmp.Or(b.Owner, desired.NoOwner)
-	return fmt.Sprintf("accepted: %s: {owner: %s, expression: %s, skips: %s}", quoted(b.Rule), quoted(owner), quoted(b.Expression), b.skips())
+	until := ""
+	if b.Until != "" {
+		until = "until: " + quoted(b.Until) + ", "
+	}
+	return fmt.Sprintf("{owner: %s, %sexpression: %s, skips: %s}", quoted(cmp.Or(b.Owner, desired.NoOwner)), until, quoted(b.Expression), b.skips())
 }
 
 // skips is what is skipped, as CUE.

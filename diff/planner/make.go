@@ -5,6 +5,7 @@
 package planner
 
 import (
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 )
 
@@ -24,12 +25,41 @@ func Make(in Input) diff.Plan {
 		in.Bypasses = p.Bypasses
 		p.Findings, p.Expiries = append(p.Findings, part.Findings...), append(p.Expiries, part.Expiries...)
 	}
+	stamp(&p)
 	p.Summary.Zones, p.Summary.Tokens = read(in), len(in.State.Tokens)
 	diff.SortChanges(p.Changes)
 	if in.Undigested {
 		return p.Counted()
 	}
 	return p.Sealed()
+}
+
+// stamp has the places in a plan be of its commit where they name none: those in the zones of a
+// daemon's state are of any commit that has the same files.
+func stamp(p *diff.Plan) {
+	at := func(o *desired.Origin) {
+		if o.Commit == "" {
+			*o = o.At(p.Commit)
+		}
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		at(&c.Origin)
+		at(&c.ZoneOrigin)
+		for n := range c.Fields {
+			if of := c.Fields[n].Origin; of != nil { // it may be that of the declaration, which stays
+				own := *of
+				at(&own)
+				c.Fields[n].Origin = &own
+			}
+		}
+	}
+	for i := range p.Problems {
+		at(&p.Problems[i].Origin)
+	}
+	for i := range p.Bypasses {
+		at(&p.Bypasses[i].Origin)
+	}
 }
 
 // read is how many of the declared zones were read.

@@ -64,7 +64,8 @@ func (g bypassGroup) where() string {
 	return first.Where() + ", rule " + visible.Name(string(first.Rule))
 }
 
-// accepted counts the skip rules that people accept in a line; empty where there are none.
+// accepted counts the skip rules that people accept in a line; empty where there are none. One
+// that needs a person all the same, as no owner is named, is a problem.
 func accepted(all []diff.Bypass) string {
 	type place struct {
 		scope edge.Scope // none at account level: there it is one rule for all zones
@@ -73,7 +74,7 @@ func accepted(all []diff.Bypass) string {
 	}
 	rules, zones := map[place]bool{}, map[edge.Scope]bool{}
 	for _, b := range all {
-		if b.State != diff.BypassAccepted {
+		if b.State != diff.BypassAccepted || b.NeedsPerson() {
 			continue
 		}
 		p := place{b.Scope, b.Phase, b.Rule}

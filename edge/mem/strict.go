@@ -99,17 +99,8 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 	const at = "/action_parameters"
 	parameters, _ := members["action_parameters"].(map[string]any)
 	overrides, _ := parameters["overrides"].(map[string]any)
-	var problems []edge.ErrorDetail
 	action := textMember(members, "action")
-	if !c.vendor() && of.Phase == edge.PhaseFirewallManaged && of.Kind != edge.KindCustom {
-		problems = c.entryRule(members, h)
-	}
-	if c.p.extended && of.Phase == edge.PhaseFirewallCustom && action != "" && !slices.Contains(customActions, action) {
-		problems = append(problems, problem(0, "/action", "the action %q is not allowed in the phase %s", action, of.Phase))
-	}
-	if c.p.extended && action == string(edge.ActionSkip) {
-		problems = append(problems, c.skip(parameters, of, h)...)
-	}
+	problems := c.inPhase(action, members, parameters, of, h)
 	if c.p.profile != Extended {
 		problems = append(problems, checkActions(at+"/overrides", overrides)...)
 	}
@@ -135,6 +126,20 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 	}
 	if action == string(edge.ActionExecute) {
 		problems = append(problems, c.execution(parameters, overrides, of.Phase, h)...)
+	}
+	return problems
+}
+
+// inPhase checks what the phase of a ruleset permits its rules.
+func (c checks) inPhase(action string, members, parameters map[string]any, of edge.Ruleset, h holder) (problems []edge.ErrorDetail) {
+	if !c.vendor() && of.Phase == edge.PhaseFirewallManaged && of.Kind != edge.KindCustom {
+		problems = c.entryRule(members, h)
+	}
+	if c.p.extended && of.Phase == edge.PhaseFirewallCustom && action != "" && !slices.Contains(customActions, action) {
+		problems = append(problems, problem(0, "/action", "the action %q is not allowed in the phase %s", action, of.Phase))
+	}
+	if c.p.extended && action == string(edge.ActionSkip) {
+		problems = append(problems, c.skip(parameters, of, h)...)
 	}
 	return problems
 }

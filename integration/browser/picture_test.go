@@ -98,9 +98,11 @@ func TestBrokenLayoutIsSeen(t *testing.T) {
 	}
 }
 
-// picture is what the window shows.
+// picture is what the window shows, once the pictures in it are there: they load when they are
+// seen.
 func (b *tab) picture() image.Image {
 	b.Helper()
+	b.until(`[...document.images].every(i => i.complete || i.getClientRects().length === 0 || i.getBoundingClientRect().top > innerHeight)`)
 	eval[any](b, `Promise.all(document.getAnimations().map(a => a.finished)).then(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))))`)
 	data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
@@ -142,11 +144,12 @@ func changed(a, b image.Image) float64 {
 
 // mean is the mean colour of a block.
 func mean(of image.Image, left, top int) (sum [channels]int) {
+	pixels := of.(image.RGBA64Image) //nolint:forcetypeassert // each image of the standard library is one
 	area := image.Rect(left, top, left+block, top+block).Intersect(of.Bounds())
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		for x := area.Min.X; x < area.Max.X; x++ {
-			r, g, b, _ := of.At(x, y).RGBA()
-			for c, value := range [channels]uint32{r, g, b} {
+			at := pixels.RGBA64At(x, y)
+			for c, value := range [channels]uint16{at.R, at.G, at.B} {
 				sum[c] += int(value >> 8)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
 )
 
 // faulty is a page in which everything is wrong that a tab looks for.
@@ -35,5 +37,19 @@ func TestTabHearsFaults(t *testing.T) {
 		if !strings.Contains(heard, part) {
 			t.Errorf("not heard: %s\n%s", part, heard)
 		}
+	}
+}
+
+// Of rows that are alike axe-core looks at some, and what one of many has alone is found.
+func TestFaultOfOneRowIsFound(t *testing.T) {
+	b := open(t, serve(t, pagetest.New(100)), look{})
+	b.visit("/zones")
+	if broken := b.broken("image-alt"); len(broken) > 0 {
+		t.Fatalf("before there is a fault: %s", broken)
+	}
+	b.visit("/zones")
+	eval[any](b, `document.querySelector("tbody").rows[77].cells[2].append(Object.assign(new Image(), {src: document.querySelector("link[rel=icon]").href})); null`)
+	if broken := b.broken("image-alt"); len(broken) != 1 {
+		t.Errorf("a picture without a text in one of 100 rows: %s", broken)
 	}
 }

@@ -68,6 +68,9 @@ type Control struct {
 	Gate                // of the daemon, which decides by state
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
 
+	saving sync.Mutex // guards saved
+	saved  encoder
+
 	mu    sync.Mutex // guards state; never held while records are read or written
 	state state
 }

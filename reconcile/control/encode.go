@@ -14,7 +14,16 @@ import (
 
 // A state is put on record as JSON values, one after the other: the state without its
 // zones, and then each zone. They are compressed while they are made, since the text of
-// ten thousand zones is 16 MiB, and making it at once takes three times that.
+// ten thousand zones is 16 MiB, and making it at once takes three times that. Each few zones
+// are compressed on their own, one gzip member after the other, so that those which a commit
+// does not change need not be made again.
+
+// headText is a state without its zones, with their number: a text that ends between two
+// members is whole for gzip. Nil is one of an earlier version, which has one member.
+type headText struct {
+	desired.State
+	ZoneCount *int `json:",omitempty"`
+}
 
 // zoneText is a zone of the account that has this index.
 type zoneText struct {
@@ -23,38 +32,113 @@ type zoneText struct {
 }
 
 // EncodeState is a state as it is put on record.
-func EncodeState(state desired.State) ([]byte, error) {
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err == nil {
-		err = writeState(json.NewEncoder(w), state)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("encoding the declarations: %w", err)
-	}
-	return packed.Bytes(), nil
+func EncodeState(state desired.State) ([]byte, error) { return new(encoder).encode(state) }
+
+// encoder encodes one state after the other. Zones that are the very same as in the state before
+// are not encoded again. It is not safe for concurrent use.
+type encoder struct {
+	parts map[partKey]part
+	made  int // parts that were made, for tests
 }
 
-func writeState(to *json.Encoder, state desired.State) error {
-	bare := state
+// partKey names a part by its account and its first zone. A part ends where the key of the next
+// zone says so, and not after a number of zones: one more zone makes one other part.
+type partKey struct {
+	account int
+	first   string
+}
+
+// part are neighbours in an account, and what they are on record.
+type part struct {
+	zones []desired.Zone
+	data  []byte
+}
+
+// encode is [EncodeState].
+func (e *encoder) encode(state desired.State) ([]byte, error) {
+	var to compressor
+	count, parts := state.Zones(), make(map[partKey]part, len(e.parts))
+	bare := headText{state, &count}
 	bare.Accounts = slices.Clone(state.Accounts)
 	for i := range bare.Accounts {
 		bare.Accounts[i].Zones = nil
 	}
-	if err := to.Encode(bare); err != nil {
-		return err
-	}
+	all, err := to.member(func(to *json.Encoder) error { return to.Encode(bare) })
 	for i, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if err := to.Encode(zoneText{i, z}); err != nil {
+		for left := account.Zones; len(left) > 0 && err == nil; {
+			zones := left[:partLen(left)]
+			left = left[len(zones):]
+			key := partKey{i, zones[0].Key}
+			made, have := e.parts[key]
+			if have = have && slices.EqualFunc(made.zones, zones, desired.Zone.Is); !have {
+				made.data, err = to.zones(i, zones)
+				e.made++
+			}
+			parts[key] = part{zones, made.data}
+			all = append(all, made.data...)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encoding the declarations: %w", err)
+	}
+	e.parts = parts
+	return all, nil
+}
+
+// mostInPart bounds the zones of a part; about one key in oneInPart begins one.
+const (
+	mostInPart = 256
+	oneInPart  = 64
+)
+
+// partLen is how many of some zones make the first part.
+func partLen(zones []desired.Zone) int {
+	for n := 1; n < len(zones); n++ {
+		if n == mostInPart || beginsPart(zones[n].Key) {
+			return n
+		}
+	}
+	return len(zones)
+}
+
+// beginsPart goes by a hash of a key, FNV-1a, which costs no memory here.
+func beginsPart(key string) bool {
+	hash := uint32(2166136261)
+	for i := range len(key) {
+		hash = (hash ^ uint32(key[i])) * 16777619
+	}
+	return hash%oneInPart == 0
+}
+
+// compressor makes gzip members, with one writer for all of them.
+type compressor struct{ gzip *gzip.Writer }
+
+func (c *compressor) member(write func(*json.Encoder) error) (data []byte, err error) {
+	var packed bytes.Buffer
+	if c.gzip == nil {
+		if c.gzip, err = gzip.NewWriterLevel(&packed, gzip.BestSpeed); err != nil {
+			return nil, err
+		}
+	}
+	c.gzip.Reset(&packed)
+	if err := write(json.NewEncoder(c.gzip)); err != nil {
+		return nil, err
+	}
+	if err := c.gzip.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+func (c *compressor) zones(account int, zones []desired.Zone) ([]byte, error) {
+	return c.member(func(to *json.Encoder) error {
+		for _, z := range zones {
+			if err := to.Encode(zoneText{account, z}); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // DecodeState is what [EncodeState] was made from; nothing is the empty state.
@@ -67,12 +151,16 @@ func DecodeState(data []byte) (state desired.State, err error) {
 		return desired.State{}, err
 	}
 	from := json.NewDecoder(r)
-	if err := from.Decode(&state); err != nil {
+	var head headText
+	if err := from.Decode(&head); err != nil {
 		return desired.State{}, err
 	}
+	state = head.State
 	for {
 		var z zoneText
 		switch err := from.Decode(&z); {
+		case errors.Is(err, io.EOF) && head.ZoneCount != nil && *head.ZoneCount != state.Zones():
+			return desired.State{}, fmt.Errorf("%d zones of %d: %w", state.Zones(), *head.ZoneCount, io.ErrUnexpectedEOF)
 		case errors.Is(err, io.EOF):
 			return state, nil
 		case err != nil:

@@ -1,8 +1,10 @@
 package control
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -54,5 +56,104 @@ func TestCutStateIsRefused(t *testing.T) {
 				t.Fatalf("%s, %d of %d bytes: %+v, %v", name, n, len(data), got, err)
 			}
 		}
+	}
+}
+
+// oneOtherZone is a fleet, and the same with another declaration of one zone: all others are shared.
+func oneOtherZone(n int) (before, after desired.State) {
+	zones := make([]desired.Zone, n)
+	for i := range zones {
+		zones[i] = desired.Zone{
+			Key: fmt.Sprintf("z%06d.example", i), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", i))),
+			Deployments: []desired.Deployment{{Ruleset: "core", Paranoia: &desired.Declared[int]{Value: 2, Origin: desired.Origin{File: "a.cue", Line: i}}}},
+		}
+	}
+	before = desired.State{Commit: "c1", Accounts: []desired.Account{{Key: "prod", Zones: zones}}}
+	after = desired.State{Commit: "c2", Accounts: []desired.Account{{Key: "prod", Zones: slices.Clone(zones)}}}
+	after.Accounts[0].Zones[n/2].Deployments = []desired.Deployment{{Ruleset: "core"}}
+	return before, after
+}
+
+// One changed zone of any fleet has one part encoded, and what is on record is as if all had been.
+func TestEncodingCostsWhatChanges(t *testing.T) {
+	var smallest float64
+	for _, n := range []int{100, 1000, 10_000} {
+		var e encoder
+		before, after := oneOtherZone(n)
+		_, err := e.encode(before)
+		must.Do(t, err)
+		made := e.made
+		got, err := e.encode(after)
+		must.Do(t, err)
+		if e.made != made+1 {
+			t.Errorf("one changed zone of %d has %d parts encoded, want 1", n, e.made-made)
+		}
+		if want, _ := EncodeState(after); !bytes.Equal(got, want) {
+			t.Errorf("one changed zone of %d: what is encoded is not what encoding all of it makes", n)
+		}
+		states, i := []desired.State{before, after}, 0
+		allocs := testing.AllocsPerRun(10, func() {
+			i++
+			if _, err := e.encode(states[i%2]); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if smallest == 0 {
+			smallest = allocs
+		}
+		if allocs > 5*smallest { // a part has 64 zones on the average, and a fleet of 100 has one or two
+			t.Errorf("one changed zone of %d costs %.0f allocations, and one of 100 costs %.0f", n, allocs, smallest)
+		}
+	}
+}
+
+// What one more zone, one less, and another account make of the parts that were kept is never
+// another state.
+func TestEncodedStatesFollow(t *testing.T) {
+	var e encoder
+	before, after := oneOtherZone(2000)
+	less := before
+	less.Accounts = []desired.Account{{Key: "prod", Zones: slices.Delete(slices.Clone(before.Accounts[0].Zones), 700, 701)}}
+	other := before
+	other.Accounts = []desired.Account{{Key: "first"}, before.Accounts[0]}
+	for i, state := range []desired.State{before, after, less, before, other, after, {Commit: "c9"}, other} {
+		data, err := e.encode(state)
+		must.Do(t, err)
+		if got, err := DecodeState(data); err != nil || !reflect.DeepEqual(got, state) {
+			t.Fatalf("state %d is decoded as another one: %v", i, err)
+		}
+		for cut := len(data) - 1; cut > 0; cut -= 997 {
+			if _, err := DecodeState(data[:cut]); err == nil {
+				t.Fatalf("state %d, cut to %d of %d bytes, is decoded", i, cut, len(data))
+			}
+		}
+	}
+}
+
+func BenchmarkEncodeOneChanged(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var e encoder
+			before, after := oneOtherZone(n)
+			states, i := []desired.State{before, after}, 0
+			_, err := e.encode(before)
+			must.Do(b, err)
+			b.ReportAllocs()
+			for b.Loop() {
+				i++
+				if _, err := e.encode(states[i%2]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprint(n, "_whole"), func(b *testing.B) {
+			state, _ := oneOtherZone(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := EncodeState(state); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

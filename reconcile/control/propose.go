@@ -174,11 +174,13 @@ func (zs *zones) due(before, next *Generation, d *Decision) {
 }
 
 // SaveState puts the declarations in force on record beside their commit, so that they
-// outlive the store of git. It takes a while for a large fleet, which is why nothing
-// waits for it: without it they are evaluated again. It does nothing where another
+// outlive the store of git. It takes a while for a large fleet at the first time, which is why
+// nothing waits for it: without it they are evaluated again. It does nothing where another
 // commit was accepted since.
 func (c *Control) SaveState(ctx context.Context, g *Generation) error {
-	data, err := EncodeState(g.State)
+	c.saving.Lock()
+	data, err := c.saved.encode(g.State)
+	c.saving.Unlock()
 	if err != nil {
 		return err
 	}

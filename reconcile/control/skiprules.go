@@ -48,8 +48,13 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 		switch {
 		case b.Remove:
 			seen.told = nil
-		case b.State != diff.BypassNew && b.State != diff.BypassChanged:
-		default:
+		case b.State == diff.BypassAccepted && known && was.Expression != b.Expression: // as accepted again, or by now
+			back := reconcile.SkipRuleEntry(&was.Bypass, &b)
+			if was.NeedsPerson() {
+				back.Direction = diff.Strengthens
+			}
+			entries, seen.told = append(entries, back), nil
+		case b.State == diff.BypassNew, b.State == diff.BypassChanged, known && becameAnother(was.Bypass, b):
 			came, differs := reconcile.SkipRuleEntry(beforeIt(b, was, known), &b), true
 			if was.told != nil {
 				came, differs = came.After(*was.told)
@@ -70,6 +75,12 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 		}
 	}
 	return entries, now
+}
+
+// becameAnother reports whether a skip rule that a declaration accepts as something else was
+// changed. Which rules it skips is not compared: that changes with the overrides, too.
+func becameAnother(was, b diff.Bypass) bool {
+	return was.Expression != b.Expression || b.State == diff.BypassDiffers && b.All && !was.All
 }
 
 // beforeIt is what a skip rule was before it appeared, or changed; nil for nothing. What one that

@@ -93,6 +93,18 @@ func TestSkipRulesInTheHistory(t *testing.T) {
 	ahead = map[edge.Place]diff.Ahead{zone.At(edge.PhaseFirewallCustom): {}}
 	look(with(), `found strengthens ahead; expression "true" to ; skips "all of core" to ; place "http_request_firewall_custom of the zone" to `)
 
+	// One that is accepted is in the history, too, where it becomes another, and where it is as accepted again.
+	of := accepted
+	look(with(of))
+	other := of
+	other.State, other.Expression = diff.BypassDiffers, "1 eq 1"
+	const same = `; skips "all of core" to "all of core"; place "http_request_firewall_managed of the zone" to "http_request_firewall_managed of the zone"`
+	look(with(other), `found weakens new; expression "true" to "1 eq 1"`+same)
+	look(with(other))
+	look(with(of), `found strengthens new; expression "1 eq 1" to "true"`+same)
+	look(with(of))
+	look(with())
+
 	// Another process goes on with what this one has told.
 	last := reconcile.SkipRuleEntry(nil, &came)
 	records.recalled = []reconcile.Entry{last}

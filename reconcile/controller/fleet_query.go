@@ -134,7 +134,7 @@ func (v view) row(r *row, held func(string, edge.Scope) (diff.Hold, bool), alone
 	}
 	_, isHeld := held(r.zone.Key, r.zone.Scope)
 	return inspect.Row{
-		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.labels, Origin: r.zone.Origin,
+		Zone: r.zone.Key, Scope: desired.KnownScope(r.zone.Scope), Account: r.account.Key, Labels: r.labels, Origin: r.zone.Origin.At(v.g.State.Commit),
 		Outcome: outcome, Reason: d.Reason, Since: d.Since, Approve: r.last.notable.approve(), LookedAt: v.outcomes.time(r.last.at),
 		Held: isHeld, May: r.may(),
 	}

@@ -128,7 +128,7 @@ func (f *found) add(other found) {
 func unread(t zone.Task, reason string) found {
 	return found{problems: []diff.Problem{{
 		Account: t.Account().Key, Zone: t.Zone().Key, Scope: t.Zone().Scope, State: diff.Unknown, Reason: reason,
-		Hint: "the zone is read as soon as the credential works", Origin: t.Zone().Origin,
+		Hint: "the zone is read as soon as the credential works", Origin: t.Zone().Origin.At(t.State.Commit),
 	}}}
 }
 

@@ -101,7 +101,9 @@ func (l *rulesetLoop) record(ctx context.Context) (all bool) {
 		delete(l.pending, key)
 		l.mu.Unlock()
 		i := slices.IndexFunc(g.State.Accounts, func(a desired.Account) bool { return a.ID == key.account })
-		err := l.radar.Saw(ctx, g.State.Accounts[i], read.listed, read.ruleset, read.at, fresh)
+		// What is told of it names the commit with each place.
+		account := desired.MapOrigins(g.State.Accounts[i], func(o desired.Origin) desired.Origin { return o.At(g.State.Commit) })
+		err := l.radar.Saw(ctx, account, read.listed, read.ruleset, read.at, fresh)
 		if ctx.Err() == nil {
 			l.reports.state(ctx, "rulesets", err)
 		}

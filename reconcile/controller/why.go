@@ -36,7 +36,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 	r, _ := v.fleet.of(declared.Scope)
 	last := r.last
 	z := inspect.Zone{
-		Zone: declared.Key, Scope: desired.KnownScope(declared.Scope), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
+		Zone: declared.Key, Scope: desired.KnownScope(declared.Scope), Account: account.Key, Origin: declared.Origin.At(v.g.State.Commit), Commit: v.g.State.Commit,
 		Declares: inspect.DeclaredOf(declared),
 		Outcome:  r.as(), Decisions: []inspect.Decision{},
 		LookedAt: v.outcomes.time(last.at), WrittenAt: v.outcomes.time(last.written),

@@ -36,6 +36,10 @@ func (z Zone) Alone(now time.Time) Zone {
 // Alone is the same of the page of a zone.
 func (p ZonePage) Alone(now time.Time) ZonePage {
 	p.Zone = p.Zone.Alone(now)
+	p.History = slices.Clone(p.History)
+	for i := range p.History {
+		p.History[i] = aloneEntry(p.History[i])
+	}
 	p.Waiting = slices.Clone(p.Waiting)
 	for i := range p.Waiting {
 		p.Waiting[i].Reason = aloneReason(p.Waiting[i].Guard, p.Waiting[i].Reason)

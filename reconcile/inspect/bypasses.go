@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // LookedAt says when an earlier phase was last looked at for skip rules.
@@ -45,7 +46,7 @@ func (z Zone) lookedAhead(now time.Time) []string {
 		said = append(said, fmt.Sprintf("%s of the %s %s", l.Phase, l.Level, Ago(l.At, now)))
 	}
 	for _, n := range z.NotLookedAt {
-		text := fmt.Sprintf("not in %s of the %s (%s)", n.Phase, n.Level, n.Reason)
+		text := fmt.Sprintf("%s of the %s: no (%s)", n.Phase, n.Level, n.Reason)
 		if !n.At.IsZero() {
 			text += ", last " + Ago(n.At, now)
 		}
@@ -67,14 +68,14 @@ func (t *textWriter) bypasses(z Zone, now time.Time) {
 		t.line("looked at", "%s of the %s, %s", l.Phase, l.Level, Ago(l.At, now))
 	}
 	for _, n := range z.NotLookedAt {
-		t.line("looked at", "not %s of the %s: %s", n.Phase, n.Level, n.Reason)
+		t.line("looked at", "%s of the %s: no (%s)", n.Phase, n.Level, n.Reason)
 	}
 }
 
 // Words for who may see some zones only: a skip rule of the account may name other zones, and
 // so may a reason that quotes one.
 const (
-	bypassedAlone = "a skip rule keeps requests from it, and nobody has accepted that"
+	bypassedAlone = "a skip rule keeps requests from it, and that is not accepted"
 	releaseAlone  = "remove the skip rule, or accept it in the declaration"
 	ofAccount     = "not shown: the rule is of the account"
 )
@@ -91,6 +92,21 @@ func aloneBypasses(all []diff.Bypass) []diff.Bypass {
 		}
 	}
 	return all
+}
+
+// aloneEntry is an entry of the history without what may name other zones: in one of a skip rule,
+// the words of the rule, which may be of the account.
+func aloneEntry(e reconcile.Entry) reconcile.Entry {
+	if !e.OfSkipRule() || e.Subject.Scope.Level == edge.LevelAccount {
+		return e
+	}
+	e.Members = slices.Clone(e.Members)
+	for i, m := range e.Members {
+		if e.Members[i].Note = ""; m.Path == "expression" {
+			e.Members[i].Old, e.Members[i].New = nil, nil
+		}
+	}
+	return e
 }
 
 // aloneNotLooked are the same places without how many zones they concern.

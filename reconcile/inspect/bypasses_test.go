@@ -44,13 +44,13 @@ func TestSkipRules(t *testing.T) {
 	for _, line := range []string{
 		"Skip rule " + rule + ".\n",
 		"Seawall has looked for skip rules in earlier phases: http_request_firewall_custom of the account 1m00s ago; " +
-			"not in http_request_firewall_custom of the zone (403 Forbidden), last 1h00m ago.\n",
+			"http_request_firewall_custom of the zone: no (403 Forbidden), last 1h00m ago.\n",
 	} {
 		if strings.Count(why.String(), line) != 1 {
 			t.Errorf("why does not say %q once:\n%s", line, why)
 		}
 	}
-	for _, line := range []string{"skip rule  " + rule, "looked at  http_request_firewall_custom of the account, 1m00s ago", "looked at  not http_request_firewall_custom of the zone: 403 Forbidden"} {
+	for _, line := range []string{"skip rule  " + rule, "looked at  http_request_firewall_custom of the account, 1m00s ago", "looked at  http_request_firewall_custom of the zone: no (403 Forbidden)"} {
 		if strings.Count(status.String(), line+"\n") != 1 {
 			t.Errorf("status does not say %q once:\n%s", line, status)
 		}
@@ -72,9 +72,9 @@ func TestSkipRulesAlone(t *testing.T) {
 	z.Bypasses[0].Description, z.Bypasses[0].Ref = "for other.example", "other.example"
 	z.Bypasses = append(z.Bypasses, own)
 	z.Decisions = []Decision{{Deployment: "core", Stage: StagePlan, Outcome: Bypassed, Reason: `skip rule keeps http.host eq "other.example"`, Release: `accepted: {expression: "other.example"}`, Since: noon}}
-	z = z.Alone(noon.Add(time.Minute))
+	page := ZonePage{Zone: z, History: []reconcile.Entry{reconcile.SkipRuleEntry(nil, &z.Bypasses[0])}}.Alone(noon.Add(time.Minute))
 	var b strings.Builder
-	if err := JSON(&b, z); err != nil {
+	if err := JSON(&b, page); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); strings.Contains(text, "other.example") || strings.Contains(text, `"zones": 7`) || !strings.Contains(text, "own rule") || !strings.Contains(text, "5e1f") {

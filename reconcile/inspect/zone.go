@@ -220,7 +220,7 @@ func (z Zone) headline() string {
 		Failed:        "is not as declared; the last write failed and is tried again.",
 		NonConvergent: "is not as declared; the platform did not keep the last write.",
 		Undecided:     "has live members that nothing declares; they stay until you decide on them.",
-		Bypassed:      "is bypassed: a skip rule keeps requests from what is declared, and nobody has accepted that.",
+		Bypassed:      "is bypassed: a skip rule keeps requests from what is declared, and that is not accepted.",
 		NotDeployed:   "does not run a managed ruleset that is declared for it.",
 		Blocked:       "cannot be changed to the declared state, because of its live state.",
 		Forbidden:     "may not be read with the configured credential.",

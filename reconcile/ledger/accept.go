@@ -142,13 +142,20 @@ func decodeEarlier(text string) (e guard.Earlier, err error) {
 	return e, nil
 }
 
-// pack compresses a state; nil stays nil.
+// pack makes gzip of a state; nil stays nil. One that is gzip already is not compressed again.
 func pack(state []byte) ([]byte, error) {
 	if state == nil {
 		return nil, nil
 	}
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
+	level := gzip.DefaultCompression
+	if bytes.HasPrefix(state, []byte{0x1f, 0x8b}) {
+		level = gzip.NoCompression
+	}
+	w, err := gzip.NewWriterLevel(&packed, level)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := w.Write(state); err != nil {
 		return nil, err
 	}

@@ -104,15 +104,13 @@ func Shorten(call string) string {
 	if parts[0] == "accounts" && (verb != "GET" || len(parts) == 6) {
 		who = "account"
 	}
+	if what, writes := map[string]string{"PATCH": "write ", "DELETE": "delete ", "POST": "create "}[verb]; writes {
+		if verb == "POST" && parts[len(parts)-1] == "rules" {
+			what = "add "
+		}
+		return what + who
+	}
 	switch {
-	case verb == "PATCH":
-		return "write " + who
-	case verb == "DELETE":
-		return "delete " + who
-	case verb == "POST" && parts[len(parts)-1] == "rules":
-		return "add " + who
-	case verb == "POST":
-		return "create " + who
 	case parts[0] == "zones" && len(parts) == 6 && slices.Contains(diff.PhasesAhead[:], edge.Phase(parts[4])):
 		return "look " + who
 	case parts[0] == "zones", len(parts) == 6:

@@ -198,6 +198,17 @@ func lasting(err error) bool {
 	return false
 }
 
+// PlaceAhead reads what matters of an earlier phase of a zone, for who asks once.
+func PlaceAhead(ctx context.Context, r edge.Reader, at edge.Place) (seen diff.Ahead) {
+	entry, err := r.EntryPoint(ctx, at.Scope, at.Phase)
+	if !Answered(err) {
+		seen.Err = err
+		return seen
+	}
+	seen, _ = mattering(entry, seen, func(id edge.RulesetID) (edge.Ruleset, error) { return r.Ruleset(ctx, at.Scope, id) })
+	return seen
+}
+
 // mattering is what of an entry point may turn off what comes later. read reads a ruleset that
 // it executes: one without such rules is left out, and one that cannot be read is as it was
 // before. The error is why.

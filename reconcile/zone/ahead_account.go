@@ -139,11 +139,15 @@ func (a *accountAhead) readFrom(listed []edge.Ruleset, read func(edge.RulesetID)
 	return seen, failed
 }
 
-// AccountAhead reads what matters of an account's custom phase, by its list of rulesets. The
-// error is why not all of it could be read.
-func AccountAhead(ctx context.Context, r edge.Reader, id edge.AccountID, listed []edge.Ruleset) (diff.Ahead, error) {
+// AccountAhead reads what matters of an account's custom phase, by its list of rulesets, for who
+// asks once.
+func AccountAhead(ctx context.Context, r edge.Reader, id edge.AccountID, listed []edge.Ruleset) diff.Ahead {
 	var none accountAhead
-	return none.readFrom(listed, func(of edge.RulesetID) (edge.Ruleset, error) { return r.Ruleset(ctx, edge.AccountScope(id), of) })
+	seen, failed := none.readFrom(listed, func(of edge.RulesetID) (edge.Ruleset, error) { return r.Ruleset(ctx, edge.AccountScope(id), of) })
+	if seen.Since == nil {
+		seen.Err = failed
+	}
+	return seen
 }
 
 // Ahead is what was seen of an account's custom phase; [diff.ErrNotYet] where nobody has looked.

@@ -241,10 +241,10 @@ func TestAccountIsLookedAtOnce(t *testing.T) {
 	if want := []string{"executed ip.src eq 192.0.2.7", "true"}; !slices.Equal(skips(seen), want) || len(seen.Value.Rules) != 2 {
 		t.Errorf("it saw %+v", seen)
 	}
-	again := f.sweep(2, 0, accountCustom)
+	f.sweep(2, 0, accountCustom)
 	f.wantCalls(f.calls(), "read 2")
 	f.clock.Advance(time.Hour + 1)
-	again = f.sweep(3, 0, accountCustom)
+	again := f.sweep(3, 0, accountCustom)
 	f.wantCalls(f.calls(), "list", "read 3")
 	if &again.Value.Rules[0] != &seen.Value.Rules[0] || !again.At.After(seen.At) {
 		t.Error("it is not the same value where no version differs")

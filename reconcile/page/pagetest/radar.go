@@ -95,18 +95,18 @@ var summaries = []string{
 }
 
 func (d *Data) newGroups() []radar.Group {
-	effect := func(on bool, action edge.Action) *rulesets.Effect {
-		return &rulesets.Effect{Enabled: on, Action: action}
+	effect := func(action edge.Action) *rulesets.Effect {
+		return &rulesets.Effect{Enabled: true, Action: action}
 	}
 	union := radar.Effect{
-		Rule: d.rule("sqli-union", "SQL injection by a union"), Direction: diff.Weakens, Before: effect(true, edge.ActionBlock), After: effect(true, edge.ActionLog),
+		Rule: d.rule("sqli-union", "SQL injection by a union"), Direction: diff.Weakens, Before: effect(edge.ActionBlock), After: effect(edge.ActionLog),
 	}
 	return []radar.Group{
-		{Direction: diff.Weakens, Rules: []radar.Effect{union, {Rule: d.rule("xss-script", "Cross-site scripting by a script tag"), Direction: diff.Weakens, Before: effect(true, edge.ActionBlock)}}},
+		{Direction: diff.Weakens, Rules: []radar.Effect{union, {Rule: d.rule("xss-script", "Cross-site scripting by a script tag"), Direction: diff.Weakens, Before: effect(edge.ActionBlock)}}},
 		{Direction: diff.Weakens, Blocked: true, Rules: []radar.Effect{union}, Mistakes: []rulesets.Mistake{{
 			Reason: d.text(`disable.rules: managed ruleset "Core Ruleset" has no rule xss-script (version 245)`), Hint: d.text("take it out of the declaration"), Origin: originOf(d.text("tiers.cue"), 14),
 		}}},
-		{Direction: diff.Strengthens, Rewritten: true, Rules: []radar.Effect{{Rule: d.rule("lfi", "Inclusion of local files"), Direction: diff.Strengthens, After: effect(true, edge.ActionBlock)}}},
+		{Direction: diff.Strengthens, Rewritten: true, Rules: []radar.Effect{{Rule: d.rule("lfi", "Inclusion of local files"), Direction: diff.Strengthens, After: effect(edge.ActionBlock)}}},
 	}
 }
 

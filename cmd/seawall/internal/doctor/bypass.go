@@ -26,7 +26,7 @@ func (d *diagnosis) bypass(_ context.Context, f *findings) {
 // customPhase says of an account, by its list of rulesets, where its own skip rules cannot be
 // read; nothing where they can, or where it has none.
 func customPhase(ctx context.Context, platform *client.Client, lane setup.Credential, account desired.Account, listed []edge.Ruleset, f *findings) {
-	if _, err := zone.AccountAhead(ctx, platform, account.ID, listed); err != nil {
+	if err := zone.AccountAhead(ctx, platform, account.ID, listed).Failed(); err != nil {
 		unreadPhase(lane, account, err, f)
 	}
 }
@@ -43,8 +43,8 @@ func unreadPhase(lane setup.Credential, account desired.Account, err error, f *f
 // earlierPhases says which of the phases that are looked at cannot be read in a zone.
 func (d *diagnosis) earlierPhases(ctx context.Context, platform edge.Reader, lane setup.Credential, z desired.Zone, f *findings) {
 	for _, phase := range d.Bypass.Phases {
-		_, err := platform.EntryPoint(ctx, z.Scope, edge.Phase(phase))
-		if zone.Answered(err) {
+		err := zone.PlaceAhead(ctx, platform, z.Scope.At(edge.Phase(phase))).Failed()
+		if err == nil {
 			continue
 		}
 		var hints []string

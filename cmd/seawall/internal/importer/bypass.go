@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // A skip rule keeps requests from a deployment that is declared as it is live. Import and
@@ -23,54 +24,27 @@ import (
 // ahead reads what may turn deployments of a zone off before they run: its custom phase, and
 // that of its account, which is read once for all zones. What cannot be read is there with its
 // error, which fails nothing else.
-func (s *survey) ahead(ctx context.Context, account edge.AccountID, zone edge.Scope) map[edge.Place]diff.Ahead {
-	own, of := zone.At(edge.PhaseFirewallCustom), edge.AccountScope(account).At(edge.PhaseFirewallCustom)
+func (s *survey) ahead(ctx context.Context, account edge.AccountID, scope edge.Scope) map[edge.Place]diff.Ahead {
+	own, of := scope.At(edge.PhaseFirewallCustom), edge.AccountScope(account).At(edge.PhaseFirewallCustom)
 	all := map[edge.Place]diff.Ahead{}
 	all[of], _ = s.aheadOf.get(account, func() (diff.Ahead, error) {
 		listed, err := s.listed(ctx, account)
-		if err == nil && !slices.ContainsFunc(listed, func(r edge.Ruleset) bool { return r.Kind == edge.KindRoot && r.Phase == of.Phase }) {
-			return diff.Ahead{}, nil // it has none, by its list
+		if err != nil {
+			return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}, nil //nolint:nilerr // it is what was seen of this place
 		}
-		return readAhead(ctx, s.reader(account), of), nil
+		return zone.AccountAhead(ctx, s.reader(account), account, listed), nil
 	})
 	if own != of {
-		all[own] = readAhead(ctx, s.reader(account), own)
+		all[own] = zone.PlaceAhead(ctx, s.reader(account), own)
 	}
 	return all
-}
-
-// readAhead reads an entry point, and the rulesets that it executes.
-func readAhead(ctx context.Context, reader edge.Reader, at edge.Place) diff.Ahead {
-	entryPoint, err := reader.EntryPoint(ctx, at.Scope, at.Phase)
-	switch {
-	case errors.Is(err, edge.ErrEntryPointNotFound):
-		return diff.Ahead{}
-	case err != nil:
-		return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: err}}
-	}
-	a := diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Value: entryPoint}, Executed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}}
-	for _, rule := range a.Value.Rules {
-		if rule.Action != edge.ActionExecute || !rule.IsEnabled() || rule.ActionParameters == nil {
-			continue
-		}
-		id := rule.ActionParameters.ID
-		if _, known := a.Executed[id]; !known {
-			ruleset, err := reader.Ruleset(ctx, at.Scope, id)
-			a.Executed[id] = diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}
-		}
-	}
-	return a
 }
 
 // unlooked says in which places nobody could look for skip rules, and why; empty for none.
 func unlooked(ahead map[edge.Place]diff.Ahead) (places []diff.NotLookedAt) {
 	for at, a := range ahead {
-		err := a.Err
-		for _, executed := range a.Executed {
-			err = cmp.Or(err, executed.Err)
-		}
-		if err != nil {
-			places = append(places, diff.NotLookedAt{Level: at.Scope.Level, Phase: at.Phase, Zones: 1, Reason: withoutCall(err)})
+		if err := a.Failed(); err != nil {
+			places = append(places, diff.NotLookedAt{Level: at.Scope.Level, Phase: at.Phase, Zones: 1, Reason: diff.WithoutCall(err)})
 		}
 	}
 	slices.SortFunc(places, func(a, b diff.NotLookedAt) int { return cmp.Compare(a.Level, b.Level) })
@@ -102,17 +76,6 @@ func (s *survey) accept(r *record, d *desired.Deployment, declarer *planner.Decl
 	}, time.Now())
 	d.Accepted = accept(d.Accepted, acting)
 	r.Bypasses = append(r.Bypasses, acting...)
-}
-
-// withoutCall is an error without the call that it is of, which differs from zone to zone.
-func withoutCall(err error) string {
-	answer, ok := errors.AsType[*edge.Error](err)
-	if !ok {
-		return err.Error()
-	}
-	without := *answer
-	without.Call = ""
-	return strings.Replace(err.Error(), answer.Error(), without.Error(), 1)
 }
 
 // accept adds acceptances of the skip rules that act on a deployment to those that it declares:

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,7 +24,6 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -143,30 +141,6 @@ func genEntryPoint(t *rapid.T) edge.Ruleset {
 		}
 	}
 	return withSkipRules(t, entryPoint)
-}
-
-// withSkipRules puts skip rules of each form somewhere into an entry point.
-func withSkipRules(t *rapid.T, entryPoint edge.Ruleset) edge.Ruleset {
-	managed := managedRulesets()[1]
-	of := []edge.Skip{
-		{Current: true},
-		{Rulesets: []edge.RulesetID{managed.ID}},
-		{Rules: map[edge.RulesetID][]edge.RuleID{managed.ID: {managed.Rules[0].ID, managed.Rules[2].ID}}},
-	}
-	for i := range rapid.IntRange(0, 2).Draw(t, "skip rules") {
-		rule := mem.SkipRule(rapid.SampledFrom([]string{"ip.src eq 192.0.2.7", "true", `not http.host eq "a"`}).Draw(t, "of requests"), rapid.SampledFrom(of).Draw(t, "skips"))
-		rule.ID, rule.Ref = edge.RuleID(fmt.Sprintf("a%031x", i)), rapid.SampledFrom([]string{"", "partners", "two words"}).Draw(t, "ref")
-		entryPoint.Rules = slices.Insert(entryPoint.Rules, rapid.IntRange(0, len(entryPoint.Rules)).Draw(t, "at"), rule)
-	}
-	return entryPoint
-}
-
-// unexpected are problems that a plan of what was imported or absorbed must not have: skip rules
-// that turn something off for each request need a person, as nobody owns their acceptance.
-func unexpected(p diff.Plan) []diff.Problem {
-	return slices.DeleteFunc(p.Problems, func(p diff.Problem) bool {
-		return p.State == diff.Bypassed && strings.Contains(p.Reason, "keeps all requests") && strings.Contains(p.Reason, "which is nobody")
-	})
 }
 
 // withoutTwins keeps a tag once: two have no declaration.
@@ -350,22 +324,5 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 	}
 	if absorbed < 2 {
 		t.Errorf("only %d zones were absorbed", absorbed)
-	}
-}
-
-// Places in which nobody can look for skip rules are named once, whatever the call was.
-func TestPlacesThatCannotBeLookedAtAreNamed(t *testing.T) {
-	l := rapid.Custom(genLive).Example(3)
-	l.ahead = func(id edge.Scope) (edge.Ruleset, error) {
-		return edge.Ruleset{}, fmt.Errorf("reading: %w", &edge.Error{Call: "GET " + id.String(), Status: 403})
-	}
-	dir := filepath.Join(t.TempDir(), "edge")
-	out, err := importInto(t, t.Context(), l, dir, false, false)
-	if err != nil || strings.Count(out, "Seawall has not looked for skip rules in http_request_firewall_custom of ") != 1 || !strings.Contains(out, "403") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "edge.cue"))
-	if must.Do(t, err); strings.Count(string(text), "// Seawall has not looked for skip rules") != 2 { // of each account
-		t.Errorf("%s", text)
 	}
 }

@@ -84,6 +84,12 @@ func (s Shown) part(b *strings.Builder, part Part) {
 	for _, skip := range part.Bypasses {
 		fmt.Fprintf(b, "// %s\n", visible.Text(skip.String()))
 	}
+	s.members(b, part)
+	b.WriteString("}\n")
+}
+
+// members are what a deployment declares and has, each in a line.
+func (s Shown) members(b *strings.Builder, part Part) {
 	for i, m := range part.Members {
 		open, item, end := "[", ",", "]"
 		if m.byKey {
@@ -104,7 +110,6 @@ func (s Shown) part(b *strings.Builder, part Part) {
 			}
 		}
 	}
-	b.WriteString("}\n")
 }
 
 // comment says where a value comes from.

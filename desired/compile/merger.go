@@ -1,0 +1,206 @@
+package compile
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Merger is [Merge] for one commit after the other. Where a commit changes nothing but zones
+// that were there before, it costs what the folders of these cost, beside a copy of the list
+// of zones: all else is shared with the state before. Any other commit is merged as a whole.
+// The zero value has merged nothing. It is not safe for concurrent use.
+//
+// What it returns is what Merge does, but for the origins in zones: they say nothing of the
+// commit, which [desired.State] does, so that the zones of an unchanged folder are the very
+// same after each commit. Neither units nor states may be changed.
+type Merger struct {
+	units    map[string]Unit // of the commit before, by folder; nil: it is merged as a whole
+	several  map[zoneKey]bool
+	state    desired.State
+	problems []desired.Problem // warnings
+	whole    int               // how many commits were merged as a whole, for tests
+}
+
+// zoneKey names a zone of a repository.
+type zoneKey struct{ account, zone string }
+
+// Merge is [Merge] of the next commit.
+func (m *Merger) Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
+	if next, ok := m.next(units); ok {
+		m.state = next.at(commit)
+		return m.state, problemsAt(m.problems, commit)
+	}
+	m.whole++
+	merging, state, problems := merge(units, commit)
+	*m = Merger{whole: m.whole}
+	if len(desired.Errors(problems)) > 0 {
+		return state, problems
+	}
+	m.state, m.problems, m.several = state, problems, merging.several
+	m.units = make(map[string]Unit, len(units))
+	for _, u := range units {
+		m.units[u.Dir] = u
+	}
+	if len(m.units) < len(units) {
+		m.units = nil // folders are told apart by their names
+	}
+	return state, problems
+}
+
+// next is the state of a commit that changes zones alone; false where it changes anything else.
+func (m *Merger) next(units []Unit) (patched, bool) {
+	if m.units == nil || len(units) != len(m.units) {
+		return patched{}, false
+	}
+	p := patched{state: m.state, copied: map[int]bool{}}
+	var fresh []Unit
+	for _, u := range units {
+		before, known := m.units[u.Dir]
+		switch {
+		case !known:
+			return patched{}, false
+		case u.is(before):
+			continue
+		case !u.declaresBesides(before):
+			return patched{}, false
+		}
+		for i, a := range u.Accounts {
+			if !p.zones(a.Key, before.Accounts[i].Zones, a.Zones, m.several) {
+				return patched{}, false
+			}
+		}
+		fresh = append(fresh, u)
+	}
+	for _, u := range fresh {
+		m.units[u.Dir] = u
+	}
+	return p, true
+}
+
+// is reports whether two units are the very same: one that was kept, or copies of it.
+func (u Unit) is(o Unit) bool {
+	return u.User == o.User && sameList(u.Accounts, o.Accounts) && sameList(u.Tokens, o.Tokens) && sameList(u.Integrations, o.Integrations) &&
+		sameList(u.Calendar, o.Calendar) && sameList(u.Named, o.Named) && sameList(u.Problems, o.Problems)
+}
+
+func sameList[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// declaresBesides reports whether two readings of a folder declare the same at the same
+// places, but for what is declared in zones, and no mistakes.
+func (u Unit) declaresBesides(o Unit) bool {
+	return len(u.Problems) == 0 && len(o.Problems) == 0 && reflect.DeepEqual(u.bare(), o.bare())
+}
+
+// bare is a unit without the zones of its accounts, and without what it was read from.
+func (u Unit) bare() Unit {
+	u.Looked = nil
+	u.Accounts = slices.Clone(u.Accounts)
+	for i := range u.Accounts {
+		u.Accounts[i].Zones = nil
+	}
+	return u
+}
+
+// patched is a state in which zones were replaced.
+type patched struct {
+	state  desired.State
+	copied map[int]bool // the accounts whose zones are a list of its own
+}
+
+// zones replaces zones of an account by a newer reading of them. It is false where they are
+// not the same zones, where another folder declares one of them, too, and where one deploys
+// what the account does not have.
+func (p *patched) zones(account string, before, now []desired.Zone, several map[zoneKey]bool) bool {
+	i, found := slices.BinarySearchFunc(p.state.Accounts, account, func(a desired.Account, key string) int { return cmp.Compare(a.Key, key) })
+	if !found || len(before) != len(now) {
+		return false
+	}
+	rulesets := p.state.Accounts[i].Rulesets
+	for n, z := range now {
+		was := before[n]
+		if z.Key != was.Key || z.Scope != was.Scope || z.Name != was.Name || z.ByName != was.ByName {
+			return false
+		}
+		if reflect.DeepEqual(z, was) {
+			continue // it stays the very same
+		}
+		if several[zoneKey{account, z.Key}] {
+			return false
+		}
+		for _, d := range z.Deployments {
+			if !slices.ContainsFunc(rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset }) {
+				return false
+			}
+		}
+		if !p.put(i, z) {
+			return false
+		}
+	}
+	return true
+}
+
+// put replaces a zone.
+func (p *patched) put(account int, z desired.Zone) bool {
+	if len(p.copied) == 0 {
+		p.state.Accounts = slices.Clone(p.state.Accounts)
+	}
+	a := &p.state.Accounts[account]
+	at, found := slices.BinarySearchFunc(a.Zones, z.Key, func(z desired.Zone, key string) int { return cmp.Compare(z.Key, key) })
+	if !found {
+		return false
+	}
+	if !p.copied[account] {
+		a.Zones, p.copied[account] = slices.Clone(a.Zones), true
+	}
+	a.Zones[at] = inOrder(z)
+	return true
+}
+
+// at is the state at a commit.
+func (p patched) at(commit string) desired.State {
+	s := bareZones(p.state, func(s desired.State) desired.State { return stamped(s, commit) })
+	s.Commit = commit
+	return s
+}
+
+// bareZones does something to a state without the zones of its accounts, which stay as they are.
+func bareZones(s desired.State, do func(desired.State) desired.State) desired.State {
+	accounts := s.Accounts
+	s.Accounts = slices.Clone(accounts)
+	for i := range s.Accounts {
+		s.Accounts[i].Zones = nil
+	}
+	s = do(s)
+	for i := range s.Accounts {
+		s.Accounts[i].Zones = accounts[i].Zones
+	}
+	return s
+}
+
+// stamped is a declaration with every origin at a commit. What it is made from stays as it is.
+func stamped[T any](v T, commit string) T {
+	if commit == "" {
+		return v
+	}
+	return desired.MapOrigins(v, func(o desired.Origin) desired.Origin { return o.At(commit) })
+}
+
+func problemsAt(problems []desired.Problem, commit string) []desired.Problem {
+	if len(problems) == 0 {
+		return nil
+	}
+	return stamped(problems, commit)
+}
+
+// severally notes that a zone is declared by more than one folder.
+func (m *merger) severally(account, zone string) {
+	if m.several == nil {
+		m.several = map[zoneKey]bool{}
+	}
+	m.several[zoneKey{account, zone}] = true
+}

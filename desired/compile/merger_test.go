@@ -1,0 +1,174 @@
+package compile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+const perFolder = 50
+
+// fleetUnits are the folders of a fleet.
+func fleetUnits(zones int) (units []Unit) {
+	for first := 0; first < zones; first += perFolder {
+		file := fmt.Sprintf("team-%04d/zones.cue", first/perFolder)
+		a := desired.Account{Key: "prod", ID: "prod-id", Origin: desired.Origin{File: "base.cue", Line: 1}}
+		a.Rulesets = []desired.RulesetRef{{Key: "core", Name: "Core", Origin: desired.Origin{File: "base.cue", Line: 2}}}
+		for i := first; i < min(first+perFolder, zones); i++ {
+			at := desired.Origin{File: file, Line: i - first + 2, Column: 2}
+			a.Zones = append(a.Zones, desired.Zone{
+				Key: fmt.Sprintf("z%06d.example", i), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprintf("%032d", i))), Origin: at,
+				Deployments: []desired.Deployment{{Ruleset: "core", Origin: at, Paranoia: &desired.Declared[int]{Value: 1, Origin: at}}},
+			})
+		}
+		units = append(units, Unit{Dir: fmt.Sprintf("team-%04d", first/perFolder), Accounts: []desired.Account{a}})
+	}
+	return units
+}
+
+// edited is a folder in which zone n declares another paranoia level.
+func edited(u Unit, n, paranoia int) Unit {
+	u.Accounts = slices.Clone(u.Accounts)
+	zones := slices.Clone(u.Accounts[0].Zones)
+	d := zones[n].Deployments[0]
+	d.Paranoia = &desired.Declared[int]{Value: paranoia, Origin: d.Origin}
+	zones[n].Deployments = []desired.Deployment{d}
+	u.Accounts[0].Zones = zones
+	return u
+}
+
+// Whatever a commit does after another one, merging it as the next one is merging it alone.
+func TestMergerIsMerge(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	units := fleetUnits(200)
+	var m Merger
+	patched := 0
+	for n := range 400 {
+		was, i := m.whole, random.IntN(len(units))
+		units = slices.Clone(units)
+		u := units[i]
+		zones := u.Accounts[0].Zones
+		z := random.IntN(len(zones))
+		kind := random.IntN(14)
+		if n%8 == 0 { // all mistakes are gone
+			units = fleetUnits(200)
+			kind = 8
+		}
+		switch kind {
+		case 0: // a zone leaves
+			if len(zones) > 1 {
+				u = edited(u, z, 1)
+				u.Accounts[0].Zones = slices.Delete(u.Accounts[0].Zones, z, z+1)
+			}
+		case 1: // the account is another one
+			u = edited(u, z, 2)
+			u.Accounts[0].ID = edge.AccountID(fmt.Sprint("id", n%3))
+		case 2: // a mistake
+			u = edited(u, z, 2)
+			u.Problems = []desired.Problem{{Message: "wrong", Origin: zones[z].Origin}}
+		case 3: // a warning
+			u = edited(u, z, 2)
+			u.Problems = []desired.Problem{{Message: "doubtful", Warning: true, Origin: zones[z].Origin}}
+		case 4: // a ruleset that is not declared
+			u = edited(u, z, 2)
+			u.Accounts[0].Zones[z].Deployments[0].Ruleset = "other"
+		case 5: // a zone that another folder declares, too
+			u = edited(u, z, 2)
+			u.Accounts[0].Zones[z] = units[random.IntN(len(units))].Accounts[0].Zones[0]
+		case 6: // the id of another zone
+			u = edited(u, z, 2)
+			u.Accounts[0].Zones[z].Scope = units[random.IntN(len(units))].Accounts[0].Zones[0].Scope
+		case 7:
+			u.Tokens = []desired.Token{{Key: fmt.Sprint("t", i), Name: fmt.Sprint("t", n%2, i), Origin: zones[z].Origin}}
+		case 8:
+			u = fleetUnits(200)[i]
+		default:
+			u = edited(u, z, random.IntN(4)+1)
+			u.Accounts[0].Zones[z].Labels = map[string]string{"n": fmt.Sprint(n)}
+		}
+		units[i] = u
+		commit := fmt.Sprint("c", n)
+		shuffled := slices.Clone(units)
+		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		want, wantProblems := Merge(units, commit)
+		got, problems := m.Merge(shuffled, commit)
+		got.Accounts = slices.Clone(got.Accounts)
+		for i := range got.Accounts {
+			for _, z := range got.Accounts[i].Zones {
+				if z.Origin.Commit != "" {
+					t.Fatalf("an origin in a zone names commit %s", z.Origin.Commit)
+				}
+			}
+			got.Accounts[i].Zones = stamped(got.Accounts[i].Zones, commit)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("state of commit %d (-alone +as the next one):\n%s", n, diff)
+		}
+		if diff := cmp.Diff(wantProblems, problems); diff != "" {
+			t.Fatalf("problems of commit %d (-alone +as the next one):\n%s", n, diff)
+		}
+		if m.whole == was {
+			patched++
+		}
+	}
+	if patched < 50 {
+		t.Errorf("%d of 400 commits were merged as a change", patched)
+	}
+}
+
+// One changed zone costs its folder, in any fleet.
+func TestMergerCostsWhatChanges(t *testing.T) {
+	var smallest float64
+	for _, zones := range []int{100, 1000, 10_000} {
+		units, n := fleetUnits(zones), 0
+		var m Merger
+		m.Merge(units, "first")
+		folders := []Unit{edited(units[1], 7, 2), edited(units[1], 7, 3)}
+		allocs := testing.AllocsPerRun(20, func() {
+			n++
+			units[1] = folders[n%2]
+			if state, problems := m.Merge(units, "next"); len(problems) > 0 || state.Zones() != zones {
+				t.Fatal(problems)
+			}
+		})
+		if m.whole != 1 {
+			t.Errorf("of %d zones, %d commits were merged as a whole, want the first one", zones, m.whole)
+		}
+		if smallest == 0 {
+			smallest = allocs
+		}
+		if allocs > smallest*1.1 {
+			t.Errorf("one changed zone of %d costs %.0f allocations, and one of 100 costs %.0f", zones, allocs, smallest)
+		}
+	}
+}
+
+func BenchmarkMergeOneChanged(b *testing.B) {
+	for _, zones := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(zones), func(b *testing.B) {
+			units, n := fleetUnits(zones), 0
+			var m Merger
+			m.Merge(units, "first")
+			folders := []Unit{edited(units[1], 7, 2), edited(units[1], 7, 3)}
+			b.ReportAllocs()
+			for b.Loop() {
+				n++
+				units[1] = folders[n%2]
+				m.Merge(units, "next")
+			}
+		})
+		b.Run(fmt.Sprint(zones, "_whole"), func(b *testing.B) {
+			units := fleetUnits(zones)
+			b.ReportAllocs()
+			for b.Loop() {
+				Merge(units, "next")
+			}
+		})
+	}
+}
