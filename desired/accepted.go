@@ -3,6 +3,7 @@ package desired
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -31,10 +32,11 @@ type Accepted struct {
 // NoOwner stands for the owner of an acceptance that nobody has named yet.
 const NoOwner = "TODO"
 
-// Owned reports whether a person has named the owner: it is neither TODO nor TODO: with more.
+// Owned reports whether a person has named the owner: it has a letter or a digit, and its first
+// word is neither TODO nor TBD.
 func (a Accepted) Owned() bool {
-	word, _, _ := strings.Cut(a.Owner, ":")
-	return !strings.EqualFold(strings.TrimSpace(word), NoOwner)
+	words := strings.FieldsFunc(a.Owner, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return len(words) > 0 && !strings.EqualFold(words[0], NoOwner) && !strings.EqualFold(words[0], "TBD")
 }
 
 // Skips is what it accepts to be skipped, as CUE and JSON have it: "all", or ids of rules.

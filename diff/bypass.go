@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -34,6 +35,8 @@ type Bypass struct {
 	// Remove says that the plan has a change that removes the rule: that needs no person but
 	// where a guard holds it back.
 	Remove bool `json:"remove,omitempty"`
+	// Otherwise is the problem where the removal is refused; nil for nothing.
+	Otherwise *Problem `json:"-"`
 
 	Owner string `json:"owner,omitempty"` // of an acceptance
 	Until string `json:"until,omitempty"` // as declared: YYYY-MM-DD
@@ -76,6 +79,28 @@ func (b Bypass) NeedsPerson() bool {
 		return b.Always
 	}
 	return true
+}
+
+// Unremoved is the plan in which each skip rule whose removal is refused is a problem: nobody
+// has accepted it, and it stays for now, however quiet the refusal is.
+func (p Plan) Unremoved() Plan {
+	stays := map[ID]bool{}
+	for _, c := range p.Changes {
+		if c.Refused != nil && c.Action() == ActionRemove {
+			stays[ID{Scope: c.Scope, Ref: c.ID().Ref}] = true
+		}
+	}
+	if len(stays) == 0 {
+		return p
+	}
+	p.Bypasses, p.Problems = slices.Clone(p.Bypasses), slices.Clone(p.Problems)
+	for i := range p.Bypasses {
+		if b := &p.Bypasses[i]; b.Remove && b.Otherwise != nil && stays[ID{Scope: b.Scope, Ref: string(b.Rule)}] {
+			b.Remove = false
+			p.Problems = append(p.Problems, *b.Otherwise)
+		}
+	}
+	return p
 }
 
 // Owned reports whether its acceptance names a person or a team.

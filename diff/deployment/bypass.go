@@ -159,7 +159,8 @@ func (p *planner) tellBypasses(account desired.Account, zone desired.Zone) {
 	}
 	for _, b := range p.bypassing {
 		if needs := b.NeedsPerson(); needs && b.own() && goes[b.Rule] {
-			b.Remove = true
+			otherwise := located(b.at, b.problem(documented, ""))
+			b.Remove, b.Otherwise = true, &otherwise
 		} else if needs {
 			p.problem(b.at, b.problem(documented, p.acceptedBy(zone, b.rule)))
 		}

@@ -102,7 +102,7 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 	}
 	known := recall(before, string(l.mark)+" "+string(rule.ID)+" ")
 	switch {
-	case l.knows(before, bypass.Hash(rule)):
+	case slices.Contains(known, bypass.Hash(rule)):
 		return diff.BypassFound
 	case len(known) > 0:
 		return diff.BypassChanged
@@ -110,14 +110,6 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 		return diff.BypassFound
 	}
 	return diff.BypassNew
-}
-
-// knows reports whether a skip rule that did the same was on record for the place, by whatever
-// id: who writes a whole entry point gives each rule without a ref another one.
-func (l looked) knows(before []diff.Member, hash string) bool {
-	return slices.ContainsFunc(before, func(m diff.Member) bool {
-		return strings.HasPrefix(string(m), string(l.mark)+" ") && strings.HasSuffix(string(m), " "+hash)
-	})
 }
 
 // rulesetOf is the ruleset that is executed in the place and has a rule; empty for one that is
@@ -140,17 +132,7 @@ func (p *planner) withLooked(owned, before []diff.Member, acting []bypassed) []d
 	var room [8]diff.Member // most zones have no skip rule
 	now := room[:0]
 	for _, l := range p.places {
-		now = append(now, l.mark)
-		for _, id := range l.unread {
-			if !slices.Contains(before, l.mark) {
-				now = append(now, l.remembering(string(id), unreadRuleset))
-			}
-		}
-		for _, id := range l.skips {
-			if !slices.ContainsFunc(acting, func(b bypassed) bool { return b.where == l.at && b.Rule == id }) {
-				now = append(now, l.remembering(string(id), idleRule))
-			}
-		}
+		now = l.idle(l.first(append(now, l.mark), before), acting)
 	}
 	for i := range acting {
 		b := &acting[i]
@@ -173,6 +155,27 @@ func (p *planner) withLooked(owned, before []diff.Member, acting []bypassed) []d
 		return owned
 	}
 	return slices.Concat(owned[:end], now)
+}
+
+// first adds the rulesets that could not be read when the place was looked at first.
+func (l looked) first(now, before []diff.Member) []diff.Member {
+	if len(l.unread) == 0 || slices.Contains(before, l.mark) {
+		return now
+	}
+	for _, id := range l.unread {
+		now = append(now, l.remembering(string(id), unreadRuleset))
+	}
+	return now
+}
+
+// idle adds the skip rules of the place that have no effect.
+func (l looked) idle(now []diff.Member, acting []bypassed) []diff.Member {
+	for _, id := range l.skips {
+		if !slices.ContainsFunc(acting, func(b bypassed) bool { return b.where == l.at && b.Rule == id }) {
+			now = append(now, l.remembering(string(id), idleRule))
+		}
+	}
+	return now
 }
 
 // settled reports whether a skip rule is put on record as it is now.

@@ -343,9 +343,13 @@ func (p *planner) keep(at place, members []diff.Leftover) {
 }
 
 func (p *planner) problem(at place, problem diff.Problem) {
+	p.out.Problems = append(p.out.Problems, located(at, problem))
+}
+
+func located(at place, problem diff.Problem) diff.Problem {
 	problem.Account, problem.Zone, problem.Scope = at.account.Key, at.zone.Key, at.zone.Scope
 	problem.Deployment = at.d.Name()
-	p.out.Problems = append(p.out.Problems, problem)
+	return problem
 }
 
 // inputsOf names what planning a deployment rests on.

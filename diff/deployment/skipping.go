@@ -32,6 +32,8 @@ func (b *bypassed) problem(documented bool, acceptedBy string) diff.Problem {
 		p.Origin = b.at.d.Bypass.Origin
 		p.Reason += `; bypass: "remove" is declared, and the profile has no call that deletes a rule`
 		advice = `set platform.profile: "extended" in the configuration, or remove the rule on the platform`
+	case wants && acceptedBy == "":
+		p.Reason += `; bypass: "remove" removes it once the change may be sent`
 	case wants:
 		p.Reason += fmt.Sprintf(`; bypass: "remove" leaves it, because deployment %q accepts it`, acceptedBy)
 	case !documented:
@@ -46,6 +48,7 @@ func (b *bypassed) problem(documented bool, acceptedBy string) diff.Problem {
 func (b *bypassed) hint(advice string) string {
 	declared := fmt.Sprintf("accepted: %s (%s:%d)", quoted(b.key), b.Origin.File, b.Origin.Line)
 	switch b.State {
+	case diff.BypassFound, diff.BypassNew, diff.BypassChanged, diff.BypassElsewhere:
 	case diff.BypassAccepted:
 		return "name the owner in " + declared + ", or " + advice
 	case diff.BypassDiffers:
@@ -131,12 +134,12 @@ func rulesText(n int) string { return words.Count(n, "rule", "rules") }
 
 // since says why nobody has agreed to the rule.
 func (b *bypassed) since() string {
+	if b.State == diff.BypassChanged && b.idle {
+		return "; it was there without an effect when the deployment was last proved"
+	}
 	who := "the declaration"
 	if b.Owned() {
 		who = b.Owner
-	}
-	if b.State == diff.BypassChanged && b.idle {
-		return "; it was there without an effect when the deployment was last proved"
 	}
 	switch b.State {
 	case diff.BypassFound, diff.BypassElsewhere:

@@ -56,7 +56,7 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 	refuse(heldBackBy(facts.asked(plan, granted)))
 	refuse(func(c diff.Change) *diff.Refusal { return refuseFrozen(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseEarly(c, facts) })
-	return renewed(plan, facts).Resealed()
+	return renewed(plan, facts).Unremoved().Resealed()
 }
 
 // Facts are what guards need to know beside the plan. The zero Facts refuse

@@ -44,37 +44,51 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 			continue
 		}
 		was, known := before[at]
-		seen := skipRuleSeen{b, was.told}
-		switch {
-		case b.Remove:
-			seen.told = nil
-		case b.State == diff.BypassAccepted && known && was.Expression != b.Expression: // as accepted again, or by now
-			back := reconcile.SkipRuleEntry(&was.Bypass, &b)
-			if was.NeedsPerson() {
-				back.Direction = diff.Strengthens
-			}
-			entries, seen.told = append(entries, back), nil
-		case b.State == diff.BypassNew, b.State == diff.BypassChanged, known && becameAnother(was.Bypass, b):
-			came, differs := reconcile.SkipRuleEntry(beforeIt(b, was, known), &b), true
-			if was.told != nil {
-				came, differs = came.After(*was.told)
-			}
-			if differs {
-				entries, seen.told = append(entries, came), &came
-			}
+		seen, entry := was.becomes(b, known)
+		if entry != nil {
+			entries = append(entries, *entry)
 		}
 		now[at] = seen
 	}
+	return append(entries, now.gone(g, o, before)...), now
+}
+
+// becomes is a skip rule as it is now, with the entry that says so; nil for none.
+func (r skipRuleSeen) becomes(b diff.Bypass, known bool) (skipRuleSeen, *reconcile.Entry) {
+	switch {
+	case b.Remove:
+		return skipRuleSeen{b, nil}, nil
+	case b.State == diff.BypassAccepted && known && r.Expression != b.Expression: // as accepted again, or by now
+		back := reconcile.SkipRuleEntry(&r.Bypass, &b)
+		if r.NeedsPerson() {
+			back.Direction = diff.Strengthens
+		}
+		return skipRuleSeen{b, nil}, &back
+	case b.State == diff.BypassNew, b.State == diff.BypassChanged, known && becameAnother(r.Bypass, b):
+		came, differs := reconcile.SkipRuleEntry(beforeIt(b, r, known), &b), true
+		if r.told != nil {
+			came, differs = came.After(*r.told)
+		}
+		if differs {
+			return skipRuleSeen{b, &came}, &came
+		}
+	}
+	return skipRuleSeen{b, r.told}, nil
+}
+
+// gone are the entries of the skip rules that were there before and are not now; those of which
+// that is not known stay.
+func (r skipRules) gone(g *Generation, o Outcome, before skipRules) (entries []reconcile.Entry) {
 	for at, was := range before {
-		switch _, there := now[at]; {
+		switch _, there := r[at]; {
 		case there:
 		case !isGone(g, o, was.Bypass):
-			now[at] = was
+			r[at] = was
 		case was.told != nil:
 			entries = append(entries, was.told.Ended())
 		}
 	}
-	return entries, now
+	return entries
 }
 
 // becameAnother reports whether a skip rule that a declaration accepts as something else was

@@ -104,11 +104,8 @@ func Shorten(call string) string {
 	if parts[0] == "accounts" && (verb != "GET" || len(parts) == 6) {
 		who = "account"
 	}
-	if what, writes := map[string]string{"PATCH": "write ", "DELETE": "delete ", "POST": "create "}[verb]; writes {
-		if verb == "POST" && parts[len(parts)-1] == "rules" {
-			what = "add "
-		}
-		return what + who
+	if what := writeIn(verb, parts[len(parts)-1]); what != "" {
+		return what + " " + who
 	}
 	switch {
 	case parts[0] == "zones" && len(parts) == 6 && slices.Contains(diff.PhasesAhead[:], edge.Phase(parts[4])):
@@ -125,6 +122,14 @@ func Shorten(call string) string {
 		return "managed credentials"
 	}
 	return "managed " + parts[3]
+}
+
+// writeIn is the word for a write; empty for a read.
+func writeIn(verb, last string) string {
+	if verb == "POST" && last == "rules" {
+		return "add"
+	}
+	return map[string]string{"PATCH": "write", "DELETE": "delete", "POST": "create"}[verb]
 }
 
 // Writes counts the writes among calls.
