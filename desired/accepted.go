@@ -35,8 +35,11 @@ const NoOwner = "TODO"
 // Owned reports whether a person has named the owner: it has a letter or a digit, and its first
 // word is neither TODO nor TBD.
 func (a Accepted) Owned() bool {
-	words := strings.FieldsFunc(a.Owner, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return len(words) > 0 && !strings.EqualFold(words[0], NoOwner) && !strings.EqualFold(words[0], "TBD")
+	named := strings.ContainsFunc(a.Owner, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	words := strings.FieldsFunc(a.Owner, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	})
+	return named && len(words) > 0 && !strings.EqualFold(words[0], NoOwner) && !strings.EqualFold(words[0], "TBD")
 }
 
 // Skips is what it accepts to be skipped, as CUE and JSON have it: "all", or ids of rules.

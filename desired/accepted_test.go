@@ -5,6 +5,7 @@ import "testing"
 func TestOwned(t *testing.T) {
 	for owner, want := range map[string]bool{
 		"team-sre": true, "todo-app": true, "Todorov": true, "TODO": false, "todo": false, " TODO ": false, "TODO: ask payments": false,
+		"TODO(sre)": false, "TODO - who": false, "tbd": false, "?": false, "-": false, "": false,
 	} {
 		if got := (Accepted{Owner: owner}).Owned(); got != want {
 			t.Errorf("%q: owned %v", owner, got)

@@ -109,7 +109,25 @@ func (l looked) stateOf(rule edge.Rule, before []diff.Member) diff.BypassState {
 	case slices.Contains(before, l.remembering(string(l.rulesetOf(rule.ID)), unreadRuleset)):
 		return diff.BypassFound
 	}
+	if l.returned(rule, before) {
+		return diff.BypassChanged
+	}
 	return diff.BypassNew
+}
+
+// returned reports whether a skip rule of the entry point is one that was there, under another
+// id: whoever writes the whole entry point gives a rule without a ref a new one.
+func (l looked) returned(rule edge.Rule, before []diff.Member) bool {
+	hash := bypass.Hash(rule)
+	return slices.ContainsFunc(before, func(m diff.Member) bool { return l.isOf(m, hash) })
+}
+
+// isOf reports whether a member remembers that a skip rule of this content was in the entry
+// point, of an id that is not there any more.
+func (l looked) isOf(m diff.Member, hash string) bool {
+	rest, here := strings.CutPrefix(string(m), string(l.mark)+" ")
+	id, what, _ := strings.Cut(rest, " ")
+	return here && len(l.skips) > 0 && what == hash && !slices.Contains(l.skips, edge.RuleID(id))
 }
 
 // rulesetOf is the ruleset that is executed in the place and has a rule; empty for one that is
@@ -200,7 +218,9 @@ func (p *planner) stays(m diff.Member, acting []bypassed) bool {
 				return !acting[i].settled()
 			}
 		}
-		return id != "" && len(l.unread) > 0
+		return id != "" && len(l.unread) > 0 || slices.ContainsFunc(acting, func(b bypassed) bool {
+			return b.where == l.at && !b.settled() && l.isOf(m, bypass.Hash(b.rule))
+		})
 	}
 	return true
 }

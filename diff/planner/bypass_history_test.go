@@ -49,8 +49,8 @@ func (w *skipWorld) step(t *rapid.T, plan diff.Plan, verdicts map[string]verdict
 	}
 	rules = slices.Clone(rules)
 	pick := func() int { return rapid.SampledFrom(skips(rules)).Draw(t, "rule") }
-	what := rapid.SampledFrom([]string{"proof", "proof", "proof", "time", "decide", "accept", "accept", "withdraw", "add", "add", "change", "change", "move", "switch", "remove"}).Draw(t, "what")
-	if len(skips(rules)) == 0 && slices.Contains([]string{"change", "move", "switch", "remove", "accept"}, what) {
+	what := rapid.SampledFrom([]string{"proof", "proof", "proof", "time", "decide", "accept", "accept", "withdraw", "add", "add", "change", "change", "move", "switch", "remove", "write all"}).Draw(t, "what")
+	if len(skips(rules)) == 0 && slices.Contains([]string{"change", "move", "switch", "remove", "write all", "accept"}, what) {
 		what = "add"
 	}
 	m := w.byKey[rapid.SampledFrom([]string{"core", "other"}).Draw(t, "deployment")]
@@ -79,6 +79,10 @@ func (w *skipWorld) step(t *rapid.T, plan diff.Plan, verdicts map[string]verdict
 	case "switch":
 		i := pick()
 		rules[i].Enabled = new(!*rules[i].Enabled)
+	case "write all": // as a client does that writes the whole entry point: a rule without a ref gets another id
+		w.next++
+		i := pick()
+		rules[i].ID, rules[i].Ref = difftest.SkipID(w.next), ""
 	case "remove":
 		i := pick()
 		rules = slices.Delete(rules, i, i+1)

@@ -153,7 +153,7 @@ func (w *skipWorld) judge(rules []edge.Rule, ahead map[edge.Place][]edge.Rule) m
 				if acts == "" {
 					continue
 				}
-				v := verdict{state: w.state(m, at, r, acts), always: r.Expression == "true", hash: content(r)}
+				v := verdict{state: w.state(m, at, of, r, acts), always: r.Expression == "true", hash: content(r)}
 				v.needs = v.state != diff.BypassAccepted && (v.state != diff.BypassFound || v.always)
 				all[key+" "+string(r.ID)] = v
 			}
@@ -173,7 +173,7 @@ func (w *skipWorld) seen(rules []edge.Rule, ahead map[edge.Place][]edge.Rule) ma
 	return places
 }
 
-func (w *skipWorld) state(m *modelled, at edge.Place, r edge.Rule, acts string) diff.BypassState {
+func (w *skipWorld) state(m *modelled, at edge.Place, of []edge.Rule, r edge.Rule, acts string) diff.BypassState {
 	for _, a := range m.declared.Accepted {
 		if a.Rule != string(r.ID) {
 			continue
@@ -201,7 +201,16 @@ func (w *skipWorld) state(m *modelled, at edge.Place, r edge.Rule, acts string) 
 	case there:
 		return diff.BypassChanged
 	}
+	for id, was := range known {
+		if at == ownPlace && was == content(r) && !has(of, id) {
+			return diff.BypassChanged // it was there under another id
+		}
+	}
 	return diff.BypassNew
+}
+
+func has(rules []edge.Rule, id edge.RuleID) bool {
+	return slices.ContainsFunc(rules, func(r edge.Rule) bool { return r.ID == id })
 }
 
 // goes are the skip rules that the model has removed.
@@ -244,6 +253,12 @@ func (w *skipWorld) prove(plan diff.Plan, verdicts map[string]verdict) {
 					m.proved[at][r.ID] = v.hash
 				case known:
 					m.proved[at][r.ID] = before
+				}
+				for id, gone := range was {
+					settled := v.state == diff.BypassFound || v.state == diff.BypassAccepted
+					if at == ownPlace && acts && !settled && !has(of, id) && gone == v.hash {
+						m.proved[at][id] = gone
+					}
 				}
 			}
 		}

@@ -185,7 +185,7 @@ func TestGuardsHoldARemoval(t *testing.T) {
 			bypass(t, f.platform, 1, "true")
 			test.set(f)
 			report := f.apply(once.Order{})
-			if got := refusals(report.Plan); !slices.Equal(got, []diff.Guard{test.want}) || len(bypasses(t, f.platform, 1)) != 1 || report.Plan.Summary.InSync != 1 {
+			if got := refusals(report.Plan); !slices.Equal(got, []diff.Guard{test.want}) || len(bypasses(t, f.platform, 1)) != 1 || report.Plan.Summary.InSync != 1 || report.Plan.Summary.Bypassed != 1 || !report.Plan.Attention() {
 				t.Errorf("refused %q, %s, results %+v; live %q", got, report.Plan.Summary, report.Results, bypasses(t, f.platform, 1))
 			}
 		})
