@@ -70,7 +70,7 @@ func (a *Accounts) Look(ctx context.Context, id edge.AccountID) (asked int, err 
 func (known *account) lookDue(now time.Time) bool {
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	switch ahead := known.ahead; {
+	switch ahead := &known.ahead; {
 	case known.at.IsZero():
 		return false
 	case !ahead.by.Equal(known.at):
