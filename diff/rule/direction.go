@@ -77,9 +77,21 @@ func enabling(c change) diff.Direction {
 	return signed(acts(on))
 }
 
-// enablingAlways judges what is better on, whatever the rule does.
-func enablingAlways(c change) diff.Direction {
-	if c.new == true {
+// logging judges what a skip rule records. It goes with the action.
+func logging(c change) diff.Direction {
+	switch {
+	case c.new == true:
+		return diff.Strengthens
+	case c.new == false || c.is.at("action") == "skip":
+		return diff.Weakens
+	default:
+		return diff.Neutral
+	}
+}
+
+// skipping judges what a rule turns off. Which of two lists is the longer one is not judged.
+func skipping(c change) diff.Direction {
+	if c.new == nil {
 		return diff.Strengthens
 	}
 	return diff.Weakens

@@ -37,10 +37,10 @@ var (
 		{path: "response.content", wire: "action_parameters.response.content", direct: neutral},
 	}
 	customMembers = slices.Concat(common, response, []member{
-		{path: "skip.ruleset", wire: "action_parameters.ruleset", direct: weakening},
-		{path: "skip.phases", wire: "action_parameters.phases", set: true, direct: weakening},
-		{path: "skip.products", wire: "action_parameters.products", set: true, direct: weakening},
-		{path: "logging", wire: "logging.enabled", direct: enablingAlways},
+		{path: "skip.ruleset", wire: "action_parameters.ruleset", direct: skipping},
+		{path: "skip.phases", wire: "action_parameters.phases", set: true, direct: skipping},
+		{path: "skip.products", wire: "action_parameters.products", set: true, direct: skipping},
+		{path: "logging", wire: "logging.enabled", direct: logging},
 	})
 	limitMembers = slices.Concat(common, response, []member{
 		{path: "limit.characteristics", wire: "ratelimit.characteristics", set: true, direct: weakening},

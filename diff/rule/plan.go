@@ -39,6 +39,12 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 				continue
 			}
 			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, out: &out, wanted: map[string]*wanted{}}
+			if in.Live.Accounts[account.ID].Documented {
+				for _, o := range declared {
+					p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for a " + k.name.Word(), Hint: `set platform.profile: "extended" in the configuration`})
+				}
+				continue
+			}
 			if observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
 				for _, o := range declared {
 					p.problem(o, diff.Problem{State: diff.Unknown, Reason: "the rules of the phase " + string(k.phase) + " cannot be read: " + observed.Err.Error(), Hint: diff.HintFor(observed.Err), Err: observed.Err})
