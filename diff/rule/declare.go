@@ -39,8 +39,8 @@ func (k Kind) declare(rule edge.Rule, behind string) (desired.Other, bool) {
 	if _, known := strength(values["action"]); !known || len(rest) > 0 {
 		return desired.Other{}, false
 	}
-	if values["enabled"] == nil {
-		values["enabled"] = true
+	if values["enabled"] == true {
+		delete(values, "enabled") // as it is without a word
 	}
 	if behind != "" {
 		values[string(orderMember)] = map[string]any{"after": behind}
