@@ -25,7 +25,7 @@ import (
 // as it is after one, with versions that count on: the server costs nothing.
 type recorded struct {
 	account       map[string][]byte // what the simulator was asked once
-	before, after [][]byte // the zone, without its versions
+	before, after [][]byte          // the zone, without its versions
 	live          [][]byte
 	version       int
 	writes        int
