@@ -34,11 +34,19 @@ func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides
 	}
 	after := m.effects(want)
 	if d.Paranoia != nil {
-		var rules []int
-		for level := 1; level <= d.Paranoia.Value; level++ {
-			rules = append(rules, m.byTag[edge.ParanoiaTag(level)]...)
+		stops := func(effects []effect) bool {
+			for level := 1; level <= d.Paranoia.Value; level++ {
+				if anyStops(effects, m.byTag[edge.ParanoiaTag(level)]) {
+					return true
+				}
+			}
+			return false
 		}
-		if !anyStops(after, rules) && anyStops(m.effects((&merger{managed: m}).merge(nil, c)), rules) {
+		if !stops(after) && stops(m.effects((&merger{managed: m}).merge(nil, c))) {
+			var rules []int
+			for level := 1; level <= d.Paranoia.Value; level++ {
+				rules = append(rules, m.byTag[edge.ParanoiaTag(level)]...)
+			}
 			what := fmt.Sprintf("paranoia: %d has no effect: no rule up to that level stops a request", d.Paranoia.Value)
 			found = append(found, conflict{d.Paranoia.Origin, what, m.culprits(kept, rules), ""})
 		}

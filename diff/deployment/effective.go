@@ -23,17 +23,11 @@ type effect struct {
 // wins. A ruleset-wide action does not reach the last rule: the outcome of a
 // scoring ruleset is set there and nowhere else.
 func (m *managed) effects(o *edge.Overrides) []effect {
-	all := make([]effect, len(m.Rules))
-	for i, rule := range m.Rules {
-		all[i] = effect{enabled: rule.IsEnabled(), action: rule.Action}
-		if rule.ScoreThreshold != nil {
-			all[i].score, all[i].scored = *rule.ScoreThreshold, true
-		}
-	}
+	all := slices.Clone(m.does)
 	if o == nil {
 		return all
 	}
-	for i := range all {
+	for i := 0; i < len(all) && (o.Action != nil || o.Enabled != nil || o.SensitivityLevel != nil); i++ {
 		action := o.Action
 		if i == len(all)-1 && all[i].scored {
 			action = nil
@@ -51,6 +45,15 @@ func (m *managed) effects(o *edge.Overrides) []effect {
 		}
 	}
 	return all
+}
+
+// effectOf is what a rule does by default.
+func effectOf(rule edge.Rule) effect {
+	e := effect{enabled: rule.IsEnabled(), action: rule.Action}
+	if rule.ScoreThreshold != nil {
+		e.score, e.scored = *rule.ScoreThreshold, true
+	}
+	return e
 }
 
 // decides reports whether an override member has the last word on what one rule does: no

@@ -113,24 +113,32 @@ func (e entry) under(top entry) entry {
 // assemble writes the slots that stay into want.
 func assemble(want *edge.Overrides, categories, rules []slot) {
 	want.Categories, want.Rules = categoriesOf(categories), nil
-	for _, s := range inOrder(rules) {
-		want.Rules = append(want.Rules, s.want.rule(edge.RuleID(s.key)))
+	if staying := inOrder(rules); len(staying) > 0 {
+		want.Rules = make([]edge.RuleOverride, len(staying))
+		for i, s := range staying {
+			want.Rules[i] = s.want.rule(edge.RuleID(s.key))
+		}
 	}
 	slices.SortFunc(want.Rules, func(a, b edge.RuleOverride) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func categoriesOf(slots []slot) (categories []edge.CategoryOverride) {
-	for _, s := range inOrder(slots) {
-		categories = append(categories, s.want.category(s.key))
+	staying := inOrder(slots)
+	if len(staying) == 0 {
+		return nil
+	}
+	categories = make([]edge.CategoryOverride, len(staying))
+	for i, s := range staying {
+		categories[i] = s.want.category(s.key)
 	}
 	return categories
 }
 
 // inOrder returns the slots that stay, in the order in which they are written.
-func inOrder(slots []slot) []slot {
-	var stay, claimed []slot
-	for _, s := range slots {
-		switch s.role {
+func inOrder(slots []slot) []*slot {
+	stay, claimed := make([]*slot, 0, len(slots)), make([]*slot, 0, len(slots))
+	for i := range slots {
+		switch s := &slots[i]; s.role {
 		case kept:
 			stay = append(stay, s)
 		case ours:
@@ -138,6 +146,6 @@ func inOrder(slots []slot) []slot {
 		case dropped:
 		}
 	}
-	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.key, b.key)) })
+	slices.SortFunc(claimed, func(a, b *slot) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.key, b.key)) })
 	return append(stay, claimed...)
 }
