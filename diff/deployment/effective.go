@@ -28,11 +28,7 @@ func (m *managed) effects(o *edge.Overrides) []effect {
 		return all
 	}
 	for i := 0; i < len(all) && (o.Action != nil || o.Enabled != nil || o.SensitivityLevel != nil); i++ {
-		action := o.Action
-		if i == len(all)-1 && all[i].scored {
-			action = nil
-		}
-		all[i].override(entry{Action: action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel})
+		all[i].override(m.wide(o, i))
 	}
 	for _, c := range o.Categories {
 		for _, i := range m.byTag[c.Category] {
@@ -45,6 +41,59 @@ func (m *managed) effects(o *edge.Overrides) []effect {
 		}
 	}
 	return all
+}
+
+// effectsOf are what rules do under overrides, for who asks of few of them: a managed ruleset
+// has hundreds, and most changes are about one.
+type effectsOf struct {
+	managed *managed
+	under   *edge.Overrides
+	asked   int
+	all     []effect // once more than a few were asked for
+}
+
+// fewAsked is after how many questions all are worked out.
+const fewAsked = 8
+
+// of is what one rule does.
+func (e *effectsOf) of(rule int) effect {
+	if e.all == nil && e.asked < fewAsked {
+		e.asked++
+		return e.managed.effect(e.under, rule)
+	}
+	if e.all == nil {
+		e.all = e.managed.effects(e.under)
+	}
+	return e.all[rule]
+}
+
+// effect is that of [managed.effects] on one rule.
+func (m *managed) effect(o *edge.Overrides, rule int) effect {
+	e := m.does[rule]
+	if o == nil {
+		return e
+	}
+	e.override(m.wide(o, rule))
+	for _, c := range o.Categories {
+		if slices.Contains(m.Rules[rule].Categories, c.Category) {
+			e.override(categoryEntry(c))
+		}
+	}
+	for _, r := range o.Rules {
+		if i, ok := m.byID[r.ID]; ok && i == rule {
+			e.override(ruleEntry(r))
+		}
+	}
+	return e
+}
+
+// wide is what ruleset-wide members say of one rule.
+func (m *managed) wide(o *edge.Overrides, rule int) entry {
+	e := entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}
+	if rule == len(m.does)-1 && m.does[rule].scored {
+		e.Action = nil
+	}
+	return e
 }
 
 // effectOf is what a rule does by default.
