@@ -60,10 +60,7 @@ func (s *state) earlier(before, next *Generation) guard.Earlier {
 	case next.State.Commit == s.accepted.Commit && next.State.Commit != "":
 		return s.accepted.Earlier // it is the accepted one, whose declarations were not at hand
 	case before != nil && before.State.Commit == s.accepted.Commit:
-		if step := next.after(before); step != nil {
-			return guard.EarlierIn(before.State, next.State, step.replaced)
-		}
-		return guard.EarlierOf(before.State, next.State)
+		return guard.EarlierOf(before.State, next.State, next.after(before).Difference)
 	case s.accepted.Commit == "":
 		return nil
 	}
@@ -102,9 +99,8 @@ func renamedEarlier(e guard.Earlier, ids map[edge.Scope]edge.Scope) guard.Earlie
 func (s *state) loss(after *Generation) guard.Loss {
 	var loss guard.Loss
 	g, next := s.current.Load(), after.State
-	step := after.after(g)
-	if g != nil && (step == nil || guard.Loses(g.State, next, step.replaced)) {
-		loss = guard.LossOf(g.State, next, guard.Known{Exists: s.zones.exists, Ruleset: s.ruleset})
+	if g != nil {
+		loss = guard.LossOf(g.State, next, after.after(g).Difference, guard.Known{Exists: s.zones.exists, Ruleset: s.ruleset})
 	}
 	if s.accepted.Commit == "" || g != nil && g.State.Commit == s.accepted.Commit {
 		return loss

@@ -106,27 +106,34 @@ func TestGenerationsFollow(t *testing.T) {
 
 func wantStep(t *testing.T, before, next *Generation, step *step) {
 	t.Helper()
-	changed := map[edge.Scope]bool{} // compared one by one
-	for i, account := range next.State.Accounts {
-		for j, z := range account.Zones {
-			if !z.SameAs(before.State.Accounts[i].Zones[j]) {
-				changed[z.Scope] = true
-			}
-		}
-	}
-	if !reflect.DeepEqual(step.changed, changed) || !reflect.DeepEqual(diff.ChangedZones(before.State, next.State), changed) {
+	was, is := before.State, next.State
+	whole := desired.Difference{Was: desired.Differ(was, desired.State{}).Was, Is: desired.Differ(desired.State{}, is).Is}
+	if changed := diff.Changed(was, is, whole); !reflect.DeepEqual(step.changed, changed) {
 		t.Fatalf("changed are %v, want %v", step.changed, changed)
 	}
-	was, is := before.State, next.State
-	if got, want := guard.EarlierIn(was, is, step.replaced), guard.EarlierOf(was, is); !reflect.DeepEqual(got, want) {
+	if got, want := guard.EarlierOf(was, is, step.Difference), guard.EarlierOf(was, is, whole); !reflect.DeepEqual(got, want) {
 		t.Fatalf("earlier is %v, want %v", got, want)
 	}
-	loss := guard.LossOf(was, is, guard.Known{})
-	if !guard.Loses(was, is, step.replaced) && loss.All.Gone != (guard.Size{}) {
-		t.Fatalf("nothing is lost, but %+v", loss)
+	known := guard.Known{Exists: func(id edge.Scope) bool { return len(id.ID)%2 == 0 }}
+	if got, want := guard.LossOf(was, is, step.Difference, known), guard.LossOf(was, is, whole, known); !reflect.DeepEqual(got, want) {
+		t.Fatalf("the loss is %+v, want %+v", got, want)
 	}
-	if len(gone(before, next)) > 0 {
-		t.Fatal("zones are gone")
+	var gone []edge.Scope
+	for id := range before.Zones() {
+		if !next.Declares(id) {
+			gone = append(gone, id)
+		}
+	}
+	if !slices.Equal(step.gone, gone) {
+		t.Fatalf("gone are %v, want %v", step.gone, gone)
+	}
+	same := slices.EqualFunc(was.Accounts, is.Accounts, func(a, b desired.Account) bool {
+		return a.ID == b.ID && desired.SameRulesets(a.Rulesets, b.Rulesets) && slices.EqualFunc(a.Zones, b.Zones, func(a, b desired.Zone) bool {
+			return a.Key == b.Key && a.Scope == b.Scope
+		})
+	})
+	if step.Same != same {
+		t.Fatalf("it has the same zones: %t, want %t", step.Same, same)
 	}
 }
 
@@ -139,7 +146,7 @@ func TestGenerationCostsWhatChanges(t *testing.T) {
 		g := newGeneration(first, nil)
 		var next *Generation
 		allocs := testing.AllocsPerRun(10, func() { next = newGeneration(after, g) })
-		if step := next.after(g); step == nil || len(step.replaced) != 1 || len(step.changed) != 1 {
+		if step := next.after(g); step == nil || len(step.Is) != 1 || !step.Same || len(step.changed) != 1 {
 			t.Fatalf("one changed zone of %d is compared as %+v", n, step)
 		}
 		if smallest == 0 {

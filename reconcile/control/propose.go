@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -139,23 +138,12 @@ func (s *state) rolled(next *Generation, d Decision) (zones []desired.Zone) {
 	return zones
 }
 
-// gone are the zones that a generation declares no longer.
-func gone(before, next *Generation) (ids []edge.Scope) {
-	if before == nil || next.after(before) != nil {
-		return nil
-	}
-	for id := range before.Zones() {
-		if !next.Declares(id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// between is the decision that leads from one generation to another.
+// between is the decision that leads from one generation to another, which came out of it.
 func (zs *zones) between(before, next *Generation) Decision {
-	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true, SameZones: next.after(before) != nil}
+	d := Decision{Accepted: next, First: before == nil, Tokens: true}
 	if before != nil {
+		step := next.after(before)
+		d.Gone, d.SameZones = step.gone, step.Same
 		d.Tokens = !desired.SameTokens(before.State.Tokens, next.State.Tokens)
 	}
 	zs.due(before, next, &d)
@@ -181,12 +169,7 @@ func (zs *zones) touched(before, next *Generation) (ids []edge.Scope) {
 	if before == nil {
 		return zs.commitWork(next)
 	}
-	var changed map[edge.Scope]bool
-	if step := next.after(before); step != nil {
-		changed = step.changed
-	} else {
-		changed = diff.ChangedZones(before.State, next.State)
-	}
+	changed := next.after(before).changed
 	return slices.SortedFunc(maps.Keys(changed), func(a, b edge.Scope) int { return cmp.Compare(next.places[a].number, next.places[b].number) })
 }
 
