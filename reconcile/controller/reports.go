@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -66,7 +65,7 @@ func (r *reports) newTurn() group {
 	if g == nil {
 		return group{}
 	}
-	return newGroup(g.State.Commit, slices.Collect(g.Zones()), true, r.withTokens)
+	return wholeGroup(g, r.withTokens)
 }
 
 // sum is the report of a group: what the latest look at each of its zones has found. Zones of
@@ -74,28 +73,30 @@ func (r *reports) newTurn() group {
 func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
 	var all found
 	in := r.control.Current()
-	for _, id := range g.all {
+	for id := range g.zones() {
 		f := r.zones[id]
-		if reason := missing[r.lanes.at(in, id)]; reason != "" && g.left[id] {
-			t, _ := in.Task(id)
-			f = unread(t, reason)
+		if g.left[id] {
+			if reason := missing[r.lanes.at(in, id)]; reason != "" {
+				t, _ := in.Task(id)
+				f = unread(t, reason)
+			}
 		}
 		all.add(f)
 	}
 	tokens := 0
-	if g.whole {
+	if g.whole != nil {
 		all.add(r.tokens.found)
 		tokens = len(r.inForceState().Tokens)
 	}
-	plan := diff.Gather(g.commit, len(g.all), tokens, all.changes, all.problems)
-	if g.whole {
+	plan := diff.Gather(g.commit, g.count(), tokens, all.changes, all.problems)
+	if g.whole != nil {
 		plan.Deprecations, plan.Findings, plan.Expiries = r.tokens.plan.Deprecations, r.tokens.plan.Findings, r.tokens.plan.Expiries
 	}
 	report := reconcile.Report{
 		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
+		Scope: reconcile.Scope{Full: g.whole != nil, Tokens: g.whole != nil, Sum: true}, Busy: g.busy, Requests: g.request,
 	}
-	if g.whole {
+	if g.whole != nil {
 		report.Acceptances = reconcile.AcceptancesEnd(r.inForceState())
 	}
 	if r.held != nil {
@@ -133,7 +134,7 @@ func (r *reports) soFar(ctx context.Context, now time.Time) {
 // come to every zone with them. The caller holds the lock.
 func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
 	g := r.commit
-	if g.whole {
+	if g.whole != nil {
 		r.turn = r.newTurn()
 	}
 	r.send(ctx, r.sum(g, g.trigger(), missing))
@@ -257,41 +258,37 @@ func (r *reports) renamed(g *control.Generation, ids map[edge.Scope]edge.Scope) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return !g.Declares(id) })
-	r.commit, r.turn = r.commit.renamed(ids), r.turn.over(g)
+	r.commit, r.turn = r.commit.renamed(ids, g), r.turn.over(g)
 }
 
 // begin begins the groups of a generation; the caller holds the lock. same says that it has the
 // zones of the one before.
 func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens, same bool) {
-	for id := range r.zones {
-		if !g.Declares(id) {
-			delete(r.zones, id)
-		}
+	if !same {
+		maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return !g.Declares(id) })
 	}
 	first := !r.turn.open
 	tokens = tokens && r.withTokens
-	switch {
-	case first:
+	if first {
 		r.turn = r.newTurn()
-	case same && len(r.turn.all) == g.State.Zones():
-		r.turn.commit = g.State.Commit
-	default:
+	} else {
 		r.turn = r.turn.over(g)
 	}
 	switch {
 	case due == nil && len(g.State.Accounts) > 0:
 		r.commit.open = false // nothing is new: the turn tells of it
+	case first && len(due) == g.State.Zones():
+		r.commit = wholeGroup(g, r.withTokens)
 	default:
-		whole := first && len(due) == g.State.Zones()
-		r.commit = newGroup(g.State.Commit, due, whole, tokens || whole && r.withTokens)
+		r.commit = newGroup(g.State.Commit, due, tokens)
 	}
 }
 
-// round begins the turn anew: someone has asked for a look at every zone.
-func (r *reports) round(ids []edge.Scope) {
+// round begins the turn anew: someone has asked for a look at every zone of a generation.
+func (r *reports) round(g *control.Generation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turn = newGroup(r.inForceState().Commit, ids, true, r.withTokens)
+	r.turn = wholeGroup(g, r.withTokens)
 }
 
 // looked tells of a look at the source that has changed nothing.
