@@ -41,7 +41,7 @@ func (c *Control) Read(id edge.Scope) {
 
 // measure has a declared zone that exists count for shares.
 func (s *state) measure(g *Generation, id edge.Scope) {
-	if !s.limits.on || !s.zones.exists(id) {
+	if !s.limits.on || !g.Declares(id) || !s.zones.exists(id) {
 		return
 	}
 	labels := []guard.Labels{g.labels[id]}
@@ -51,6 +51,15 @@ func (s *state) measure(g *Generation, id edge.Scope) {
 	s.limits.driftBase.Add(id, labels...)
 	if was, there := g.earlier.Labels(id, g.labels[id]); there {
 		s.limits.commitBase.Add(id, append(labels[1:], was)...)
+	}
+}
+
+// measureAgain has a zone count as it is now, in the place of how it counted before.
+func (s *state) measureAgain(g *Generation, id edge.Scope) {
+	if s.limits.on {
+		s.limits.driftBase.Drop(id)
+		s.limits.commitBase.Drop(id)
+		s.measure(g, id)
 	}
 }
 

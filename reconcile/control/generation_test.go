@@ -36,9 +36,9 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 		case 3:
 			z.Deployments = []desired.Deployment{{Ruleset: "core", Paranoia: &desired.Declared[int]{Value: random.IntN(4)}}}
 		case 4:
-			z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: "owasp"})
+			z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: "owasp", Prune: random.IntN(2) == 0})
 		case 5:
-			z.Others = []desired.Other{{Kind: "exception", Key: fmt.Sprint(random.IntN(2)), Prune: true}}
+			z.Others = []desired.Other{{Kind: "exception", Key: fmt.Sprint(random.IntN(2)), Prune: random.IntN(2) == 0}}
 		case 6:
 			z.Others = nil
 		case 7: // only where it is declared is another place
@@ -46,7 +46,7 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 		}
 	}
 	a := &s.Accounts[random.IntN(len(s.Accounts))]
-	switch i := random.IntN(len(a.Zones) + 1); random.IntN(20) {
+	switch i := random.IntN(len(a.Zones) + 1); random.IntN(24) {
 	case 0:
 		a.Zones = slices.Insert(slices.Clone(a.Zones), i, desired.Zone{Key: fmt.Sprint("new", n), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("new", n)))})
 	case 1:
@@ -59,6 +59,28 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 		s.Tokens = []desired.Token{{Key: fmt.Sprint("t", n%2)}}
 	case 4:
 		a.ID = edge.AccountID(fmt.Sprint("account", n))
+	case 5, 6, 7, 8:
+		if i == len(a.Zones) {
+			break
+		}
+		a.Zones = slices.Clone(a.Zones)
+		switch z := &a.Zones[i]; random.IntN(4) {
+		case 0:
+			z.Key = fmt.Sprint("renamed", n)
+		case 1:
+			z.Scope = edge.ZoneScope(edge.ZoneID(fmt.Sprint("other", n)))
+		case 2:
+			z.Name, z.ByName, z.Scope = "name-"+z.Key, true, edge.ZoneScope(desired.SoughtZone(a.Key, z.Key))
+		case 3:
+			z.ByName, z.Scope = z.Name != "", edge.ZoneScope(edge.ZoneID(fmt.Sprint("found", n)))
+		}
+	case 9: // to another account
+		if to := &s.Accounts[random.IntN(len(s.Accounts))]; i < len(a.Zones) && len(a.Zones) > 1 && to != a {
+			z := a.Zones[i]
+			z.Key = fmt.Sprint("moved", n)
+			a.Zones = slices.Delete(slices.Clone(a.Zones), i, i+1)
+			to.Zones = append(slices.Clone(to.Zones), z)
+		}
 	}
 	return s
 }

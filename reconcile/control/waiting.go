@@ -51,6 +51,13 @@ func (w *waiting) set(id edge.Scope, reasons waitReasons) {
 	}
 }
 
+// forget forgets zones.
+func (w *waiting) forget(ids []edge.Scope) {
+	for _, id := range ids {
+		delete(w.zones, id)
+	}
+}
+
 // keep forgets zones that are not declared.
 func (w *waiting) keep(declared func(edge.Scope) bool) {
 	maps.DeleteFunc(w.zones, func(id edge.Scope, _ waitReasons) bool { return !declared(id) })
