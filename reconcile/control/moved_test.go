@@ -70,6 +70,7 @@ func TestWhatIsKeptIsThatOfAllZones(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 6).Draw(t, "steps") {
 				m.step()
+				m.work()
 			}
 		}
 	})
@@ -220,6 +221,17 @@ func (m *movedLife) check() {
 			m.Fatalf("%s: %s is\n%+v, want\n%+v", g.State.Commit, what, pair[0], pair[1])
 		}
 	}
+	m.work()
+	for id := range s.waiting.zones {
+		if !g.Declares(id) {
+			m.Fatalf("zone %s waits and is not declared", id)
+		}
+	}
+}
+
+// work looks for commit work in all zones.
+func (m *movedLife) work() {
+	s, g := &m.control.state, m.control.Current()
 	var work []edge.Scope
 	for id := range g.Zones() {
 		if s.zones.unproved(g, id) {
@@ -228,10 +240,5 @@ func (m *movedLife) check() {
 	}
 	if !slices.Equal(s.zones.commitWork(g), work) {
 		m.Fatalf("commit work is %v, want %v", s.zones.commitWork(g), work)
-	}
-	for id := range s.waiting.zones {
-		if !g.Declares(id) {
-			m.Fatalf("zone %s waits and is not declared", id)
-		}
 	}
 }

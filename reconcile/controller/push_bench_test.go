@@ -129,3 +129,36 @@ func BenchmarkPushOne(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkHealAll takes each zone of a fleet from a difference to its proof, with a ledger: one
+// after the other, as a worker does. ns/op, B/op and allocs/op are of one zone.
+func BenchmarkHealAll(b *testing.B) {
+	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
+	for _, of := range []struct {
+		name  string
+		zones int
+		rules []guard.Rule
+	}{{"100", 100, nil}, {"1000", 1000, nil}, {"10000", 10_000, nil}, {"1000_limited", 1000, limit}, {"10000_limited", 10_000, limit}} {
+		b.Run(of.name, func(b *testing.B) {
+			f := newFleetOf(b, of.zones)
+			f.Guards.Rules = of.rules
+			records, err := ledger.Open(b.TempDir() + "/ledger")
+			must.Do(b, err)
+			defer records.Close()
+			f.Records = records
+			f.open(b)
+			f.prove(b)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				if n%of.zones == 0 {
+					b.StopTimer()
+					f.heart.commits.propose(b.Context(), reconcile.Proposal{State: f.state(fmt.Sprint("c", n), of.zones, 30+n/of.zones%2)})
+					b.StartTimer()
+				}
+				n++
+				f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1 + n%of.zones), Priority: queue.Bulk, Reason: "changed by a commit"})
+			}
+		})
+	}
+}
