@@ -57,7 +57,7 @@ func (s *state) restore(record reconcile.Record) {
 	s.zones.readBefore(before)
 	s.zones.reports = s.guards.ReportUnmanaged
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
-	s.holds.all = record.Holds
+	s.holds.put(record.Holds)
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = newRollouts(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
@@ -105,7 +105,7 @@ func (s *state) accept(a reconcile.Acceptance) {
 
 // update takes in what people and other processes have put on record.
 func (s *state) update(standing reconcile.Standing) {
-	s.holds.all = standing.Holds
+	s.holds.put(standing.Holds)
 	current := s.guards.Current(standing.Approvals, s.now())
 	s.approvals.replace(current)
 	s.approvals.expire(standing.Approvals, current)

@@ -88,7 +88,7 @@ func (s *state) release(approved bool) []edge.Scope {
 		return nil
 	}
 	holds := s.holds.active(g, now)
-	wave, _ := open(s.rollout.have, s.guards.Waves, now)
+	wave := s.rollout.open(s.guards.Waves, now)
 	return s.waiting.release(func(id edge.Scope, reason waitReason) bool {
 		switch reason.guard {
 		case diff.GuardHold, diff.GuardReverted:

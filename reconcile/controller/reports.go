@@ -39,6 +39,7 @@ type reports struct {
 	held    *reconcile.Held
 	counted int64     // requests that reports have told
 	asked   time.Time // whether groups wait for lanes that are away; of one goroutine
+	sweep   sweepCost
 }
 
 // tokensFound is the same of all tokens.
@@ -59,99 +60,15 @@ func (r *reports) state(ctx context.Context, part string, err error) {
 	r.failure(ctx, err)
 }
 
-// newTurn is the sweep from its beginning.
-func (r *reports) newTurn() group {
-	g := r.control.Current()
-	if g == nil {
-		return group{}
-	}
-	return wholeGroup(g, r.withTokens)
-}
-
-// sum is the report of a group: what the latest look at each of its zones has found. Zones of
-// the lanes that are missing were not read.
-func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
-	var all found
-	in := r.control.Current()
-	for id := range g.zones() {
-		f := r.zones[id]
-		if g.left[id] {
-			if reason := missing[r.lanes.at(in, id)]; reason != "" {
-				t, _ := in.Task(id)
-				f = unread(t, reason)
-			}
-		}
-		all.add(f)
-	}
-	tokens := 0
-	if g.whole != nil {
-		all.add(r.tokens.found)
-		tokens = len(r.inForceState().Tokens)
-	}
-	plan := diff.Gather(g.commit, g.count(), tokens, all.changes, all.problems)
-	if g.whole != nil {
-		plan.Deprecations, plan.Findings, plan.Expiries = r.tokens.plan.Deprecations, r.tokens.plan.Findings, r.tokens.plan.Expiries
-	}
-	report := reconcile.Report{
-		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Scope: reconcile.Scope{Full: g.whole != nil, Tokens: g.whole != nil, Sum: true}, Busy: g.busy, Requests: g.request,
-	}
-	if g.whole != nil {
-		report.Acceptances = reconcile.AcceptancesEnd(r.inForceState())
-	}
-	if r.held != nil {
-		held := *r.held
-		held.Again = true
-		report.Held = &held
-	}
-	return report
-}
-
-// askEvery is how often it is asked whether groups wait for lanes that are away.
-const askEvery = 5 * time.Second
-
-// soFar tells of groups that wait for nothing but lanes that are away: a credential that is
-// rejected must not keep what has become of the others from being told. Each zone that was
-// not read is unknown there. A commit is told of once more when all its zones were read.
-func (r *reports) soFar(ctx context.Context, now time.Time) {
-	if len(r.lanes.all) == 1 || now.Sub(r.asked) < askEvery {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked = now
-	in := r.control.Current()
-	if missing := r.commit.missing(r.lanes, in, now); missing != nil {
-		r.commit.early = true
-		r.tellCommit(ctx, missing)
-	}
-	if missing := r.turn.missing(r.lanes, in, now); missing != nil {
-		r.tellTurn(ctx, missing)
-	}
-}
-
-// tellCommit tells of the zones of a commit; if they are all that there are, the sweep has
-// come to every zone with them. The caller holds the lock.
-func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
-	g := r.commit
-	if g.whole != nil {
-		r.turn = r.newTurn()
-	}
-	r.send(ctx, r.sum(g, g.trigger(), missing))
-}
-
-// tellTurn tells of a sweep, and begins the next; the caller holds the lock.
-func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
-	g := r.turn
-	r.turn = r.newTurn()
-	r.send(ctx, r.sum(g, reconcile.TriggerSweep, missing))
-}
-
 // send fills in what every report says and hands it to the reporters; the caller holds
 // the lock.
 func (r *reports) send(ctx context.Context, report reconcile.Report) {
-	state := r.inForceState()
-	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), reconcile.SweepRequests(state)+r.looking.Requests(state, r.interval)
+	state := desired.State{}
+	if g := r.control.Current(); g != nil {
+		cost := r.costOf(g)
+		state, report.Sweep, report.Overload = g.State, cost.requests, cost.overload
+	}
+	report.Commit, report.Declared = state.Commit, state.Zones()
 	report.Unfinished = r.unfinished()
 	report.Rollout = r.control.Rollout()
 	if report.Finished.IsZero() {
@@ -170,7 +87,6 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 		r.commit.request += report.Requests
 	}
 	report.Plan.Requests.Used = report.Requests
-	report.Overload = r.lanes.of.Overload(state, r.looking, r.interval)
 	report.Plan.Requests.Overload = report.Overload
 	for _, reporter := range r.to {
 		reporter.Report(context.WithoutCancel(ctx), report)
@@ -220,17 +136,6 @@ func (r *reports) note(ctx context.Context, id edge.Scope, took time.Duration) {
 		}
 	}
 	r.complete(ctx)
-}
-
-// complete tells of groups that are; the caller holds the lock.
-func (r *reports) complete(ctx context.Context) {
-	if r.commit.done() {
-		r.commit.open = false
-		r.tellCommit(ctx, nil)
-	}
-	if r.turn.done() {
-		r.tellTurn(ctx, nil)
-	}
 }
 
 // accepted tells of a commit that is in force from now on, and of the warnings in it.
