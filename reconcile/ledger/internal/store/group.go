@@ -24,6 +24,7 @@ type grouping struct {
 	open     *group       // nil: no transaction is under way
 	texts    []string     // of the statements that are prepared
 	prepared frequent     // nil until the first write
+	bound    frequent     // of the transaction that began last: those that it has used
 	// ending is called with each transaction before it ends, and what it returns once it
 	// has ended well; nil: nothing is.
 	ending func(*sql.Tx) (ended func(), err error)
@@ -65,9 +66,14 @@ type group struct {
 	err  error         // nil: all that is in it is on the disk. Read it after done
 }
 
-// prepared is a statement that is prepared, in a change.
+// prepared is a statement that is prepared, in a change. It ends with the transaction.
 func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
-	return tx.StmtContext(ctx, f.group.prepared[text])
+	bound := f.group.bound[text]
+	if bound == nil {
+		bound = tx.StmtContext(ctx, f.group.prepared[text])
+		f.group.bound[text] = bound
+	}
+	return bound
 }
 
 // Often runs a statement that is prepared, in a change.
@@ -169,7 +175,7 @@ func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
-	p.open = &group{tx: tx, done: make(chan struct{})}
+	p.open, p.bound = &group{tx: tx, done: make(chan struct{})}, make(frequent, len(p.texts))
 	return nil
 }
 

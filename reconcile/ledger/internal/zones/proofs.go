@@ -89,18 +89,13 @@ func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Pro
 // Widen implements [reconcile.Records]. What is stored keeps its order.
 func (z *Zones) Widen(ctx context.Context, owned []diff.Settled) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return z.Own(ctx, tx, owned)
-	})
-}
-
-// Own is Widen in a change of the caller's.
-func (z *Zones) Own(ctx context.Context, tx *sql.Tx, owned []diff.Settled) error {
-	for _, s := range owned {
-		if err := z.widen(ctx, tx, s); err != nil {
-			return err
+		for _, s := range owned {
+			if err := z.widen(ctx, tx, s); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 const (
@@ -112,13 +107,21 @@ const (
 
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
-	var union []diff.Member
-	known, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID)).Scan(&text))
-	if err != nil {
+	if _, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID)).Scan(&text)); err != nil {
 		return err
 	}
-	if known {
-		if union, err = parseMembers(s.ID, text); err != nil {
+	return z.widenTo(ctx, tx, s, text)
+}
+
+// widenTo is widen where the text of what is stored is known; empty for none.
+func (z *Zones) widenTo(ctx context.Context, tx *sql.Tx, s diff.Settled, have string) error {
+	wider, err := membersText(s.Owned)
+	if err != nil || wider == have {
+		return err
+	}
+	var union []diff.Member
+	if have != "" {
+		if union, err = parseMembers(s.ID, have); err != nil {
 			return err
 		}
 	}
@@ -127,8 +130,7 @@ func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 			union = append(union, member)
 		}
 	}
-	wider, err := membersText(union)
-	if err != nil || wider == text {
+	if wider, err = membersText(union); err != nil || wider == have {
 		return err
 	}
 	return z.file.Often(ctx, tx, widenOwned, s.ID.Scope.Text(), rulesetText(s.ID), wider)
