@@ -16,16 +16,17 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
-const isLate = `SELECT "commit" <> ? FROM accepted`
+// beforeProof says whether another commit is accepted, and whether any change was not kept.
+const beforeProof = `SELECT EXISTS (SELECT 1 FROM accepted WHERE "commit" <> ?), EXISTS (SELECT 1 FROM nonconvergent)`
 
 // Prove implements [reconcile.Records].
 func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		late := false
-		if _, err := rows.Found(z.file.OftenRow(ctx, tx, isLate, commit).Scan(&late)); err != nil {
+		var late, unkept bool
+		if err := z.file.OftenRow(ctx, tx, beforeProof, commit).Scan(&late, &unkept); err != nil {
 			return err
 		}
-		if err := z.settle(ctx, tx, commit, late, settled); err != nil {
+		if err := z.settle(ctx, tx, commit, late, unkept, settled); err != nil {
 			return err
 		}
 		for _, p := range proofs {
@@ -145,8 +146,8 @@ const rememberOwned = `
 const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
 
 // settle writes what deployments own, and only rows that differ. A late record adds no
-// row.
-func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
+// row. unkept says that there are changes that were not kept.
+func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late, unkept bool, settled []diff.Settled) error {
 	for _, s := range settled {
 		if s.Removed {
 			if err := forget(ctx, tx, s.ID); err != nil {
@@ -164,6 +165,9 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool
 		}
 		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope.Text(), rulesetText(s.ID), members, commit, late, prune); err != nil {
 			return err
+		}
+		if !unkept {
+			continue
 		}
 		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Scope.Text(), rulesetText(s.ID)); err != nil {
 			return err
