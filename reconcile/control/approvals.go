@@ -104,6 +104,9 @@ func (a *approvals) divide(plan diff.Plan, now time.Time) {
 	}
 	single := map[string]bool{}
 	for _, change := range plan.Changes {
+		if !change.Approved && len(plan.Granted) == 0 { // a digest costs as much as the plan of a zone
+			continue
+		}
 		digest := change.ApprovalDigest()
 		if single[digest] = true; !change.Approved {
 			continue
