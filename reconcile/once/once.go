@@ -77,6 +77,8 @@ type Order struct {
 	DuringFreeze string
 	// Who gives the order, for the record of Approve and DuringFreeze.
 	Who string
+	// Undigested leaves out the digest of the plan, as [planner.Input] does.
+	Undigested bool
 	// Expect is shown the plan before anything is sent; with an error nothing is. Nil
 	// expects nothing, and an apply then tries once more what the platform did not keep
 	// before: a plan refuses that, and so does an apply that must do what a plan said.
@@ -222,7 +224,10 @@ func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 	plan := planner.Make(r.input(p))
 	plan.Leaving, plan.NotLookedAt = leavingWithin(p.judged.Leaving, p.scope), p.seen.Live.NotLookedAt(p.scope)
 	plan.Requests.Looks = int64(p.seen.Looked)
-	plan = r.named(guard.Check(plan, p.facts).Sealed(), p)
+	plan = r.named(guard.Check(plan, p.facts), p)
+	if !p.order.Undigested {
+		plan = plan.Sealed()
+	}
 	p.facts = p.facts.Released(plan)
 	if !try {
 		return plan
