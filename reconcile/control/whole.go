@@ -215,7 +215,7 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.ID]boo
 }
 
 // Accepted is what the accepted commit on record declares, nil where that is not at hand.
-func Accepted(record reconcile.Record, within func(desired.State) desired.State) *desired.State {
+func Accepted(record reconcile.Record) *desired.State {
 	if len(record.Accepted.State) == 0 {
 		return nil
 	}
@@ -223,6 +223,5 @@ func Accepted(record reconcile.Record, within func(desired.State) desired.State)
 	if err != nil {
 		return nil
 	}
-	state = within(state)
 	return &state
 }
