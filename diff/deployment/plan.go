@@ -270,7 +270,8 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	}
 	var remembered []diff.Member
 	w.rule = live.Update()
-	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
+	enabled := in.declared.Enabled.Value // a copy: a pointer into in would keep all of the intent as long as the plan
+	w.rule.ActionParameters, w.rule.Enabled = &parameters, &enabled
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
 	remembered = append(remembered, restoreCalled(&w.rule, live, before)...)
 	for i := range mg.leftovers {
