@@ -6,10 +6,29 @@ import (
 	"flag"
 	"fmt"
 	"os"
+
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // On is whether tests do all that they can.
 var On = os.Getenv("SEAWALL_TEST_SOAK") != ""
+
+// Main runs the tests of a package, of which each law draws so often where nobody has said how
+// often (0: as rapid does) and the temporary files are in memory. In a soak they are on the
+// disk, and laws draw as often as it says. It returns the exit code.
+func Main(m interface{ Run() (code int) }, draws int) int {
+	if On || os.Getenv("RAPID_CHECKS") != "" {
+		return m.Run()
+	}
+	if checks := flag.Lookup("rapid.checks"); draws > 0 && checks != nil && checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set(fmt.Sprint(draws)); err != nil {
+			panic(err)
+		}
+	}
+	remove := must.InMemory()
+	defer remove()
+	return m.Run()
+}
 
 // Some are all variants of a test in a soak, and otherwise those that are named.
 func Some[V any](variants map[string]V, named ...string) map[string]V {
