@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 func TestMain(m *testing.M) {
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(soak.Main(m, 0))
 }
 
 func open(t testing.TB) *gitrepo.Repo {
