@@ -29,6 +29,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/desired/worker"
@@ -187,13 +188,16 @@ func (g *gathered) shown() {
 }
 
 func (g *gathered) add(out json.RawMessage) error {
-	result := unitcache.Result{JSON: out}
-	if err := json.Unmarshal(out, &result.Unit); err != nil {
+	var result unitcache.Result
+	if err := json.Unmarshal(out, &result.Data); err != nil {
+		return err
+	}
+	if err := compact.Decode(result.Data, &result.Unit); err != nil {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.room -= int64(len(out)); g.room < 0 {
+	if g.room -= int64(len(result.Data)); g.room < 0 {
 		return unitcache.ErrTooMuch
 	}
 	g.results = append(g.results, result)

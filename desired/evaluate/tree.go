@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
@@ -108,15 +109,16 @@ func (e evaluation) emit(out *worker.Output) error {
 	if err != nil {
 		return err
 	}
+	compiler := takeWarm()
 	for _, folder := range e.Folders {
 		if err := out.Begin(folder); err != nil {
 			return err
 		}
-		unit := compile.Folder(files, folder)
+		unit := compiler.Folder(files, folder)
 		if err := unreadable(files); err != nil {
 			return err // and no mistake of the folder, to be kept as one
 		}
-		if err := out.Emit(unit); err != nil {
+		if err := out.Emit(compact.Encode(unit)); err != nil {
 			return err
 		}
 	}
@@ -130,8 +132,25 @@ func warmUpJob(context.Context, []byte, *worker.Output) error {
 	if err != nil {
 		return err
 	}
-	compile.Folder(files, ".")
+	var compiler compile.Compiler
+	compiler.Folder(files, ".")
+	select {
+	case warm <- &compiler:
+	default:
+	}
 	return nil
+}
+
+// warm has the compiler that a process was warmed up with, for the job that it waits for.
+var warm = make(chan *compile.Compiler, 1)
+
+func takeWarm() *compile.Compiler {
+	select {
+	case compiler := <-warm:
+		return compiler
+	default:
+		return &compile.Compiler{}
+	}
 }
 
 // warmUpExample declares a zone in its only folder.

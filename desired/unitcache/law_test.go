@@ -2,7 +2,6 @@ package unitcache_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -81,16 +81,14 @@ func unitsOf(t must.T, cache *unitcache.Cache, fsys fs.FS, dirs []string, order 
 }
 
 func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Result, err error) {
+	var compiler compile.Compiler
 	for _, dir := range folders {
-		unit := compile.Folder(fsys, dir)
-		data, err := json.Marshal(unit)
-		if err != nil {
-			return nil, err
-		}
+		unit := compiler.Folder(fsys, dir)
+		data := compact.Encode(unit)
 		if room -= int64(len(data)); room < 0 {
 			return nil, unitcache.ErrTooMuch
 		}
-		results = append(results, unitcache.Result{Unit: unit, JSON: data})
+		results = append(results, unitcache.Result{Unit: unit, Data: data})
 	}
 	return results, nil
 }

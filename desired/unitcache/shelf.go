@@ -10,21 +10,23 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/seawall-dev/seawall/desired/compact"
 )
 
 // shelf is the folder of kept units. A file is named by its unit's address and
-// holds three lines:
+// holds two lines and the unit:
 //
-//	seawall unit 1 CHECKSUM     SHA-256 of the address and of all that follows
+//	seawall unit 2 CHECKSUM     SHA-256 of the address and of all that follows
 //	{"teams/a":"5d2c…",…}       the fingerprints of the folders that were read
-//	{"Dir":"teams/a",…}         the unit
+//	…                           the unit, as package compact has it
 //
 // The checksum tells damage, and files under another's name; it does not keep
 // anybody out. The folder's permissions do; see open.go.
 type shelf struct{ root *os.Root }
 
 const (
-	head     = "seawall unit 1 "
+	head     = "seawall unit 2 "
 	largest  = 64 << 20 // of one file, in bytes; larger units are evaluated each time
 	leftover = "."      // begins the names of files that are being written
 )
@@ -68,7 +70,7 @@ func parse(address string, data []byte) (record, bool) {
 	if json.Unmarshal(looked, &r.looked) != nil || len(r.looked) == 0 {
 		return record{}, false
 	}
-	return r, json.Unmarshal(unit, &r.unit) == nil
+	return r, compact.Decode(unit, &r.unit) == nil
 }
 
 func checksum(address string, body []byte) string {

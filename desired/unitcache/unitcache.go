@@ -43,7 +43,7 @@ type Cache struct {
 type record struct {
 	looked compile.Prints
 	unit   compile.Unit
-	size   int64 // of the unit as JSON
+	size   int64 // of the unit as it is encoded
 }
 
 // Order says what to bring together.
@@ -51,7 +51,7 @@ type Order struct {
 	Prints  compile.Prints // of the commit's tree
 	Folders []string       // the units wanted, as [compile.Folders] lists them
 	Now     time.Time
-	Most    int64 // bound of all units together, in bytes of JSON
+	Most    int64 // bound of all units together, in bytes, encoded
 	// Beside leaves the memory as it is: what is read in passing does not
 	// drive out the units of the branch.
 	Beside bool
@@ -60,11 +60,11 @@ type Order struct {
 // Result is what an evaluation came to.
 type Result struct {
 	Unit compile.Unit
-	JSON []byte // the unit, encoded; nil for one that was made up for a folder that has none
+	Data []byte // the unit, encoded with compact; nil for one that was made up for a folder that has none
 }
 
 // Evaluate evaluates folders. It ends with [ErrTooMuch] where the results are
-// more than room bytes of JSON together.
+// more than room bytes together.
 type Evaluate func(folders []string, room int64) ([]Result, error)
 
 // ErrTooMuch says that the units are more than [Order.Most] together, wherever

@@ -46,15 +46,15 @@ func (w *work) take(address string, r record) {
 func (w *work) keep(results []Result) {
 	for _, result := range results {
 		w.count.Evaluated++
-		if w.cache == nil || result.JSON == nil || result.Unit.Looked == nil {
+		if w.cache == nil || result.Data == nil || result.Unit.Looked == nil {
 			w.units = append(w.units, result.Unit)
 			continue
 		}
 		address := w.order.Prints.Address(w.cache.program, result.Unit.Dir)
-		r := record{w.order.Prints.Of(result.Unit.Looked), result.Unit, int64(len(result.JSON))}
+		r := record{w.order.Prints.Of(result.Unit.Looked), result.Unit, int64(len(result.Data))}
 		w.take(address, r)
 		if w.cache.disk != nil {
-			w.cache.disk.store(address, r.looked, result.JSON)
+			w.cache.disk.store(address, r.looked, result.Data)
 		}
 	}
 }
