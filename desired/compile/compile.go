@@ -86,7 +86,7 @@ type Compiler struct {
 
 // inOneContext is after how many zones, tokens and folders a new context begins: one keeps all
 // that was evaluated in it.
-const inOneContext = 800
+const inOneContext = 400
 
 // Folder evaluates one folder of fsys, as the function does.
 func (c *Compiler) Folder(fsys fs.FS, dir string) (unit Unit) {

@@ -72,8 +72,9 @@ func (r *Repo) Tree(hash, root string, limits Limits) (*Tree, error) {
 }
 
 func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
-	// A walk looks at each folder and file: the pack is not to be opened for each of them.
-	st := storageWith(r.dir, filesystem.Options{KeepDescriptors: true})
+	// A walk looks at each folder and file: the pack is not to be opened for each of them, and
+	// no file of its own is to be looked for. All were there when the commit was.
+	st := storageWith(r.dir, filesystem.Options{KeepDescriptors: true, ExclusiveAccess: true})
 	defer st.Close()
 	c, err := findCommit(st, hash)
 	if err != nil {

@@ -93,14 +93,14 @@ func (w *walk) subfolder(e object.TreeEntry, name string, depth int, module bool
 		w.note(name, "is listed twice", "the tree is damaged; commit it again")
 		return nil
 	}
-	n, err := w.storage.EncodedObjectSize(e.Hash)
+	o, err := w.storage.EncodedObject(plumbing.TreeObject, e.Hash)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if n > maxListing {
+	if n := o.Size(); n > maxListing {
 		return w.stop(name, fmt.Sprintf("its listing is %s, over the bound of %s", failure.Bytes(n), failure.Bytes(maxListing)), "split the folder")
 	}
-	t, err := object.GetTree(w.storage, e.Hash)
+	t, err := object.DecodeTree(w.storage, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
