@@ -50,9 +50,9 @@ type Evaluator struct {
 }
 
 // evaluationBounds are those of an evaluation. What it may hand over is some
-// 100,000 zones' worth. Its heap ends at 1 GiB, and with it what it may take of the machine
+// 300,000 zones' worth, which take a hundred bytes and more each. Its heap ends at 1 GiB, and with it what it may take of the machine
 // a little above.
-var evaluationBounds = worker.Limits{Output: 512 << 20, AddressSpace: 2304 << 20}
+var evaluationBounds = worker.Limits{Output: 64 << 20, AddressSpace: 2304 << 20}
 
 // New evaluates commits, and keeps what folders come to in the state
 // folder. Where it cannot, it evaluates more often, and says so.

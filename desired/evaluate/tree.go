@@ -42,7 +42,15 @@ type tree struct {
 	Path   string `json:"path,omitempty"`
 }
 
-// open returns the tree's files and the folder to begin at.
+// files are those of a tree that was listed.
+func (t tree) files() (fs.FS, error) {
+	if t.Store == "" {
+		return compile.Checked(t.Dir)
+	}
+	return gitrepo.Reader(t.Store).Files(t.Commit, t.Path)
+}
+
+// open returns the tree's files, once they are checked, and the folder to begin at.
 func (t tree) open() (fs.FS, string, error) {
 	if t.Store == "" {
 		files, err := compile.Dir(t.Dir)
@@ -105,7 +113,7 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 }
 
 func (e evaluation) emit(out *worker.Output) error {
-	files, _, err := e.Tree.open()
+	files, err := e.Tree.files()
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -69,7 +67,7 @@ func (w *walk) folder(t *object.Tree, at string, depth int, module bool) error {
 func (w *walk) entry(e object.TreeEntry, at string, depth int, module bool) error {
 	name := path.Join(at, e.Name)
 	visible := module || strings.HasSuffix(e.Name, ".cue")
-	if strings.Contains(e.Name, "/") || !fs.ValidPath(e.Name) || e.Name == "." || strings.ContainsFunc(e.Name, unicode.IsControl) {
+	if !usable(e.Name) {
 		if visible || e.Mode == filemode.Dir {
 			w.note(at, fmt.Sprintf("contains the name %q, which cannot be used", e.Name), "rename it")
 		}
