@@ -36,10 +36,13 @@ func Decode[T any](data []byte, v *T) error {
 		d.failed = true
 	}
 	if d.failed {
-		return errors.New("the data is no encoded " + reflect.TypeFor[T]().String())
+		return fmt.Errorf("decoding a %s: %w", reflect.TypeFor[T](), ErrDamaged)
 	}
 	return nil
 }
+
+// ErrDamaged says that data is no value of the type.
+var ErrDamaged = errors.New("the data is damaged")
 
 type encoder struct {
 	data  []byte
@@ -164,6 +167,9 @@ func newCodec(t reflect.Type) *codec {
 	case reflect.Pointer:
 		return pointerCodec(t)
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return bytesCodec()
+		}
 		return sliceCodec(t)
 	case reflect.Map:
 		return mapCodec(t)

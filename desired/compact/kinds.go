@@ -88,6 +88,28 @@ func sliceCodec(t reflect.Type) *codec {
 	}
 }
 
+// bytesCodec shares what is decoded with the data. Without bytes it is nil.
+func bytesCodec() *codec {
+	return &codec{
+		func(e *encoder, v reflect.Value) {
+			e.number(uint64(v.Len()))
+			e.data = append(e.data, v.Bytes()...)
+		},
+		func(d *decoder, v reflect.Value) {
+			n := d.number()
+			if n > uint64(len(d.data)) {
+				d.fail()
+				return
+			}
+			if n > 0 {
+				v.SetBytes(d.data[:n:n])
+				d.data = d.data[n:]
+			}
+		},
+		1,
+	}
+}
+
 // mapCodec is for maps by texts, in the order of these.
 func mapCodec(t reflect.Type) *codec {
 	of := codecOf(t.Elem())

@@ -29,7 +29,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/desired/worker"
@@ -42,6 +41,7 @@ type Evaluator struct {
 	spare   *worker.Spare    // a process started ahead; nil for none
 	beside  bool             // what is compiled is not the branch
 	merger  *compile.Merger  // of the branch, for one commit after the other; nil: each is merged alone
+	wanted  compile.Wanted   // see [Repository.CompileOnly]; nil: all zones are
 	confine confinement
 	rooms   rooms
 	log     *slog.Logger // nil says nothing
@@ -104,6 +104,16 @@ func (e Evaluator) compileListed(t tree, list listing, evaluate unitcache.Evalua
 		return desired.State{}, list.Problems, nil
 	}
 	order := unitcache.Order{Prints: list.Prints, Folders: list.Folders, Now: time.Now(), Most: e.bounds.Output, Beside: e.beside}
+	merge := compile.Merge
+	switch {
+	case e.wanted != nil:
+		order.Whole = func(outlined []compile.Unit) map[string]bool { return compile.Whole(outlined, e.wanted) }
+		merge = func(units []compile.Unit, commit string) (desired.State, []desired.Problem) {
+			return compile.MergeOnly(units, commit, e.wanted)
+		}
+	case e.merger != nil:
+		merge = e.merger.Merge
+	}
 	units, count, err := e.cache.Units(order, evaluate)
 	if errors.Is(err, unitcache.ErrTooMuch) {
 		return desired.State{}, []desired.Problem{tooMuch(e.bounds.Output)}, nil
@@ -113,11 +123,7 @@ func (e Evaluator) compileListed(t tree, list listing, evaluate unitcache.Evalua
 	}
 	if e.log != nil {
 		e.log.Debug("folders of desired state", "commit", t.Commit,
-			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk)
-	}
-	merge := compile.Merge
-	if e.merger != nil {
-		merge = e.merger.Merge
+			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk, "outlined", count.Outlined)
 	}
 	state, problems := merge(units, t.Commit)
 	return state, problems, nil
@@ -189,15 +195,16 @@ func (g *gathered) shown() {
 
 func (g *gathered) add(out json.RawMessage) error {
 	var result unitcache.Result
-	if err := json.Unmarshal(out, &result.Data); err != nil {
-		return err
+	err := json.Unmarshal(out, &result.Encoded)
+	if err == nil {
+		result.Unit, err = result.Encoded.Unit()
 	}
-	if err := compact.Decode(result.Data, &result.Unit); err != nil {
+	if err != nil {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.room -= int64(len(result.Data)); g.room < 0 {
+	if g.room -= result.Encoded.Size(); g.room < 0 {
 		return unitcache.ErrTooMuch
 	}
 	g.results = append(g.results, result)

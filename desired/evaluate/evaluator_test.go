@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -80,7 +79,7 @@ func (t tree) evaluateHere(folders []string, room int64) ([]unitcache.Result, er
 	}
 	all := gathered{room: room}
 	for _, folder := range folders {
-		out, err := json.Marshal(compact.Encode(compile.Folder(files, folder)))
+		out, err := json.Marshal(compile.Folder(files, folder).Encode())
 		if err == nil {
 			err = all.add(out)
 		}

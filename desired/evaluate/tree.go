@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
@@ -126,7 +125,7 @@ func (e evaluation) emit(out *worker.Output) error {
 		if err := unreadable(files); err != nil {
 			return err // and no mistake of the folder, to be kept as one
 		}
-		if err := out.Emit(compact.Encode(unit)); err != nil {
+		if err := out.Emit(unit.Encode()); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -84,11 +83,11 @@ func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Res
 	var compiler compile.Compiler
 	for _, dir := range folders {
 		unit := compiler.Folder(fsys, dir)
-		data := compact.Encode(unit)
-		if room -= int64(len(data)); room < 0 {
+		encoded := unit.Encode()
+		if room -= encoded.Size(); room < 0 {
 			return nil, unitcache.ErrTooMuch
 		}
-		results = append(results, unitcache.Result{Unit: unit, Data: data})
+		results = append(results, unitcache.Result{Unit: unit, Encoded: encoded})
 	}
 	return results, nil
 }
