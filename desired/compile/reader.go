@@ -110,8 +110,8 @@ type reader struct {
 	unowned []unowned
 }
 
-func (r *reader) read(root both) {
-	n := 0
+// read returns how many zones and tokens there are.
+func (r *reader) read(root both) (n int) {
 	for _, m := range root.field("account").members() {
 		a := r.account(m)
 		n += len(a.Zones)
@@ -134,6 +134,7 @@ func (r *reader) read(root both) {
 	}
 	r.count(n)
 	r.warnUnowned()
+	return n
 }
 
 // count holds the folder to its width.
