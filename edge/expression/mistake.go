@@ -1,0 +1,33 @@
+package expression
+
+// Mistake is what is wrong with an expression, and where.
+type Mistake struct {
+	Span
+	Message string
+	Hint    string // what to try; may be empty
+	Grade   Grade
+}
+
+// Grade says how sure it is that the platform refuses an expression.
+type Grade byte
+
+// The grades of a mistake, from what is sure to what is not.
+const (
+	// Certain: the vendor's published engine refuses it, whatever the phase and the plan.
+	Certain Grade = iota
+	// Documented: the vendor's documents say so. They may be behind the platform.
+	Documented
+	// Doubtful: nothing says whether the platform takes it.
+	Doubtful
+)
+
+// String is the grade as people read it: "error" or "warning".
+func (g Grade) String() string {
+	if g == Doubtful {
+		return "warning"
+	}
+	return "error"
+}
+
+// Error is the message.
+func (m *Mistake) Error() string { return m.Message }
