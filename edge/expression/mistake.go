@@ -19,15 +19,12 @@ const (
 	Documented
 	// Doubtful: nothing says whether the platform takes it.
 	Doubtful
+	// Noted: the platform takes it, and it may not mean what it should.
+	Noted
 )
 
-// String is the grade as people read it: "error" or "warning".
-func (g Grade) String() string {
-	if g == Doubtful {
-		return "warning"
-	}
-	return "error"
-}
+// String is the grade as people read it: "error", "warning" or "note".
+func (g Grade) String() string { return [...]string{"error", "error", "warning", "note"}[g] }
 
 // Error is the message.
 func (m *Mistake) Error() string { return m.Message }

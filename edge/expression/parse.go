@@ -168,6 +168,9 @@ func (p *parser) term() (*Term, bool) {
 	if !ok {
 		return nil, false
 	}
+	if slices.Contains(operatorWords, name) {
+		return nil, p.fail(Span{start, p.at}, fmt.Sprintf("expected a field or a function, found %q", name), "something is missing before it")
+	}
 	t := &Term{Name: name}
 	end := p.at
 	if p.space(); p.accept("(") {
@@ -219,7 +222,7 @@ func (p *parser) argument() (Node, bool) {
 	case p.startsText():
 		text, ok := p.str(false)
 		return &text, ok
-	case strings.HasPrefix(p.rest(), "("), p.isNot(), p.isQuantifier():
+	case strings.HasPrefix(p.rest(), "("), p.isNot(), p.startsQuantifier():
 		return p.joined(0)
 	}
 	if n := p.bare(); n >= span(p.rest(), isWord) && n > 0 && isBare(p.rest()[:n]) {
@@ -233,8 +236,8 @@ func (p *parser) argument() (Node, bool) {
 	return p.comparison(left)
 }
 
-// isQuantifier reports whether a call of any or all is next.
-func (p *parser) isQuantifier() bool {
+// startsQuantifier reports whether a call of any or all is next.
+func (p *parser) startsQuantifier() bool {
 	rest := p.rest()
 	for _, name := range [...]string{"any", "all"} {
 		if after, is := strings.CutPrefix(rest, name); is && strings.HasPrefix(strings.TrimLeft(after, " \r\n"), "(") {

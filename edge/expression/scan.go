@@ -40,7 +40,9 @@ func (s *scanner) space() {
 			s.at++
 		case '#':
 			line, _, _ := strings.Cut(s.rest(), "\n")
-			s.comment = append(s.comment, Span{s.at, s.at + len(line)})
+			if n := len(s.comment); n == 0 || s.comment[n-1].At < s.at { // else it was skipped before
+				s.comment = append(s.comment, Span{s.at, s.at + len(line)})
+			}
 			s.at += len(line)
 		default:
 			return
