@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		{`ip.src contains "1"`, custom, `certain 1:8: ip.src is an IP address, which "contains" does not take`},
 		{`ip.src gt 192.0.2.1`, custom, `doubtful 1:8: the documents say that addresses do not have "gt"; the published engine takes it`},
 		{`ip.src in {}`, custom, `doubtful 1:1: the set is empty, so that nothing is in it`},
-		{`ssl eq true`, custom, `doubtful 1:5: ssl is a Boolean, which is a condition without an operator`},
+		{`ssl eq true`, custom, `documented 1:5: ssl is a Boolean, which is a condition without an operator`},
 		{`ssl eq "true"`, custom, `certain 1:5: ssl is a Boolean, which is a condition without an operator`},
 		{`http.host`, custom, `certain 1:1: http.host is a String, and no condition`},
 		{`len(http.host)`, custom, `certain 1:1: len(http.host) is an Integer, and no condition`},

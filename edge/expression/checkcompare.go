@@ -54,7 +54,7 @@ func (c *checker) comparison(n *Comparison) Type {
 func (c *checker) boolean(n *Comparison) {
 	grade, hint := Certain, fmt.Sprintf("write %s, or not %s", n.Left, n.Left)
 	if (n.Op == "eq" || n.Op == "ne") && n.Right[0].Kind == Truth {
-		grade = Doubtful
+		grade = Documented
 		if (n.Op == "eq") == (n.Right[0].Text == "true") {
 			hint = "write " + n.Left.String()
 		} else {
