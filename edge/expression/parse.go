@@ -69,7 +69,7 @@ func (p *parser) joined(level int) (Node, bool) {
 	if !ok {
 		return nil, false
 	}
-	items := []Node{first}
+	var items []Node
 	for {
 		end := p.at
 		if p.space(); !p.accept(joins[level].english) && !p.accept(joins[level].sign) {
@@ -81,9 +81,12 @@ func (p *parser) joined(level int) (Node, bool) {
 		if !ok {
 			return nil, false
 		}
+		if items == nil {
+			items = []Node{first}
+		}
 		items = append(items, next)
 	}
-	if len(items) == 1 {
+	if items == nil {
 		return first, true
 	}
 	return &Logical{Span{first.Where().At, p.at}, joins[level].english, items}, true

@@ -22,6 +22,9 @@ func (l Literal) Integers() (low, high int64, ok bool) {
 
 // integer reads 10, -10, 0x1F or 017.
 func integer(text string) (int64, bool) {
+	if strings.ContainsAny(text, ".:/") {
+		return 0, false
+	}
 	digits, base := text, 10
 	switch hexadecimal, is := strings.CutPrefix(text, "0x"); {
 	case is:
@@ -77,20 +80,26 @@ func lastOf(network netip.Prefix) netip.Addr {
 
 // address reads an address. The engine takes zeros in front of the parts of one of version 4.
 func address(text string) (netip.Addr, bool) {
-	if strings.IndexByte(text, ':') < 0 && strings.HasPrefix(text, "0") || strings.Contains(text, ".0") {
-		parts := strings.Split(text, ".")
-		for i, part := range parts {
-			if short := strings.TrimLeft(part, "0"); len(part) <= 3 {
-				parts[i] = short
-				if short == "" && part != "" {
-					parts[i] = "0"
-				}
-			}
-		}
-		text = strings.Join(parts, ".")
+	if !strings.ContainsAny(text, ".:") {
+		return netip.Addr{}, false
 	}
-	a, err := netip.ParseAddr(text)
+	a, err := netip.ParseAddr(withoutZeros(text))
 	return a, err == nil && a.Zone() == ""
+}
+
+// withoutZeros is an address of version 4 without zeros in front of its parts.
+func withoutZeros(text string) string {
+	leads := func(i int) bool { // a zero in front of another digit
+		return text[i] == '0' && i+1 < len(text) && isDigit(text[i+1]) && (i == 0 || text[i-1] == '.')
+	}
+	for i := 0; i < len(text) && strings.IndexByte(text, ':') < 0; {
+		if leads(i) {
+			text = text[:i] + text[i+1:]
+		} else {
+			i++
+		}
+	}
+	return text
 }
 
 // Bytes is the value of a string, or of bytes such as 0A:0B.
