@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/mem/internal/expression"
 )
 
 // checks are what one profile refuses, beside what every platform refuses. In
@@ -119,11 +118,7 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 		problems = append(problems, c.members(at, parameters, takes)...)
 	}
 	problems = append(problems, c.overrides(at+"/overrides", overrides)...)
-	if text, ok := members["expression"].(string); ok {
-		if err := expression.Check(text); err != nil {
-			problems = append(problems, problem(codeExpression, "/expression", "the expression is not valid: %v", err))
-		}
-	}
+	problems = append(problems, c.expressions(members, of.Phase, h)...)
 	if action == string(edge.ActionExecute) {
 		problems = append(problems, c.execution(parameters, overrides, of.Phase, h)...)
 	}
