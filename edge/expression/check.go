@@ -169,7 +169,7 @@ func (c *checker) available(n *Term, what string, groups []string, plan string) 
 	if c.Phase != "" && !has(groups, c.Phase) && !counted {
 		c.add(n, Documented, fmt.Sprintf("the %s %s is not offered in the phase %s", what, n.Name, c.Phase), "")
 	}
-	if slices.Contains(plans, c.Plan) && slices.Index(plans, c.Plan) < slices.Index(plans, plan) {
+	if slices.Contains(Plans, c.Plan) && slices.Index(Plans, c.Plan) < slices.Index(Plans, plan) {
 		c.add(n, Documented, fmt.Sprintf("the %s %s needs the plan %s", what, n.Name, plan), "")
 	}
 }

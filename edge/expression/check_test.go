@@ -173,10 +173,15 @@ func TestTables(t *testing.T) {
 			if len(phases[group]) == 0 {
 				t.Errorf("%s: no phase is %q", name, group)
 			}
+			for _, phase := range phases[group] {
+				if !slices.Contains(Phases, phase) {
+					t.Errorf("%s: there is no phase %q", group, phase)
+				}
+			}
 		}
 	}
 	for name, f := range Fields() {
-		if !plain(f.Type) || f.Is == "" || len(f.Source) != 1 || f.Plan != "" && !slices.Contains(plans, f.Plan) {
+		if !plain(f.Type) || f.Is == "" || len(f.Source) != 1 || f.Plan != "" && !slices.Contains(Plans, f.Plan) {
 			t.Errorf("%+v", f)
 		}
 		groups(name, f.Phases)

@@ -99,7 +99,7 @@ func (c *checker) pattern(n *Comparison) {
 	switch value := &n.Right[0]; n.Op {
 	case "matches":
 		c.regexps++
-		if at := slices.Index(plans, c.Plan); at >= 0 && at < slices.Index(plans, "business") {
+		if at := slices.Index(Plans, c.Plan); at >= 0 && at < slices.Index(Plans, "business") {
 			c.mistakes = append(c.mistakes, Mistake{n.OpAt, `"matches" needs the plan business`, "wildcard, contains and starts_with() are for all plans", Documented})
 		}
 		c.regex(value)

@@ -1,5 +1,11 @@
 package expression
 
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
 // Mistake is what is wrong with an expression, and where.
 type Mistake struct {
 	Span
@@ -28,3 +34,16 @@ func (g Grade) String() string { return [...]string{"error", "error", "warning",
 
 // Error is the message.
 func (m *Mistake) Error() string { return m.Message }
+
+// Position is where the mistake is in the text: the line and the column, counted from 1 in
+// characters.
+func (m *Mistake) Position(text string) (line, column int) {
+	before := text[:min(m.At, len(text))]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
+
+// Place is the position as people read it: "1:12".
+func (m *Mistake) Place(text string) string {
+	line, column := m.Position(text)
+	return fmt.Sprintf("%d:%d", line, column)
+}

@@ -2,7 +2,6 @@ package expression
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -154,17 +153,4 @@ func quotedRegex(text string) string {
 		b.WriteByte(text[i])
 	}
 	return b.String() + `"`
-}
-
-// column is a place as a mistake tells it: the line and the column, counted from 1 in characters.
-func column(text string, at int) (line, col int) {
-	before := text[:min(at, len(text))]
-	line = 1 + strings.Count(before, "\n")
-	return line, 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))
-}
-
-// Place is where a mistake is in the text: "1:12".
-func (m *Mistake) Place(text string) string {
-	line, col := column(text, m.At)
-	return strconv.Itoa(line) + ":" + strconv.Itoa(col)
 }

@@ -141,6 +141,13 @@ func names[T any](table map[string]T) []string {
 	return all
 }
 
+// Phases are those of the vendor's API.
+var Phases = strings.Fields(`ddos_l4 ddos_l7 http_config_settings http_custom_errors http_log_custom_fields http_ratelimit
+	http_request_cache_settings http_request_dynamic_redirect http_request_firewall_custom http_request_firewall_managed
+	http_request_late_transform http_request_origin http_request_redirect http_request_sanitize http_request_sbfm
+	http_request_transform http_response_cache_settings http_response_compression http_response_firewall_managed
+	http_response_headers_transform magic_transit magic_transit_ids_managed magic_transit_managed magic_transit_ratelimit`)
+
 // phases are the groups of phases that the tables name.
 var phases = map[string][]string{
 	"custom":    {"http_request_firewall_custom"},
@@ -160,8 +167,5 @@ func has(groups []string, phase string) bool {
 	return len(groups) == 0 || slices.ContainsFunc(groups, func(group string) bool { return slices.Contains(phases[group], phase) })
 }
 
-// plans are the plans, from the least to the highest.
-var plans = []string{"free", "pro", "business", "enterprise"}
-
-// Plans are the names of the plans that [For] takes, from the least to the highest.
-func Plans() []string { return slices.Clone(plans) }
+// Plans are those that [For] takes, from the least to the highest.
+var Plans = []string{"free", "pro", "business", "enterprise"}
