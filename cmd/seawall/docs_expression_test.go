@@ -19,7 +19,7 @@ func fieldDoc(*testing.T) string {
 		if f.AddOn {
 			plan += "+"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.Name, f.Type, plan, strings.Join(f.Phases, ", "), f.Is)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", f.Name, f.Type, plan, strings.Join(f.Phases, ", "), f.Is)
 	}
 	return b.String()
 }
@@ -33,7 +33,7 @@ func functionDoc(*testing.T) string {
 		if f.More {
 			phases = append(slices.Clone(phases), "…")
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Signature, f.Returns, strings.Join(phases, ", "), f.Is)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Signature, f.Returns, strings.Join(phases, ", "), f.Is)
 	}
 	return b.String()
 }

@@ -131,9 +131,12 @@ func (f expressionFlags) checkExpression(t *cli.Terminal, text string) error {
 		Version    int           `json:"version"`
 		Expression string        `json:"expression"`
 		Valid      bool          `json:"valid"`
-		True       string        `json:"true"`
+		True       string        `json:"true,omitempty"` // sometimes, always or never; absent for one that is refused
 		Mistakes   []mistakeJSON `json:"mistakes"`
-	}{1, text, !refused, verdict.String(), []mistakeJSON{}}
+	}{Version: 1, Expression: text, Valid: !refused, Mistakes: []mistakeJSON{}}
+	if !refused {
+		facts.True = verdict.String()
+	}
 	for _, m := range mistakes {
 		line, column := m.Position(text)
 		facts.Mistakes = append(facts.Mistakes, mistakeJSON{m.Grade.String(), line, column, m.At, m.To, m.Message, m.Hint})
