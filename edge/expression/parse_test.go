@@ -92,6 +92,13 @@ func FuzzParse(f *testing.F) {
 		}
 		inOrder(t, text, e.Root, Span{0, len(text)})
 		again(t, text, e)
+		_, mistakes := Examine(text, For{Phase: "http_request_firewall_custom", Plan: "free"})
+		for _, m := range append(mistakes, Findings(e)...) {
+			if m.At < 0 || m.At > m.To || m.To > len(text) || m.Message == "" {
+				t.Fatalf("%q: %+v", text, m)
+			}
+		}
+		Explain(e)
 	})
 }
 
