@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 		{`any(lower(http.request.headers.names[*])[*] eq "a")`, custom, ``},
 		{`any(http.request.headers.names[0] eq "a")`, custom, `documented 1:5: argument 1 of any is a Boolean, want an Array<Boolean>`},
 		{`any(http.request.headers.names)`, custom, `documented 1:5: argument 1 of any is an Array<String>, want an Array<Boolean>`},
+		{`any(http.request.headers.names[*])`, custom, `documented 1:5: argument 1 of any is a String, want an Array<Boolean>`},
 		{`http.request.headers.names eq "a"`, custom, `certain 1:1: http.request.headers.names is an Array<String>, which is compared with nothing`},
 		{`http.request.headers["a"] eq "a"`, custom, `certain 1:1: http.request.headers["a"] is an Array<String>, which is compared with nothing`},
 		{`http.request.headers["a"][0] eq "a"`, custom, ``},

@@ -112,6 +112,7 @@ func TestParse(t *testing.T) {
 		`http.host eq "a\"b"`:           `http.host eq r#"a"b"#`,
 		`http.host eq "\x61\142"`:       `http.host eq "ab"`,
 		`x matches "a\"b[\"]\."`:        `x matches r#"a"b[\"]\."#`,
+		`x matches r"[a"`:               `x matches r"[a"`,
 		`x in {1  2..3}`:                `x in {1 2..3}`,
 		`x in{}`:                        `x in {}`,
 		`x in $a.b_1`:                   `x in $a.b_1`,
