@@ -213,8 +213,8 @@ type usedJSON struct {
 
 func explainExpression(t *cli.Terminal, output, text string) error {
 	e, err := expression.Parse(text)
-	if m := (*expression.Mistake)(nil); errors.As(err, &m) {
-		if err := showMistakes(t, text, []expression.Mistake{*m}); err != nil {
+	if wrong := (*expression.SyntaxError)(nil); errors.As(err, &wrong) {
+		if err := showMistakes(t, text, []expression.Mistake{wrong.Mistake}); err != nil {
 			return err
 		}
 		return cli.ExitError(1)

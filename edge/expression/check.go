@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +27,8 @@ const (
 // Examine parses a text and checks it. Where it does not parse, the mistake is the only one.
 func Examine(text string, f For) (Expr, []Mistake) {
 	e, err := Parse(text)
-	if m, is := err.(*Mistake); is {
-		return e, []Mistake{*m}
+	if wrong := (*SyntaxError)(nil); errors.As(err, &wrong) {
+		return e, []Mistake{wrong.Mistake}
 	}
 	mistakes := Check(e, f)
 	if n := utf8.RuneCountInString(text); n > longest {

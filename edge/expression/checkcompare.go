@@ -82,6 +82,7 @@ func (c *checker) value(n *Comparison, l *Literal, t Type) {
 	case IPAddress:
 		_, _, ok = l.Addresses()
 		hint = "addresses are written without quotes"
+	default:
 	}
 	if !ok {
 		if l.Kind != Text && t != String {

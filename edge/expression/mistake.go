@@ -32,8 +32,11 @@ const (
 // String is the grade as people read it: "error", "warning" or "note".
 func (g Grade) String() string { return [...]string{"error", "error", "warning", "note"}[g] }
 
+// SyntaxError is the mistake for which an expression cannot be read.
+type SyntaxError struct{ Mistake }
+
 // Error is the message.
-func (m *Mistake) Error() string { return m.Message }
+func (e *SyntaxError) Error() string { return e.Message }
 
 // Position is where the mistake is in the text: the line and the column, counted from 1 in
 // characters.

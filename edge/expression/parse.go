@@ -20,7 +20,7 @@ type parser struct {
 	depth, most int
 }
 
-// Parse reads an expression. The error is a [*Mistake].
+// Parse reads an expression. The error is a [*SyntaxError].
 func Parse(text string) (Expr, error) {
 	p := &parser{scanner: scanner{text: text}}
 	p.space()
@@ -31,7 +31,7 @@ func Parse(text string) (Expr, error) {
 		}
 	}
 	if p.mistake != nil {
-		return Expr{}, p.mistake
+		return Expr{}, &SyntaxError{*p.mistake}
 	}
 	return Expr{Root: root, Comments: p.comment, tab: p.tab, depth: p.most}, nil
 }

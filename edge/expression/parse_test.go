@@ -84,7 +84,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := Parse(text)
 		if err != nil {
-			m := err.(*Mistake)
+			m := err.(*SyntaxError)
 			if m.At < 0 || m.At > m.To || m.To > len(text) || m.Message == "" {
 				t.Fatalf("%q: %+v", text, m)
 			}
@@ -183,7 +183,7 @@ func TestMistakes(t *testing.T) {
 		{"http.host eq \"ä\" foo", "1:18", `found "foo"`, ""},
 	} {
 		_, err := Parse(test.text)
-		m, is := err.(*Mistake)
+		m, is := err.(*SyntaxError)
 		if !is {
 			t.Errorf("%s is read", test.text)
 			continue
