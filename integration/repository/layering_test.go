@@ -51,6 +51,11 @@ var rules = []rule{
 		caught: [2]string{"./edge/exactjson", "./edge"},
 	},
 	{
+		from: []string{"./edge/expression"}, forbid: []string{"./...", "outside", "context", "log/...", "net", "net/http/...", "os/..."}, allow: []string{"./edge/nearest"},
+		reason: "an expression is text: what a rule does with the requests that it matches is not asked",
+		caught: [2]string{"./edge/expression", "./edge"},
+	},
+	{
 		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation", "./edge/visible"},
 		reason: "what should be is plain types: no CUE, no git",
 		caught: [2]string{"./desired", "cuelang.org/go/cue"},
