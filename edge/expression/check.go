@@ -24,6 +24,10 @@ const (
 	deepestSaid = 128
 )
 
+// mostMistakes is how many mistakes of a grade are looked for in one expression: who mends them
+// sees the rest.
+const mostMistakes = 20
+
 // Examine parses a text and checks it. Where it does not parse, the mistake is the only one.
 func Examine(text string, f For) (Expr, []Mistake) {
 	e, err := Parse(text)
@@ -47,10 +51,10 @@ func Check(e Expr, f For) []Mistake {
 		c.add(e.Root, Certain, "it is an array of conditions, not one", "any(…) is true if one of them is, all(…) if each is")
 	}
 	for _, at := range e.Comments {
-		c.mistakes = append(c.mistakes, Mistake{at, "a comment: the published engine takes none", "remove it", Doubtful})
+		c.addAt(at, Doubtful, "a comment: the published engine takes none", "remove it")
 	}
 	if e.tab > 0 {
-		c.mistakes = append(c.mistakes, Mistake{Span{e.tab - 1, e.tab}, "a tab: the published engine takes blanks and line breaks alone", "write a blank", Doubtful})
+		c.addAt(Span{e.tab - 1, e.tab}, Doubtful, "a tab: the published engine takes blanks and line breaks alone", "write a blank")
 	}
 	if e.depth > deepestSaid {
 		c.add(e.Root, Documented, fmt.Sprintf("nests %d deep; the limit is %d", e.depth, deepestSaid), "")
@@ -66,11 +70,23 @@ func Check(e Expr, f For) []Mistake {
 type checker struct {
 	For
 	mistakes []Mistake
+	count    [Noted + 1]int // by grade
 	regexps  int
 }
 
 func (c *checker) add(at Node, grade Grade, message, hint string) {
-	c.mistakes = append(c.mistakes, Mistake{at.Where(), message, hint, grade})
+	c.addAt(at.Where(), grade, message, hint)
+}
+
+func (c *checker) addAt(at Span, grade Grade, message, hint string) {
+	if c.count[grade]++; c.count[grade] <= mostMistakes {
+		c.mistakes = append(c.mistakes, Mistake{at, message, hint, grade})
+	}
+}
+
+// enough reports whether no further unknown name is looked for: to find the nearest takes time.
+func (c *checker) enough() bool {
+	return c.count[Certain]+c.count[Documented] >= 10*mostMistakes
 }
 
 // condition checks something that is true or false, and returns its type: Boolean, or an array
@@ -146,7 +162,7 @@ func (c *checker) term(n *Term) (t Type, each bool) {
 			if is {
 				why = map[bool]string{true: "has elements by number, [0]", false: `has elements by key, ["name"]`}[t.isArray()]
 			}
-			c.mistakes = append(c.mistakes, Mistake{index.Span, fmt.Sprintf("%s %s", t.a(), why), "", Certain})
+			c.addAt(index.Span, Certain, fmt.Sprintf("%s %s", t.a(), why), "")
 			return "", each
 		}
 	}
@@ -180,6 +196,9 @@ func (c *checker) available(n *Term, what string, groups []string, plan string) 
 func (c *checker) unknownField(n *Term) {
 	if _, is := Functions()[n.Name]; is {
 		c.add(n, Certain, n.Name+" is a function", "it needs its arguments: "+Functions()[n.Name].Signature)
+		return
+	}
+	if c.enough() {
 		return
 	}
 	all := names(Fields())

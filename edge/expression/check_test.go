@@ -105,6 +105,10 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%.60s…\n got %s\nwant %s", text, got, want)
 		}
 	}
+	many := "x" + strings.Repeat(" or x or http.fresh", 10_000)
+	if _, mistakes := Examine(many, For{}); len(mistakes) != 2*mostMistakes+1 { // and its length
+		t.Errorf("%d mistakes", len(mistakes))
+	}
 	if _, err := Parse(strings.Repeat("(", deepest+1)); err == nil || !strings.Contains(err.Error(), "deeper") {
 		t.Error(err)
 	}

@@ -61,6 +61,9 @@ func (c *checker) unknownFunction(n *Term) {
 		c.add(n, Certain, n.Name+" is a field, and takes no arguments", "")
 		return
 	}
+	if c.enough() {
+		return
+	}
 	all := names(Functions())
 	grade := Documented
 	if nearest.Word(n.Name, all) != "" {

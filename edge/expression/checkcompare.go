@@ -29,15 +29,11 @@ func (c *checker) comparison(n *Comparison) Type {
 	case t.isArray(), t.isMap():
 		c.add(n.Left, Certain, fmt.Sprintf("%s is %s, which is compared with nothing", n.Left, t.a()), c.toCompare(n.Left, t))
 	case !slices.Contains(byType[t], n.Op):
-		c.mistakes = append(c.mistakes, Mistake{
-			n.OpAt, fmt.Sprintf("%s is %s, which %q does not take", n.Left, t.a(), n.Op),
-			"it takes " + strings.Join(byType[t], ", "), Certain,
-		})
+		c.addAt(n.OpAt, Certain, fmt.Sprintf("%s is %s, which %q does not take", n.Left, t.a(), n.Op), "it takes "+strings.Join(byType[t], ", "))
 	default:
 		if t == IPAddress && strings.Contains("lt le gt ge", n.Op) {
-			c.mistakes = append(c.mistakes, Mistake{
-				n.OpAt, fmt.Sprintf("the documents say that addresses do not have %q; the published engine takes it", n.Op), "a range is written in {first..last}", Doubtful,
-			})
+			c.addAt(n.OpAt, Doubtful,
+				fmt.Sprintf("the documents say that addresses do not have %q; the published engine takes it", n.Op), "a range is written in {first..last}")
 		}
 		for i := range n.Right {
 			c.value(n, &n.Right[i], t)
@@ -61,7 +57,7 @@ func (c *checker) boolean(n *Comparison) {
 			hint = "write not " + n.Left.String()
 		}
 	}
-	c.mistakes = append(c.mistakes, Mistake{n.OpAt, fmt.Sprintf("%s is a Boolean, which is a condition without an operator", n.Left), hint, grade})
+	c.addAt(n.OpAt, grade, fmt.Sprintf("%s is a Boolean, which is a condition without an operator", n.Left), hint)
 }
 
 // value checks that a literal is of a type.
@@ -101,7 +97,7 @@ func (c *checker) pattern(n *Comparison) {
 	case "matches":
 		c.regexps++
 		if at := slices.Index(Plans, c.Plan); at >= 0 && at < slices.Index(Plans, "business") {
-			c.mistakes = append(c.mistakes, Mistake{n.OpAt, `"matches" needs the plan business`, "wildcard, contains and starts_with() are for all plans", Documented})
+			c.addAt(n.OpAt, Documented, `"matches" needs the plan business`, "wildcard, contains and starts_with() are for all plans")
 		}
 		c.regex(value)
 	case "wildcard", "strict wildcard":

@@ -56,3 +56,26 @@ func TestVendorReadsCountingExpressions(t *testing.T) {
 		}
 	}
 }
+
+// Rules of an account are for Enterprise zones, however that is spelled.
+func TestVendorReadsEnterprise(t *testing.T) {
+	const rule = `{"name":"x","kind":"root","phase":"http_request_firewall_managed","rules":[{"action":%q,"expression":%q,"action_parameters":{%s}}]}`
+	parameters := map[string]string{"execute": `"id":"` + string(mem.CoreRuleset) + `"`, "skip": `"ruleset":"current"`}
+	for expression, want := range map[string][2]bool{ // of execute and skip
+		`cf.zone.plan eq "ENT"`: {true, true},
+		`(cf.zone.name == "a.example") and (cf.zone.plan == "ENT")`: {true, true},
+		`ssl and http.host eq "a" && cf.zone.plan eq "ENT"`:         {true, true},
+		`cf.zone.plan eq "ENT" and ssl`:                             {true, false},
+		`cf.zone.plan eq "ENT" or ssl`:                              {false, false},
+		`ssl or ssl and cf.zone.plan eq "ENT"`:                      {false, false},
+		`not cf.zone.plan eq "ENT"`:                                 {false, false},
+		`http.host contains "cf.zone.plan eq \"ENT\""`:              {false, false},
+	} {
+		for i, action := range []string{"execute", "skip"} {
+			_, err := vendor(t).In(edge.AccountScope(mem.Account), false).Create(t.Context(), fmt.Appendf(nil, rule, action, expression, parameters[action]))
+			if (err == nil) != want[i] {
+				t.Errorf("%s %s: %v", action, expression, err)
+			}
+		}
+	}
+}
