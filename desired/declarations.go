@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Declaration says how a kind beside deployments is declared in a zone, or in an account for
@@ -18,17 +20,21 @@ type Declaration struct {
 	// Members are the paths of what one can declare, in the order in which people read them.
 	// prune, which any kind can have, is not among them.
 	Members []string
+	// Expression and Counting are the members that are expressions of what a rule in Phase is
+	// for, and of what it counts; empty for none.
+	Expression, Counting string
+	Phase                edge.Phase
 }
 
 // Declarations lists the kinds that are declared so. It is the only list: whatever reads them
 // from CUE, writes them there, shows them or asks for an origin goes by it. What the values
 // mean only the kind knows.
 var Declarations = []Declaration{
-	{Kind: CustomRule, Path: []string{"rules", "custom"}, Word: "custom rule", Members: []string{
+	{Kind: CustomRule, Path: []string{"rules", "custom"}, Word: "custom rule", Expression: "expression", Phase: edge.PhaseFirewallCustom, Members: []string{
 		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
 		"skip.ruleset", "skip.phases", "skip.products", "logging", "order",
 	}},
-	{Kind: RateLimit, Path: []string{"rules", "rate_limit"}, Word: "rate limit", Members: []string{
+	{Kind: RateLimit, Path: []string{"rules", "rate_limit"}, Word: "rate limit", Expression: "expression", Counting: "limit.counting", Phase: edge.PhaseRateLimit, Members: []string{
 		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
 		"limit.characteristics", "limit.period", "limit.requests", "limit.timeout", "limit.counting", "limit.to_origin", "order",
 	}},

@@ -17,21 +17,27 @@ type expressionSaid struct {
 	text   string
 }
 
-// declaredExpression reports what is wrong with the expression of a deployment. What the
-// vendor's engine surely refuses is an error. The rest is a warning: the platform may have
-// learned what this program does not know.
+// declaredExpression reports what is wrong with the expression of a deployment.
 func (r *reader) declaredExpression(path string, m member, d desired.Deployment) {
-	if d.Expression == nil || !r.once(expressionSaid{d.Expression.Origin, d.Expression.Value}) {
+	if d.Expression != nil {
+		r.expression(at(path, "expression"), m.field("expression"), d.Expression.Value, expression.For{Phase: string(edge.PhaseFirewallManaged)})
+	}
+}
+
+// expression reports what is wrong with one that is declared. What the vendor's engine surely
+// refuses is an error. The rest is a warning: the platform may have learned what this program
+// does not know.
+func (r *reader) expression(path string, f both, text string, use expression.For) {
+	if !r.once(expressionSaid{f.origin(), text}) {
 		return
 	}
-	f := m.field("expression")
-	_, mistakes := expression.Examine(d.Expression.Value, expression.For{Phase: string(edge.PhaseFirewallManaged)})
+	_, mistakes := expression.Examine(text, use)
 	for _, mistake := range mistakes {
 		origin, message := mistaken(f, mistake)
 		if mistake.Grade == expression.Certain {
-			r.problem(origin, at(path, "expression"), message, mistake.Hint)
+			r.problem(origin, path, message, mistake.Hint)
 		} else {
-			r.warn(origin, at(path, "expression"), message, mistake.Hint)
+			r.warn(origin, path, message, mistake.Hint)
 		}
 	}
 }

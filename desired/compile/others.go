@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/expression"
 )
 
 // others reads what kinds beside deployments declare in a zone or an account.
@@ -40,6 +41,9 @@ func (r *reader) other(path string, d desired.Declaration, m member) desired.Oth
 		f := m.both
 		for _, label := range strings.Split(v.Path, ".") {
 			f = f.field(label)
+		}
+		if text, is := v.Value.(string); is && (v.Path == d.Expression || v.Path == d.Counting) {
+			r.expression(at(path, m.key)+"."+v.Path, f, text, expression.For{Phase: string(d.Phase), Counting: v.Path == d.Counting})
 		}
 		if from := f.origin(); !from.IsZero() {
 			if o.Places == nil {
