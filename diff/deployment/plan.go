@@ -5,7 +5,7 @@
 //	find        declared name → managed ruleset       (find.go)
 //	resolve     intent → claims on override entries   (resolve.go)
 //	merge       live rule + claims → wanted rule      (merge.go, slot.go, neutral.go)
-//	compare     live and wanted, canonically → fields (canonical.go, compare.go)
+//	compare     live and wanted, as sets → fields     (compare.go)
 //	direction   effective values before and after     (effective.go, direction.go)
 //
 // [Kind.Restore] plans the other way: what was live before a write.
