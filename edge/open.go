@@ -33,6 +33,7 @@ type openMember struct {
 	index     []int
 	omitEmpty bool
 	omitZero  bool
+	shared    bool // most of its texts are those of other objects, too
 }
 
 var openTypes sync.Map // reflect.Type → *openType
@@ -43,6 +44,7 @@ func openTypeOf(t reflect.Type) *openType {
 		return known.(*openType) //nolint:forcetypeassert // nothing else is stored
 	}
 	o := &openType{byName: map[string]int{}, extra: -1}
+	_, named := t.FieldByName("LastUpdated") // rules and rulesets have ids of their own, others name those
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
@@ -53,6 +55,7 @@ func openTypeOf(t reflect.Type) *openType {
 			o.members = append(o.members, openMember{
 				name: name, key: `"` + name + `":`, index: field.Index,
 				omitEmpty: options == "omitempty", omitZero: options == "omitzero",
+				shared: !named || !slices.Contains([]string{"id", "ref", "version", "last_updated"}, name),
 			})
 		}
 	}

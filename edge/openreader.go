@@ -6,13 +6,15 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
+	"unique"
 )
 
 // openReader reads open objects from valid JSON. What is not usual it hands to encoding/json: a
 // text with escapes, null, and any type that it does not know.
 type openReader struct {
-	data []byte
-	at   int
+	data   []byte
+	at     int
+	shared bool // texts of the member at work are those of other objects, too
 }
 
 // object reads the object that begins here.
@@ -25,6 +27,7 @@ func (r *openReader) object(v reflect.Value) error {
 			return err
 		}
 		if i, known := o.byName[string(name)]; known {
+			r.shared = o.members[i].shared
 			if err := r.value(v.FieldByIndex(o.members[i].index)); err != nil {
 				return within(o.members[i].name, err)
 			}
@@ -56,7 +59,7 @@ func (r *openReader) value(v reflect.Value) error {
 	case c == '"' && t.Kind() == reflect.String:
 		begin := r.at
 		if word := r.skip(); isPlain(string(word[1 : len(word)-1])) {
-			v.SetString(text(word[1 : len(word)-1]))
+			v.SetString(r.text(word[1 : len(word)-1]))
 			return nil
 		}
 		r.at = begin
@@ -190,22 +193,11 @@ func (r *openReader) space() {
 	}
 }
 
-// text is a copy of what was read: of what is the same in most rulesets, the one that there is.
-func text(word []byte) string {
-	if same, ok := usual[string(word)]; ok {
-		return same
+// text is a copy of what was read: of a text that other objects have too, the one that there
+// is. Most of what is read stays, for each zone of a fleet.
+func (r *openReader) text(word []byte) string {
+	if r.shared {
+		return unique.Make(string(word)).Value()
 	}
 	return string(word)
 }
-
-// usual are texts that most rulesets have.
-var usual = func() map[string]string {
-	all := map[string]string{}
-	for _, word := range []string{
-		string(KindZone), string(KindManaged), string(PhaseFirewallManaged), string(ActionExecute), string(ActionBlock), string(ActionManagedChallenge),
-		string(ActionLog), "default", "latest", "true", ParanoiaTag(1), ParanoiaTag(2), ParanoiaTag(3), ParanoiaTag(4),
-	} {
-		all[word] = word
-	}
-	return all
-}()

@@ -107,14 +107,14 @@ func same[T comparable](a, b *T) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// order finds the one difference that canonical forms are blind to: categories
+// order finds the one difference that sets are blind to: categories
 // that hit the same rule, listed the other way round.
 func order(live, want edge.Rule, m *managed) []diff.Field {
 	a, b := overridesOf(live), overridesOf(want)
 	if a == nil || b == nil || slices.Equal(tagOrder(a), tagOrder(b)) {
 		return nil
 	}
-	once := *a // as canonical forms see it
+	once := *a // as sets see it
 	once.Categories = nil
 	for _, s := range categorySlots(a) {
 		once.Categories = append(once.Categories, s.live.category(s.key))

@@ -5,7 +5,7 @@
 //	find        declared name → managed ruleset       (find.go)
 //	resolve     intent → claims on override entries   (resolve.go)
 //	merge       live rule + claims → wanted rule      (merge.go, slot.go, neutral.go)
-//	compare     live and wanted, canonically → fields (canonical.go, compare.go)
+//	compare     live and wanted, as sets → fields     (compare.go)
 //	direction   effective values before and after     (effective.go, direction.go)
 //
 // [Kind.Restore] plans the other way: what was live before a write.
@@ -23,6 +23,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -181,6 +182,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		p.problem(at, problem)
 	}
 	if len(fields) == 0 {
+		w.owned = once(w.owned)
 		if len(problems) == 0 {
 			inputs.Owned, inputs.Kept = w.owned, kept
 			p.in.Memory.Keep(id, inputs)
@@ -194,6 +196,15 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.update(at, id, entryPoint, rule, w, fields)
+}
+
+// once has each member be the text that there is of it already: what a deployment owns stays in
+// memory, and most zones of a fleet own the same.
+func once(members []diff.Member) []diff.Member {
+	for i, m := range members {
+		members[i] = unique.Make(m).Value()
+	}
+	return members
 }
 
 // update notes the change of an execute rule that is there.

@@ -35,22 +35,38 @@ func Place(data []byte, offset int) (line, column int) {
 // Check returns an [*Error] for the first such place, nil where there is none. Keys count as
 // equal where encoding/json takes them for the same member of a struct: by letters, whatever
 // their case. Text that is not JSON gets no promise.
-func Check(data []byte) error {
+func Check(data []byte) error { return Members(data, func(_, _ []byte) {}) }
+
+// Members is Check, and calls member with each member of the object that a text is: its name
+// and its value, which are parts of the text but for a name with escapes. What it has been
+// called with means nothing where there is an error.
+func Members(data []byte, member func(name, value []byte)) error {
 	if !utf8.Valid(data) {
 		return &Error{invalidAt(data), "the text is not valid UTF-8"}
 	}
 	s := scanners.Get().(*scanner) //nolint:forcetypeassert // nothing else is put there
 	s.data = data
 	defer s.end()
+	value := 0 // where that of a member of the whole begins
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
 		case '{':
 			s.objects, s.key = append(s.objects, len(s.keys)), true
 		case '[':
 			s.objects, s.key = append(s.objects, noObject), false
+		case ':':
+			if s.whole() {
+				value = i + 1
+			}
 		case '}', ']':
+			if s.whole() && len(s.keys) > 0 {
+				member(s.keys[len(s.keys)-1], bytes.TrimSpace(data[value:i]))
+			}
 			s.leave()
 		case ',':
+			if s.whole() && len(s.keys) > 0 {
+				member(s.keys[len(s.keys)-1], bytes.TrimSpace(data[value:i]))
+			}
 			s.key = len(s.objects) > 0 && s.objects[len(s.objects)-1] != noObject
 		case '"':
 			end, err := s.text(i)
@@ -105,6 +121,9 @@ func (s *scanner) end() {
 	*s = scanner{objects: s.objects[:0], keys: s.keys[:0], seen: s.seen[:0]}
 	scanners.Put(s)
 }
+
+// whole reports whether the object that is open is the whole text.
+func (s *scanner) whole() bool { return len(s.objects) == 1 && s.objects[0] != noObject }
 
 func (s *scanner) leave() {
 	depth := len(s.objects) - 1

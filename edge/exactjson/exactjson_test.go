@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -101,6 +102,23 @@ func TestCheckFindsEachRepeatedKey(t *testing.T) {
 		}
 		if err := exactjson.Check(text); (err != nil) != repeated {
 			t.Fatalf("%s: %v, want repeated %v", text, err, repeated)
+		}
+	})
+}
+
+// The members of a text are those that encoding/json reads, each with its value as it stands.
+func TestMembers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		repeated := false
+		text := []byte(value(t, 3, &repeated))
+		var want map[string]json.RawMessage
+		err := json.Unmarshal(text, &want)
+		got := map[string]json.RawMessage{}
+		if exactjson.Members(text, func(name, value []byte) { got[string(name)] = value }) != nil {
+			return
+		}
+		if err != nil && len(got) > 0 || err == nil && len(got)+len(want) > 0 && !maps.EqualFunc(got, want, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+			t.Fatalf("%s has %s, want %s (%v)", text, got, want, err)
 		}
 	})
 }

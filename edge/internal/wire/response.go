@@ -57,7 +57,7 @@ func (r Response) decode(into any) (Envelope, error) {
 }
 
 // decodeResult decodes what is known to be JSON.
-func (r Response) decodeResult(result part, into any) (err error) {
+func (r Response) decodeResult(result []byte, into any) (err error) {
 	if one, ok := into.(json.Unmarshaler); ok {
 		err = one.UnmarshalJSON(result)
 	} else {
@@ -68,12 +68,6 @@ func (r Response) decodeResult(result part, into any) (err error) {
 	}
 	return nil
 }
-
-// part is JSON within a text, as long as that stays.
-type part []byte
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *part) UnmarshalJSON(data []byte) error { *p = data; return nil }
 
 // DecodeOptional is [Response.Decode] for calls that may answer without a body
 // or without a result; into is then left as it is.
@@ -91,7 +85,7 @@ func (r Response) DecodeOptional(into any) error {
 func (r Response) ok() bool { return r.Status >= 200 && r.Status < 300 }
 
 // envelope returns what a success has beside its result, and that; or the error that the answer is.
-func (r Response) envelope() (env Envelope, result part, err error) {
+func (r Response) envelope() (env Envelope, result []byte, err error) {
 	if r.Status >= 300 && r.Status < 400 {
 		return env, nil, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
 	}
@@ -101,27 +95,44 @@ func (r Response) envelope() (env Envelope, result part, err error) {
 	if !r.ok() {
 		return env, nil, r.failure()
 	}
+	if !json.Valid(r.Body) || !bytes.HasPrefix(bytes.TrimSpace(r.Body), []byte("{")) {
+		if err := json.Unmarshal(r.Body, &env); err != nil {
+			return Envelope{}, nil, r.unreadable(jsonReason(err))
+		}
+	}
 	// Success is a pointer here so that a JSON object of some other service does
 	// not pass for a failure the platform described.
-	var said struct {
-		Result  part               `json:"result"`
-		Success *bool              `json:"success"`
-		Errors  []edge.ErrorDetail `json:"errors"`
-		Info    *Info              `json:"result_info"`
+	var success *bool
+	var wrong error
+	take := func(value []byte, into any) {
+		if err := json.Unmarshal(value, into); wrong == nil {
+			wrong = err
+		}
 	}
-	if err := json.Unmarshal(r.Body, &said); err != nil {
-		return env, nil, r.unreadable(jsonReason(err))
+	err = exactjson.Members(r.Body, func(name, value []byte) {
+		switch string(name) {
+		case "result":
+			result = value
+		case "success":
+			take(value, &success)
+		case "errors":
+			take(value, &env.Errors)
+		case "result_info":
+			take(value, &env.Info)
+		}
+	})
+	switch {
+	case err != nil:
+		return Envelope{}, nil, r.unreadable(r.ambiguous(err))
+	case wrong != nil:
+		return Envelope{}, nil, r.unreadable(exactjson.Reason(wrong, "a member of the answer"))
+	case success == nil:
+		return Envelope{}, nil, r.unreadable("the answer is not an envelope")
+	case !*success:
+		return Envelope{}, nil, r.failure()
 	}
-	if err := exactjson.Check(r.Body); err != nil {
-		return env, nil, r.unreadable(r.ambiguous(err))
-	}
-	if said.Success == nil {
-		return env, nil, r.unreadable("the answer is not an envelope")
-	}
-	if !*said.Success {
-		return env, nil, r.failure()
-	}
-	return Envelope{Success: true, Info: said.Info}, said.Result, nil
+	env.Success = true
+	return env, result, nil
 }
 
 // ambiguous says why an answer is not taken for either of the things that it may mean.
