@@ -3,7 +3,6 @@ package compile
 import (
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -137,14 +136,6 @@ func TestMergerIsMerge(t *testing.T) {
 	if patched < 50 {
 		t.Errorf("%d of 400 commits were merged as a change", patched)
 	}
-}
-
-// difference is what cmp says of states that are not equal: asked of equal ones it takes far longer.
-func difference(want, got desired.State) string {
-	if reflect.DeepEqual(want, got) {
-		return ""
-	}
-	return cmp.Diff(want, got)
 }
 
 // One changed zone costs its folder, in any fleet.
