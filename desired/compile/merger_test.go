@@ -123,7 +123,7 @@ func TestMergerIsMerge(t *testing.T) {
 			}
 			got.Accounts[i].Zones = stamped(got.Accounts[i].Zones, commit)
 		}
-		if diff := difference(want, got); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("state of commit %d (-alone +as the next one):\n%s", n, diff)
 		}
 		if diff := cmp.Diff(wantProblems, problems); diff != "" {
