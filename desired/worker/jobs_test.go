@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,6 +26,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
 		os.Exit(0)
+	}
+	// Many tests wait for a bound; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -56,6 +56,7 @@ func TestRunErrors(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		step  string
 		bound worker.Bound
@@ -143,6 +144,7 @@ func TestTheClockStandsStill(t *testing.T) {
 }
 
 func TestRunSteps(t *testing.T) {
+	t.Parallel()
 	var inputs [][]string
 	var results []string
 	all := []string{"a", "panic", "b", "hang", "overflow", "exit", "c"}

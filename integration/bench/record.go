@@ -134,7 +134,7 @@ type finding struct {
 }
 
 // compare holds a run to the record. Rows that only one of them has are left out, but at
-// least one must be in both.
+// least one must be in both; and so is wall time on a machine with another number of processors.
 func (r record) compare(now record) (findings []finding, compared int) {
 	for _, t := range now.Tables {
 		for _, row := range t.Rows {
@@ -149,7 +149,7 @@ func (r record) compare(now record) (findings []finding, compared int) {
 				{cell: "peak MiB", was: float64(was.PeakMiB), is: float64(row.PeakMiB), most: float64(was.PeakMiB) * worsePeak},
 				{cell: "requests", was: float64(was.Requests), is: float64(row.Requests), most: float64(was.Requests + worseRequests)},
 			} {
-				if c.is > c.most {
+				if c.is > c.most && (c.cell != "wall" || r.CPUs == now.CPUs) {
 					c.where, c.row = fmt.Sprintf("%d zones, %s", t.Zones, t.Latency), row.Name
 					findings = append(findings, c)
 				}

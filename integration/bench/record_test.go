@@ -40,6 +40,12 @@ func TestRecordFindsWhatIsWorse(t *testing.T) {
 			t.Errorf("worse in %q: %v\n%s", name, err, out.String())
 		}
 	}
+	slower := measured
+	slower.rows = []row{{"sweep", cost{wall: 9 * time.Second, cpu: 3 * time.Second, peak: 60 << 20, requests: 11}}}
+	elsewhere := newRecord([]table{slower}, time.Unix(0, 0))
+	if elsewhere.CPUs++; kept.report(&bytes.Buffer{}, elsewhere) != nil {
+		t.Error("wall time is compared with that of another machine")
+	}
 	other := measured
 	other.zones = 11
 	if err := kept.report(&bytes.Buffer{}, newRecord([]table{other}, time.Unix(0, 0))); err == nil {

@@ -1,25 +1,21 @@
 package main
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/harness"
-	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // TestOneRow measures a row over a fault that the program hardly feels, with the
 // real binary. It looks at what happened, and not at how long that took.
 func TestOneRow(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "seawall")
-	must.Do(t, harness.Build(binary))
 	s := quirkScenario("reorder")
 	s.shape = shape{zones: 20, sweep: time.Second}
 	s.drift = drifts{count: 4, settle: time.Millisecond}
 	s.patience = time.Minute
-	r := options{binary: binary}.measure(t.Context(), s, t.TempDir())
+	r := options{binary: harness.Seawall(t)}.measure(t.Context(), s, t.TempDir())
 	if r.err != nil {
 		t.Fatal(r.err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -61,11 +60,10 @@ func TestSoakReport(t *testing.T) {
 // A soak in short, of a fleet in which nothing fails: every push is proved and every drift is
 // healed, each by one write.
 func TestSoakOfAFleet(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "seawall")
-	must.Do(t, harness.Build(binary))
+	t.Parallel()
 	s := &soak{rhythm: undisturbed(20), length: 10 * time.Minute}
 	s.sweep, s.drift, s.push, s.pushes = 2*time.Second, 300*time.Millisecond, hookGap, 3
-	f, err := newFixture(t.Context(), binary, t.TempDir(), s.shape)
+	f, err := newFixture(t.Context(), harness.Seawall(t), t.TempDir(), s.shape)
 	must.Do(t, err)
 	defer f.stop()
 	must.Do(t, s.run(t.Context(), f))

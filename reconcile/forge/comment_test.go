@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -94,7 +95,10 @@ func TestCommandsInBody(t *testing.T) {
 }
 
 func TestHugeBody(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+	each(t, func(t *testing.T, s *forgetest.Server, _ *forge.Forge) {
+		c := s.Config()
+		c.Timeout = 5 * time.Minute // it is large under the race detector
+		f := client(t, c)
 		s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
 		for _, body := range []string{
 			strings.Repeat("one more zone é\n", 1<<16),

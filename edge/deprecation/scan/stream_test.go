@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // generated is a reader that repeats a block up to a size, so that a large input
@@ -64,14 +65,18 @@ func large(size int64) map[Format]io.Reader {
 	}
 }
 
-// TestMemoryIsConstant reads 200 MB and looks at the heap on the way.
+// TestMemoryIsConstant reads 64 MB, in a soak 512, and looks at the heap on the way.
 func TestMemoryIsConstant(t *testing.T) {
-	const size, bound = 200 << 20, 16 << 20
+	const bound = 16 << 20
+	size := int64(64 << 20)
+	if soak.On {
+		size = 512 << 20
+	}
 	for format, r := range large(size) {
 		var before, during runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		watched := &watchedReader{r: r, every: 32 << 20, watch: func() {
+		watched := &watchedReader{r: r, every: 16 << 20, watch: func() {
 			var now runtime.MemStats
 			runtime.ReadMemStats(&now)
 			if now.HeapInuse > during.HeapInuse {
