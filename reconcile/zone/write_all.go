@@ -138,7 +138,12 @@ func shorten(planned []diff.Change, made []reconcile.Result) {
 		planned[i] = planned[i].Sent()
 	}
 	for i := range made {
-		made[i].Change = made[i].Change.Sent()
+		c := &made[i].Change
+		if j := slices.IndexFunc(planned, func(p diff.Change) bool { return p.ID() == c.ID() && p.Action() == c.Action() }); j >= 0 {
+			c.Operation = planned[j].Operation // says the same
+		} else {
+			*c = c.Sent()
+		}
 	}
 }
 
