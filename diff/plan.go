@@ -114,11 +114,11 @@ func Gather(commit string, zones, tokens int, changes []Change, problems []Probl
 	return p.Sealed()
 }
 
-// SortChanges sorts by account, zone, deployment and token.
+// SortChanges sorts by account, zone, turn, deployment and token.
 func SortChanges(changes []Change) {
 	slices.SortStableFunc(changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),
-			cmp.Compare(a.Token, b.Token))
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Turn, b.Turn),
+			cmp.Compare(a.Deployment, b.Deployment), cmp.Compare(a.Token, b.Token))
 	})
 }
 

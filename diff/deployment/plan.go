@@ -190,7 +190,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
-	w.explain(fields, pin.note(found, overridesOf(rule)))
+	w.explain(fields, func() string { return pin.note(found, overridesOf(rule)) })
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.update(at, id, entryPoint, rule, w, fields)
@@ -242,13 +242,13 @@ type wanted struct {
 }
 
 // explain says why fields change that nobody declares, and what a version changes.
-func (w wanted) explain(fields []diff.Field, version string) {
+func (w wanted) explain(fields []diff.Field, version func() string) {
 	for i := range fields {
 		f := &fields[i]
 		list, key, _ := f.Path.Override()
 		switch {
 		case f.Path == versionMember:
-			f.Note = version
+			f.Note = version()
 		case f.New != nil && list != "" && (slices.Contains(w.standIns, f.Path) || slices.Contains(w.standIns, entryMember(list, key, ""))):
 			f.Note = strings.TrimPrefix(f.Note+"; same as unset: the platform keeps a list that is left out", "; ")
 		}

@@ -90,13 +90,13 @@ func (r *Run) permit(_ context.Context, t zone.Task, planned, now diff.Change) (
 		asked.Approver = cmp.Or(approver(planned, r.Approvals), r.Who)
 	}
 	var p permit
-	if r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
+	drift := r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint
+	if drift { // the author of the commit has not asked for this
 		asked.Author = ""
-		p.found = []reconcile.Entry{reconcile.FoundEntry(now)}
 	}
 	have := r.Record.Applied[now.ID()]
 	p.entry = reconcile.WriteEntry(now, r.Trigger, asked, t.Fingerprint, have)
-	p.entry.Reason = r.Reason
+	p.entry.Reason, p.entry.Drift = r.Reason, drift
 	if owned := now.Do().Owned(); len(owned) > 0 { // they are added to what is on record by now, which may be less than have
 		p.widened = []diff.Settled{{ID: now.ID(), Owned: owned}}
 	}
@@ -118,11 +118,6 @@ func (r *Run) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (stri
 }
 
 func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {
-	if len(p.found) > 0 {
-		if err := r.Records.Record(ctx, p.found...); err != nil {
-			return 0, fmt.Errorf("recording what was changed without Seawall: %w", err)
-		}
-	}
 	record := r.Restores
 	if record == nil {
 		record = r.Records.RecordWrite
