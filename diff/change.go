@@ -81,6 +81,11 @@ func (c Change) Applies() bool { return c.Refused == nil && c.Sends() }
 // Light is the change without what is large, for who keeps many.
 func (c Change) Light() Change {
 	c.Fields = nil
+	return c.Sent()
+}
+
+// Sent is the change without what it took to send it: what differs is still said.
+func (c Change) Sent() Change {
 	if o, large := c.Operation.(interface{ Light() Operation }); large {
 		c.Operation = o.Light()
 	}

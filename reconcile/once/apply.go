@@ -124,7 +124,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *control.Run) ([]
 	}
 	done := 0
 	writer := zone.ManyWriter{
-		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: r.names(), Gate: gate, Now: r.Now,
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: r.names(), Gate: gate, Now: r.Now, Brief: p.order.Brief,
 		Made: func(made []reconcile.Result) {
 			done += len(made)
 			r.Progress.Show("applying changes", done, total)

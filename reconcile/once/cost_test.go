@@ -2,9 +2,15 @@ package once
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // healing is an apply that writes to all of n zones, each time to what they are not.
@@ -17,7 +23,7 @@ func healing(t testT, n int) func() {
 		f.repo.Commit(name, commit{State: stateOf(name, declareAll(n, core(tag))...)})
 		r := f.run()
 		r.Lanes.All[0].Reader, r.Lanes.All[0].Writer = edge.ReadOnly(f.Platform), f.Platform // a transcript costs more than it records
-		if report := r.Apply(t.Context(), Order{Undigested: true}); len(report.Results) != n || !report.Converged() {
+		if report := r.Apply(t.Context(), Order{Brief: true}); len(report.Results) != n || !report.Converged() {
 			t.Fatalf("%d results, error %v", len(report.Results), report.Err)
 		}
 	}
@@ -41,5 +47,50 @@ func BenchmarkApply(b *testing.B) {
 				heal()
 			}
 		})
+	}
+}
+
+// A brief run tells and records what any other does, what was approved included, but keeps
+// nothing of what it has sent.
+func TestABriefRunTellsTheSame(t *testing.T) {
+	run := func(brief bool) (texts []string, on reconcile.Record) {
+		f := newFixture(t, 3)
+		apply := func(order Order) reconcile.Report {
+			order.Brief = brief
+			report, _ := f.apply(order)
+			var text strings.Builder
+			if err := report.Text(&text, true); err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text.String())
+			return report
+		}
+		f.repo.Push("c1", declareAll(3, core())...)
+		apply(Order{})
+		f.repo.Push("c2", declareAll(3, core("xss"))...)
+		f.tamper.Write = failWrite(1, errForbidden)
+		report := apply(Order{})
+		f.wantOutcomes(report, "1 failed", "2 converged", "3 converged")
+		for _, c := range append(report.Plan.Changes, report.Results[0].Change) {
+			if o, _ := c.Operation.(diff.RuleOperation); (o.Target.EntryPoint == "") != brief || len(c.Fields) == 0 {
+				t.Errorf("brief %v, and a change has %+v", brief, c)
+			}
+		}
+		f.tamper.Write, f.guards = nil, calm
+		f.repo.Push("c3", declareAll(3, core("xss", "sqli"))...)
+		plan, _ := f.plan(Order{})
+		f.tamper.Write = failWrite(2, errForbidden)
+		apply(approving(plan.Plan.ApprovalDigest()))
+		f.tamper.Write = nil
+		apply(Order{})
+		return texts, f.recall()
+	}
+	whole, record := run(false)
+	brief, same := run(true)
+	if d := cmp.Diff(whole, brief); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(record, same, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
 	}
 }

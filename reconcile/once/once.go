@@ -77,8 +77,9 @@ type Order struct {
 	DuringFreeze string
 	// Who gives the order, for the record of Approve and DuringFreeze.
 	Who string
-	// Undigested leaves out the digest of the plan, as [planner.Input] does.
-	Undigested bool
+	// Brief leaves out of the plan what text does not show: its digest, and of what was made
+	// what was sent.
+	Brief bool
 	// Expect is shown the plan before anything is sent; with an error nothing is. Nil
 	// expects nothing, and an apply then tries once more what the platform did not keep
 	// before: a plan refuses that, and so does an apply that must do what a plan said.
@@ -227,7 +228,7 @@ func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 	plan.Leaving, plan.NotLookedAt = leavingWithin(p.judged.Leaving, p.scope), p.seen.Live.NotLookedAt(p.scope)
 	plan.Requests.Looks = int64(p.seen.Looked)
 	plan = r.named(guard.Check(plan, p.facts), p)
-	if !p.order.Undigested {
+	if !p.order.Brief {
 		plan = plan.Sealed()
 	}
 	p.facts = p.facts.Released(plan)

@@ -43,7 +43,6 @@ type Many struct {
 // platform accepts none of the credentials that are needed. Any other failure is the
 // observation of its zone.
 func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
-	all := newAll(state)
 	counted := progress{total: state.Zones(), show: m.Progress}
 	var group errgroup.Group
 	var readers []*reader
@@ -62,13 +61,18 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 	_ = group.Wait() // each reader has its own error
 	var rejected error
 	n := 0
-	for _, r := range readers {
+	all := newAll(desired.State{})
+	for i, r := range readers {
 		switch {
 		case errors.Is(r.err, edge.ErrUnauthenticated):
 			rejected, n = r.err, n+1
 			r.forbid()
 		case r.err != nil:
 			return all, r.err
+		}
+		if i == 0 {
+			all = r.seen // what one credential has read is mostly all
+			continue
 		}
 		all.add(r.seen)
 		all.Looked += r.seen.Looked

@@ -40,13 +40,16 @@ func ByZone(p diff.Plan) (zones [][]diff.Change) {
 }
 
 // ManyWriter applies plans of many zones at once, for who has planned a whole state. All
-// fields are required but Documented and Made.
+// fields are required but Documented, Brief and Made.
 type ManyWriter struct {
 	Lanes      reconcile.Lanes
 	Documented bool  // see [diff.AccountLive]
 	Names      Names // nil: [Declared]
 	Gate       Gate
 	Now        func() time.Time
+	// Brief drops what it took to send a change once it is made, also from the plans that are
+	// applied: see [diff.Change.Sent]. What was approved stays whole.
+	Brief bool
 	// Made is called with the results of each zone when it is done, by one goroutine at a
 	// time.
 	Made func([]reconcile.Result)
@@ -107,6 +110,9 @@ func (w *manyWrites) apply(ctx context.Context, lane reconcile.Lane, zones [][]d
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.seen.drop(t.Zone().Scope, ended)
+		if w.Brief {
+			shorten(zones[i], ended)
+		}
 		w.results = append(w.results, ended...)
 		for _, result := range ended {
 			if errors.Is(result.Err, edge.ErrUnauthenticated) && !rejected {
@@ -120,6 +126,25 @@ func (w *manyWrites) apply(ctx context.Context, lane reconcile.Lane, zones [][]d
 		}
 		return nil
 	})
+}
+
+// shorten drops what it took to send the changes of a zone, unless one of them was approved: the
+// digest of what was sent is spent with that.
+func shorten(planned []diff.Change, made []reconcile.Result) {
+	if slices.ContainsFunc(planned, func(c diff.Change) bool { return c.Approved }) {
+		return
+	}
+	for i := range planned {
+		planned[i] = planned[i].Sent()
+	}
+	for i := range made {
+		c := &made[i].Change
+		if j := slices.IndexFunc(planned, func(p diff.Change) bool { return p.ID() == c.ID() && p.Action() == c.Action() }); j >= 0 {
+			c.Operation = planned[j].Operation // says the same
+		} else {
+			*c = c.Sent()
+		}
+	}
 }
 
 func (w *manyWrites) sightOf(t Task) Sight {

@@ -7,9 +7,9 @@ package heap
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"time"
 )
 
 // By how many percent of the bytes that are live the heap may grow at most: that of a process
@@ -23,7 +23,6 @@ const (
 const (
 	cheapGrowth  = 48 << 20 // bytes
 	leastPercent = 40
-	lookEvery    = time.Second
 	slightly     = 5 // percent that are not worth a change
 )
 
@@ -36,25 +35,32 @@ func growth(live uint64, most int) (percent int) {
 // has decided.
 func Follow(ctx context.Context, most int) {
 	if os.Getenv("GOGC") == "" {
-		go follow(ctx, most)
+		(&follower{ctx: ctx, most: most, now: ToStay}).look()
 	}
 }
 
-func follow(ctx context.Context, most int) {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for now := ToStay; ; {
-		metrics.Read(live)
-		if want := growth(live[0].Value.Uint64(), most); max(want-now, now-want) > slightly {
-			debug.SetGCPercent(want) // it stops everything for a moment
-			now = want
-		}
-		select {
-		case <-ctx.Done():
-			debug.SetGCPercent(ToStay)
-			return
-		case <-ticker.C:
-		}
-	}
+// follower looks after each collection: by what was live a second ago, a heap that grows fast
+// could grow by several times of what is cheap.
+type follower struct {
+	ctx  context.Context //nolint:containedctx // it is called by the runtime
+	most int
+	now  int // percent
 }
+
+func (f *follower) look() {
+	if f.ctx.Err() != nil {
+		debug.SetGCPercent(ToStay)
+		return
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if want := growth(live[0].Value.Uint64(), f.most); max(want-f.now, f.now-want) > slightly {
+		debug.SetGCPercent(want) // it stops everything for a moment
+		f.now = want
+	}
+	runtime.AddCleanup(&collected{}, (*follower).look, f)
+}
+
+// collected is garbage of which the runtime tells that it was collected. It has a pointer, so
+// that it shares its place with nothing.
+type collected struct{ _ *collected }
