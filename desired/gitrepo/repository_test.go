@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	gittest.Isolate()
 	// Many tests wait for a server that is slow or silent; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	os.Exit(soak.Main(m, 0))

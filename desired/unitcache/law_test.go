@@ -2,7 +2,6 @@ package unitcache_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -76,16 +75,14 @@ func unitsOf(t must.T, cache *unitcache.Cache, fsys fs.FS, dirs []string, order 
 }
 
 func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Result, err error) {
+	var compiler compile.Compiler
 	for _, dir := range folders {
-		unit := compile.Folder(fsys, dir)
-		data, err := json.Marshal(unit)
-		if err != nil {
-			return nil, err
-		}
-		if room -= int64(len(data)); room < 0 {
+		unit := compiler.Folder(fsys, dir)
+		encoded := unit.Encode()
+		if room -= encoded.Size(); room < 0 {
 			return nil, unitcache.ErrTooMuch
 		}
-		results = append(results, unitcache.Result{Unit: unit, JSON: data})
+		results = append(results, unitcache.Result{Unit: unit, Encoded: encoded})
 	}
 	return results, nil
 }
