@@ -3,9 +3,11 @@ package browser
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
 )
 
@@ -63,8 +65,11 @@ func (b *tab) broken(rules ...string) (all []string) {
 // mostBytes is how much a page may load, with what belongs to it.
 const mostBytes = 100_000
 
+// bothSchemes are the pages that show all colours; a soak looks at each page in both schemes.
+var bothSchemes = []string{"overview", "zones", "zone", "commit", "radar", "pull", "outages"}
+
 // TestPages opens each page with JavaScript in light and dark, and without: it is accessible,
-// small, and asks for nothing elsewhere; no policy is broken, and nothing is wrong in the
+// small, as wide as its window, and asks for nothing elsewhere; no policy is broken, and nothing is wrong in the
 // console (see [tab.hear]).
 func TestPages(t *testing.T) {
 	for _, c := range []struct {
@@ -82,10 +87,14 @@ func TestPages(t *testing.T) {
 			if n := b.visit(p.path); n > mostBytes {
 				t.Errorf("%s loads %d bytes", what, n)
 			}
+			b.fits(what)
 			if c.zones > 1_000 && i > 2 {
 				continue // the others have no more than they had before
 			}
 			b.accessible(what)
+			if !soak.On && !slices.Contains(bothSchemes, p.name) {
+				continue
+			}
 			b.scheme(!c.look.dark)
 			b.accessible(what+", the other scheme", "color-contrast")
 			b.scheme(c.look.dark)

@@ -25,7 +25,6 @@ const patience = 15 * time.Minute
 type look struct {
 	dark     bool
 	noScript bool
-	width    int64 // 0: 1280
 	headers  map[string]string
 }
 
@@ -73,16 +72,10 @@ func open(t testing.TB, origin string, l look) *tab {
 // prepare makes the tab what its look says.
 func (b *tab) prepare() {
 	b.Helper()
-	width := b.look.width
-	if width == 0 {
-		width = 1280
-	}
 	call(b, log.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
 	call(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
-	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 900)); err != nil {
-		b.Fatal(err)
-	}
+	b.resize(wide)
 	b.scheme(b.look.dark)
 	if len(b.look.headers) > 0 {
 		headers := network.Headers{}
@@ -90,6 +83,16 @@ func (b *tab) prepare() {
 			headers[name] = value
 		}
 		call(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers})
+	}
+}
+
+// wide is how many pixels wide a window is, and narrow a telephone's.
+const wide, narrow = 1280, 360
+
+func (b *tab) resize(width int64) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 900)); err != nil {
+		b.Fatal(err)
 	}
 }
 

@@ -69,8 +69,8 @@ func (z *handZoneOf) withoutRule(i int) {
 	z.o.Rules = slices.DeleteFunc(z.o.Rules, func(r edge.RuleOverride) bool { return r.ID == adoptedRule(i) })
 }
 
-// handFleet is how many zones the fleet of the law has.
-const handFleet = 300
+// handFleet is how many zones the fleet of the law has: one for each change, and some more.
+const handFleet = 100
 
 // handSeed is a fleet that was tuned by hand alike.
 func handSeed() mem.Seed {

@@ -27,7 +27,7 @@ func InMemory() (remove func()) {
 		return nothing
 	}
 	dir, err := os.MkdirTemp(memory, "seawall-test-")
-	if err != nil || os.Setenv("TMPDIR", dir) != nil {
+	if err != nil || os.Chmod(dir, 0o755) != nil || os.Setenv("TMPDIR", dir) != nil { // for tests with another user
 		return nothing
 	}
 	return func() { _ = os.RemoveAll(dir) }

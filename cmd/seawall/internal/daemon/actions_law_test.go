@@ -52,7 +52,7 @@ var rightsDrawn = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) login.Grant {
 // by a person whose grants do not hold there, by the labels that are declared and by those that
 // were proved; and what took effect is in the history, with who did it.
 func TestNoOneActsWithoutARight(t *testing.T) {
-	soak.Draws(t, 25) // each writes to a disk many times
+	soak.Draws(t, 10) // each writes to a disk many times
 	dir, n := t.TempDir(), 0
 	did := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
