@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -51,12 +52,13 @@ type Run struct {
 	Terms
 
 	mu      sync.Mutex
-	settled []diff.Settled
+	wrote   map[edge.Scope]bool // zones of which a write is on record
+	settled map[diff.ID]bool    // false: removed
 }
 
 // NewRun returns the gate of a run. unfinished are writes of which no result is on record.
 func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
-	r := &Run{Terms: t}
+	r := &Run{Terms: t, wrote: map[edge.Scope]bool{}, settled: map[diff.ID]bool{}}
 	r.Gate.rules, r.Gate.records, r.Gate.now = r, t.Records, t.Now
 	r.writes.Resume(unfinished)
 	return r
@@ -123,6 +125,9 @@ func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {
 	if number, err = record(ctx, p.entry, p.widened); err != nil {
 		return 0, fmt.Errorf("recording the change before it is sent: %w", err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wrote[p.entry.Subject.Scope] = true
 	return number, nil
 }
 
@@ -135,7 +140,9 @@ func (r *Run) proved(ctx context.Context, t zone.Task, settled []diff.Settled, a
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.settled = append(r.settled, settled...)
+	for _, s := range settled {
+		r.settled[s.ID] = !s.Removed
+	}
 	return nil
 }
 
@@ -150,11 +157,19 @@ func (r *Run) unkept(ctx context.Context, _ zone.Task, left diff.Change) (news b
 	)
 }
 
-// Settled are the deployments that were written and proved.
-func (r *Run) Settled() []diff.Settled {
+// Settled are the deployments that were written and proved; false for those that were removed.
+// It is for when all writes have ended, as Wrote is.
+func (r *Run) Settled() map[diff.ID]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.settled
+}
+
+// Wrote reports whether a write to a zone is on record.
+func (r *Run) Wrote(zone edge.Scope) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wrote[zone]
 }
 
 // Agreed are the results of open writes that are proved with deployments of a zone, which
