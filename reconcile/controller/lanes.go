@@ -247,10 +247,11 @@ func urgency(zones int, revert bool) queue.Priority {
 	return queue.Bulk
 }
 
-// itemsOf are zones to be read now.
+// itemsOf are zones to be read now, in the order of their ids, as the ledger has their rows:
+// zones that are written at the same time then share the pages of the file.
 func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edge.Scope] {
 	items := make([]queue.Item[edge.Scope], len(ids))
-	for i, id := range ids {
+	for i, id := range slices.SortedFunc(slices.Values(ids), edge.Scope.Compare) {
 		items[i] = queue.Item[edge.Scope]{Key: id, Priority: p, Reason: reason}
 	}
 	return items

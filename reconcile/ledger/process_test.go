@@ -40,6 +40,7 @@ var children = map[string]func(path string, args []string) error{
 	"workers":     func(path string, _ []string) error { return workers(path) },
 	"claim":       func(path string, _ []string) error { return claimForEver(path) },
 	"daemon":      func(path string, _ []string) error { return daemon(path) },
+	"written":     func(path string, args []string) error { return writeTillKilled(path, number(args[0])) },
 	"life":        func(path string, args []string) error { return live(path, number(args[0]), args[1] == "true") },
 }
 

@@ -134,7 +134,8 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *control.Run) ([]
 }
 
 // byZone parts a plan's changes to be applied by zone. Zones that were weakened, whose
-// changes strengthen, come first.
+// changes strengthen, come first, and else all in the order of their ids, as the ledger has
+// their rows: zones that are written at the same time then share the pages of the file.
 func byZone(p diff.Plan) [][]diff.Change {
 	zones := zone.ByZone(p)
 	strengthens := func(c diff.Change) bool { return c.Direction == diff.Strengthens }
@@ -146,7 +147,7 @@ func byZone(p diff.Plan) [][]diff.Change {
 		case second && !first:
 			return 1
 		}
-		return 0
+		return a[0].Scope.Compare(b[0].Scope)
 	})
 	return zones
 }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Change is what one call writes. Its context never ends: SQLite rolls the whole
@@ -23,7 +22,6 @@ type grouping struct {
 	waiting  atomic.Int64 // callers that want the turn
 	turn     sync.Mutex   // held by whoever writes, and guards what follows
 	open     *group       // nil: no transaction is under way
-	shared   bool         // the last one had more than one change
 	texts    []string     // of the statements that are prepared
 	prepared frequent     // nil until the first write
 	bound    frequent     // of the transaction that began last: those that it has used
@@ -118,25 +116,9 @@ func (f *File) Exec(ctx context.Context, statement string, args ...any) error {
 func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, error) {
 	p.waiting.Add(1)
 	p.turn.Lock()
-	p.gather()
 	p.waiting.Add(-1)
 	defer p.pass()
 	return p.add(ctx, db, do)
-}
-
-// gatherFor is how long a transaction waits before it begins for others to share it, while they
-// come that often: to end one takes about as long, and as much work as several changes.
-const gatherFor = 2 * time.Millisecond
-
-// enough is how many need not wait for more.
-const enough = 16
-
-// gather waits for others before a transaction begins, if the last one was shared. It keeps the
-// turn, but not the file: other processes write meanwhile.
-func (p *grouping) gather() {
-	if p.open == nil && p.shared && p.waiting.Load() < enough {
-		time.Sleep(gatherFor)
-	}
 }
 
 // pass gives the turn to the next, who is in the same group then; or ends the group.
@@ -203,7 +185,7 @@ func (p *grouping) end() {
 	if g == nil {
 		return
 	}
-	p.open, p.shared = nil, g.size > 1
+	p.open = nil
 	ended := func() {}
 	if g.err = g.broken; g.err == nil && p.ending != nil {
 		ended, g.err = p.ending(g.tx)
