@@ -7,13 +7,11 @@ import (
 
 // Is reports whether two zones are the very same, places included: the one is a copy of the
 // other. It costs little, whatever they declare.
-func (z Zone) Is(o Zone) bool {
-	return z.Key == o.Key && z.Name == o.Name && z.Scope == o.Scope && z.ByName == o.ByName && z.isBut(&o)
-}
+func (z Zone) Is(o Zone) bool { return z.is(&o) }
 
-// isBut is [Zone.Is] of zones of the same key, name and id.
-func (z *Zone) isBut(o *Zone) bool {
-	return z.Origin == o.Origin && sameList(z.Deployments, o.Deployments) && sameList(z.Others, o.Others) && maps.Equal(z.Labels, o.Labels)
+func (z *Zone) is(o *Zone) bool {
+	return z.Key == o.Key && z.Name == o.Name && z.Scope == o.Scope && z.ByName == o.ByName && z.Origin == o.Origin &&
+		sameList(z.Deployments, o.Deployments) && sameList(z.Others, o.Others) && maps.Equal(z.Labels, o.Labels)
 }
 
 // sameList reports whether two lists are one.

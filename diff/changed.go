@@ -9,41 +9,26 @@ import (
 // something else than in before. Where a value was declared does not count. A
 // ruleset reference that changed changes every zone of its account.
 func ChangedZones(before, after desired.State) map[edge.Scope]bool {
-	if replaced, ok := desired.Replaced(before, after); ok {
-		return Changed(before, after, replaced)
-	}
-	type known struct {
-		account edge.AccountID
-		zone    *desired.Zone
-	}
-	zones := make(map[edge.Scope]known, before.Zones())
-	rulesets := map[edge.AccountID][]desired.RulesetRef{}
-	for _, account := range before.Accounts {
-		rulesets[account.ID] = account.Rulesets
-		for i, zone := range account.Zones {
-			zones[zone.Scope] = known{account.ID, &account.Zones[i]}
-		}
-	}
-	changed := map[edge.Scope]bool{}
-	for _, account := range after.Accounts {
-		sameRulesets := desired.SameRulesets(rulesets[account.ID], account.Rulesets)
-		for _, zone := range account.Zones {
-			old, ok := zones[zone.Scope]
-			if !ok || !sameRulesets || old.account != account.ID || !old.zone.SameAs(zone) {
-				changed[zone.Scope] = true
-			}
-		}
-	}
-	return changed
+	return Changed(before, after, desired.Differ(before, after))
 }
 
-// Changed is [ChangedZones] where it is known which zones were replaced; see [desired.Replaced].
-func Changed(before, after desired.State, replaced []desired.Index) map[edge.Scope]bool {
+// Changed is [ChangedZones] where the difference of the states is known.
+func Changed(before, after desired.State, differ desired.Difference) map[edge.Scope]bool {
+	had := make(map[edge.Scope]desired.Index, len(differ.Was))
+	for _, at := range differ.Was {
+		_, z := at.In(before)
+		had[z.Scope] = at
+	}
 	changed := map[edge.Scope]bool{}
-	for _, at := range replaced {
-		if z := after.Accounts[at.Account].Zones[at.Zone]; !z.SameAs(before.Accounts[at.Account].Zones[at.Zone]) {
-			changed[z.Scope] = true
+	for _, at := range differ.Is {
+		account, z := at.In(after)
+		if at, ok := had[z.Scope]; ok {
+			was, old := at.In(before)
+			if was.ID == account.ID && desired.SameRulesets(was.Rulesets, account.Rulesets) && old.SameAs(*z) {
+				continue
+			}
 		}
+		changed[z.Scope] = true
 	}
 	return changed
 }

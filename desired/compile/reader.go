@@ -106,8 +106,9 @@ func (b both) elements() []both {
 
 // reader fills a unit from a value that is known to fit the schema.
 type reader struct {
-	unit    *Unit
-	unowned []unowned
+	unit        *Unit
+	unowned     []unowned
+	expressions map[expressionSaid]bool // those that were checked
 }
 
 // read returns how many zones and tokens there are.

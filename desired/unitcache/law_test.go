@@ -2,7 +2,6 @@ package unitcache_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -19,14 +18,10 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
-		_ = flag.Set("rapid.checks", "12")
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(soak.Main(m, 12)) }
 
 // The law of the cache: whatever commit follows whatever other, with the memory
 // of a daemon or after restarts, the units are those of an evaluation that knows

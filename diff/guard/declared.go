@@ -21,18 +21,22 @@ type declarations struct {
 	byName map[string][]declaredZone
 }
 
-func declarationsOf(state desired.State) declarations {
-	d := declarations{make(map[edge.Scope]declaredZone, state.Zones()), map[string][]declaredZone{}}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			at := declaredZone{account, z}
-			d.byID[z.Scope] = at
-			if name := at.name(); name != "" && (z.ByName || desired.Sought(z.Scope.ID)) {
-				d.byName[name] = append(d.byName[name], at)
-			}
+// declarationsOf has the zones at some places of a state.
+func declarationsOf(state desired.State, places []desired.Index) declarations {
+	d := declarations{make(map[edge.Scope]declaredZone, len(places)), map[string][]declaredZone{}}
+	for _, place := range places {
+		at := declaredAt(state, place)
+		d.byID[at.zone.Scope] = at
+		if name := at.name(); name != "" && (at.zone.ByName || desired.Sought(at.zone.Scope.ID)) {
+			d.byName[name] = append(d.byName[name], at)
 		}
 	}
 	return d
+}
+
+func declaredAt(state desired.State, at desired.Index) declaredZone {
+	account, zone := at.In(state)
+	return declaredZone{*account, *zone}
 }
 
 // find returns the same zone of the platform: it has the same id; or it is found by the same
@@ -85,30 +89,17 @@ func sameAccount(a, b desired.Account) bool {
 // were otherwise then: nil for one that it did not declare, else the labels that it had.
 type Earlier map[edge.Scope]Labels
 
-// EarlierOf compares a state with the one before it.
-func EarlierOf(before, after desired.State) Earlier {
-	had, earlier := declarationsOf(before), Earlier{}
-	for _, account := range after.Accounts {
-		for _, z := range account.Zones {
-			was, ok := had.find(declaredZone{account, z})
-			switch {
-			case !ok:
-				earlier[z.Scope] = nil
-			case !maps.Equal(was.zone.Labels, z.Labels):
-				earlier[z.Scope] = labelsOf(was.zone)
-			}
-		}
-	}
-	return earlier
-}
-
-// EarlierIn is [EarlierOf] where it is known which zones were replaced; see [desired.Replaced].
-func EarlierIn(before, after desired.State, replaced []desired.Index) Earlier {
-	earlier := Earlier{}
-	for _, at := range replaced {
-		was, z := before.Accounts[at.Account].Zones[at.Zone], after.Accounts[at.Account].Zones[at.Zone]
-		if !maps.Equal(was.Labels, z.Labels) {
-			earlier[z.Scope] = labelsOf(was)
+// EarlierOf compares a state with the one before it, of which the difference is known.
+func EarlierOf(before, after desired.State, differ desired.Difference) Earlier {
+	had, earlier := declarationsOf(before, differ.Was), Earlier{}
+	for _, place := range differ.Is {
+		z := declaredAt(after, place)
+		was, ok := had.find(z)
+		switch {
+		case !ok:
+			earlier[z.zone.Scope] = nil
+		case !maps.Equal(was.zone.Labels, z.zone.Labels):
+			earlier[z.zone.Scope] = labelsOf(was.zone)
 		}
 	}
 	return earlier

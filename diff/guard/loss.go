@@ -37,49 +37,60 @@ func (k Known) exists(id edge.Scope) bool { return k.Exists != nil && k.Exists(i
 // mostNames is how much of what is gone is named.
 const mostNames = 3
 
-// LossOf compares two states, the second of which is to take the place of the first.
-func LossOf(before, after desired.State, known Known) Loss {
+// LossOf compares two states of which the difference is known, the second of which is to take the
+// place of the first. It is zero where nothing is gone.
+func LossOf(before, after desired.State, differ desired.Difference, known Known) Loss {
 	var l Loss
-	have := declarationsOf(after)
-	for _, account := range before.Accounts {
-		for _, z := range account.Zones {
-			l.zone(declaredZone{account, z}, have, known)
+	have := declarationsOf(after, differ.Is)
+	for _, place := range differ.Was {
+		l.zone(declaredAt(before, place), have, known)
+	}
+	l.tokens(before.Tokens, after.Tokens)
+	if l.All.Gone == (Size{}) {
+		return Loss{}
+	}
+	left := differ.Was
+	for i, account := range before.Accounts {
+		for j := range account.Zones {
+			if len(left) > 0 && left[0] == (desired.Index{Account: i, Zone: j}) {
+				left = left[1:] // it was counted
+				continue
+			}
+			l.keeps(&account.Zones[j], known)
 		}
 	}
+	return l
+}
+
+// keeps counts a zone that is declared as it was.
+func (l *Loss) keeps(z *desired.Zone, known Known) {
+	of := Size{Zones: 1, Deployments: len(z.Deployments), Others: len(z.Others)}
+	l.All.Of = l.All.Of.plus(of)
+	if known.exists(z.Scope) {
+		l.Real.Of = l.Real.Of.plus(of)
+	}
+}
+
+func (s Size) plus(o Size) Size {
+	return Size{s.Zones + o.Zones, s.Deployments + o.Deployments, s.Tokens + o.Tokens, s.Others + o.Others}
+}
+
+func (l *Loss) tokens(before, after []desired.Token) {
+	if slices.EqualFunc(before, after, func(a, b desired.Token) bool { return a.Key == b.Key && hasToken([]desired.Token{b}, a) }) {
+		l.All.Of.Tokens, l.Real.Of.Tokens = len(before), len(before)
+		return
+	}
 	tokens := map[string][]desired.Token{}
-	for _, t := range after.Tokens {
+	for _, t := range after {
 		tokens[t.Key] = append(tokens[t.Key], t)
 	}
-	for _, t := range before.Tokens {
+	for _, t := range before {
 		gone := !hasToken(tokens[t.Key], t)
 		l.count(true, gone, func(s *Size) { s.Tokens++ })
 		if gone {
 			l.name(diff.NameOf("", "", "", t.Key))
 		}
 	}
-	return l
-}
-
-// Loses reports whether a state may declare less than the one before, where it is known which
-// zones were replaced; see [desired.Replaced]. Where it does not, [LossOf] finds nothing gone.
-func Loses(before, after desired.State, replaced []desired.Index) bool {
-	if !desired.SameTokens(before.Tokens, after.Tokens) {
-		return true
-	}
-	for _, at := range replaced {
-		was, is := before.Accounts[at.Account].Zones[at.Zone], after.Accounts[at.Account].Zones[at.Zone]
-		for _, d := range was.Deployments {
-			if !slices.ContainsFunc(is.Deployments, func(o desired.Deployment) bool { return o.Ruleset == d.Ruleset && o.Ref == d.Ref }) {
-				return true
-			}
-		}
-		for _, o := range was.Others {
-			if !slices.ContainsFunc(is.Others, func(other desired.Other) bool { return other.Kind == o.Kind && other.Key == o.Key }) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (l *Loss) zone(was declaredZone, have declarations, known Known) {
@@ -182,18 +193,21 @@ func hasToken(all []desired.Token, t desired.Token) bool {
 // declared still, as many are gone as it declares fewer.
 func LossOnRecord(record map[edge.Scope]Size, after desired.State) Loss {
 	var l Loss
-	have := declarationsOf(after)
+	have := make(map[edge.Scope]desired.Zone, after.Zones())
+	for _, z := range after.EachZone() {
+		have[z.Scope] = z
+	}
 	for _, id := range slices.SortedFunc(maps.Keys(record), edge.Scope.Compare) {
-		now, declared := have.byID[id]
+		now, declared := have[id]
 		l.count(true, !declared, func(s *Size) { s.Zones++ })
 		if !declared {
 			l.name(id.String())
 		}
 		for i := range record[id].Deployments {
-			l.count(true, i >= len(now.zone.Deployments), func(s *Size) { s.Deployments++ })
+			l.count(true, i >= len(now.Deployments), func(s *Size) { s.Deployments++ })
 		}
 		for i := range record[id].Others {
-			l.count(true, i >= len(now.zone.Others), func(s *Size) { s.Others++ })
+			l.count(true, i >= len(now.Others), func(s *Size) { s.Others++ })
 		}
 	}
 	return l

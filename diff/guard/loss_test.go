@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,25 @@ func lossZone(key string, rulesets ...string) desired.Zone {
 		z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: ruleset})
 	}
 	return z
+}
+
+// lossOf is [LossOf] where it is worked out what differs; it is the same where all zones are looked at.
+func lossOf(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, before, after desired.State, known Known,
+) Loss {
+	t.Helper()
+	loss := LossOf(before, after, desired.Differ(before, after), known)
+	if whole := LossOf(before, after, wholeOf(before, after), known); !reflect.DeepEqual(loss, whole) {
+		t.Fatalf("lost is %+v, and of all zones %+v", loss, whole)
+	}
+	return loss
+}
+
+// wholeOf has all zones of two states as what differs.
+func wholeOf(before, after desired.State) desired.Difference {
+	return desired.Difference{Was: desired.Differ(before, desired.State{}).Was, Is: desired.Differ(desired.State{}, after).Is}
 }
 
 var everything = Known{Exists: func(edge.Scope) bool { return true }}
@@ -74,7 +94,7 @@ func TestLossIsOfThePlatform(t *testing.T) {
 	} {
 		before, after := lossFleet(4), lossFleet(4)
 		test.change(&after)
-		got := LossOf(before, after, everything)
+		got := lossOf(t, before, after, everything)
 		if got.All.Gone != test.want || got.Real.Gone != test.want {
 			t.Errorf("%s: gone %+v, of what exists %+v, want %+v", name, got.All.Gone, got.Real.Gone, test.want)
 		}
@@ -90,7 +110,7 @@ func TestLossOfZonesByName(t *testing.T) {
 		return s
 	}
 	for _, test := range [][2]edge.Scope{{edge.ZoneScope(desired.SoughtZone("prod", "z1")), edge.ZoneScope("id-z1")}, {edge.ZoneScope("id-z1"), edge.ZoneScope(desired.SoughtZone("prod", "z1"))}, {edge.ZoneScope("id-z1"), edge.ZoneScope("id-again")}} {
-		if got := LossOf(by(test[0]), by(test[1]), everything); got.All.Gone != (Size{}) {
+		if got := lossOf(t, by(test[0]), by(test[1]), everything); got.All.Gone != (Size{}) {
 			t.Errorf("from %s to %s: %+v is gone", test[0], test[1], got.All.Gone)
 		}
 	}
@@ -104,7 +124,7 @@ func TestLossKnowsManagedRulesets(t *testing.T) {
 	}
 	after := lossFleet(4)
 	after.Accounts[0].Rulesets[0] = desired.RulesetRef{Key: "core", ID: "id-core"}
-	if got := LossOf(lossFleet(4), after, known); got.All.Gone != (Size{}) {
+	if got := lossOf(t, lossFleet(4), after, known); got.All.Gone != (Size{}) {
 		t.Errorf("%+v is gone", got.All.Gone)
 	}
 }
@@ -114,13 +134,13 @@ func TestLossIsNamed(t *testing.T) {
 	after.Accounts[0].Zones = after.Accounts[0].Zones[:4]
 	after.Accounts[0].Zones[0].Deployments = after.Accounts[0].Zones[0].Deployments[:1]
 	after.Tokens = after.Tokens[:8]
-	f := Facts{Loss: LossOf(lossFleet(9), after, everything)}
+	f := Facts{Loss: lossOf(t, lossFleet(9), after, everything)}
 	want := "this commit no longer declares 5 of 9 zones, 11 of 18 deployments and 1 of 9 tokens of the last accepted commit: " +
 		"prod / z1 / other, prod / z5, prod / z6 and 4 more"
 	if got := f.ShrinkReason(); !f.Shrunk() || got != want {
 		t.Errorf("%t: %s, want %s", f.Shrunk(), got, want)
 	}
-	f.Loss = LossOf(pad(lossFleet(9), 20), pad(after, 20), Known{Exists: func(id edge.Scope) bool { return !strings.HasPrefix(id.String(), "id-pad") }})
+	f.Loss = lossOf(t, pad(lossFleet(9), 20), pad(after, 20), Known{Exists: func(id edge.Scope) bool { return !strings.HasPrefix(id.String(), "id-pad") }})
 	want = "this commit no longer declares 5 of 9 zones, 11 of 18 deployments and 1 of 9 tokens of the last accepted commit that are known to exist: " +
 		"prod / z1 / other, prod / z5, prod / z6 and 4 more"
 	if got := f.ShrinkReason(); !f.Shrunk() || got != want {
@@ -160,9 +180,9 @@ func TestPaddingHidesNoLoss(t *testing.T) {
 		after.Tokens = slices.DeleteFunc(after.Tokens, func(desired.Token) bool { return rapid.Bool().Draw(t, "no token") })
 		exists := func(id edge.Scope) bool { return !strings.HasPrefix(id.String(), "id-pad") }
 		shrink := Shrink{Floor: rapid.IntRange(1, 9).Draw(t, "floor"), Percent: rapid.IntRange(10, 90).Draw(t, "percent")}
-		without := Facts{Loss: LossOf(before, after, Known{Exists: exists}), Shrink: shrink}
+		without := Facts{Loss: lossOf(t, before, after, Known{Exists: exists}), Shrink: shrink}
 		earlier, now := rapid.IntRange(0, 60).Draw(t, "padded before"), rapid.IntRange(0, 60).Draw(t, "padded now")
-		with := Facts{Loss: LossOf(pad(before, earlier), pad(after, earlier+now), Known{Exists: exists}), Shrink: shrink}
+		with := Facts{Loss: lossOf(t, pad(before, earlier), pad(after, earlier+now), Known{Exists: exists}), Shrink: shrink}
 		if without.Shrunk() && !with.Shrunk() {
 			t.Fatalf("held without padding: %s; with it not", without.ShrinkReason())
 		}

@@ -95,6 +95,9 @@ func (a *approvals) spend(digests []string) {
 // divide has an approval of several changes of a plan count for each of them: planned
 // zone by zone, and with some of them done, its digest would be of nothing.
 func (a *approvals) divide(plan diff.Plan, now time.Time) {
+	if len(plan.Granted) == 0 && !slices.ContainsFunc(plan.Changes, func(c diff.Change) bool { return c.Approved }) {
+		return
+	}
 	known, used, who := map[string]bool{}, map[string]bool{}, ""
 	for _, approval := range slices.Concat(a.list, a.divided.single) {
 		known[approval.Digest], used[approval.Digest] = true, approval.Used

@@ -41,7 +41,7 @@ func (c *Control) Read(id edge.Scope) {
 
 // measure has a declared zone that exists count for shares.
 func (s *state) measure(g *Generation, id edge.Scope) {
-	if !s.limits.on || !s.zones.exists(id) {
+	if !s.limits.on || !g.Declares(id) || !s.zones.exists(id) {
 		return
 	}
 	labels := []guard.Labels{g.labels[id]}
@@ -54,16 +54,22 @@ func (s *state) measure(g *Generation, id edge.Scope) {
 	}
 }
 
+// measureAgain has a zone count as it is now, in the place of how it counted before.
+func (s *state) measureAgain(g *Generation, id edge.Scope) {
+	if s.limits.on {
+		s.limits.driftBase.Drop(id)
+		s.limits.commitBase.Drop(id)
+		s.measure(g, id)
+	}
+}
+
 // earlier compares a generation with what was in force before it.
 func (s *state) earlier(before, next *Generation) guard.Earlier {
 	switch {
 	case next.State.Commit == s.accepted.Commit && next.State.Commit != "":
 		return s.accepted.Earlier // it is the accepted one, whose declarations were not at hand
 	case before != nil && before.State.Commit == s.accepted.Commit:
-		if step := next.after(before); step != nil {
-			return guard.EarlierIn(before.State, next.State, step.replaced)
-		}
-		return guard.EarlierOf(before.State, next.State)
+		return guard.EarlierOf(before.State, next.State, next.after(before).Difference)
 	case s.accepted.Commit == "":
 		return nil
 	}
@@ -102,9 +108,8 @@ func renamedEarlier(e guard.Earlier, ids map[edge.Scope]edge.Scope) guard.Earlie
 func (s *state) loss(after *Generation) guard.Loss {
 	var loss guard.Loss
 	g, next := s.current.Load(), after.State
-	step := after.after(g)
-	if g != nil && (step == nil || guard.Loses(g.State, next, step.replaced)) {
-		loss = guard.LossOf(g.State, next, guard.Known{Exists: s.zones.exists, Ruleset: s.ruleset})
+	if g != nil {
+		loss = guard.LossOf(g.State, next, after.after(g).Difference, guard.Known{Exists: s.zones.exists, Ruleset: s.ruleset})
 	}
 	if s.accepted.Commit == "" || g != nil && g.State.Commit == s.accepted.Commit {
 		return loss

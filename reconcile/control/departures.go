@@ -82,8 +82,7 @@ func (c *Control) depart(ctx context.Context) ([]edge.Scope, error) {
 	maps.Copy(have.Bound, under.Bound)
 	c.state.recorded++
 	c.state.approvals.spend(digests)
-	c.state.recall(have)
-	c.state.weighAgain()
+	c.state.recallAnew(have)
 	return zones, nil
 }
 

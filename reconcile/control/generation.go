@@ -18,89 +18,118 @@ type Generation struct {
 	State desired.State
 
 	size   guard.Size // how much it declares
+	sought int        // zones of which the id is not known
 	places map[edge.Scope]place
 	labels map[edge.Scope]guard.Labels
 	prints []string // of all zones, by number
 
 	self    *identity
-	since   *step         // how it came out of the one before; nil: not zone by zone
+	since   *step         // how it came out of the one before; nil: it is the first
 	earlier guard.Earlier // what zones were before its commit
 }
 
 // place is where a zone is in the state; number is its place among all zones, from 0.
-type place struct{ account, zone, number int }
+type place struct {
+	desired.Index
+	number int
+}
 
 // identity tells generations apart, and keeps none of them in memory.
 type identity struct{ _ byte }
 
-// step is how a generation came out of the one before, where both have the same zones: these
-// were replaced, and these of them declare something else. All other zones are the very same.
+// step is how a generation came out of the one before: these zones were there or are there now, and
+// these declare something else. All other zones are the very same.
 type step struct {
-	before   *identity
-	replaced []desired.Index
-	changed  map[edge.Scope]bool
+	desired.Difference
+	before  *identity
+	changed map[edge.Scope]bool
+	gone    []edge.Scope // that are declared no longer
+	is      []edge.Scope // of [desired.Difference.Is]
 }
 
-// newGeneration prepares a state. Where it has the zones of the generation before, with those
-// that a commit touches in their places, the rest is shared with that.
+// newGeneration prepares a state. What it has in common with the generation before, if there is one,
+// is shared with that or copied, and not worked out again.
 func newGeneration(state desired.State, before *Generation) *Generation {
-	if before != nil {
-		if replaced, ok := desired.Replaced(before.State, state); ok {
-			return before.with(state, replaced)
+	g := &Generation{self: new(identity), State: state}
+	if before == nil {
+		before = &Generation{}
+	}
+	differ := desired.Differ(before.State, state)
+	changed := diff.Changed(before.State, state, differ)
+	g.size, g.sought = before.size, before.sought
+	g.count(before.State, differ.Was, -1)
+	g.count(state, differ.Is, 1)
+	g.size.Tokens = len(state.Tokens)
+	if differ.Same {
+		g.share(before, differ.Is, changed)
+	} else {
+		g.copy(before, changed)
+	}
+	if before.self != nil {
+		g.since = &step{Difference: differ, before: before.self, changed: changed}
+		for _, at := range differ.Was {
+			if _, z := at.In(before.State); !g.Declares(z.Scope) {
+				g.since.gone = append(g.since.gone, z.Scope)
+			}
 		}
-	}
-	n := state.Zones()
-	g := &Generation{
-		self: new(identity), State: state, size: sizeOf(state), places: make(map[edge.Scope]place, n),
-		labels: make(map[edge.Scope]guard.Labels, n), prints: make([]string, 0, n),
-	}
-	var changed map[edge.Scope]bool
-	if before != nil {
-		changed = diff.ChangedZones(before.State, state)
-	}
-	for i, account := range state.Accounts {
-		for j, z := range account.Zones {
-			g.places[z.Scope], g.labels[z.Scope] = place{i, j, len(g.prints)}, z.Labels
-			fingerprint := ""
-			if before != nil && !changed[z.Scope] {
-				fingerprint = before.declaration(z.Scope)
-			}
-			if fingerprint == "" {
-				fingerprint = z.Fingerprint(account)
-			}
-			g.prints = append(g.prints, fingerprint)
+		for _, at := range differ.Is {
+			_, z := at.In(state)
+			g.since.is = append(g.since.is, z.Scope)
 		}
 	}
 	return g
 }
 
-// with is the generation after g in which zones were replaced.
-func (g *Generation) with(state desired.State, replaced []desired.Index) *Generation {
-	next := &Generation{
-		self: new(identity), State: state, size: g.size, places: g.places, labels: g.labels, prints: slices.Clone(g.prints),
-		since: &step{before: g.self, replaced: replaced, changed: diff.Changed(g.State, state, replaced)},
-	}
-	next.size.Tokens = len(state.Tokens)
-	ownLabels := false
-	for _, at := range replaced {
-		account, was := state.Accounts[at.Account], g.State.Accounts[at.Account].Zones[at.Zone]
-		z := account.Zones[at.Zone]
-		next.size.Deployments += len(z.Deployments) - len(was.Deployments)
-		next.size.Others += len(z.Others) - len(was.Others)
-		if !maps.Equal(z.Labels, was.Labels) {
-			if !ownLabels {
-				next.labels, ownLabels = maps.Clone(g.labels), true
-			}
-			next.labels[z.Scope] = z.Labels
-		}
-		if next.since.changed[z.Scope] {
-			next.prints[g.places[z.Scope].number] = z.Fingerprint(account)
+// count has zones at some places of a state count so many times.
+func (g *Generation) count(state desired.State, at []desired.Index, times int) {
+	for _, at := range at {
+		_, z := at.In(state)
+		g.size.Zones += times
+		g.size.Deployments += times * len(z.Deployments)
+		g.size.Others += times * len(z.Others)
+		if desired.Sought(z.Scope.ID) {
+			g.sought += times
 		}
 	}
-	return next
 }
 
-// after is how g came out of a generation; nil where that is not known zone by zone.
+// share has what the generation before has, which has the same zones at the same places.
+func (g *Generation) share(before *Generation, is []desired.Index, changed map[edge.Scope]bool) {
+	g.places, g.labels, g.prints = before.places, before.labels, slices.Clone(before.prints)
+	ownLabels := false
+	for _, at := range is {
+		account, z := at.In(g.State)
+		if !maps.Equal(g.labels[z.Scope], z.Labels) {
+			if !ownLabels {
+				g.labels, ownLabels = maps.Clone(g.labels), true
+			}
+			g.labels[z.Scope] = z.Labels
+		}
+		if changed[z.Scope] {
+			g.prints[g.places[z.Scope].number] = z.Fingerprint(*account)
+		}
+	}
+}
+
+// copy puts the zones at their places.
+func (g *Generation) copy(before *Generation, changed map[edge.Scope]bool) {
+	n := g.State.Zones()
+	g.places, g.labels, g.prints = make(map[edge.Scope]place, n), make(map[edge.Scope]guard.Labels, n), make([]string, 0, n)
+	for i := range g.State.Accounts {
+		account := &g.State.Accounts[i]
+		for j := range account.Zones {
+			z := &account.Zones[j]
+			g.places[z.Scope], g.labels[z.Scope] = place{desired.Index{Account: i, Zone: j}, len(g.prints)}, z.Labels
+			fingerprint := before.declaration(z.Scope)
+			if changed[z.Scope] {
+				fingerprint = z.Fingerprint(*account)
+			}
+			g.prints = append(g.prints, fingerprint)
+		}
+	}
+}
+
+// after is how g came out of a generation; nil where it came out of another one.
 func (g *Generation) after(before *Generation) *step {
 	if g == nil || before == nil || g.since == nil || g.since.before != before.self {
 		return nil
@@ -108,18 +137,15 @@ func (g *Generation) after(before *Generation) *step {
 	return g.since
 }
 
-// Replaced are the zones that g has otherwise than the generation before it: all others are the
-// very same. It is false where g has not the same zones, or did not come out of that one.
-func (g *Generation) Replaced(before *Generation) ([]edge.Scope, bool) {
+// Differs returns the zones that g has otherwise than a generation, and reports whether it has the
+// same zones at the same places: all others are the very same as there. It is false where g did not
+// come out of that one.
+func (g *Generation) Differs(before *Generation) (zones []edge.Scope, same, ok bool) {
 	step := g.after(before)
 	if step == nil {
-		return nil, false
+		return nil, false, false
 	}
-	ids := make([]edge.Scope, len(step.replaced))
-	for i, at := range step.replaced {
-		ids[i] = g.State.Accounts[at.Account].Zones[at.Zone].Scope
-	}
-	return ids, true
+	return step.is, step.Same, true
 }
 
 // Task is a zone as this generation declares it, false where it does not.
@@ -128,7 +154,7 @@ func (g *Generation) Task(id edge.Scope) (zone.Task, bool) {
 	if !ok {
 		return zone.Task{}, false
 	}
-	return zone.Task{State: zone.Of(g.State, at.account, at.zone), Fingerprint: g.prints[at.number]}, true
+	return zone.Task{State: zone.Of(g.State, at.Account, at.Zone), Fingerprint: g.prints[at.number]}, true
 }
 
 // Declares reports whether a zone is declared.
@@ -151,12 +177,20 @@ func (g *Generation) declaration(id edge.Scope) string {
 	return ""
 }
 
+// At is a declared zone, with its account. Neither may be changed.
+func (g *Generation) At(id edge.Scope) (*desired.Account, *desired.Zone) {
+	return g.places[id].In(g.State)
+}
+
 // Zones ranges over the declared zones.
 func (g *Generation) Zones() iter.Seq[edge.Scope] {
 	return func(yield func(edge.Scope) bool) {
-		for _, z := range g.State.EachZone() {
-			if !yield(z.Scope) {
-				return
+		for i := range g.State.Accounts {
+			zones := g.State.Accounts[i].Zones
+			for j := range zones {
+				if !yield(zones[j].Scope) {
+					return
+				}
 			}
 		}
 	}

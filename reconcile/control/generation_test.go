@@ -36,9 +36,9 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 		case 3:
 			z.Deployments = []desired.Deployment{{Ruleset: "core", Paranoia: &desired.Declared[int]{Value: random.IntN(4)}}}
 		case 4:
-			z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: "owasp"})
+			z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: "owasp", Prune: random.IntN(2) == 0})
 		case 5:
-			z.Others = []desired.Other{{Kind: "exception", Key: fmt.Sprint(random.IntN(2)), Prune: true}}
+			z.Others = []desired.Other{{Kind: "exception", Key: fmt.Sprint(random.IntN(2)), Prune: random.IntN(2) == 0}}
 		case 6:
 			z.Others = nil
 		case 7: // only where it is declared is another place
@@ -46,7 +46,7 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 		}
 	}
 	a := &s.Accounts[random.IntN(len(s.Accounts))]
-	switch i := random.IntN(len(a.Zones) + 1); random.IntN(20) {
+	switch i := random.IntN(len(a.Zones) + 1); random.IntN(24) {
 	case 0:
 		a.Zones = slices.Insert(slices.Clone(a.Zones), i, desired.Zone{Key: fmt.Sprint("new", n), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("new", n)))})
 	case 1:
@@ -59,6 +59,28 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 		s.Tokens = []desired.Token{{Key: fmt.Sprint("t", n%2)}}
 	case 4:
 		a.ID = edge.AccountID(fmt.Sprint("account", n))
+	case 5, 6, 7, 8:
+		if i == len(a.Zones) {
+			break
+		}
+		a.Zones = slices.Clone(a.Zones)
+		switch z := &a.Zones[i]; random.IntN(4) {
+		case 0:
+			z.Key = fmt.Sprint("renamed", n)
+		case 1:
+			z.Scope = edge.ZoneScope(edge.ZoneID(fmt.Sprint("other", n)))
+		case 2:
+			z.Name, z.ByName, z.Scope = "name-"+z.Key, true, edge.ZoneScope(desired.SoughtZone(a.Key, z.Key))
+		case 3:
+			z.ByName, z.Scope = z.Name != "", edge.ZoneScope(edge.ZoneID(fmt.Sprint("found", n)))
+		}
+	case 9: // to another account
+		if to := &s.Accounts[random.IntN(len(s.Accounts))]; i < len(a.Zones) && len(a.Zones) > 1 && to != a {
+			z := a.Zones[i]
+			z.Key = fmt.Sprint("moved", n)
+			a.Zones = slices.Delete(slices.Clone(a.Zones), i, i+1)
+			to.Zones = append(slices.Clone(to.Zones), z)
+		}
 	}
 	return s
 }
@@ -106,27 +128,34 @@ func TestGenerationsFollow(t *testing.T) {
 
 func wantStep(t *testing.T, before, next *Generation, step *step) {
 	t.Helper()
-	changed := map[edge.Scope]bool{} // compared one by one
-	for i, account := range next.State.Accounts {
-		for j, z := range account.Zones {
-			if !z.SameAs(before.State.Accounts[i].Zones[j]) {
-				changed[z.Scope] = true
-			}
-		}
-	}
-	if !reflect.DeepEqual(step.changed, changed) || !reflect.DeepEqual(diff.ChangedZones(before.State, next.State), changed) {
+	was, is := before.State, next.State
+	whole := desired.Difference{Was: desired.Differ(was, desired.State{}).Was, Is: desired.Differ(desired.State{}, is).Is}
+	if changed := diff.Changed(was, is, whole); !reflect.DeepEqual(step.changed, changed) {
 		t.Fatalf("changed are %v, want %v", step.changed, changed)
 	}
-	was, is := before.State, next.State
-	if got, want := guard.EarlierIn(was, is, step.replaced), guard.EarlierOf(was, is); !reflect.DeepEqual(got, want) {
+	if got, want := guard.EarlierOf(was, is, step.Difference), guard.EarlierOf(was, is, whole); !reflect.DeepEqual(got, want) {
 		t.Fatalf("earlier is %v, want %v", got, want)
 	}
-	loss := guard.LossOf(was, is, guard.Known{})
-	if !guard.Loses(was, is, step.replaced) && loss.All.Gone != (guard.Size{}) {
-		t.Fatalf("nothing is lost, but %+v", loss)
+	known := guard.Known{Exists: func(id edge.Scope) bool { return len(id.ID)%2 == 0 }}
+	if got, want := guard.LossOf(was, is, step.Difference, known), guard.LossOf(was, is, whole, known); !reflect.DeepEqual(got, want) {
+		t.Fatalf("the loss is %+v, want %+v", got, want)
 	}
-	if len(gone(before, next)) > 0 {
-		t.Fatal("zones are gone")
+	var gone []edge.Scope
+	for id := range before.Zones() {
+		if !next.Declares(id) {
+			gone = append(gone, id)
+		}
+	}
+	if !slices.Equal(step.gone, gone) {
+		t.Fatalf("gone are %v, want %v", step.gone, gone)
+	}
+	same := slices.EqualFunc(was.Accounts, is.Accounts, func(a, b desired.Account) bool {
+		return a.ID == b.ID && desired.SameRulesets(a.Rulesets, b.Rulesets) && slices.EqualFunc(a.Zones, b.Zones, func(a, b desired.Zone) bool {
+			return a.Key == b.Key && a.Scope == b.Scope
+		})
+	})
+	if step.Same != same {
+		t.Fatalf("it has the same zones: %t, want %t", step.Same, same)
 	}
 }
 
@@ -139,7 +168,7 @@ func TestGenerationCostsWhatChanges(t *testing.T) {
 		g := newGeneration(first, nil)
 		var next *Generation
 		allocs := testing.AllocsPerRun(10, func() { next = newGeneration(after, g) })
-		if step := next.after(g); step == nil || len(step.replaced) != 1 || len(step.changed) != 1 {
+		if step := next.after(g); step == nil || len(step.Is) != 1 || !step.Same || len(step.changed) != 1 {
 			t.Fatalf("one changed zone of %d is compared as %+v", n, step)
 		}
 		if smallest == 0 {

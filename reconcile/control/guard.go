@@ -112,6 +112,7 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 	defer c.mu.Unlock()
 	for _, w := range p.widened {
 		p.zone.own(w.ID, w.Owned)
+		c.state.zones.known.moved.add(w.ID.Scope)
 	}
 	return number, nil
 }
@@ -171,7 +172,7 @@ func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	c.mu.Lock()
-	z.take(p)
+	c.state.zones.take(id, z, p, c.Current())
 	c.mu.Unlock()
 	if len(p.proofs) > 0 {
 		c.tell(id)

@@ -15,14 +15,35 @@ import (
 type holds struct {
 	all      []diff.Hold              // those that are over too
 	reverted map[edge.Scope]diff.Hold // holds of reverts that were logged
+	last     activeHolds              // those in force, as they were asked for last
 }
 
-// active are those in force at a time, while a generation is, or none.
+// activeHolds are those in force while a generation is, from one time until another.
+type activeHolds struct {
+	list        []diff.Hold
+	g           *Generation
+	from, until time.Time
+}
+
+// put takes the holds on record.
+func (h *holds) put(all []diff.Hold) { h.all, h.last = all, activeHolds{} }
+
+// active are those in force at a time, while a generation is, or none. They must not be changed.
 func (h *holds) active(g *Generation, now time.Time) []diff.Hold {
-	if g == nil {
-		return diff.Active(h.all, now, nil)
+	if l := &h.last; l.g == g && !l.from.IsZero() && !now.Before(l.from) && now.Before(l.until) {
+		return l.list
 	}
-	return diff.Active(h.all, now, g.declaration)
+	var declared func(edge.Scope) string
+	if g != nil {
+		declared = g.declaration
+	}
+	h.last = activeHolds{diff.Active(h.all, now, declared), g, now, now.Add(time.Hour)}
+	for _, hold := range h.last.list {
+		if !hold.Reverted() && hold.Until.Before(h.last.until) {
+			h.last.until = hold.Until
+		}
+	}
+	return h.last.list
 }
 
 // reverts are the holds of reverts that have begun, and that have ended, since the last

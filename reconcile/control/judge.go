@@ -69,14 +69,15 @@ func (s *state) guarded(g *Generation, changes []diff.Change) diff.Plan {
 	return guard.Check(plan, s.facts(g))
 }
 
-// driftsThatWait are the zones whose drift a limit or an approval holds back.
-func (s *state) driftsThatWait(g *Generation) (ids []edge.Scope) {
-	for id := range g.Zones() {
-		if s.waiting.zones[id].forPerson() && !s.zones.unproved(g, id) {
-			ids = append(ids, id)
+// driftsThatWait are the zones whose drift a limit or an approval holds back, in their order.
+func (s *state) driftsThatWait(g *Generation) []edge.Scope {
+	return g.inOrder(func(yield func(edge.Scope) bool) {
+		for id, reasons := range s.waiting.zones {
+			if reasons.forPerson() && g.Declares(id) && !s.zones.unproved(g, id) && !yield(id) {
+				return
+			}
 		}
-	}
-	return ids
+	})
 }
 
 // foreseen are the changes of zones, from what was last seen, and the zones that were not

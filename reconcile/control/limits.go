@@ -1,6 +1,7 @@
 package control
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -22,34 +23,70 @@ type limits struct {
 	sent                  map[edge.Scope]bool // zones of the commit that were written, and whether that weakened
 	drift                 *guard.Tally
 	drifts                []reconcile.Drift // that count, in the order of time
+	newest                map[edge.Scope]newestDrift
 	lasts                 time.Duration
 }
 
+// newestDrift is when a zone drifted last, and last so that healing it weakened; zero for never.
+type newestDrift struct{ at, weakened time.Time }
+
 // newLimits counts what was done before: drifts, and zones that were written because of the
 // commit.
-func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sent map[edge.Scope]bool) limits {
+func newLimits(facts guard.Facts, drifts []reconcile.Drift, lasts time.Duration, sent map[edge.Scope]bool) limits {
 	if len(facts.Rules) == 0 {
 		return limits{}
 	}
 	l := limits{
 		on: true, commitBase: guard.NewBase(facts.Rules, len(facts.Zones)), driftBase: guard.NewBase(facts.Rules, len(facts.Zones)),
-		unseen: map[edge.Scope]bool{}, sent: map[edge.Scope]bool{}, lasts: facts.Now.Sub(since),
+		newest: map[edge.Scope]newestDrift{}, lasts: lasts, sent: sent,
 	}
-	facts.Base = l.commitBase
-	l.commit = guard.NewTally("this commit", facts)
 	facts.Base = l.driftBase
 	l.drift = guard.NewTally("this sweep", facts)
-	for id, weakens := range sent {
-		l.sent[id] = weakens
+	for _, d := range drifts {
+		l.drifted(d)
+	}
+	l.forget(facts.Now)
+	l.begin(facts)
+	return l
+}
+
+// begin counts a commit that comes into force. Of it, what was sent counts.
+func (l *limits) begin(facts guard.Facts) {
+	facts.Base = l.commitBase
+	l.commit, l.unseen = guard.NewTally("this commit", facts), map[edge.Scope]bool{}
+	if l.sent == nil {
+		l.sent = map[edge.Scope]bool{}
+	}
+	for id, weakens := range l.sent {
 		l.commit.Count(id, weakens)
 	}
-	for _, d := range drifts {
-		if !d.At.Before(since) {
-			l.drifts = append(l.drifts, d)
-			l.drift.Count(d.Scope, d.Weakens)
-		}
+}
+
+// follow counts by the facts of the next generation, as newLimits does. All but these zones are
+// selected by the rules that selected them before.
+func (l *limits) follow(facts guard.Facts, zones iter.Seq[edge.Scope]) {
+	l.forget(facts.Now)
+	facts.Base = l.driftBase
+	l.drift.Follow(facts, zones)
+	l.begin(facts)
+}
+
+// drifted has a drift count.
+func (l *limits) drifted(d reconcile.Drift) {
+	l.drifts = append(l.drifts, d)
+	l.drift.Count(d.Scope, d.Weakens)
+	n := l.newest[d.Scope]
+	if n.at = latest(n.at, d.At); d.Weakens {
+		n.weakened = latest(n.weakened, d.At)
 	}
-	return l
+	l.newest[d.Scope] = n
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // counting reports whether zones are still to be read before the commit is
@@ -74,8 +111,7 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 		l.sent[d.Scope] = l.sent[d.Scope] || d.Weakens
 		l.commit.Count(d.Scope, d.Weakens)
 	default:
-		l.drifts = append(l.drifts, d)
-		l.drift.Count(d.Scope, d.Weakens)
+		l.drifted(d)
 	}
 }
 
@@ -105,20 +141,19 @@ func countsThough(guard diff.Guard) bool {
 	return slices.Contains([]diff.Guard{diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave}, guard)
 }
 
-// forget drops drifts of long ago.
+// forget drops drifts of long ago. A zone may have drifted again since.
 func (l *limits) forget(now time.Time) {
-	old := 0
-	for old < len(l.drifts) && now.Sub(l.drifts[old].At) >= l.lasts {
-		old++
-	}
-	if old == 0 {
-		return
-	}
-	for _, d := range l.drifts[:old] {
-		l.drift.Drop(d.Scope)
-	}
-	l.drifts = l.drifts[old:]
-	for _, d := range l.drifts { // a zone may have drifted again since
-		l.drift.Count(d.Scope, d.Weakens)
+	for len(l.drifts) > 0 && now.Sub(l.drifts[0].At) >= l.lasts {
+		d := l.drifts[0]
+		l.drifts = l.drifts[1:]
+		switch n := l.newest[d.Scope]; {
+		case !n.at.After(d.At):
+			l.drift.Drop(d.Scope)
+			delete(l.newest, d.Scope)
+		case d.Weakens && !n.weakened.After(d.At):
+			l.drift.Drop(d.Scope)
+			l.drift.Count(d.Scope, false)
+			l.newest[d.Scope] = newestDrift{at: n.at}
+		}
 	}
 }

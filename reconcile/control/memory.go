@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -38,42 +40,94 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 	if len(m.settings) == 0 { // nothing selects a zone
 		return m
 	}
-	before := func(id edge.Scope) (kept, proved []guard.Selection) {
-		of, _ := labels(id)
-		proved = guard.Selections(m.settings, m.accounts, "", of)
-		if kept, ok := have.Kept[id]; ok {
-			return kept, proved
-		}
-		return proved, proved
-	}
 	leftOut := map[edge.Scope]bool{}
 	for account, z := range state.EachZone() {
-		if !desired.Sought(z.Scope.ID) {
-			kept, proved := before(z.Scope)
-			m.add(account, z, kept, proved)
-		}
+		m.declare(account, z, have, labels)
 	}
 	for _, account := range state.LeftOut {
 		for _, id := range account.Zones {
 			leftOut[id] = true
-			kept, _ := before(id)
+			kept, _ := m.before(id, have, labels)
 			m.keep(id, guard.Remembered(m.settings, m.accounts, kept, guard.Selections(m.settings, m.accounts, account.ID, nil)))
 		}
 	}
 	here := func(id edge.Scope) bool { return leftOut[id] || declared(id) }
 	for _, id := range known {
-		if _, kept := have.Kept[id]; !kept && !here(id) {
-			kept, _ := before(id)
-			m.keep(id, kept)
+		if !here(id) {
+			m.undeclared(id, have, labels)
 		}
 	}
-	for id, kept := range have.Kept {
+	for id := range have.Kept {
 		if !here(id) {
-			m.keep(id, guard.Remembered(m.settings, m.accounts, kept, nil))
+			m.undeclared(id, have, labels)
 		}
 	}
 	diff.SortLeaving(m.leaving)
 	return m
+}
+
+// after is the memory of the next generation, in which these zones alone may be otherwise, or have
+// another proof. The settings and the accounts are the same, and have is what is on record by now.
+func (m memory) after(g *Generation, zones iter.Seq[edge.Scope], have reconcile.Memory, labels proved) memory {
+	if len(m.settings) == 0 {
+		return m
+	}
+	again := scopes{}
+	m.under, m.declared, m.record.Kept = maps.Clone(m.under), maps.Clone(m.declared), maps.Clone(have.Kept)
+	if m.record.Kept == nil {
+		m.record.Kept = map[edge.Scope][]guard.Selection{}
+	}
+	for id := range zones {
+		again.add(id)
+		delete(m.under, id)
+		delete(m.declared, id)
+		delete(m.record.Kept, id)
+	}
+	leaving := m.leaving
+	m.leaving = nil
+	for _, l := range leaving {
+		if _, is := again[l.Scope]; !is {
+			m.leaving = append(m.leaving, l)
+		}
+	}
+	for id := range again {
+		if g.Declares(id) {
+			account, z := g.At(id)
+			m.declare(*account, *z, have, labels)
+		} else {
+			m.undeclared(id, have, labels)
+		}
+	}
+	diff.SortLeaving(m.leaving)
+	return m
+}
+
+// before is what a zone is under by what is on record, and by its last proof.
+func (m *memory) before(id edge.Scope, have reconcile.Memory, labels proved) (kept, proved []guard.Selection) {
+	of, _ := labels(id)
+	proved = guard.Selections(m.settings, m.accounts, "", of)
+	if kept, ok := have.Kept[id]; ok {
+		return kept, proved
+	}
+	return proved, proved
+}
+
+// declare adds a declared zone, unless its id is not known.
+func (m *memory) declare(account desired.Account, z desired.Zone, have reconcile.Memory, labels proved) {
+	if !desired.Sought(z.Scope.ID) {
+		kept, proved := m.before(z.Scope, have, labels)
+		m.add(account, z, kept, proved)
+	}
+}
+
+// undeclared adds a zone that is not declared.
+func (m *memory) undeclared(id edge.Scope, have reconcile.Memory, labels proved) {
+	if kept, ok := have.Kept[id]; ok {
+		m.keep(id, guard.Remembered(m.settings, m.accounts, kept, nil))
+	} else if _, proved := labels(id); proved {
+		kept, _ := m.before(id, have, labels)
+		m.keep(id, kept)
+	}
 }
 
 // add adds a declared zone, which is under what is kept of it, and what it is declared in.
@@ -127,12 +181,12 @@ func declaring(state desired.State) func(edge.Scope) bool {
 
 // remember is the memory of a generation.
 func (s *state) remember(g *Generation) memory {
-	if len(s.guards.Selectors()) == 0 {
-		return remembered(s.guards, s.zones.onRecord, g.State, g.Declares, nil, s.zones.proved)
+	if s.zones.known.follows(g) {
+		return s.zones.memory.after(g, s.zones.changed(g), s.zones.onRecord, s.zones.proved)
 	}
-	known := make([]edge.Scope, 0, len(s.zones.records))
-	for id, z := range s.zones.records {
-		if z.proof.Fingerprint != "" {
+	var known []edge.Scope
+	if len(s.guards.Selectors()) > 0 {
+		for id := range s.zones.records {
 			known = append(known, id)
 		}
 	}
@@ -146,6 +200,13 @@ func (zs *zones) proved(id edge.Scope) (guard.Labels, bool) {
 		return nil, false
 	}
 	return z.proof.Labels, true
+}
+
+// recallAnew takes what is on record after a person or another process has changed it: of any zone.
+func (s *state) recallAnew(have reconcile.Memory) {
+	s.zones.known.of = nil
+	s.recall(have)
+	s.weighAgain()
 }
 
 // recall takes what is on record in the place of what was known. What the generation in
@@ -187,7 +248,6 @@ func (c *Control) readMemory(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state.zones.departed = record.Departures
-	c.state.recall(record.Memory)
-	c.state.weighAgain()
+	c.state.recallAnew(record.Memory)
 	return nil
 }

@@ -18,17 +18,6 @@ func (c *Control) LastProof(g *Generation, id edge.Scope) LastProof {
 	return c.state.zones.lastProof(g, id)
 }
 
-// LastProofs are those of all zones of a generation, in the order of [Generation.Zones].
-func (c *Control) LastProofs(g *Generation) []LastProof {
-	all := make([]LastProof, 0, len(g.places))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for id := range g.Zones() {
-		all = append(all, c.state.zones.lastProof(g, id))
-	}
-	return all
-}
-
 func (zs *zones) lastProof(g *Generation, id edge.Scope) LastProof {
 	z := zs.records[id]
 	if z == nil {

@@ -1,15 +1,12 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -113,10 +110,11 @@ func (c *Control) updateWaves(ctx context.Context) error {
 
 // acceptance is what is to be on record of a new generation, by the decision that leads to it.
 func (s *state) acceptance(next *Generation, d Decision) reconcile.Acceptance {
+	s.zones.move(s.current.Load(), next)
 	m := s.remember(next)
 	a := reconcile.Acceptance{
 		Commit: next.State.Commit, Size: next.size, Declared: next.declaration, Earlier: next.earlier, Given: d.Due, Memory: &m.record,
-		Gone: s.zones.undeclared(next), Keep: Keeps(s.zones.prunable(), next.State),
+		Gone: s.zones.undeclared(next), Keep: s.zones.keeps(next),
 	}
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
 		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, s.rolled(next, d), s.zones.proved)
@@ -125,37 +123,34 @@ func (s *state) acceptance(next *Generation, d Decision) reconcile.Acceptance {
 	return a
 }
 
-// rolled are the zones that a commit is still to change, and that wait for its waves.
+// rolled are the zones that a commit is still to change, and that wait for its waves: of those that
+// it touches, and of those that wait for them already.
 func (s *state) rolled(next *Generation, d Decision) (zones []desired.Zone) {
-	touched := make(map[edge.Scope]bool, len(d.Due))
-	for _, id := range d.Due {
-		touched[id] = true
+	roll := func(id edge.Scope) {
+		if next.Declares(id) && s.zones.unproved(next, id) && !s.zones.returns(next, id) {
+			_, z := next.At(id)
+			zones = append(zones, *z)
+		}
 	}
-	for _, z := range next.State.EachZone() {
-		if (touched[z.Scope] || waits(s.rollout.have, z.Scope)) && s.zones.unproved(next, z.Scope) && !s.zones.returns(next, z.Scope) {
-			zones = append(zones, z)
+	touched := make(scopes, len(d.Due))
+	for _, id := range d.Due {
+		touched.add(id)
+		roll(id)
+	}
+	for id := range s.rollout.have.Zones {
+		if _, twice := touched[id]; !twice && waits(s.rollout.have, id) {
+			roll(id)
 		}
 	}
 	return zones
 }
 
-// gone are the zones that a generation declares no longer.
-func gone(before, next *Generation) (ids []edge.Scope) {
-	if before == nil || next.after(before) != nil {
-		return nil
-	}
-	for id := range before.Zones() {
-		if !next.Declares(id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// between is the decision that leads from one generation to another.
+// between is the decision that leads from one generation to another, which came out of it.
 func (zs *zones) between(before, next *Generation) Decision {
-	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true, SameZones: next.after(before) != nil}
+	d := Decision{Accepted: next, First: before == nil, Tokens: true}
 	if before != nil {
+		step := next.after(before)
+		d.Gone, d.SameZones = step.gone, step.Same
 		d.Tokens = !desired.SameTokens(before.State.Tokens, next.State.Tokens)
 	}
 	zs.due(before, next, &d)
@@ -181,13 +176,8 @@ func (zs *zones) touched(before, next *Generation) (ids []edge.Scope) {
 	if before == nil {
 		return zs.commitWork(next)
 	}
-	var changed map[edge.Scope]bool
-	if step := next.after(before); step != nil {
-		changed = step.changed
-	} else {
-		changed = diff.ChangedZones(before.State, next.State)
-	}
-	return slices.SortedFunc(maps.Keys(changed), func(a, b edge.Scope) int { return cmp.Compare(next.places[a].number, next.places[b].number) })
+	changed := next.after(before).changed
+	return next.inOrder(maps.Keys(changed))
 }
 
 // SaveState puts the declarations in force on record beside their commit, so that they

@@ -9,34 +9,41 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Keeps are the deployments on record as ones that may be removed, and that a state
+// keeps are the deployments on record as ones that may be removed, and that a generation
 // declares as ones that may not, for [reconcile.Acceptance.Keep]: from then on they stay, even
 // if the declaration is never proved. A deployment is told by its key here; what was renamed
 // as well counts once it is proved.
-func Keeps(prunable diff.Pruning, state desired.State) (ids []diff.ID) {
-	if len(prunable) == 0 {
-		return nil
-	}
-	type key struct {
-		scope edge.Scope
-		kind  desired.KindName
-		key   string
-	}
-	stay := map[key]bool{}
-	for _, z := range state.EachZone() {
-		for _, d := range z.Deployments {
-			stay[key{z.Scope, "", d.Name()}] = !d.Prune
+func (zs *zones) keeps(g *Generation) (ids []diff.ID) {
+	for zone := range zs.changed(g) {
+		record, there := zs.records[zone]
+		if !there || len(record.prunable) == 0 || !g.Declares(zone) {
+			continue
 		}
-		for _, o := range z.Others {
-			stay[key{z.Scope, o.Kind, o.Key}] = !o.Prune
-		}
-	}
-	for id, p := range prunable {
-		if stay[key{id.Scope, id.Kind, p.Deployment}] {
-			ids = append(ids, id)
+		_, z := g.At(zone)
+		for id, p := range record.prunable {
+			if stays(z, id.Kind, p.Deployment) {
+				ids = append(ids, id)
+			}
 		}
 	}
 	return sortIDs(ids)
+}
+
+// stays reports whether a zone declares something by its key that is not to be removed once nothing
+// declares it.
+func stays(z *desired.Zone, kind desired.KindName, key string) bool {
+	stay := false
+	for _, d := range z.Deployments {
+		if kind == "" && d.Name() == key {
+			stay = !d.Prune
+		}
+	}
+	for _, o := range z.Others {
+		if o.Kind == kind && o.Key == key {
+			stay = !o.Prune
+		}
+	}
+	return stay
 }
 
 func sortIDs(ids []diff.ID) []diff.ID {
@@ -67,15 +74,6 @@ func PrunableByZone(all diff.Pruning) map[edge.Scope]diff.Pruning {
 		zones[id.Scope][id] = p
 	}
 	return zones
-}
-
-// prunable are all deployments on record that may be removed.
-func (zs *zones) prunable() diff.Pruning {
-	all := diff.Pruning{}
-	for _, z := range zs.records {
-		maps.Copy(all, z.prunable)
-	}
-	return all
 }
 
 // keep notes that deployments stay.

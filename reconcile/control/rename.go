@@ -90,14 +90,3 @@ func renamed(o reconcile.Rollout, ids map[edge.Scope]edge.Scope) *reconcile.Roll
 	o.Zones = waiting
 	return &o
 }
-
-// unfound reports whether a state has zones whose id is not known yet. While it has, what
-// is on record of undeclared zones is kept: one of them may be the one that is sought.
-func unfound(state desired.State) bool {
-	for _, z := range state.EachZone() {
-		if desired.Sought(z.Scope.ID) {
-			return true
-		}
-	}
-	return false
-}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,7 @@ func (s *state) init(c Config) {
 	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
 	s.ruleset = c.Ruleset
 	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
+	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown()}
 }
 
 // restore makes a record the one that is worked with.
@@ -55,23 +57,32 @@ func (s *state) restore(record reconcile.Record) {
 	s.zones.readBefore(before)
 	s.zones.reports = s.guards.ReportUnmanaged
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
-	s.holds.all = record.Holds
+	s.holds.put(record.Holds)
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = newRollouts(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
-	s.limits.drifts, s.limits.sent = record.Drifts, record.Written
+	s.limits.drifts, s.limits.sent = record.Drifts, maps.Clone(record.Written)
 }
 
 // publish makes a generation the one in force, while what was done before counts.
 func (s *state) publish(g *Generation) {
-	s.current.Store(g)
+	before := s.current.Swap(g)
 	s.overtaken = ""
-	s.waiting.keep(g.Declares)
+	s.zones.move(before, g)
 	s.recall(s.zones.onRecord)
-	s.limits = newLimits(s.facts(g), s.limits.drifts, s.now().Add(-s.driftFor), s.limits.sent)
-	for id := range g.Zones() {
-		s.measure(g, id)
+	if s.zones.known.follows(g) {
+		s.waiting.forget(g.since.gone)
+		if s.limits.on {
+			s.limits.follow(s.facts(g), s.zones.changed(g))
+		}
+	} else {
+		s.waiting.keep(g.Declares)
+		s.limits = newLimits(s.facts(g), s.limits.drifts, s.driftFor, s.limits.sent)
 	}
+	for id := range s.zones.changed(g) {
+		s.measureAgain(g, id)
+	}
+	s.zones.settled(g)
 }
 
 // accept takes in what was just put on record.
@@ -94,7 +105,7 @@ func (s *state) accept(a reconcile.Acceptance) {
 
 // update takes in what people and other processes have put on record.
 func (s *state) update(standing reconcile.Standing) {
-	s.holds.all = standing.Holds
+	s.holds.put(standing.Holds)
 	current := s.guards.Current(standing.Approvals, s.now())
 	s.approvals.replace(current)
 	s.approvals.expire(standing.Approvals, current)

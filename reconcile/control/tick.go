@@ -88,12 +88,12 @@ func (s *state) release(approved bool) []edge.Scope {
 		return nil
 	}
 	holds := s.holds.active(g, now)
-	wave, _ := open(s.rollout.have, s.guards.Waves, now)
+	wave := s.rollout.open(s.guards.Waves, now)
 	return s.waiting.release(func(id edge.Scope, reason waitReason) bool {
 		switch reason.guard {
 		case diff.GuardHold, diff.GuardReverted:
-			at := g.places[id]
-			_, held := diff.HoldOn(holds, g.State.Accounts[at.account].Zones[at.zone].Key, id)
+			_, z := g.At(id)
+			_, held := diff.HoldOn(holds, z.Key, id)
 			return !held
 		case diff.GuardFreeze:
 			return !now.Before(reason.until)

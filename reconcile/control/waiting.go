@@ -1,7 +1,6 @@
 package control
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 // waiting is what zones and tokens wait for that a guard holds back.
 type waiting struct {
 	zones  map[edge.Scope]waitReasons
+	timely int  // how many of zones wait for a time
 	tokens bool // a guard holds something about tokens back
 	frozen bool // a freeze was in force at the last tick
 }
@@ -45,15 +45,32 @@ func (w waitReasons) until() (at time.Time) {
 
 // set notes what a zone waits for; nothing where it does not.
 func (w *waiting) set(id edge.Scope, reasons waitReasons) {
+	if w.zones[id].timely() {
+		w.timely--
+	}
 	delete(w.zones, id)
 	if len(reasons) > 0 {
 		w.zones[id] = reasons
+	}
+	if reasons.timely() {
+		w.timely++
+	}
+}
+
+// forget forgets zones.
+func (w *waiting) forget(ids []edge.Scope) {
+	for _, id := range ids {
+		w.set(id, nil)
 	}
 }
 
 // keep forgets zones that are not declared.
 func (w *waiting) keep(declared func(edge.Scope) bool) {
-	maps.DeleteFunc(w.zones, func(id edge.Scope, _ waitReasons) bool { return !declared(id) })
+	for id := range w.zones {
+		if !declared(id) {
+			w.set(id, nil)
+		}
+	}
 }
 
 // release returns the zones for which one reason at least is over, and forgets them.
@@ -61,7 +78,7 @@ func (w *waiting) release(over func(edge.Scope, waitReason) bool) (ids []edge.Sc
 	for id, reasons := range w.zones {
 		if slices.ContainsFunc(reasons, func(reason waitReason) bool { return over(id, reason) }) {
 			ids = append(ids, id)
-			delete(w.zones, id)
+			w.set(id, nil)
 		}
 	}
 	return ids
@@ -80,10 +97,5 @@ func (w *waiting) releaseTokens(approved, frozen bool) bool {
 func (c *Control) Waiting() (all, timely int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, w := range c.state.waiting.zones {
-		if w.timely() {
-			timely++
-		}
-	}
-	return len(c.state.waiting.zones), timely
+	return len(c.state.waiting.zones), c.state.waiting.timely
 }

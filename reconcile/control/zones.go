@@ -33,6 +33,7 @@ type zoneRecord struct {
 // zones is what is on record of each zone.
 type zones struct {
 	records map[edge.Scope]*zoneRecord
+	known   known
 	reports bool // as [reconcile.Guards.ReportUnmanaged]
 
 	memory           memory           // of the generation in force
@@ -44,7 +45,7 @@ type zones struct {
 // zonesOf sorts a record by zone. The memory is that of the generation in force.
 func zonesOf(record reconcile.Record, now time.Time, memory memory) zones {
 	zones := zones{
-		records: map[edge.Scope]*zoneRecord{}, memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
+		records: map[edge.Scope]*zoneRecord{}, known: newKnown(), memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
 	}
 	for id, proof := range record.Proofs {
 		zones.of(id).proof = proof
@@ -71,6 +72,7 @@ func (zs *zones) of(id edge.Scope) *zoneRecord {
 	if z == nil {
 		z = &zoneRecord{}
 		zs.records[id] = z
+		zs.known.loose.add(id)
 	}
 	return z
 }
@@ -91,30 +93,6 @@ func (zs *zones) unproved(g *Generation, id edge.Scope) bool {
 // what was live before is not tried out once more.
 func (zs *zones) returns(g *Generation, id edge.Scope) bool {
 	return zs.of(id).proof.Earlier.Has(g.declaration(id))
-}
-
-// commitWork are the zones whose declaration was not proved.
-func (zs *zones) commitWork(g *Generation) (ids []edge.Scope) {
-	for id := range g.Zones() {
-		if zs.unproved(g, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// undeclared are the zones on record that a generation does not declare; none while the
-// id of a zone is not known.
-func (zs *zones) undeclared(g *Generation) (ids []edge.Scope) {
-	if unfound(g.State) {
-		return nil
-	}
-	for id := range zs.records {
-		if !g.Declares(id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 func (zs *zones) forget(ids []edge.Scope) {
@@ -295,8 +273,8 @@ func (z *zoneRecord) leftOver(whole bool) (gone []diff.ID) {
 	return gone
 }
 
-// take takes in what was recorded.
-func (z *zoneRecord) take(p proof) {
+// take takes in what was recorded of a zone.
+func (zs *zones) take(id edge.Scope, z *zoneRecord, p proof, g *Generation) {
 	for _, s := range p.settled {
 		if s.Removed {
 			z.disown([]diff.ID{s.ID})
@@ -307,7 +285,9 @@ func (z *zoneRecord) take(p proof) {
 		delete(z.unkept, s.ID)
 		delete(z.found, s.ID)
 	}
+	zs.known.moved.add(id)
 	if len(p.proofs) > 0 {
 		z.proof = z.proof.Then(p.proofs[0])
+		zs.weigh(g, id)
 	}
 }

@@ -149,7 +149,7 @@ func (c *commits) accept(d control.Decision) {
 	for _, id := range d.Gone {
 		c.retries.worked(id)
 	}
-	c.seen.keep(g, d.SameZones)
+	c.seen.keep(g, d.Gone)
 	c.outcomes.zones.published()
 	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit

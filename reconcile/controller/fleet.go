@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,16 +26,19 @@ type fleetIndex struct {
 func (f *fleetIndex) lock() {
 	f.mu.Lock()
 	stale := f.stale.Swap(false)
-	if g := f.control.Current(); stale || g != f.rows.g {
-		if replaced, ok := g.Replaced(f.rows.g); ok && !stale {
-			f.rows.follow(g, replaced, f.control)
-			return
-		}
-		var proofs []control.LastProof
-		if g != nil {
-			proofs = f.control.LastProofs(g)
-		}
-		f.rows = newRows(g, proofs, f.rows)
+	g := f.control.Current()
+	if !stale && g == f.rows.g {
+		return
+	}
+	switch differs, same, ok := g.Differs(f.rows.g); {
+	case ok && same && !stale:
+		f.rows.follow(g, differs, f.control)
+	case ok && !stale:
+		f.rows = newRows(g, f.rows, differs, f.rows.all, f.control)
+	case g == nil:
+		f.rows = rows{}
+	default:
+		f.rows = newRows(g, f.rows, slices.Collect(g.Zones()), nil, f.control)
 	}
 }
 

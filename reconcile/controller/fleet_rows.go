@@ -63,40 +63,52 @@ type rows struct {
 	notable set // the places of rows that are not as declared
 }
 
-// newRows returns the rows of a generation. What was seen of zones before is known of them
-// still.
-func newRows(g *control.Generation, proofs []control.LastProof, before rows) rows {
-	rs := rows{g: g}
-	if g == nil {
-		return rs
-	}
-	rs.all, rs.at, rs.notable = make([]row, 0, len(proofs)), make([]int32, len(proofs)), make(set, len(proofs)/64+1)
-	for i := range g.State.Accounts {
-		account := &g.State.Accounts[i]
-		for j := range account.Zones {
-			z := &account.Zones[j]
-			r := row{
-				account: account, zone: z, name: strings.ToLower(z.Key), id: strings.ToLower(desired.Known(z.Scope.ID)), labels: z.Labels,
-				proof: proofs[len(rs.all)], number: int32(len(rs.all)), //nolint:gosec // no fleet has as many zones
-			}
-			if was := before.find(r.zone.Scope); was >= 0 {
-				r.last, r.looked = before.all[was].last, before.all[was].looked
-			}
-			rs.all = append(rs.all, r)
+// newRows returns the rows of a generation: those of kept that it declares, sorted, and new ones of
+// the zones that differ from these. What was seen of zones before is known of them still.
+func newRows(g *control.Generation, before rows, differs []edge.Scope, kept []row, proofs *control.Control) rows {
+	n := g.State.Zones()
+	rs := rows{g: g, all: make([]row, 0, n), at: make([]int32, n), notable: make(set, n/64+1)}
+	fresh, again := make([]row, len(differs)), make(map[edge.Scope]bool, len(differs))
+	for i, id := range differs {
+		again[id] = true
+		r := &fresh[i]
+		r.declare(g, id)
+		r.name, r.id, r.proof = strings.ToLower(r.zone.Key), strings.ToLower(desired.Known(id.ID)), proofs.LastProof(g, id)
+		if was := before.find(id); was >= 0 {
+			r.last, r.looked = before.all[was].last, before.all[was].looked
 		}
 	}
-	slices.SortFunc(rs.all, func(a, b row) int { return compare(&a, b.zone.Key, b.zone.Scope) })
+	slices.SortFunc(fresh, func(a, b row) int { return compare(&a, b.zone.Key, b.zone.Scope) })
+	for _, r := range kept {
+		id := r.zone.Scope
+		if again[id] || !g.Declares(id) {
+			continue
+		}
+		for len(fresh) > 0 && compare(&fresh[0], r.zone.Key, id) < 0 {
+			rs.all, fresh = append(rs.all, fresh[0]), fresh[1:]
+		}
+		r.declare(g, id)
+		rs.all = append(rs.all, r)
+	}
+	rs.all = append(rs.all, fresh...)
 	for i := range rs.all {
-		rs.at[rs.all[i].number] = int32(i) //nolint:gosec // as above
+		rs.at[rs.all[i].number] = int32(i) //nolint:gosec // no fleet has as many zones
 		rs.counts[rs.all[i].outcome]++
 		rs.weigh(i)
 	}
 	return rs
 }
 
-// follow has the rows be those of the next generation, which has the same zones with some
-// replaced.
-func (rs *rows) follow(g *control.Generation, replaced []edge.Scope, proofs *control.Control) {
+// declare has a row be of a zone as a generation declares it.
+func (r *row) declare(g *control.Generation, id edge.Scope) {
+	number, _ := g.Number(id)
+	r.account, r.zone = g.At(id)
+	r.labels, r.number = r.zone.Labels, int32(number) //nolint:gosec // as in newRows
+}
+
+// follow has the rows be those of the next generation, which has the same zones, some of which
+// differ.
+func (rs *rows) follow(g *control.Generation, differs []edge.Scope, proofs *control.Control) {
 	rs.g = g
 	number := 0
 	for i := range g.State.Accounts {
@@ -107,7 +119,7 @@ func (rs *rows) follow(g *control.Generation, replaced []edge.Scope, proofs *con
 			number++
 		}
 	}
-	for _, id := range replaced {
+	for _, id := range differs {
 		i := rs.find(id)
 		rs.all[i].proof = proofs.LastProof(g, id)
 		rs.weigh(i)

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -16,27 +17,53 @@ import (
 type group struct {
 	commit  string
 	left    map[edge.Scope]bool
-	all     []edge.Scope
-	whole   bool // all zones that are declared
-	tokens  bool // the tokens are still to be read
-	open    bool // it is still to be told of
-	early   bool // it was told of without the zones of lanes that are away
+	all     []edge.Scope        // unless they are all that are declared
+	whole   *control.Generation // that declares them; nil: they are not all
+	tokens  bool                // the tokens are still to be read
+	open    bool                // it is still to be told of
+	early   bool                // it was told of without the zones of lanes that are away
 	began   time.Time
 	busy    time.Duration
 	request int64
 }
 
-func newGroup(commit string, ids []edge.Scope, whole, tokens bool) group {
-	left := make(map[edge.Scope]bool, len(ids))
+func newGroup(commit string, ids []edge.Scope, tokens bool) group {
+	g := group{commit: commit, all: ids, left: make(map[edge.Scope]bool, len(ids)), tokens: tokens, open: true, began: time.Now()}
 	for _, id := range ids {
-		left[id] = true
+		g.left[id] = true
 	}
-	return group{commit: commit, left: left, all: ids, whole: whole, tokens: tokens, open: true, began: time.Now()}
+	return g
+}
+
+// wholeGroup is one of all zones that a generation declares.
+func wholeGroup(of *control.Generation, tokens bool) group {
+	g := newGroup(of.State.Commit, nil, tokens)
+	g.whole = of
+	for id := range of.Zones() {
+		g.left[id] = true
+	}
+	return g
+}
+
+// zones are those that it is about.
+func (g *group) zones() iter.Seq[edge.Scope] {
+	if g.whole != nil {
+		return g.whole.Zones()
+	}
+	return slices.Values(g.all)
+}
+
+// count counts them.
+func (g *group) count() int {
+	if g.whole != nil {
+		return g.whole.State.Zones()
+	}
+	return len(g.all)
 }
 
 // trigger is what the report of a group says to have caused it.
 func (g *group) trigger() reconcile.Trigger {
-	if g.whole {
+	if g.whole != nil {
 		return reconcile.TriggerSweep
 	}
 	return reconcile.TriggerSync
@@ -51,7 +78,7 @@ func (g *group) missing(lanes *lanes, in *control.Generation, now time.Time) map
 		return nil
 	}
 	left, whole := map[*lane]string{}, map[*lane]bool{}
-	for _, id := range g.all {
+	for id := range g.zones() {
 		lane := lanes.at(in, id)
 		switch {
 		case lane == nil:
@@ -77,8 +104,11 @@ func (g *group) missing(lanes *lanes, in *control.Generation, now time.Time) map
 	return left
 }
 
-// renamed is a group in which zones have other ids.
-func (g group) renamed(ids map[edge.Scope]edge.Scope) group {
+// renamed is a group in which zones have other ids, as they are declared now.
+func (g group) renamed(ids map[edge.Scope]edge.Scope, now *control.Generation) group {
+	if g.whole != nil {
+		g.whole = now
+	}
 	g.left, g.all = maps.Clone(g.left), slices.Clone(g.all)
 	for i, before := range g.all {
 		if id, ok := ids[before]; ok {
@@ -94,20 +124,22 @@ func (g group) renamed(ids map[edge.Scope]edge.Scope) group {
 	return g
 }
 
-// over is a turn that goes on over another generation.
+// over is a turn that goes on over another generation: zones that were not declared before are
+// still to be read.
 func (g group) over(next *control.Generation) group {
-	left := map[edge.Scope]bool{}
-	known := make(map[edge.Scope]bool, len(g.all))
-	for _, id := range g.all {
-		known[id] = true
+	differs, same, ok := next.Differs(g.whole)
+	if !ok {
+		differs = slices.Collect(next.Zones())
 	}
-	all := slices.Collect(next.Zones())
-	for _, id := range all {
-		if g.left[id] || !known[id] {
-			left[id] = true
+	for _, id := range differs {
+		if !g.whole.Declares(id) {
+			g.left[id] = true
 		}
 	}
-	g.commit, g.all, g.left = next.State.Commit, all, left
+	if !same {
+		maps.DeleteFunc(g.left, func(id edge.Scope, _ bool) bool { return !next.Declares(id) })
+	}
+	g.commit, g.whole = next.State.Commit, next
 	return g
 }
 

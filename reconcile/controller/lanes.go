@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -83,11 +84,11 @@ func (l *lanes) at(g *control.Generation, id edge.Scope) *lane {
 	if g == nil {
 		return nil
 	}
-	task, declared := g.Task(id)
-	if !declared {
+	if !g.Declares(id) {
 		return nil
 	}
-	return l.account(task.Account().Key)
+	account, _ := g.At(id)
+	return l.account(account.Key)
 }
 
 // account is the lane of an account; nil where it has none.
@@ -137,7 +138,11 @@ func (l *lanes) place(g *control.Generation, gone []edge.Scope, same bool) {
 	if before == nil || same || len(l.all) == 1 {
 		return
 	}
-	for id := range g.Zones() {
+	differs, _, ok := g.Differs(before)
+	if !ok {
+		differs = slices.Collect(g.Zones())
+	}
+	for _, id := range differs {
 		was, is := l.at(before, id), l.at(g, id)
 		if was == nil || was == is {
 			continue

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -72,20 +71,17 @@ func (s *lastSeen) memory(id edge.Scope) *diff.Memory {
 	return m
 }
 
-// keep forgets what a generation does not declare. same says that it has the zones of the one
-// before: nothing of zones is to be forgotten.
-func (s *lastSeen) keep(g *control.Generation, same bool) {
+// keep forgets the zones that a generation does not declare any more. What a look has put here of
+// a zone that was gone by then is forgotten as soon as there is more than zones are declared.
+func (s *lastSeen) keep(g *control.Generation, gone []edge.Scope) {
 	for _, accounts := range s.accounts {
 		accounts.Keep(g.State)
 	}
-	if same {
-		return
-	}
-	s.looks.Keep(g.Declares)
+	s.looks.Forget(gone, g.State.Zones(), g.Declares)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zone.Places) bool { return !g.Declares(id) })
-	maps.DeleteFunc(s.plans, func(id edge.Scope, _ *diff.Memory) bool { return !g.Declares(id) })
+	zone.Forget(s.zones, gone, g.State.Zones(), g.Declares)
+	zone.Forget(s.plans, gone, g.State.Zones(), g.Declares)
 }
 
 // plan plans a zone from what was last seen of it and of its account; false where that is

@@ -5,6 +5,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -99,6 +100,116 @@ func TestPushCostsWhatItChanges(t *testing.T) {
 	}
 }
 
+// proveAlike is prove of a fleet whose zones are all alike: only one of them is read.
+func (f *benchFleet) proveAlike(t testing.TB) {
+	t.Helper()
+	for first, sight := range f.sights(t) {
+		c := f.heart.control
+		task, _ := c.Task(c.Current(), first)
+		settled := f.heart.zones[0].worker.Plan(task, sight).Settled
+		for id := range c.Current().Zones() {
+			f.heart.seen.put(id, sight.Places)
+			task, _ := c.Task(c.Current(), id)
+			_, err := c.Looked(t.Context(), id)
+			must.Do(t, err)
+			settled[0].ID.Scope = id
+			must.Do(t, c.Proved(t.Context(), task, settled))
+		}
+		return
+	}
+}
+
+// guardedFleet has each kind of guard, about some zones and about all.
+func guardedFleet() reconcile.Guards {
+	gold := guard.Labels{"tier": "gold"}
+	return reconcile.Guards{
+		Rules: []guard.Rule{
+			{Name: "all", Changes: &guard.Limit{Percent: new(50)}, Weakening: &guard.Limit{Count: new(1000)}},
+			{Name: "gold", Labels: gold, Approve: guard.ApproveWeakening},
+		},
+		Freezes: []reconcile.Freeze{{Name: "night", Labels: gold}},
+		Waves:   []reconcile.Wave{{Labels: gold}, {Percent: 10}},
+		Observe: []guard.Observe{{Setting: "observe[0]", Labels: guard.Labels{"tier": "free"}}},
+	}
+}
+
+// otherZones are a state with zones of its first account replaced, and in the order of keys.
+func otherZones(s desired.State, commit string, change func([]desired.Zone) []desired.Zone) desired.State {
+	s.Commit, s.Accounts = commit, slices.Clone(s.Accounts)
+	zones := change(slices.Clone(s.Accounts[0].Zones))
+	slices.SortFunc(zones, func(a, b desired.Zone) int { return strings.Compare(a.Key, b.Key) })
+	s.Accounts[0].Zones = zones
+	return s
+}
+
+// A push of one zone takes as many allocations in any fleet, whatever guards there are: one that
+// declares it otherwise, one that adds it, removes it, or gives it another name.
+func TestPushCostsWhatItChangesWithGuards(t *testing.T) {
+	smallest := map[string]float64{}
+	for _, zones := range []int{100, 1000, 10_000} {
+		f := newFleetOf(t, zones)
+		f.Guards = guardedFleet()
+		f.open(t)
+		f.proveAlike(t)
+		n := 0
+		push := func(change func([]desired.Zone) []desired.Zone) {
+			n++
+			c := f.heart.control
+			state := otherZones(c.Current().State, fmt.Sprint("push", n), change)
+			f.heart.commits.propose(t.Context(), reconcile.Proposal{Commit: state.Commit, State: state})
+			if c.Current().State.Commit != state.Commit {
+				t.Fatalf("%s is not in force", state.Commit)
+			}
+			if rows := f.heart.fleet.rlock(); len(rows.all) != len(state.Accounts[0].Zones) {
+				t.Fatalf("the list has %d zones of %d", len(rows.all), len(state.Accounts[0].Zones))
+			}
+			f.heart.fleet.mu.RUnlock()
+		}
+		var last desired.Zone
+		for _, kind := range []struct {
+			name string
+			run  func()
+		}{ // what one has changed is to be foreseen with the next
+			{"otherwise", func() {
+				push(func(all []desired.Zone) []desired.Zone {
+					d := slices.Clone(all[7].Deployments)
+					d[0].Paranoia = &desired.Declared[int]{Value: 1 + n%4}
+					all[7].Deployments = d
+					return all
+				})
+			}},
+			{"with other labels", func() {
+				push(func(all []desired.Zone) []desired.Zone {
+					all[9].Labels = map[string]string{"tier": []string{"gold", "free", ""}[n%3]}
+					return all
+				})
+			}},
+			{"removed and added", func() {
+				push(func(all []desired.Zone) []desired.Zone {
+					last = all[len(all)/2]
+					return slices.Delete(all, len(all)/2, len(all)/2+1)
+				})
+				push(func(all []desired.Zone) []desired.Zone { return append(all, last) })
+			}},
+			{"renamed", func() {
+				push(func(all []desired.Zone) []desired.Zone {
+					all[3].Key = fmt.Sprint("renamed", n)
+					return all
+				})
+			}},
+		} {
+			kind.run() // what was proved since the first commit is looked at once
+			allocs := testing.AllocsPerRun(10, kind.run)
+			if smallest[kind.name] == 0 {
+				smallest[kind.name] = allocs
+			}
+			if t.Logf("one of %d zones %s: %.0f allocations", zones, kind.name, allocs); allocs > 1.5*smallest[kind.name]+100 {
+				t.Errorf("one of %d zones %s costs %.0f allocations, and one of 100 costs %.0f", zones, kind.name, allocs, smallest[kind.name])
+			}
+		}
+	}
+}
+
 // BenchmarkPushOne takes one changed zone from its folder's unit to its proof, with a ledger.
 func BenchmarkPushOne(b *testing.B) {
 	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
@@ -125,6 +236,39 @@ func BenchmarkPushOne(b *testing.B) {
 			}
 			if task, _ := f.heart.control.Task(f.heart.control.Current(), mem.FleetZone(1)); f.heart.control.CommitWork(f.heart.control.Current(), task.Zone().Scope) {
 				b.Fatal("the zone is not proved")
+			}
+		})
+	}
+}
+
+// BenchmarkHealAll takes each zone of a fleet from a difference to its proof, with a ledger: one
+// after the other, as a worker does. ns/op, B/op and allocs/op are of one zone.
+func BenchmarkHealAll(b *testing.B) {
+	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
+	for _, of := range []struct {
+		name  string
+		zones int
+		rules []guard.Rule
+	}{{"100", 100, nil}, {"1000", 1000, nil}, {"10000", 10_000, nil}, {"1000_limited", 1000, limit}, {"10000_limited", 10_000, limit}} {
+		b.Run(of.name, func(b *testing.B) {
+			f := newFleetOf(b, of.zones)
+			f.Guards.Rules = of.rules
+			records, err := ledger.Open(b.TempDir() + "/ledger")
+			must.Do(b, err)
+			defer records.Close()
+			f.Records = records
+			f.open(b)
+			f.prove(b)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				if n%of.zones == 0 {
+					b.StopTimer()
+					f.heart.commits.propose(b.Context(), reconcile.Proposal{State: f.state(fmt.Sprint("c", n), of.zones, 30+n/of.zones%2)})
+					b.StartTimer()
+				}
+				n++
+				f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1 + n%of.zones), Priority: queue.Bulk, Reason: "changed by a commit"})
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +39,7 @@ type reports struct {
 	held    *reconcile.Held
 	counted int64     // requests that reports have told
 	asked   time.Time // whether groups wait for lanes that are away; of one goroutine
+	sweep   sweepCost
 }
 
 // tokensFound is the same of all tokens.
@@ -60,97 +60,15 @@ func (r *reports) state(ctx context.Context, part string, err error) {
 	r.failure(ctx, err)
 }
 
-// newTurn is the sweep from its beginning.
-func (r *reports) newTurn() group {
-	g := r.control.Current()
-	if g == nil {
-		return group{}
-	}
-	return newGroup(g.State.Commit, slices.Collect(g.Zones()), true, r.withTokens)
-}
-
-// sum is the report of a group: what the latest look at each of its zones has found. Zones of
-// the lanes that are missing were not read.
-func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
-	var all found
-	in := r.control.Current()
-	for _, id := range g.all {
-		f := r.zones[id]
-		if reason := missing[r.lanes.at(in, id)]; reason != "" && g.left[id] {
-			t, _ := in.Task(id)
-			f = unread(t, reason)
-		}
-		all.add(f)
-	}
-	tokens := 0
-	if g.whole {
-		all.add(r.tokens.found)
-		tokens = len(r.inForceState().Tokens)
-	}
-	plan := diff.Gather(g.commit, len(g.all), tokens, all.changes, all.problems)
-	if g.whole {
-		plan.Deprecations, plan.Findings, plan.Expiries = r.tokens.plan.Deprecations, r.tokens.plan.Findings, r.tokens.plan.Expiries
-	}
-	report := reconcile.Report{
-		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
-	}
-	if g.whole {
-		report.Acceptances = reconcile.AcceptancesEnd(r.inForceState())
-	}
-	if r.held != nil {
-		held := *r.held
-		held.Again = true
-		report.Held = &held
-	}
-	return report
-}
-
-// askEvery is how often it is asked whether groups wait for lanes that are away.
-const askEvery = 5 * time.Second
-
-// soFar tells of groups that wait for nothing but lanes that are away: a credential that is
-// rejected must not keep what has become of the others from being told. Each zone that was
-// not read is unknown there. A commit is told of once more when all its zones were read.
-func (r *reports) soFar(ctx context.Context, now time.Time) {
-	if len(r.lanes.all) == 1 || now.Sub(r.asked) < askEvery {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked = now
-	in := r.control.Current()
-	if missing := r.commit.missing(r.lanes, in, now); missing != nil {
-		r.commit.early = true
-		r.tellCommit(ctx, missing)
-	}
-	if missing := r.turn.missing(r.lanes, in, now); missing != nil {
-		r.tellTurn(ctx, missing)
-	}
-}
-
-// tellCommit tells of the zones of a commit; if they are all that there are, the sweep has
-// come to every zone with them. The caller holds the lock.
-func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
-	g := r.commit
-	if g.whole {
-		r.turn = r.newTurn()
-	}
-	r.send(ctx, r.sum(g, g.trigger(), missing))
-}
-
-// tellTurn tells of a sweep, and begins the next; the caller holds the lock.
-func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
-	g := r.turn
-	r.turn = r.newTurn()
-	r.send(ctx, r.sum(g, reconcile.TriggerSweep, missing))
-}
-
 // send fills in what every report says and hands it to the reporters; the caller holds
 // the lock.
 func (r *reports) send(ctx context.Context, report reconcile.Report) {
-	state := r.inForceState()
-	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), reconcile.SweepRequests(state)+r.looking.Requests(state, r.interval)
+	state := desired.State{}
+	if g := r.control.Current(); g != nil {
+		cost := r.costOf(g)
+		state, report.Sweep, report.Overload = g.State, cost.requests, cost.overload
+	}
+	report.Commit, report.Declared = state.Commit, state.Zones()
 	report.Unfinished = r.unfinished()
 	report.Rollout = r.control.Rollout()
 	if report.Finished.IsZero() {
@@ -169,7 +87,6 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 		r.commit.request += report.Requests
 	}
 	report.Plan.Requests.Used = report.Requests
-	report.Overload = r.lanes.of.Overload(state, r.looking, r.interval)
 	report.Plan.Requests.Overload = report.Overload
 	for _, reporter := range r.to {
 		reporter.Report(context.WithoutCancel(ctx), report)
@@ -221,17 +138,6 @@ func (r *reports) note(ctx context.Context, id edge.Scope, took time.Duration) {
 	r.complete(ctx)
 }
 
-// complete tells of groups that are; the caller holds the lock.
-func (r *reports) complete(ctx context.Context) {
-	if r.commit.done() {
-		r.commit.open = false
-		r.tellCommit(ctx, nil)
-	}
-	if r.turn.done() {
-		r.tellTurn(ctx, nil)
-	}
-}
-
 // accepted tells of a commit that is in force from now on, and of the warnings in it.
 func (r *reports) accepted(ctx context.Context, d control.Decision, problems []desired.Problem) {
 	r.mu.Lock()
@@ -257,41 +163,37 @@ func (r *reports) renamed(g *control.Generation, ids map[edge.Scope]edge.Scope) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return !g.Declares(id) })
-	r.commit, r.turn = r.commit.renamed(ids), r.turn.over(g)
+	r.commit, r.turn = r.commit.renamed(ids, g), r.turn.over(g)
 }
 
 // begin begins the groups of a generation; the caller holds the lock. same says that it has the
 // zones of the one before.
 func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens, same bool) {
-	for id := range r.zones {
-		if !g.Declares(id) {
-			delete(r.zones, id)
-		}
+	if !same {
+		maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return !g.Declares(id) })
 	}
 	first := !r.turn.open
 	tokens = tokens && r.withTokens
-	switch {
-	case first:
+	if first {
 		r.turn = r.newTurn()
-	case same && len(r.turn.all) == g.State.Zones():
-		r.turn.commit = g.State.Commit
-	default:
+	} else {
 		r.turn = r.turn.over(g)
 	}
 	switch {
 	case due == nil && len(g.State.Accounts) > 0:
 		r.commit.open = false // nothing is new: the turn tells of it
+	case first && len(due) == g.State.Zones():
+		r.commit = wholeGroup(g, r.withTokens)
 	default:
-		whole := first && len(due) == g.State.Zones()
-		r.commit = newGroup(g.State.Commit, due, whole, tokens || whole && r.withTokens)
+		r.commit = newGroup(g.State.Commit, due, tokens)
 	}
 }
 
-// round begins the turn anew: someone has asked for a look at every zone.
-func (r *reports) round(ids []edge.Scope) {
+// round begins the turn anew: someone has asked for a look at every zone of a generation.
+func (r *reports) round(g *control.Generation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turn = newGroup(r.inForceState().Commit, ids, true, r.withTokens)
+	r.turn = wholeGroup(g, r.withTokens)
 }
 
 // looked tells of a look at the source that has changed nothing.

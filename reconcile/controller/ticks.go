@@ -169,7 +169,7 @@ func (t *ticks) lookNow(ctx context.Context) {
 		}
 		ids := slices.Collect(g.Zones())
 		t.control.TryUnkept(ids)
-		t.reports.round(ids)
+		t.reports.round(g)
 		t.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
 		t.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
 		t.commits.names.Poke()

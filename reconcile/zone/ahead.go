@@ -87,11 +87,22 @@ func (l *Looks) At(place edge.Place) (seen diff.Ahead, looked bool) {
 	return seen, true
 }
 
-// Keep forgets zones that are not declared.
-func (l *Looks) Keep(declared func(edge.Scope) bool) {
+// Forget forgets zones; see [Forget].
+func (l *Looks) Forget(gone []edge.Scope, most int, declared func(edge.Scope) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.zones, func(id edge.Scope, _ looked) bool { return !declared(id) })
+	Forget(l.zones, gone, most, declared)
+}
+
+// Forget takes zones that are gone out of what is known of zones. Where that is more than there may
+// be, it takes out all that are not declared: a look may have put one there that was gone by then.
+func Forget[T any](known map[edge.Scope]T, gone []edge.Scope, most int, declared func(edge.Scope) bool) {
+	for _, id := range gone {
+		delete(known, id)
+	}
+	if len(known) > most {
+		maps.DeleteFunc(known, func(id edge.Scope, _ T) bool { return !declared(id) })
+	}
 }
 
 // due reports whether a zone was not looked at since a time, and may be now.

@@ -97,7 +97,7 @@ func TestZoneIsLookedAtInTheSweep(t *testing.T) {
 		t.Errorf("it saw %+v", seen)
 	}
 	f.wantCalls(f.calls(), "read 1", "look 1")
-	f.Looks.Keep(func(id edge.Scope) bool { return id == mem.FleetZone(2) })
+	f.Looks.Forget(nil, 1, func(id edge.Scope) bool { return id == mem.FleetZone(2) })
 	if _, known := f.Looks.zones[mem.FleetZone(1)]; known {
 		t.Error("a zone that is not declared is kept")
 	}
