@@ -18,15 +18,14 @@ import (
 //
 // The problems are all of the run, warnings too, sorted and told once each.
 // With an error among them the state is zero and must not be used.
+//
+// The origins in zones say nothing of the commit, which [desired.State] does: zones are shared
+// with the units, and are the very same after each commit that leaves their folder as it is.
 func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	_, state, problems := merge(units, commit)
-	for i := range state.Accounts {
-		state.Accounts[i].Zones = stamped(state.Accounts[i].Zones, commit)
-	}
 	return state, problems
 }
 
-// merge is Merge, but that origins in zones say nothing of the commit.
 func merge(units []Unit, commit string) (*merger, desired.State, []desired.Problem) {
 	if len(units) == 0 {
 		return nil, desired.State{}, []desired.Problem{{Message: "no folder was evaluated; this is not an empty desired state"}}

@@ -13,9 +13,7 @@ import (
 // of zones: all else is shared with the state before. Any other commit is merged as a whole.
 // The zero value has merged nothing. It is not safe for concurrent use.
 //
-// What it returns is what Merge does, but for the origins in zones: they say nothing of the
-// commit, which [desired.State] does, so that the zones of an unchanged folder are the very
-// same after each commit. Neither units nor states may be changed.
+// What it returns is what Merge does. Neither units nor states may be changed.
 type Merger struct {
 	units    map[string]Unit // of the commit before, by folder; nil: it is merged as a whole
 	several  map[zoneKey]bool

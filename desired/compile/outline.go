@@ -130,9 +130,9 @@ func MergeOnly(units []Unit, commit string, wanted Wanted) (desired.State, []des
 	_, state, problems := merge(units, commit)
 	state.Accounts = eachZone(state.Accounts, func(a desired.Account, z desired.Zone) desired.Zone {
 		if wanted(a, z) {
-			return stamped(z, commit)
+			return z
 		}
-		return desired.Zone{Key: z.Key, Name: z.Name, Scope: z.Scope, ByName: z.ByName, Origin: z.Origin.At(commit)}
+		return desired.Zone{Key: z.Key, Name: z.Name, Scope: z.Scope, ByName: z.ByName, Origin: z.Origin}
 	})
 	return state, problems
 }

@@ -53,8 +53,8 @@ func TestMergeAfterCrossing(t *testing.T) {
 	}
 }
 
-// Units may be kept for the next commit: merging gives their origins that
-// commit and leaves the units alone.
+// Units may be kept for the next commit: merging gives their origins that commit, but for those
+// in zones, and leaves the units alone.
 func TestMergeRestamps(t *testing.T) {
 	fsys := tree(map[string]string{"z/a.cue": oneZone})
 	unit := compile.Folder(fsys, "z")
@@ -64,12 +64,16 @@ func TestMergeRestamps(t *testing.T) {
 		t.Fatal(problems)
 	}
 	d := state.Accounts[0].Zones[0].Deployments[0]
+	for name, o := range map[string]desired.Origin{"account": state.Accounts[0].Origin, "ruleset": state.Accounts[0].Rulesets[0].Origin} {
+		if o.Commit != "new" || o.Line == 0 {
+			t.Errorf("origin of %s: got %+v", name, o)
+		}
+	}
 	for name, o := range map[string]desired.Origin{
-		"account": state.Accounts[0].Origin, "ruleset": state.Accounts[0].Rulesets[0].Origin,
 		"zone": state.Accounts[0].Zones[0].Origin, "deployment": d.Origin, "paranoia": d.Paranoia.Origin,
 		"score": d.Threshold.Score.Origin, "action": d.Threshold.Action.Origin,
 	} {
-		if o.Commit != "new" || o.Line == 0 {
+		if o.Commit != "" || o.Line == 0 {
 			t.Errorf("origin of %s: got %+v", name, o)
 		}
 	}

@@ -69,10 +69,11 @@ func FolderProvenance(ctx context.Context, dir string, places []desired.Origin) 
 
 // trace looks at the files first, and then at the history.
 func (t tracing) trace(ctx context.Context) (Origins, error) {
-	files, err := t.Tree.files()
+	files, closeAll, err := t.Tree.files()
 	if err != nil {
 		return Origins{}, err
 	}
+	defer closeAll()
 	o := Origins{Places: make([]Provenance, len(t.Places))}
 	texts := map[string][]byte{}
 	var regions []gitrepo.Region

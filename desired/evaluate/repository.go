@@ -82,8 +82,7 @@ var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 
 // KeepSpares is for a daemon, which evaluates one commit after the other: it has a process to
 // fetch and one to evaluate started ahead of each push, until closed, and what a commit does not
-// change is shared with the state before. The origins in zones then say nothing of the commit;
-// see [compile.Merger].
+// change is shared with the state before.
 func (r *Repository) KeepSpares() (closeAll func()) {
 	r.Evaluator.merger = &compile.Merger{}
 	r.spare = &worker.Spare{Limits: FetchLimits(r.remote.Timeout)}

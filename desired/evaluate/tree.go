@@ -41,12 +41,14 @@ type tree struct {
 	Path   string `json:"path,omitempty"`
 }
 
-// files are those of a tree that was listed.
-func (t tree) files() (fs.FS, error) {
+// files are those of a tree that was listed, until they are closed.
+func (t tree) files() (files fs.FS, closeAll func(), err error) {
 	if t.Store == "" {
-		return compile.Checked(t.Dir)
+		files, err = compile.Checked(t.Dir)
+		return files, func() {}, err
 	}
-	return gitrepo.Reader(t.Store).Files(t.Commit, t.Path)
+	commit, err := gitrepo.Reader(t.Store).Files(t.Commit, t.Path)
+	return commit, func() { _ = commit.Close() }, err // it was only read
 }
 
 // open returns the tree's files, once they are checked, and the folder to begin at.
@@ -112,10 +114,11 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 }
 
 func (e evaluation) emit(out *worker.Output) error {
-	files, err := e.Tree.files()
+	files, closeAll, err := e.Tree.files()
 	if err != nil {
 		return err
 	}
+	defer closeAll()
 	compiler := takeWarm()
 	for _, folder := range e.Folders {
 		if err := out.Begin(folder); err != nil {

@@ -13,7 +13,8 @@ import (
 )
 
 // Files is [Repo.Tree] of a commit that Tree has accepted: it reads a folder when one asks for
-// something in it, and checks nothing again. It lists no folders.
+// something in it, and checks nothing again. It lists no folders. It has the packs open until it
+// is closed.
 func (r *Repo) Files(hash, root string) (*Tree, error) {
 	root = path.Clean(root)
 	t := newTree(r.dir, readStorage(r.dir), root)
@@ -21,7 +22,18 @@ func (r *Repo) Files(hash, root string) (*Tree, error) {
 	if err == nil && t.twice(func() error { return t.list(root, t.nodes[root], top.Hash) }) != nil {
 		err = t.failed
 	}
-	return t, r.suspectAfter(err)
+	if err != nil {
+		_ = t.Close() // it was only read
+		return nil, r.suspectAfter(err)
+	}
+	return t, nil
+}
+
+// Close closes what was opened to read contents.
+func (t *Tree) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.storage.Close()
 }
 
 // reach returns the node of a name, nil for none, and reads the folders on the way. The caller

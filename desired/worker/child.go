@@ -62,7 +62,7 @@ func (k kind) command(ahead string) (*exec.Cmd, error) {
 	cmd.Env = []string{
 		fmt.Sprintf("%s=%d,%d", Marker, space, k.stack),
 		fmt.Sprintf("GOMEMLIMIT=%d", k.memory),
-		"GOGC=200",
+		"GOGC=400", // what a folder takes is small beside the bounds, and GOMEMLIMIT is near them
 		"GOMAXPROCS=1",
 		"GOTRACEBACK=single",
 	}
