@@ -18,7 +18,7 @@ GOLANGCI_LINT ?= $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
 # Packages whose tests take -update, the tests in them that compare with a
 # committed file, and where those files are.
-GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff/radar ./diff/render ./reconcile/status ./desired/compile ./integration/scenarios
+GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff/radar ./diff/render ./reconcile/status ./desired/compile ./integration/scenarios ./integration/bench
 GOLDEN_TESTS    := TestScript|TestScenarios|TestMistakes|Golden|Generated
 GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 
@@ -109,7 +109,7 @@ faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git 
 	$(GO) run ./integration/faults -binary ./seawall -only '$(ROWS)'
 
 .PHONY: soak
-soak: soak-tests soak-daemon ## what takes long and is rarely red: the next two
+soak: soak-tests soak-daemon soak-fleet ## what takes long and is rarely red: the next three
 
 .PHONY: soak-tests
 soak-tests: ## run all tests at length and under the race detector, CHECKS (1000) times where chance draws
@@ -118,6 +118,12 @@ soak-tests: ## run all tests at length and under the race detector, CHECKS (1000
 .PHONY: soak-daemon
 soak-daemon: build ## one daemon for SOAK (30m) through faults that come and go
 	$(GO) run ./integration/faults -binary ./seawall -soak $(SOAK)
+
+.PHONY: soak-fleet
+soak-fleet: SOAK = 10m
+soak-fleet: ZONES = 10000
+soak-fleet: build ## one daemon for SOAK (10m) over ZONES (10000) zones, with pushes and drift: none becomes slower, nor the daemon larger
+	$(GO) run ./integration/faults -binary ./seawall -soak $(SOAK) -zones $(ZONES)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (30s); FUZZ=Decode runs those with matching names

@@ -14,6 +14,7 @@ import (
 type Declaration struct {
 	Kind KindName
 	Path []string // rules, custom
+	Word string   // what people call one; empty: the name of the kind
 	// Members are the paths of what one can declare, in the order in which people read them.
 	// prune, which any kind can have, is not among them.
 	Members []string
@@ -22,7 +23,22 @@ type Declaration struct {
 // Declarations lists the kinds that are declared so. It is the only list: whatever reads them
 // from CUE, writes them there, shows them or asks for an origin goes by it. What the values
 // mean only the kind knows.
-var Declarations []Declaration
+var Declarations = []Declaration{
+	{Kind: CustomRule, Path: []string{"rules", "custom"}, Word: "custom rule", Members: []string{
+		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
+		"skip.ruleset", "skip.phases", "skip.products", "logging", "order",
+	}},
+	{Kind: RateLimit, Path: []string{"rules", "rate_limit"}, Word: "rate limit", Members: []string{
+		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
+		"limit.characteristics", "limit.period", "limit.requests", "limit.timeout", "limit.counting", "limit.to_origin", "order",
+	}},
+}
+
+// The kinds of rules that stand in an order.
+const (
+	CustomRule KindName = "custom"
+	RateLimit  KindName = "rate_limit"
+)
 
 // Declaring is what declares members: a [Deployment], or an [Other].
 type Declaring interface{ Members() iter.Seq[Member] }

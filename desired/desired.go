@@ -87,6 +87,11 @@ func (k KindName) Word() string {
 	if k == "exception" {
 		return "skip rule"
 	}
+	for _, d := range Declarations {
+		if d.Kind == k && d.Word != "" {
+			return d.Word
+		}
+	}
 	return string(cmp.Or(k, "deployment"))
 }
 

@@ -25,6 +25,8 @@ type Change struct {
 	Deployment string
 	Token      string
 	Kind       desired.KindName
+	// Turn orders the changes of a zone before their names do: rules are placed one after another.
+	Turn int
 
 	// Operation is what it does.
 	Operation Operation

@@ -79,21 +79,23 @@ type Settled struct {
 // Level is that of what agrees.
 func (s Settled) Level() edge.Level { return s.ID.Scope.Level }
 
-// OfZones is the part of a plan that is about zones and accounts, with its problems as a whole.
-func (p Plan) OfZones() Plan {
-	return p.part(func(l edge.Level) bool { return l != edge.LevelCredential })
-}
-
 // OfCredentials is the part of a plan that is about tokens.
 func (p Plan) OfCredentials() Plan {
-	return p.part(func(l edge.Level) bool { return l == edge.LevelCredential })
+	p.Changes = ofCredentials(p.Changes, Change.Level)
+	p.Problems = ofCredentials(p.Problems, Problem.Level)
+	p.Settled = ofCredentials(p.Settled, Settled.Level)
+	return p
 }
 
-func (p Plan) part(is func(edge.Level) bool) Plan {
-	p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return !is(c.Level()) })
-	p.Problems = slices.DeleteFunc(slices.Clone(p.Problems), func(problem Problem) bool { return !is(problem.Level()) })
-	p.Settled = slices.DeleteFunc(slices.Clone(p.Settled), func(s Settled) bool { return !is(s.Level()) })
-	return p
+// ofCredentials are few among many: what is of a fleet is not copied.
+func ofCredentials[T any](all []T, level func(T) edge.Level) []T {
+	some := []T{}
+	for _, one := range all {
+		if level(one) == edge.LevelCredential {
+			some = append(some, one)
+		}
+	}
+	return some
 }
 
 // NewPlan returns an empty plan of a commit. Its lists are empty and not nil, as
@@ -112,11 +114,11 @@ func Gather(commit string, zones, tokens int, changes []Change, problems []Probl
 	return p.Sealed()
 }
 
-// SortChanges sorts by account, zone, deployment and token.
+// SortChanges sorts by account, zone, turn, deployment and token.
 func SortChanges(changes []Change) {
 	slices.SortStableFunc(changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),
-			cmp.Compare(a.Token, b.Token))
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Turn, b.Turn),
+			cmp.Compare(a.Deployment, b.Deployment), cmp.Compare(a.Token, b.Token))
 	})
 }
 

@@ -15,7 +15,8 @@ type RuleOperation struct {
 	Do     Action
 	Target Target
 	Body   edge.Rule // the complete rule; of a removal the zero value
-	// Position is where a rule is added to an entry point that there is; nil is the end.
+	// Position is where a rule is added to an entry point that there is, or moved to; nil is the
+	// end, or where it stands.
 	Position *edge.Position
 }
 
@@ -44,7 +45,7 @@ func (o RuleOperation) Sends() bool {
 func (o RuleOperation) Request(zone edge.Scope) Request {
 	switch t := o.Target; {
 	case o.Do == ActionUpdate:
-		return Request{"PATCH", edge.RulePath(zone, t.EntryPoint, t.Rule), o.Body}
+		return Request{"PATCH", edge.RulePath(zone, t.EntryPoint, t.Rule), o.Body.At(o.Position)}
 	case o.Do == ActionRemove:
 		return Request{"DELETE", edge.RulePath(zone, t.EntryPoint, t.Rule), nil}
 	case t.EntryPoint == "":

@@ -104,79 +104,101 @@ func (p Plan) digest() string {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// The rows of a summary that count zones, beside those of [ProblemState].
+// The rows of a summary that count zones: a zone counts once in a row.
 const (
-	rowChanged   = "changed"
-	rowWeakening = "weakening"
-	rowRefused   = "refused"
-	rowWaiting   = "waiting"
-	rowObserved  = "observed"
-	rowPutBack   = "put back"
-	rowNotInSync = "not in sync"
+	rowChanged = 1 << iota
+	rowWeakening
+	rowRefused
+	rowWaiting
+	rowObserved
+	rowPutBack
+	rowUndecided
+	rowBypassed
+	rowBlocked
+	rowNotDeployed
+	rowUnknown
+	rowForbidden
+	rowOther // not in sync, and in no other row
 )
 
-// zonesByRow has the zones of each row of a summary: a zone counts once in a row.
-type zonesByRow map[string]map[edge.Scope]bool
-
-func (z zonesByRow) mark(zone edge.Scope, rows ...string) {
-	for _, row := range append(rows, rowNotInSync) {
-		if z[row] == nil {
-			z[row] = map[edge.Scope]bool{}
-		}
-		z[row][zone] = true
-	}
-}
-
-func (z zonesByRow) count(row string) int { return len(z[row]) }
-
 // rowsOf are the rows in which a change of a zone counts.
-func rowsOf(c Change) []string {
+func rowsOf(c Change) int {
 	switch {
 	case c.Refused.Observed():
-		return []string{rowObserved}
+		return rowObserved
 	case c.Refused.PutBack():
-		return []string{rowPutBack}
+		return rowPutBack
 	case c.Refused.WaitsForTime():
-		return []string{rowWaiting}
+		return rowWaiting
 	case c.Refused != nil:
-		return []string{rowRefused}
+		return rowRefused
 	case c.Direction == Weakens:
-		return []string{rowChanged, rowWeakening}
+		return rowChanged | rowWeakening
 	}
-	return []string{rowChanged}
+	return rowChanged
+}
+
+// row is that in which a problem of a zone counts.
+func (s ProblemState) row() int {
+	switch s {
+	case Refused:
+		return rowRefused
+	case Undecided:
+		return rowUndecided
+	case Bypassed:
+		return rowBypassed
+	case Blocked:
+		return rowBlocked
+	case NotDeployed:
+		return rowNotDeployed
+	case Unknown:
+		return rowUnknown
+	case Forbidden:
+		return rowForbidden
+	default:
+		return rowOther
+	}
 }
 
 func (p Plan) summarise() Summary {
-	zones := zonesByRow{}
-	tokens := map[Action]int{} // to create, update and delete
+	zones := map[edge.Scope]int{} // the rows of each
+	tokens := map[Action]int{}    // to create, update and delete
 	for _, c := range p.Changes {
 		switch {
 		case c.Level() != edge.LevelCredential:
-			zones.mark(c.Scope, rowsOf(c)...)
+			zones[c.Scope] |= rowsOf(c)
 		case c.Applies():
 			tokens[callOf(c)]++
 		}
 	}
 	for _, problem := range p.Problems {
 		if !problem.Scope.IsZero() {
-			zones.mark(problem.Scope, string(problem.State))
+			zones[problem.Scope] |= problem.State.row()
 		}
+	}
+	count := func(row int) (n int) {
+		for _, rows := range zones {
+			if rows&row != 0 {
+				n++
+			}
+		}
+		return n
 	}
 	return Summary{
 		Zones:       p.Summary.Zones,
-		InSync:      p.Summary.Zones - zones.count(rowNotInSync),
-		Changed:     zones.count(rowChanged),
-		Weakening:   zones.count(rowWeakening),
-		Refused:     zones.count(rowRefused),
-		Waiting:     zones.count(rowWaiting),
-		Observed:    zones.count(rowObserved),
-		PutBack:     zones.count(rowPutBack),
-		Undecided:   zones.count(string(Undecided)),
-		Bypassed:    zones.count(string(Bypassed)),
-		Blocked:     zones.count(string(Blocked)),
-		NotDeployed: zones.count(string(NotDeployed)),
-		Unknown:     zones.count(string(Unknown)),
-		Forbidden:   zones.count(string(Forbidden)),
+		InSync:      p.Summary.Zones - len(zones),
+		Changed:     count(rowChanged),
+		Weakening:   count(rowWeakening),
+		Refused:     count(rowRefused),
+		Waiting:     count(rowWaiting),
+		Observed:    count(rowObserved),
+		PutBack:     count(rowPutBack),
+		Undecided:   count(rowUndecided),
+		Bypassed:    count(rowBypassed),
+		Blocked:     count(rowBlocked),
+		NotDeployed: count(rowNotDeployed),
+		Unknown:     count(rowUnknown),
+		Forbidden:   count(rowForbidden),
 
 		Tokens:         p.Summary.Tokens,
 		TokensToCreate: tokens[ActionCreate], TokensToUpdate: tokens[ActionUpdate], TokensToDelete: tokens[ActionDelete],

@@ -53,24 +53,20 @@ func AccountsPath() string { return "/accounts" }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (a *Account) UnmarshalJSON(data []byte) error {
-	type known Account
-	return decodeOpen(data, (*known)(a), &a.Extra)
+	return decodeOpen(data, a)
 }
 
 // MarshalJSON writes unknown members, too.
 func (a Account) MarshalJSON() ([]byte, error) {
-	type known Account
-	return encodeOpen(known(a), a.Extra)
+	return encodeOpen(a)
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (z *Zone) UnmarshalJSON(data []byte) error {
-	type known Zone
-	return decodeOpen(data, (*known)(z), &z.Extra)
+	return decodeOpen(data, z)
 }
 
 // MarshalJSON writes unknown members, too.
 func (z Zone) MarshalJSON() ([]byte, error) {
-	type known Zone
-	return encodeOpen(known(z), z.Extra)
+	return encodeOpen(z)
 }

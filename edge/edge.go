@@ -91,7 +91,14 @@ func ValidID(id string) bool {
 const MaxParanoia = 4
 
 // ParanoiaTag returns the tag of the rules that belong to a paranoia level.
-func ParanoiaTag(level int) string { return fmt.Sprintf("paranoia-level-%d", level) }
+func ParanoiaTag(level int) string {
+	if 0 < level && level <= MaxParanoia {
+		return paranoiaTags[level-1]
+	}
+	return fmt.Sprintf("paranoia-level-%d", level)
+}
+
+var paranoiaTags = [MaxParanoia]string{"paranoia-level-1", "paranoia-level-2", "paranoia-level-3", "paranoia-level-4"}
 
 // ParanoiaLevel returns the level a tag stands for, and whether it is a
 // paranoia tag at all.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -13,136 +14,188 @@ import (
 // An open object is a JSON object of which we know some members and keep the
 // rest: the platform grows fields faster than any client, and an update that
 // drops one it did not know has changed something no one asked for.
+//
+// A type of open objects is a struct with a field Extra. It is read and written
+// as encoding/json would without this field, but in one pass with all that are in
+// it: by itself encoding/json reads what is in an object once more for each type with
+// methods of its own that the object is in.
 
-// decodeOpen decodes data into known and puts every member known has no field
-// for into extra, which it leaves nil when there is none. Member names are
-// matched to the letter. Data is valid JSON, as it is whenever encoding/json
-// calls UnmarshalJSON.
-func decodeOpen(data []byte, known any, extra *map[string]json.RawMessage) error {
-	*extra = nil
-	names := memberNames(reflect.TypeOf(known).Elem())
-	if onlyMembers(data, names) {
-		return json.Unmarshal(data, known)
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err
-	}
-	others := map[string]json.RawMessage{}
-	for name, value := range members {
-		if !names[name] {
-			others[name] = value
-		}
-	}
-	if len(others) > 0 {
-		*extra = others
-		if lookAlike(names, others) {
-			// encoding/json would take "Name" for "name": hand it only what is ours.
-			maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return !names[name] })
-			var err error
-			if data, err = json.Marshal(members); err != nil {
-				return err
-			}
-		}
-	}
-	return json.Unmarshal(data, known)
+// openType is how the members of a struct are read and written.
+type openType struct {
+	members []openMember // in the order in which they are written
+	byName  map[string]int
+	extra   int // the field Extra; -1 for none
 }
 
-// onlyMembers reports whether valid JSON is an object whose members all have one
-// of the names. It looks at the object's own names only and allocates nothing,
-// because nearly every object passes here. A name with an escape counts as
-// another, and is then read with care.
-func onlyMembers(data []byte, names map[string]bool) bool {
-	depth, isName := 0, false
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '{', '[':
-			if depth++; depth == 1 {
-				if data[i] == '[' {
-					return false
-				}
-				isName = true
+type openMember struct {
+	name      string
+	key       string // as it is written: `"name":`
+	index     []int
+	omitEmpty bool
+	omitZero  bool
+}
+
+var openTypes sync.Map // reflect.Type → *openType
+
+// openTypeOf is that of a struct type.
+func openTypeOf(t reflect.Type) *openType {
+	if known, ok := openTypes.Load(t); ok {
+		return known.(*openType) //nolint:forcetypeassert // nothing else is stored
+	}
+	o := &openType{byName: map[string]int{}, extra: -1}
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Name == "Extra" && name == "-":
+			o.extra = field.Index[0]
+		case name != "" && name != "-":
+			o.byName[name] = len(o.members)
+			o.members = append(o.members, openMember{
+				name: name, key: `"` + name + `":`, index: field.Index,
+				omitEmpty: options == "omitempty", omitZero: options == "omitzero",
+			})
+		}
+	}
+	openTypes.Store(t, o)
+	return o
+}
+
+// isOpen reports whether a type is one of open objects.
+func isOpen(t reflect.Type) bool { return t.Kind() == reflect.Struct && openTypeOf(t).extra >= 0 }
+
+// encodeOpen encodes an open object and appends its unknown members in order of their
+// names, so that equal values have equal encodings.
+func encodeOpen(object any) ([]byte, error) {
+	return appendObject(make([]byte, 0, 256), reflect.ValueOf(object))
+}
+
+func appendObject(to []byte, v reflect.Value) (_ []byte, err error) {
+	o := openTypeOf(v.Type())
+	to = append(to, '{')
+	begin := len(to)
+	for i := range o.members {
+		m := &o.members[i]
+		field := v.FieldByIndex(m.index)
+		if m.omitEmpty && isEmpty(field) || m.omitZero && field.IsZero() {
+			continue
+		}
+		if len(to) > begin {
+			to = append(to, ',')
+		}
+		if to, err = appendValue(append(to, m.key...), field); err != nil {
+			return nil, err
+		}
+	}
+	extra, _ := v.Field(o.extra).Interface().(map[string]json.RawMessage)
+	if len(extra) == 0 {
+		return append(to, '}'), nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if len(to) > begin {
+			to = append(to, ',')
+		}
+		if to, err = appendOther(to, name); err != nil {
+			return nil, err
+		}
+		to = append(append(to, ':'), extra[name]...)
+	}
+	return append(to, '}'), nil
+}
+
+// isEmpty reports whether encoding/json takes a value for empty. Of the structs none is.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
+		return v.IsZero()
+	}
+}
+
+func appendValue(to []byte, v reflect.Value) (_ []byte, err error) {
+	switch {
+	case v.Kind() == reflect.String && isPlain(v.String()):
+		return append(append(append(to, '"'), v.String()...), '"'), nil
+	case v.Kind() == reflect.Bool:
+		return strconv.AppendBool(to, v.Bool()), nil
+	case v.Kind() == reflect.Int:
+		return strconv.AppendInt(to, v.Int(), 10), nil
+	case v.Kind() == reflect.Pointer && !v.IsNil() && direct(v.Type().Elem()):
+		return appendValue(to, v.Elem())
+	case isOpen(v.Type()):
+		return appendObject(to, v)
+	case v.Kind() == reflect.Slice && !v.IsNil() && isOpen(v.Type().Elem()):
+		to = append(to, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				to = append(to, ',')
 			}
-		case '}', ']':
-			depth--
-		case ',':
-			isName = depth == 1
-		case ':':
-			isName = false
-		case '"':
-			end := endOfString(data, i)
-			if isName && depth == 1 && !names[string(data[i+1:end])] {
-				return false
+			if to, err = appendObject(to, v.Index(i)); err != nil {
+				return nil, err
 			}
-			i = end
+		}
+		return append(to, ']'), nil
+	default:
+		return appendOther(to, v.Interface())
+	}
+}
+
+func appendOther(to []byte, value any) ([]byte, error) {
+	data, err := json.Marshal(value)
+	return append(to, data...), err
+}
+
+// direct reports whether values of a type are read and written here.
+func direct(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Bool, reflect.Int:
+		return true
+	default:
+		return isOpen(t)
+	}
+}
+
+// isPlain reports whether a text stands in JSON as it is, in whatever way it is written.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return false
 		}
 	}
 	return true
 }
 
-// endOfString returns the place of the quote that ends the string begun at i, or
-// the last place of data.
-func endOfString(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
+var null = []byte("null")
+
+// decodeOpen decodes data into a pointer to an open object, and puts every member that it has
+// no field for into Extra, which is nil where there is none. Member names are
+// matched to the letter. Data is valid JSON, as it is whenever encoding/json
+// calls UnmarshalJSON.
+func decodeOpen(data []byte, object any) error {
+	v := reflect.ValueOf(object).Elem()
+	r := openReader{data: data}
+	if r.space(); r.data[r.at] == '{' {
+		return r.object(v)
 	}
-	return len(data) - 1
+	v.Field(openTypeOf(v.Type()).extra).SetZero()
+	if bytes.Equal(bytes.TrimSpace(data), null) {
+		return nil
+	}
+	return &json.UnmarshalTypeError{Value: kindOf(r.data[r.at]), Type: v.Type()}
 }
 
-// lookAlike reports whether one of the other members differs from a known one
-// in case only.
-func lookAlike(names map[string]bool, others map[string]json.RawMessage) bool {
-	for name := range others {
-		if names[strings.ToLower(name)] {
-			return true
-		}
+// kindOf is what encoding/json calls the value that begins with a character.
+func kindOf(begin byte) string {
+	switch begin {
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "bool"
+	default:
+		return "number"
 	}
-	return false
-}
-
-// encodeOpen encodes known and appends the members of extra in order of their
-// names, so that equal values have equal encodings.
-func encodeOpen(known any, extra map[string]json.RawMessage) ([]byte, error) {
-	data, err := json.Marshal(known)
-	if err != nil || len(extra) == 0 {
-		return data, err
-	}
-	var out bytes.Buffer
-	out.Write(data[:len(data)-1])
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		out.Write(key)
-		out.WriteByte(':')
-		out.Write(extra[name])
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
-}
-
-var memberNamesByType sync.Map // reflect.Type → map[string]bool
-
-// memberNames returns the JSON member names of a struct type.
-func memberNames(t reflect.Type) map[string]bool {
-	if names, ok := memberNamesByType.Load(t); ok {
-		return names.(map[string]bool)
-	}
-	names := map[string]bool{}
-	for _, field := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
-			names[name] = true
-		}
-	}
-	memberNamesByType.Store(t, names)
-	return names
 }

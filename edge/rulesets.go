@@ -108,74 +108,62 @@ func (r Rule) Update() Rule {
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (r *Ruleset) UnmarshalJSON(data []byte) error {
-	type known Ruleset
-	return decodeOpen(data, (*known)(r), &r.Extra)
+	return decodeOpen(data, r)
 }
 
 // MarshalJSON writes unknown members, too.
 func (r Ruleset) MarshalJSON() ([]byte, error) {
-	type known Ruleset
-	return encodeOpen(known(r), r.Extra)
+	return encodeOpen(r)
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (r *Rule) UnmarshalJSON(data []byte) error {
-	type known Rule
-	return decodeOpen(data, (*known)(r), &r.Extra)
+	return decodeOpen(data, r)
 }
 
 // MarshalJSON writes unknown members, too.
 func (r Rule) MarshalJSON() ([]byte, error) {
-	type known Rule
-	return encodeOpen(known(r), r.Extra)
+	return encodeOpen(r)
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (p *ActionParameters) UnmarshalJSON(data []byte) error {
-	type known ActionParameters
-	return decodeOpen(data, (*known)(p), &p.Extra)
+	return decodeOpen(data, p)
 }
 
 // MarshalJSON writes unknown members, too.
 func (p ActionParameters) MarshalJSON() ([]byte, error) {
-	type known ActionParameters
-	return encodeOpen(known(p), p.Extra)
+	return encodeOpen(p)
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (o *Overrides) UnmarshalJSON(data []byte) error {
-	type known Overrides
-	return decodeOpen(data, (*known)(o), &o.Extra)
+	return decodeOpen(data, o)
 }
 
 // MarshalJSON writes unknown members, too.
 func (o Overrides) MarshalJSON() ([]byte, error) {
-	type known Overrides
-	return encodeOpen(known(o), o.Extra)
+	return encodeOpen(o)
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (c *CategoryOverride) UnmarshalJSON(data []byte) error {
-	type known CategoryOverride
-	return decodeOpen(data, (*known)(c), &c.Extra)
+	return decodeOpen(data, c)
 }
 
 // MarshalJSON writes unknown members, too.
 func (c CategoryOverride) MarshalJSON() ([]byte, error) {
-	type known CategoryOverride
-	return encodeOpen(known(c), c.Extra)
+	return encodeOpen(c)
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.
 func (r *RuleOverride) UnmarshalJSON(data []byte) error {
-	type known RuleOverride
-	return decodeOpen(data, (*known)(r), &r.Extra)
+	return decodeOpen(data, r)
 }
 
 // MarshalJSON writes unknown members, too.
 func (r RuleOverride) MarshalJSON() ([]byte, error) {
-	type known RuleOverride
-	return encodeOpen(known(r), r.Extra)
+	return encodeOpen(r)
 }
 
 // EntryPointBody is the body that creates an entry point.

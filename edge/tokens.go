@@ -254,9 +254,8 @@ func PermissionGroupsPath(owner AccountID) string {
 
 // UnmarshalJSON keeps unknown members, but for the secret; see open.go.
 func (t *Token) UnmarshalJSON(data []byte) error {
-	type known Token
 	*t = Token{}
-	err := decodeOpen(data, (*known)(t), &t.Extra)
+	err := decodeOpen(data, t)
 	if delete(t.Extra, "value"); len(t.Extra) == 0 {
 		t.Extra = nil
 	}
@@ -265,6 +264,5 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON writes unknown members, too.
 func (t Token) MarshalJSON() ([]byte, error) {
-	type known Token
-	return encodeOpen(known(t), t.Extra)
+	return encodeOpen(t)
 }

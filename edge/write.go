@@ -11,7 +11,7 @@ type Write struct {
 	EntryPoint RulesetID // that there is; empty for one that is created
 	Rule       RuleID    // that there is; empty for one that is added
 	Rules      []Rule    // what is sent: the rules of a creation, else one; none for a deletion
-	Position   *Position // of a rule that is added; nil is the end
+	Position   *Position // of a rule that is added or moved; nil is the end, or where it stands
 }
 
 // CreateEntryPoint creates the entry point of a phase with these rules.
@@ -41,7 +41,7 @@ func DeleteRule(scope Scope, entryPoint RulesetID, rule RuleID) Write {
 	return Write{Call: CallDeleteRule, Scope: scope, EntryPoint: entryPoint, Rule: rule}
 }
 
-// At is the write with the place of a rule that is added; nil is the end. A place that the
+// At is the write with the place of a rule that is added or moved. A place that the
 // entry point does not have is refused.
 func (w Write) At(p *Position) Write {
 	w.Position = p
@@ -76,10 +76,8 @@ func (w Write) Body() any {
 	switch w.Call {
 	case CallCreateEntryPoint:
 		return EntryPointBody(w.Scope, w.Phase, w.Rules)
-	case CallAddRule:
+	case CallAddRule, CallUpdateRule:
 		return w.Rules[0].Update().At(w.Position)
-	case CallUpdateRule:
-		return w.Rules[0].Update()
 	default:
 		return nil
 	}

@@ -5,11 +5,11 @@ import "github.com/seawall-dev/seawall/diff"
 // Found is the entry of what was changed without Seawall before a write that corrects drift;
 // false for any other write. Who changed it is not known.
 func (e Entry) Found() (Entry, bool) {
-	if e.Kind != EntryWrite || e.Trigger != TriggerSweep {
+	if e.Kind != EntryWrite || e.Trigger != TriggerSweep && !e.Drift {
 		return Entry{}, false
 	}
 	found := Entry{
-		Kind: EntryFound, Action: ActionChanged, Trigger: e.Trigger, Subject: e.Subject, Direction: e.Undoing,
+		Kind: EntryFound, Action: ActionChanged, Trigger: TriggerSweep, Subject: e.Subject, Direction: e.Undoing,
 		Members: make([]MemberChange, len(e.Members)),
 	}
 	for i, m := range e.Members {

@@ -47,6 +47,9 @@ type Entry struct {
 	// Undoing is the direction of what was changed without Seawall, of a write that is about
 	// to be recorded and corrects it. It is not kept.
 	Undoing diff.Direction `json:"-"`
+	// Drift says of a write that is about to be recorded that it corrects what was changed
+	// without Seawall, though no sweep sends it. It is not kept.
+	Drift bool `json:"-"`
 	// Checkpoint is where the chain begins, in an entry of kind [EntryCheckpoint].
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Gap is what is missing, in an entry of kind [EntryGap]; Accepts are the entries of this

@@ -75,6 +75,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 	if err != nil {
 		return err
 	}
+	order.Undigested = o.Output == "text" // which does not show it
 	asked := false
 	if len(args) == 0 && !yes && t.Interactive() {
 		order.Confirm = func(p diff.Plan) (err error) {

@@ -53,6 +53,10 @@ var (
 		least: 1, most: 1, needs: "the name of a zone or the key of a token",
 		hint: "it is the one under zone: or token: in the desired state", takes: "one zone or token",
 	}.check
+	oneExpression = arguments{
+		least: 1, most: 1, needs: "an expression", hint: "it is one argument: write it in single quotes, or - for standard input",
+		takes: "one expression", more: "write it in single quotes",
+	}.check
 	keyAndID = arguments{least: 2, most: 2, needs: "the key of a token and its id", hint: tokenHint + "; the dashboard shows the id"}.check
 	oneID    = arguments{least: 1, most: 1, needs: "the id of one token", hint: "seawall token list and seawall plan show ids"}.check
 )

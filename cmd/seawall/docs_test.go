@@ -71,6 +71,9 @@ var generators = map[string]func(*testing.T) string{
 	"actions": actionDoc,
 
 	"deprecations": deprecationDoc,
+
+	"fields":    fieldDoc,
+	"functions": functionDoc,
 }
 
 func quirksDoc(*testing.T) string {

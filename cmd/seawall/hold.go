@@ -190,7 +190,7 @@ func releaseZone(ctx context.Context, memory *ledger.Ledger, name string) (held 
 // no commit yet, the name is taken as it is, with a warning. It returns the ids that are
 // declared for the name.
 func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name string) ([]edge.Scope, error) {
-	state, err := setup.LastGood(ctx, s)
+	state, err := setup.LastGood(ctx, s, setup.NoZone)
 	if err != nil {
 		fmt.Fprintln(t.Err, t.Red("warning:"), "could not check whether the zone exists:", cli.OneLine(err.Error()))
 		return nil, nil

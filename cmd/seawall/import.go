@@ -28,6 +28,7 @@ type importFlags struct {
 	importer.Order
 	vendor string
 	tokens bool
+	rules  bool
 	from   string
 	// unmanaged and noDeploy are what they were given as; see [importer.Order].
 	unmanaged string
@@ -108,6 +109,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "read zones, rulesets and tokens from the Terraform state or plan `FILE`")
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
+	flags.BoolVar(&f.rules, "rules", false, "import custom rules and rate limits, too: two more requests a zone")
 	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
 	flags.StringVar(&f.unmanaged, "unmanaged", string(desired.Remove), "`DECISION` on overrides that are added later: remove, keep, or none")
 	flags.BoolVar(&f.noDeploy, "no-deploy", false, "declare no deploy: true: a deployment that someone deletes is reported, not created again")
@@ -186,7 +188,7 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	reads := state.Platform()
 	platform := importer.Platform{
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), Names: directory.New(directory.Config{Now: time.Now}),
-		ByID: true, Unmanaged: state.Left,
+		ByID: true, Unmanaged: state.Left, Rules: f.rules,
 	}
 	if f.tokens {
 		platform.Tokens, platform.Owned = reads, state.Owned
@@ -221,10 +223,13 @@ func (f *importFlags) platform(t *cli.Terminal) (importer.Platform, setup.Settin
 	if f.Profile != "" {
 		s.Platform.Profile = f.Profile
 	}
+	if f.rules && !s.Platform.Extended() {
+		return importer.Platform{}, s, setup.Reading{}, cli.Fail(errors.New(`a platform with the profile "documented" has no rules but those of deployments`), "import without --rules")
+	}
 	reading, err := setup.ReadPlatform(s, slog.New(slog.DiscardHandler))
 	return importer.Platform{
 		Lanes: reading.Lanes, Names: reading.Names, Lists: s.Platform.Extended(),
-		Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
+		Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor, Rules: f.rules,
 	}, s, reading, err
 }
 

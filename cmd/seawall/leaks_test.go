@@ -23,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/redact/redacttest"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // No secret is ever told: not on either stream, not in a log at its most
@@ -55,7 +56,7 @@ func TestNoSecretIsTold(t *testing.T) {
 		"base URL has it": func(r *leakRun) { r.baseURL = "https://x:" + w.rulesets + "@127.0.0.1:1/" },
 		"same for both":   func(r *leakRun) { r.tokens = r.rulesets },
 	}
-	if !soak {
+	if !soak.On {
 		for _, name := range []string{
 			"from a folder", "throttled", "cut off", "platform repeats 200", "failing after writes", "HTML", "platform refuses", "platform repeats 403", "git is down", "git is no git", "same for both",
 		} {
@@ -66,7 +67,7 @@ func TestNoSecretIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := w.run(t)
-			r.all = soak || name == "in order"
+			r.all = soak.On || name == "in order"
 			change(r)
 			r.commands()
 			w.grep(t, r.dir)

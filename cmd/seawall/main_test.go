@@ -15,12 +15,15 @@ import (
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the outputs in scripts")
 
-// soak is whether the tests do all that they can: `make soak` has them do so.
-var soak = os.Getenv("SEAWALL_TEST_SOAK") != ""
+// briefTests are run as [soak.Main] says.
+type briefTests struct{ *testing.M }
+
+func (m briefTests) Run() int { return soak.Main(m.M, 0) }
 
 func TestMain(m *testing.M) {
 	worker.Main(evaluate.Jobs)
@@ -28,7 +31,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(briefTests{m}, map[string]func(){
 		"seawall": func() {
 			worker.Main(evaluate.Jobs)
 			os.Exit(Main(context.Background()))
@@ -145,7 +148,7 @@ func runScripts(t *testing.T, files []string) {
 			if name != "soak" {
 				return false, fmt.Errorf("there is no condition %s", name)
 			}
-			return soak, nil
+			return soak.On, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,

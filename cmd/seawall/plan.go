@@ -53,7 +53,7 @@ a freeze, the end of a hold) counts as a change.`,
 				return cli.Usage("--valid %s is not a duration above zero", valid)
 			}
 			var made setup.Settings
-			var order once.Order
+			order := once.Order{Undigested: o.Output == "text" && out == ""} // nothing shows it
 			report, err := runOnce(cmd.Context(), t, o, setup.ToPlan, &order, func(s setup.Settings) error { made = s; return nil })
 			if err != nil {
 				return err

@@ -23,6 +23,7 @@ func (r *reader) accepted(path string, m member) desired.Accepted {
 		a.Rules = append(a.Rules, id)
 	}
 	slices.Sort(a.Rules)
+	r.acceptedExpression(path, m.field("expression"), a.Expression)
 	if !a.Owned() {
 		r.unowned = append(r.unowned, unowned{m.field("owner").origin(), at(path, "owner"), a.Owner})
 	}

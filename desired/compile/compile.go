@@ -30,6 +30,7 @@ import (
 	"path"
 	"strings"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -37,8 +38,8 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 )
 
-// Unit is what one folder declares, and what is wrong with it. It survives
-// encoding/json unchanged.
+// Unit is what one folder declares, and what is wrong with it. Package compact
+// encodes it.
 type Unit struct {
 	Dir      string // slash-separated, relative to the tree; "." is the tree itself
 	Accounts []desired.Account
@@ -71,13 +72,31 @@ type NamedUser struct {
 // It does not return before CUE is done, and some inputs take CUE for ever or
 // overflow its stack: for a tree that is not trusted, call it in a process
 // that can be killed.
-func Folder(fsys fs.FS, dir string) (unit Unit) {
+func Folder(fsys fs.FS, dir string) Unit { return new(Compiler).Folder(fsys, dir) }
+
+// Compiler is [Folder] for one folder of a tree after the other. It builds the schema once for
+// some of them: for a folder of a few zones that takes longer than all else. The zero value is
+// ready. It is not safe for concurrent use, and not for trees that trust each other less than
+// themselves.
+type Compiler struct {
+	ctx      *cue.Context // nil: the next folder gets a new one
+	desired  cue.Value    // #Desired in ctx
+	declared int          // zones, tokens and folders that were evaluated in ctx
+}
+
+// inOneContext is after how many zones, tokens and folders a new context begins: one keeps all
+// that was evaluated in it.
+const inOneContext = 400
+
+// Folder evaluates one folder of fsys, as the function does.
+func (c *Compiler) Folder(fsys fs.FS, dir string) (unit Unit) {
 	dir = path.Clean(dir)
 	unit = Unit{Dir: dir}
 	seen := newView(fsys)
 	defer func() {
 		unit.Looked = seen.folders()
 		if r := recover(); r != nil {
+			*c = Compiler{}
 			unit.Looked = nil
 			unit.fail(desired.Problem{
 				Origin:  desired.Origin{File: dir},
@@ -86,29 +105,35 @@ func Folder(fsys fs.FS, dir string) (unit Unit) {
 			})
 		}
 	}()
-	unit.evaluate(seen)
+	c.evaluate(&unit, seen)
+	if c.declared >= inOneContext || len(desired.Errors(unit.Problems)) > 0 {
+		*c = Compiler{}
+	}
 	return unit
 }
 
-func (u *Unit) evaluate(fsys fs.FS) {
-	ctx := cuecontext.New()
-	def, err := schema.Definition(ctx, "#Desired")
-	if err != nil {
-		u.fail(desired.Problem{Message: fmt.Sprintf("building the schema: %v", err)})
-		return
+func (c *Compiler) evaluate(u *Unit, fsys fs.FS) {
+	if c.ctx == nil {
+		ctx := cuecontext.New()
+		def, err := schema.Definition(ctx, "#Desired")
+		if err != nil {
+			u.fail(desired.Problem{Message: fmt.Sprintf("building the schema: %v", err)})
+			return
+		}
+		c.ctx, c.desired = ctx, def
 	}
-	plain, files, problems := loaded(ctx, fsys, u.Dir)
+	plain, files, problems := loaded(c.ctx, fsys, u.Dir)
 	if len(problems) > 0 {
 		u.fail(problems...)
 		return
 	}
-	unified, problems := explain.Check(plain, def, files)
+	unified, problems := explain.Check(plain, c.desired, files)
 	if len(problems) > 0 {
 		u.fail(withModuleHint(fsys, u.Dir, problems)...)
 		return
 	}
 	r := reader{unit: u}
-	r.read(both{unified, plain})
+	c.declared += 1 + r.read(both{unified, plain})
 	if len(desired.Errors(u.Problems)) > 0 {
 		u.fail()
 	}

@@ -1,11 +1,19 @@
 package compile_test
 
 import (
+	"io/fs"
+	"path/filepath"
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
+	"github.com/seawall-dev/seawall/examples"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const (
@@ -40,5 +48,35 @@ func TestOneZone(t *testing.T) {
 	}
 	if !d.Enabled.Value || !d.Enabled.Origin.IsZero() {
 		t.Errorf("enabled: got %+v, want true from nowhere", d.Enabled)
+	}
+}
+
+// What a folder comes to does not depend on what was evaluated before it.
+func TestCompilerIsFolder(t *testing.T) {
+	var compiler compile.Compiler
+	var trees []fs.FS
+	names, err := filepath.Glob("testdata/mistakes/*.txtar")
+	must.Do(t, err)
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		must.Do(t, err)
+		fsys, _ := unpack(archive)
+		trees = append(trees, fsys, compiletest.Fleet(30, 3))
+	}
+	for _, name := range []string{"fleet", "monorepo", "tokens"} {
+		fsys, err := fs.Sub(examples.Files, name)
+		must.Do(t, err)
+		trees = append(trees, fsys)
+	}
+	for _, fsys := range trees {
+		dirs, err := compile.Folders(fsys, ".")
+		if err != nil {
+			continue // a mistake of the tree
+		}
+		for _, dir := range dirs {
+			if diff := cmp.Diff(compile.Folder(fsys, dir), compiler.Folder(fsys, dir)); diff != "" {
+				t.Errorf("%s (-alone +after others):\n%s", dir, diff)
+			}
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package compile_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compact"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -57,10 +57,8 @@ func TestIntegrationsAndCalendar(t *testing.T) {
 	must.Do(t, err)
 	var units []compile.Unit
 	for _, dir := range dirs {
-		data, err := json.Marshal(compile.Folder(fsys, dir))
-		must.Do(t, err)
 		var u compile.Unit
-		must.Do(t, json.Unmarshal(data, &u))
+		must.Do(t, compact.Decode(compact.Encode(compile.Folder(fsys, dir)), &u))
 		units = append(units, u)
 	}
 	state, problems := compile.Merge(units, "c1")

@@ -18,15 +18,10 @@ import (
 //
 // Errors are [RefusedError], with the file relative to the folder.
 func Dir(name string) (fs.FS, error) {
-	root, err := os.OpenRoot(name)
+	tree, err := open(name)
 	if err != nil {
-		reason := err
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			reason = pathErr.Err
-		}
-		return nil, refuse(name, fmt.Sprintf("opening the folder: %v", reason), "name a folder that holds desired state")
+		return nil, err
 	}
-	tree := dir{root.FS()}
 	count := counter{limits: DefaultLimits}
 	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -41,6 +36,22 @@ func Dir(name string) (fs.FS, error) {
 		return nil, err
 	}
 	return tree, nil
+}
+
+// Checked is [Dir] of a folder that Dir has just opened without an error: nothing is looked
+// for in all of it again.
+func Checked(name string) (fs.FS, error) { return open(name) }
+
+func open(name string) (dir, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		reason := err
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			reason = pathErr.Err
+		}
+		return dir{}, refuse(name, fmt.Sprintf("opening the folder: %v", reason), "name a folder that holds desired state")
+	}
+	return dir{root.FS()}, nil
 }
 
 // dir shows only what can be desired state.

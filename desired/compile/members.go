@@ -16,6 +16,7 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	if f := m.field("all"); f.exists() {
 		r.notEmpty(at(path, "all"), f, d.All)
 	}
+	r.declaredExpression(path, m, d)
 	r.decidedOnce(path, d)
 	r.paranoiaOnce(at(path, "disable", "tags"), d)
 	r.membersOnce(path, d)

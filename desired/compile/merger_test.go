@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 const perFolder = 50
@@ -58,8 +60,14 @@ func edited(u Unit, n, paranoia int) Unit {
 
 // Whatever a commit does after another one, merging it as the next one is merging it alone.
 func TestMergerIsMerge(t *testing.T) {
+	t.Run("inheriting", func(t *testing.T) { mergerIsMerge(t, inheriting) })
+	t.Run("alone", func(t *testing.T) { mergerIsMerge(t, fleetUnits) })
+}
+
+func mergerIsMerge(t *testing.T, fleet func(zones int) []Unit) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	units := inheriting(200)
+	units := fleet(200)
 	var m Merger
 	patched := 0
 	for n := range 400 {
@@ -70,7 +78,7 @@ func TestMergerIsMerge(t *testing.T) {
 		z := random.IntN(len(zones))
 		kind := random.IntN(20)
 		if n%8 == 0 { // all mistakes are gone
-			units = inheriting(200)
+			units = fleet(200)
 			kind = 8
 		}
 		if random.IntN(10) == 0 {
@@ -118,7 +126,7 @@ func TestMergerIsMerge(t *testing.T) {
 		case 7:
 			u.Tokens = []desired.Token{{Key: fmt.Sprint("t", i), Name: fmt.Sprint("t", n%2, i), Origin: zones[z].Origin}}
 		case 8:
-			u = inheriting(200)[i]
+			u = fleet(200)[i]
 		default:
 			u = edited(u, z, random.IntN(4)+1)
 			u.Accounts[0].Zones[z].Labels = map[string]string{"n": fmt.Sprint(n)}
@@ -128,6 +136,7 @@ func TestMergerIsMerge(t *testing.T) {
 		shuffled := slices.Clone(units)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		want, wantProblems := Merge(units, commit)
+		onlyIsMerge(t, shuffled, commit, want, wantProblems, zones[z].Key)
 		got, problems := m.Merge(shuffled, commit)
 		got.Accounts = slices.Clone(got.Accounts)
 		for i := range got.Accounts {
@@ -138,10 +147,10 @@ func TestMergerIsMerge(t *testing.T) {
 			}
 			got.Accounts[i].Zones = stamped(got.Accounts[i].Zones, commit)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := differ(want, got); diff != "" {
 			t.Fatalf("state of commit %d (-alone +as the next one):\n%s", n, diff)
 		}
-		if diff := cmp.Diff(wantProblems, problems); diff != "" {
+		if diff := differ(wantProblems, problems); diff != "" {
 			t.Fatalf("problems of commit %d (-alone +as the next one):\n%s", n, diff)
 		}
 		if m.whole == was {
@@ -150,6 +159,63 @@ func TestMergerIsMerge(t *testing.T) {
 	}
 	if patched < 50 {
 		t.Errorf("%d of 400 commits were merged as a change", patched)
+	}
+}
+
+// differ is cmp.Diff, which takes long for what is equal.
+func differ[T any](want, got T) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got)
+}
+
+// onlyIsMerge holds a merge of what one zone needs to that of all.
+func onlyIsMerge(t *testing.T, units []Unit, commit string, state desired.State, problems []desired.Problem, key string) {
+	t.Helper()
+	wanted := func(_ desired.Account, z desired.Zone) bool { return z.Key == key }
+	var outlined []Unit
+	for _, u := range units {
+		o, err := u.Encode().Outlined()
+		must.Do(t, err)
+		outlined = append(outlined, o)
+	}
+	whole, left := Whole(outlined, wanted), 0
+	for i, u := range units {
+		if whole[u.Dir] {
+			var err error
+			outlined[i], err = u.Encode().Unit()
+			must.Do(t, err)
+		} else {
+			left++
+		}
+	}
+	got, gotProblems := MergeOnly(outlined, commit, wanted)
+	if diff := differ(problems, gotProblems); diff != "" {
+		t.Fatalf("problems of %s (-whole +of one zone):\n%s", commit, diff)
+	}
+	state.Accounts = eachZone(state.Accounts, func(a desired.Account, z desired.Zone) desired.Zone {
+		if !wanted(a, z) {
+			z.Labels, z.Deployments, z.Others = nil, nil, nil
+		}
+		return z
+	})
+	if diff := differ(state, got); diff != "" {
+		t.Fatalf("state of %s (-whole +of one zone):\n%s", commit, diff)
+	}
+}
+
+// To ask about one zone takes one folder, in any fleet, and the names in the others.
+func TestOneZoneTakesItsFolder(t *testing.T) {
+	for _, zones := range []int{100, 1000, 10_000} {
+		var outlined []Unit
+		for _, u := range fleetUnits(zones) {
+			outlined = append(outlined, u.outline())
+		}
+		whole := Whole(outlined, func(_ desired.Account, z desired.Zone) bool { return z.Key == "z000042.example" })
+		if len(whole) != 1 || !whole["team-0000"] {
+			t.Errorf("of %d zones, one takes the folders %v", zones, whole)
+		}
 	}
 }
 

@@ -106,12 +106,13 @@ func (b both) elements() []both {
 
 // reader fills a unit from a value that is known to fit the schema.
 type reader struct {
-	unit    *Unit
-	unowned []unowned
+	unit        *Unit
+	unowned     []unowned
+	expressions map[expressionSaid]bool // those that were checked
 }
 
-func (r *reader) read(root both) {
-	n := 0
+// read returns how many zones and tokens there are.
+func (r *reader) read(root both) (n int) {
 	for _, m := range root.field("account").members() {
 		a := r.account(m)
 		n += len(a.Zones)
@@ -134,6 +135,7 @@ func (r *reader) read(root both) {
 	}
 	r.count(n)
 	r.warnUnowned()
+	return n
 }
 
 // count holds the folder to its width.

@@ -41,6 +41,7 @@ type Evaluator struct {
 	spare   *worker.Spare    // a process started ahead; nil for none
 	beside  bool             // what is compiled is not the branch
 	merger  *compile.Merger  // of the branch, for one commit after the other; nil: each is merged alone
+	wanted  compile.Wanted   // see [Repository.CompileOnly]; nil: all zones are
 	confine confinement
 	rooms   rooms
 	log     *slog.Logger // nil says nothing
@@ -49,9 +50,9 @@ type Evaluator struct {
 }
 
 // evaluationBounds are those of an evaluation. What it may hand over is some
-// 100,000 zones' worth. Its heap ends at 1 GiB, and with it what it may take of the machine
+// 300,000 zones' worth, which take a hundred bytes and more each. Its heap ends at 1 GiB, and with it what it may take of the machine
 // a little above.
-var evaluationBounds = worker.Limits{Output: 512 << 20, AddressSpace: 2304 << 20}
+var evaluationBounds = worker.Limits{Output: 64 << 20, AddressSpace: 2304 << 20}
 
 // New evaluates commits, and keeps what folders come to in the state
 // folder. Where it cannot, it evaluates more often, and says so.
@@ -103,6 +104,16 @@ func (e Evaluator) compileListed(t tree, list listing, evaluate unitcache.Evalua
 		return desired.State{}, list.Problems, nil
 	}
 	order := unitcache.Order{Prints: list.Prints, Folders: list.Folders, Now: time.Now(), Most: e.bounds.Output, Beside: e.beside}
+	merge := compile.Merge
+	switch {
+	case e.wanted != nil:
+		order.Whole = func(outlined []compile.Unit) map[string]bool { return compile.Whole(outlined, e.wanted) }
+		merge = func(units []compile.Unit, commit string) (desired.State, []desired.Problem) {
+			return compile.MergeOnly(units, commit, e.wanted)
+		}
+	case e.merger != nil:
+		merge = e.merger.Merge
+	}
 	units, count, err := e.cache.Units(order, evaluate)
 	if errors.Is(err, unitcache.ErrTooMuch) {
 		return desired.State{}, []desired.Problem{tooMuch(e.bounds.Output)}, nil
@@ -112,11 +123,7 @@ func (e Evaluator) compileListed(t tree, list listing, evaluate unitcache.Evalua
 	}
 	if e.log != nil {
 		e.log.Debug("folders of desired state", "commit", t.Commit,
-			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk)
-	}
-	merge := compile.Merge
-	if e.merger != nil {
-		merge = e.merger.Merge
+			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk, "outlined", count.Outlined)
 	}
 	state, problems := merge(units, t.Commit)
 	return state, problems, nil
@@ -187,13 +194,17 @@ func (g *gathered) shown() {
 }
 
 func (g *gathered) add(out json.RawMessage) error {
-	result := unitcache.Result{JSON: out}
-	if err := json.Unmarshal(out, &result.Unit); err != nil {
+	var result unitcache.Result
+	err := json.Unmarshal(out, &result.Encoded)
+	if err == nil {
+		result.Unit, err = result.Encoded.Unit()
+	}
+	if err != nil {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.room -= int64(len(out)); g.room < 0 {
+	if g.room -= result.Encoded.Size(); g.room < 0 {
 		return unitcache.ErrTooMuch
 	}
 	g.results = append(g.results, result)

@@ -79,7 +79,7 @@ func (t tree) evaluateHere(folders []string, room int64) ([]unitcache.Result, er
 	}
 	all := gathered{room: room}
 	for _, folder := range folders {
-		out, err := json.Marshal(compile.Folder(files, folder))
+		out, err := json.Marshal(compile.Folder(files, folder).Encode())
 		if err == nil {
 			err = all.add(out)
 		}
@@ -207,7 +207,7 @@ func TestTooMuchTogether(t *testing.T) {
 	}
 	at := tree{Store: r.store, Commit: c.commit(r, files)}
 	narrow := r.Evaluator
-	narrow.bounds = worker.Limits{Output: 10 << 10}
+	narrow.bounds = worker.Limits{Output: 4 << 10}
 	for _, kept := range []bool{false, true} {
 		if kept {
 			c.compile(r.Evaluator, at.Commit)
@@ -233,7 +233,7 @@ func TestFewFoldersOnDiskAndMany(t *testing.T) {
 		if n := len(list.Folders); err != nil || len(problems) > 0 || state.Zones() != 40 || shown != n || total != n || n != folders+1 {
 			t.Errorf("%d folders: %d zones, %v, %v; shown %d of %d", n, state.Zones(), problems, err, shown, total)
 		}
-		narrow := Evaluator{bounds: worker.Limits{Output: 10 << 10}}
+		narrow := Evaluator{bounds: worker.Limits{Output: 4 << 10}}
 		state, problems, err = narrow.folder(t.Context(), tree{Dir: dir})
 		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Message, "more than the bound of 0 MiB together") || state.Zones() != 0 {
 			t.Errorf("narrow: %d zones, %v, %v", state.Zones(), problems, err)

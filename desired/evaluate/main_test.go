@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // The jobs run in real workers: this binary, started anew.
 func TestMain(m *testing.M) {
 	worker.Main(Jobs)
-	os.Exit(m.Run())
+	os.Exit(soak.Main(m, 0))
 }

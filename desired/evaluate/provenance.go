@@ -69,7 +69,7 @@ func FolderProvenance(ctx context.Context, dir string, places []desired.Origin) 
 
 // trace looks at the files first, and then at the history.
 func (t tracing) trace(ctx context.Context) (Origins, error) {
-	files, _, err := t.Tree.open()
+	files, err := t.Tree.files()
 	if err != nil {
 		return Origins{}, err
 	}

@@ -191,6 +191,16 @@ func (r *Repository) Compile(ctx context.Context, commit string) (desired.State,
 	return r.Evaluator.compileListed(t, list, r.Evaluator.evaluation(ctx, t))
 }
 
+// CompileOnly is [Repository.Compile] for questions about a few zones: of folders that are kept,
+// and declare none of them, no more is read than which zones there are. All mistakes are found
+// that Compile finds. In the state, zones that are not wanted declare nothing; see
+// [compile.MergeOnly].
+func (r *Repository) CompileOnly(ctx context.Context, commit string, wanted compile.Wanted) (desired.State, []desired.Problem, error) {
+	only := r.Evaluator
+	only.wanted = wanted
+	return only.compile(ctx, tree{Store: r.store, Commit: commit, Path: r.remote.Path})
+}
+
 // Trailers returns the digests that a commit's trailers approve of, sorted, and who
 // signed the commit. It returns none where the policy asks for no signature: anybody
 // could write a trailer then.

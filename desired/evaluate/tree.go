@@ -41,7 +41,15 @@ type tree struct {
 	Path   string `json:"path,omitempty"`
 }
 
-// open returns the tree's files and the folder to begin at.
+// files are those of a tree that was listed.
+func (t tree) files() (fs.FS, error) {
+	if t.Store == "" {
+		return compile.Checked(t.Dir)
+	}
+	return gitrepo.Reader(t.Store).Files(t.Commit, t.Path)
+}
+
+// open returns the tree's files, once they are checked, and the folder to begin at.
 func (t tree) open() (fs.FS, string, error) {
 	if t.Store == "" {
 		files, err := compile.Dir(t.Dir)
@@ -104,19 +112,20 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 }
 
 func (e evaluation) emit(out *worker.Output) error {
-	files, _, err := e.Tree.open()
+	files, err := e.Tree.files()
 	if err != nil {
 		return err
 	}
+	compiler := takeWarm()
 	for _, folder := range e.Folders {
 		if err := out.Begin(folder); err != nil {
 			return err
 		}
-		unit := compile.Folder(files, folder)
+		unit := compiler.Folder(files, folder)
 		if err := unreadable(files); err != nil {
 			return err // and no mistake of the folder, to be kept as one
 		}
-		if err := out.Emit(unit); err != nil {
+		if err := out.Emit(unit.Encode()); err != nil {
 			return err
 		}
 	}
@@ -130,8 +139,25 @@ func warmUpJob(context.Context, []byte, *worker.Output) error {
 	if err != nil {
 		return err
 	}
-	compile.Folder(files, ".")
+	var compiler compile.Compiler
+	compiler.Folder(files, ".")
+	select {
+	case warm <- &compiler:
+	default:
+	}
 	return nil
+}
+
+// warm has the compiler that a process was warmed up with, for the job that it waits for.
+var warm = make(chan *compile.Compiler, 1)
+
+func takeWarm() *compile.Compiler {
+	select {
+	case compiler := <-warm:
+		return compiler
+	default:
+		return &compile.Compiler{}
+	}
 }
 
 // warmUpExample declares a zone in its only folder.

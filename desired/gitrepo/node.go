@@ -22,7 +22,17 @@ type node struct {
 	size     int64
 	content  []byte // kept when it was read already
 	children []fs.DirEntry
+	below    below
 }
+
+// below says what is known of what is below a folder.
+type below int
+
+const (
+	known  below = iota
+	unread       // nothing; hash is its tree
+	hidden       // there is no visible file
+)
 
 func (n *node) Name() string               { return n.name }
 func (n *node) Size() int64                { return n.size }
@@ -82,9 +92,14 @@ func (t *Tree) find(op, name string) (*node, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	n := t.nodes[name]
-	if n == nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n, err := t.reach(name)
+	if err == nil && n == nil {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return n, nil
 }
@@ -107,7 +122,15 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !n.dir {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
 	}
-	return slices.Clone(n.children), nil
+	return n.listed(), nil
+}
+
+// listed are the files and folders in a folder; of a tree of [Repo.Files], the files.
+func (n *node) listed() []fs.DirEntry {
+	if n.hash.IsZero() {
+		return slices.Clone(n.children)
+	}
+	return slices.DeleteFunc(slices.Clone(n.children), fs.DirEntry.IsDir)
 }
 
 // ReadFile implements [fs.ReadFileFS].
@@ -172,7 +195,7 @@ func (f *openFolder) Read([]byte) (int, error) {
 
 // ReadDir implements [fs.ReadDirFile].
 func (f *openFolder) ReadDir(count int) ([]fs.DirEntry, error) {
-	left := f.node.children[f.next:]
+	left := f.node.listed()[f.next:]
 	if count > 0 && len(left) == 0 {
 		return nil, io.EOF
 	}
@@ -180,5 +203,5 @@ func (f *openFolder) ReadDir(count int) ([]fs.DirEntry, error) {
 		left = left[:min(count, len(left))]
 	}
 	f.next += len(left)
-	return slices.Clone(left), nil
+	return left, nil
 }

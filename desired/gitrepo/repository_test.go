@@ -13,15 +13,16 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 func TestMain(m *testing.M) {
 	gittest.Isolate()
 	// Many tests wait for a server that is slow or silent; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(soak.Main(m, 0))
 }
 
 func open(t testing.TB) *gitrepo.Repo {

@@ -30,10 +30,10 @@ import (
 // contents. A Tree is safe for concurrent use and outlives a compaction of the
 // store as long as its commit is the one fetched last, or the good one.
 type Tree struct {
-	nodes map[string]*node
-	dir   string
+	dir string
 
 	mu      sync.Mutex // go-git's storage is not safe for concurrent use
+	nodes   map[string]*node
 	storage *filesystem.Storage
 	failed  error
 }
@@ -65,29 +65,22 @@ func (e *TreeError) Error() string {
 // names that no tool can show. Everything else is ignored.
 func (r *Repo) Tree(hash, root string, limits Limits) (*Tree, error) {
 	t, err := r.tree(hash, root, limits)
+	return t, r.suspectAfter(err)
+}
+
+// suspectAfter has the next fetch look into the store after an error that may be its own.
+func (r *Repo) suspectAfter(err error) error {
 	if errors.Is(err, ErrStore) || errors.Is(err, ErrNoCommit) {
 		r.suspect()
 	}
-	return t, err
+	return err
 }
 
 func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
-	// A walk looks at each folder and file: the pack is not to be opened for each of them.
-	st := storageWith(r.dir, filesystem.Options{KeepDescriptors: true})
+	st := readStorage(r.dir)
 	defer st.Close()
-	c, err := findCommit(st, hash)
-	if err != nil {
-		return nil, err
-	}
 	root = path.Clean(root)
-	if !fs.ValidPath(root) {
-		return nil, badPath(hash, root, "it is not a relative path inside the repository", "")
-	}
-	top, err := object.GetTree(st, c.TreeHash)
-	if err != nil {
-		return nil, storeError("reading", err)
-	}
-	below, err := descend(st, top, hash, root)
+	top, below, err := find(st, hash, root)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +93,28 @@ func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
 		return nil, &TreeError{w.problems}
 	}
 	return w.tree, nil
+}
+
+// readStorage is for whoever reads many objects: the pack is not opened for each of them, and
+// none is looked for in a file of its own. All were there when the commit was.
+func readStorage(dir string) *filesystem.Storage {
+	return storageWith(dir, filesystem.Options{KeepDescriptors: true, ExclusiveAccess: true})
+}
+
+// find finds the tree of a commit, and that of root in it.
+func find(st *filesystem.Storage, hash, root string) (top, below *object.Tree, err error) {
+	c, err := findCommit(st, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !fs.ValidPath(root) {
+		return nil, nil, badPath(hash, root, "it is not a relative path inside the repository", "")
+	}
+	if top, err = object.GetTree(st, c.TreeHash); err != nil {
+		return nil, nil, storeError("reading", err)
+	}
+	below, err = descend(st, top, hash, root)
+	return top, below, err
 }
 
 // descend finds root's tree, one folder at a time.
@@ -161,16 +176,26 @@ func inModule(p string) bool { return slices.Contains(strings.Split(p, "/"), "cu
 func (t *Tree) read(hash plumbing.Hash) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	data, err := readBlob(t.storage, hash)
+	var data []byte
+	err := t.twice(func() (err error) {
+		data, err = readBlob(t.storage, hash)
+		return err
+	})
+	return data, err
+}
+
+// twice reads, and once more from a storage that was opened anew.
+func (t *Tree) twice(read func() error) error {
+	err := read()
 	if err != nil {
 		t.storage = openStorage(t.dir)
-		data, err = readBlob(t.storage, hash)
+		err = read()
 	}
 	if err != nil {
 		(&Repo{t.dir}).suspect()
 		t.failed = cmp.Or(t.failed, storeError("reading", err))
 	}
-	return data, err
+	return err
 }
 
 // Failed returns the first error with which a content could not be read. Whoever

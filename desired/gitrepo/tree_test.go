@@ -66,6 +66,55 @@ func TestTreeIsAFileSystem(t *testing.T) {
 	}
 }
 
+// Files shows the same files as Tree, whatever is asked for first, and reads what is asked for.
+func TestFilesAreThoseOfTheTree(t *testing.T) {
+	u, r := gittest.New(t), open(t)
+	hash := u.Commit(
+		"README.md", "hello", "base.cue", "a: 1\n", "empty.cue", "", "cue.mod/module.cue", `module: "example.com/edge@v0"`,
+		"cue.mod/pkg/x.example/y/data.json", "{}", "teams/a/zones.cue", "b: 1\n", "teams/a/notes.txt", "", "docs/guide/text.md", "", "docs/x.md", "",
+		"deep/er/text.md", "", "deep/est/one/x.cue", "c: 1\n", "teams/b.cue/inner.cue", "b: 1\n",
+	)
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
+	all := []string{
+		".", "README.md", "base.cue", "cue.mod", "cue.mod/module.cue", "cue.mod/pkg/x.example/y", "cue.mod/pkg/x.example/y/data.json", "cue.mod/none",
+		"teams", "teams/a", "teams/a/zones.cue", "teams/a/notes.txt", "teams/a/cue.mod", "teams/b.cue", "docs", "docs/guide", "docs/x.md", "deep", "deep/er",
+		"deep/er/text.md", "deep/est", "deep/est/one", "deep/est/one/x.cue", "base.cue/x", "none/none", "../base.cue", "empty.cue",
+	}
+	for _, root := range []string{"", "teams", "deep/est"} {
+		whole := tree(t, r, hash, root)
+		for first := range all {
+			files, err := r.Files(hash, root)
+			must.Do(t, err)
+			for i := range all {
+				name := all[(first+i)%len(all)]
+				if want, got := shownAs(whole, name), shownAs(files, name); got != want {
+					t.Fatalf("below %q, %s is %q after %s, want %q", root, name, got, all[first], want)
+				}
+			}
+		}
+	}
+}
+
+// shownAs is what a tree has under a name. Folders in a folder are left out.
+func shownAs(files *gitrepo.Tree, name string) string {
+	info, err := files.Stat(name)
+	if err != nil {
+		return "no: " + fmt.Sprint(errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid))
+	}
+	if !info.IsDir() {
+		data, err := files.ReadFile(name)
+		return fmt.Sprint(info.Name(), info.Size(), info.Sys(), string(data), err)
+	}
+	entries, err := files.ReadDir(name)
+	var in []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			in = append(in, e.Name())
+		}
+	}
+	return fmt.Sprint(info.Name(), in, err)
+}
+
 func TestTreeBelowAPath(t *testing.T) {
 	u, r := gittest.New(t), open(t)
 	u.Commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -69,7 +67,7 @@ func (w *walk) folder(t *object.Tree, at string, depth int, module bool) error {
 func (w *walk) entry(e object.TreeEntry, at string, depth int, module bool) error {
 	name := path.Join(at, e.Name)
 	visible := module || strings.HasSuffix(e.Name, ".cue")
-	if strings.Contains(e.Name, "/") || !fs.ValidPath(e.Name) || e.Name == "." || strings.ContainsFunc(e.Name, unicode.IsControl) {
+	if !usable(e.Name) {
 		if visible || e.Mode == filemode.Dir {
 			w.note(at, fmt.Sprintf("contains the name %q, which cannot be used", e.Name), "rename it")
 		}
@@ -93,14 +91,14 @@ func (w *walk) subfolder(e object.TreeEntry, name string, depth int, module bool
 		w.note(name, "is listed twice", "the tree is damaged; commit it again")
 		return nil
 	}
-	n, err := w.storage.EncodedObjectSize(e.Hash)
+	o, err := w.storage.EncodedObject(plumbing.TreeObject, e.Hash)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if n > maxListing {
+	if n := o.Size(); n > maxListing {
 		return w.stop(name, fmt.Sprintf("its listing is %s, over the bound of %s", failure.Bytes(n), failure.Bytes(maxListing)), "split the folder")
 	}
-	t, err := object.GetTree(w.storage, e.Hash)
+	t, err := object.DecodeTree(w.storage, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

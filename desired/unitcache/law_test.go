@@ -2,8 +2,6 @@ package unitcache_test
 
 import (
 	"cmp"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -20,14 +18,10 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
-		_ = flag.Set("rapid.checks", "12")
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(soak.Main(m, 12)) }
 
 // The law of the cache: whatever commit follows whatever other, with the memory
 // of a daemon or after restarts, the units are those of an evaluation that knows
@@ -81,16 +75,14 @@ func unitsOf(t must.T, cache *unitcache.Cache, fsys fs.FS, dirs []string, order 
 }
 
 func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Result, err error) {
+	var compiler compile.Compiler
 	for _, dir := range folders {
-		unit := compile.Folder(fsys, dir)
-		data, err := json.Marshal(unit)
-		if err != nil {
-			return nil, err
-		}
-		if room -= int64(len(data)); room < 0 {
+		unit := compiler.Folder(fsys, dir)
+		encoded := unit.Encode()
+		if room -= encoded.Size(); room < 0 {
 			return nil, unitcache.ErrTooMuch
 		}
-		results = append(results, unitcache.Result{Unit: unit, JSON: data})
+		results = append(results, unitcache.Result{Unit: unit, Encoded: encoded})
 	}
 	return results, nil
 }

@@ -5,43 +5,50 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/seawall-dev/seawall/desired/compact"
+	"github.com/seawall-dev/seawall/desired/compile"
 )
 
 // shelf is the folder of kept units. A file is named by its unit's address and
-// holds three lines:
+// holds a line and a [kept], as package compact has it:
 //
-//	seawall unit 1 CHECKSUM     SHA-256 of the address and of all that follows
-//	{"teams/a":"5d2c…",…}       the fingerprints of the folders that were read
-//	{"Dir":"teams/a",…}         the unit
+//	seawall unit 2 CHECKSUM     SHA-256 of the address and of all that follows
 //
 // The checksum tells damage, and files under another's name; it does not keep
 // anybody out. The folder's permissions do; see open.go.
 type shelf struct{ root *os.Root }
 
+// kept is what a file holds.
+type kept struct {
+	Looked map[string]string // the fingerprints of the folders that were read
+	Unit   compile.Encoded
+}
+
 const (
-	head     = "seawall unit 1 "
+	head     = "seawall unit 2 "
 	largest  = 64 << 20 // of one file, in bytes; larger units are evaluated each time
 	leftover = "."      // begins the names of files that are being written
 )
 
-// load reads a unit. It is false for one that is not there, or not whole.
-func (s *shelf) load(address string, now time.Time) (record, bool) {
+// load reads a unit, outlined where not all are wanted whole. It is false for one that is not
+// there, or not whole.
+func (s *shelf) load(address string, o Order) (record, bool) {
 	data, used, err := s.read(address)
 	if err != nil {
 		return record{}, false
 	}
-	r, ok := parse(address, data)
+	r, ok := parse(address, data, o.Whole == nil)
 	if !ok {
 		_ = s.root.Remove(address) // it is written anew, and better not read again
 		return record{}, false
 	}
-	if now.Sub(used) > usedAgain {
-		_ = s.root.Chtimes(address, now, now)
+	if o.Now.Sub(used) > usedAgain {
+		_ = s.root.Chtimes(address, o.Now, o.Now)
 	}
 	return r, true
 }
@@ -58,17 +65,24 @@ func (s *shelf) read(address string) (data []byte, used time.Time, err error) {
 	return data, info.ModTime(), err
 }
 
-func parse(address string, data []byte) (record, bool) {
-	first, body, whole := bytes.Cut(data, []byte("\n"))
-	if !whole || string(first) != head+checksum(address, body) {
+func parse(address string, data []byte, whole bool) (r record, ok bool) {
+	first, body, found := bytes.Cut(data, []byte("\n"))
+	if !found || string(first) != head+checksum(address, body) {
 		return record{}, false
 	}
-	looked, unit, _ := bytes.Cut(body, []byte("\n"))
-	r := record{size: int64(len(unit))}
-	if json.Unmarshal(looked, &r.looked) != nil || len(r.looked) == 0 {
+	var k kept
+	err := compact.Decode(body, &k)
+	if err != nil || len(k.Looked) == 0 {
 		return record{}, false
 	}
-	return r, json.Unmarshal(unit, &r.unit) == nil
+	r = record{looked: k.Looked, size: k.Unit.Size()}
+	if whole {
+		r.unit, err = k.Unit.Unit()
+	} else {
+		r.encoded = k.Unit
+		r.unit, err = k.Unit.Outlined()
+	}
+	return r, err == nil
 }
 
 func checksum(address string, body []byte) string {
@@ -80,12 +94,8 @@ func checksum(address string, body []byte) string {
 
 // store writes a unit, whole or not at all. An error costs an evaluation some
 // day, and nothing else.
-func (s *shelf) store(address string, looked map[string]string, unit []byte) {
-	prints, err := json.Marshal(looked)
-	if err != nil {
-		return
-	}
-	body := append(append(prints, '\n'), unit...)
+func (s *shelf) store(address string, looked map[string]string, unit compile.Encoded) {
+	body := compact.Encode(kept{looked, unit})
 	data := append([]byte(head+checksum(address, body)+"\n"), body...)
 	if len(data) <= largest {
 		_ = s.write(address, data)

@@ -41,9 +41,10 @@ type Cache struct {
 
 // record is a unit with what it holds for.
 type record struct {
-	looked compile.Prints
-	unit   compile.Unit
-	size   int64 // of the unit as JSON
+	looked  compile.Prints
+	unit    compile.Unit
+	encoded compile.Encoded // where the unit is outlined only; else without bytes
+	size    int64           // of the unit as it is encoded
 }
 
 // Order says what to bring together.
@@ -51,28 +52,32 @@ type Order struct {
 	Prints  compile.Prints // of the commit's tree
 	Folders []string       // the units wanted, as [compile.Folders] lists them
 	Now     time.Time
-	Most    int64 // bound of all units together, in bytes of JSON
+	Most    int64 // bound of all units together, in bytes, encoded
 	// Beside leaves the memory as it is: what is read in passing does not
 	// drive out the units of the branch.
 	Beside bool
+	// Whole returns, by their names, the folders of which whole units are wanted, of units that
+	// may be outlined ([compile.Encoded.Outlined]). Those of other folders may stay so. Nil
+	// wants all whole; else the memory is left as it is.
+	Whole func(outlined []compile.Unit) map[string]bool
 }
 
 // Result is what an evaluation came to.
 type Result struct {
-	Unit compile.Unit
-	JSON []byte // the unit, encoded; nil for one that was made up for a folder that has none
+	Unit    compile.Unit
+	Encoded compile.Encoded // without bytes for one that was made up for a folder that has none
 }
 
 // Evaluate evaluates folders. It ends with [ErrTooMuch] where the results are
-// more than room bytes of JSON together.
+// more than room bytes together.
 type Evaluate func(folders []string, room int64) ([]Result, error)
 
 // ErrTooMuch says that the units are more than [Order.Most] together, wherever
 // they came from.
 var ErrTooMuch = errors.New("the evaluated folders are more than the bound")
 
-// Count says where units came from.
-type Count struct{ Evaluated, Memory, Disk int }
+// Count says where units came from, and how many of those from disk stayed outlined.
+type Count struct{ Evaluated, Memory, Disk, Outlined int }
 
 // Units returns a unit for each folder of the order, in no order of their own.
 // What it has not is evaluated and then kept. Errors are those of evaluate,
@@ -90,7 +95,11 @@ func (c *Cache) Units(o Order, evaluate Evaluate) ([]compile.Unit, Count, error)
 		}
 		w.keep(results)
 	}
-	if c != nil && !o.Beside {
+	if o.Whole != nil {
+		if err := w.complete(o.Whole(w.units)); err != nil {
+			return nil, w.count, err
+		}
+	} else if c != nil && !o.Beside {
 		c.remember(w.used)
 	}
 	if c != nil && c.disk != nil && w.count.Evaluated > 0 {
@@ -124,6 +133,6 @@ func (c *Cache) find(address, folder string, o Order) (r record, inMemory, ok bo
 	if c.disk == nil {
 		return record{}, false, false
 	}
-	r, ok = c.disk.load(address, o.Now)
+	r, ok = c.disk.load(address, o)
 	return r, false, ok && r.unit.Dir == folder && o.Prints.Agree(r.looked)
 }

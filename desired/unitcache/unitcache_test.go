@@ -103,9 +103,9 @@ func TestDamage(t *testing.T) {
 		"cut in half":    func(data, _ []byte) []byte { return data[:len(data)/2] },
 		"longer":         func(data, _ []byte) []byte { return append(data, ' ') },
 		"one bit":        func(data, _ []byte) []byte { data[len(data)/2] ^= 1; return data },
-		"another level":  func(data, _ []byte) []byte { return bytes.ReplaceAll(data, []byte(`"Value":2`), []byte(`"Value":4`)) },
+		"another zone":   func(data, _ []byte) []byte { return bytes.ReplaceAll(data, []byte("z1.example"), []byte("z2.example")) },
 		"another's":      func(_, other []byte) []byte { return other },
-		"another format": func(data, _ []byte) []byte { return bytes.Replace(data, []byte("unit 1"), []byte("unit 2"), 1) },
+		"another format": func(data, _ []byte) []byte { return bytes.Replace(data, []byte("unit 2"), []byte("unit 3"), 1) },
 		"zeros":          func(data, _ []byte) []byte { return make([]byte, len(data)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestTooMuch(t *testing.T) {
 	must.Do(t, err)
 	var sum int64
 	for _, r := range results {
-		sum += int64(len(r.JSON))
+		sum += r.Encoded.Size()
 	}
 	units := func(cache *unitcache.Cache, most int64) (unitcache.Count, error) {
 		_, count, err := cache.Units(unitcache.Order{Prints: prints, Folders: dirs, Now: time.Now(), Most: most},
@@ -257,6 +257,33 @@ func TestTooMuch(t *testing.T) {
 		if _, err := units(cache, sum); err != nil {
 			t.Errorf("%s: %v, want it taken", name, err)
 		}
+	}
+}
+
+// Whoever asks about one folder has that one whole, and outlines of the others; these stay out
+// of the memory.
+func TestOneFolderWhole(t *testing.T) {
+	state := tempDir(t)
+	fsys, dirs := repository(t)
+	want, _ := unitsOf(t, open(t, state), fsys, dirs, nil)
+	cache := open(t, state)
+	one := unitcache.Order{Now: time.Now(), Whole: func([]compile.Unit) map[string]bool { return map[string]bool{"teams/b": true} }}
+	got, count := unitsOf(t, cache, fsys, dirs, &one)
+	if all := len(dirs); count != (unitcache.Count{Disk: all, Outlined: all - 1}) {
+		t.Errorf("%+v of %d folders", count, all)
+	}
+	for i, u := range want {
+		if u.Dir != "teams/b" {
+			var err error
+			u, err = u.Encode().Outlined()
+			must.Do(t, err)
+		}
+		if diff := gocmp.Diff(u, got[i]); diff != "" {
+			t.Errorf("%s: %s", u.Dir, diff)
+		}
+	}
+	if got, count := unitsOf(t, cache, fsys, dirs, nil); count.Disk != len(dirs) || gocmp.Diff(want, got) != "" {
+		t.Errorf("afterwards %+v, want all whole, and from disk", count)
 	}
 }
 

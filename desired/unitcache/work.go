@@ -46,15 +46,39 @@ func (w *work) take(address string, r record) {
 func (w *work) keep(results []Result) {
 	for _, result := range results {
 		w.count.Evaluated++
-		if w.cache == nil || result.JSON == nil || result.Unit.Looked == nil {
+		size := result.Encoded.Size()
+		if w.cache == nil || size == 0 || result.Unit.Looked == nil {
 			w.units = append(w.units, result.Unit)
 			continue
 		}
 		address := w.order.Prints.Address(w.cache.program, result.Unit.Dir)
-		r := record{w.order.Prints.Of(result.Unit.Looked), result.Unit, int64(len(result.JSON))}
+		r := record{looked: w.order.Prints.Of(result.Unit.Looked), unit: result.Unit, size: size}
 		w.take(address, r)
 		if w.cache.disk != nil {
-			w.cache.disk.store(address, r.looked, result.JSON)
+			w.cache.disk.store(address, r.looked, result.Encoded)
 		}
 	}
+}
+
+// complete makes units whole.
+func (w *work) complete(whole map[string]bool) (err error) {
+	outlined := map[string]record{}
+	for _, r := range w.used {
+		if r.encoded.Size() > 0 {
+			outlined[r.unit.Dir] = r
+		}
+	}
+	for i, u := range w.units {
+		r, is := outlined[u.Dir]
+		switch {
+		case !is:
+		case !whole[u.Dir]:
+			w.count.Outlined++
+		default:
+			if w.units[i], err = r.encoded.Unit(); err != nil {
+				return err // its checksum was right: it is no damage that another evaluation mends
+			}
+		}
+	}
+	return nil
 }

@@ -61,21 +61,21 @@ type name struct {
 }
 
 // variable is the index of the variable of a term.
-func (p *parser) variable(t term, free bool) int {
+func (r *reader) variable(t term, free bool) int {
 	n := name{t.key, free}
-	i, known := p.names[n]
+	i, known := r.names[n]
 	if !known {
-		i = len(p.form.variables)
-		p.names[n] = i
-		p.form.variables = append(p.form.variables, variable{term: t, free: free, atoms: make([]atom, 1)})
+		i = len(r.form.variables)
+		r.names[n] = i
+		r.form.variables = append(r.form.variables, variable{term: t, free: free, atoms: make([]atom, 1)})
 	}
 	return i
 }
 
 // atom is the node of an atom.
-func (p *parser) atom(t term, a atom) int {
-	i := p.variable(t, false)
-	v := &p.form.variables[i]
+func (r *reader) atom(t term, a atom) int {
+	i := r.variable(t, false)
+	v := &r.form.variables[i]
 	at := slices.IndexFunc(v.atoms, func(b atom) bool { return b.key == a.key })
 	if at < 0 {
 		at = len(v.atoms)
@@ -86,15 +86,15 @@ func (p *parser) atom(t term, a atom) int {
 		}
 	}
 	v.uses++
-	return p.form.add(node{op: opAtom, a: i, b: at})
+	return r.form.add(node{op: opAtom, a: i, b: at})
 }
 
 // present is that a term is not missing.
-func (p *parser) present(t term) int { return p.atom(t, atom{}) }
+func (r *reader) present(t term) int { return r.atom(t, atom{}) }
 
 // truth is that a term is true; that of none is something of which nothing is known.
-func (p *parser) truth(t term) int {
-	i := p.variable(t, true)
-	p.form.variables[i].uses++
-	return p.form.add(node{op: opAtom, a: i})
+func (r *reader) truth(t term) int {
+	i := r.variable(t, true)
+	r.form.variables[i].uses++
+	return r.form.add(node{op: opAtom, a: i})
 }

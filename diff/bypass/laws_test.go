@@ -60,7 +60,7 @@ func TestJudgeIsExact(t *testing.T) {
 
 func thing(i int) string { return fmt.Sprintf("thing_%d", i) }
 
-func genBools(t *rapid.T, count, depth int) expression {
+func genBools(t *rapid.T, count, depth int) generated {
 	if depth == 0 || rapid.IntRange(0, 5).Draw(t, "leaf") == 0 {
 		name := thing(rapid.IntRange(0, count-1).Draw(t, "thing"))
 		return leaf(name, name, func(value any) bool { return value.(bool) })

@@ -59,22 +59,22 @@ func draw(r *rand.Rand, asAssumed bool) request {
 	return q
 }
 
-// expression is a generated one: its text, how strongly its operator binds, and what it is of a
+// generated is an expression: its text, how strongly its operator binds, and what it is of a
 // request.
-type expression struct {
+type generated struct {
 	text  string
 	binds int // 0 or, 1 xor, 2 and, 3 for what no operator joins
 	of    func(request) bool
 }
 
-func (e expression) within(binds int) string {
+func (e generated) within(binds int) string {
 	if e.binds < binds {
 		return "(" + e.text + ")"
 	}
 	return e.text
 }
 
-func genExpression(t *rapid.T, depth int) expression {
+func genExpression(t *rapid.T, depth int) generated {
 	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "leaf") == 0 {
 		return genLeaf(t)
 	}
@@ -93,21 +93,21 @@ func genExpression(t *rapid.T, depth int) expression {
 	}
 }
 
-func (e expression) not(t *rapid.T) expression {
+func (e generated) not(t *rapid.T) generated {
 	not := rapid.SampledFrom([]string{"not ", "!"}).Draw(t, "not")
-	return expression{not + e.within(3), 3, func(q request) bool { return !e.of(q) }}
+	return generated{not + e.within(3), 3, func(q request) bool { return !e.of(q) }}
 }
 
-func (e expression) join(t *rapid.T, op int, b expression) expression {
+func (e generated) join(t *rapid.T, op int, b generated) generated {
 	name := rapid.SampledFrom([][]string{{" or ", "||"}, {" xor ", "^^"}, {" and ", "&&"}}[op]).Draw(t, "spelling")
-	return expression{e.within(op) + name + b.within(op+1), op, func(q request) bool {
+	return generated{e.within(op) + name + b.within(op+1), op, func(q request) bool {
 		left, right := e.of(q), b.of(q)
 		return [...]bool{left || right, left != right, left && right}[op]
 	}}
 }
 
 // genLeaf is a comparison, or something that is true or false.
-func genLeaf(t *rapid.T) expression {
+func genLeaf(t *rapid.T) generated {
 	v := rapid.SampledFrom(vocabulary).Draw(t, "term")
 	if _, is := v.values[0].(bool); is {
 		return leaf(v.term, v.term, func(value any) bool { return value.(bool) })
@@ -128,8 +128,8 @@ func genLeaf(t *rapid.T) expression {
 	return genOrdered(t, v.term, literal())
 }
 
-func leaf(text, term string, of func(value any) bool) expression {
-	return expression{text, 3, func(q request) bool {
+func leaf(text, term string, of func(value any) bool) generated {
+	return generated{text, 3, func(q request) bool {
 		value, there := q.values[term]
 		return there && of(value)
 	}}
@@ -152,7 +152,7 @@ var regexForms = []struct {
 	}},
 }
 
-func genPredicate(t *rapid.T, term, text string) expression {
+func genPredicate(t *rapid.T, term, text string) generated {
 	of := func(is func(value, text string) bool) func(any) bool {
 		return func(value any) bool { return is(value.(string), text) }
 	}
@@ -198,7 +198,7 @@ func written(value any) string {
 	return fmt.Sprint(value)
 }
 
-func genIn(t *rapid.T, term string, literal func() any) expression {
+func genIn(t *rapid.T, term string, literal func() any) generated {
 	var texts []string
 	var tests []func(any) bool
 	for range rapid.IntRange(1, 4).Draw(t, "values") {
@@ -228,14 +228,14 @@ func genIn(t *rapid.T, term string, literal func() any) expression {
 	})
 }
 
-func genOrdered(t *rapid.T, term string, literal any) expression {
+func genOrdered(t *rapid.T, term string, literal any) generated {
 	operators := [][]string{{"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}}
 	if _, is := literal.(int64); !is {
 		operators = operators[:2]
 	}
 	op := rapid.IntRange(0, len(operators)-1).Draw(t, "comparison")
 	text := term + " " + rapid.SampledFrom(operators[op]).Draw(t, "spelling") + " " + written(literal)
-	return expression{text, 3, func(q request) bool {
+	return generated{text, 3, func(q request) bool {
 		value, there := q.values[term]
 		if !there {
 			return op == 1 && q.neIfMissed

@@ -1,186 +1,138 @@
 package bypass
 
-import "slices"
+import (
+	"github.com/seawall-dev/seawall/edge/expression"
+)
 
-// deepest is how deep parentheses, "not" and functions may nest; the platform takes 128.
-const deepest = 200
-
-// parser reads tokens into a form. The operators bind in this order: not, and, xor, or.
-type parser struct {
-	tokens []token
-	closes []int // for a token that opens brackets: the one that closes them
-	at     int
-	depth  int
-	facts  Facts
-	form   *form
-	names  map[name]int // the index of each variable of form
+// reader makes a form of an expression. What it does not understand of one makes it fail: nothing
+// is known of it then.
+type reader struct {
+	facts Facts
+	form  *form
+	names map[name]int // the index of each variable of form
 
 	regexps int // that are compiled
 }
 
 // parse reads an expression. It is false for one that is not understood.
-func parse(expression string, facts Facts) (*form, bool) {
-	tokens, ok := tokenize(expression)
-	if !ok {
+func parse(text string, facts Facts) (*form, bool) {
+	e, err := expression.Parse(text)
+	if err != nil || len(e.Comments) > 0 { // whether there are comments is not sure
 		return nil, false
 	}
-	closes, ok := matching(tokens)
-	if !ok {
-		return nil, false
-	}
-	p := &parser{tokens: tokens, closes: closes, facts: facts, names: map[name]int{}}
-	p.form = &form{nodes: make([]node, 0, len(tokens))}
-	p.form.root, ok = p.either(0)
-	return p.form, ok && p.peek().kind == tokenEnd
+	r := &reader{facts: facts, form: &form{}, names: map[name]int{}}
+	var ok bool
+	r.form.root, ok = r.node(e.Root)
+	return r.form, ok
 }
 
-var pairs = []string{"()", "[]", "{}"}
+// ops are the operators that join two expressions.
+var ops = map[string]op{"and": opAnd, "or": opOr, "xor": opXor}
 
-// matching finds the token that closes each bracket. It is false where one has none, or too many
-// are open.
-func matching(tokens []token) ([]int, bool) {
-	closes := make([]int, len(tokens))
-	var open []int
-	for i, t := range tokens {
-		if t.kind != tokenSymbol {
-			continue
+// node is the node of a condition.
+func (r *reader) node(n expression.Node) (int, bool) {
+	switch n := n.(type) {
+	case *expression.Logical:
+		left, ok := r.node(n.Items[0])
+		for _, item := range n.Items[1:] {
+			if !ok {
+				break
+			}
+			var right int
+			right, ok = r.node(item)
+			left = r.form.add(node{op: ops[n.Op], a: left, b: right})
 		}
-		switch t.text {
-		case "(", "[", "{":
-			if open = append(open, i); len(open) > deepest {
-				return nil, false
-			}
-		case ")", "]", "}":
-			if len(open) == 0 {
-				return nil, false
-			}
-			last := open[len(open)-1]
-			open = open[:len(open)-1]
-			if !slices.Contains(pairs, tokens[last].text+t.text) {
-				return nil, false
-			}
-			closes[last] = i
-		}
+		return left, ok
+	case *expression.Group:
+		return r.node(n.Of)
+	case *expression.Not:
+		a, ok := r.node(n.Of)
+		return r.form.add(node{op: opNot, a: a}), ok
+	case *expression.Comparison:
+		return r.comparison(n)
+	case *expression.Term:
+		return r.condition(n)
 	}
-	return closes, len(open) == 0
+	return 0, false
 }
 
-func (p *parser) peek() token { return p.tokens[p.at] }
-
-func (p *parser) take() token {
-	t := p.tokens[p.at]
-	if t.kind != tokenEnd {
-		p.at++
+// condition is a term that is true or false by itself.
+func (r *reader) condition(n *expression.Term) (int, bool) {
+	switch {
+	case n.Name == "true" && !n.Call:
+		return r.form.add(node{op: opTrue}), true
+	case n.Name == "false" && !n.Call:
+		return r.form.add(node{op: opNot, a: r.form.add(node{op: opTrue})}), true
 	}
+	if of, text, is := affix(n); is {
+		return r.predicate(r.term(of), n.Name, text), true
+	}
+	t := r.term(n)
+	return r.truth(t), !t.each
+}
+
+// affix is what starts_with(…, "…") and ends_with(…, "…") ask of a term.
+func affix(n *expression.Term) (of *expression.Term, text string, is bool) {
+	if n.Name != "starts_with" && n.Name != "ends_with" || len(n.Args) != 2 || len(n.Indexes) > 0 {
+		return nil, "", false
+	}
+	of, isTerm := n.Args[0].(*expression.Term)
+	literal, isLiteral := n.Args[1].(*expression.Literal)
+	if !isTerm || of.Each() || !isLiteral || literal.Kind != expression.Text {
+		return nil, "", false
+	}
+	return of, literal.Text, true
+}
+
+// term is what is known of a field or a call, with its indexes.
+func (r *reader) term(n *expression.Term) term {
+	t := r.known(n)
+	t.key = n.String()
 	return t
 }
 
-// accept takes the next token if it is that word or symbol.
-func (p *parser) accept(text string) bool {
-	if !p.peek().is(text) {
-		return false
+func (r *reader) known(n *expression.Term) (t term) {
+	if len(n.Indexes) > 0 {
+		return term{each: n.Each()} // an element may be missing
 	}
-	p.at++
-	return true
+	if !n.Call {
+		return fieldOf(n.Name, r.facts)
+	}
+	convert, known := conversions[n.Name]
+	if !known || len(n.Args) != 1 {
+		return term{}
+	}
+	of, isTerm := n.Args[0].(*expression.Term)
+	if !isTerm || of.Each() {
+		return term{}
+	}
+	return convert(r.known(of))
 }
 
-// joins are the operators that join two expressions, those that bind least first.
-var joins = [...]struct {
-	name string
-	op   op
-}{{"or", opOr}, {"xor", opXor}, {"and", opAnd}}
-
-// either reads expressions that are joined by joins[level] or one that binds more.
-func (p *parser) either(level int) (int, bool) {
-	if level == len(joins) {
-		return p.negated()
+// classOf is the class of a literal, and its values.
+func classOf(l expression.Literal) (interval, class, bool) {
+	if l.Kind == expression.Text {
+		return interval{l.Text, l.Text}, texts, true
 	}
-	left, ok := p.either(level + 1)
-	for ok && p.accept(joins[level].name) {
-		var right int
-		right, ok = p.either(level + 1)
-		left = p.form.add(node{op: joins[level].op, a: left, b: right})
+	if low, high, ok := l.Integers(); ok {
+		return interval{number(low), number(high)}, numbers, true
 	}
-	return left, ok
+	if first, last, ok := l.Addresses(); ok {
+		return interval{address(first), address(last)}, addresses, true
+	}
+	return interval{}, unknownClass, false
 }
 
-// negated reads an expression that no operator joins.
-func (p *parser) negated() (int, bool) {
-	if p.depth++; p.depth > deepest {
-		return 0, false
-	}
-	defer func() { p.depth-- }()
-	switch {
-	case p.accept("not"):
-		a, ok := p.negated()
-		return p.form.add(node{op: opNot, a: a}), ok
-	case p.accept("("):
-		a, ok := p.either(0)
-		return a, ok && p.accept(")")
-	case p.accept("true"):
-		return p.form.add(node{op: opTrue}), true
-	case p.accept("false"):
-		return p.form.add(node{op: opNot, a: p.form.add(node{op: opTrue})}), true
-	}
-	return p.comparison()
-}
-
-// keywords are the words that are no names.
-var keywords = []string{
-	"and", "or", "xor", "not", "eq", "ne", "lt", "le", "gt", "ge", "in",
-	"contains", "matches", "wildcard", "strict", "bitwise_and", "true", "false",
-}
-
-// term reads a field or the call of a function, with its indexes.
-func (p *parser) term() (term, bool) {
-	if p.depth++; p.depth > deepest {
-		return term{}, false
-	}
-	defer func() { p.depth-- }()
-	name := p.take()
-	if name.kind != tokenWord || slices.Contains(keywords, name.text) {
-		return term{}, false
-	}
-	t := fieldOf(name.text, p.facts)
-	if p.peek().is("(") {
-		t = p.call(name.text)
-	}
-	for p.accept("[") {
-		t = term{each: t.each || p.peek().is("*")} // an element may be missing
-		switch index := p.take(); {
-		case index.kind == tokenValue, index.kind == tokenText, index.is("*"):
-		default:
-			return term{}, false
+// valuesOf are the values of literals of one class.
+func valuesOf(literals []expression.Literal) (set, bool) {
+	all := make([]interval, 0, len(literals))
+	of := unknownClass
+	for _, l := range literals {
+		values, c, ok := classOf(l)
+		if !ok || of != unknownClass && c != of {
+			return set{}, false
 		}
-		if !p.accept("]") {
-			return term{}, false
-		}
+		of, all = c, append(all, values)
 	}
-	return t, true
-}
-
-// call reads the arguments of a function, which begin with a bracket. Of functions that are not
-// known, nothing is known but where they end.
-func (p *parser) call(name string) term {
-	open := p.at
-	if convert, known := conversions[name]; known {
-		p.at++
-		if t, ok := p.term(); ok && !t.each && p.accept(")") {
-			return convert(t)
-		}
-	}
-	p.at = p.closes[open] + 1
-	return term{}
-}
-
-// keyFrom is a form of the tokens since start that no others have.
-func (p *parser) keyFrom(start int) string {
-	if p.at == start+1 {
-		return p.tokens[start].key()
-	}
-	var key []byte
-	for _, t := range p.tokens[start:p.at] {
-		key = append(append(key, t.key()...), ' ')
-	}
-	return string(key)
+	return setOf(of, all...), of != unknownClass
 }

@@ -58,7 +58,9 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 			b.Rules = append(b.Rules, m.skipped(id))
 		}
 		// In the rulesets of a zone nobody writes rules for others: its declared name is wrong then.
-		if b.accept(at.d, p.in.Now); b.State == "" && a.Elsewhere && b.Level == edge.LevelAccount {
+		b.accept(at.d, p.in.Now)
+		b.declare(at.zone)
+		if b.State == "" && a.Elsewhere && b.Level == edge.LevelAccount {
 			b.State = diff.BypassElsewhere
 		} else if b.State == "" {
 			l := p.lookedAt(a.At)
@@ -93,6 +95,27 @@ func (b *bypassed) accept(d desired.Deployment, now time.Time) {
 			b.State = diff.BypassDiffers
 		default:
 			b.State = diff.BypassAccepted
+		}
+	}
+}
+
+// declare looks for the rule among those that the zone declares. A rule that is live as git says
+// needs nobody else to accept it.
+func (b *bypassed) declare(zone desired.Zone) {
+	if b.State != "" || b.where != zone.Scope.At(edge.PhaseFirewallCustom) {
+		return
+	}
+	for _, o := range zone.Others {
+		if o.Kind != desired.CustomRule || o.Key != b.rule.Ref {
+			continue
+		}
+		values := map[string]any{}
+		for m := range o.Members() {
+			values[m.Path] = m.Value
+		}
+		phases, _ := values["skip.phases"].([]any)
+		if values["action"] == string(edge.ActionSkip) && values["expression"] == b.Expression && slices.Contains(phases, any(string(edge.PhaseFirewallManaged))) {
+			b.State, b.Origin = diff.BypassAccepted, o.Origin
 		}
 	}
 }

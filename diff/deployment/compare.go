@@ -1,34 +1,110 @@
 package deployment
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"reflect"
+	"maps"
 	"slices"
-	"strings"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // compare returns the fields in which two execute rules differ, sorted by path,
-// without direction and origin. It is empty when they are canonically equal and
-// make every managed rule behave alike.
+// without direction and origin. It is empty when they say the same and
+// make every managed rule behave alike. Overrides are sets, so that order
+// does not count, and a member that was never said is not false. The order of categories
+// does count, but only where it changes how a rule behaves; order sees to that.
 func compare(live, want edge.Rule, m *managed) []diff.Field {
-	a, b := canonicalise(live), canonicalise(want)
-	a.Overrides.Categories, b.Overrides.Categories = align(a.Overrides.Categories, b.Overrides.Categories)
-	a.Overrides.Rules, b.Overrides.Rules = align(a.Overrides.Rules, b.Overrides.Rules)
-
-	var r reporter
-	if !a.equal(b) {
-		gocmp.Equal(a, b, gocmp.Reporter(&r))
+	var fields differing
+	if live.IsEnabled() != want.IsEnabled() {
+		fields.add("enabled", live.IsEnabled(), want.IsEnabled())
 	}
-	fields := append(r.fields, order(live, want, m)...)
+	if live.Expression != want.Expression {
+		fields.add("expression", live.Expression, want.Expression)
+	}
+	if was, is := rulesets.VersionOf(live), rulesets.VersionOf(want); was != is {
+		fields.add(versionMember, was, is)
+	}
+	was, is := saidOf(live), saidOf(want)
+	fields.entry(wideOf(was), wideOf(is), wideMember)
+	fields.entries("categories", categorySlots(was), categorySlots(is))
+	fields.entries("rules", ruleSlots(was), ruleSlots(is))
+	fields = append(fields, order(live, want, m)...)
 	slices.SortFunc(fields, func(a, b diff.Field) int { return cmp.Compare(a.Path, b.Path) })
 	return fields
+}
+
+// saidOf are the overrides of a rule, empty where it has none.
+func saidOf(rule edge.Rule) *edge.Overrides {
+	if o := overridesOf(rule); o != nil {
+		return o
+	}
+	return &edge.Overrides{}
+}
+
+// differing are fields that differ.
+type differing []diff.Field
+
+func (d *differing) add(path diff.Member, old, now any) {
+	*d = append(*d, diff.Field{Path: path, Old: old, New: now})
+}
+
+// entries adds what differs in a list.
+func (d *differing) entries(list string, was, is []slot) {
+	before := slotsByKey{slots: was}
+	seen := 0
+	for i := range is {
+		path := func(member string) diff.Member { return entryMember(list, is[i].key, member) }
+		var old entry
+		if at := before.find(is[i].key, i); at >= 0 {
+			old, seen = was[at].live, seen+1
+		}
+		d.entry(old, is[i].live, path)
+	}
+	if seen == len(was) {
+		return
+	}
+	after := slotsByKey{slots: is}
+	for i := range was {
+		if after.find(was[i].key, i) < 0 {
+			d.entry(was[i].live, entry{}, func(member string) diff.Member { return entryMember(list, was[i].key, member) })
+		}
+	}
+}
+
+// entry adds the members in which two entries differ.
+func (d *differing) entry(was, is entry, path func(member string) diff.Member) {
+	if was.equal(is) {
+		return
+	}
+	for _, member := range overrideMembers {
+		if old, now := was.get(member), is.get(member); old != now {
+			d.add(path(member), old, now)
+		}
+	}
+	for name := range was.Extra {
+		if now, stays := is.Extra[name]; !stays || !bytes.Equal(was.Extra[name], now) {
+			d.add(path(name), was.Extra[name], is.get(name))
+		}
+	}
+	for name := range is.Extra {
+		if _, there := was.Extra[name]; !there {
+			d.add(path(name), nil, is.Extra[name])
+		}
+	}
+}
+
+// equal spares the entries that are alike, which are nearly all, the look at each member.
+func (e entry) equal(other entry) bool {
+	return same(e.Action, other.Action) && same(e.Enabled, other.Enabled) && same(e.ScoreThreshold, other.ScoreThreshold) &&
+		same(e.SensitivityLevel, other.SensitivityLevel) && maps.EqualFunc(e.Extra, other.Extra, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // order finds the one difference that canonical forms are blind to: categories
@@ -78,65 +154,4 @@ func tagOrder(o *edge.Overrides) []string {
 		tags[i] = c.Category
 	}
 	return tags
-}
-
-// reporter collects the leaves in which go-cmp found a difference.
-type reporter struct {
-	path   gocmp.Path
-	fields []diff.Field
-}
-
-func (r *reporter) PushStep(step gocmp.PathStep) { r.path = append(r.path, step) }
-func (r *reporter) PopStep()                     { r.path = r.path[:len(r.path)-1] }
-
-func (r *reporter) Report(result gocmp.Result) {
-	if result.Equal() {
-		return
-	}
-	old, wanted := r.path.Last().Values()
-	r.fields = append(r.fields, diff.Field{Path: memberOf(r.path), Old: leaf(old), New: leaf(wanted)})
-}
-
-// memberOf writes a go-cmp path in the reference's names.
-func memberOf(path gocmp.Path) diff.Member {
-	var b strings.Builder
-	inExtra := false
-	for _, step := range path {
-		switch s := step.(type) {
-		case gocmp.StructField:
-			if inExtra = s.Name() == "Extra"; !inExtra {
-				b.WriteString("." + memberNames[s.Name()])
-			}
-		case gocmp.MapIndex:
-			if inExtra {
-				b.WriteString("." + s.Key().String())
-			} else {
-				fmt.Fprintf(&b, "[%q]", s.Key().String())
-			}
-		}
-	}
-	return diff.Member(strings.TrimPrefix(b.String(), "."))
-}
-
-var memberNames = map[string]string{
-	"Enabled": "enabled", "Expression": "expression", "Version": "version", "Overrides": "overrides", "Action": "action",
-	"ScoreThreshold": "score_threshold", "SensitivityLevel": "sensitivity_level",
-	"Categories": "categories", "Rules": "rules",
-}
-
-// leaf returns the value go-cmp stopped at, nil where there is none.
-func leaf(v reflect.Value) any {
-	if !v.IsValid() {
-		return nil
-	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil
-		}
-		v = v.Elem()
-	}
-	if text, ok := v.Interface().(rawText); ok {
-		return json.RawMessage(text)
-	}
-	return v.Interface()
 }

@@ -2,10 +2,11 @@ package deployment
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/diff/difftest"
@@ -33,12 +34,15 @@ var oneDifference = map[string]func(*edge.Rule, *edge.Overrides){
 	},
 }
 
-// Sparing go-cmp the rules that are alike spares it no difference: the two judge
-// any two rules the same.
-func TestEqualIsWhatGoCmpSays(t *testing.T) {
+// Member by member is what canonical forms and go-cmp say.
+func TestCompareIsTheLongWay(t *testing.T) {
+	m := index(difftest.Managed())
 	rapid.Check(t, func(t *rapid.T) {
 		overrides := difftest.GenOverrides(t)
 		live := difftest.Execute(overrides)
+		if rapid.Bool().Draw(t, "another") {
+			overrides = difftest.GenOverrides(t)
+		}
 		if overrides == nil {
 			overrides = &edge.Overrides{}
 		}
@@ -47,11 +51,34 @@ func TestEqualIsWhatGoCmpSays(t *testing.T) {
 		want := difftest.Execute(&other)
 		difference := rapid.SampledFrom(sortedKeys(oneDifference)).Draw(t, "difference")
 		oneDifference[difference](&want, &other)
-		a, b := canonicalise(live), canonicalise(want)
-		a.Overrides.Categories, b.Overrides.Categories = align(a.Overrides.Categories, b.Overrides.Categories)
-		a.Overrides.Rules, b.Overrides.Rules = align(a.Overrides.Rules, b.Overrides.Rules)
-		if got, says := a.equal(b), gocmp.Equal(a, b); got != says {
-			t.Fatalf("equal says %v, go-cmp %v, of\n%+v\n%+v", got, says, a, b)
+		if rapid.Bool().Draw(t, "taken away") {
+			live, want = want, live
+		}
+		got, long := compare(live, want, m), longCompare(live, want, m)
+		if len(got)+len(long) > 0 && !reflect.DeepEqual(got, long) {
+			t.Fatalf("%+v, and the long way %+v, of\n%+v\n%+v", got, long, live, want)
+		}
+	})
+}
+
+// One key or many, each listed once or more: it counts once, where it stands last.
+func TestUniqueSlots(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOfN(rapid.IntRange(0, rapid.SampledFrom([]int{2, 40, 1000}).Draw(t, "keys")), 0, 50).Draw(t, "listed")
+		slots := uniqueSlots(len(keys), func(i int) (string, entry) { return fmt.Sprint(keys[i]), entry{ScoreThreshold: &i} })
+		last := map[string]int{}
+		for i, key := range keys {
+			last[fmt.Sprint(key)] = i
+		}
+		before := -1
+		for _, s := range slots {
+			if *s.live.ScoreThreshold != last[s.key] || last[s.key] <= before {
+				t.Fatalf("%v became %+v", keys, slots)
+			}
+			before = last[s.key]
+		}
+		if len(slots) != len(last) {
+			t.Fatalf("%v became %+v", keys, slots)
 		}
 	})
 }

@@ -32,18 +32,26 @@ func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides
 	if d.Paranoia == nil && d.Threshold == nil {
 		return nil
 	}
-	after := m.effects(want)
+	after := effectsOf{managed: m, under: want}
 	if d.Paranoia != nil {
-		var rules []int
-		for level := 1; level <= d.Paranoia.Value; level++ {
-			rules = append(rules, m.byTag[edge.ParanoiaTag(level)]...)
+		stops := func(under effectsOf) bool {
+			for level := 1; level <= d.Paranoia.Value; level++ {
+				if under.anyStops(m.byTag[edge.ParanoiaTag(level)]) {
+					return true
+				}
+			}
+			return false
 		}
-		if !anyStops(after, rules) && anyStops(m.effects((&merger{managed: m}).merge(nil, c)), rules) {
+		if !stops(after) && stops(effectsOf{managed: m, under: (&merger{managed: m}).merge(nil, c)}) {
+			var rules []int
+			for level := 1; level <= d.Paranoia.Value; level++ {
+				rules = append(rules, m.byTag[edge.ParanoiaTag(level)]...)
+			}
 			what := fmt.Sprintf("paranoia: %d has no effect: no rule up to that level stops a request", d.Paranoia.Value)
 			found = append(found, conflict{d.Paranoia.Origin, what, m.culprits(kept, rules), ""})
 		}
 	}
-	if last := len(m.Rules) - 1; d.Threshold != nil && !after[last].enabled {
+	if last := len(m.Rules) - 1; d.Threshold != nil && !after.of(last).enabled {
 		found = append(found, conflict{
 			d.Threshold.Score.Origin, "threshold has no effect: the rule that evaluates the score is disabled",
 			m.culprits(kept, []int{last}), fmt.Sprintf("enable the rule: rules: [{id: %q, enabled: true}]", m.last),
@@ -53,8 +61,8 @@ func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides
 }
 
 // anyStops reports whether a rule is on and does more than to log.
-func anyStops(effects []effect, rules []int) bool {
-	return slices.ContainsFunc(rules, func(i int) bool { return effects[i].enabled && effects[i].action != edge.ActionLog })
+func (e *effectsOf) anyStops(rules []int) bool {
+	return slices.ContainsFunc(rules, func(i int) bool { does := e.of(i); return does.enabled && does.action != edge.ActionLog })
 }
 
 // culprits are the kept members that disable one of these rules, or have it only log.

@@ -70,7 +70,7 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		}
 	}
 	annotate(fields, intent, m)
-	w.explain(fields, "the latest is "+found.Version)
+	w.explain(fields, func() string { return "the latest is " + found.Version })
 	target := diff.Target{Phase: edge.PhaseFirewallManaged, Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, Scope: at.zone.Scope, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),

@@ -16,7 +16,7 @@ import (
 func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
 	m := pin.managed
 	was, is := overridesOf(live), overridesOf(want)
-	before, after := m.effects(was), m.effects(is)
+	before, after := effectsOf{managed: m, under: was}, effectsOf{managed: m, under: is}
 	for i := range fields {
 		f := &fields[i]
 		switch f.Path {
@@ -35,7 +35,7 @@ func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
 				f.Direction = unreadDirection(f)
 				continue
 			}
-			f.Direction = m.overrideDirection(f, before, after, func(i int) bool { return m.decides(was, f.Path, i) || m.decides(is, f.Path, i) })
+			f.Direction = m.overrideDirection(f, &before, &after, func(i int) bool { return m.decides(was, f.Path, i) || m.decides(is, f.Path, i) })
 		}
 	}
 }
@@ -60,7 +60,7 @@ func scope(want string) diff.Direction {
 // counts only where the member decides it, before or after: what a tag is said to be does
 // not weaken a rule that another tag disables. Where a rule changes, at least one member
 // that changes decides it, or the order of tags does.
-func (m *managed) overrideDirection(f *diff.Field, before, after []effect, decides func(rule int) bool) diff.Direction {
+func (m *managed) overrideDirection(f *diff.Field, before, after *effectsOf, decides func(rule int) bool) diff.Direction {
 	reached := m.reached(f.Path)
 	if len(reached) == 0 {
 		return m.blindDirection(f)
@@ -68,7 +68,7 @@ func (m *managed) overrideDirection(f *diff.Field, before, after []effect, decid
 	_, _, member := f.Path.Override()
 	directions := make([]diff.Direction, 0, len(reached))
 	for _, i := range reached {
-		d := effectDirection(member, before[i], after[i])
+		d := effectDirection(member, before.of(i), after.of(i))
 		asked := member == "enabled" && f.New != nil && onOff(f.New == true) == d // by another member, too
 		if d != diff.Neutral && (asked || decides(i)) {
 			directions = append(directions, d)

@@ -23,22 +23,12 @@ type effect struct {
 // wins. A ruleset-wide action does not reach the last rule: the outcome of a
 // scoring ruleset is set there and nowhere else.
 func (m *managed) effects(o *edge.Overrides) []effect {
-	all := make([]effect, len(m.Rules))
-	for i, rule := range m.Rules {
-		all[i] = effect{enabled: rule.IsEnabled(), action: rule.Action}
-		if rule.ScoreThreshold != nil {
-			all[i].score, all[i].scored = *rule.ScoreThreshold, true
-		}
-	}
+	all := slices.Clone(m.does)
 	if o == nil {
 		return all
 	}
-	for i := range all {
-		action := o.Action
-		if i == len(all)-1 && all[i].scored {
-			action = nil
-		}
-		all[i].override(entry{Action: action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel})
+	for i := 0; i < len(all) && (o.Action != nil || o.Enabled != nil || o.SensitivityLevel != nil); i++ {
+		all[i].override(m.wide(o, i))
 	}
 	for _, c := range o.Categories {
 		for _, i := range m.byTag[c.Category] {
@@ -51,6 +41,68 @@ func (m *managed) effects(o *edge.Overrides) []effect {
 		}
 	}
 	return all
+}
+
+// effectsOf are what rules do under overrides, for who asks of few of them: a managed ruleset
+// has hundreds, and most changes are about one.
+type effectsOf struct {
+	managed *managed
+	under   *edge.Overrides
+	asked   int
+	all     []effect // once more than a few were asked for
+}
+
+// fewAsked is after how many questions all are worked out.
+const fewAsked = 8
+
+// of is what one rule does.
+func (e *effectsOf) of(rule int) effect {
+	if e.all == nil && e.asked < fewAsked {
+		e.asked++
+		return e.managed.effect(e.under, rule)
+	}
+	if e.all == nil {
+		e.all = e.managed.effects(e.under)
+	}
+	return e.all[rule]
+}
+
+// effect is that of [managed.effects] on one rule.
+func (m *managed) effect(o *edge.Overrides, rule int) effect {
+	e := m.does[rule]
+	if o == nil {
+		return e
+	}
+	e.override(m.wide(o, rule))
+	for _, c := range o.Categories {
+		if slices.Contains(m.Rules[rule].Categories, c.Category) {
+			e.override(categoryEntry(c))
+		}
+	}
+	for _, r := range o.Rules {
+		if i, ok := m.byID[r.ID]; ok && i == rule {
+			e.override(ruleEntry(r))
+		}
+	}
+	return e
+}
+
+// wide is what ruleset-wide members say of one rule.
+func (m *managed) wide(o *edge.Overrides, rule int) entry {
+	e := entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}
+	if rule == len(m.does)-1 && m.does[rule].scored {
+		e.Action = nil
+	}
+	return e
+}
+
+// effectOf is what a rule does by default.
+func effectOf(rule edge.Rule) effect {
+	e := effect{enabled: rule.IsEnabled(), action: rule.Action}
+	if rule.ScoreThreshold != nil {
+		e.score, e.scored = *rule.ScoreThreshold, true
+	}
+	return e
 }
 
 // decides reports whether an override member has the last word on what one rule does: no

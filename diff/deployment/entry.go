@@ -77,9 +77,11 @@ func (e entry) disables() bool { return e.Enabled != nil && !*e.Enabled }
 // entryMember is the path of one member of an entry in the list "categories" or
 // "rules", or of the whole entry where member is empty.
 func entryMember(list, key, member string) diff.Member {
-	path := "overrides." + list + "[" + strconv.Quote(key) + "]"
+	var room [128]byte // most paths
+	path := append(append(append(room[:0], "overrides."...), list...), '[')
+	path = append(strconv.AppendQuote(path, key), ']')
 	if member != "" {
-		path += "." + member
+		path = append(append(path, '.'), member...)
 	}
 	return diff.Member(path)
 }

@@ -16,7 +16,7 @@ import (
 // forbids to be off is not among them: what is there was put by somebody else.
 func owned(c claims, standIns []diff.Member) []diff.Member {
 	members := slices.Clone(standIns)
-	for member := range c.origins() {
+	for member := range c.origins {
 		if _, key, name := member.Override(); name == "enabled" && c.tags[key].on {
 			continue
 		}
@@ -26,9 +26,9 @@ func owned(c claims, standIns []diff.Member) []diff.Member {
 	return members
 }
 
-// origins maps each claimed member to the line that claims it.
-func (c claims) origins() map[diff.Member]desired.Origin {
-	origins := map[diff.Member]desired.Origin{}
+// claimed are the members that are claimed, each with the line that claims it.
+func (c claims) claimed() map[diff.Member]desired.Origin {
+	origins := make(map[diff.Member]desired.Origin, len(c.tags)+len(c.rules))
 	c.all.origins(origins, wideMember)
 	for tag, claim := range c.tags {
 		claim.origins(origins, func(member string) diff.Member { return categoryMember(tag, member) })
@@ -43,20 +43,21 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 // A field nobody claims changes because a person said "remove", or because it is
 // no longer declared.
 func annotate(fields []diff.Field, in intent, m *managed) {
-	d, decided, origins := in.declared, in.decided, in.claims.origins()
-	origins["enabled"], origins[descriptionMember], origins[refMember] = d.Enabled.Origin, d.Origin, d.Origin
-	if d.Version != nil {
-		origins[versionMember] = d.Version.Origin
-	}
-	if d.Expression != nil {
-		origins["expression"] = d.Expression.Origin
-	} else if d.ExpressionDrift != nil {
-		origins["expression"] = d.ExpressionDrift.Origin
-	}
+	d, decided := in.declared, in.decided
 	for i := range fields {
 		f := &fields[i]
-		origin, claimed := origins[f.Path]
-		if !claimed && decided.removes(f.Path) {
+		origin, claimed := in.claims.origins[f.Path]
+		switch {
+		case claimed:
+		case f.Path == "enabled":
+			origin = d.Enabled.Origin
+		case f.Path == versionMember && d.Version != nil:
+			origin = d.Version.Origin
+		case f.Path == "expression" && d.Expression != nil:
+			origin = d.Expression.Origin
+		case f.Path == "expression" && d.ExpressionDrift != nil:
+			origin = d.ExpressionDrift.Origin
+		case f.Path != descriptionMember && f.Path != refMember && decided.removes(f.Path):
 			origin = decided.on(f.Path).Origin
 		}
 		if origin.IsZero() {

@@ -190,7 +190,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
-	w.explain(fields, pin.note(found, overridesOf(rule)))
+	w.explain(fields, func() string { return pin.note(found, overridesOf(rule)) })
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.update(at, id, entryPoint, rule, w, fields)
@@ -242,13 +242,13 @@ type wanted struct {
 }
 
 // explain says why fields change that nobody declares, and what a version changes.
-func (w wanted) explain(fields []diff.Field, version string) {
+func (w wanted) explain(fields []diff.Field, version func() string) {
 	for i := range fields {
 		f := &fields[i]
 		list, key, _ := f.Path.Override()
 		switch {
 		case f.Path == versionMember:
-			f.Note = version
+			f.Note = version()
 		case f.New != nil && list != "" && (slices.Contains(w.standIns, f.Path) || slices.Contains(w.standIns, entryMember(list, key, ""))):
 			f.Note = strings.TrimPrefix(f.Note+"; same as unset: the platform keeps a list that is left out", "; ")
 		}
@@ -270,7 +270,8 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	}
 	var remembered []diff.Member
 	w.rule = live.Update()
-	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
+	enabled := in.declared.Enabled.Value // a copy: a pointer into in would keep all of the intent as long as the plan
+	w.rule.ActionParameters, w.rule.Enabled = &parameters, &enabled
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
 	remembered = append(remembered, restoreCalled(&w.rule, live, before)...)
 	for i := range mg.leftovers {

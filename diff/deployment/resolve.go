@@ -17,7 +17,8 @@ type managed struct {
 	byRef map[string][]edge.RuleID
 	byTag map[string][]int
 	last  edge.RuleID
-	allOn bool // every rule is on by default
+	allOn bool     // every rule is on by default
+	does  []effect // what each rule does by default
 	found map[desired.RuleRef]finding
 
 	byDescription map[string][]edge.RuleID
@@ -26,6 +27,7 @@ type managed struct {
 func index(r edge.Ruleset) *managed {
 	m := &managed{
 		Ruleset: r,
+		does:    make([]effect, 0, len(r.Rules)),
 		byID:    make(map[edge.RuleID]int, len(r.Rules)),
 		byRef:   make(map[string][]edge.RuleID, len(r.Rules)),
 		byTag:   map[string][]int{},
@@ -45,7 +47,7 @@ func index(r edge.Ruleset) *managed {
 		for _, tag := range rule.Categories {
 			m.byTag[tag] = append(m.byTag[tag], i)
 		}
-		m.last = rule.ID
+		m.last, m.does = rule.ID, append(m.does, effectOf(rule))
 		m.allOn = m.allOn && rule.IsEnabled()
 	}
 	return m
@@ -84,6 +86,8 @@ type claims struct {
 	all   claim // on the ruleset-wide members
 	tags  map[string]claim
 	rules map[edge.RuleID]claim
+
+	origins map[diff.Member]desired.Origin // of each claimed member: the line that claims it
 }
 
 // resolveError is a declaration that the managed ruleset cannot honour.
@@ -106,6 +110,7 @@ func resolve(d desired.Deployment, m *managed) (claims, []resolveError) {
 	c.all, _ = claim{}.with(d.All)
 	errs = append(errs, c.overrideTags(d.Tags, m)...)
 	errs = append(errs, c.overrideRules(d.Rules, m)...)
+	c.origins = c.claimed()
 	return c, errs
 }
 

@@ -52,25 +52,46 @@ func ruleSlots(o *edge.Overrides) []slot {
 // uniqueSlots reads n entries. One that is listed twice counts once, where it
 // stands last, later members winning.
 func uniqueSlots(n int, at func(int) (string, entry)) []slot {
-	last := make(map[string]int, n)
-	for i := range n {
-		key, _ := at(i)
-		last[key] = i
-	}
-	slots := make([]slot, 0, n)
-	early := map[string]entry{}
+	known := slotsByKey{slots: make([]slot, 0, n)}
 	for i := range n {
 		key, e := at(i)
-		if lower, ok := early[key]; ok {
-			e = lower.under(e)
+		if before := known.find(key, -1); before >= 0 {
+			e = known.slots[before].live.under(e)
+			known = slotsByKey{slots: slices.Delete(known.slots, before, before+1)}
 		}
-		if last[key] != i {
-			early[key] = e
-			continue
-		}
-		slots = append(slots, slot{key: key, live: e})
+		known.slots = append(known.slots, slot{key: key, live: e})
 	}
-	return slots
+	return known.slots
+}
+
+// slotsByKey finds slots by their keys, of which each has one of its own. Most lists are short,
+// or asked in their order.
+type slotsByKey struct {
+	slots  []slot
+	places map[string]int // of the first slots; nil while they are few
+}
+
+// fewSlots is how many slots are looked through.
+const fewSlots = 12
+
+// find returns the place of the slot with a key, which may be the ith; -1 for none.
+func (s *slotsByKey) find(key string, i int) int {
+	if i >= 0 && i < len(s.slots) && s.slots[i].key == key {
+		return i
+	}
+	if len(s.slots) <= fewSlots {
+		return slices.IndexFunc(s.slots, func(one slot) bool { return one.key == key })
+	}
+	if s.places == nil {
+		s.places = make(map[string]int, len(s.slots))
+	}
+	for i := len(s.places); i < len(s.slots); i++ {
+		s.places[s.slots[i].key] = i
+	}
+	if at, there := s.places[key]; there {
+		return at
+	}
+	return -1
 }
 
 // under returns e with the members of top laid over it.
@@ -92,24 +113,32 @@ func (e entry) under(top entry) entry {
 // assemble writes the slots that stay into want.
 func assemble(want *edge.Overrides, categories, rules []slot) {
 	want.Categories, want.Rules = categoriesOf(categories), nil
-	for _, s := range inOrder(rules) {
-		want.Rules = append(want.Rules, s.want.rule(edge.RuleID(s.key)))
+	if staying := inOrder(rules); len(staying) > 0 {
+		want.Rules = make([]edge.RuleOverride, len(staying))
+		for i, s := range staying {
+			want.Rules[i] = s.want.rule(edge.RuleID(s.key))
+		}
 	}
 	slices.SortFunc(want.Rules, func(a, b edge.RuleOverride) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func categoriesOf(slots []slot) (categories []edge.CategoryOverride) {
-	for _, s := range inOrder(slots) {
-		categories = append(categories, s.want.category(s.key))
+	staying := inOrder(slots)
+	if len(staying) == 0 {
+		return nil
+	}
+	categories = make([]edge.CategoryOverride, len(staying))
+	for i, s := range staying {
+		categories[i] = s.want.category(s.key)
 	}
 	return categories
 }
 
 // inOrder returns the slots that stay, in the order in which they are written.
-func inOrder(slots []slot) []slot {
-	var stay, claimed []slot
-	for _, s := range slots {
-		switch s.role {
+func inOrder(slots []slot) []*slot {
+	stay, claimed := make([]*slot, 0, len(slots)), make([]*slot, 0, len(slots))
+	for i := range slots {
+		switch s := &slots[i]; s.role {
 		case kept:
 			stay = append(stay, s)
 		case ours:
@@ -117,6 +146,6 @@ func inOrder(slots []slot) []slot {
 		case dropped:
 		}
 	}
-	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.key, b.key)) })
+	slices.SortFunc(claimed, func(a, b *slot) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.key, b.key)) })
 	return append(stay, claimed...)
 }

@@ -89,7 +89,7 @@ func (f Facts) asked(plan diff.Plan, granted map[diff.ChangeID]bool) []heldBack 
 	}
 	var open []diff.Change
 	for _, c := range plan.Changes {
-		if c.Applies() && !granted[c.Key()] {
+		if c.Applies() && (len(granted) == 0 || !granted[c.Key()]) {
 			open = append(open, c)
 		}
 	}

@@ -51,7 +51,7 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 	granted, by := facts.granted(plan)
 	plan.Granted = by
 	for i := range plan.Changes {
-		plan.Changes[i].Approved = granted[plan.Changes[i].Key()]
+		plan.Changes[i].Approved = len(granted) > 0 && granted[plan.Changes[i].Key()]
 	}
 	refuse(heldBackBy(facts.asked(plan, granted)))
 	refuse(func(c diff.Change) *diff.Refusal { return refuseFrozen(c, facts) })

@@ -8,13 +8,14 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/exception"
+	"github.com/seawall-dev/seawall/diff/rule"
 	"github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // Kinds is the table of all that Seawall keeps as git says, in the order in which it is planned.
 // To add one is to write a package that implements [diff.Kind], and to list it here.
-var Kinds = []diff.Kind{deployment.Kind{}, exception.Kind{}, Secrets}
+var Kinds = []diff.Kind{deployment.Kind{}, exception.Kind{}, rule.Custom, rule.RateLimit, Secrets}
 
 // Secrets is the kind of the driver of secrets.
 var Secrets diff.Secrets = token.Kind{}

@@ -18,37 +18,49 @@ import (
 // Find finds the managed ruleset a reference names among those listed:
 // by kind, phase and name or id, never by its place in the list.
 func Find(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, error) {
-	var found []edge.Ruleset
-	var names []string
-	for _, r := range listed {
-		if r.Kind != edge.KindManaged || r.Phase != edge.PhaseFirewallManaged {
-			continue
-		}
-		names = append(names, r.Name)
-		if ref.ID != "" && r.ID == ref.ID || ref.ID == "" && r.Name == ref.Name {
-			found = append(found, r)
+	one, several := -1, false
+	for i := range listed {
+		if named(ref, &listed[i]) {
+			one, several = i, one >= 0
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
+	if one >= 0 && !several {
+		return listed[one], nil
+	}
+	return edge.Ruleset{}, notOne(ref, listed)
+}
+
+// named reports whether a managed ruleset is the one that a reference names.
+func named(ref desired.RulesetRef, r *edge.Ruleset) bool {
+	return isManaged(r) && (ref.ID != "" && r.ID == ref.ID || ref.ID == "" && r.Name == ref.Name)
+}
+
+func isManaged(r *edge.Ruleset) bool {
+	return r.Kind == edge.KindManaged && r.Phase == edge.PhaseFirewallManaged
+}
+
+// notOne says that not exactly one of those listed is the one that a reference names.
+func notOne(ref desired.RulesetRef, listed []edge.Ruleset) error {
+	var ids, names []string
+	for i := range listed {
+		if r := &listed[i]; isManaged(r) {
+			names = append(names, r.Name)
+			if named(ref, r) {
+				ids = append(ids, string(r.ID))
+			}
+		}
 	}
 	what := fmt.Sprintf("named %q", ref.Name)
 	if ref.ID != "" {
 		what = "with id " + string(ref.ID)
 	}
-	switch len(found) {
-	case 0:
-		return edge.Ruleset{}, &Error{fmt.Sprintf("the account has no managed ruleset %s", what), hintOf(ref, names)}
-	default:
-		ids := make([]string, len(found))
-		for i, r := range found {
-			ids[i] = string(r.ID)
-		}
-		slices.Sort(ids)
-		return edge.Ruleset{}, &Error{
-			fmt.Sprintf("the account has %d managed rulesets %s", len(found), what),
-			"declare it by id; candidates: " + strings.Join(ids, ", "),
-		}
+	if len(ids) == 0 {
+		return &Error{fmt.Sprintf("the account has no managed ruleset %s", what), hintOf(ref, names)}
+	}
+	slices.Sort(ids)
+	return &Error{
+		fmt.Sprintf("the account has %d managed rulesets %s", len(ids), what),
+		"declare it by id; candidates: " + strings.Join(ids, ", "),
 	}
 }
 

@@ -69,6 +69,9 @@ type Config struct {
 	// further ones wait for the budget, for a pause of the credential, or for their
 	// turn among Concurrency. Each page of a list is a read of its own. Zero is 10 s.
 	ReadTimeout time.Duration
+	// Known is how many answers are remembered, so that the same ones need not be decoded again;
+	// zero is 20,000.
+	Known int
 	// Retry says how requests are repeated; zero is [retry.Request].
 	Retry retry.Policy
 	// Vendor stands in resource keys on the wire where the nouns say "vendor";
@@ -134,6 +137,7 @@ func New(config Config) (*Client, error) {
 	setDefault(&config.Concurrency, 16)
 	setDefault(&config.Timeout, 20*time.Second)
 	setDefault(&config.ReadTimeout, 10*time.Second)
+	setDefault(&config.Known, usualKnown)
 	setDefault(&config.Retry, retry.Request)
 	setDefault(&config.UserAgent, "seawall")
 	if config.Budget == nil {
@@ -153,6 +157,7 @@ func New(config Config) (*Client, error) {
 		creator: creationTransport(config.Transport),
 		slots:   make(chan struct{}, config.Concurrency),
 		retries: newRetryPolicy(config),
+		known:   known{most: config.Known},
 	}
 	c.rulesetCalls, c.tokenCalls = rulesetCalls{c}, tokenCalls{c, edge.TokensPath()}
 	return c, nil

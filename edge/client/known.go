@@ -8,9 +8,9 @@ import (
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
-// maxKnown bounds the answers that are remembered: some 2 KiB for each entry
+// usualKnown bounds the answers that are remembered: some 2 KiB for each entry
 // point of a tuned zone.
-const maxKnown = 20_000
+const usualKnown = 20_000
 
 // known remembers the last answer to each question for a ruleset, by its hash,
 // and what it was decoded to. In a fleet at rest nearly every answer is the one
@@ -22,6 +22,8 @@ const maxKnown = 20_000
 // Rulesets of earlier phases are not remembered. They are looked at about once a day, and may
 // have hundreds of rules of which none matters here.
 type known struct {
+	most int
+
 	mu      sync.Mutex
 	answers map[string]knownAnswer // by path
 }
@@ -45,7 +47,7 @@ func (k *known) recall(path string, status int, sum [sha256.Size]byte) (edge.Rul
 func (k *known) keep(path string, answer knownAnswer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, asked := k.answers[path]; k.answers == nil || !asked && len(k.answers) >= maxKnown {
+	if _, asked := k.answers[path]; k.answers == nil || !asked && len(k.answers) >= k.most {
 		k.answers = map[string]knownAnswer{}
 	}
 	k.answers[path] = answer

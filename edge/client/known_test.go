@@ -97,14 +97,15 @@ func TestEarlierPhasesAreNotRemembered(t *testing.T) {
 
 // The memory of answers has an end.
 func TestKnownAnswersAreBounded(t *testing.T) {
-	var k known
-	for i := range 2*maxKnown + 1 {
+	const most = 100
+	k := known{most: most}
+	for i := range 2*most + 1 {
 		k.keep(fmt.Sprint(i), knownAnswer{})
-		if len(k.answers) > maxKnown {
+		if len(k.answers) > most {
 			t.Fatalf("%d answers are kept", len(k.answers))
 		}
 	}
-	if _, ok := k.recall(fmt.Sprint(2*maxKnown), 0, [32]byte{}); !ok {
+	if _, ok := k.recall(fmt.Sprint(2*most), 0, [32]byte{}); !ok {
 		t.Error("the last answer is not known")
 	}
 }

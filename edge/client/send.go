@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,7 +198,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	}
 	defer res.Body.Close()
 	answer = wire.Response{Call: call.String(), Status: res.StatusCode, Header: res.Header}
-	answer.Body, err = readBody(res.Body)
+	answer.Body, err = readBody(res.Body, res.ContentLength)
 	c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
 	return answer, max(seen.sent(false), 1), err
 }
@@ -213,13 +214,18 @@ func query(call call) string {
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", wire.MaxBody>>20)
 
-func readBody(r io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, wire.MaxBody+1))
-	if err == nil && len(body) > wire.MaxBody {
+// readBody reads a body to its end, of which the platform may have said how long it is.
+func readBody(r io.Reader, length int64) ([]byte, error) {
+	body := bytes.NewBuffer(make([]byte, 0, min(max(length, 0), usualBody)+bytes.MinRead))
+	n, err := body.ReadFrom(io.LimitReader(r, wire.MaxBody+1))
+	if err == nil && n > wire.MaxBody {
 		return nil, errTooLarge
 	}
-	return body, err
+	return body.Bytes(), err
 }
+
+// usualBody is the longest body that is believed to come before it has: 1 MiB.
+const usualBody = 1 << 20
 
 // progress learns from the transport how far a request came.
 type progress struct {

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -38,8 +39,9 @@ func Check(data []byte) error {
 	if !utf8.Valid(data) {
 		return &Error{invalidAt(data), "the text is not valid UTF-8"}
 	}
-	s := scanner{data: data}
-	s.objects, s.keys = s.someObjects[:0], s.someKeys[:0]
+	s := scanners.Get().(*scanner) //nolint:forcetypeassert // nothing else is put there
+	s.data = data
+	defer s.end()
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
 		case '{':
@@ -85,9 +87,23 @@ type scanner struct {
 	objects []int             // the open ones, each by its first key in keys; arrays are noObject
 	keys    [][]byte          // of the open objects, without quotes
 	seen    []map[string]bool // by depth: the folded keys of an object with many; nil for others
+}
 
-	someObjects [8]int
-	someKeys    [16][]byte
+// scanners are those that are done, with their memory.
+var scanners = sync.Pool{New: func() any { return &scanner{} }}
+
+// mostKept is how many keys a scanner has room for that is used again.
+const mostKept = 256
+
+// end forgets the text.
+func (s *scanner) end() {
+	if max(cap(s.keys), cap(s.seen), cap(s.objects)) > mostKept {
+		return
+	}
+	clear(s.keys[:cap(s.keys)])
+	clear(s.seen)
+	*s = scanner{objects: s.objects[:0], keys: s.keys[:0], seen: s.seen[:0]}
+	scanners.Put(s)
 }
 
 func (s *scanner) leave() {

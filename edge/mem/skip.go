@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/expression"
 )
 
 // What a skip rule can turn off.
@@ -146,22 +146,38 @@ func refs(next edge.Ruleset) (problems []edge.ErrorDetail) {
 	return problems
 }
 
-// enterprise is how the expression of a rule of an account's entry point ends.
-const enterprise = `cf.zone.plan eq "ENT"`
-
 // enterpriseOnly holds rules of an account's entry point to zones with the Enterprise plan,
 // which the service takes only.
 func enterpriseOnly(next edge.Ruleset) (problems []edge.ErrorDetail) {
 	for i, rule := range next.Rules {
-		e := strings.TrimSpace(rule.Expression)
-		restricts := strings.Contains(e, enterprise)
-		if rule.Action == edge.ActionSkip {
-			restricts = e == enterprise || strings.HasSuffix(e, " and "+enterprise)
+		if next.Kind != edge.KindRoot || rule.Action != edge.ActionExecute && rule.Action != edge.ActionSkip {
+			continue
 		}
-		if next.Kind == edge.KindRoot && (rule.Action == edge.ActionExecute || rule.Action == edge.ActionSkip) && !restricts {
+		e, err := expression.Parse(rule.Expression)
+		if err == nil && !forEnterprise(e.Root, rule.Action == edge.ActionSkip) { // else it is refused for that
 			problems = append(problems, problem(codeExpression, fmt.Sprintf("/rules/%d/expression", i),
 				`the expression must restrict the rule to Enterprise zones: … and cf.zone.plan eq "ENT"`))
 		}
 	}
 	return problems
+}
+
+// forEnterprise reports whether a condition is only true in zones with the Enterprise plan: it
+// asks for the plan itself, or ends with that, or for last false has it among what must be true.
+func forEnterprise(n expression.Node, last bool) bool {
+	switch n := n.(type) {
+	case *expression.Group:
+		return forEnterprise(n.Of, last)
+	case *expression.Logical:
+		if n.Op != "and" {
+			return false
+		}
+		if last {
+			return forEnterprise(n.Items[len(n.Items)-1], last)
+		}
+		return slices.ContainsFunc(n.Items, func(item expression.Node) bool { return forEnterprise(item, last) })
+	case *expression.Comparison:
+		return expression.Write(n) == `cf.zone.plan eq "ENT"`
+	}
+	return false
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/mem/internal/expression"
+	"github.com/seawall-dev/seawall/edge/expression"
 )
 
 // checks are what one profile refuses, beside what every platform refuses. In
@@ -119,11 +119,7 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 		problems = append(problems, c.members(at, parameters, takes)...)
 	}
 	problems = append(problems, c.overrides(at+"/overrides", overrides)...)
-	if text, ok := members["expression"].(string); ok {
-		if err := expression.Check(text); err != nil {
-			problems = append(problems, problem(codeExpression, "/expression", "the expression is not valid: %v", err))
-		}
-	}
+	problems = append(problems, c.expressions(members, of.Phase, h)...)
 	if action == string(edge.ActionExecute) {
 		problems = append(problems, c.execution(parameters, overrides, of.Phase, h)...)
 	}
@@ -220,13 +216,6 @@ func (c checks) execution(parameters, overrides map[string]any, phase edge.Phase
 	return problems
 }
 
-// vendorPhases are the phases of the vendor's API.
-var vendorPhases = strings.Fields(`ddos_l4 ddos_l7 http_config_settings http_custom_errors http_log_custom_fields http_ratelimit
-	http_request_cache_settings http_request_dynamic_redirect http_request_firewall_custom http_request_firewall_managed
-	http_request_late_transform http_request_origin http_request_redirect http_request_sanitize http_request_sbfm
-	http_request_transform http_response_cache_settings http_response_compression http_response_firewall_managed
-	http_response_headers_transform magic_transit magic_transit_ids_managed magic_transit_managed magic_transit_ratelimit`)
-
 // PlanFree is the plan of a zone that may not deploy managed rulesets.
 const PlanFree = "free"
 
@@ -239,7 +228,7 @@ func (c checks) ruleset(next edge.Ruleset, h holder) []edge.ErrorDetail {
 	if !c.vendor() {
 		return problems
 	}
-	if !slices.Contains(vendorPhases, string(next.Phase)) {
+	if !slices.Contains(expression.Phases, string(next.Phase)) {
 		problems = append(problems, problem(0, "/phase", "unknown phase %q", next.Phase))
 	}
 	seen := map[edge.RulesetID]bool{}

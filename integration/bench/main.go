@@ -72,7 +72,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&latencies, "latency", "0,20ms", "how long the platform takes for each answer")
 	flags.IntVar(&o.concurrency, "concurrency", 50, "requests in flight")
 	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
-	flags.StringVar(&o.record, "record", "", "write the ratios to this file, as JSON")
+	flags.StringVar(&o.record, "record", "", "write the ratios to this file, as JSON; it keeps those of other sizes and latencies")
 	flags.StringVar(&o.compare, "compare", "", "fail where the run is worse than the record in this file")
 	_ = flags.Parse(args) // it exits by itself
 	for word := range strings.SplitSeq(zones, ",") {
@@ -111,7 +111,8 @@ func (o options) run(ctx context.Context) error {
 	}
 	now := newRecord(tables, time.Now())
 	if o.record != "" {
-		if err := now.write(o.record); err != nil {
+		earlier, _ := readRecord(o.record) // what cannot be read is written anew
+		if err := now.after(earlier).write(o.record); err != nil {
 			return fmt.Errorf("writing the record: %w", err)
 		}
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,17 +11,18 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/moby/sys/atomicwriter"
 )
 
-// record is what is kept of a run. Times are ratios to the floor of the same run, because
+// record is what is kept of runs: of each size and latency, the last one. Times are ratios to the floor of the same run, because
 // seconds say more about a machine than about a program.
 type record struct {
 	Version  int           `json:"version"`
-	Date     string        `json:"date"` // of the run, in UTC
+	Date     string        `json:"date"` // of the last run, in UTC
 	Go       string        `json:"go"`
 	Platform string        `json:"platform"`
 	CPUs     int           `json:"cpus"`
@@ -68,6 +70,29 @@ func floors(a, floor time.Duration) float64 {
 		return 0
 	}
 	return math.Round(100*float64(a)/float64(floor)) / 100
+}
+
+// after is a record with those tables of an earlier one that it has not measured itself.
+func (r record) after(earlier record) record {
+	for _, t := range earlier.Tables {
+		if !slices.ContainsFunc(r.Tables, t.measures) {
+			r.Tables = append(r.Tables, t)
+		}
+	}
+	slices.SortFunc(r.Tables, func(a, b recordTable) int {
+		return cmp.Or(a.Zones-b.Zones, cmp.Compare(a.latency(), b.latency()), a.Concurrency-b.Concurrency)
+	})
+	return r
+}
+
+func (t recordTable) latency() time.Duration {
+	d, _ := time.ParseDuration(t.Latency)
+	return d
+}
+
+// measures reports whether two tables are of the same size, latency and concurrency.
+func (t recordTable) measures(o recordTable) bool {
+	return t.Zones == o.Zones && t.Latency == o.Latency && t.Concurrency == o.Concurrency
 }
 
 func (r record) write(path string) error {
@@ -136,7 +161,7 @@ func (r record) compare(now record) (findings []finding, compared int) {
 
 func (r record) find(of recordTable, name string) (recordRow, bool) {
 	for _, t := range r.Tables {
-		if t.Zones != of.Zones || t.Latency != of.Latency || t.Concurrency != of.Concurrency {
+		if !t.measures(of) {
 			continue
 		}
 		for _, row := range t.Rows {

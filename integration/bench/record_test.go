@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,22 @@ func TestRecordFindsWhatIsWorse(t *testing.T) {
 	other.zones = 11
 	if err := kept.report(&bytes.Buffer{}, newRecord([]table{other}, time.Unix(0, 0))); err == nil {
 		t.Error("a record of other sizes counts as a comparison")
+	}
+}
+
+// A run takes the place of what was measured of the same fleet before, and leaves the others.
+func TestRecordKeepsOtherFleets(t *testing.T) {
+	of := func(zones int, latency time.Duration, wall time.Duration) table {
+		return table{zones: zones, concurrency: 2, latency: latency, floor: cost{wall: time.Second}, rows: []row{{"sweep", cost{wall: wall}}}}
+	}
+	earlier := newRecord([]table{of(10, 0, time.Second), of(10, time.Second, time.Second), of(1000, 0, time.Second)}, time.Unix(0, 0))
+	now := newRecord([]table{of(10, time.Second, 2*time.Second), of(100, 0, 2*time.Second)}, time.Unix(0, 0)).after(earlier)
+	var got []string
+	for _, t := range now.Tables {
+		got = append(got, fmt.Sprint(t.Zones, " ", t.Latency, " ", t.Rows[0].Wall))
+	}
+	if want := []string{"10 0s 1", "10 1s 2", "100 0s 2", "1000 0s 1"}; !slices.Equal(got, want) {
+		t.Errorf("the record has %q, want %q", got, want)
 	}
 }
 

@@ -91,9 +91,7 @@ func zonePath(scope edge.Scope) string { return "/zones/" + scope.Text() }
 // fill types a text into a field.
 func (b *tab) fill(field, text string) {
 	b.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.SendKeys(chromedp.CSS(field), text)); err != nil {
-		b.Fatal(err)
-	}
+	b.act(field, chromedp.SendKeys(chromedp.CSS(field), text))
 }
 
 // submit sends the form of an action, as a click on its button does.

@@ -215,12 +215,19 @@ func (b *tab) press(keys ...string) {
 	}
 }
 
-// click clicks on an element. One that an update of the page has just replaced is looked for again.
+// click clicks on an element.
 func (b *tab) click(selector string) {
 	b.Helper()
-	err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+	b.act(selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// act does something to an element. One that an update of the page has just replaced is looked
+// for again: nothing was done to it.
+func (b *tab) act(selector string, action chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	err := chromedp.Do(b.ctx, action)
 	for err != nil && strings.Contains(err.Error(), "Could not find node with given id") {
-		err = chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+		err = chromedp.Do(b.ctx, action)
 	}
 	if err != nil {
 		b.Fatalf("%s: %v\nthe page:\n%s", selector, err, b.text())

@@ -16,6 +16,8 @@ import (
 type logLine struct {
 	Level, Msg           string
 	Subject, Cause, Kind string
+	Trigger              string
+	Applied              int
 
 	text string // as it was read
 }
@@ -47,15 +49,20 @@ type lines struct {
 	mu   sync.Mutex
 	list []logLine
 	open map[string]bool // outages that last
+
+	proved time.Time // when what a commit changes was said to be proved last
 }
 
 func (l *lines) add(data []byte) {
 	line, ok := readLine(data)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if line.Msg == "run finished" && line.Trigger == "sync" && line.Applied > 0 {
+		l.proved = time.Now()
+	}
 	if !ok {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.list = append(l.list, line)
 	if l.open == nil {
 		l.open = map[string]bool{}
@@ -79,6 +86,13 @@ func (l *lines) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.list)
+}
+
+// provedAt is when the log last said that what a commit changes is proved; zero: never.
+func (l *lines) provedAt() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.proved
 }
 
 // quiet reports whether each outage that began has ended.

@@ -3,6 +3,7 @@
 //	go run ./integration/faults -binary ./seawall
 //	go run ./integration/faults -binary ./seawall -only git-silent -keep
 //	go run ./integration/faults -binary ./seawall -soak 30m
+//	go run ./integration/faults -binary ./seawall -soak 10m -zones 10000
 //
 // Each row has a daemon of its own: the real binary, a repository over smart
 // HTTP, and the simulated platform. First everything is well for a while, and it
@@ -10,6 +11,9 @@
 // fault is on, and the same is measured in zones that have nothing to do with it.
 // Then the fault is over, and the daemon has to recover without a restart. What
 // counts is the ratio of the two measurements, not the seconds.
+//
+// With -soak, one daemon runs for long: through faults that come and go, or, with -zones, over a
+// large fleet in which nothing fails, and then pushes may not become slower nor the daemon larger.
 //
 // The result is a table in Markdown on standard output, each row as soon as it is known; what
 // goes on is on standard error. The exit code is 1 when
@@ -38,6 +42,7 @@ type options struct {
 	keep   bool
 	write  string
 	soak   time.Duration
+	zones  int
 	list   bool
 }
 
@@ -65,6 +70,7 @@ func parse(args []string) options {
 	flags.BoolVar(&o.keep, "keep", false, "keep the folders with the daemons' logs and say where they are")
 	flags.StringVar(&o.write, "write", "", "write the result into this page, docs/reliability.md, too; with -only, the log lines alone")
 	flags.DurationVar(&o.soak, "soak", 0, "run one daemon for that long through faults that come and go, in place of the rows")
+	flags.IntVar(&o.zones, "zones", 0, "with -soak: a fleet of so many zones, in which nothing fails")
 	flags.BoolVar(&o.list, "list", false, "list the rows")
 	_ = flags.Parse(args) // it exits by itself
 	return o

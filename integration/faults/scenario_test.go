@@ -44,8 +44,9 @@ func TestRows(t *testing.T) {
 			t.Errorf("docs/reliability.md says nothing of %q", s.fault)
 		}
 	}
-	for mark := range map[string]bool{markFaults: true, markSoak: true} {
-		if _, err := rewrite(page, mark, func(string) string { return "" }); err != nil {
+	performance := harness.ReadText(t, "../../docs/performance.md")
+	for _, at := range [][2]string{{page, markFaults}, {page, markSoak}, {page, markLines}, {performance, markSoak}} {
+		if _, err := rewrite(at[0], at[1], func(string) string { return "" }); err != nil {
 			t.Error(err)
 		}
 	}

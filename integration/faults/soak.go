@@ -9,15 +9,29 @@ import (
 	"time"
 )
 
-// The soak is one daemon under the real rhythm of a middling fleet, for long.
+// rhythm is a fleet, and how often something happens to it.
+type rhythm struct {
+	shape
+	drift, push time.Duration // from one to the next
+	pushes      int           // the soak ends after so many; 0: when its time is over
+	faults      bool          // git and the platform fail in turns
+}
+
+// disturbed is a middling fleet, with faults that come and go.
+func disturbed() rhythm {
+	s := shape{zones: 300, requests: 6000, per: 5 * time.Minute, sweep: time.Minute, sync: 5 * time.Second, latency: soakLatency}
+	return rhythm{shape: s, drift: time.Second, push: 20 * time.Second, faults: true}
+}
+
+// undisturbed is a fleet of any size in which nothing fails. In each sweep, one zone in a hundred
+// has drifted.
+func undisturbed(zones int) rhythm {
+	s := shape{zones: zones, sweep: time.Minute, sync: time.Minute, latency: soakLatency}
+	return rhythm{shape: s, drift: 100 * s.sweep / time.Duration(zones), push: 10 * time.Second}
+}
+
 const (
-	soakZones   = 300
-	soakBudget  = 6000
-	soakPer     = 5 * time.Minute
-	soakSweep   = time.Minute
-	soakSync    = 5 * time.Second
-	soakDrift   = time.Second
-	soakPush    = 20 * time.Second
+	soakLatency = 5 * time.Millisecond
 	soakUsage   = 5 * time.Second
 	soakCycle   = 4 * time.Minute
 	soakHealing = 3 * time.Minute // how long may pass after the end until all is healed
@@ -48,10 +62,12 @@ var cycle = []struct {
 
 // soak is what was seen.
 type soak struct {
+	rhythm
+
 	mu     sync.Mutex
 	now    phase
-	drift  [phaseCount]sample
-	pushes [phaseCount]sample
+	healed [phaseCount]sample
+	live   [phaseCount]sample // pushes
 	use    []usage
 	ended  bool
 	length time.Duration
@@ -92,15 +108,16 @@ func (o options) runSoak(ctx context.Context) error {
 	} else {
 		defer os.RemoveAll(dir)
 	}
-	f, err := newFixture(ctx, o.binary, dir, shape{
-		zones: soakZones, requests: soakBudget, per: soakPer, sweep: soakSweep, sync: soakSync, latency: 5 * time.Millisecond,
-	})
+	s := soak{rhythm: disturbed(), length: o.soak}
+	if o.zones > 0 {
+		s.rhythm = undisturbed(o.zones)
+	}
+	f, err := newFixture(ctx, o.binary, dir, s.shape)
 	if err != nil {
 		return err
 	}
 	defer f.stop()
-	sleep(ctx, soakSweep) // the first interval is unlike the others
-	s := soak{length: o.soak}
+	sleep(ctx, s.sweep) // the first interval is unlike the others
 	if err := s.run(ctx, f); err != nil {
 		return err
 	}
@@ -122,10 +139,12 @@ func (s *soak) run(ctx context.Context, f *fixture) error {
 	during, stop := context.WithTimeout(ctx, s.length)
 	defer stop()
 	parts := []func() error{
-		func() error { return s.comeAndGo(during, f) },
 		func() error { return s.plantAndWatch(ctx, during, f) },
-		func() error { return s.push(during, f) },
+		func() error { defer stop(); return s.pushAndWatch(during, f) },
 		func() error { return s.watchUse(during, f) },
+	}
+	if s.faults {
+		parts = append(parts, func() error { return s.comeAndGo(during, f) })
 	}
 	errs := make([]error, len(parts))
 	var group sync.WaitGroup
@@ -194,12 +213,15 @@ var members = []struct {
 func (s *soak) missed() []string {
 	var list []string
 	for p := range phaseCount {
-		if n := s.drift[p].missing; n > 0 {
+		if n := s.healed[p].missing; n > 0 {
 			list = append(list, fmt.Sprintf("%d drifts of the phase %q were not healed", n, p))
 		}
 	}
-	if !s.drift[hanging].within(s.drift[calm], 0.9, driftFloor) {
+	if s.faults && !s.healed[hanging].within(s.healed[calm], 0.9, driftFloor) {
 		list = append(list, "p90 of healing while git hangs is more than twice that of good times")
+	}
+	if !s.faults && !s.live[calm].steady() {
+		list = append(list, "p99 of pushes is more than twice their p50")
 	}
 	for _, m := range members {
 		if from, to := growth(s.use, m.of); !flat(from, to, m.share, m.amount) {
@@ -215,11 +237,13 @@ func (s *soak) missed() []string {
 // report renders what was seen, in Markdown.
 func (s *soak) report() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "A soak of %s:\n\n| while | drift healed | p90, beside all well | pushes live |\n| --- | --- | --- | --- |\n", s.length)
+	fmt.Fprintf(&text, "A soak of %s over %d zones:\n\n| while | drift healed | p90, beside all well | pushes live |\n| --- | --- | --- | --- |\n", s.length, s.zones)
 	for p := range phaseCount {
-		drift, pushes := s.drift[p], s.pushes[p]
-		fmt.Fprintf(&text, "| %s | %d: %s | %s | %d: %s |\n", p, drift.count(), drift.quantiles(), drift.ratio(s.drift[calm], 0.9),
-			pushes.count(), pushes.quantiles())
+		drift, pushes := s.healed[p], s.live[p]
+		if s.faults || p == calm {
+			fmt.Fprintf(&text, "| %s | %d: %s | %s | %d: %s |\n", p, drift.count(), drift.quantiles(), drift.ratio(s.healed[calm], 0.9),
+				pushes.count(), pushes.quantiles())
+		}
 	}
 	text.WriteString("\n| the daemon holds | in the second quarter | in the last |\n| --- | --- | --- |\n")
 	for _, m := range members {

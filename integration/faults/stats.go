@@ -49,6 +49,13 @@ func (s sample) within(undisturbed sample, q float64, floor time.Duration) bool 
 	return ok && took <= 2*base+floor
 }
 
+// steady reports whether hardly any took more than twice as long as the one in the middle.
+func (s sample) steady() bool {
+	most, ok := s.quantile(0.99)
+	middle, _ := s.quantile(0.5)
+	return ok && most <= 2*middle
+}
+
 // ratio compares a quantile with that of the undisturbed sample.
 func (s sample) ratio(undisturbed sample, q float64) string {
 	took, ok := s.quantile(q)

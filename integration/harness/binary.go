@@ -42,7 +42,8 @@ func Main(m *testing.M, soakOnly map[string]string) int {
 	if err := briefly(soakOnly); err != nil {
 		panic(err)
 	}
-	code := m.Run()
+	built.within = os.TempDir() // on the disk: see Build
+	code := soak.Main(m, 15)    // each draw has a platform, a ledger and processes
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir) // it is in the folder for temporary files
 	}
@@ -53,11 +54,6 @@ func Main(m *testing.M, soakOnly map[string]string) int {
 func briefly(soakOnly map[string]string) error {
 	if soak.On {
 		return nil
-	}
-	if flag.Lookup("rapid.checks") != nil && os.Getenv("RAPID_CHECKS") == "" { // each check has a platform, a ledger and processes
-		if err := flag.Set("rapid.checks", "15"); err != nil {
-			return err
-		}
 	}
 	if len(soakOnly) == 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
 		return nil
@@ -71,9 +67,9 @@ func briefly(soakOnly map[string]string) error {
 
 // built is the program as people run it, made once and only when a test asks for it.
 var built struct {
-	once sync.Once
-	dir  string
-	err  error
+	once        sync.Once
+	within, dir string
+	err         error
 }
 
 // Seawall returns the path of the built program. It has the race detector when
@@ -81,7 +77,7 @@ var built struct {
 func Seawall(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "seawall-integration-"); built.err != nil { //nolint:usetesting // the binary is for all tests
+		if built.dir, built.err = os.MkdirTemp(built.within, "seawall-integration-"); built.err != nil { //nolint:usetesting // the binary is for all tests
 			return
 		}
 		built.err = Build(filepath.Join(built.dir, "seawall"), BuildFlags...)

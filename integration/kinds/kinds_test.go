@@ -21,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
@@ -32,7 +33,7 @@ import (
 func TestMain(m *testing.M) {
 	declareToys()
 	planner.Kinds = append(planner.Kinds, toys...)
-	os.Exit(m.Run())
+	os.Exit(soak.Main(m, 0))
 }
 
 // fixture is a platform of two zones, a ledger, and a repository of one commit at a time.

@@ -12,13 +12,18 @@ const (
 	memoryRoom = 1 << 30
 )
 
-// InMemory keeps the temporary files of a test binary in memory, if there is room: who writes
-// to a ledger thousands of times would mostly wait for the disk. What a process has written
-// is there after it was killed, as on a disk. It is for TestMain, before all else.
+// noExecution is the flag of a file system whose files cannot be run (statfs(2)), as a
+// container may have it.
+const noExecution = 8
+
+// InMemory keeps the temporary files of a test binary in memory, if there is room and programs
+// can be run there: who makes thousands of files would mostly wait for the disk. What a process
+// has written is there after it was killed, as on a disk. It is for TestMain, before all else.
 func InMemory() (remove func()) {
 	nothing := func() {}
 	var free syscall.Statfs_t
-	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memory, &free) != nil || free.Bavail*uint64(free.Bsize) < memoryRoom {
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memory, &free) != nil ||
+		free.Bavail*uint64(free.Bsize) < memoryRoom || free.Flags&noExecution != 0 {
 		return nothing
 	}
 	dir, err := os.MkdirTemp(memory, "seawall-test-")

@@ -22,7 +22,7 @@ var (
 	// goFunction is a link to a function: [`Worker.Read`](reconcile/zone/zone.go).
 	goFunction = regexp.MustCompile("\\[`(?:(\\w+)\\.)?(\\w+)`\\]\\(([\\w/.-]+\\.go)\\)")
 	// mapRow is a row of the map: a package by the end of its path, and others by their
-	// paths from there: | [mem](edge/mem) `internal/expression` | … |.
+	// paths from there: | [redact](edge/redact) `redacttest` | … |.
 	mapRow   = regexp.MustCompile("(?m)^\\| \\[([\\w/]+)\\]\\(([\\w/]+)\\)((?: `[\\w./]+`)*) \\| .+ \\|$")
 	mapOther = regexp.MustCompile("`([\\w./]+)`")
 )

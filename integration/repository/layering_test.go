@@ -51,6 +51,11 @@ var rules = []rule{
 		caught: [2]string{"./edge/exactjson", "./edge"},
 	},
 	{
+		from: []string{"./edge/expression"}, forbid: []string{"./...", "outside", "context", "log/...", "net", "net/http/...", "os/..."}, allow: []string{"./edge/nearest"},
+		reason: "an expression is text: what a rule does with the requests that it matches is not asked",
+		caught: [2]string{"./edge/expression", "./edge"},
+	},
+	{
 		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation", "./edge/visible"},
 		reason: "what should be is plain types: no CUE, no git",
 		caught: [2]string{"./desired", "cuelang.org/go/cue"},
@@ -211,18 +216,18 @@ var rules = []rule{
 		caught: [2]string{"./diff/bypass", "./diff/deployment"},
 	},
 	{
-		from:   []string{"./diff/deployment", "./diff/exception", "./diff/token", "./diff/rulesets", "./diff/guard", "./diff/render"},
+		from:   []string{"./diff/deployment", "./diff/exception", "./diff/rule", "./diff/token", "./diff/rulesets", "./diff/guard", "./diff/render"},
 		forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/bypass", "./diff/rulesets", "./diff/internal/..."},
 		reason: "making, guarding and showing a plan are separate: each has the plan alone",
 		caught: [2]string{"./diff/guard", "./diff/deployment"},
 	},
 	{
-		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/exception", "./diff/token"},
+		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/exception", "./diff/rule", "./diff/token"},
 		reason: "a plan does not depend on what is done with it",
 		caught: [2]string{"./diff/planner", "./diff/guard"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/planner"}, forbid: []string{"./diff/deployment", "./diff/exception", "./diff/token"},
+		from: []string{"./..."}, but: []string{"./diff/planner"}, forbid: []string{"./diff/deployment", "./diff/exception", "./diff/rule", "./diff/token"},
 		reason: "only the table of kinds knows one of them by name",
 		caught: [2]string{"./reconcile/zone", "./diff/deployment"},
 	},

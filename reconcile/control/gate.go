@@ -50,7 +50,6 @@ type permit struct {
 	refused *diff.Refusal // nil: it may be sent; the rest is what to record before that
 	zone    *zoneRecord   // of the daemon
 	drift   *reconcile.Drift
-	found   []reconcile.Entry // what was changed without Seawall, and is corrected by it
 	entry   reconcile.Entry
 	widened []diff.Settled // what its deployment owns from then on
 }

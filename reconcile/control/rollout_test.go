@@ -110,7 +110,7 @@ func TestARolloutEnds(t *testing.T) {
 			if o.Halted != "" {
 				o = o.Resumed()
 			}
-			if o.Wave > before.Wave && (before.Since.IsZero() || now.Before(before.Since.Add(soak(waves, before.Wave)))) {
+			if o.Wave > before.Wave && (before.Since.IsZero() || now.Before(before.Since.Add(soakOf(waves, before.Wave)))) {
 				t.Fatalf("wave %d began at %s, before wave %d had soaked since %s", o.Wave, now, before.Wave, before.Since)
 			}
 			now = now.Add(rapid.SampledFrom([]time.Duration{time.Second, 30 * time.Minute, time.Hour}).Draw(t, "later"))

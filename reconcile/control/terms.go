@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -51,12 +52,13 @@ type Run struct {
 	Terms
 
 	mu      sync.Mutex
-	settled []diff.Settled
+	wrote   map[edge.Scope]bool // zones of which a write is on record
+	settled map[diff.ID]bool    // false: removed
 }
 
 // NewRun returns the gate of a run. unfinished are writes of which no result is on record.
 func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
-	r := &Run{Terms: t}
+	r := &Run{Terms: t, wrote: map[edge.Scope]bool{}, settled: map[diff.ID]bool{}}
 	r.Gate.rules, r.Gate.records, r.Gate.now = r, t.Records, t.Now
 	r.writes.Resume(unfinished)
 	return r
@@ -88,13 +90,13 @@ func (r *Run) permit(_ context.Context, t zone.Task, planned, now diff.Change) (
 		asked.Approver = cmp.Or(approver(planned, r.Approvals), r.Who)
 	}
 	var p permit
-	if r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
+	drift := r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint
+	if drift { // the author of the commit has not asked for this
 		asked.Author = ""
-		p.found = []reconcile.Entry{reconcile.FoundEntry(now)}
 	}
 	have := r.Record.Applied[now.ID()]
 	p.entry = reconcile.WriteEntry(now, r.Trigger, asked, t.Fingerprint, have)
-	p.entry.Reason = r.Reason
+	p.entry.Reason, p.entry.Drift = r.Reason, drift
 	if owned := now.Do().Owned(); len(owned) > 0 { // they are added to what is on record by now, which may be less than have
 		p.widened = []diff.Settled{{ID: now.ID(), Owned: owned}}
 	}
@@ -116,11 +118,6 @@ func (r *Run) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (stri
 }
 
 func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {
-	if len(p.found) > 0 {
-		if err := r.Records.Record(ctx, p.found...); err != nil {
-			return 0, fmt.Errorf("recording what was changed without Seawall: %w", err)
-		}
-	}
 	record := r.Restores
 	if record == nil {
 		record = r.Records.RecordWrite
@@ -128,6 +125,9 @@ func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {
 	if number, err = record(ctx, p.entry, p.widened); err != nil {
 		return 0, fmt.Errorf("recording the change before it is sent: %w", err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wrote[p.entry.Subject.Scope] = true
 	return number, nil
 }
 
@@ -140,7 +140,9 @@ func (r *Run) proved(ctx context.Context, t zone.Task, settled []diff.Settled, a
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.settled = append(r.settled, settled...)
+	for _, s := range settled {
+		r.settled[s.ID] = !s.Removed
+	}
 	return nil
 }
 
@@ -155,11 +157,19 @@ func (r *Run) unkept(ctx context.Context, _ zone.Task, left diff.Change) (news b
 	)
 }
 
-// Settled are the deployments that were written and proved.
-func (r *Run) Settled() []diff.Settled {
+// Settled are the deployments that were written and proved; false for those that were removed.
+// It is for when all writes have ended, as Wrote is.
+func (r *Run) Settled() map[diff.ID]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.settled
+}
+
+// Wrote reports whether a write to a zone is on record.
+func (r *Run) Wrote(zone edge.Scope) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wrote[zone]
 }
 
 // Agreed are the results of open writes that are proved with deployments of a zone, which

@@ -39,7 +39,7 @@ func openAt(o reconcile.Rollout, waves []reconcile.Wave, now time.Time, next fun
 		return o.Wave, time.Time{}
 	}
 	following := next()
-	if starts := o.Since.Add(soak(waves, o.Wave)); now.Before(starts) {
+	if starts := o.Since.Add(soakOf(waves, o.Wave)); now.Before(starts) {
 		return following - 1, starts
 	}
 	return following, time.Time{}
@@ -62,7 +62,7 @@ func after(o reconcile.Rollout, wave int) int {
 	return next
 }
 
-func soak(waves []reconcile.Wave, wave int) time.Duration {
+func soakOf(waves []reconcile.Wave, wave int) time.Duration {
 	if wave < 1 || wave > len(waves) {
 		return 0
 	}

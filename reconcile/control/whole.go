@@ -37,6 +37,8 @@ type Judged struct {
 	// the waves, and who is behind it.
 	Acceptance reconcile.Acceptance
 	Leaving    []diff.Leaving // what leaves settings of the configuration with the state
+	// Generation is the state, zone by zone.
+	Generation *Generation
 
 	memory memory
 }
@@ -62,7 +64,7 @@ func (w Whole) Judge() Judged {
 	}
 	next := newGeneration(w.State, before)
 	next.earlier = s.earlier(before, next)
-	judged := Judged{Acceptance: s.acceptance(next, s.zones.between(before, next))}
+	judged := Judged{Generation: next, Acceptance: s.acceptance(next, s.zones.between(before, next))}
 	judged.Acceptance.Rollout = nil
 	for id := range w.Live.Existing() { // after that: what a commit adds, and is read for it, was not there before
 		s.zones.of(id).read = true
@@ -213,7 +215,7 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.ID]boo
 }
 
 // Accepted is what the accepted commit on record declares, nil where that is not at hand.
-func Accepted(record reconcile.Record, within func(desired.State) desired.State) *desired.State {
+func Accepted(record reconcile.Record) *desired.State {
 	if len(record.Accepted.State) == 0 {
 		return nil
 	}
@@ -221,6 +223,5 @@ func Accepted(record reconcile.Record, within func(desired.State) desired.State)
 	if err != nil {
 		return nil
 	}
-	state = within(state)
 	return &state
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -210,5 +212,17 @@ func TestRolloutFactsOfNone(t *testing.T) {
 	}
 	if f := RolloutFacts(reconcile.Rollout{Commit: "c", Zones: zones}, nil, time.Time{}); f != nil {
 		t.Errorf("got %+v", f)
+	}
+}
+
+// Approvals cost nothing where there are none: a digest costs as much as the plan of a zone.
+func TestNoApprovalsCostNothing(t *testing.T) {
+	plan := diff.Plan{Changes: difftest.ChangesTo(1000, 500)}
+	if n := testing.AllocsPerRun(10, func() { Agreed(nil, plan, "alice", time.Time{}) }); n > 100 {
+		t.Errorf("%.0f allocations", n)
+	}
+	guarded := testing.AllocsPerRun(10, func() { guard.Check(plan, guard.Facts{}) })
+	if n := guarded / 1000; n > 2 {
+		t.Errorf("the guards allocate %.1f times for each change", n)
 	}
 }

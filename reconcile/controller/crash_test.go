@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -25,22 +24,13 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
-func TestMain(m *testing.M) {
-	remove := func() {}
-	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
-		_ = flag.Set("rapid.checks", "10")
-		remove = must.InMemory()
-	}
-	code := m.Run()
-	remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(soak.Main(m, 10)) }
 
 // The crash model: generated fleets and histories, with the real client, budget, ledger,
 // source, control and queue, and processes that end at any call.

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -128,6 +129,7 @@ type lawHistory struct {
 func TestNoGuardIsPassed(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(lawGuards)) {
 		t.Run(name, func(t *testing.T) {
+			soak.Draws(t, 6)
 			n := 0
 			rapid.Check(t, func(rt *rapid.T) {
 				h := lawHistory{Guard: name, Extended: rapid.Bool().Draw(rt, "extended"), Steps: drawHistory(rt, name)}

@@ -260,9 +260,9 @@ func TestASweepOfNothing(t *testing.T) {
 func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 20
-		sweeps := 400
+		sweeps, warm := 200, 60
 		if soak.On {
-			sweeps = 1000
+			sweeps, warm = 1000, 100
 		}
 		f := newFixture(t, n)
 		f.Guards = atMost(n) // so that drift is counted, too
@@ -284,7 +284,7 @@ func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 		}
 		var early uint64
 		for sweep := range sweeps {
-			if sweep == 100 {
+			if sweep == warm {
 				early = heap()
 			}
 			if sweep%10 == 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,16 +50,27 @@ func slow(release chan struct{}) forgetest.Fault {
 	}
 }
 
-// calls are all methods; each must fail alike.
+// calls are all methods, at once, since what is tried again waits; each must fail alike.
 func calls(t *testing.T, f *forge.Forge) map[string]error {
-	_, list := f.PullRequests(t.Context())
-	_, who := f.Approvals(t.Context(), 1, headA, time.Time{})
-	return map[string]error{
-		"listing the pull requests of acme/edge":           list,
-		"reading the approvals of pull request 1 of acme/": who,
-		"commenting on pull request 1 of acme/edge":        f.Comment(t.Context(), 1, marker, "text"),
-		"setting the status c of acme/edge":                f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess}),
+	failed := sync.Map{}
+	var all sync.WaitGroup
+	for doing, call := range map[string]func() error{
+		"listing the pull requests of acme/edge": func() error { _, err := f.PullRequests(t.Context()); return err },
+		"reading the approvals of pull request 1 of acme/": func() error {
+			_, err := f.Approvals(t.Context(), 1, headA, time.Time{})
+			return err
+		},
+		"commenting on pull request 1 of acme/edge": func() error { return f.Comment(t.Context(), 1, marker, "text") },
+		"setting the status c of acme/edge": func() error {
+			return f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess})
+		},
+	} {
+		all.Go(func() { failed.Store(doing, call()) })
 	}
+	all.Wait()
+	errs := map[string]error{}
+	failed.Range(func(doing, err any) bool { errs[doing.(string)], _ = err.(error); return true })
+	return errs
 }
 
 func TestRefusals(t *testing.T) {

@@ -64,7 +64,6 @@ package ledger
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
@@ -93,7 +92,7 @@ type Ledger struct {
 // creates one with mode 0600, in a folder that it creates with mode 0700 if
 // need be. Errors answer [errors.As] for [*Error].
 func Open(path string) (*Ledger, error) {
-	return assemble(store.Open(path, slices.Concat(zones.Frequent, decisions.Frequent)...))
+	return assemble(store.Open(path, zones.Frequent...))
 }
 
 // OpenReadOnly opens the ledger at path beside whoever writes to it. Where there

@@ -15,7 +15,6 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
-	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // pages are all pages of what a filter selects, one after the other.
@@ -175,11 +174,7 @@ func TestCountsFollow(t *testing.T) {
 
 // A ledger of the version before gets what pages need, over the entries that it has.
 func TestMigrationFromVersion13(t *testing.T) {
-	known, now := store.Migrations, store.SchemaVersion
-	store.Migrations, store.SchemaVersion = known[:len(known)-1], now-1
-	path := newPath(t)
-	must(t, store.Create(path))
-	store.Migrations, store.SchemaVersion = known, now
+	path := ofVersion(t, 13)
 	tampered(t, path,
 		`INSERT INTO history (number, body, hash) VALUES (1, '{"number":1,"at":"2026-03-01T12:00:00Z","kind":"write","action":"update","subject":{"zone_id":"a"}}', x'00')`,
 		`INSERT INTO history (number, body, hash) VALUES (2, '{"number":2,"at":"2026-03-01T12:00:00Z","kind":"result","action":"conclude","result":{"write":1,"outcome":"converged"}}', x'00')`)

@@ -3,7 +3,6 @@ package ledger
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
-	files "github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // child names what a re-executed test binary is to do instead of tests.
@@ -24,14 +23,7 @@ func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	what := os.Getenv(child)
 	if what == "" {
-		remove := func() {}
-		if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it: each check writes ledgers to the disk
-			_ = flag.Set("rapid.checks", "15")
-			remove = files.InMemory()
-		}
-		code := m.Run()
-		remove()
-		os.Exit(code)
+		os.Exit(soak.Main(m, 15)) // each draw writes ledgers
 	}
 	if err := children[what](os.Args[1], append(os.Args[2:], "", "")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
@@ -35,19 +34,20 @@ func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
 	return r, err
 }
 
-// Standing implements [reconcile.Records]. While nobody writes to the file it is read
-// once. It fails with [ErrGone] where the file is not the one at its path any more.
+// Standing implements [reconcile.Records]. While nothing else is said it is read once, however
+// much is written otherwise. It fails with [ErrGone] where the file is not the one at its path any more.
 func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 	if l.file.DB == nil {
 		return reconcile.Standing{}, nil
 	}
-	s, err := l.standing.Read(ctx, l.file.Path, recallStanding)
+	s, newest, err := l.standing.Read(ctx, l.file.Path, recallStanding)
 	if gone := l.file.Present(); gone != nil { // whatever was read
 		err = gone
 	}
 	if err != nil {
 		return reconcile.Standing{}, store.Explain("reading", l.file.Path, err)
 	}
+	s.Newest = newest
 	s.Holds, s.Approvals = slices.Clone(s.Holds), slices.Clone(s.Approvals)
 	return s, nil
 }
@@ -64,7 +64,6 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 	err = rows.Parts(ctx, tx,
 		rows.Into(&s.Holds, decisions.RecallHolds),
 		rows.Into(&s.Approvals, decisions.RecallApprovals),
-		rows.Into(&s.Departures, decisions.RecallDepartures),
-		rows.Into(&s.Newest, history.Newest))
+		rows.Into(&s.Departures, decisions.RecallDepartures))
 	return s, err
 }

@@ -15,10 +15,5 @@ func (l *Ledger) RecordWrite(ctx context.Context, write reconcile.Entry, owned [
 	if found, drift := write.Found(); drift {
 		before = append(before, found)
 	}
-	return l.Recording(ctx, write, func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.Own(ctx, tx, owned); err != nil {
-			return err
-		}
-		return l.Count(ctx, tx, write)
-	}, before...)
+	return l.Recording(ctx, write, owned, func(ctx context.Context, tx *sql.Tx) error { return l.Count(ctx, tx, write) }, before...)
 }

@@ -116,8 +116,8 @@ func (r *Run) depart(ctx context.Context, p *planned) error {
 func (r *Run) applyZones(ctx context.Context, p *planned, gate *control.Run) ([]reconcile.Result, error) {
 	zones := byZone(p.plan)
 	total := 0
-	for _, plan := range zones {
-		total += len(plan.Changes)
+	for _, changes := range zones {
+		total += len(changes)
 	}
 	if len(zones) <= reconcile.SmallPush {
 		ctx = edge.WithClass(ctx, edge.Urgent)
@@ -130,16 +130,16 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *control.Run) ([]
 			r.Progress.Show("applying changes", done, total)
 		},
 	}
-	return writer.Apply(ctx, p.seen, zones, r.tasksOf(p, zones))
+	return writer.Apply(ctx, p.seen, zones, r.taskOf(p))
 }
 
 // byZone parts a plan's changes to be applied by zone. Zones that were weakened, whose
 // changes strengthen, come first.
-func byZone(p diff.Plan) []diff.Plan {
+func byZone(p diff.Plan) [][]diff.Change {
 	zones := zone.ByZone(p)
 	strengthens := func(c diff.Change) bool { return c.Direction == diff.Strengthens }
-	slices.SortStableFunc(zones, func(a, b diff.Plan) int {
-		first, second := slices.ContainsFunc(a.Changes, strengthens), slices.ContainsFunc(b.Changes, strengthens)
+	slices.SortStableFunc(zones, func(a, b []diff.Change) int {
+		first, second := slices.ContainsFunc(a, strengthens), slices.ContainsFunc(b, strengthens)
 		switch {
 		case first && !second:
 			return -1
@@ -151,26 +151,14 @@ func byZone(p diff.Plan) []diff.Plan {
 	return zones
 }
 
-// tasksOf are the zones with changes, each by itself: a fleet must not be planned anew
-// for the sake of one zone.
-func (r *Run) tasksOf(p *planned, zones []diff.Plan) map[edge.Scope]zone.Task {
-	wanted := make(map[edge.Scope]bool, len(zones))
-	for _, plan := range zones {
-		wanted[plan.Changes[0].Scope] = true
-	}
+// taskOf returns a zone by itself: a fleet must not be planned anew for the sake of one zone.
+func (r *Run) taskOf(p *planned) func(edge.Scope) zone.Task {
 	prunable := control.PrunableByZone(p.record.Prunable)
-	tasks := make(map[edge.Scope]zone.Task, len(zones))
-	for i, account := range p.scope.Accounts {
-		for j, z := range account.Zones {
-			if wanted[z.Scope] {
-				tasks[z.Scope] = zone.Task{
-					State: zone.Of(p.scope, i, j), Fingerprint: z.Fingerprint(account), Applied: p.record.Applied,
-					Reports: r.Guards.ReportUnmanaged, Prunable: prunable[z.Scope],
-				}
-			}
-		}
+	return func(id edge.Scope) zone.Task {
+		t, _ := p.judged.Generation.Task(id) // what is planned is declared
+		t.Applied, t.Reports, t.Prunable = p.record.Applied, r.Guards.ReportUnmanaged, prunable[id]
+		return t
 	}
-	return tasks
 }
 
 func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Report) error {
@@ -211,15 +199,18 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
-	agree := p.plan.OfZones().Settled
+	agree := p.agree()
 	settled := map[edge.Scope]int{}
 	inSync := map[edge.Scope][]diff.Settled{}
 	for _, s := range agree {
 		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
-	}
-	for _, s := range slices.Concat(agree, gate.Settled()) {
 		if !s.Removed {
 			settled[s.ID.Scope]++
+		}
+	}
+	for id, live := range gate.Settled() {
+		if live {
+			settled[id.Scope]++
 		}
 	}
 	unremoved := map[edge.Scope]bool{}
@@ -229,14 +220,15 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	prunable := control.PrunableByZone(p.record.Prunable)
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
+	declared := p.judged.Acceptance.Declared
 	for account, z := range p.scope.EachZone() {
 		if known := inSync[z.Scope]; known != nil {
-			results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
+			results = append(results, gate.Agreed(declared(z.Scope), known)...)
 		}
 		if settled[z.Scope] == z.Count() && !unremoved[z.Scope] && p.seen.Read(z, prunable[z.Scope]) {
-			proof := reconcile.Proof{Scope: z.Scope, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
+			proof := reconcile.Proof{Scope: z.Scope, Fingerprint: declared(z.Scope), Labels: z.Labels, Commit: p.state.Commit}
 			proofs = append(proofs, proof)
-			if _, known := p.record.Proofs[z.Scope]; !known { // entered only where nothing was written to it
+			if _, known := p.record.Proofs[z.Scope]; !known && !gate.Wrote(z.Scope) { // the history takes it only where nothing was written
 				results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
 			}
 		}
@@ -250,9 +242,18 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	return nil
 }
 
+// agree are the deployments that agreed with their declaration before anything was written.
+func (p *planned) agree() []diff.Settled {
+	return slices.DeleteFunc(slices.Clone(p.plan.Settled), func(s diff.Settled) bool { return s.Level() == edge.LevelCredential })
+}
+
 // unremoved are the deployments that are still to be removed.
 func (p *planned) unremoved(gate *control.Run) map[diff.ID]bool {
-	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.OfZones().Settled, gate.Settled())...)
+	left := control.Unremoved(p.record.Prunable, p.plan.Settled...)
+	for id := range gate.Settled() {
+		delete(left, id)
+	}
+	return left
 }
 
 // forget drops what is remembered of deployments that the accepted state no longer

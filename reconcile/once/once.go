@@ -77,6 +77,8 @@ type Order struct {
 	DuringFreeze string
 	// Who gives the order, for the record of Approve and DuringFreeze.
 	Who string
+	// Undigested leaves out the digest of the plan, as [planner.Input] does.
+	Undigested bool
 	// Expect is shown the plan before anything is sent; with an error nothing is. Nil
 	// expects nothing, and an apply then tries once more what the platform did not keep
 	// before: a plan refuses that, and so does an apply that must do what a plan said.
@@ -137,6 +139,7 @@ func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconc
 type planned struct {
 	order   Order
 	record  reconcile.Record
+	before  *desired.State    // what the accepted commit declares; nil where that is not at hand
 	open    []reconcile.Entry // writes of earlier processes without a result
 	state   desired.State     // all that is declared
 	author  string            // of its commit
@@ -160,7 +163,7 @@ func (r *Run) recall(ctx context.Context, order Order, writes bool) (*planned, e
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	p := &planned{order: order, record: record}
+	p := &planned{order: order, record: record, before: control.Accepted(record)}
 	if writes { // before the zones are read
 		if p.open, err = r.Records.Unfinished(ctx); err != nil {
 			return nil, fmt.Errorf("recalling writes without a result: %w", err)
@@ -204,6 +207,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, tokensErr
 	}
 	p.plan = r.guarded(ctx, p, asPlan)
+	p.before = nil // it is as large as the state
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
@@ -222,7 +226,10 @@ func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 	plan := planner.Make(r.input(p))
 	plan.Leaving, plan.NotLookedAt = leavingWithin(p.judged.Leaving, p.scope), p.seen.Live.NotLookedAt(p.scope)
 	plan.Requests.Looks = int64(p.seen.Looked)
-	plan = r.named(guard.Check(plan, p.facts).Sealed(), p)
+	plan = r.named(guard.Check(plan, p.facts), p)
+	if !p.order.Undigested {
+		plan = plan.Sealed()
+	}
 	p.facts = p.facts.Released(plan)
 	if !try {
 		return plan
@@ -232,9 +239,9 @@ func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
 
 // named adds what the commit renames, and what the platform calls the zones.
 func (r *Run) named(plan diff.Plan, p *planned) diff.Plan {
-	before, err := control.DecodeState(p.record.Accepted.State)
-	if err != nil {
-		before = desired.State{} // nothing is known to be renamed, and ids are shown
+	var before desired.State // nothing is known to be renamed, and ids are shown
+	if p.before != nil {
+		before = *p.before
 	}
 	if r.Names == nil {
 		return plan.Named(before, p.state, nil)

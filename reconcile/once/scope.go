@@ -88,9 +88,11 @@ func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
 // overrides.
 func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
-	p.judged = control.Whole{
-		Record: p.record, Guards: r.Guards, Before: control.Accepted(p.record, r.Lanes.Within), State: p.state, Live: p.seen.Live, Now: now,
-	}.Judge()
+	whole := control.Whole{Record: p.record, Guards: r.Guards, State: p.state, Live: p.seen.Live, Now: now}
+	if p.before != nil {
+		whole.Before = new(r.Lanes.Within(*p.before))
+	}
+	p.judged = whole.Judge()
 	f = p.judged.Facts
 	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
 	for _, a := range p.words {

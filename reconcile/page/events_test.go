@@ -76,8 +76,8 @@ func startEvents(t *testing.T, listener net.Listener) *eventServer {
 
 func (s *eventServer) dial() net.Conn {
 	c, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.listener.Addr().String())
-	if p, ok := s.listener.(*memory); ok {
-		c, err = p.dial(), nil
+	if p, ok := s.listener.(*must.Listener); ok {
+		c, err = p.Dial(), nil
 	}
 	must.Do(s.t, err)
 	s.t.Cleanup(func() { c.Close() })
@@ -100,33 +100,6 @@ func (s *eventServer) count() int {
 	return s.total
 }
 
-// memory is a listener whose connections are made in memory, so that time is the test's. They
-// have no buffer: who does not read is waited for at once.
-type memory struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func newMemory() *memory { return &memory{make(chan net.Conn), make(chan struct{})} }
-
-func (m *memory) Accept() (net.Conn, error) {
-	select {
-	case c := <-m.conns:
-		return c, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (m *memory) Close() error   { close(m.closed); return nil }
-func (m *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory"} }
-
-func (m *memory) dial() net.Conn {
-	client, server := net.Pipe()
-	m.conns <- server
-	return client
-}
-
 // events reads a stream, a text for each event, with the time since it began.
 func events(body io.Reader) (texts []string, at []time.Duration) {
 	began, lines := time.Now(), bufio.NewScanner(body)
@@ -146,7 +119,7 @@ func events(body io.Reader) (texts []string, at []time.Duration) {
 // each 15 seconds, for longer than any bound of the server; it ends with the session.
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startEvents(t, newMemory())
+		s := startEvents(t, must.Listen())
 		_, r := s.open("ada")
 		go func() {
 			time.Sleep(500 * time.Millisecond)
@@ -183,7 +156,7 @@ func TestStream(t *testing.T) {
 // TestStreamsEndWithTheServer: streams do not delay the end of the daemon.
 func TestStreamsEndWithTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startEvents(t, newMemory())
+		s := startEvents(t, must.Listen())
 		ended := make(chan int)
 		for i := range 50 {
 			_, r := s.open(strconv.Itoa(i))
@@ -206,7 +179,7 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 // TestSlowReader: who reads nothing more is cut 10 seconds after the write that waits.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startEvents(t, newMemory())
+		s := startEvents(t, must.Listen())
 		for range mostStreamsOfOne {
 			c := s.dial()
 			io.WriteString(c, "GET /events?who=ada HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -229,7 +202,7 @@ func TestSlowReader(t *testing.T) {
 // TestStreamBounds: one person opens 20, and all together 1,000; each that ends makes room.
 func TestStreamBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startEvents(t, newMemory())
+		s := startEvents(t, must.Listen())
 		refused := func(who string) bool {
 			c, r := s.open(who)
 			defer c.Close()
@@ -263,7 +236,7 @@ func TestStreamBounds(t *testing.T) {
 // TestSlowHeaders: requests that never end their head open no stream, and are cut.
 func TestSlowHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startEvents(t, newMemory())
+		s := startEvents(t, must.Listen())
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 200 {
@@ -291,13 +264,13 @@ func TestSlowHeaders(t *testing.T) {
 // TestStreamOverHTTP2: there a deadline that has passed ends a stream while nothing is written.
 func TestStreamOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		changes, listener, protocols := newChanging(), newMemory(), new(http.Protocols)
+		changes, listener, protocols := newChanging(), must.Listen(), new(http.Protocols)
 		protocols.SetUnencryptedHTTP2(true)
 		streams := newStreams(Config{Data: changes, Log: slog.Default()})
 		server := &http.Server{Protocols: protocols, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 		server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { must.Do(t, streams.serve(w, r, "ada", counted)) })
 		go server.Serve(listener)
-		client := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return listener.dial(), nil }}
+		client := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return listener.Dial(), nil }}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute-time.Millisecond)
 		defer cancel()
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/events", nil)

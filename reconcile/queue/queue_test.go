@@ -309,6 +309,34 @@ func BenchmarkDrain(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/item")
 }
 
+// BenchmarkQueueOneChanged has one zone pushed, handed out, and put back to its turn, beside all
+// others that wait for theirs.
+func BenchmarkQueueOneChanged(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			q := queue.New[int](queue.Config[int]{Workers: 16})
+			turn := func(i int) queue.Item[int] {
+				return queue.Item[int]{Key: i, Priority: queue.Sweep, Due: time.Now().Add(time.Hour + time.Duration(i%n)*time.Millisecond)}
+			}
+			for i := range n {
+				q.Set(turn(i))
+			}
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				i = (i + 7919) % n
+				q.Set(queue.Item[int]{Key: i, Priority: queue.Push})
+				it, err := q.Next(b.Context())
+				if err != nil || it.Key != i {
+					b.Fatal(it, err)
+				}
+				again := turn(i)
+				q.Done(i, &again)
+			}
+		})
+	}
+}
+
 // An urgent push is set, handed out and done while 10,000 items of a large commit are
 // due.
 func BenchmarkUrgent(b *testing.B) {

@@ -66,7 +66,7 @@ func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
 
 // putBack writes what the plan has of zones, and adds to the report what became of it.
 func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Scope) bool, report *reconcile.Report) error {
-	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(plan diff.Plan) bool { return !of(plan.Changes[0].Scope) })
+	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(changes []diff.Change) bool { return !of(changes[0].Scope) })
 	done := 0
 	writer := zone.ManyWriter{
 		Lanes: r.Lanes, Gate: g, Now: r.Now,
@@ -75,7 +75,8 @@ func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Sco
 			r.Progress.Show("putting zones back", done, len(zones))
 		},
 	}
-	results, err := writer.Apply(ctx, p.seen, zones, r.tasks(p))
+	tasks := r.tasks(p)
+	results, err := writer.Apply(ctx, p.seen, zones, func(id edge.Scope) zone.Task { return tasks[id] })
 	for _, result := range results {
 		if result.Outcome != reconcile.NotStarted && !(result.Outcome == reconcile.Failed && result.NoEffect) {
 			g.written[result.Change.Scope] = true

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -64,8 +65,8 @@ func (p *Planned) Covers(later *Planned) bool {
 // byZone has a digest of what is written to each zone, and from which version.
 func (p *Planned) byZone() map[edge.Scope]string {
 	digests := map[edge.Scope]string{}
-	for _, plan := range zone.ByZone(p.Plan) {
-		digests[plan.Changes[0].Scope] = plan.ApprovalDigest()
+	for _, changes := range zone.ByZone(p.Plan) {
+		digests[changes[0].Scope] = diff.Plan{Changes: changes}.ApprovalDigest()
 	}
 	return digests
 }

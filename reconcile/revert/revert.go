@@ -100,8 +100,8 @@ func (p *Planned) Zones() int { return len(zone.ByZone(p.Plan)) }
 // guard holds them back.
 func (p *Planned) Left() (names []string) {
 	written := map[edge.Scope]bool{}
-	for _, z := range zone.ByZone(p.Plan) {
-		written[z.Changes[0].Scope] = true
+	for _, changes := range zone.ByZone(p.Plan) {
+		written[changes[0].Scope] = true
 	}
 	left := map[edge.Scope]string{}
 	for _, problem := range p.Plan.Problems {

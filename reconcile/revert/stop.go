@@ -195,8 +195,8 @@ func (o Order) because() string {
 // or are, as they were before it.
 func (p *Planned) holds() (holds []diff.Hold) {
 	back := map[edge.Scope]bool{}
-	for _, z := range zone.ByZone(p.Plan) {
-		back[z.Changes[0].Scope] = true
+	for _, changes := range zone.ByZone(p.Plan) {
+		back[changes[0].Scope] = true
 	}
 	before := p.asBefore()
 	for _, z := range p.state.EachZone() {

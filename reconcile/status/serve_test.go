@@ -80,38 +80,11 @@ func TestServeTellsWhatFailed(t *testing.T) {
 	}
 }
 
-// pipes is a listener whose connections are made in memory, so that time can be
-// the test's.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { close(p.closed); return nil }
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory"} }
-
-func (p *pipes) dial() net.Conn {
-	client, server := net.Pipe()
-	p.conns <- server
-	return client
-}
-
 // TestServeCutsWhoHangs: neither a client that never finishes its request nor a
 // handler that never answers keeps the daemon for ever.
 func TestServeCutsWhoHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener, hung := newPipes(), make(chan struct{})
+		listener, hung := must.Listen(), make(chan struct{})
 		handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			close(hung)
 			<-r.Context().Done()
@@ -121,13 +94,13 @@ func TestServeCutsWhoHangs(t *testing.T) {
 		go func() { served <- Serve(ctx, listener, handler) }()
 
 		began := time.Now()
-		slow := listener.dial()
+		slow := listener.Dial()
 		io.WriteString(slow, "GET /healthz HTTP/1.1\r\n")
 		if _, err := slow.Read(make([]byte, 1)); err == nil || time.Since(began) != headerTimeout {
 			t.Errorf("half a request was cut after %v (%v), want %v", time.Since(began), err, headerTimeout)
 		}
 
-		stuck := listener.dial()
+		stuck := listener.Dial()
 		io.WriteString(stuck, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		<-hung
 		began = time.Now()

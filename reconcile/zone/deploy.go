@@ -19,7 +19,7 @@ func writeOf(c diff.Change) (edge.Write, bool) {
 	target := o.Target
 	switch {
 	case o.Do == diff.ActionUpdate:
-		return edge.UpdateRule(c.Scope, target.EntryPoint, target.Rule, o.Body), true
+		return edge.UpdateRule(c.Scope, target.EntryPoint, target.Rule, o.Body).At(o.Position), true
 	case o.Do == diff.ActionDeploy && target.EntryPoint == "":
 		return edge.CreateEntryPoint(c.Scope, target.Phase, o.Body), true
 	case o.Do == diff.ActionDeploy:

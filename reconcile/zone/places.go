@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Seen is what was seen of the entry point of a phase.
@@ -144,6 +145,17 @@ func (a All) Read(z desired.Zone, removable diff.Pruning) bool {
 // Unread notes why nothing of a zone is known.
 func (a All) Unread(z desired.Zone, removable diff.Pruning, err error) {
 	a.put(z.Scope, unread(planner.Phases(z, removable), err))
+}
+
+// drop forgets what entry points of a zone were before its changes were made: nothing is planned
+// from that any more. That the platform has answered for them stays.
+func (a All) drop(scope edge.Scope, made []reconcile.Result) {
+	for _, result := range made {
+		at := scope.At(ruleOf(result.Change).Target.Phase)
+		if seen, read := a.Live.EntryPoints[at]; read {
+			a.Live.EntryPoints[at] = diff.Observed[edge.Ruleset]{Err: seen.Err}
+		}
+	}
 }
 
 func (a All) put(scope edge.Scope, places Places) {

@@ -31,6 +31,20 @@ func newTurn() *turn {
 // take waits for the turn, but not for whoever has had it for long: [ErrBusy]. Another error is
 // that the context has ended.
 func (t *turn) take(ctx context.Context, now func() time.Time) error {
+	select {
+	case <-t.free: // mostly no one has it
+	default:
+		if err := t.wait(ctx, now); err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.taken = now()
+	return nil
+}
+
+func (t *turn) wait(ctx context.Context, now func() time.Time) error {
 	t.mu.Lock()
 	wait := busyAfter
 	if !t.taken.IsZero() {
@@ -41,15 +55,12 @@ func (t *turn) take(ctx context.Context, now func() time.Time) error {
 	defer timer.Stop()
 	select {
 	case <-t.free:
+		return nil
 	case <-timer.C:
 		return ErrBusy
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.taken = now()
-	return nil
 }
 
 func (t *turn) give() {

@@ -16,20 +16,25 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// ByZone splits a plan into one for each zone that has changes to be applied, in the order in which the plan first names the zones.
-func ByZone(p diff.Plan) (zones []diff.Plan) {
+// ByZone splits the changes of a plan that are to be applied into those of each zone, in the
+// order in which the plan first names the zones. Those of a zone that stand together in the plan,
+// as in all plans that are sorted, are not copied.
+func ByZone(p diff.Plan) (zones [][]diff.Change) {
 	index := map[edge.Scope]int{}
-	for _, c := range p.Changes {
+	first := 0 // of the last zone, in the plan
+	for i, c := range p.Changes {
 		if !c.Applies() || !diff.Counts(c.Level()) {
 			continue
 		}
-		i, ok := index[c.Scope]
-		if !ok {
-			i = len(zones)
-			index[c.Scope] = i
-			zones = append(zones, diff.Plan{})
+		switch n, known := index[c.Scope]; {
+		case !known:
+			index[c.Scope], first = len(zones), i
+			zones = append(zones, p.Changes[i:i+1:i+1])
+		case n == len(zones)-1 && first+len(zones[n]) == i:
+			zones[n] = p.Changes[first : i+1 : i+1]
+		default:
+			zones[n] = append(zones[n], c)
 		}
-		zones[i].Changes = append(zones[i].Changes, c)
 	}
 	return zones
 }
@@ -47,71 +52,66 @@ type ManyWriter struct {
 	Made func([]reconcile.Result)
 }
 
-// Apply applies plans as [ByZone] makes them, the zones of all credentials side by side,
-// one change at a time within a zone. seen is what they were planned from. A credential
-// that the platform rejects stops its own zones alone; the error is that it rejects all
-// that were needed. It returns the results of all, by account, zone and deployment.
-func (m ManyWriter) Apply(ctx context.Context, seen All, plans []diff.Plan, tasks map[edge.Scope]Task) (results []reconcile.Result, err error) {
-	parts := map[int][]diff.Plan{}
-	for _, plan := range plans {
-		if lane := m.Lanes.Index(plan.Changes[0].Account); lane >= 0 {
-			parts[lane] = append(parts[lane], plan)
+// Apply applies changes as [ByZone] parts them, the zones of all credentials side by side, one
+// change at a time within a zone. seen is what they were planned from, of which it drops what it
+// has worked on; task is called by several goroutines. A credential that the
+// platform rejects stops its own zones alone; the error is that it rejects all that were needed.
+// It returns the results of all, by account, zone and deployment.
+func (m ManyWriter) Apply(ctx context.Context, seen All, zones [][]diff.Change, task func(edge.Scope) Task) ([]reconcile.Result, error) {
+	parts, n := map[int][][]diff.Change{}, 0
+	for _, changes := range zones {
+		if lane := m.Lanes.Index(changes[0].Account); lane >= 0 {
+			parts[lane] = append(parts[lane], changes)
+			n += len(changes)
 		}
 	}
-	var mu sync.Mutex
+	run := manyWrites{ManyWriter: m, seen: seen, task: task, indexes: &diff.Indexes{}, results: make([]reconcile.Result, 0, n)}
 	var all sync.WaitGroup
-	var rejections []error
-	indexes := &diff.Indexes{}
 	for i, part := range parts {
-		all.Go(func() {
-			w := laneWriter{ManyWriter: m, lane: m.Lanes.All[i]}
-			made, rejected := w.apply(ctx, indexes, seen, part, tasks, &mu)
-			mu.Lock()
-			defer mu.Unlock()
-			results = append(results, made...)
-			if rejected != nil {
-				rejections = append(rejections, rejected)
-			}
-		})
+		all.Go(func() { run.apply(ctx, m.Lanes.All[i], part) })
 	}
 	all.Wait()
-	slices.SortStableFunc(results, func(a, b reconcile.Result) int {
+	slices.SortStableFunc(run.results, func(a, b reconcile.Result) int {
 		return cmp.Or(cmp.Compare(a.Change.Account, b.Change.Account), cmp.Compare(a.Change.Zone, b.Change.Zone),
 			cmp.Compare(a.Change.Deployment, b.Change.Deployment))
 	})
-	if len(rejections) > 0 && len(rejections) == len(parts) {
-		err = rejections[0]
+	if len(run.rejections) > 0 && len(run.rejections) == len(parts) {
+		return run.results, run.rejections[0]
 	}
-	return results, err
+	return run.results, nil
 }
 
-// laneWriter applies the plans of one credential.
-type laneWriter struct {
+// manyWrites is one call of [ManyWriter.Apply].
+type manyWrites struct {
 	ManyWriter
-	lane reconcile.Lane
+	task    func(edge.Scope) Task
+	indexes *diff.Indexes
+
+	mu         sync.Mutex
+	seen       All
+	results    []reconcile.Result
+	rejections []error // at most one of each credential
 }
 
-// apply applies plans until the credential is rejected, which it returns. mu is held for
-// Made.
-func (w laneWriter) apply(
-	ctx context.Context, indexes *diff.Indexes, seen All, plans []diff.Plan, tasks map[edge.Scope]Task, mu *sync.Mutex,
-) (results []reconcile.Result, rejected error) {
+// apply applies the changes of one credential, until it is rejected.
+func (w *manyWrites) apply(ctx context.Context, lane reconcile.Lane, zones [][]diff.Change) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	accounts := NewAccounts(w.lane.Reader, w.Now)
+	accounts := NewAccounts(lane.Reader, w.Now)
 	accounts.Documented = w.Documented
-	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now, Patient: true}
-	_ = sideBySide(ctx, w.lane.AtOnce(), len(plans), func(ctx context.Context, i int) error {
-		plan := plans[i]
-		t := tasks[plan.Changes[0].Scope]
-		sight := seen.sightOf(t.Account().ID, t.Zone(), t.Prunable)
-		ended, _ := worker.Apply(ctx, t, sight, plan)
-		mu.Lock()
-		defer mu.Unlock()
-		results = append(results, ended...)
+	worker := &Worker{Reader: lane.Reader, Writer: lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: w.indexes, Names: w.Names, Now: w.Now, Patient: true}
+	rejected := false
+	_ = sideBySide(ctx, lane.AtOnce(), len(zones), func(ctx context.Context, i int) error {
+		t := w.task(zones[i][0].Scope)
+		ended, _ := worker.Apply(ctx, t, w.sightOf(t), diff.Plan{Changes: zones[i]})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.seen.drop(t.Zone().Scope, ended)
+		w.results = append(w.results, ended...)
 		for _, result := range ended {
-			if errors.Is(result.Err, edge.ErrUnauthenticated) && rejected == nil {
-				rejected = Rejected(w.lane, result.Err)
+			if errors.Is(result.Err, edge.ErrUnauthenticated) && !rejected {
+				rejected = true
+				w.rejections = append(w.rejections, Rejected(lane, result.Err))
 				stop()
 			}
 		}
@@ -120,7 +120,12 @@ func (w laneWriter) apply(
 		}
 		return nil
 	})
-	return results, rejected
+}
+
+func (w *manyWrites) sightOf(t Task) Sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen.sightOf(t.Account().ID, t.Zone(), t.Prunable)
 }
 
 // sideBySide calls do for 0 to n-1 until one fails, as many at once as there are requests at a

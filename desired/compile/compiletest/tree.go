@@ -14,8 +14,9 @@ func Tree(fsys fs.FS, root, commit string) (desired.State, []desired.Problem) {
 		return desired.State{}, []desired.Problem{compile.AsProblem(err)}
 	}
 	units := make([]compile.Unit, 0, len(dirs))
+	var compiler compile.Compiler
 	for _, dir := range dirs {
-		units = append(units, compile.Folder(fsys, dir))
+		units = append(units, compiler.Folder(fsys, dir))
 	}
 	return compile.Merge(units, commit)
 }

@@ -25,7 +25,7 @@ func TestTreeTakesConstantMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		s := newSearch(t, nil)
 		s.Progress = func(_ string, n int, _ int64) {
-			if n%100 == 0 {
+			if n%50 == 0 {
 				runtime.GC()
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
@@ -39,8 +39,8 @@ func TestTreeTakesConstantMemory(t *testing.T) {
 		}
 		return least
 	}
-	few, many := held(200), held(1600)
+	few, many := held(100), held(900)
 	if many > few+8<<20 {
-		t.Errorf("200 files take %d KiB, 1600 take %d", few>>10, many>>10)
+		t.Errorf("100 files take %d KiB, 900 take %d", few>>10, many>>10)
 	}
 }

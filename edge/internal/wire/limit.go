@@ -43,6 +43,9 @@ func (p Policy) String() string {
 // ParseLimits reads every Ratelimit header; elements that lack a part or make
 // no sense are left out.
 func ParseLimits(header http.Header) []Limit {
+	if len(header[HeaderLimit]) == 0 {
+		return nil
+	}
 	var limits []Limit
 	for element := range strings.SplitSeq(strings.Join(header.Values(HeaderLimit), ","), ",") {
 		parts := strings.Split(element, ";")

@@ -18,15 +18,18 @@ const MaxBody = 16 << 20
 const contentTypeJSON = "application/json"
 
 // NewRequest makes a request for a call. A body that is not nil is sent as
-// JSON with its length known, so that Transfer-Encoding never appears beside
+// JSON, which a [json.RawMessage] is already, with its length known, so that Transfer-Encoding never appears beside
 // Content-Length (the platform declines requests with both), and only then is
 // there a Content-Type.
 func NewRequest(ctx context.Context, method, url string, body any) (*http.Request, error) {
 	var reader io.Reader
 	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return nil, fmt.Errorf("encoding the request body: %w", err)
+		data, encoded := body.(json.RawMessage)
+		if !encoded {
+			var err error
+			if data, err = json.Marshal(body); err != nil {
+				return nil, fmt.Errorf("encoding the request body: %w", err)
+			}
 		}
 		reader = bytes.NewReader(data)
 	}

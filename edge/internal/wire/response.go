@@ -46,18 +46,34 @@ func (r Response) DecodePage(into any) (Info, error) {
 }
 
 func (r Response) decode(into any) (Envelope, error) {
-	env, err := r.envelope()
+	env, result, err := r.envelope()
 	if err != nil {
 		return Envelope{}, err
 	}
-	if isNull(env.Result) {
+	if isNull(result) {
 		return Envelope{}, r.unreadable("the answer has no result")
 	}
-	if err := json.Unmarshal(env.Result, into); err != nil {
-		return Envelope{}, r.unreadable(jsonReason(err))
-	}
-	return env, nil
+	return env, r.decodeResult(result, into)
 }
+
+// decodeResult decodes what is known to be JSON.
+func (r Response) decodeResult(result part, into any) (err error) {
+	if one, ok := into.(json.Unmarshaler); ok {
+		err = one.UnmarshalJSON(result)
+	} else {
+		err = json.Unmarshal(result, into)
+	}
+	if err != nil {
+		return r.unreadable(jsonReason(err))
+	}
+	return nil
+}
+
+// part is JSON within a text, as long as that stays.
+type part []byte
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *part) UnmarshalJSON(data []byte) error { *p = data; return nil }
 
 // DecodeOptional is [Response.Decode] for calls that may answer without a body
 // or without a result; into is then left as it is.
@@ -65,49 +81,47 @@ func (r Response) DecodeOptional(into any) error {
 	if r.ok() && r.Status != http.StatusPartialContent && len(bytes.TrimSpace(r.Body)) == 0 {
 		return nil
 	}
-	env, err := r.envelope()
-	if err != nil || isNull(env.Result) {
+	_, result, err := r.envelope()
+	if err != nil || isNull(result) {
 		return err
 	}
-	if err := json.Unmarshal(env.Result, into); err != nil {
-		return r.unreadable(jsonReason(err))
-	}
-	return nil
+	return r.decodeResult(result, into)
 }
 
 func (r Response) ok() bool { return r.Status >= 200 && r.Status < 300 }
 
-// envelope returns the envelope of a success, or the error that the answer is.
-func (r Response) envelope() (Envelope, error) {
+// envelope returns what a success has beside its result, and that; or the error that the answer is.
+func (r Response) envelope() (env Envelope, result part, err error) {
 	if r.Status >= 300 && r.Status < 400 {
-		return Envelope{}, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
+		return env, nil, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
 	}
 	if r.Status == http.StatusPartialContent {
-		return Envelope{}, r.unreadable("a part of an answer (206), which was not asked for")
+		return env, nil, r.unreadable("a part of an answer (206), which was not asked for")
 	}
 	if !r.ok() {
-		return Envelope{}, r.failure()
+		return env, nil, r.failure()
 	}
 	// Success is a pointer here so that a JSON object of some other service does
 	// not pass for a failure the platform described.
-	var env struct {
-		Envelope
-		Success *bool `json:"success"`
+	var said struct {
+		Result  part               `json:"result"`
+		Success *bool              `json:"success"`
+		Errors  []edge.ErrorDetail `json:"errors"`
+		Info    *Info              `json:"result_info"`
 	}
-	if err := json.Unmarshal(r.Body, &env); err != nil {
-		return Envelope{}, r.unreadable(jsonReason(err))
+	if err := json.Unmarshal(r.Body, &said); err != nil {
+		return env, nil, r.unreadable(jsonReason(err))
 	}
 	if err := exactjson.Check(r.Body); err != nil {
-		return Envelope{}, r.unreadable(r.ambiguous(err))
+		return env, nil, r.unreadable(r.ambiguous(err))
 	}
-	if env.Success == nil {
-		return Envelope{}, r.unreadable("the answer is not an envelope")
+	if said.Success == nil {
+		return env, nil, r.unreadable("the answer is not an envelope")
 	}
-	if !*env.Success {
-		return Envelope{}, r.failure()
+	if !*said.Success {
+		return env, nil, r.failure()
 	}
-	env.Envelope.Success = true
-	return env.Envelope, nil
+	return Envelope{Success: true, Info: said.Info}, said.Result, nil
 }
 
 // ambiguous says why an answer is not taken for either of the things that it may mean.
@@ -159,7 +173,7 @@ func jsonReason(err error) string {
 	return exactjson.Reason(err, "the result")
 }
 
-func isNull(raw json.RawMessage) bool {
+func isNull(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) == 0 || bytes.Equal(raw, []byte("null"))
 }

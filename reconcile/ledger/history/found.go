@@ -11,29 +11,34 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
+const (
+	// selectBegun selects any entry of a zone.
+	selectBegun = `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`
+	// selectFound selects the newest entry of a zone that says that something was changed, and
+	// was proved after that, or that it was changed: it reads no further back.
+	selectFound = `
+		SELECT number, body, coalesce(json_extract(body, '$.result.outcome'), '') FROM history WHERE zone = ?1 AND (
+			json_extract(body, '$.result.outcome') = 'converged' AND (?3 <> '' OR coalesce(json_extract(body, '$.subject.ref'), '') = ?4)
+			OR json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.zone_id') = ?2
+				AND coalesce(json_extract(body, '$.subject.ruleset_id'), '') = ?3 AND coalesce(json_extract(body, '$.subject.ref'), '') = ?4)
+		ORDER BY number DESC LIMIT 1`
+)
+
 // OnRecord reports whether an entry of kind [reconcile.EntryFound] says nothing new: the
 // history of the zone has begun, or the same change was found before, and nothing was proved
 // in the zone since; of what is no deployment, nothing of its own. A version of a managed ruleset that is entered is always new.
-func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) {
+func (l *Log) OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) {
 	if e.Action == reconcile.ActionPublished {
 		return false, nil
 	}
 	if e.Action == reconcile.ActionBegin {
 		var one int
-		err := tx.QueryRowContext(ctx, `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`,
-			e.Subject.Zone, e.Subject.Scope.Text()).Scan(&one)
-		return rows.Found(err)
+		return rows.Found(l.statement(ctx, tx, selectBegun).QueryRowContext(ctx, e.Subject.Zone, e.Subject.Scope.Text()).Scan(&one))
 	}
 	var number int64
-	var text string
-	err := tx.QueryRowContext(ctx, `
-		SELECT f.number, f.body FROM history AS f WHERE f.zone = ?1 AND json_extract(f.body, '$.kind') = 'found' AND json_extract(f.body, '$.action') = 'changed'
-			AND json_extract(f.body, '$.subject.zone_id') = ?2 AND coalesce(json_extract(f.body, '$.subject.ruleset_id'), '') = ?3
-			AND coalesce(json_extract(f.body, '$.subject.ref'), '') = ?4
-			AND NOT EXISTS (SELECT 1 FROM history AS p WHERE p.zone = ?1 AND p.number > f.number AND json_extract(p.body, '$.result.outcome') = 'converged'
-				AND (?3 <> '' OR coalesce(json_extract(p.body, '$.subject.ref'), '') = ?4))
-		ORDER BY f.number DESC LIMIT 1`, e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref).Scan(&number, &text)
-	if found, err := rows.Found(err); err != nil || !found {
+	var text, outcome string
+	row := l.statement(ctx, tx, selectFound).QueryRowContext(ctx, e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref)
+	if found, err := rows.Found(row.Scan(&number, &text, &outcome)); err != nil || !found || outcome != "" {
 		return false, err
 	}
 	last, err := decode(number, text, sql.NullString{})

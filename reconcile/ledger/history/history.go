@@ -130,8 +130,8 @@ const (
 	moveEnds   = `UPDATE history_ends SET head_number = ?, head_hash = ?, base_number = ?, base_hash = ?, bytes = ?`
 )
 
-// Frequent are the statements that are run in each transaction.
-var Frequent = []string{selectEnds, insertRow, moveEnds}
+// Frequent are the statements that are run in each transaction, and for each zone.
+var Frequent = []string{selectEnds, insertRow, moveEnds, selectBegun, selectFound}
 
 // New returns a log without bounds. statement returns one of [Frequent], prepared, in a
 // transaction.

@@ -57,6 +57,7 @@ type Platform struct {
 	Owned map[edge.AccountID][]edge.Token
 
 	Documented bool
+	Rules      bool   // rules of other phases than that of deployments are imported, too
 	ByID       bool   // managed rulesets are declared by their ids
 	Vendor     string // the segment of resource keys, which names of rulesets begin with
 	// Unmanaged are lines about what was found and cannot be managed.

@@ -34,7 +34,7 @@ import (
 func TestMain(m *testing.M) {
 	declareCustom()
 	worker.Main(evaluate.Jobs)
-	os.Exit(m.Run())
+	os.Exit(soak.Main(m, 0))
 }
 
 // live is a platform in memory, as odd as the real one can be: the twin in edge/mem

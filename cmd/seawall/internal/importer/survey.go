@@ -312,6 +312,9 @@ func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Rule
 	for _, kind := range planner.Declarers() {
 		entryPoint, err := managed, error(nil)
 		if kind.Phase() != edge.PhaseFirewallManaged {
+			if !s.platform.Rules {
+				continue
+			}
 			entryPoint, err = s.reader(r.Account).EntryPoint(ctx, edge.ZoneScope(r.Zone), kind.Phase())
 		}
 		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {

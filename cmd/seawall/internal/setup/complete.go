@@ -111,7 +111,7 @@ func declared(cmd *cobra.Command) (state desired.State) {
 	return state
 }
 
-// acceptedLast is the state of the commit that was accepted last.
+// acceptedLast is the state of the commit that was accepted last, without what zones declare.
 func acceptedLast(ctx context.Context, cmd *cobra.Command) (desired.State, error) {
 	s, err := configured(cmd)
 	if err != nil {
@@ -120,5 +120,5 @@ func acceptedLast(ctx context.Context, cmd *cobra.Command) (desired.State, error
 	if _, err := os.Stat(filepath.Join(s.StateDir, "git")); err != nil {
 		return desired.State{}, err
 	}
-	return LastGood(ctx, s)
+	return LastGood(ctx, s, NoZone)
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // InForce is desired state to ask about: that of a folder, or of the commit that was
-// accepted last.
+// accepted last, for the zones that are wanted ([LastGood]).
 type InForce struct {
 	State desired.State
 	// Trace finds where values come from.
@@ -21,7 +22,7 @@ type InForce struct {
 }
 
 // ReadInForce reads it. Nothing is fetched where a commit was accepted.
-func ReadInForce(ctx context.Context, t *cli.Terminal, o Options) (InForce, error) {
+func ReadInForce(ctx context.Context, t *cli.Terminal, o Options, wanted compile.Wanted) (InForce, error) {
 	if o.Dir != "" {
 		state, err := LoadState(ctx, t, o)
 		return InForce{state, func(ctx context.Context, places []desired.Origin) (evaluate.Origins, error) {
@@ -36,7 +37,7 @@ func ReadInForce(ctx context.Context, t *cli.Terminal, o Options) (InForce, erro
 	if err != nil {
 		return InForce{}, err
 	}
-	state, err := LastGood(ctx, s)
+	state, err := LastGood(ctx, s, wanted)
 	if errors.Is(err, errNoCommit) {
 		state, err = LoadState(ctx, t, o)
 	}

@@ -26,6 +26,7 @@ func ReadPlatform(s Settings, log *slog.Logger) (Reading, error) { return s.conn
 
 // connect makes the clients of all credentials. For a purpose that writes, lanes have writers.
 func (s Settings) connect(why Purpose, log *slog.Logger) (r Reading, err error) {
+	s.ends = !why.serves()
 	part := func(b schema.Budget) schema.Budget { return b }
 	if why.serves() {
 		part = s.beyondReviews

@@ -27,6 +27,8 @@ type Settings struct {
 	totalRequests int
 	// why is what the clients are for: their requests are of its class.
 	why Purpose
+	// ends says that the process ends after one run.
+	ends bool
 	// keepsState says that the state folder will be there, if it is not yet.
 	keepsState bool
 
@@ -219,10 +221,19 @@ func (s Settings) Observing() bool {
 	return !slices.ContainsFunc(s.Lanes(), func(lane Credential) bool { return !lane.Observing })
 }
 
+// knownOfCommand is how many answers the client of a command remembers: more than there are
+// writes at a time. What each zone was before it was written must not stay in memory.
+const knownOfCommand = 1000
+
 // clientConfig says how to reach the platform with one credential; each has a budget
 // of its own, which it shares with the other processes on this host.
 func (s Settings) clientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
+	known := 0
+	if s.ends { // each zone is asked once, and after a write once more
+		known = knownOfCommand
+	}
 	return client.Config{
+		Known:       known,
 		BaseURL:     s.Platform.BaseURL,
 		Token:       recently(func() (edge.Secret, error) { return ReadToken(credential) }),
 		Budget:      s.sharedBudget(credential, log),

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
@@ -165,8 +166,12 @@ func compileState(ctx context.Context, t *cli.Terminal, o Options) (desired.Stat
 // errNoCommit: there is no commit in force.
 var errNoCommit = errors.New("no commit was accepted yet")
 
-// LastGood is what the last accepted commit declares.
-func LastGood(ctx context.Context, s Settings) (desired.State, error) {
+// NoZone is for [LastGood] where only the names of zones, or tokens, are asked for.
+func NoZone(desired.Account, desired.Zone) bool { return false }
+
+// LastGood is what the last accepted commit declares for the zones that are wanted. Of the
+// others it has keys, names and ids, and nothing that they declare.
+func LastGood(ctx context.Context, s Settings, wanted compile.Wanted) (desired.State, error) {
 	repository, err := OpenRepository(s.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return desired.State{}, err
@@ -179,7 +184,7 @@ func LastGood(ctx context.Context, s Settings) (desired.State, error) {
 	if err != nil {
 		return desired.State{}, err
 	}
-	state, problems, err := repository.Compile(ctx, commit)
+	state, problems, err := repository.CompileOnly(ctx, commit, wanted)
 	if err == nil && len(desired.Errors(problems)) > 0 {
 		err = fmt.Errorf("the last accepted commit no longer compiles: %s", desired.Errors(problems)[0])
 	}

@@ -25,10 +25,11 @@ var _ interface {
 type Decisions struct {
 	file  *store.File
 	zones *zones.Zones
+	said  said
 }
 
 // In returns the records of decisions in a ledger's file.
-func In(file *store.File, owned *zones.Zones) *Decisions { return &Decisions{file, owned} }
+func In(file *store.File, owned *zones.Zones) *Decisions { return &Decisions{file: file, zones: owned} }
 
 // Approve implements [reconcile.Control]. An override is on record and spent.
 func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval) error {

@@ -4,32 +4,37 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
-// standing is what people and other processes have said that concerns one write: always one
-// row, with the longest hold on the zone, by its key or its id.
-const standing = `
-	SELECT a."commit", h.reason, h.until, r."commit", r.declaration, r.reason FROM (SELECT 1)
-		LEFT JOIN accepted AS a
-		LEFT JOIN (
-			SELECT reason, until FROM hold WHERE zone = ?1 OR EXISTS (SELECT 1 FROM json_each(zone_ids) WHERE value = ?2)
-			ORDER BY until DESC LIMIT 1
-		) AS h
-		LEFT JOIN reverted AS r ON r.zone_id = ?2`
-
-// Frequent are the statements that are run for each write, for [store.Open].
-var Frequent = []string{standing}
+// said is what was read last of what people and other processes have said that concerns a
+// write. The zero value was not read. Whoever has the turn to write guards it.
+type said struct {
+	version  int64
+	accepted *string // nil: no commit is
+	byKey    map[string][]diff.Hold
+	byScope  map[edge.Scope][]diff.Hold
+}
 
 // Recording enters a write that is permitted, after do in one transaction, with the claim on
-// its zone, and entries before it. number is that of the write.
-func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, do store.Change, before ...reconcile.Entry) (number int64, err error) {
-	may := func(ctx context.Context, tx *sql.Tx) (refused, err error) { return d.permitted(ctx, tx, write) }
-	err = d.zones.Claiming(ctx, write, may, func(ctx context.Context, tx *sql.Tx) error {
+// its zone, what its deployments own, and entries before it. number is that of the write.
+func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned []diff.Settled, do store.Change, before ...reconcile.Entry) (number int64, err error) {
+	may := func(ctx context.Context, tx *sql.Tx, version int64) (refused, err error) {
+		if d.said.accepted == nil || d.said.version != version {
+			if d.said, err = recallSaid(ctx, tx, version); err != nil {
+				return nil, err
+			}
+		}
+		return d.permitted(write), nil
+	}
+	err = d.zones.Claiming(ctx, write, owned, may, func(ctx context.Context, tx *sql.Tx) error {
 		if err := do(ctx, tx); err != nil {
 			return err
 		}
@@ -43,31 +48,46 @@ func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, do sto
 }
 
 // permitted says in the transaction that records a write why it must not be made: another
-// commit is in force, or the zone is held. Where no commit was accepted yet, none is
-// another.
-func (d *Decisions) permitted(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
-	var accepted, reason, until, commit, declaration, why sql.NullString
-	row := d.file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope.Text())
-	if err := row.Scan(&accepted, &reason, &until, &commit, &declaration, &why); err != nil {
-		return nil, err
+// commit is in force, or the zone is held, by its key or its id. Where no commit was accepted
+// yet, none is another.
+func (d *Decisions) permitted(write reconcile.Entry) (refused error) {
+	accepted := write.Asked.Commit
+	if d.said.accepted != nil {
+		accepted = *d.said.accepted
 	}
-	var holds []diff.Hold
-	if until.Valid {
-		h, err := holdOf(write.Subject.Zone, reason.String, until.String)
-		if err != nil {
-			return nil, err
+	holds := slices.Concat(d.said.byKey[write.Subject.Zone], d.said.byScope[write.Subject.Scope])
+	holds = slices.DeleteFunc(holds, func(h diff.Hold) bool {
+		return h.Reverted() && write.Trigger == reconcile.TriggerRevert // which puts back what an earlier one has, too
+	})
+	slices.SortStableFunc(holds, func(a, b diff.Hold) int { return b.Until.Compare(a.Until) }) // the longest is told
+	return write.Permitted(accepted, diff.Active(holds, d.file.Time(), nil))
+}
+
+func recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
+	s := said{version: version, byKey: map[string][]diff.Hold{}, byScope: map[edge.Scope][]diff.Hold{}}
+	var accepted string
+	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted))
+	if err != nil {
+		return said{}, err
+	}
+	if found {
+		s.accepted = &accepted
+	}
+	holds, err := RecallHolds(ctx, tx)
+	if err != nil {
+		return said{}, err
+	}
+	for _, h := range holds {
+		if h.Reverted() {
+			s.byScope[h.Scope] = append(s.byScope[h.Scope], h)
+			continue
 		}
-		holds = append(holds, h)
+		s.byKey[h.Zone] = append(s.byKey[h.Zone], h)
+		for _, id := range h.Scopes {
+			s.byScope[id] = append(s.byScope[id], h)
+		}
 	}
-	if declaration.Valid && write.Trigger != reconcile.TriggerRevert { // which puts back what an earlier one has, too
-		holds = append(holds, diff.Hold{
-			Zone: write.Subject.Zone, Scope: write.Subject.Scope, Commit: commit.String, Declaration: declaration.String, Reason: why.String,
-		})
-	}
-	if !accepted.Valid {
-		accepted.String = write.Asked.Commit
-	}
-	return write.Permitted(accepted.String, diff.Active(holds, d.file.Time(), nil)), nil
+	return s, nil
 }
 
 // holdOf is a row of the holds that people have set.

@@ -166,7 +166,7 @@ func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 			e.At = now
 		}
 		if e.Kind == reconcile.EntryFound {
-			if known, err := history.OnRecord(ctx, tx, e); err != nil {
+			if known, err := f.log.OnRecord(ctx, tx, e); err != nil {
 				return nil, err
 			} else if known {
 				continue

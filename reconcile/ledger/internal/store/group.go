@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Change is what one call writes. Its context never ends: SQLite rolls the whole
@@ -22,8 +23,10 @@ type grouping struct {
 	waiting  atomic.Int64 // callers that want the turn
 	turn     sync.Mutex   // held by whoever writes, and guards what follows
 	open     *group       // nil: no transaction is under way
+	shared   bool         // the last one had more than one change
 	texts    []string     // of the statements that are prepared
 	prepared frequent     // nil until the first write
+	bound    frequent     // of the transaction that began last: those that it has used
 	// ending is called with each transaction before it ends, and what it returns once it
 	// has ended well; nil: nothing is.
 	ending func(*sql.Tx) (ended func(), err error)
@@ -65,9 +68,14 @@ type group struct {
 	err  error         // nil: all that is in it is on the disk. Read it after done
 }
 
-// prepared is a statement that is prepared, in a change.
+// prepared is a statement that is prepared, in a change. It ends with the transaction.
 func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
-	return tx.StmtContext(ctx, f.group.prepared[text])
+	bound := f.group.bound[text]
+	if bound == nil {
+		bound = tx.StmtContext(ctx, f.group.prepared[text])
+		f.group.bound[text] = bound
+	}
+	return bound
 }
 
 // Often runs a statement that is prepared, in a change.
@@ -110,9 +118,25 @@ func (f *File) Exec(ctx context.Context, statement string, args ...any) error {
 func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, error) {
 	p.waiting.Add(1)
 	p.turn.Lock()
+	p.gather()
 	p.waiting.Add(-1)
 	defer p.pass()
 	return p.add(ctx, db, do)
+}
+
+// gatherFor is how long a transaction waits before it begins for others to share it, while they
+// come that often: to end one takes about as long, and as much work as several changes.
+const gatherFor = 2 * time.Millisecond
+
+// enough is how many need not wait for more.
+const enough = 16
+
+// gather waits for others before a transaction begins, if the last one was shared. It keeps the
+// turn, but not the file: other processes write meanwhile.
+func (p *grouping) gather() {
+	if p.open == nil && p.shared && p.waiting.Load() < enough {
+		time.Sleep(gatherFor)
+	}
 }
 
 // pass gives the turn to the next, who is in the same group then; or ends the group.
@@ -169,7 +193,7 @@ func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
-	p.open = &group{tx: tx, done: make(chan struct{})}
+	p.open, p.bound = &group{tx: tx, done: make(chan struct{})}, make(frequent, len(p.texts))
 	return nil
 }
 
@@ -179,7 +203,7 @@ func (p *grouping) end() {
 	if g == nil {
 		return
 	}
-	p.open = nil
+	p.open, p.shared = nil, g.size > 1
 	ended := func() {}
 	if g.err = g.broken; g.err == nil && p.ending != nil {
 		ended, g.err = p.ending(g.tx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
@@ -15,7 +16,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15, Version16}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -353,6 +354,29 @@ CREATE TABLE ruleset_news_page (
 	PRIMARY KEY (seq, place)
 ) STRICT;
 `
+
+// Version16 tells without reading it whether what people and processes have said is what it was:
+// which commit is accepted, holds, approvals, the rollout, and what has left its settings. With
+// each change of it the version is another number, which no other change has had, whether it was
+// kept or undone.
+var Version16 = `
+CREATE TABLE said (
+	one     INTEGER PRIMARY KEY CHECK (one = 1),
+	version INTEGER NOT NULL -- random
+) STRICT;
+
+INSERT INTO said VALUES (1, 0);
+` + said("accepted", ` OF "commit"`) + said("hold", "") + said("reverted", "") + said("approval", "") + said("rollout", "") + said("departures", "")
+
+// said are the triggers of one table, whose updates count of some columns, or of all.
+func said(table, of string) (triggers string) {
+	for _, event := range []string{"INSERT", "UPDATE" + of, "DELETE"} {
+		name, _, _ := strings.Cut(event, " ")
+		triggers += "CREATE TRIGGER said_" + table + "_" + strings.ToLower(name) + " AFTER " + event + " ON " + table +
+			" BEGIN UPDATE said SET version = random(); END;\n"
+	}
+	return triggers
+}
 
 // migrate takes all missing steps in one transaction.
 func migrate(ctx context.Context, db *sql.DB) error {

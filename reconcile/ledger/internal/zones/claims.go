@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
@@ -38,6 +39,11 @@ const (
 )
 
 const (
+	// beforeWrite is what decides about a write: the version of what was said, the claim on the
+	// zone, and what its deployment owns.
+	beforeWrite = `
+		SELECT s.version, coalesce(c.place, 0), coalesce(c.pid, 0), coalesce(c.until, ''), coalesce(c.version, ''), coalesce(a.members, '') FROM said AS s
+			LEFT JOIN claim AS c ON c.zone_id = ?1 LEFT JOIN applied AS a ON a.zone_id = ?1 AND a.ruleset_id = ?2`
 	claimOn   = `SELECT place, pid, until, version FROM claim WHERE zone_id = ?`
 	takeClaim = `
 		INSERT INTO claim (zone_id, place, pid, until, version) VALUES (?, ?, ?, ?, '')
@@ -53,20 +59,21 @@ type claim struct {
 	version string
 }
 
-// Claiming runs do in a transaction that takes the claim on the zone of a write; may says
-// before that why it must not be written, in refused. Where another process has the claim
+// May says, by the version of what was said, why a zone must not be written, in refused.
+type May func(ctx context.Context, tx *sql.Tx, said int64) (refused, err error)
+
+// Claiming runs do in a transaction that takes the claim on the zone of a write, and widens what
+// its deployments own; may is asked before that. Where another process has the claim
 // it waits for a while; where another has written since the zone was read it takes the claim
 // and does not run do. Both are a [reconcile.ElsewhereError].
-func (z *Zones) Claiming(ctx context.Context, write reconcile.Entry, may func(context.Context, *sql.Tx) (refused, err error), do store.Change) error {
+func (z *Zones) Claiming(ctx context.Context, write reconcile.Entry, owned []diff.Settled, may May, do store.Change) error {
 	patience, cancel := context.WithTimeout(ctx, claimWait)
 	defer cancel()
 	for {
 		var refused error // outside the transaction: it has written nothing, and others are in it
 		err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			if refused, err = may(ctx, tx); refused != nil || err != nil {
-				return err
-			}
-			if refused, err = z.claim(ctx, tx, write); refused != nil || err != nil {
+			refused, err = z.claiming(ctx, tx, write, owned, may)
+			if refused != nil || err != nil {
 				return err
 			}
 			return do(ctx, tx)
@@ -84,17 +91,41 @@ func (z *Zones) Claiming(ctx context.Context, write reconcile.Entry, may func(co
 	}
 }
 
+func (z *Zones) claiming(ctx context.Context, tx *sql.Tx, write reconcile.Entry, owned []diff.Settled, may May) (refused, err error) {
+	var said int64
+	var have claim
+	var members string
+	id := write.Subject.ID()
+	row := z.file.OftenRow(ctx, tx, beforeWrite, id.Scope.Text(), rulesetText(id))
+	if err := row.Scan(&said, &have.place, &have.pid, &have.until, &have.version, &members); err != nil {
+		return nil, fmt.Errorf("the claim on zone %s: %w", id.Scope, err)
+	}
+	if refused, err = may(ctx, tx, said); refused != nil || err != nil {
+		return refused, err
+	}
+	if refused, err = z.claim(ctx, tx, write, have); refused != nil || err != nil {
+		return refused, err
+	}
+	for _, s := range owned {
+		if s.ID == id {
+			err = z.widenTo(ctx, tx, s, members)
+		} else {
+			err = z.widen(ctx, tx, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
 // claim takes the claim on a zone, unless another process has it.
-func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
+func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry, have claim) (refused, err error) {
 	sign, err := z.claims.signed(z.file.Path)
 	if err != nil {
 		return nil, err
 	}
 	id := write.Subject.Scope
-	have, err := scanClaim(z.file.OftenRow(ctx, tx, claimOn, id.Text()))
-	if err != nil {
-		return nil, fmt.Errorf("the claim on zone %s: %w", id, err)
-	}
 	other := have.place != 0 && have.place != sign.Place()
 	if other && z.counts(have, sign) {
 		return &reconcile.ElsewhereError{Process: have.pid, Writing: true}, nil

@@ -16,16 +16,17 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
-const isLate = `SELECT "commit" <> ? FROM accepted`
+// beforeProof says whether another commit is accepted, and whether any change was not kept.
+const beforeProof = `SELECT EXISTS (SELECT 1 FROM accepted WHERE "commit" <> ?), EXISTS (SELECT 1 FROM nonconvergent)`
 
 // Prove implements [reconcile.Records].
 func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		late := false
-		if _, err := rows.Found(z.file.OftenRow(ctx, tx, isLate, commit).Scan(&late)); err != nil {
+		var late, unkept bool
+		if err := z.file.OftenRow(ctx, tx, beforeProof, commit).Scan(&late, &unkept); err != nil {
 			return err
 		}
-		if err := z.settle(ctx, tx, commit, late, settled); err != nil {
+		if err := z.settle(ctx, tx, commit, late, unkept, settled); err != nil {
 			return err
 		}
 		for _, p := range proofs {
@@ -89,18 +90,13 @@ func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Pro
 // Widen implements [reconcile.Records]. What is stored keeps its order.
 func (z *Zones) Widen(ctx context.Context, owned []diff.Settled) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return z.Own(ctx, tx, owned)
-	})
-}
-
-// Own is Widen in a change of the caller's.
-func (z *Zones) Own(ctx context.Context, tx *sql.Tx, owned []diff.Settled) error {
-	for _, s := range owned {
-		if err := z.widen(ctx, tx, s); err != nil {
-			return err
+		for _, s := range owned {
+			if err := z.widen(ctx, tx, s); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 const (
@@ -112,13 +108,21 @@ const (
 
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
-	var union []diff.Member
-	known, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID)).Scan(&text))
-	if err != nil {
+	if _, err := rows.Found(z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Scope.Text(), rulesetText(s.ID)).Scan(&text)); err != nil {
 		return err
 	}
-	if known {
-		if union, err = parseMembers(s.ID, text); err != nil {
+	return z.widenTo(ctx, tx, s, text)
+}
+
+// widenTo is widen where the text of what is stored is known; empty for none.
+func (z *Zones) widenTo(ctx context.Context, tx *sql.Tx, s diff.Settled, have string) error {
+	wider, err := membersText(s.Owned)
+	if err != nil || wider == have {
+		return err
+	}
+	var union []diff.Member
+	if have != "" {
+		if union, err = parseMembers(s.ID, have); err != nil {
 			return err
 		}
 	}
@@ -127,8 +131,7 @@ func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 			union = append(union, member)
 		}
 	}
-	wider, err := membersText(union)
-	if err != nil || wider == text {
+	if wider, err = membersText(union); err != nil || wider == have {
 		return err
 	}
 	return z.file.Often(ctx, tx, widenOwned, s.ID.Scope.Text(), rulesetText(s.ID), wider)
@@ -143,8 +146,8 @@ const rememberOwned = `
 const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
 
 // settle writes what deployments own, and only rows that differ. A late record adds no
-// row.
-func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
+// row. unkept says that there are changes that were not kept.
+func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late, unkept bool, settled []diff.Settled) error {
 	for _, s := range settled {
 		if s.Removed {
 			if err := forget(ctx, tx, s.ID); err != nil {
@@ -162,6 +165,9 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool
 		}
 		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope.Text(), rulesetText(s.ID), members, commit, late, prune); err != nil {
 			return err
+		}
+		if !unkept {
+			continue
 		}
 		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Scope.Text(), rulesetText(s.ID)); err != nil {
 			return err

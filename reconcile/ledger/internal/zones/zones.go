@@ -26,7 +26,7 @@ type Zones struct {
 func In(file *store.File) *Zones { return &Zones{file: file} }
 
 // Frequent are the statements that are run for each zone of a commit, for [store.Open].
-var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, claimOn, takeClaim, endClaim}
+var Frequent = []string{beforeProof, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, beforeWrite, takeClaim, endClaim}
 
 // Recall reads all of it into a record.
 func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {

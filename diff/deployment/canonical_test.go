@@ -1,9 +1,16 @@
 package deployment
 
 import (
+	"cmp"
 	"encoding/json"
-	"maps"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -67,7 +74,7 @@ func canonicalEntries(slots []slot) map[string]canonicalEntry {
 	return entries
 }
 
-// align returns the entries in which a and b differ. Each side has every key of
+// align returns the entries of a and b. Each side has every key of
 // the other, with an entry that says nothing, so that an entry that came or went
 // is compared member by member.
 func align(a, b map[string]canonicalEntry) (left, right map[string]canonicalEntry) {
@@ -78,7 +85,7 @@ func align(a, b map[string]canonicalEntry) (left, right map[string]canonicalEntr
 		switch {
 		case !both:
 			left[key], right[key] = entry, nothing
-		case !entry.equal(other):
+		default:
 			left[key], right[key] = entry, other
 		}
 	}
@@ -90,25 +97,6 @@ func align(a, b map[string]canonicalEntry) (left, right map[string]canonicalEntr
 	return left, right
 }
 
-// equal spares go-cmp the rules that are alike, which are nearly all. Both sides
-// are aligned: entries that are left differ.
-func (c canonical) equal(other canonical) bool {
-	a, b := c.Overrides, other.Overrides
-	return c.Enabled == other.Enabled && c.Expression == other.Expression && c.Version == other.Version &&
-		same(a.Action, b.Action) && same(a.Enabled, b.Enabled) && same(a.SensitivityLevel, b.SensitivityLevel) &&
-		len(a.Categories)+len(b.Categories)+len(a.Rules)+len(b.Rules) == 0 && maps.Equal(a.Extra, b.Extra)
-}
-
-// equal spares go-cmp the entries that are alike, which are nearly all.
-func (e canonicalEntry) equal(other canonicalEntry) bool {
-	return same(e.Action, other.Action) && same(e.Enabled, other.Enabled) && same(e.ScoreThreshold, other.ScoreThreshold) &&
-		same(e.SensitivityLevel, other.SensitivityLevel) && maps.Equal(e.Extra, other.Extra)
-}
-
-func same[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
 // extraText is never nil: go-cmp compares a nil map as a whole, not member by
 // member.
 func extraText(extra map[string]json.RawMessage) map[string]rawText {
@@ -117,4 +105,77 @@ func extraText(extra map[string]json.RawMessage) map[string]rawText {
 		text[name] = rawText(value)
 	}
 	return text
+}
+
+// longCompare is compare by canonical forms and go-cmp.
+func longCompare(live, want edge.Rule, m *managed) []diff.Field {
+	a, b := canonicalise(live), canonicalise(want)
+	a.Overrides.Categories, b.Overrides.Categories = align(a.Overrides.Categories, b.Overrides.Categories)
+	a.Overrides.Rules, b.Overrides.Rules = align(a.Overrides.Rules, b.Overrides.Rules)
+	var r reporter
+	gocmp.Equal(a, b, gocmp.Reporter(&r))
+	fields := append(r.fields, order(live, want, m)...)
+	slices.SortFunc(fields, func(a, b diff.Field) int { return cmp.Compare(a.Path, b.Path) })
+	return fields
+}
+
+// reporter collects the leaves in which go-cmp found a difference.
+type reporter struct {
+	path   gocmp.Path
+	fields []diff.Field
+}
+
+func (r *reporter) PushStep(step gocmp.PathStep) { r.path = append(r.path, step) }
+func (r *reporter) PopStep()                     { r.path = r.path[:len(r.path)-1] }
+
+func (r *reporter) Report(result gocmp.Result) {
+	if result.Equal() {
+		return
+	}
+	old, wanted := r.path.Last().Values()
+	r.fields = append(r.fields, diff.Field{Path: memberOf(r.path), Old: leaf(old), New: leaf(wanted)})
+}
+
+// memberOf writes a go-cmp path in the reference's names.
+func memberOf(path gocmp.Path) diff.Member {
+	var b strings.Builder
+	inExtra := false
+	for _, step := range path {
+		switch s := step.(type) {
+		case gocmp.StructField:
+			if inExtra = s.Name() == "Extra"; !inExtra {
+				b.WriteString("." + memberNames[s.Name()])
+			}
+		case gocmp.MapIndex:
+			if inExtra {
+				b.WriteString("." + s.Key().String())
+			} else {
+				fmt.Fprintf(&b, "[%q]", s.Key().String())
+			}
+		}
+	}
+	return diff.Member(strings.TrimPrefix(b.String(), "."))
+}
+
+var memberNames = map[string]string{
+	"Enabled": "enabled", "Expression": "expression", "Version": "version", "Overrides": "overrides", "Action": "action",
+	"ScoreThreshold": "score_threshold", "SensitivityLevel": "sensitivity_level",
+	"Categories": "categories", "Rules": "rules",
+}
+
+// leaf returns the value go-cmp stopped at, nil where there is none.
+func leaf(v reflect.Value) any {
+	if !v.IsValid() {
+		return nil
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	if text, ok := v.Interface().(rawText); ok {
+		return json.RawMessage(text)
+	}
+	return v.Interface()
 }

@@ -1,0 +1,101 @@
+package rule
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Declare implements [diff.Declarer]: each rule in the order in which it stands. One that has what
+// no declaration can say is left out.
+func (k Kind) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
+	last := ""
+	for _, rule := range entryPoint.Rules {
+		o, ok := k.declare(rule, last)
+		if !ok {
+			continue
+		}
+		all, last = append(all, o), o.Key
+	}
+	return all
+}
+
+func (k Kind) declare(rule edge.Rule, behind string) (desired.Other, bool) {
+	body, err := bodyOf(rule)
+	if err != nil || rule.Ref == "" {
+		return desired.Other{}, false
+	}
+	values, rest := tree{}, maps.Clone(body)
+	delete(rest, "ref")
+	for _, m := range k.members {
+		if value := body.at(m.wire); value != nil {
+			values.put(string(m.path), value)
+			rest.put(m.wire, nil)
+		}
+	}
+	if _, known := strength(values["action"]); !known || len(rest) > 0 {
+		return desired.Other{}, false
+	}
+	if values["enabled"] == true {
+		delete(values, "enabled") // as it is without a word
+	}
+	if behind != "" {
+		values[string(orderMember)] = map[string]any{"after": behind}
+	}
+	o, err := desired.NewOther(k.name, rule.Ref, desired.Origin{}, values)
+	return o, err == nil
+}
+
+// Redeclare implements [diff.Declarer].
+func (k Kind) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool) {
+	i := byRef(entryPoint.Rules, o.Key)
+	if i < 0 {
+		return o, false
+	}
+	body, err := bodyOf(entryPoint.Rules[i])
+	values, declaredErr := treeOf([]byte(o.Value))
+	if err != nil || declaredErr != nil {
+		return o, false
+	}
+	for _, m := range k.members {
+		declared, live := values.at(string(m.path)), body.at(m.wire)
+		if declared != nil && !m.same(declared, live) || declared == nil && live != nil && values["action"] != body["action"] && strings.Contains(m.wire, ".") {
+			values.put(string(m.path), live)
+		}
+	}
+	if values[string(orderMember)] != nil && !k.inOrder(o.Key, entryPoint, values) {
+		values[string(orderMember)] = orderAt(entryPoint.Rules, i)
+	}
+	values["prune"] = o.Prune
+	now, err := desired.NewOther(k.name, o.Key, o.Origin, values)
+	now.Places = o.Places
+	return now, err == nil
+}
+
+// inOrder reports whether a live rule stands as its declaration says.
+func (k Kind) inOrder(key string, entryPoint edge.Ruleset, values tree) bool {
+	w := wanted{values: values}
+	if w.readOrder() != nil {
+		return false
+	}
+	rules := make([]placed, len(entryPoint.Rules))
+	for i, rule := range entryPoint.Rules {
+		rules[i] = placed{ref: rule.Ref, live: true, foreign: rule.Ref != key}
+		if rule.Ref == key {
+			rules[i].order = w.order
+		}
+	}
+	_, stay, err := arrange(rules)
+	return err == nil && !slices.Contains(stay, false)
+}
+
+// orderAt says where a rule stands, as a declaration has it.
+func orderAt(rules []edge.Rule, i int) any {
+	if i == 0 {
+		return "first"
+	}
+	return map[string]any{"after": rules[i-1].Ref}
+}

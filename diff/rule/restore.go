@@ -1,0 +1,198 @@
+package rule
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/redact"
+)
+
+// Restore implements [diff.Kind]: a rule is as it was before a write, and one that was removed
+// stands behind the same rule again. What is otherwise by now than it was written becomes a
+// problem, [diff.ChangedSince].
+func (k Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
+	observed, read := in.Live.EntryPoints[r.ID.Scope.At(k.phase)]
+	if !read {
+		observed.Err = errors.New("the zone was not read")
+	}
+	if observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+		return nil, &diff.Problem{State: diff.Unknown, Reason: observed.Err.Error(), Err: observed.Err}
+	}
+	for _, m := range r.Members {
+		if bytes.Contains(m.Before, []byte(redact.Mark)) {
+			return nil, blocked(fmt.Errorf("%s: the history does not have the earlier value, because a secret was in it; write the rule by hand", m.Path))
+		}
+	}
+	i := byRef(observed.Value.Rules, r.ID.Ref)
+	isNil := func(value json.RawMessage) bool { return value == nil }
+	switch {
+	case !slices.ContainsFunc(r.Members, func(m diff.Restored) bool { return !isNil(m.Written) }):
+		return k.putBack(r, observed.Value, i)
+	case !slices.ContainsFunc(r.Members, func(m diff.Restored) bool { return !isNil(m.Before) }):
+		return nil, blocked(errors.New("a revert does not remove a rule that was added; remove its declaration, with prune: true"))
+	case i < 0:
+		return nil, since("the rule is gone")
+	default:
+		return k.setBack(r, observed.Value, i)
+	}
+}
+
+func blocked(err error) *diff.Problem {
+	return &diff.Problem{State: diff.Blocked, Reason: err.Error()}
+}
+
+func since(what string) *diff.Problem {
+	return &diff.Problem{State: diff.ChangedSince, Reason: what, Hint: "the live state is left as it is"}
+}
+
+// setBack sets the members that were written to what they were.
+func (k Kind) setBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
+	rule := live.Rules[i]
+	was, err := bodyOf(rule)
+	if err != nil {
+		return nil, blocked(err)
+	}
+	is := tree{}
+	for name, value := range was {
+		is[name] = value
+	}
+	var back diff.Change
+	o := diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Kind: k.name, Ref: rule.Ref, Phase: k.phase, EntryPoint: live.ID, Version: live.Version, Rule: rule.ID}}
+	var others []string
+	for _, restored := range r.Members {
+		before, written, err := valuesOf(restored)
+		if err != nil {
+			return nil, blocked(err)
+		}
+		if restored.Owned {
+			o.Target.Owned = append(o.Target.Owned, restored.Path)
+		}
+		if restored.Path == orderMember {
+			if place(refAt(live.Rules, i-1)) == before { // where it was written to, others may stand by now
+				continue
+			}
+			position, err := positionBehind(before, live.Rules)
+			if err != nil {
+				return nil, since(err.Error())
+			}
+			o.Position = position
+			back.Fields = append(back.Fields, diff.Field{Path: orderMember, Old: written, New: before, Direction: diff.Weakens})
+			continue
+		}
+		at := slices.IndexFunc(k.members, func(m member) bool { return m.path == restored.Path })
+		if at < 0 {
+			return nil, blocked(fmt.Errorf("the member %s is not known", restored.Path))
+		}
+		m := k.members[at]
+		now := was.at(m.wire)
+		if m.same(now, before) {
+			continue
+		}
+		if !m.same(now, written) {
+			others = append(others, fmt.Sprintf("%s was changed", restored.Path))
+		}
+		is.put(m.wire, before)
+		back.Fields = append(back.Fields, diff.Field{Path: m.path, Old: now, New: before})
+	}
+	switch {
+	case len(back.Fields) == 0:
+		return nil, nil
+	case len(others) > 0:
+		return nil, since("it was changed since: " + strings.Join(others, "; "))
+	}
+	for n := range back.Fields {
+		f := &back.Fields[n]
+		if at := slices.IndexFunc(k.members, func(m member) bool { return m.path == f.Path }); at >= 0 {
+			f.Direction = k.members[at].direct(change{f.Old, f.New, was, is})
+		}
+	}
+	if o.Body, err = is.rule(); err != nil {
+		return nil, blocked(err)
+	}
+	back.Operation, back.Direction = o, combined(back.Fields)
+	return &back, nil
+}
+
+// putBack adds a rule that was removed. Where one with its ref is there again, it is left as it is.
+func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
+	body, behind := tree{}, any(nil)
+	for _, m := range r.Members {
+		before, _, err := valuesOf(m)
+		if err != nil {
+			return nil, blocked(err)
+		}
+		if m.Path == orderMember {
+			behind = before
+		} else {
+			body[string(m.Path)] = before
+		}
+	}
+	if i >= 0 {
+		now, err := bodyOf(live.Rules[i])
+		if err != nil || !reflect.DeepEqual(now, body) {
+			return nil, since("another rule has the ref " + r.ID.Ref + " by now")
+		}
+		return nil, nil
+	}
+	rule, err := body.rule()
+	if err != nil {
+		return nil, blocked(err)
+	}
+	position, err := positionBehind(behind, live.Rules)
+	if err != nil {
+		return nil, since(err.Error())
+	}
+	fields := whole(body, "")
+	for n := range fields {
+		f := &fields[n]
+		if f.Old, f.New = nil, f.Old; f.Path == orderMember {
+			f.New = behind
+		} else if f.Path == "action" {
+			f.Direction = signed(acts(body))
+		}
+	}
+	return &diff.Change{
+		Direction: combined(fields), Fields: fields,
+		Operation: diff.RuleOperation{
+			Do: diff.ActionDeploy, Body: rule, Position: position,
+			Target: diff.Target{Kind: k.name, Ref: r.ID.Ref, Phase: k.phase, EntryPoint: live.ID, Version: live.Version},
+		},
+	}, nil
+}
+
+// valuesOf are the values of a member before and after a write; nil for none.
+func valuesOf(m diff.Restored) (before, written any, err error) {
+	for data, into := range map[*json.RawMessage]*any{&m.Before: &before, &m.Written: &written} {
+		if *data == nil {
+			continue
+		}
+		d := json.NewDecoder(bytes.NewReader(*data))
+		d.UseNumber()
+		if err := d.Decode(into); err != nil {
+			return nil, nil, fmt.Errorf("%s: the history has no value: %w", m.Path, err)
+		}
+	}
+	return before, written, nil
+}
+
+// positionBehind is the place that a text of [place] says.
+func positionBehind(said any, rules []edge.Rule) (*edge.Position, error) {
+	text, _ := said.(string)
+	ref, after := strings.CutPrefix(text, "after ")
+	if !after {
+		first := edge.RuleID("")
+		return &edge.Position{Before: &first}, nil
+	}
+	i := byRef(rules, ref)
+	if i < 0 {
+		return nil, fmt.Errorf("the rule %s, behind which it stood, is gone", ref)
+	}
+	return &edge.Position{After: &rules[i].ID}, nil
+}

@@ -1,0 +1,146 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// saying are calls about the zones z0 to z2, of which each changes what was said or does not.
+var saying = map[string]func(ctx context.Context, l *Ledger, n int) error{
+	"accept": func(ctx context.Context, l *Ledger, n int) error {
+		return l.AcceptCommit(ctx, reconcile.Acceptance{Commit: fmt.Sprint("c", n), Declared: func(edge.Scope) string { return fmt.Sprint("d", n) }})
+	},
+	"save state": func(ctx context.Context, l *Ledger, n int) error {
+		return l.SaveState(ctx, fmt.Sprint("c", n), []byte("state"))
+	},
+	"hold": func(ctx context.Context, l *Ledger, n int) error {
+		hold := diff.Hold{Zone: fmt.Sprint("z", n), Reason: "INC", Until: noon.Add(time.Duration(n-1) * time.Hour), Scopes: []edge.Scope{said(2 - n)}}
+		return l.Hold(ctx, hold, "kim")
+	},
+	"release": func(ctx context.Context, l *Ledger, n int) error {
+		_, err := l.Release(ctx, fmt.Sprint("z", n), noon)
+		return err
+	},
+	"approve": func(ctx context.Context, l *Ledger, n int) error {
+		return l.Approve(ctx, []reconcile.Approval{{Digest: fmt.Sprint("a", n), Kind: reconcile.Approved, Who: "kim"}})
+	},
+	"use":   func(ctx context.Context, l *Ledger, n int) error { return l.Use(ctx, []string{fmt.Sprint("a", n)}) },
+	"spend": func(ctx context.Context, l *Ledger, n int) error { return l.Spend(ctx, []string{fmt.Sprint("a", n)}) },
+	"withdraw": func(ctx context.Context, l *Ledger, n int) error {
+		return l.Withdraw(ctx, []string{fmt.Sprint("a", n)}, "old")
+	},
+	"roll": func(ctx context.Context, l *Ledger, n int) error {
+		return l.Roll(ctx, func(reconcile.Rollout) reconcile.Rollout {
+			return reconcile.Rollout{Commit: "c1", Wave: 1 + n, Zones: map[edge.Scope]reconcile.RolloutZone{said(n): {Wave: 1}}}
+		})
+	},
+	"depart": func(ctx context.Context, l *Ledger, _ int) error { return l.Depart(ctx, reconcile.Memory{}, nil) },
+	"stop": func(ctx context.Context, l *Ledger, n int) error {
+		hold := diff.Hold{Zone: fmt.Sprint("z", n), Scope: said(n), Declaration: "d1", Commit: "c1", Reason: "bad"}
+		err := l.Stop(ctx, "c1", []diff.Hold{hold}, noApproval, reconcile.Entry{})
+		if errors.Is(err, reconcile.ErrSuperseded) {
+			return nil
+		}
+		return err
+	},
+	"drop": func(ctx context.Context, l *Ledger, n int) error { return l.DropRevert(ctx, []edge.Scope{said(n)}) },
+	"prove": func(ctx context.Context, l *Ledger, n int) error {
+		return l.Prove(ctx, "c1", []reconcile.Proof{{Scope: said(n), Fingerprint: "d1"}}, settled(deployment(n), "a"))
+	},
+	"record": func(ctx context.Context, l *Ledger, n int) error { return l.Record(ctx, wrote(fmt.Sprint("z", n))) },
+	"undo": func(ctx context.Context, l *Ledger, n int) error { // after it was seen in its transaction
+		err := l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE accepted SET "commit" = ?`, fmt.Sprint("undone ", n))
+			if err == nil {
+				_, err = tx.ExecContext(ctx, `DELETE FROM hold`)
+			}
+			return errors.Join(err, errUndo)
+		})
+		if errors.Is(err, errUndo) {
+			return nil
+		}
+		return err
+	},
+}
+
+var errUndo = errors.New("undone")
+
+func said(n int) edge.Scope { return edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", n))) }
+
+// What stands, and whether a write is permitted, is what the rows say, whoever has said it, in
+// whichever process, and whether it was undone.
+func TestSaidIsWhatIsOnRecord(t *testing.T) {
+	t.Parallel()
+	outer := t
+	rapid.Check(t, func(t *rapid.T) {
+		path := newPath(outer)
+		ledgers := []*Ledger{mustOpen(outer, path), mustOpen(outer, path)}
+		for _, l := range ledgers {
+			l.Now = func() time.Time { return noon }
+		}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			l := rapid.SampledFrom(ledgers).Draw(t, "who")
+			what := rapid.SampledFrom(slices.Sorted(maps.Keys(saying))).Draw(t, "what")
+			must(outer, saying[what](outer.Context(), l, rapid.IntRange(0, 2).Draw(t, "n")))
+			for _, l := range ledgers {
+				wantSaid(outer, t, l, rapid.IntRange(0, 2).Draw(t, "zone"))
+			}
+		}
+	})
+}
+
+func wantSaid(outer *testing.T, t *rapid.T, l *Ledger, n int) {
+	want, err := store.Read(outer.Context(), l.file, recallStanding)
+	must(outer, err)
+	got, err := l.Standing(outer.Context())
+	must(outer, err)
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reconcile.Standing{}, "Newest")); d != "" {
+		t.Fatalf("standing (-rows +got):\n%s", d)
+	}
+	write := writeOf(fmt.Sprint("z", n), "1")
+	write.Trigger = rapid.SampledFrom([]reconcile.Trigger{reconcile.TriggerSync, reconcile.TriggerRevert}).Draw(t, "trigger")
+	_, got1 := l.RecordWrite(outer.Context(), write, nil)
+	var h *reconcile.HeldError
+	if held, superseded := errors.As(got1, &h), errors.Is(got1, reconcile.ErrSuperseded); !held && !superseded {
+		must(outer, got1)
+		must(outer, l.Unclaim(outer.Context(), write.Subject.Scope, "1"))
+	}
+	if want := permittedBy(want, write); fmt.Sprint(want) != fmt.Sprint(got1) {
+		t.Fatalf("a write: %v, want %v", got1, want)
+	}
+}
+
+// permittedBy says by what stands why a write must not be recorded.
+func permittedBy(s reconcile.Standing, write reconcile.Entry) error {
+	if s.Commit == "" {
+		s.Commit = write.Asked.Commit
+	}
+	var longest []diff.Hold
+	var reverted []diff.Hold
+	for _, h := range s.Holds {
+		_, on := diff.HoldOn([]diff.Hold{h}, write.Subject.Zone, write.Subject.Scope)
+		switch {
+		case !on:
+		case !h.Reverted() && (len(longest) == 0 || h.Until.After(longest[0].Until)):
+			longest = []diff.Hold{h}
+		case h.Reverted() && write.Trigger != reconcile.TriggerRevert:
+			reverted = append(reverted, h)
+		}
+	}
+	return write.Permitted(s.Commit, diff.Active(append(longest, reverted...), noon, nil))
+}
