@@ -1,15 +1,14 @@
 package compile
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 )
 
-// Merger is [Merge] for one commit after the other. Where a commit changes nothing but zones
-// that were there before, it costs what the folders of these cost, beside a copy of the list
+// Merger is [Merge] for one commit after the other. Where a commit changes nothing but zones in
+// folders that were there before, it costs what these folders cost, beside a copy of the list
 // of zones: all else is shared with the state before. Any other commit is merged as a whole.
 // The zero value has merged nothing. It is not safe for concurrent use.
 //
@@ -72,6 +71,9 @@ func (m *Merger) next(units []Unit) (patched, bool) {
 		}
 		fresh = append(fresh, u)
 	}
+	if !p.apply() {
+		return patched{}, false
+	}
 	for _, u := range fresh {
 		m.units[u.Dir] = u
 	}
@@ -102,61 +104,6 @@ func (u Unit) bare() Unit {
 		u.Accounts[i].Zones = nil
 	}
 	return u
-}
-
-// patched is a state in which zones were replaced.
-type patched struct {
-	state  desired.State
-	copied map[int]bool // the accounts whose zones are a list of its own
-}
-
-// zones replaces zones of an account by a newer reading of them. It is false where they are
-// not the same zones, where another folder declares one of them, too, and where one deploys
-// what the account does not have.
-func (p *patched) zones(account string, before, now []desired.Zone, several map[zoneKey]bool) bool {
-	i, found := slices.BinarySearchFunc(p.state.Accounts, account, func(a desired.Account, key string) int { return cmp.Compare(a.Key, key) })
-	if !found || len(before) != len(now) {
-		return false
-	}
-	rulesets := p.state.Accounts[i].Rulesets
-	for n, z := range now {
-		was := before[n]
-		if z.Key != was.Key || z.Scope != was.Scope || z.Name != was.Name || z.ByName != was.ByName {
-			return false
-		}
-		if reflect.DeepEqual(z, was) {
-			continue // it stays the very same
-		}
-		if several[zoneKey{account, z.Key}] {
-			return false
-		}
-		for _, d := range z.Deployments {
-			if !slices.ContainsFunc(rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset }) {
-				return false
-			}
-		}
-		if !p.put(i, z) {
-			return false
-		}
-	}
-	return true
-}
-
-// put replaces a zone.
-func (p *patched) put(account int, z desired.Zone) bool {
-	if len(p.copied) == 0 {
-		p.state.Accounts = slices.Clone(p.state.Accounts)
-	}
-	a := &p.state.Accounts[account]
-	at, found := slices.BinarySearchFunc(a.Zones, z.Key, func(z desired.Zone, key string) int { return cmp.Compare(z.Key, key) })
-	if !found {
-		return false
-	}
-	if !p.copied[account] {
-		a.Zones, p.copied[account] = slices.Clone(a.Zones), true
-	}
-	a.Zones[at] = inOrder(z)
-	return true
 }
 
 // at is the state at a commit.

@@ -76,7 +76,7 @@ func mergerIsMerge(t *testing.T, fleet func(zones int) []Unit) {
 		u := units[i]
 		zones := u.Accounts[0].Zones
 		z := random.IntN(len(zones))
-		kind := random.IntN(14)
+		kind := random.IntN(20)
 		if n%8 == 0 { // all mistakes are gone
 			units = fleet(200)
 			kind = 8
@@ -85,10 +85,25 @@ func mergerIsMerge(t *testing.T, fleet func(zones int) []Unit) {
 			z = 0 // a folder changes what it inherits
 		}
 		switch kind {
-		case 0: // a zone leaves
+		case 0, 17: // a zone leaves
 			if len(zones) > 1 {
 				u = edited(u, z, 1)
 				u.Accounts[0].Zones = slices.Delete(u.Accounts[0].Zones, z, z+1)
+			}
+		case 14, 15: // a zone comes
+			u = edited(u, z, 1)
+			fresh := u.Accounts[0].Zones[z]
+			fresh.Key, fresh.Scope, fresh.Name = fmt.Sprint("new", random.IntN(5)), edge.ZoneScope(edge.ZoneID(fmt.Sprint("new", random.IntN(5)))), fmt.Sprint("name", random.IntN(5))
+			u.Accounts[0].Zones = append(u.Accounts[0].Zones, fresh)
+		case 16: // a zone has another key, id or name
+			u = edited(u, z, 1)
+			switch z := &u.Accounts[0].Zones[z]; random.IntN(3) {
+			case 0:
+				z.Key = fmt.Sprint("key", random.IntN(5))
+			case 1:
+				z.Scope = edge.ZoneScope(edge.ZoneID(fmt.Sprint("other", random.IntN(5))))
+			case 2:
+				z.Name = fmt.Sprint("name", random.IntN(5))
 			}
 		case 1: // the account is another one
 			u = edited(u, z, 2)
@@ -195,18 +210,32 @@ func TestOneZoneTakesItsFolder(t *testing.T) {
 	}
 }
 
-// One changed zone costs its folder, in any fleet.
+// One changed zone costs its folder, in any fleet, and so does one that comes and goes.
 func TestMergerCostsWhatChanges(t *testing.T) {
+	t.Run("otherwise", func(t *testing.T) {
+		mergerCosts(t, func(u Unit) (Unit, Unit) { return edited(u, 7, 2), edited(u, 7, 3) })
+	})
+	t.Run("removed and added", func(t *testing.T) {
+		mergerCosts(t, func(u Unit) (Unit, Unit) {
+			without := edited(u, 7, 1)
+			without.Accounts[0].Zones = slices.Delete(without.Accounts[0].Zones, 7, 8)
+			return without, u
+		})
+	})
+}
+
+func mergerCosts(t *testing.T, change func(Unit) (Unit, Unit)) {
 	var smallest float64
 	for _, zones := range []int{100, 1000, 10_000} {
 		units, n := fleetUnits(zones), 0
 		var m Merger
 		m.Merge(units, "first")
-		folders := []Unit{edited(units[1], 7, 2), edited(units[1], 7, 3)}
+		one, other := change(units[1])
+		folders := []Unit{other, one}
 		allocs := testing.AllocsPerRun(20, func() {
 			n++
 			units[1] = folders[n%2]
-			if state, problems := m.Merge(units, "next"); len(problems) > 0 || state.Zones() != zones {
+			if state, problems := m.Merge(units, "next"); len(problems) > 0 || state.Zones() < zones-1 {
 				t.Fatal(problems)
 			}
 		})

@@ -15,7 +15,7 @@
 //
 // [Control] reads and writes the records and holds the lock; what it decides by is in
 // state.go, with a part for each thing that is owned: zones.go, approvals.go, holds.go,
-// limits.go, rollout.go and waiting.go.
+// limits.go, rollout.go and waiting.go. moved.go says which zones a new generation is looked at for.
 package control
 
 import (

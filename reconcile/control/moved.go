@@ -70,8 +70,8 @@ func (zs *zones) changed(g *Generation) iter.Seq[edge.Scope] {
 	return g.Zones()
 }
 
-// settle has what is known be of a generation, for which limits and memory were brought up to date.
-func (zs *zones) settled(g *Generation) {
+// follow has what is known be of a generation, for which limits and memory were brought up to date.
+func (zs *zones) follow(g *Generation) {
 	if !zs.known.follows(g) {
 		zs.known.work = scopes{}
 	}

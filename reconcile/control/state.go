@@ -82,7 +82,7 @@ func (s *state) publish(g *Generation) {
 	for id := range s.zones.changed(g) {
 		s.measureAgain(g, id)
 	}
-	s.zones.settled(g)
+	s.zones.follow(g)
 }
 
 // accept takes in what was just put on record.

@@ -21,7 +21,7 @@ type zoneRecord struct {
 	// written to.
 	prunable diff.Pruning
 	unkept   map[diff.ID]unkept
-	settled  map[diff.ID]bool   // proved under settling, while others are not yet; false: to be removed
+	settled  agreements         // proved under settling, while others are not yet
 	under    string             // the fingerprint that settled is about
 	sent     bool               // a write was let pass since the last proof
 	read     bool               // the platform has answered for it in this process
@@ -237,12 +237,10 @@ type proof struct {
 func (z *zoneRecord) settle(t zone.Task, commit string, labels guard.Labels, settled []diff.Settled) (p proof) {
 	declared := t.Zone()
 	if z.under != t.Fingerprint {
-		z.under, z.settled = t.Fingerprint, map[diff.ID]bool{}
+		z.under, z.settled = t.Fingerprint, nil
 	}
 	for _, s := range settled {
-		if z.settled != nil {
-			z.settled[s.ID] = !s.Removed
-		}
+		z.settled.put(s.ID, !s.Removed)
 		_, unkept := z.unkept[s.ID]
 		owned, known := z.applied[s.ID]
 		if s.Removed && known || !s.Removed && (!known || unkept || !slices.Equal(owned, s.Owned) || !z.marked(s)) {
@@ -266,7 +264,7 @@ func (z *zoneRecord) leftOver(whole bool) (gone []diff.ID) {
 		return nil
 	}
 	for id := range z.applied {
-		if !z.settled[id] {
+		if live, _ := z.settled.of(id); !live {
 			gone = append(gone, id)
 		}
 	}
