@@ -46,7 +46,7 @@ func Differ(before, after State) Difference {
 // account compares accounts of the same key.
 func (d *Difference) account(was, is *Account, i, j int) {
 	d.Same = d.Same && i == j
-	if was.Name != is.Name || was.ID != is.ID || was.ByName != is.ByName || !SameRulesets(was.Rulesets, is.Rulesets) {
+	if !was.sameBut(is) {
 		d.was(i, 0, len(was.Zones))
 		d.is(j, 0, len(is.Zones))
 		return
@@ -62,13 +62,20 @@ func (d *Difference) account(was, is *Account, i, j int) {
 			d.is(j, m, m+1)
 			m++
 		default:
-			if d.Same = d.Same && a.Name == b.Name && a.Scope == b.Scope && a.ByName == b.ByName; !a.is(b) {
+			if d.Same = d.Same && sameNames(a, b); !a.is(b) {
 				d.Was, d.Is = append(d.Was, Index{i, n}), append(d.Is, Index{j, m})
 			}
 			n, m = n+1, m+1
 		}
 	}
 }
+
+// sameBut reports whether two accounts are the same but for their zones.
+func (a *Account) sameBut(o *Account) bool {
+	return a.Name == o.Name && a.ID == o.ID && a.ByName == o.ByName && SameRulesets(a.Rulesets, o.Rulesets)
+}
+
+func sameNames(a, b *Zone) bool { return a.Name == b.Name && a.Scope == b.Scope && a.ByName == b.ByName }
 
 // was notes that zones of the first state are not in the second; is the other way round.
 func (d *Difference) was(account, from, to int) { d.Was = d.differs(d.Was, account, from, to) }

@@ -55,14 +55,10 @@ func within(name string, err error) error {
 
 // value reads the value that begins here.
 func (r *openReader) value(v reflect.Value) error {
+	if r.scalar(v) {
+		return nil
+	}
 	switch c, t := r.data[r.at], v.Type(); {
-	case c == '"' && t.Kind() == reflect.String:
-		begin := r.at
-		if word := r.skip(); isPlain(string(word[1 : len(word)-1])) {
-			v.SetString(r.text(word[1 : len(word)-1]))
-			return nil
-		}
-		r.at = begin
 	case c == '{' && isOpen(t):
 		return r.object(v)
 	case c == '[' && t.Kind() == reflect.Slice && direct(t.Elem()):
@@ -72,19 +68,32 @@ func (r *openReader) value(v reflect.Value) error {
 			v.Set(reflect.New(t.Elem()))
 		}
 		return r.value(v.Elem())
-	case (c == 't' || c == 'f') && t.Kind() == reflect.Bool:
-		v.SetBool(c == 't')
-		r.skip()
-		return nil
-	case t.Kind() == reflect.Int:
-		begin := r.at
-		if n, err := strconv.Atoi(string(r.skip())); err == nil {
-			v.SetInt(int64(n))
-			return nil
-		}
-		r.at = begin
 	}
 	return json.Unmarshal(r.skip(), v.Addr().Interface())
+}
+
+// scalar reads a text, a Boolean or a number that begins here; false where that is not read this
+// way, and nothing was.
+func (r *openReader) scalar(v reflect.Value) bool {
+	begin := r.at
+	switch c, kind := r.data[r.at], v.Kind(); {
+	case c == '"' && kind == reflect.String:
+		if word := r.skip(); isPlain(string(word[1 : len(word)-1])) {
+			v.SetString(r.text(word[1 : len(word)-1]))
+			return true
+		}
+	case (c == 't' || c == 'f') && kind == reflect.Bool:
+		v.SetBool(c == 't')
+		r.skip()
+		return true
+	case kind == reflect.Int:
+		if n, err := strconv.Atoi(string(r.skip())); err == nil {
+			v.SetInt(int64(n))
+			return true
+		}
+	}
+	r.at = begin
+	return false
 }
 
 // list reads the array that begins here. It takes no more memory than its elements: most of what

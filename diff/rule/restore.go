@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,65 +60,82 @@ func (k Kind) setBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 	if err != nil {
 		return nil, blocked(err)
 	}
-	is := tree{}
-	for name, value := range was {
-		is[name] = value
-	}
-	var back diff.Change
 	o := diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Kind: k.name, Ref: rule.Ref, Phase: k.phase, EntryPoint: live.ID, Version: live.Version, Rule: rule.ID}}
-	var others []string
-	for _, restored := range r.Members {
-		before, written, err := valuesOf(restored)
+	b := setter{Kind: k, was: was, is: maps.Clone(was)}
+	for _, m := range r.Members {
+		before, written, err := valuesOf(m)
+		switch {
+		case err != nil:
+			return nil, blocked(err)
+		case m.Path != orderMember:
+			err = b.set(m.Path, before, written)
+		case place(refAt(live.Rules, i-1)) != before: // where it was written to, others may stand by now
+			b.fields = append(b.fields, diff.Field{Path: orderMember, Old: written, New: before, Direction: diff.Weakens})
+			if o.Position, err = positionBehind(before, live.Rules); err != nil {
+				return nil, since(err.Error())
+			}
+		}
 		if err != nil {
 			return nil, blocked(err)
 		}
-		if restored.Owned {
-			o.Target.Owned = append(o.Target.Owned, restored.Path)
+		if m.Owned {
+			o.Target.Owned = append(o.Target.Owned, m.Path)
 		}
-		if restored.Path == orderMember {
-			if place(refAt(live.Rules, i-1)) == before { // where it was written to, others may stand by now
-				continue
-			}
-			position, err := positionBehind(before, live.Rules)
-			if err != nil {
-				return nil, since(err.Error())
-			}
-			o.Position = position
-			back.Fields = append(back.Fields, diff.Field{Path: orderMember, Old: written, New: before, Direction: diff.Weakens})
-			continue
-		}
-		at := slices.IndexFunc(k.members, func(m member) bool { return m.path == restored.Path })
-		if at < 0 {
-			return nil, blocked(fmt.Errorf("the member %s is not known", restored.Path))
-		}
-		m := k.members[at]
-		now := was.at(m.wire)
-		if m.same(now, before) {
-			continue
-		}
-		if !m.same(now, written) {
-			others = append(others, fmt.Sprintf("%s was changed", restored.Path))
-		}
-		is.put(m.wire, before)
-		back.Fields = append(back.Fields, diff.Field{Path: m.path, Old: now, New: before})
 	}
 	switch {
-	case len(back.Fields) == 0:
+	case len(b.fields) == 0:
 		return nil, nil
-	case len(others) > 0:
-		return nil, since("it was changed since: " + strings.Join(others, "; "))
+	case len(b.others) > 0:
+		return nil, since("it was changed since: " + strings.Join(b.others, ", "))
 	}
-	for n := range back.Fields {
-		f := &back.Fields[n]
-		if at := slices.IndexFunc(k.members, func(m member) bool { return m.path == f.Path }); at >= 0 {
-			f.Direction = k.members[at].direct(change{f.Old, f.New, was, is})
-		}
-	}
-	if o.Body, err = is.rule(); err != nil {
+	if o.Body, err = b.is.rule(); err != nil {
 		return nil, blocked(err)
 	}
-	back.Operation, back.Direction = o, combined(back.Fields)
-	return &back, nil
+	b.direct()
+	return &diff.Change{Operation: o, Fields: b.fields, Direction: combined(b.fields)}, nil
+}
+
+// setter sets members of a rule back.
+type setter struct {
+	Kind
+	was, is tree
+	fields  []diff.Field
+	others  []string // members that are not as they were written
+}
+
+func (b *setter) member(path diff.Member) (member, bool) {
+	i := slices.IndexFunc(b.members, func(m member) bool { return m.path == path })
+	if i < 0 {
+		return member{}, false
+	}
+	return b.members[i], true
+}
+
+func (b *setter) set(path diff.Member, before, written any) error {
+	m, known := b.member(path)
+	if !known {
+		return fmt.Errorf("the member %s is not known", path)
+	}
+	now := b.was.at(m.wire)
+	if m.same(now, before) {
+		return nil
+	}
+	if !m.same(now, written) {
+		b.others = append(b.others, string(path))
+	}
+	b.is.put(m.wire, before)
+	b.fields = append(b.fields, diff.Field{Path: m.path, Old: now, New: before})
+	return nil
+}
+
+// direct judges the fields, once the rule is as it is to be.
+func (b *setter) direct() {
+	for i := range b.fields {
+		f := &b.fields[i]
+		if m, known := b.member(f.Path); known {
+			f.Direction = m.direct(change{f.Old, f.New, b.was, b.is})
+		}
+	}
 }
 
 // putBack adds a rule that was removed. Where one with its ref is there again, it is left as it is.

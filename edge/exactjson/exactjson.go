@@ -58,16 +58,11 @@ func Members(data []byte, member func(name, value []byte)) error {
 			if s.whole() {
 				value = i + 1
 			}
-		case '}', ']':
+		case '}', ']', ',':
 			if s.whole() && len(s.keys) > 0 {
 				member(s.keys[len(s.keys)-1], bytes.TrimSpace(data[value:i]))
 			}
-			s.leave()
-		case ',':
-			if s.whole() && len(s.keys) > 0 {
-				member(s.keys[len(s.keys)-1], bytes.TrimSpace(data[value:i]))
-			}
-			s.key = len(s.objects) > 0 && s.objects[len(s.objects)-1] != noObject
+			s.part(data[i])
 		case '"':
 			end, err := s.text(i)
 			if err != nil {
@@ -124,6 +119,15 @@ func (s *scanner) end() {
 
 // whole reports whether the object that is open is the whole text.
 func (s *scanner) whole() bool { return len(s.objects) == 1 && s.objects[0] != noObject }
+
+// part comes behind a part of an object or an array: what opens the next, or closes it.
+func (s *scanner) part(c byte) {
+	if c == ',' {
+		s.key = len(s.objects) > 0 && s.objects[len(s.objects)-1] != noObject
+		return
+	}
+	s.leave()
+}
 
 func (s *scanner) leave() {
 	depth := len(s.objects) - 1

@@ -98,12 +98,12 @@ func (a *approvals) divide(plan diff.Plan, now time.Time) {
 	if len(plan.Granted) == 0 && !slices.ContainsFunc(plan.Changes, func(c diff.Change) bool { return c.Approved }) {
 		return
 	}
-	known, used, who := map[string]bool{}, map[string]bool{}, ""
-	for _, approval := range slices.Concat(a.list, a.divided.single) {
-		known[approval.Digest], used[approval.Digest] = true, approval.Used
-		if slices.Contains(plan.Granted, approval.Digest) {
-			who = approval.Who
-		}
+	known, used, who := a.recorded(plan.Granted)
+	add := func(digest, of string) {
+		known[digest], a.digests[digest] = true, true
+		a.divided.single = append(a.divided.single, reconcile.Approval{
+			Digest: digest, Kind: reconcile.Approved, Who: who, Reason: of, At: now, Used: true,
+		})
 	}
 	single := map[string]bool{}
 	for _, change := range plan.Changes {
@@ -116,18 +116,12 @@ func (a *approvals) divide(plan diff.Plan, now time.Time) {
 			a.used = append(a.used, digest)
 		}
 		if !known[digest] {
-			known[digest] = true
-			a.divided.single = append(a.divided.single, reconcile.Approval{
-				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: change.Name(), At: now, Used: true,
-			})
+			add(digest, change.Name())
 		}
 	}
 	for _, l := range plan.Leaving {
 		if single[l.Digest] = true; l.Approved && !known[l.Digest] {
-			known[l.Digest], a.digests[l.Digest] = true, true
-			a.divided.single = append(a.divided.single, reconcile.Approval{
-				Digest: l.Digest, Kind: reconcile.Approved, Who: who, Reason: l.String(), At: now, Used: true,
-			})
+			add(l.Digest, l.String())
 		}
 	}
 	for _, digest := range plan.Granted {
@@ -135,6 +129,19 @@ func (a *approvals) divide(plan diff.Plan, now time.Time) {
 			a.divided.spent = append(a.divided.spent, digest)
 		}
 	}
+}
+
+// recorded are the digests of approvals that there are, those that were used, and who has given
+// one of those granted.
+func (a *approvals) recorded(granted []string) (known, used map[string]bool, who string) {
+	known, used = map[string]bool{}, map[string]bool{}
+	for _, approval := range slices.Concat(a.list, a.divided.single) {
+		known[approval.Digest], used[approval.Digest] = true, approval.Used
+		if slices.Contains(granted, approval.Digest) {
+			who = approval.Who
+		}
+	}
+	return known, used, who
 }
 
 // takeDivided returns what is to be put on record. What cannot be is given back with

@@ -201,19 +201,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 		return nil
 	}
 	agree := p.agree()
-	settled := map[edge.Scope]int{}
-	inSync := map[edge.Scope][]diff.Settled{}
-	for _, s := range agree {
-		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
-		if !s.Removed {
-			settled[s.ID.Scope]++
-		}
-	}
-	for id, live := range gate.Settled() {
-		if live {
-			settled[id.Scope]++
-		}
-	}
+	inSync, settled := settledOf(agree, gate)
 	unremoved := map[edge.Scope]bool{}
 	for id := range p.unremoved(gate) {
 		unremoved[id.Scope] = true
@@ -241,6 +229,24 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	return nil
+}
+
+// settledOf are what agrees in each scope, and how many declarations of it do with what the run
+// has written.
+func settledOf(agree []diff.Settled, gate *control.Run) (inSync map[edge.Scope][]diff.Settled, settled map[edge.Scope]int) {
+	inSync, settled = map[edge.Scope][]diff.Settled{}, map[edge.Scope]int{}
+	for _, s := range agree {
+		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
+		if !s.Removed {
+			settled[s.ID.Scope]++
+		}
+	}
+	for id, live := range gate.Settled() {
+		if live {
+			settled[id.Scope]++
+		}
+	}
+	return inSync, settled
 }
 
 // agree are the deployments that agreed with their declaration before anything was written.

@@ -86,14 +86,8 @@ func (r Response) ok() bool { return r.Status >= 200 && r.Status < 300 }
 
 // envelope returns what a success has beside its result, and that; or the error that the answer is.
 func (r Response) envelope() (env Envelope, result []byte, err error) {
-	if r.Status >= 300 && r.Status < 400 {
-		return env, nil, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
-	}
-	if r.Status == http.StatusPartialContent {
-		return env, nil, r.unreadable("a part of an answer (206), which was not asked for")
-	}
-	if !r.ok() {
-		return env, nil, r.failure()
+	if err := r.refused(); err != nil {
+		return env, nil, err
 	}
 	if !json.Valid(r.Body) || !bytes.HasPrefix(bytes.TrimSpace(r.Body), []byte("{")) {
 		if err := json.Unmarshal(r.Body, &env); err != nil {
@@ -133,6 +127,20 @@ func (r Response) envelope() (env Envelope, result []byte, err error) {
 	}
 	env.Success = true
 	return env, result, nil
+}
+
+// refused is why an answer is no success by its status; nil where it is one.
+func (r Response) refused() error {
+	switch {
+	case r.Status >= 300 && r.Status < 400:
+		return r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
+	case r.Status == http.StatusPartialContent:
+		return r.unreadable("a part of an answer (206), which was not asked for")
+	case !r.ok():
+		return r.failure()
+	default:
+		return nil
+	}
 }
 
 // ambiguous says why an answer is not taken for either of the things that it may mean.
