@@ -75,7 +75,9 @@ func (a *Account) sameBut(o *Account) bool {
 	return a.Name == o.Name && a.ID == o.ID && a.ByName == o.ByName && SameRulesets(a.Rulesets, o.Rulesets)
 }
 
-func sameNames(a, b *Zone) bool { return a.Name == b.Name && a.Scope == b.Scope && a.ByName == b.ByName }
+func sameNames(a, b *Zone) bool {
+	return a.Name == b.Name && a.Scope == b.Scope && a.ByName == b.ByName
+}
 
 // was notes that zones of the first state are not in the second; is the other way round.
 func (d *Difference) was(account, from, to int) { d.Was = d.differs(d.Was, account, from, to) }
