@@ -179,12 +179,18 @@ func genDeployments(t *rapid.T) (all []desired.Deployment) {
 	return all
 }
 
+// expressions are such as the schema's check takes, with what CUE must quote.
+var expressions = []string{
+	"true", `http.host eq "a"`, `http.host eq "a \"quoted\" one"`, `http.host eq "back\\slash"`, "ssl\nor http.host eq \"b\"",
+	`http.host eq "ünïcode"`, `http.host eq r#"raw"#`, `http.host in {"a" "b"}`,
+}
+
 var texts = []string{"sqli", "xss", `a "quoted" one`, `back\slash`, "two\nlines", "ünïcode", `#"raw"#`, "a, b"}
 
 func genDeployment(t *rapid.T) desired.Deployment {
 	d := desired.Deployment{Enabled: *value(rapid.IntRange(0, 5).Draw(t, "off") > 0)}
 	if rapid.Bool().Draw(t, "expression") {
-		d.Expression = value(rapid.SampledFrom(append(texts, "true", `http.host eq "a"`)).Draw(t, "text"))
+		d.Expression = value(rapid.SampledFrom(expressions).Draw(t, "text"))
 	}
 	if rapid.Bool().Draw(t, "paranoia") {
 		d.Paranoia = value(rapid.IntRange(1, 4).Draw(t, "level"))

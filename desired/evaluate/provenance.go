@@ -97,7 +97,7 @@ func (t tracing) trace(ctx context.Context) (Origins, error) {
 	changes, err := t.history(ctx, texts, regions)
 	if err != nil {
 		o.Unread = err.Error()
-		return o, nil //nolint:nilerr // the answer says why nothing was read
+		return o, nil // the answer says why nothing was read
 	}
 	for n := range len(changes) / 2 {
 		o.Places[of[n]].Line, o.Places[of[n]].Part = &changes[2*n], &changes[2*n+1]

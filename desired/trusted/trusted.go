@@ -71,7 +71,7 @@ func Read(path string, most int64) ([]byte, error) {
 // file, or what a shell hands over below /dev or /proc, as <(…) and /dev/stdin are. Its mode
 // does not matter.
 func Input(path string) (*os.File, error) {
-	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") || strings.HasPrefix(abs, "/proc/")) {
+	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") && !strings.HasPrefix(abs, "/dev/shm/") || strings.HasPrefix(abs, "/proc/")) {
 		return os.Open(path)
 	}
 	file, _, err := Open(path)

@@ -156,7 +156,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		was = body
 	}
 	is, owned := p.body(w, was)
-	fields := p.fields(w, was, is)
+	fields := p.fields(was, is)
 	target := diff.Target{Kind: p.name, Ref: w.Key, Phase: p.phase, EntryPoint: p.live.ID, Version: p.live.Version, Rule: rule.ID, Owned: owned}
 	o := diff.RuleOperation{Do: diff.ActionUpdate, Target: target}
 	switch {
@@ -230,7 +230,7 @@ func (p *zonePlan) body(w *wanted, was tree) (is tree, owned []diff.Member) {
 }
 
 // fields are the members that differ.
-func (p *zonePlan) fields(w *wanted, was, is tree) (fields []diff.Field) {
+func (p *zonePlan) fields(was, is tree) (fields []diff.Field) {
 	for _, m := range p.members {
 		old, now := was.at(m.wire), is.at(m.wire)
 		if old == nil && now == nil || was != nil && m.same(old, now) {

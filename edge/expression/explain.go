@@ -58,7 +58,7 @@ func (x *explainer) term(n *Term, depth int, before string) {
 	case n.Call && verb != "" && len(n.Args) == 2:
 		x.add(depth, "%s%s %s %s", before, Write(n.Args[0]), verb, Write(n.Args[1]))
 	case n.Name == "true":
-		x.add(depth, "%seach request", before)
+		x.add(depth, "%severy request", before)
 	case n.Name == "false":
 		x.add(depth, "%sno request", before)
 	default:

@@ -54,6 +54,9 @@ var commandPages = map[string]commandPage{
 		},
 	},
 
+	"docs/expressions.md": {commands: map[string]shown{
+		"seawall expression check 'ip.src eqq 192.0.2.9'": {code: 1, says: `did you mean "eq"`},
+	}},
 	"docs/backup-and-restore.md": {spans: true, before: "apply_two && systemctl start seawall"},
 	"docs/disaster.md":           {spans: true, before: "apply_two"},
 	"docs/incident.md": {spans: true, before: "apply_two && systemctl start seawall", other: answered, commands: map[string]shown{

@@ -32,24 +32,24 @@ type custom struct {
 	action edge.Action
 }
 
-const customPhase edge.Phase = "http_request_firewall_custom"
+const customPhase edge.Phase = "http_request_sbfm"
 
 // The workers that evaluate are this program, too: they must know it as well. That it is in the
 // table changes nothing for zones without such rules.
 func declareCustom() {
 	desired.Declarations = append(desired.Declarations, desired.Declaration{
-		Kind: "custom", Path: []string{"rules", "custom"}, Members: []string{"expression", "match.hosts", "match.paths"},
+		Kind: "toy", Path: []string{"rules", "toy"}, Members: []string{"expression", "match.hosts", "match.paths"},
 	})
 	schema.Altered = func(name string, text []byte) []byte {
-		if name != "desired.cue" {
+		if name != "rules.cue" {
 			return text
 		}
-		return append(bytes.Replace(text, []byte("\n#Zone: {\n"), []byte("\n#Zone: {\n\trules?: custom?: [#Key]: #Custom\n"), 1),
-			"\n#Custom: {expression!: #Text, match?: {hosts?: [...string], paths?: [...string]}, prune?: bool}\n"...)
+		return append(bytes.Replace(text, []byte("\n#Rules: {\n"), []byte("\n#Rules: {\n\ttoy?: [#Key]: #Toy\n"), 1),
+			"\n#Toy: {expression!: #Text, match?: {hosts?: [...string], paths?: [...string]}, prune?: bool}\n"...)
 	}
 }
 
-func (custom) Name() desired.KindName { return "custom" }
+func (custom) Name() desired.KindName { return "toy" }
 func (k custom) Phase() edge.Phase    { return k.phase }
 
 func (k custom) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
@@ -57,7 +57,7 @@ func (k custom) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
 		if rule.Action != k.action {
 			continue
 		}
-		o, _ := desired.NewOther("custom", rule.Ref, desired.Origin{}, map[string]any{
+		o, _ := desired.NewOther("toy", rule.Ref, desired.Origin{}, map[string]any{
 			"expression": rule.Expression, "match": map[string]any{"hosts": strings.Fields(*rule.Description)},
 		})
 		all = append(all, o)
@@ -77,7 +77,7 @@ func (k custom) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Oth
 			delete(now, "match")
 		}
 		now["prune"] = o.Prune
-		live, _ = desired.NewOther("custom", o.Key, o.Origin, now)
+		live, _ = desired.NewOther("toy", o.Key, o.Origin, now)
 		live.Places = o.Places
 		return live, true
 	}
@@ -96,7 +96,7 @@ func withCustom(t *testing.T, rules ...edge.Rule) Platform {
 		t.Fatal(err)
 	}
 	return Platform{
-		Lanes: reconcile.OneLane(reconcile.Lane{Reader: p, Concurrency: 1}), Lists: true,
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: p, Concurrency: 1}), Lists: true, Rules: true,
 		Names: directory.New(directory.Config{Now: time.Now, Of: func(string) edge.Directory { return p }}),
 	}
 }
@@ -133,16 +133,16 @@ func zoneText(members string) string {
 func TestAbsorbOfAnotherKind(t *testing.T) {
 	for name, test := range map[string]struct{ declared, want string }{
 		"a value": {
-			zoneText("\trules: custom: \"a.b\": {\n\t\texpression: \"old\" // why\n\t\tprune:      true\n\t}\n"),
-			zoneText("\trules: custom: \"a.b\": {\n\t\texpression: \"new\" // why\n\t\tprune:      true\n\t}\n"),
+			zoneText("\trules: toy: \"a.b\": {\n\t\texpression: \"old\" // why\n\t\tprune:      true\n\t}\n"),
+			zoneText("\trules: toy: \"a.b\": {\n\t\texpression: \"new\" // why\n\t\tprune:      true\n\t}\n"),
 		},
 		"a list": {
-			zoneText("\trules: custom: \"a.b\": {\n\t\texpression: \"new\"\n\t\tmatch: hosts: [\"one\", \"old\"]\n\t}\n"),
-			zoneText("\trules: custom: \"a.b\": {\n\t\texpression: \"new\"\n\t\tmatch: hosts: [\"one\", \"two\"]\n\t}\n"),
+			zoneText("\trules: toy: \"a.b\": {\n\t\texpression: \"new\"\n\t\tmatch: hosts: [\"one\", \"old\"]\n\t}\n"),
+			zoneText("\trules: toy: \"a.b\": {\n\t\texpression: \"new\"\n\t\tmatch: hosts: [\"one\", \"two\"]\n\t}\n"),
 		},
 		"a tier": {
-			"_tier: \"a.b\": expression: *\"old\" | string\n" + zoneText("\trules: custom: _tier\n"),
-			"_tier: \"a.b\": expression: *\"old\" | string\n" + zoneText("\trules: custom: _tier\n\trules: custom: \"a.b\": expression: \"new\"\n"),
+			"_tier: \"a.b\": expression: *\"old\" | string\n" + zoneText("\trules: toy: _tier\n"),
+			"_tier: \"a.b\": expression: *\"old\" | string\n" + zoneText("\trules: toy: _tier\n\trules: toy: \"a.b\": expression: \"new\"\n"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,11 +169,11 @@ func TestAbsorbOfAnotherKind(t *testing.T) {
 
 // What is declared and not there cannot be absorbed.
 func TestAbsorbOfAnotherKindThatIsGone(t *testing.T) {
-	dir := declaring(t, zoneText("\trules: custom: \"a.b\": expression: \"old\"\n"))
+	dir := declaring(t, zoneText("\trules: toy: \"a.b\": expression: \"old\"\n"))
 	var out bytes.Buffer
 	terminal := &cli.Terminal{Out: &out, Err: &out}
 	err := Absorb(t.Context(), terminal, withCustom(t), WorkingCopy(terminal, dir, false), "zone-00001.example")
-	if err == nil || !strings.Contains(err.Error(), `custom "a.b" is declared for the zone, but it is not there`) {
+	if err == nil || !strings.Contains(err.Error(), `toy "a.b" is declared for the zone, but it is not there`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestImportOfAnotherKind(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "zones.cue"))
-	const want = `		rules: custom: {
+	const want = `		rules: toy: {
 			"a.b": {
 				expression: "ip.src eq 192.0.2.1"
 				match: hosts: ["one"]
@@ -231,7 +231,7 @@ func TestImportOfAKindBesideDeployments(t *testing.T) {
 
 // Show has other kinds with their places, and what is live beside them.
 func TestShowOfAnotherKind(t *testing.T) {
-	dir := declaring(t, zoneText("\trules: custom: \"a.b\": {\n\t\texpression: \"old\"\n\t\tmatch: hosts: [\"one\"]\n\t\tprune: true\n\t}\n"))
+	dir := declaring(t, zoneText("\trules: toy: \"a.b\": {\n\t\texpression: \"old\"\n\t\tmatch: hosts: [\"one\"]\n\t\tprune: true\n\t}\n"))
 	platform := withCustom(t, rule("a.b", "new", "one"))
 	state, err := loadValid(context.Background(), dir, dir, "")
 	if err != nil {
@@ -247,12 +247,12 @@ func TestShowOfAnotherKind(t *testing.T) {
 	if s.Text(&text) != nil || s.CUE(&cue) != nil {
 		t.Fatal("it was not written")
 	}
-	for _, want := range []string{"custom a.b  edge.cue:10:17", `"old"`, `"new"`, `["one"]`, "as declared", "edge.cue:11:3"} {
+	for _, want := range []string{"toy a.b  edge.cue:10:14", `"old"`, `"new"`, `["one"]`, "as declared", "edge.cue:11:3"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &text)
 		}
 	}
-	for _, want := range []string{`rules: custom: "a.b": {`, `expression: "old" // edge.cue:11:3; live: "new"`, `match: hosts: ["one"] // edge.cue:12:10`, "prune: true"} {
+	for _, want := range []string{`rules: toy: "a.b": {`, `expression: "old" // edge.cue:11:3; live: "new"`, `match: hosts: ["one"] // edge.cue:12:10`, "prune: true"} {
 		if !strings.Contains(cue.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &cue)
 		}
