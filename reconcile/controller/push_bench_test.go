@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
@@ -15,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
@@ -46,6 +48,21 @@ func newPushes(f *benchFleet) *pushes {
 	return p
 }
 
+// byName has all zones found by their names. It is called before the controller is made.
+func (p *pushes) byName(t testing.TB) {
+	t.Helper()
+	names := &registry{names: map[edge.Scope]string{}}
+	for _, u := range p.units {
+		for i := range u.Accounts[0].Zones {
+			z := &u.Accounts[0].Zones[i]
+			names.names[z.Scope] = z.Key
+			z.Name, z.ByName, z.Scope = z.Key, true, edge.ZoneScope("")
+		}
+	}
+	p.Names = directory.New(directory.Config{Of: func(string) edge.Directory { return names }, Now: time.Now})
+	p.Names.Look(t.Context(), desired.State{Accounts: p.units[0].Accounts})
+}
+
 // push accepts the next commit, and has the queue of its zone filled.
 func (p *pushes) push(t testing.TB) {
 	t.Helper()
@@ -70,20 +87,31 @@ func (p *pushes) push(t testing.TB) {
 }
 
 // A push of one zone does the same in any fleet, from what its folder came to until it is in
-// force, on record and in the queue.
+// force, on record and in the queue: whether zones have ids or are found by their names.
 func TestPushCostsWhatItChanges(t *testing.T) {
+	t.Run("by id", func(t *testing.T) { costsWhatItChanges(t, func(*pushes, testing.TB) {}) })
+	t.Run("by name", func(t *testing.T) { costsWhatItChanges(t, (*pushes).byName) })
+}
+
+func costsWhatItChanges(t *testing.T, declare func(*pushes, testing.TB)) {
 	var smallest float64
 	for _, zones := range []int{100, 1000, 10_000} {
 		f := newFleetOf(t, zones)
 		records := &reconciletest.Records{}
 		f.Records = records
-		f.open(t)
 		p := newPushes(f)
+		declare(p, t)
+		f.open(t)
 		p.push(t) // the first one is a new state as a whole
 		records.Made = nil
 		allocs := testing.AllocsPerRun(10, func() { p.push(t) })
 		if want := slices.Repeat([]string{"accept", "save"}, 11); !slices.Equal(records.Made, want) {
 			t.Errorf("of %d zones: 11 pushes wrote %q, want %q", zones, records.Made, want)
+		}
+		before := f.heart.control.Current()
+		p.push(t)
+		if differ, same, ok := f.heart.control.Current().Differs(before); len(differ) != 1 || !same || !ok {
+			t.Errorf("of %d zones: %d are not the very same as before", zones, len(differ))
 		}
 		rows := f.heart.fleet.rlock()
 		if row := rows.all[rows.find(mem.FleetZone(1))]; !row.proof.Work || row.zone.Deployments[0].Threshold == nil || len(rows.all) != zones {
@@ -94,7 +122,7 @@ func TestPushCostsWhatItChanges(t *testing.T) {
 			smallest = allocs
 		}
 		// Encoding has a part of the fleet made, of 64 zones on the average.
-		if allocs > 3*smallest {
+		if t.Logf("one changed zone of %d: %.0f allocations", zones, allocs); allocs > 3*smallest {
 			t.Errorf("one changed zone of %d costs %.0f allocations, and one of 100 costs %.0f", zones, allocs, smallest)
 		}
 	}

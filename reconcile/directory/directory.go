@@ -113,7 +113,8 @@ func (n *Names) save(ctx context.Context, state desired.State) {
 }
 
 // Resolve returns a state with the ids that are known. Those that are not known have a
-// stand-in. It asks nothing, and does not change what it is given.
+// stand-in. It asks nothing, and does not change what it is given. The next state takes over
+// from it what is the same: neither may be changed afterwards.
 func (n *Names) Resolve(state desired.State) desired.State {
 	n.mu.Lock()
 	defer n.mu.Unlock()

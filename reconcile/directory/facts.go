@@ -17,19 +17,22 @@ type facts struct {
 	accounts map[string]*list         // of accounts, by the key of the account that was asked for: credentials may differ
 	zones    map[edge.AccountID]*list // of the zones of an account
 
+	last *resolved // the last state, until anything known of an account is forgotten
+
 	onlyUndeclared bool
 }
 
 // list is what is known of one list of the platform. Names in it are folded
 // ([desired.FoldName]).
 type list struct {
-	ids    map[string]fact
-	names  map[string][]string // the ids of facts that are not gone, sorted
-	whole  time.Time           // when all of it was listed; zero: not in this process
-	asked  map[string]asked    // by name or id: when it was asked for last without a usable answer
-	failed failure             // of the last try
-	single int                 // zones asked for one by one before a write, since counted
-	since  time.Time
+	ids     map[string]fact
+	names   map[string][]string // the ids of facts that are not gone, sorted
+	whole   time.Time           // when all of it was listed; zero: not in this process
+	changed map[string]bool     // names that have other ids since the last state was resolved
+	asked   map[string]asked    // by name or id: when it was asked for last without a usable answer
+	failed  failure             // of the last try
+	single  int                 // zones asked for one by one before a write, since counted
+	since   time.Time
 }
 
 // fact is the name of an id.
@@ -60,7 +63,17 @@ func newFacts() facts {
 }
 
 func newList() *list {
-	return &list{ids: map[string]fact{}, names: map[string][]string{}, asked: map[string]asked{}}
+	return &list{ids: map[string]fact{}, names: map[string][]string{}, changed: map[string]bool{}, asked: map[string]asked{}}
+}
+
+// settled notes that a state was resolved by all that is known.
+func (f *facts) settled() {
+	for _, l := range f.accounts {
+		clear(l.changed)
+	}
+	for _, l := range f.zones {
+		clear(l.changed)
+	}
 }
 
 // accountsOf is what is known of the list in which the account with a key is found.
@@ -93,8 +106,13 @@ func (f *facts) toZones(id edge.AccountID) *list {
 
 // put notes the name of an id.
 func (l *list) put(n named, at time.Time) {
-	l.drop(n.id)
 	name := desired.FoldName(n.name)
+	if known, ok := l.ids[n.id]; ok && !known.gone && known.name == name {
+		l.ids[n.id] = fact{name: name, shown: n.name, at: at}
+		return
+	}
+	l.drop(n.id)
+	l.changed[name] = true
 	l.ids[n.id] = fact{name: name, shown: n.name, at: at}
 	ids := append(slices.Clone(l.names[name]), n.id)
 	slices.Sort(ids)
@@ -105,7 +123,7 @@ func (l *list) put(n named, at time.Time) {
 // it, it says which zone was meant.
 func (l *list) gone(id string) {
 	known, ok := l.ids[id]
-	if !ok {
+	if !ok || known.gone {
 		return
 	}
 	l.drop(id)
@@ -120,6 +138,7 @@ func (l *list) drop(id string) {
 		return
 	}
 	delete(l.ids, id)
+	l.changed[known.name] = true
 	if rest := slices.DeleteFunc(slices.Clone(l.names[known.name]), func(other string) bool { return other == id }); len(rest) > 0 {
 		l.names[known.name] = rest
 	} else {
@@ -247,8 +266,12 @@ func (f *facts) keep(state desired.State) {
 			f.zonesOf(a.ID).keep(zonesIn(a))
 		}
 	}
+	lists := len(f.accounts) + len(f.zones)
 	maps.DeleteFunc(f.accounts, func(key string, _ *list) bool { return !keys[key] })
 	maps.DeleteFunc(f.zones, func(id edge.AccountID, _ *list) bool { return !ids[id] })
+	if len(f.accounts)+len(f.zones) < lists {
+		f.last = nil
+	}
 }
 
 // keep forgets questions, and ids that are gone, that are not wanted.
