@@ -26,7 +26,7 @@ func InMemory() (remove func()) {
 		free.Bavail*uint64(free.Bsize) < memoryRoom || free.Flags&noExecution != 0 {
 		return nothing
 	}
-	dir, err := os.MkdirTemp(memory, "sw") // short, as the path of a socket must be
+	dir, err := os.MkdirTemp(memory, "sw")                                            // short, as the path of a socket must be
 	if err != nil || os.Chmod(dir, 0o755) != nil || os.Setenv("TMPDIR", dir) != nil { // for tests with another user
 		return nothing
 	}
