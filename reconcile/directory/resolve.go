@@ -132,13 +132,17 @@ func (r *resolver) zones(i int, was *desired.Account, last *resolved) {
 			if before == nil || before.ByName || before.Scope != z.Scope {
 				r.taken[z.Scope] = true // what is declared counts before what is found
 			}
-		case before != nil && was.ID == a.ID && before.ByName && before.Name == z.Name && !desired.Sought(before.Scope.ID) &&
-			!last.formerly[before.Scope] && (len(changed) == 0 || !changed[desired.FoldName(z.Name)]):
+		case was.ID == a.ID && found(before, z) && !last.formerly[before.Scope] && (len(changed) == 0 || !changed[desired.FoldName(z.Name)]):
 			r.set(desired.Index{Account: i, Zone: j}, before.Scope)
 		default:
 			r.open = append(r.open, claim{Index: desired.Index{Account: i, Zone: j}})
 		}
 	}
+}
+
+// found reports whether a zone of a name had an id that was found by this name before.
+func found(before, z *desired.Zone) bool {
+	return before != nil && before.ByName && before.Name == z.Name && !desired.Sought(before.Scope.ID)
 }
 
 // same reports whether zones are the very same as others, but for the ids that those were found
