@@ -60,9 +60,10 @@ func (k Kind) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other
 	if err != nil || declaredErr != nil {
 		return o, false
 	}
+	acted := values["action"]
 	for _, m := range k.members {
 		declared, live := values.at(string(m.path)), body.at(m.wire)
-		if declared != nil && !m.same(declared, live) || declared == nil && live != nil && values["action"] != body["action"] && strings.Contains(m.wire, ".") {
+		if declared != nil && !m.same(declared, live) || declared == nil && live != nil && acted != body["action"] && strings.Contains(m.wire, ".") {
 			values.put(string(m.path), live)
 		}
 	}
@@ -95,7 +96,7 @@ func (k Kind) inOrder(key string, entryPoint edge.Ruleset, values tree) bool {
 // orderAt says where a rule stands, as a declaration has it.
 func orderAt(rules []edge.Rule, i int) any {
 	if i == 0 {
-		return "first"
+		return first
 	}
 	return map[string]any{"after": rules[i-1].Ref}
 }
