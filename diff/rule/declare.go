@@ -36,11 +36,11 @@ func (k Kind) declare(rule edge.Rule, behind string) (desired.Other, bool) {
 			rest.put(m.wire, nil)
 		}
 	}
-	if _, known := strength(values["action"]); !known || len(rest) > 0 {
+	if _, known := strength(values["action"]); !known || len(rest) > 0 || !k.sayable(values) {
 		return desired.Other{}, false
 	}
-	if values["enabled"] == true {
-		delete(values, "enabled") // as it is without a word
+	if values["enabled"] == nil {
+		values["enabled"] = true // which the schema says where nothing is said
 	}
 	if behind != "" {
 		values[string(orderMember)] = map[string]any{"after": behind}
