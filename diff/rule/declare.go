@@ -96,7 +96,7 @@ func (k Kind) inOrder(key string, entryPoint edge.Ruleset, values tree) bool {
 // orderAt says where a rule stands, as a declaration has it.
 func orderAt(rules []edge.Rule, i int) any {
 	if i == 0 {
-		return first
+		return atFirst
 	}
 	return map[string]any{"after": rules[i-1].Ref}
 }

@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -186,5 +187,20 @@ func TestRedeclareASkip(t *testing.T) {
 	o, live := Custom.Redeclare(declaring(t, "x", `{"action":"block","expression":"true"}`), entry)
 	if want := `{"action":"skip","expression":"true","skip":{"ruleset":"current"}}`; !live || o.Value != want {
 		t.Errorf("%s, want %s", o.Value, want)
+	}
+}
+
+// A rule that gets another key is there by the new one before the old one goes, where it protects;
+// a skip rule goes first.
+func TestARuleThatIsRenamed(t *testing.T) {
+	for action, want := range map[string]string{"block": "new old", "skip": "old new"} {
+		s := &state{live: living(t, `{"ref":"old","action":"`+action+`","expression":"true"}`), prunable: removing("old", "id0"), declared: []desired.Other{declaring(t, "new", `{"action":"`+action+`"}`)}}
+		var got []string
+		for _, c := range s.plan().Changes {
+			got = append(got, c.Deployment)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", action, got, want)
+		}
 	}
 }

@@ -157,13 +157,13 @@ func positionOf(behind []int, live []edge.Rule, stay []bool) *edge.Position {
 // placeBehind is the place behind those that come before.
 func placeBehind(before []int, rules []placed, live []edge.Rule) string {
 	if len(before) == 0 {
-		return first
+		return atFirst
 	}
 	i := before[len(before)-1]
 	if i < len(live) {
 		return place(live, i)
 	}
-	return after + rules[i].ref
+	return behindRef + rules[i].ref
 }
 
 // planRule plans one rule: it is added, changed, moved, or as declared.
@@ -319,7 +319,8 @@ func (p *zonePlan) removals(prunable diff.Pruning) map[edge.RuleID]bool {
 	return goes
 }
 
-// removal removes a rule. Its fields are all that it has, so that it can be put back.
+// removal removes a rule. Its fields are all that it has, so that it can be put back. One that
+// protects goes last: what has another key by now is there then.
 func (p *zonePlan) removal(id diff.ID, i int) (diff.Change, error) {
 	rule := p.live.Rules[i]
 	was, err := bodyOf(rule)
@@ -332,7 +333,11 @@ func (p *zonePlan) removal(id diff.ID, i int) (diff.Change, error) {
 			fields[n].Direction = disappearing(was)
 		}
 	}
-	return p.change(id.Ref, p.zone.Origin, 0, fields, diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
+	turn := 0
+	if combined(fields) == diff.Weakens {
+		turn = len(p.live.Rules) + len(p.zone.Others) + 1
+	}
+	return p.change(id.Ref, p.zone.Origin, turn, fields, diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
 		Kind: p.name, Ref: id.Ref, Phase: p.phase, EntryPoint: p.live.ID, Version: p.live.Version, Rule: rule.ID,
 	}}), nil
 }
@@ -349,19 +354,19 @@ func whole(was tree, stood string) []diff.Field {
 
 // The words of a place. A rule without a ref is known by its id.
 const (
-	first   = "first"
-	after   = "after "
-	afterID = "after the rule with the id "
+	atFirst   = "first"
+	behindRef = "after "
+	behindID  = "after the rule with the id "
 )
 
 // place says where what comes behind rules[i] stands: behind which other one, or first.
 func place(rules []edge.Rule, i int) string {
 	switch {
 	case i < 0:
-		return first
+		return atFirst
 	case rules[i].Ref == "":
-		return afterID + string(rules[i].ID)
+		return behindID + string(rules[i].ID)
 	default:
-		return after + rules[i].Ref
+		return behindRef + rules[i].Ref
 	}
 }

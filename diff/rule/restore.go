@@ -210,8 +210,8 @@ func valuesOf(m diff.Restored) (before, written any, err error) {
 // positionBehind is the place that a text of [place] says.
 func positionBehind(said any, rules []edge.Rule) (*edge.Position, error) {
 	text, _ := said.(string)
-	id, byItsID := strings.CutPrefix(text, afterID)
-	ref, behind := strings.CutPrefix(text, after)
+	id, byItsID := strings.CutPrefix(text, behindID)
+	ref, behind := strings.CutPrefix(text, behindRef)
 	i := -1
 	switch {
 	case !behind:
