@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,5 +203,30 @@ func TestARuleThatIsRenamed(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", action, got, want)
 		}
+	}
+}
+
+// A rule that was updated and then removed comes back as it was before both.
+func TestRestoreAnUpdateAndARemoval(t *testing.T) {
+	const was = `{"ref":"x","action":"skip","expression":"true","action_parameters":{"phase":"current","ruleset":"current"}}`
+	s := &state{live: living(t, was), declared: []desired.Other{declaring(t, "x", `{"action":"block","response":{"content":"no"}}`)}}
+	first := s.done(s.only(t))
+	s.declared, s.prunable = nil, removing("x", "id0")
+	r := s.done(s.only(t))
+	for i := range r.Members { // as reconcile/revert puts two writes together
+		if n := slices.IndexFunc(first.Members, func(m diff.Restored) bool { return m.Path == r.Members[i].Path }); n >= 0 {
+			r.Members[i].Before = first.Members[n].Before
+			first.Members = slices.Delete(first.Members, n, n+1)
+		}
+	}
+	r.Members = append(r.Members, first.Members...)
+	back, problem := Custom.Restore(r, s.input())
+	if problem != nil || back == nil {
+		t.Fatalf("%+v %+v", back, problem)
+	}
+	rule := back.Operation.(diff.RuleOperation).Body
+	rule.ID = "id0"
+	if got, want := canonical([]edge.Rule{rule})[0], canonical(living(t, was))[0]; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -145,19 +145,28 @@ func (b *setter) direct() {
 	}
 }
 
-// putBack adds a rule that was removed. Where one with its ref is there again, it is left as it is.
+// putBack adds a rule that was removed, as it was before updates that are undone with that. Where one with its ref is there again, it is left as it is.
 func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
 	body, behind := tree{}, any(nil)
+	b, updated := setter{Kind: k}, tree{}
 	for _, m := range r.Members {
 		before, _, err := valuesOf(m)
 		if err != nil {
 			return nil, blocked(err)
 		}
-		if m.Path == orderMember {
+		of, declarable := b.member(m.Path)
+		_, object := before.(map[string]any)
+		switch {
+		case m.Path == orderMember:
 			behind = before
-		} else {
+		case declarable && (strings.Contains(string(m.Path), ".") || !object): // an update has written it
+			updated[of.wire] = before
+		default: // as [whole] names it
 			body[string(m.Path)] = before
 		}
+	}
+	for wire, before := range updated {
+		body.put(wire, before)
 	}
 	if i >= 0 {
 		now, err := bodyOf(live.Rules[i])
