@@ -68,7 +68,7 @@ func (k Kind) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other
 		}
 	}
 	if values[string(orderMember)] != nil && !k.inOrder(o.Key, entryPoint, values) {
-		values[string(orderMember)] = orderAt(entryPoint.Rules, i)
+		values.put(string(orderMember), orderAt(entryPoint.Rules, i))
 	}
 	values["prune"] = o.Prune
 	now, err := desired.NewOther(k.name, o.Key, o.Origin, values)
@@ -93,10 +93,21 @@ func (k Kind) inOrder(key string, entryPoint edge.Ruleset, values tree) bool {
 	return err == nil && !slices.Contains(stay, false)
 }
 
-// orderAt says where a rule stands, as a declaration has it.
+// orderAt says where a rule stands, as a declaration has it: by the nearest rule with a ref. It is
+// nil where there is none.
 func orderAt(rules []edge.Rule, i int) any {
 	if i == 0 {
 		return atFirst
 	}
-	return map[string]any{"after": rules[i-1].Ref}
+	for j := i - 1; j >= 0; j-- {
+		if rules[j].Ref != "" {
+			return map[string]any{"after": rules[j].Ref}
+		}
+	}
+	for _, rule := range rules[i+1:] {
+		if rule.Ref != "" {
+			return map[string]any{"before": rule.Ref}
+		}
+	}
+	return nil
 }

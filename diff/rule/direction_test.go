@@ -230,3 +230,19 @@ func TestRestoreAnUpdateAndARemoval(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// A place is declared by a rule that has a ref.
+func TestRedeclareBesideRulesWithoutARef(t *testing.T) {
+	const none, x = `{"action":"block","expression":"true"}`, `{"ref":"x","action":"block","expression":"true"}`
+	declared := declaring(t, "x", `{"action":"block","expression":"true","order":"first"}`)
+	for want, rules := range map[string][]string{
+		`{"action":"block","expression":"true","order":{"after":"a"}}`:  {`{"ref":"a","action":"log","expression":"true"}`, none, x},
+		`{"action":"block","expression":"true","order":{"before":"a"}}`: {none, x, `{"ref":"a","action":"log","expression":"true"}`},
+		`{"action":"block","expression":"true"}`:                        {none, x},
+	} {
+		o, live := Custom.Redeclare(declared, edge.Ruleset{Rules: living(t, rules...)})
+		if !live || o.Value != want {
+			t.Errorf("%s, want %s", o.Value, want)
+		}
+	}
+}
