@@ -114,7 +114,7 @@ func (b *bypassed) declare(zone desired.Zone) {
 			values[m.Path] = m.Value
 		}
 		phases, _ := values["skip.phases"].([]any)
-		if values["action"] == string(edge.ActionSkip) && values["expression"] == b.Expression && slices.Contains(phases, any(string(edge.PhaseFirewallManaged))) {
+		if values["enabled"] != false && values["action"] == string(edge.ActionSkip) && values["expression"] == b.Expression && slices.Contains(phases, any(string(edge.PhaseFirewallManaged))) {
 			b.State, b.Origin = diff.BypassAccepted, o.Origin
 		}
 	}

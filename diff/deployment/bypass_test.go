@@ -319,3 +319,30 @@ func TestARecordWithoutTheMark(t *testing.T) {
 		t.Errorf("%+v", part)
 	}
 }
+
+// A skip rule counts as accepted while it is live as git declares it, and no longer: one that git
+// switches off and that somebody has switched on does not.
+func TestADeclaredSkipRule(t *testing.T) {
+	const probes = "ip.src eq 192.0.2.7"
+	live := difftest.Skip(0, probes, `{"phases":["http_request_firewall_managed"]}`)
+	for name, c := range map[string]struct {
+		values   string
+		accepted bool
+	}{
+		"as declared":           {`"enabled":true,"expression":"ip.src eq 192.0.2.7","skip":{"phases":["http_request_firewall_managed"]}`, true},
+		"switched off":          {`"enabled":false,"expression":"ip.src eq 192.0.2.7","skip":{"phases":["http_request_firewall_managed"]}`, false},
+		"another expression":    {`"enabled":true,"expression":"ip.src eq 192.0.2.8","skip":{"phases":["http_request_firewall_managed"]}`, false},
+		"less is to be skipped": {`"enabled":true,"expression":"ip.src eq 192.0.2.7","skip":{"phases":["http_ratelimit"]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := desired.Other{Kind: desired.CustomRule, Key: live.Ref, Value: `{"action":"skip",` + c.values + `}`}
+			part := judged(difftest.Deployment(), nil, nil, march, func(in *diff.Input) {
+				aheadAfterProof(customOfZone, live)(in)
+				in.State.Accounts[0].Zones[0].Others = []desired.Other{o}
+			})
+			if len(part.Bypasses) != 1 || (part.Bypasses[0].State == diff.BypassAccepted) != c.accepted {
+				t.Errorf("%+v", part.Bypasses)
+			}
+		})
+	}
+}

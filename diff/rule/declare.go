@@ -36,11 +36,11 @@ func (k Kind) declare(rule edge.Rule, behind string) (desired.Other, bool) {
 			rest.put(m.wire, nil)
 		}
 	}
-	if _, known := strength(values["action"]); !known || len(rest) > 0 {
+	if _, known := strength(values["action"]); !known || len(rest) > 0 || !k.sayable(values) {
 		return desired.Other{}, false
 	}
-	if values["enabled"] == true {
-		delete(values, "enabled") // as it is without a word
+	if values["enabled"] == nil {
+		values["enabled"] = true // which the schema says where nothing is said
 	}
 	if behind != "" {
 		values[string(orderMember)] = map[string]any{"after": behind}
@@ -60,14 +60,15 @@ func (k Kind) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other
 	if err != nil || declaredErr != nil {
 		return o, false
 	}
+	acted := values["action"]
 	for _, m := range k.members {
 		declared, live := values.at(string(m.path)), body.at(m.wire)
-		if declared != nil && !m.same(declared, live) || declared == nil && live != nil && values["action"] != body["action"] && strings.Contains(m.wire, ".") {
+		if declared != nil && !m.same(declared, live) || declared == nil && live != nil && acted != body["action"] && strings.Contains(m.wire, ".") {
 			values.put(string(m.path), live)
 		}
 	}
 	if values[string(orderMember)] != nil && !k.inOrder(o.Key, entryPoint, values) {
-		values[string(orderMember)] = orderAt(entryPoint.Rules, i)
+		values.put(string(orderMember), orderAt(entryPoint.Rules, i))
 	}
 	values["prune"] = o.Prune
 	now, err := desired.NewOther(k.name, o.Key, o.Origin, values)
@@ -92,10 +93,21 @@ func (k Kind) inOrder(key string, entryPoint edge.Ruleset, values tree) bool {
 	return err == nil && !slices.Contains(stay, false)
 }
 
-// orderAt says where a rule stands, as a declaration has it.
+// orderAt says where a rule stands, as a declaration has it: by the nearest rule with a ref. It is
+// nil where there is none.
 func orderAt(rules []edge.Rule, i int) any {
 	if i == 0 {
-		return "first"
+		return atFirst
 	}
-	return map[string]any{"after": rules[i-1].Ref}
+	for j := i - 1; j >= 0; j-- {
+		if rules[j].Ref != "" {
+			return map[string]any{"after": rules[j].Ref}
+		}
+	}
+	for _, rule := range rules[i+1:] {
+		if rule.Ref != "" {
+			return map[string]any{"before": rule.Ref}
+		}
+	}
+	return nil
 }

@@ -37,19 +37,40 @@ const (
 )
 
 // acts is what a rule does to protection by being there: 1 adds to it, -1 takes from it, and 0
-// changes nothing, as one that is off does.
-func acts(rule tree) int {
+// changes nothing, as one that is off does. What one does whose action is not known nobody can tell.
+func acts(rule tree) (n int, known bool) {
 	s, known := strength(rule.at("action"))
 	switch {
 	case rule.at("enabled") == false:
-		return 0
-	case !known || s == skips:
-		return -1
+		return 0, true
+	case !known:
+		return 0, false
+	case s == skips:
+		return -1, true
 	case s == logs:
-		return 0
+		return 0, true
 	default:
-		return 1
+		return 1, true
 	}
+}
+
+// appearing judges a rule that comes to be, or is switched on.
+func appearing(rule tree) diff.Direction {
+	n, known := acts(rule)
+	if !known {
+		return diff.Weakens
+	}
+	return signed(n)
+}
+
+// disappearing judges a rule that goes, or is switched off. What one recorded is not recorded any
+// more then.
+func disappearing(rule tree) diff.Direction {
+	n, known := acts(rule)
+	if s, _ := strength(rule.at("action")); !known || s == logs && rule.at("enabled") != false {
+		return diff.Weakens
+	}
+	return signed(-n)
 }
 
 func signed(n int) diff.Direction {
@@ -69,12 +90,10 @@ func weakening(change) diff.Direction { return diff.Weakens }
 
 // enabling judges a rule that is switched on or off.
 func enabling(c change) diff.Direction {
-	on := c.is
 	if c.new == false {
-		on = tree{"action": c.was.at("action")}
-		return signed(-acts(on))
+		return disappearing(tree{"action": c.was.at("action")})
 	}
-	return signed(acts(on))
+	return appearing(c.is)
 }
 
 // logging judges what a skip rule records. It goes with the action.
@@ -101,10 +120,14 @@ func skipping(c change) diff.Direction {
 func acting(c change) diff.Direction {
 	before, known := strength(c.old)
 	after, also := strength(c.new)
-	if known && also && after > before {
+	switch {
+	case !known || !also || after <= before:
+		return diff.Weakens
+	case c.is.at("enabled") == false: // it acts on nothing
+		return diff.Neutral
+	default:
 		return diff.Strengthens
 	}
-	return diff.Weakens
 }
 
 // rising judges a number of which more protects more, and falling one of which less does.
@@ -136,12 +159,13 @@ func cmpOr(n, other int) int {
 }
 
 // moved judges a rule that comes to stand elsewhere: only a block that comes earlier certainly
-// does not protect less.
-func moved(rule edge.Rule, from, to int) diff.Direction {
+// does not protect less. It is earlier where the rule that it comes to stand in front of is: what
+// else moves does so by itself.
+func moved(rule edge.Rule, forward bool) diff.Direction {
 	switch {
 	case !rule.IsEnabled():
 		return diff.Neutral
-	case rule.Action == "block" && to < from:
+	case rule.Action == "block" && forward:
 		return diff.Strengthens
 	default:
 		return diff.Weakens

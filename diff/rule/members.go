@@ -23,6 +23,9 @@ type member struct {
 // orderMember has no place in a rule: the platform has the list.
 const orderMember diff.Member = "order"
 
+// parametersMember has what is of an action, on the platform.
+const parametersMember = "action_parameters"
+
 // The members of both kinds, as people read them.
 var (
 	common = []member{

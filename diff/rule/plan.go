@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -65,6 +66,7 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 	for _, o := range declared {
 		p.want(o)
 	}
+	p.wantNoneTwice(declared)
 	for _, rule := range p.live.Rules {
 		if !goes[rule.ID] {
 			r := placed{ref: rule.Ref, foreign: true, live: true}
@@ -94,7 +96,7 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 	}
 	for n, i := range target {
 		if w := p.wanted[rules[i].ref]; w != nil {
-			p.planRule(w, step{turn: n + 1, live: live, at: i, to: n, stays: stay[i], position: positionOf(target[n+1:], live, stay), behind: refBefore(target[:n], rules)})
+			p.planRule(w, step{turn: n + 1, live: live, at: i, stays: stay[i], position: positionOf(target[n+1:], live, stay), behind: placeBehind(target[:n], rules, live)})
 		}
 	}
 }
@@ -113,15 +115,33 @@ func (p *zonePlan) want(o desired.Other) {
 	p.wanted[o.Key] = &w
 }
 
+// wantNoneTwice leaves rules alone of which it cannot be told which one is declared.
+func (p *zonePlan) wantNoneTwice(declared []desired.Other) {
+	seen := map[string]int{}
+	for _, rule := range p.live.Rules {
+		seen[rule.Ref]++
+	}
+	for _, o := range declared {
+		if n := seen[o.Key]; n > 1 && p.wanted[o.Key] != nil {
+			p.problem(o, diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("%d live rules have the ref %q", n, o.Key), Hint: "remove all but one of them"})
+			delete(p.wanted, o.Key)
+		}
+	}
+}
+
 // step is where a rule is among the live ones, and where it goes.
 type step struct {
 	turn     int
 	live     []edge.Rule // without those that go
 	at       int         // its index among them; behind them all where it is added
-	to       int
 	stays    bool
 	position *edge.Position
-	behind   string // the ref of the one in front of it then; empty: it is the first
+	behind   string // where it stands then, as [place] says it
+}
+
+// forward reports whether a live rule that moves comes to stand further in front.
+func (s step) forward() bool {
+	return s.position != nil && s.position.Before != nil && byID(s.live, *s.position.Before) < s.at
 }
 
 // positionOf is the place directly in front of the next rule that stays; nil is the end.
@@ -134,11 +154,16 @@ func positionOf(behind []int, live []edge.Rule, stay []bool) *edge.Position {
 	return nil
 }
 
-func refBefore(before []int, rules []placed) string {
+// placeBehind is the place behind those that come before.
+func placeBehind(before []int, rules []placed, live []edge.Rule) string {
 	if len(before) == 0 {
-		return ""
+		return atFirst
 	}
-	return rules[before[len(before)-1]].ref
+	i := before[len(before)-1]
+	if i < len(live) {
+		return place(live, i)
+	}
+	return behindRef + rules[i].ref
 }
 
 // planRule plans one rule: it is added, changed, moved, or as declared.
@@ -170,7 +195,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		if o.Position = s.position; o.Position == nil {
 			o.Position = &edge.Position{After: &last}
 		}
-		fields = append(fields, diff.Field{Path: orderMember, Old: place(refAt(p.live.Rules, byID(p.live.Rules, rule.ID)-1)), New: place(s.behind), Direction: moved(rule, s.at, s.to)})
+		fields = append(fields, diff.Field{Path: orderMember, Old: place(p.live.Rules, byID(p.live.Rules, rule.ID)-1), New: s.behind, Direction: moved(rule, s.forward())})
 	case len(fields) == 0:
 		settled := diff.Settled{ID: p.id(p.zone.Scope, w.Key), Owned: owned, Version: p.live.Version}
 		if w.Prune {
@@ -241,9 +266,22 @@ func (p *zonePlan) fields(was, is tree) (fields []diff.Field) {
 		case was != nil:
 			f.Direction = m.direct(change{old, now, was, is})
 		case m.path == "action": // all of a new rule is judged by what it does
-			f.Direction = signed(acts(is))
+			f.Direction = appearing(is)
 		}
 		fields = append(fields, f)
+	}
+	return append(fields, p.lost(was, is)...)
+}
+
+// lost are the parameters that no declaration can say and that go with an action.
+func (p *zonePlan) lost(was, is tree) (fields []diff.Field) {
+	parameters, _ := was[parametersMember].(map[string]any)
+	for name, old := range parameters {
+		path := parametersMember + "." + name
+		said := slices.ContainsFunc(p.members, func(m member) bool { return m.wire == path || strings.HasPrefix(m.wire, path+".") })
+		if !said && is.at(path) == nil {
+			fields = append(fields, diff.Field{Path: diff.Member(path), Old: old, Direction: diff.Neutral})
+		}
 	}
 	return fields
 }
@@ -267,7 +305,7 @@ func (p *zonePlan) removals(prunable diff.Pruning) map[edge.RuleID]bool {
 	slices.SortFunc(ids, diff.ID.Compare)
 	for _, id := range ids {
 		i := byID(p.live.Rules, prunable[id].Rule)
-		if i < 0 {
+		if i < 0 || p.live.Rules[i].Ref != id.Ref { // by another ref it is another rule
 			p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Removed: true})
 			continue
 		}
@@ -281,30 +319,32 @@ func (p *zonePlan) removals(prunable diff.Pruning) map[edge.RuleID]bool {
 	return goes
 }
 
-// removal removes a rule. Its fields are all that it has, so that it can be put back.
+// removal removes a rule. Its fields are all that it has, so that it can be put back. One that
+// protects goes last: what has another key by now is there then.
 func (p *zonePlan) removal(id diff.ID, i int) (diff.Change, error) {
 	rule := p.live.Rules[i]
 	was, err := bodyOf(rule)
 	if err != nil {
 		return diff.Change{}, err
 	}
-	fields := whole(was, refAt(p.live.Rules, i-1))
+	fields := whole(was, place(p.live.Rules, i-1))
 	for n := range fields {
 		if fields[n].Path == "action" {
-			fields[n].Direction = signed(-acts(was))
-			if s, known := strength(was.at("action")); known && s == logs {
-				fields[n].Direction = diff.Weakens // what it recorded is not recorded any more
-			}
+			fields[n].Direction = disappearing(was)
 		}
 	}
-	return p.change(id.Ref, p.zone.Origin, 0, fields, diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
+	turn := 0
+	if combined(fields) == diff.Weakens {
+		turn = len(p.live.Rules) + len(p.zone.Others) + 1
+	}
+	return p.change(id.Ref, p.zone.Origin, turn, fields, diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
 		Kind: p.name, Ref: id.Ref, Phase: p.phase, EntryPoint: p.live.ID, Version: p.live.Version, Rule: rule.ID,
 	}}), nil
 }
 
 // whole are all members of a rule as fields that go, by the names that the platform has.
-func whole(was tree, behind string) []diff.Field {
-	fields := []diff.Field{{Path: orderMember, Old: place(behind), Direction: diff.Neutral}}
+func whole(was tree, stood string) []diff.Field {
+	fields := []diff.Field{{Path: orderMember, Old: stood, Direction: diff.Neutral}}
 	for name, value := range was {
 		fields = append(fields, diff.Field{Path: diff.Member(name), Old: value, Direction: diff.Neutral})
 	}
@@ -312,17 +352,21 @@ func whole(was tree, behind string) []diff.Field {
 	return fields
 }
 
-func refAt(rules []edge.Rule, i int) string {
-	if i < 0 {
-		return ""
-	}
-	return rules[i].Ref
-}
+// The words of a place. A rule without a ref is known by its id.
+const (
+	atFirst   = "first"
+	behindRef = "after "
+	behindID  = "after the rule with the id "
+)
 
-// place says where a rule stands: behind which other one.
-func place(behind string) string {
-	if behind == "" {
-		return "first"
+// place says where what comes behind rules[i] stands: behind which other one, or first.
+func place(rules []edge.Rule, i int) string {
+	switch {
+	case i < 0:
+		return atFirst
+	case rules[i].Ref == "":
+		return behindID + string(rules[i].ID)
+	default:
+		return behindRef + rules[i].Ref
 	}
-	return "after " + behind
 }

@@ -32,11 +32,14 @@ func (k Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Pr
 		}
 	}
 	i := byRef(observed.Value.Rules, r.ID.Ref)
-	isNil := func(value json.RawMessage) bool { return value == nil }
+	// A rule always has an action: one without was not there.
+	without := func(value func(diff.Restored) json.RawMessage) bool {
+		return slices.ContainsFunc(r.Members, func(m diff.Restored) bool { return m.Path == "action" && value(m) == nil })
+	}
 	switch {
-	case !slices.ContainsFunc(r.Members, func(m diff.Restored) bool { return !isNil(m.Written) }):
+	case without(func(m diff.Restored) json.RawMessage { return m.Written }):
 		return k.putBack(r, observed.Value, i)
-	case !slices.ContainsFunc(r.Members, func(m diff.Restored) bool { return !isNil(m.Before) }):
+	case without(func(m diff.Restored) json.RawMessage { return m.Before }):
 		return nil, blocked(errors.New("a revert does not remove a rule that was added; remove its declaration, with prune: true"))
 	case i < 0:
 		return nil, since("the rule is gone")
@@ -69,7 +72,7 @@ func (k Kind) setBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 			return nil, blocked(err)
 		case m.Path != orderMember:
 			err = b.set(m.Path, before, written)
-		case place(refAt(live.Rules, i-1)) != before: // where it was written to, others may stand by now
+		case place(live.Rules, i-1) != before: // where it was written to, others may stand by now
 			b.fields = append(b.fields, diff.Field{Path: orderMember, Old: written, New: before, Direction: diff.Weakens})
 			if o.Position, err = positionBehind(before, live.Rules); err != nil {
 				return nil, since(err.Error())
@@ -105,10 +108,14 @@ type setter struct {
 
 func (b *setter) member(path diff.Member) (member, bool) {
 	i := slices.IndexFunc(b.members, func(m member) bool { return m.path == path })
-	if i < 0 {
+	switch {
+	case i >= 0:
+		return b.members[i], true
+	case strings.HasPrefix(string(path), parametersMember+"."):
+		return member{path: path, wire: string(path), direct: weakening}, true
+	default:
 		return member{}, false
 	}
-	return b.members[i], true
 }
 
 func (b *setter) set(path diff.Member, before, written any) error {
@@ -138,19 +145,28 @@ func (b *setter) direct() {
 	}
 }
 
-// putBack adds a rule that was removed. Where one with its ref is there again, it is left as it is.
+// putBack adds a rule that was removed, as it was before updates that are undone with that. Where one with its ref is there again, it is left as it is.
 func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
 	body, behind := tree{}, any(nil)
+	b, updated := setter{Kind: k}, tree{}
 	for _, m := range r.Members {
 		before, _, err := valuesOf(m)
 		if err != nil {
 			return nil, blocked(err)
 		}
-		if m.Path == orderMember {
+		of, declarable := b.member(m.Path)
+		_, object := before.(map[string]any)
+		switch {
+		case m.Path == orderMember:
 			behind = before
-		} else {
+		case declarable && (strings.Contains(string(m.Path), ".") || !object): // an update has written it
+			updated[of.wire] = before
+		default: // as [whole] names it
 			body[string(m.Path)] = before
 		}
+	}
+	for wire, before := range updated {
+		body.put(wire, before)
 	}
 	if i >= 0 {
 		now, err := bodyOf(live.Rules[i])
@@ -173,7 +189,7 @@ func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 		if f.Old, f.New = nil, f.Old; f.Path == orderMember {
 			f.New = behind
 		} else if f.Path == "action" {
-			f.Direction = signed(acts(body))
+			f.Direction = appearing(body)
 		}
 	}
 	return &diff.Change{
@@ -203,12 +219,19 @@ func valuesOf(m diff.Restored) (before, written any, err error) {
 // positionBehind is the place that a text of [place] says.
 func positionBehind(said any, rules []edge.Rule) (*edge.Position, error) {
 	text, _ := said.(string)
-	ref, after := strings.CutPrefix(text, "after ")
-	if !after {
-		first := edge.RuleID("")
-		return &edge.Position{Before: &first}, nil
+	id, byItsID := strings.CutPrefix(text, behindID)
+	ref, behind := strings.CutPrefix(text, behindRef)
+	i := -1
+	switch {
+	case !behind:
+		top := edge.RuleID("")
+		return &edge.Position{Before: &top}, nil
+	case byItsID:
+		i = byID(rules, edge.RuleID(id))
 	}
-	i := byRef(rules, ref)
+	if i < 0 {
+		i = byRef(rules, ref)
+	}
 	if i < 0 {
 		return nil, fmt.Errorf("the rule %s, behind which it stood, is gone", ref)
 	}

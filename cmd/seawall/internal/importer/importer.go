@@ -97,7 +97,7 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 		return err
 	}
 	skipped := found.without(present)
-	work, err := openProgress(order)
+	work, err := openProgress(order, platform.Rules)
 	if err != nil {
 		return err
 	}

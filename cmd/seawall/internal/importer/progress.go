@@ -29,6 +29,7 @@ type header struct {
 	Version int       `json:"version"`
 	Program string    `json:"program"`
 	Origin  string    `json:"origin"`
+	Rules   bool      `json:"rules,omitempty"` // whether rules of other phases are read, too
 	Started time.Time `json:"started"`
 }
 
@@ -41,7 +42,7 @@ type progress struct {
 	known map[string]record // by account and zone
 }
 
-func openProgress(o Order) (*progress, error) {
+func openProgress(o Order, rules bool) (*progress, error) {
 	p := &progress{dir: filepath.Join(o.Dir, workDir), known: map[string]record{}}
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return nil, cli.Fail(err, "name a folder that you may write to")
@@ -50,7 +51,7 @@ func openProgress(o Order) (*progress, error) {
 		return nil, err
 	}
 	name := filepath.Join(p.dir, progressFile)
-	now := header{progressVersion, cli.ThisVersion().Version, o.Origin, time.Now().UTC()}
+	now := header{progressVersion, cli.ThisVersion().Version, o.Origin, rules, time.Now().UTC()}
 	goesOn := p.load(name, now)
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !goesOn {
@@ -77,7 +78,7 @@ func (p *progress) load(name string, now header) bool {
 	defer file.Close()
 	lines := json.NewDecoder(file)
 	var first header
-	if lines.Decode(&first) != nil || first.Version != now.Version || first.Program != now.Program || first.Origin != now.Origin ||
+	if lines.Decode(&first) != nil || first.Version != now.Version || first.Program != now.Program || first.Origin != now.Origin || first.Rules != now.Rules ||
 		now.Started.Sub(first.Started).Abs() > keptFor {
 		return false
 	}

@@ -1,0 +1,248 @@
+package rule
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// living are live rules, each with its id.
+func living(t *testing.T, rules ...string) (all []edge.Rule) {
+	t.Helper()
+	for i, text := range rules {
+		var r edge.Rule
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		r.ID = edge.RuleID(fmt.Sprint("id", i))
+		all = append(all, r)
+	}
+	return all
+}
+
+// declaring is a declaration, as JSON.
+func declaring(t *testing.T, key, text string) desired.Other {
+	t.Helper()
+	var values map[string]any
+	if err := json.Unmarshal([]byte(text), &values); err != nil {
+		t.Fatal(err)
+	}
+	o, err := desired.NewOther(desired.CustomRule, key, desired.Origin{}, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// removing says that a rule was declared with prune, and is not declared any more.
+func removing(ref string, id edge.RuleID) diff.Pruning {
+	return diff.Pruning{Custom.id(difftest.Zone, ref): {Rule: id}}
+}
+
+// only is the only change of a plan.
+func (s *state) only(t *testing.T) diff.Change {
+	t.Helper()
+	part := s.plan()
+	if len(part.Changes) != 1 || len(part.Problems) > 0 {
+		t.Fatalf("%+v %+v", part.Changes, part.Problems)
+	}
+	return part.Changes[0]
+}
+
+// done writes a change, and says what a revert of it knows.
+func (s *state) done(c diff.Change) diff.Restoration {
+	o := c.Operation.(diff.RuleOperation)
+	if i := byID(s.live, o.Target.Rule); o.Do == diff.ActionRemove {
+		s.live = append(s.live[:i:i], s.live[i+1:]...)
+	} else {
+		s.live[i] = o.Body
+		s.live[i].ID = o.Target.Rule
+	}
+	r := diff.Restoration{ID: c.ID()}
+	for _, f := range c.Fields {
+		r.Members = append(r.Members, diff.Restored{Path: f.Path, Before: jsonOf(f.Old), Written: jsonOf(f.New)})
+	}
+	return r
+}
+
+func TestDirections(t *testing.T) {
+	const rule = `{"ref":"r","expression":"true",`
+	for name, c := range map[string]struct {
+		live, declared string // nothing declared: the rule is removed
+		want           diff.Direction
+	}{
+		"a block is switched off":                {`"action":"block"}`, `{"action":"block","enabled":false}`, diff.Weakens},
+		"a block is switched on":                 {`"action":"block","enabled":false}`, `{"action":"block","enabled":true}`, diff.Strengthens},
+		"a skip is switched on":                  {`"action":"skip","enabled":false}`, `{"action":"skip","enabled":true}`, diff.Weakens},
+		"a log is switched off":                  {`"action":"log"}`, `{"action":"log","enabled":false}`, diff.Weakens},
+		"a log becomes a block that is off":      {`"action":"log"}`, `{"action":"block","enabled":false}`, diff.Weakens},
+		"a log that is off becomes such a block": {`"action":"log","enabled":false}`, `{"action":"block","enabled":false}`, diff.Neutral},
+		"a skip becomes a block that is off":     {`"action":"skip"}`, `{"action":"block","enabled":false}`, diff.Strengthens},
+		"what is not known is switched off":      {`"action":"serve_error"}`, `{"action":"serve_error","enabled":false}`, diff.Weakens},
+		"what is not known is switched on":       {`"action":"serve_error","enabled":false}`, `{"action":"serve_error","enabled":true}`, diff.Weakens},
+		"what is not known becomes a block":      {`"action":"execute"}`, `{"action":"block"}`, diff.Weakens},
+		"what is not known goes":                 {`"action":"serve_error"}`, "", diff.Weakens},
+		"a log goes":                             {`"action":"log"}`, "", diff.Weakens},
+		"a skip goes":                            {`"action":"skip"}`, "", diff.Strengthens},
+		"a skip that is off goes":                {`"action":"skip","enabled":false}`, "", diff.Neutral},
+		"a block goes":                           {`"action":"block"}`, "", diff.Weakens},
+	} {
+		s := &state{live: living(t, rule+c.live), prunable: removing("r", "id0")}
+		if c.declared != "" {
+			s.declared = []desired.Other{declaring(t, "r", c.declared)}
+		}
+		if got := s.only(t); got.Direction != c.want {
+			t.Errorf("%s: %s, want %s: %+v", name, got.Direction, c.want, got.Fields)
+		}
+	}
+}
+
+// A block that comes to stand behind a skip rule weakens, also where its index is smaller then
+// because others move, too.
+func TestABlockMovesBehindASkip(t *testing.T) {
+	s := &state{
+		live: living(t, `{"ref":"x","action":"log","expression":"true"}`, `{"ref":"y","action":"log","expression":"true"}`,
+			`{"ref":"b","action":"block","expression":"true"}`, `{"ref":"theirs","action":"skip","expression":"true"}`),
+		declared: []desired.Other{
+			declaring(t, "b", `{"order":{"after":"theirs"},"action":"block"}`), declaring(t, "x", `{"order":"last","action":"log"}`), declaring(t, "y", `{"order":"last","action":"log"}`),
+		},
+	}
+	for _, c := range s.plan().Changes {
+		if c.Direction != diff.Weakens {
+			t.Errorf("%s %s: %+v", c.Deployment, c.Direction, c.Fields)
+		}
+	}
+	s.declared = []desired.Other{declaring(t, "b", `{"order":"first","action":"block"}`)}
+	if c := s.only(t); c.Direction != diff.Strengthens {
+		t.Errorf("%s: %+v", c.Direction, c.Fields)
+	}
+}
+
+// An update that only adds members is no rule that was added.
+func TestRestoreWhatAnUpdateAdded(t *testing.T) {
+	s := &state{live: living(t, `{"ref":"x","action":"block","expression":"true"}`), declared: []desired.Other{declaring(t, "x", `{"enabled":false,"action":"block"}`)}}
+	back, problem := Custom.Restore(s.done(s.only(t)), s.input())
+	if problem != nil || back == nil || !back.Operation.(diff.RuleOperation).Body.IsEnabled() || back.Direction != diff.Strengthens {
+		t.Errorf("%+v %+v", back, problem)
+	}
+}
+
+// Another action takes parameters away that no declaration can say; a revert has them.
+func TestRestoreParametersThatNobodyDeclares(t *testing.T) {
+	const was = `{"ref":"x","action":"skip","expression":"true","action_parameters":{"phase":"current"}}`
+	s := &state{live: living(t, was), declared: []desired.Other{declaring(t, "x", `{"action":"block"}`)}}
+	back, problem := Custom.Restore(s.done(s.only(t)), s.input())
+	if problem != nil || back == nil {
+		t.Fatalf("%+v %+v", back, problem)
+	}
+	s.done(*back)
+	if got, want := canonical(s.live)[0], canonical(living(t, was))[0]; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A rule that stood behind one without a ref comes back there, not to the top.
+func TestRestoreBehindARuleWithoutARef(t *testing.T) {
+	s := &state{
+		live: living(t, `{"ref":"b","action":"block","expression":"true"}`, `{"action":"block","expression":"true"}`,
+			`{"ref":"x","action":"skip","expression":"true"}`),
+		prunable: removing("x", "id2"),
+	}
+	back, problem := Custom.Restore(s.done(s.only(t)), s.input())
+	if problem != nil || back == nil {
+		t.Fatalf("%+v %+v", back, problem)
+	}
+	if p := back.Operation.(diff.RuleOperation).Position; p == nil || p.After == nil || *p.After != "id1" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Of two live rules with one ref none is written.
+func TestARefThatIsThereTwice(t *testing.T) {
+	s := &state{live: living(t, `{"ref":"x","action":"block","expression":"true"}`, `{"ref":"x","action":"log","expression":"true"}`), declared: []desired.Other{declaring(t, "x", `{"action":"skip"}`)}}
+	if part := s.plan(); len(part.Changes) > 0 || len(part.Problems) != 1 || part.Problems[0].State != diff.Blocked {
+		t.Errorf("%+v", part)
+	}
+}
+
+// A rule that somebody gave another ref is not the one that left git: it is not removed, nor
+// added once more where git declares it.
+func TestPruneLeavesARuleWithAnotherRef(t *testing.T) {
+	s := &state{live: living(t, `{"ref":"b","action":"block","expression":"true"}`), prunable: removing("a", "id0"), declared: []desired.Other{declaring(t, "b", `{"action":"block"}`)}}
+	if part := s.plan(); len(part.Changes) > 0 || len(part.Problems) > 0 || len(part.Settled) != 2 {
+		t.Errorf("%+v", part)
+	}
+}
+
+// Where the live rule has become a skip rule, its parameters are absorbed: none can be declared
+// without.
+func TestRedeclareASkip(t *testing.T) {
+	entry := edge.Ruleset{Rules: living(t, `{"ref":"x","action":"skip","expression":"true","action_parameters":{"ruleset":"current"}}`)}
+	o, live := Custom.Redeclare(declaring(t, "x", `{"action":"block","expression":"true"}`), entry)
+	if want := `{"action":"skip","expression":"true","skip":{"ruleset":"current"}}`; !live || o.Value != want {
+		t.Errorf("%s, want %s", o.Value, want)
+	}
+}
+
+// A rule that gets another key is there by the new one before the old one goes, where it protects;
+// a skip rule goes first.
+func TestARuleThatIsRenamed(t *testing.T) {
+	for action, want := range map[string]string{"block": "new old", "skip": "old new"} {
+		s := &state{live: living(t, `{"ref":"old","action":"`+action+`","expression":"true"}`), prunable: removing("old", "id0"), declared: []desired.Other{declaring(t, "new", `{"action":"`+action+`"}`)}}
+		var got []string
+		for _, c := range s.plan().Changes {
+			got = append(got, c.Deployment)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", action, got, want)
+		}
+	}
+}
+
+// A rule that was updated and then removed comes back as it was before both.
+func TestRestoreAnUpdateAndARemoval(t *testing.T) {
+	const was = `{"ref":"x","action":"skip","expression":"true","action_parameters":{"phase":"current","ruleset":"current"}}`
+	s := &state{live: living(t, was), declared: []desired.Other{declaring(t, "x", `{"action":"block","response":{"content":"no"}}`)}}
+	first := s.done(s.only(t))
+	s.declared, s.prunable = nil, removing("x", "id0")
+	r := s.done(s.only(t))
+	for i := range r.Members { // as reconcile/revert puts two writes together
+		if n := slices.IndexFunc(first.Members, func(m diff.Restored) bool { return m.Path == r.Members[i].Path }); n >= 0 {
+			r.Members[i].Before = first.Members[n].Before
+			first.Members = slices.Delete(first.Members, n, n+1)
+		}
+	}
+	r.Members = append(r.Members, first.Members...)
+	back, problem := Custom.Restore(r, s.input())
+	if problem != nil || back == nil {
+		t.Fatalf("%+v %+v", back, problem)
+	}
+	rule := back.Operation.(diff.RuleOperation).Body
+	rule.ID = "id0"
+	if got, want := canonical([]edge.Rule{rule})[0], canonical(living(t, was))[0]; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A place is declared by a rule that has a ref.
+func TestRedeclareBesideRulesWithoutARef(t *testing.T) {
+	const none, x = `{"action":"block","expression":"true"}`, `{"ref":"x","action":"block","expression":"true"}`
+	declared := declaring(t, "x", `{"action":"block","expression":"true","order":"first"}`)
+	for want, rules := range map[string][]string{
+		`{"action":"block","expression":"true","order":{"after":"a"}}`:  {`{"ref":"a","action":"log","expression":"true"}`, none, x},
+		`{"action":"block","expression":"true","order":{"before":"a"}}`: {none, x, `{"ref":"a","action":"log","expression":"true"}`},
+		`{"action":"block","expression":"true"}`:                        {none, x},
+	} {
+		o, live := Custom.Redeclare(declared, edge.Ruleset{Rules: living(t, rules...)})
+		if !live || o.Value != want {
+			t.Errorf("%s, want %s", o.Value, want)
+		}
+	}
+}
