@@ -293,3 +293,29 @@ func canonical(rules []edge.Rule) (all []string) {
 	}
 	return all
 }
+
+// Where the orders contradict each other no rule with an order moves, and what else differs of
+// those that are live is still corrected.
+func TestMisplacedRulesAreHealed(t *testing.T) {
+	declare := func(key string, order any) desired.Other {
+		o, err := desired.NewOther(desired.CustomRule, key, desired.Origin{}, map[string]any{"action": "block", "expression": "true", "enabled": true, "order": order})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	s := &state{
+		declared: []desired.Other{declare("drifted", "first"), declare("fine", "last"), declare("new", map[string]any{"before": "gone"})},
+		live: []edge.Rule{
+			{ID: "1", Ref: "fine", Action: "block", Expression: "true"}, {ID: "2", Ref: "drifted", Action: "log", Expression: "true"},
+		},
+	}
+	part := s.plan()
+	if len(part.Problems) != 3 || len(part.Settled) != 0 || len(part.Changes) != 1 {
+		t.Fatalf("%+v", part)
+	}
+	c := part.Changes[0]
+	if o := c.Operation.(diff.RuleOperation); c.Deployment != "drifted" || o.Position != nil || o.Body.Action != "block" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -28,6 +28,9 @@ type wanted struct {
 	desired.Other
 	values tree
 	order  order
+	// misplaced says that no place is as the orders of the rules say: the rule is not in sync,
+	// whatever else is.
+	misplaced bool
 }
 
 // Plan implements [diff.Kind].
@@ -83,13 +86,8 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 	}
 	target, stay, err := arrange(rules)
 	if err != nil {
-		for _, o := range declared {
-			if p.wanted[o.Key] != nil && (p.wanted[o.Key].order != order{}) {
-				p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: err.Error(), Hint: "change the order of one of the rules"})
-				delete(p.wanted, o.Key)
-			}
-		}
-		for i := range rules { // the others are as declared without an order
+		p.misplace(declared, live, err)
+		for i := range rules { // none moves
 			stay = append(stay, rules[i].live)
 			target = append(target, i)
 		}
@@ -97,6 +95,21 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 	for n, i := range target {
 		if w := p.wanted[rules[i].ref]; w != nil {
 			p.planRule(w, step{turn: n + 1, live: live, at: i, stays: stay[i], position: positionOf(target[n+1:], live, stay), behind: placeBehind(target[:n], rules, live)})
+		}
+	}
+}
+
+// misplace has the rules with an order stay where they are, and heals all else of them. One that
+// is not there is not added: at the wrong place it may do harm.
+func (p *zonePlan) misplace(declared []desired.Other, live []edge.Rule, err error) {
+	for _, o := range declared {
+		w := p.wanted[o.Key]
+		if w == nil || w.order == (order{}) {
+			continue
+		}
+		p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: err.Error(), Hint: "change the order of one of the rules; until then none with an order moves"})
+		if w.order, w.misplaced = (order{}), true; byRef(live, o.Key) < 0 {
+			delete(p.wanted, o.Key)
 		}
 	}
 }
@@ -196,6 +209,8 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 			o.Position = &edge.Position{After: &last}
 		}
 		fields = append(fields, diff.Field{Path: orderMember, Old: place(p.live.Rules, byID(p.live.Rules, rule.ID)-1), New: s.behind, Direction: moved(rule, s.forward())})
+	case len(fields) == 0 && w.misplaced:
+		return
 	case len(fields) == 0:
 		settled := diff.Settled{ID: p.id(p.zone.Scope, w.Key), Owned: owned, Version: p.live.Version}
 		if w.Prune {
