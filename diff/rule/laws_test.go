@@ -319,3 +319,15 @@ func TestMisplacedRulesAreHealed(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A rule that executes a ruleset is never made another one, whatever declares its ref.
+func TestAForeignActionStays(t *testing.T) {
+	o, err := desired.NewOther(desired.CustomRule, "a", desired.Origin{}, map[string]any{"action": "block", "expression": "true", "enabled": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &state{declared: []desired.Other{o}, live: []edge.Rule{{ID: "1", Ref: "a", Action: edge.ActionExecute, Expression: "true"}}}
+	if part := s.plan(); len(part.Changes) != 0 || len(part.Problems) != 1 || part.Problems[0].State != diff.Blocked {
+		t.Errorf("%+v", part)
+	}
+}

@@ -191,7 +191,13 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 			p.problem(w.Other, diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the live rule cannot be understood: %v", err)})
 			return
 		}
-		was = body
+		if was = body; p.isForeign(rule) {
+			p.problem(w.Other, diff.Problem{
+				State: diff.Blocked, Lasts: true, Reason: fmt.Sprintf("the live rule with this ref has the action %s, and is no %s", rule.Action, p.name.Word()),
+				Hint: "declare the rule by another key",
+			})
+			return
+		}
 	}
 	is, owned := p.body(w, was)
 	fields := p.fields(was, is)
@@ -232,6 +238,13 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 	}
 	slices.SortFunc(fields, func(a, b diff.Field) int { return cmp.Compare(a.Path, b.Path) })
 	p.out.Changes = append(p.out.Changes, p.change(w.Key, w.Origin, s.turn, fields, o))
+}
+
+// isForeign reports whether a live rule has an action that no declaration has: it is never made
+// another one.
+func (p *zonePlan) isForeign(rule edge.Rule) bool {
+	_, known := strength(string(rule.Action))
+	return !known
 }
 
 // change is a change of a rule.
