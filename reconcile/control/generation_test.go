@@ -45,41 +45,43 @@ func drawn(random *rand.Rand, before desired.State, n int) desired.State {
 			z.Origin.Line++
 		}
 	}
-	a := &s.Accounts[random.IntN(len(s.Accounts))]
-	switch i := random.IntN(len(a.Zones) + 1); random.IntN(24) {
-	case 0:
-		a.Zones = slices.Insert(slices.Clone(a.Zones), i, desired.Zone{Key: fmt.Sprint("new", n), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("new", n)))})
-	case 1:
-		if len(a.Zones) > 1 {
-			a.Zones = slices.Delete(slices.Clone(a.Zones), 0, 1)
-		}
-	case 2:
-		a.Rulesets = []desired.RulesetRef{{Key: "core", Name: fmt.Sprint("Core", n%2)}}
-	case 3:
-		s.Tokens = []desired.Token{{Key: fmt.Sprint("t", n%2)}}
-	case 4:
-		a.ID = edge.AccountID(fmt.Sprint("account", n))
-	case 5, 6, 7, 8:
-		if i == len(a.Zones) {
-			break
-		}
-		a.Zones = slices.Clone(a.Zones)
-		switch z := &a.Zones[i]; random.IntN(4) {
+	for part := range 1 + random.IntN(2)*random.IntN(4) {
+		a := &s.Accounts[random.IntN(len(s.Accounts))]
+		switch i := random.IntN(len(a.Zones) + 1); random.IntN(24) {
 		case 0:
-			z.Key = fmt.Sprint("renamed", n)
+			a.Zones = slices.Insert(slices.Clone(a.Zones), i, desired.Zone{Key: fmt.Sprint("new", n, "-", part), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint("new", n, "-", part)))})
 		case 1:
-			z.Scope = edge.ZoneScope(edge.ZoneID(fmt.Sprint("other", n)))
+			if len(a.Zones) > 1 {
+				a.Zones = slices.Delete(slices.Clone(a.Zones), 0, 1)
+			}
 		case 2:
-			z.Name, z.ByName, z.Scope = "name-"+z.Key, true, edge.ZoneScope(desired.SoughtZone(a.Key, z.Key))
+			a.Rulesets = []desired.RulesetRef{{Key: "core", Name: fmt.Sprint("Core", n%2)}}
 		case 3:
-			z.ByName, z.Scope = z.Name != "", edge.ZoneScope(edge.ZoneID(fmt.Sprint("found", n)))
-		}
-	case 9: // to another account
-		if to := &s.Accounts[random.IntN(len(s.Accounts))]; i < len(a.Zones) && len(a.Zones) > 1 && to != a {
-			z := a.Zones[i]
-			z.Key = fmt.Sprint("moved", n)
-			a.Zones = slices.Delete(slices.Clone(a.Zones), i, i+1)
-			to.Zones = append(slices.Clone(to.Zones), z)
+			s.Tokens = []desired.Token{{Key: fmt.Sprint("t", n%2)}}
+		case 4:
+			a.ID = edge.AccountID(fmt.Sprint("account", n, "-", part))
+		case 5, 6, 7, 8:
+			if i == len(a.Zones) {
+				break
+			}
+			a.Zones = slices.Clone(a.Zones)
+			switch z := &a.Zones[i]; random.IntN(4) {
+			case 0:
+				z.Key = fmt.Sprint("renamed", n, "-", part)
+			case 1:
+				z.Scope = edge.ZoneScope(edge.ZoneID(fmt.Sprint("other", n, "-", part)))
+			case 2:
+				z.Name, z.ByName, z.Scope = "name-"+z.Key, true, edge.ZoneScope(desired.SoughtZone(a.Key, z.Key))
+			case 3:
+				z.ByName, z.Scope = z.Name != "", edge.ZoneScope(edge.ZoneID(fmt.Sprint("found", n, "-", part)))
+			}
+		case 9: // to another account
+			if to := &s.Accounts[random.IntN(len(s.Accounts))]; i < len(a.Zones) && len(a.Zones) > 1 && to != a {
+				z := a.Zones[i]
+				z.Key = fmt.Sprint("moved", n, "-", part)
+				a.Zones = slices.Delete(slices.Clone(a.Zones), i, i+1)
+				to.Zones = append(slices.Clone(to.Zones), z)
+			}
 		}
 	}
 	return s

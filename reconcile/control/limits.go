@@ -73,7 +73,11 @@ func (l *limits) follow(facts guard.Facts, zones iter.Seq[edge.Scope]) {
 
 // drifted has a drift count.
 func (l *limits) drifted(d reconcile.Drift) {
-	l.drifts = append(l.drifts, d)
+	at := len(l.drifts)
+	for at > 0 && d.At.Before(l.drifts[at-1].At) { // the clock was set back: what is ahead of it must not stop the others from being forgotten
+		at--
+	}
+	l.drifts = slices.Insert(l.drifts, at, d)
 	l.drift.Count(d.Scope, d.Weakens)
 	n := l.newest[d.Scope]
 	if n.at = latest(n.at, d.At); d.Weakens {

@@ -39,6 +39,7 @@ func (k *known) follows(g *Generation) bool {
 // move notes what a generation has otherwise than the one before it. What accounts are under decides
 // about all of their zones.
 func (zs *zones) move(before, g *Generation) {
+	zs.loosen(before, g)
 	if !zs.known.follows(g) {
 		return
 	}
@@ -52,12 +53,25 @@ func (zs *zones) move(before, g *Generation) {
 	}
 	for _, id := range g.since.gone {
 		zs.known.moved.add(id)
-		zs.known.loose.add(id)
 	}
 	for _, earlier := range []iter.Seq[edge.Scope]{maps.Keys(before.earlier), maps.Keys(g.earlier)} {
 		for id := range earlier {
 			zs.known.moved.add(id)
 		}
+	}
+}
+
+// loosen notes the zones on record that a generation may not declare any more, whether or not the rest
+// of what is known is of the one before it.
+func (zs *zones) loosen(before, g *Generation) {
+	if step := g.after(before); step != nil {
+		for _, id := range step.gone {
+			zs.known.loose.add(id)
+		}
+		return
+	}
+	for id := range zs.records {
+		zs.known.loose.add(id)
 	}
 }
 

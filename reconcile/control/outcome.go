@@ -51,8 +51,13 @@ func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 
 func (s *state) note(o Outcome) Next {
 	reasons := reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardHold, diff.GuardReverted, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken)
-	s.waiting.set(o.Scope, reasons)
-	if g := s.current.Load(); g != nil && g.declaration(o.Scope) == o.Fingerprint {
+	g := s.current.Load()
+	if g == nil || g.Declares(o.Scope) {
+		s.waiting.set(o.Scope, reasons)
+	} else {
+		s.waiting.set(o.Scope, nil) // it was gone by then
+	}
+	if g != nil && g.declaration(o.Scope) == o.Fingerprint {
 		s.rollout.note(o.Scope, zoneOutcome(o))
 	}
 	next := Next{At: s.zones.of(o.Scope).again(s.now()), Waits: len(reasons) > 0}

@@ -109,18 +109,22 @@ func (g group) renamed(ids map[edge.Scope]edge.Scope, now *control.Generation) g
 	if g.whole != nil {
 		g.whole = now
 	}
-	g.left, g.all = maps.Clone(g.left), slices.Clone(g.all)
+	left := maps.Clone(g.left)
+	g.all = slices.Clone(g.all)
 	for i, before := range g.all {
 		if id, ok := ids[before]; ok {
 			g.all[i] = id
 		}
 	}
+	for before := range ids { // all of them first: one may have the id that another one had
+		delete(left, before)
+	}
 	for before, id := range ids {
 		if g.left[before] {
-			delete(g.left, before)
-			g.left[id] = true
+			left[id] = true
 		}
 	}
+	g.left = left
 	return g
 }
 

@@ -106,9 +106,10 @@ func (z *Zones) claiming(ctx context.Context, tx *sql.Tx, write reconcile.Entry,
 	if refused, err = z.claim(ctx, tx, write, have); refused != nil || err != nil {
 		return refused, err
 	}
+	known := true // what is stored of the write's own deployment
 	for _, s := range owned {
-		if s.ID == id {
-			err = z.widenTo(ctx, tx, s, members)
+		if known && s.ID == id {
+			err, known = z.widenTo(ctx, tx, s, members), false
 		} else {
 			err = z.widen(ctx, tx, s)
 		}
