@@ -145,28 +145,12 @@ func (b *setter) direct() {
 	}
 }
 
-// putBack adds a rule that was removed, as it was before updates that are undone with that. Where one with its ref is there again, it is left as it is.
+// putBack adds a rule that was removed, as it was before updates that are undone with that. Where
+// one with its ref is there again, it is left as it is.
 func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
-	body, behind := tree{}, any(nil)
-	b, updated := setter{Kind: k}, tree{}
-	for _, m := range r.Members {
-		before, _, err := valuesOf(m)
-		if err != nil {
-			return nil, blocked(err)
-		}
-		of, declarable := b.member(m.Path)
-		_, object := before.(map[string]any)
-		switch {
-		case m.Path == orderMember:
-			behind = before
-		case declarable && (strings.Contains(string(m.Path), ".") || !object): // an update has written it
-			updated[of.wire] = before
-		default: // as [whole] names it
-			body[string(m.Path)] = before
-		}
-	}
-	for wire, before := range updated {
-		body.put(wire, before)
+	body, behind, err := k.removed(r.Members)
+	if err != nil {
+		return nil, blocked(err)
 	}
 	if i >= 0 {
 		now, err := bodyOf(live.Rules[i])
@@ -199,6 +183,32 @@ func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 			Target: diff.Target{Kind: k.name, Ref: r.ID.Ref, Phase: k.phase, EntryPoint: live.ID, Version: live.Version},
 		},
 	}, nil
+}
+
+// removed is the body of a rule that was removed, and what it stood behind.
+func (k Kind) removed(members []diff.Restored) (body tree, behind any, err error) {
+	body = tree{}
+	b, updated := setter{Kind: k}, tree{}
+	for _, m := range members {
+		before, _, err := valuesOf(m)
+		if err != nil {
+			return nil, nil, err
+		}
+		of, declarable := b.member(m.Path)
+		_, object := before.(map[string]any)
+		switch {
+		case m.Path == orderMember:
+			behind = before
+		case declarable && (strings.Contains(string(m.Path), ".") || !object): // an update has written it
+			updated[of.wire] = before
+		default: // as [whole] names it
+			body[string(m.Path)] = before
+		}
+	}
+	for wire, before := range updated {
+		body.put(wire, before)
+	}
+	return body, behind, nil
 }
 
 // valuesOf are the values of a member before and after a write; nil for none.
