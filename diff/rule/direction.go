@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"slices"
@@ -131,9 +132,9 @@ func acting(c change) diff.Direction {
 }
 
 // rising judges a number of which more protects more, and falling one of which less does.
-func rising(c change) diff.Direction { return signed(cmpOr(numbers(c.old, c.new), -1)) }
+func rising(c change) diff.Direction { return signed(cmp.Or(numbers(c.old, c.new), -1)) }
 
-func falling(c change) diff.Direction { return signed(cmpOr(-numbers(c.old, c.new), -1)) }
+func falling(c change) diff.Direction { return signed(cmp.Or(-numbers(c.old, c.new), -1)) }
 
 // numbers is 1 where the second number is the larger one, -1 where it is the smaller one, and 0
 // where that cannot be told.
@@ -149,13 +150,6 @@ func numbers(a, b any) int {
 func number(value any) (*big.Rat, bool) {
 	text, _ := value.(json.Number)
 	return new(big.Rat).SetString(string(text))
-}
-
-func cmpOr(n, other int) int {
-	if n == 0 {
-		return other
-	}
-	return n
 }
 
 // moved judges a rule that comes to stand elsewhere: only a block that comes earlier certainly
