@@ -1,6 +1,9 @@
 package edge
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Ruleset is an account's managed ruleset or a zone's entry point (reference,
 // "Ruleset"). Lists leave Rules nil; a single ruleset without rules may too.
@@ -104,6 +107,18 @@ func (r Rule) IsEnabled() bool { return r.Enabled == nil || *r.Enabled }
 func (r Rule) Update() Rule {
 	r.ID, r.Version, r.LastUpdated = "", "", ""
 	return r
+}
+
+// Members are those of [Rule.Update] as a request has them, with numbers as they are written.
+func (r Rule) Members() (members map[string]any, err error) {
+	data, err := json.Marshal(r.Update())
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	err = d.Decode(&members)
+	return members, err
 }
 
 // UnmarshalJSON keeps unknown members; see open.go.

@@ -11,9 +11,7 @@
 package exception
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"iter"
 	"slices"
 
@@ -181,14 +179,12 @@ func fieldsOf(rule edge.Rule, before edge.RuleID) []diff.Field {
 // membersOf are the members of a rule as a request has them.
 func membersOf(rule edge.Rule) map[diff.Member]any {
 	members := map[diff.Member]any{}
-	data, err := json.Marshal(rule.Update())
-	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.UseNumber() // a number stays as it is
-		err = d.Decode(&members)
-	}
+	values, err := rule.Members()
 	if err != nil { // which no rule that was read is like
 		return map[diff.Member]any{expressionMember: rule.Expression}
+	}
+	for name, value := range values {
+		members[diff.Member(name)] = value
 	}
 	return members
 }

@@ -61,17 +61,12 @@ type tree map[string]any
 func treeOf(data []byte) (t tree, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	return t, d.Decode(&t)
+	err = d.Decode(&t)
+	return t, err
 }
 
 // bodyOf is what an update of a rule has.
-func bodyOf(rule edge.Rule) (tree, error) {
-	data, err := json.Marshal(rule.Update())
-	if err != nil {
-		return nil, err
-	}
-	return treeOf(data)
-}
+func bodyOf(rule edge.Rule) (tree, error) { return rule.Members() }
 
 func (t tree) rule() (rule edge.Rule, err error) {
 	data, err := json.Marshal(t)
