@@ -191,7 +191,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 			p.problem(w.Other, diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the live rule cannot be understood: %v", err)})
 			return
 		}
-		if was = body; p.isForeign(rule) {
+		if was = body; w.isForeign(rule) {
 			p.problem(w.Other, diff.Problem{
 				State: diff.Blocked, Lasts: true, Reason: fmt.Sprintf("the live rule with this ref has the action %s, and is no %s", rule.Action, p.name.Word()),
 				Hint: "declare the rule by another key",
@@ -240,9 +240,13 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 	p.out.Changes = append(p.out.Changes, p.change(w.Key, w.Origin, s.turn, fields, o))
 }
 
-// isForeign reports whether a live rule has an action that no declaration has: it is never made
-// another one.
-func (p *zonePlan) isForeign(rule edge.Rule) bool {
+// isForeign reports whether a live rule has an action that no declaration of the kind has, or is
+// one that executes a ruleset where another is declared, or the other way round: it is never
+// made another one.
+func (w *wanted) isForeign(rule edge.Rule) bool {
+	if declared := w.values["action"]; rule.Action == edge.ActionExecute || declared == string(edge.ActionExecute) {
+		return declared != string(rule.Action)
+	}
 	_, known := strength(string(rule.Action))
 	return !known
 }
