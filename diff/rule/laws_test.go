@@ -21,12 +21,20 @@ type state struct {
 	live     []edge.Rule
 	prunable diff.Pruning
 	made     int
+	strange  bool // nothing is on record
 }
 
 func (s *state) input() diff.Input {
 	zone := desired.Zone{Key: "shop.example", Scope: difftest.Zone, Others: s.declared}
 	entry := edge.Ruleset{ID: "e", Version: "1", Kind: edge.KindZone, Phase: edge.PhaseFirewallCustom, Rules: s.live}
+	applied := diff.Applied{}
+	for _, o := range s.declared {
+		if !s.strange {
+			applied[Custom.id(difftest.Zone, o.Key)] = []diff.Member{"action"}
+		}
+	}
 	return diff.Input{
+		Applied:  applied,
 		State:    desired.State{Accounts: []desired.Account{{Key: "prod", ID: difftest.Account, Zones: []desired.Zone{zone}}}},
 		Live:     diff.Live{EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{difftest.Zone.At(edge.PhaseFirewallCustom): {Value: entry}}},
 		Prunable: s.prunable,
