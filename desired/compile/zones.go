@@ -46,6 +46,6 @@ func (r *reader) zone(path string, m member) desired.Zone {
 	for _, d := range m.field("waf").members() {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
-	z.Others = r.others(path, m.both)
+	z.Others, z.Unmanaged = r.others(path, m.both), unmanaged(m.both)
 	return z
 }
