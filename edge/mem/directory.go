@@ -79,7 +79,7 @@ func (p *Platform) describeZone(z SeedZone) edge.Zone {
 		"type": json.RawMessage(`"full"`), "paused": json.RawMessage("false"), "development_mode": json.RawMessage("0"),
 		"plan":         mustEncode(map[string]string{"id": derivedID[string]("plan", plan), "name": plan, "legacy_id": plan}),
 		"name_servers": json.RawMessage(`["ns1.vendor.example","ns2.vendor.example"]`), "meta": json.RawMessage("{}"),
-		"owner": json.RawMessage(`{"id":null,"type":"user","email":null}`), "permissions": json.RawMessage("[]"),
+		"owner": json.RawMessage(`{"id":null,"type":"user","name":null}`), "permissions": json.RawMessage("[]"),
 		"original_name_servers": json.RawMessage("null"), "original_registrar": json.RawMessage("null"), "original_dnshost": json.RawMessage("null"),
 		"created_on": mustEncode(seededAt), "modified_on": mustEncode(seededAt), "activated_on": mustEncode(seededAt),
 	}
