@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/tier"
 )
 
 // zonePlan is the plan of the rules of one zone on its way.
@@ -18,9 +19,11 @@ type zonePlan struct {
 	account desired.Account
 	zone    desired.Zone
 	live    edge.Ruleset
+	limits  *tier.Limits // of the plan of the zone; nil: not known
 	out     *diff.Part
 
 	wanted map[string]*wanted // by ref
+	many   int                // how many rules there would be
 }
 
 // wanted is a rule that is declared.
@@ -42,7 +45,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 			if !read || len(declared) == 0 && !in.Prunable.Of(k.name) {
 				continue
 			}
-			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, out: &out, wanted: map[string]*wanted{}}
+			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, limits: k.limits(in.Live, zone), out: &out, wanted: map[string]*wanted{}}
 			if in.Live.Accounts[account.ID].Documented {
 				for _, o := range declared {
 					p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for a " + k.name.Word(), Hint: `set platform.profile: "extended" in the configuration`})
@@ -84,6 +87,7 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 			rules = append(rules, placed{ref: o.Key, order: w.order})
 		}
 	}
+	p.many = len(rules)
 	target, stay, err := arrange(rules)
 	if err != nil {
 		p.misplace(declared, live, err)
@@ -201,6 +205,9 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 	}
 	is, owned := p.body(w, was)
 	fields := p.fields(was, is)
+	if len(fields) > 0 && p.exceeds(w, is, isLive) {
+		return
+	}
 	target := diff.Target{Kind: p.name, Ref: w.Key, Phase: p.phase, EntryPoint: p.live.ID, Version: p.live.Version, Rule: rule.ID, Owned: owned}
 	o := diff.RuleOperation{Do: diff.ActionUpdate, Target: target}
 	switch {

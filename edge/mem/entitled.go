@@ -37,13 +37,10 @@ func entitled(members map[string]any, phase edge.Phase, h holder) (problems []ed
 // Where there were more before, fewer may be left.
 func room(before int, next edge.Ruleset, h holder) []edge.ErrorDetail {
 	limits, known := h.limits(next.Phase)
-	if !known || len(next.Rules) <= before {
+	if !known || len(next.Rules) <= before || limits.Room(len(next.Rules)) {
 		return nil
 	}
-	if lack, lacks := limits.Count(len(next.Rules)); lacks {
-		return []edge.ErrorDetail{problem(codeMostRules, "/rules", "%s", lack.Says)}
-	}
-	return nil
+	return []edge.ErrorDetail{problem(codeMostRules, "/rules", "%s", limits.Full(len(next.Rules)))}
 }
 
 // contentTypes are those of the response of a rule that blocks.

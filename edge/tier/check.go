@@ -164,13 +164,10 @@ func below(name string, fields []string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool { return name == field || strings.HasPrefix(name, field+".") })
 }
 
-// Count is that a zone would have so many rules in the phase; false where the plan has room.
-func (l *Limits) Count(n int) (Lack, bool) {
-	if l.Rules == 0 || n <= l.Rules {
-		return Lack{}, false
-	}
-	return Lack{
-		Takes: fmt.Sprintf("takes %d; %d would be there", l.Rules, n),
-		Says:  fmt.Sprintf("exceeded the maximum number of rules in the phase %s: %d out of %d", l.Phase, n, l.Rules), // S
-	}, true
+// Room reports whether a zone may have so many rules in the phase.
+func (l *Limits) Room(n int) bool { return l.Rules == 0 || n <= l.Rules }
+
+// Full is what the service says where it may not (S).
+func (l *Limits) Full(n int) string {
+	return fmt.Sprintf("exceeded the maximum number of rules in the phase %s: %d out of %d", l.Phase, n, l.Rules)
 }

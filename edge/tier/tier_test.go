@@ -132,11 +132,8 @@ func TestCounts(t *testing.T) {
 			if !known || l.Rules != want[i] {
 				t.Errorf("%s has %+v of %s", plan, l, phase)
 			}
-			if _, lacks := l.Count(l.Rules); lacks {
-				t.Errorf("%s has no room for %d", plan, l.Rules)
-			}
-			if lack, lacks := l.Count(1001); lacks != (want[i] > 0) || lacks && !strings.HasPrefix(lack.Says, "exceeded the maximum number of rules in the phase "+phase+": 1001 out of ") {
-				t.Errorf("%s: %+v", plan, lack)
+			if !l.Room(l.Rules) || l.Room(1001) != (want[i] == 0) || !strings.HasPrefix(l.Full(1001), "exceeded the maximum number of rules in the phase "+phase+": 1001 out of ") {
+				t.Errorf("%s of %s: %s", plan, phase, l.Full(1001))
 			}
 		}
 	}
