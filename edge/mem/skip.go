@@ -136,12 +136,15 @@ func (c checks) logging(members map[string]any) []edge.ErrorDetail {
 }
 
 // complete fills in what the service keeps of a rule that did not say it. Every rule has a ref
-// there, every skip rule says whether it is logged, and every rate limit how long it lasts.
+// there and is on or off, every skip rule says whether it is logged, and every rate limit how long it lasts.
 func (c checks) complete(r *edge.Rule) {
 	if !c.vendor() {
 		return
 	}
 	fill(&r.Ref, string(r.ID))
+	if r.Enabled == nil {
+		r.Enabled = new(true)
+	}
 	extra := map[string]json.RawMessage{}
 	if _, said := r.Extra["logging"]; r.Action == edge.ActionSkip && !said {
 		extra["logging"] = json.RawMessage(`{"enabled":true}`)
