@@ -75,10 +75,14 @@ func (l *Limits) timeout(action string, said any) []Lack {
 		}
 		return []Lack{{member, fmt.Sprintf("takes a timeout of 0 with the action %s, not %d", action, timeout), refused("mitigation timeout", l.ChallengeTimeouts, timeout)}}
 	}
-	if among(l.Timeouts, timeout) {
+	switch {
+	case among(l.Timeouts, timeout):
 		return nil
+	case timeout == 0: // which holds requests above the rate back, and no others
+		return []Lack{{member, takes("timeout", l.Timeouts, timeout), "not entitled to use throttle behaviour"}} // S
+	default:
+		return []Lack{{member, takes("timeout", l.Timeouts, timeout), refused("mitigation timeout", l.Timeouts, timeout)}}
 	}
-	return []Lack{{member, takes("timeout", l.Timeouts, timeout), refused("mitigation timeout", l.Timeouts, timeout)}}
 }
 
 func takes(what string, all []int, have int) string {
@@ -114,17 +118,20 @@ func (l *Limits) Expression(text string, counting bool) (lacks []Lack) {
 	}
 	where := expression.For{Phase: l.Phase, Counting: counting}
 	e, without := expression.Examine(text, where)
+	if e.Root == nil {
+		return nil
+	}
 	member := "expression"
 	if counting {
 		member = "ratelimit.counting_expression"
 	}
 	where.Plan = l.Plan
 	for _, m := range expression.Check(e, where) {
-		if e.Root != nil && !slices.Contains(without, m) {
+		if !slices.Contains(without, m) {
 			lacks = append(lacks, Lack{member, "does not take the expression: " + m.Message, "not entitled: " + l.says(m)})
 		}
 	}
-	return append(lacks, l.foreign(e.Root, member, counting)...)
+	return lacks
 }
 
 // says is how the service says it: it was seen (S) for regular expressions.
@@ -136,32 +143,6 @@ func (l *Limits) says(m expression.Mistake) string {
 		return "the use of operator Matches is not allowed, an Advanced Rate Limiting plan is required"
 	}
 	return "the use of operator Matches is not allowed, a Business plan or a WAF Advanced plan is required"
-}
-
-// foreign are the fields of an expression that the plan does not have in the phase.
-func (l *Limits) foreign(root expression.Node, member string, counting bool) (lacks []Lack) {
-	if l.fields == nil || root == nil {
-		return nil
-	}
-	seen := map[string]bool{}
-	expression.Walk(root, func(n expression.Node) {
-		term, is := n.(*expression.Term)
-		if !is || term.Call || seen[term.Name] || below(term.Name, l.fields) || counting && below(term.Name, l.countingFields) {
-			return
-		}
-		seen[term.Name] = true
-		lacks = append(lacks, Lack{
-			member, fmt.Sprintf("takes the fields %s in a rate limit, not %s", listed(l.fields), term.Name),
-			fmt.Sprintf("not entitled: the use of field %s is not allowed, an Advanced Rate Limiting plan is required", term.Name),
-		})
-	})
-	return lacks
-}
-
-// below reports whether a field is one of several, or below one: http.request.uri.path.extension
-// is below http.request.uri.path.
-func below(name string, fields []string) bool {
-	return slices.ContainsFunc(fields, func(field string) bool { return name == field || strings.HasPrefix(name, field+".") })
 }
 
 // Room reports whether a zone may have so many rules in the phase.

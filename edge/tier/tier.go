@@ -37,7 +37,6 @@ type Limits struct {
 	Characteristics   []string // nil: all
 
 	noResponse, noCounting bool
-	fields, countingFields []string // and those below them; nil: all
 }
 
 // Of is what a plan has in a phase; false where that is not known.
@@ -80,7 +79,7 @@ var table = sync.OnceValue(func() map[[2]string]*Limits {
 // set takes in one cell of the table.
 func (l *Limits) set(what, cell string) {
 	var words []string
-	if cell != "*" && cell != "-" {
+	if cell != "*" {
 		words = strings.Fields(cell)
 	}
 	switch what {
@@ -102,10 +101,6 @@ func (l *Limits) set(what, cell string) {
 		l.noResponse = cell == "no"
 	case "counting expression":
 		l.noCounting = cell == "no"
-	case "fields":
-		l.fields = words
-	case "fields of counting":
-		l.countingFields = words
 	default:
 		panic(fmt.Sprintf("tier: %q is not known", what))
 	}
