@@ -20,6 +20,9 @@ type Live struct {
 	// Ahead has the entry points of phases that run before the declared ones, of zones and of
 	// accounts: only their skip rules count. A place that is not in it is not looked at.
 	Ahead map[edge.Place]Ahead
+	// Plans are what zones have a subscription of, in one word: "free". Of a zone that is not in
+	// it that is not known.
+	Plans map[edge.Scope]string
 }
 
 // Scopes are those of which an entry point was observed, if only that it cannot be read.

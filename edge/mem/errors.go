@@ -16,8 +16,12 @@ import (
 const (
 	codePolicyID         = 1001  // a policy was sent with an id on creation
 	codeLogging          = 20018 // logging of a rule that does not skip
+	codeSkippedProduct   = 20119 // a skip rule names a product that cannot be skipped
+	codeSkippedPhase     = 20120 // a skip rule names a phase that cannot be skipped there
 	codeExpression       = 20127 // the expression does not parse
+	codeCharacteristics  = 20155 // a rate limit does not count by data centre
 	codeSecondDeployment = 20238 // two rules of a zone execute one ruleset
+	codeMostRules        = 50001 // the plan has not so many rules
 )
 
 func refusal(call string, status int, details ...edge.ErrorDetail) error {
@@ -32,8 +36,9 @@ func entryPointNotFound(call string, phase edge.Phase) error {
 	return refusal(call, http.StatusNotFound, problem(edge.CodeEntryPointNotFound, "", "could not find entrypoint ruleset in the %q phase", phase))
 }
 
-func entryPointExists(call string, phase edge.Phase) error {
-	return invalid(call, []edge.ErrorDetail{problem(edge.CodeEntryPointExists, "/phase", "there is an entrypoint ruleset in the %q phase already", phase)})
+func entryPointExists(call string, kind edge.Kind, phase edge.Phase) error {
+	return invalid(call, []edge.ErrorDetail{problem(edge.CodeEntryPointExists, "/kind",
+		"'%s' is not a valid value for kind because exceeded maximum number of %s rulesets for phase %s", kind, kind, phase)})
 }
 
 // ruleNotFound has no code: on rulesets the service leaves it out at times, and

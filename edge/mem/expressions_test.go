@@ -40,7 +40,7 @@ func TestVendorReadsExpressionsOfAPlan(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := vendor(t).In(mem.FreeZone, false).Create(t.Context(), []byte(rule))
-	if !errors.Is(err, edge.ErrNotEntitled) || !strings.Contains(err.Error(), `not entitled: "matches" needs the plan business`) {
+	if !errors.Is(err, edge.ErrNotEntitled) || !strings.Contains(err.Error(), `not entitled: the use of operator Matches is not allowed, a Business plan or a WAF Advanced plan is required`) {
 		t.Error(err)
 	}
 }

@@ -258,7 +258,7 @@ func (r Rulesets) change(ctx context.Context, call string, id edge.RulesetID, do
 	if err := do(w); err != nil {
 		return nil, err
 	}
-	if details := r.p.checks.ruleset(next, h); len(details) > 0 {
+	if details := r.p.checks.ruleset(next, len(live.Rules), h); len(details) > 0 {
 		return nil, invalid(call, details)
 	}
 	if r.dry {

@@ -39,7 +39,7 @@ func (r Rulesets) Create(ctx context.Context, body []byte) (*edge.Ruleset, error
 		Description: textMember(members, "description"), Version: "1",
 	}
 	if next.Kind == h.EntryKind() && h.entryPoint(next.Phase) != nil {
-		return nil, entryPointExists(call, next.Phase)
+		return nil, entryPointExists(call, next.Kind, next.Phase)
 	}
 	next.ID = derivedID[edge.RulesetID](edge.RulesetsPath(r.scope), fmt.Sprint("ruleset ", r.p.state.RulesetsMade))
 	w := write{r.p, r.p.behaviour, &next, h, r.p.timestamp()}
@@ -47,7 +47,7 @@ func (r Rulesets) Create(ctx context.Context, body []byte) (*edge.Ruleset, error
 	if details := w.replaceRules(members["rules"]); len(details) > 0 {
 		return nil, invalid(call, details)
 	}
-	if details := r.p.checks.ruleset(next, h); len(details) > 0 {
+	if details := r.p.checks.ruleset(next, 0, h); len(details) > 0 {
 		return nil, invalid(call, details)
 	}
 	if r.dry {

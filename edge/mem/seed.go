@@ -55,7 +55,7 @@ type SeedZone struct {
 	AccountID  edge.AccountID `json:"account_id"`
 	Name       string         `json:"name"`
 	Status     string         `json:"status,omitempty"` // empty: active
-	Plan       string         `json:"plan,omitempty"`   // empty: enterprise; [PlanFree] may not deploy managed rulesets in the profile vendor
+	Plan       string         `json:"plan,omitempty"`   // of package tier, to which the profile vendor holds rules; empty: enterprise, and nothing is checked
 	EntryPoint *edge.Ruleset  `json:"entrypoint"`
 	Rulesets   []edge.Ruleset `json:"rulesets,omitempty"` // entry points of other phases
 }

@@ -61,8 +61,11 @@ func (c checks) skip(parameters map[string]any, of edge.Ruleset, h holder) []edg
 			problems = append(problems, problem(0, at+"/"+name, "%s must be current", name))
 		}
 	}
-	problems = append(problems, oneOf(at+"/phases", parameters["phases"], skippablePhases)...)
-	problems = append(problems, oneOf(at+"/products", parameters["products"], skippable)...)
+	if parameters["phase"] != nil && h.zone == nil && c.vendor() {
+		problems = append(problems, problem(0, at+"/phase", "phase is only allowed in the rules of zones"))
+	}
+	problems = append(problems, each(at+"/phases", parameters["phases"], skippablePhases, codeSkippedPhase, "skip action parameter phase '%s' is not authorized")...)
+	problems = append(problems, each(at+"/products", parameters["products"], skippable, codeSkippedProduct, "skip action parameter product '%s' is invalid")...)
 	return append(problems, skipped(at, parameters, h)...)
 }
 
@@ -99,38 +102,65 @@ func skipped(at string, parameters map[string]any, h holder) []edge.ErrorDetail 
 
 // oneOf checks a list that must have one element at least, each of which is one of several. Of
 // a value that is no list checkTypes has told.
-func oneOf(at string, value any, known []string) (problems []edge.ErrorDetail) {
+func oneOf(at string, value any, known []string) []edge.ErrorDetail {
+	return each(at, value, known, 0, "%q is not known here")
+}
+
+// each is oneOf with what is said of an element that is none of them.
+func each(at string, value any, known []string, code int, says string) (problems []edge.ErrorDetail) {
 	list, isList := value.([]any)
 	if isList && len(list) == 0 {
 		return []edge.ErrorDetail{problem(0, at, "the list must not be empty")}
 	}
 	for i, element := range list {
 		if said, ok := element.(string); !ok || !slices.Contains(known, said) {
-			problems = append(problems, problem(0, fmt.Sprintf("%s/%d", at, i), "%q is not known here", fmt.Sprint(element)))
+			problems = append(problems, problem(code, fmt.Sprintf("%s/%d", at, i), says, fmt.Sprint(element)))
 		}
 	}
 	return problems
 }
 
-// logging refuses what only skip rules have.
+// logging refuses what only skip rules have, and holds it to what it may be.
 func (c checks) logging(members map[string]any) []edge.ErrorDetail {
-	if members["logging"] == nil || members["action"] == string(edge.ActionSkip) {
+	logging, is := members["logging"].(map[string]any)
+	switch _, said := logging["enabled"].(bool); {
+	case members["logging"] == nil:
 		return nil
+	case members["action"] != string(edge.ActionSkip):
+		return []edge.ErrorDetail{problem(codeLogging, "/logging", "logging options are only allowed in the skip action")}
+	case !is || !said:
+		return []edge.ErrorDetail{problem(0, "/logging/enabled", "logging requires enabled, which is true or false")}
+	default:
+		return unknownMembers("/logging", logging, only("enabled"))
 	}
-	return []edge.ErrorDetail{problem(codeLogging, "/logging", "logging options are only allowed in the skip action")}
 }
 
 // complete fills in what the service keeps of a rule that did not say it. Every rule has a ref
-// there, and every skip rule says whether it is logged.
+// there and is on or off, every skip rule says whether it is logged, and every rate limit how long it lasts.
 func (c checks) complete(r *edge.Rule) {
 	if !c.vendor() {
 		return
 	}
 	fill(&r.Ref, string(r.ID))
+	if r.Enabled == nil {
+		r.Enabled = new(true)
+	}
+	extra := map[string]json.RawMessage{}
 	if _, said := r.Extra["logging"]; r.Action == edge.ActionSkip && !said {
-		extra := map[string]json.RawMessage{"logging": json.RawMessage(`{"enabled":true}`)}
-		maps.Copy(extra, r.Extra)
-		r.Extra = extra
+		extra["logging"] = json.RawMessage(`{"enabled":true}`)
+	}
+	var limit map[string]json.RawMessage
+	if err := json.Unmarshal(r.Extra["ratelimit"], &limit); err == nil && limit != nil && limit["mitigation_timeout"] == nil {
+		limit["mitigation_timeout"] = json.RawMessage("0")
+		extra["ratelimit"] = mustEncode(limit)
+	}
+	if len(extra) > 0 {
+		all := maps.Clone(r.Extra)
+		if all == nil {
+			all = map[string]json.RawMessage{}
+		}
+		maps.Copy(all, extra)
+		r.Extra = all
 	}
 }
 

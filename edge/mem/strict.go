@@ -62,8 +62,13 @@ var vendorActions = map[string]map[string]memberType{
 	"skip": nil, "serve_error": nil, "set_cache_control": nil, "set_cache_settings": nil, "set_cache_tags": nil, "set_config": nil,
 }
 
-// customActions are those of the phase of custom rules, and of the rulesets that it executes.
-var customActions = []string{"block", "challenge", "execute", "js_challenge", "log", "managed_challenge", "skip"}
+// phaseActions are those of a phase, and of the rulesets that it executes.
+var phaseActions = map[edge.Phase][]string{
+	edge.PhaseFirewallCustom: {"block", "challenge", "execute", "js_challenge", "log", "managed_challenge", "skip"},
+	edge.PhaseRateLimit:      {"block", "challenge", "execute", "js_challenge", "log", "managed_challenge"},
+
+	edge.PhaseFirewallManaged: {"execute", "skip"}, // of an entry point
+}
 
 // overrideActions are those that an override may set (reference, "Rule").
 var overrideActions = []string{"block", "managed_challenge", "js_challenge", "log", "challenge"}
@@ -109,17 +114,23 @@ func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.E
 	}
 	problems = append(problems, c.members("", members, vendorRule)...)
 	problems = append(problems, c.logging(members)...)
+	problems = append(problems, ref(members)...)
+	problems = append(problems, ratelimit(members, of)...)
+	if action == string(edge.ActionBlock) {
+		problems = append(problems, response(at+"/response", parameters["response"], of.Phase)...)
+	}
+	problems = append(problems, entitled(members, of.Phase, h)...)
 	takes, known := vendorActions[action]
 	switch {
 	case action != "" && !known:
-		problems = append(problems, problem(0, "/action", "unknown action %q", action))
+		problems = append(problems, problem(0, "/action", "unknown variant for action: %s", action))
 	case takes != nil && len(takes) == 0 && len(parameters) > 0:
 		problems = append(problems, problem(0, at, "the action %q takes no parameters", action))
 	case takes != nil:
 		problems = append(problems, c.members(at, parameters, takes)...)
 	}
 	problems = append(problems, c.overrides(at+"/overrides", overrides)...)
-	problems = append(problems, c.expressions(members, of.Phase, h)...)
+	problems = append(problems, c.expressions(members, of.Phase)...)
 	if action == string(edge.ActionExecute) {
 		problems = append(problems, c.execution(parameters, overrides, of.Phase, h)...)
 	}
@@ -131,13 +142,29 @@ func (c checks) inPhase(action string, members, parameters map[string]any, of ed
 	if !c.vendor() && of.Phase == edge.PhaseFirewallManaged && of.Kind != edge.KindCustom {
 		problems = c.entryRule(members, h)
 	}
-	if c.p.extended && of.Phase == edge.PhaseFirewallCustom && action != "" && !slices.Contains(customActions, action) {
+	if action != "" && !c.has(of, action, members) {
 		problems = append(problems, problem(0, "/action", "the action %q is not allowed in the phase %s", action, of.Phase))
 	}
 	if c.p.extended && action == string(edge.ActionSkip) {
 		problems = append(problems, c.skip(parameters, of, h)...)
 	}
 	return problems
+}
+
+// has reports whether a ruleset may have rules of an action, as far as that is checked. In an
+// account a custom rule may add a header where credentials are exposed. What the vendor does not
+// know at all is refused for that.
+func (c checks) has(of edge.Ruleset, action string, members map[string]any) bool {
+	_, known := vendorActions[action]
+	exposed := action == "rewrite" && members["exposed_credential_check"] != nil && of.Kind != edge.KindZone && of.Phase == edge.PhaseFirewallCustom
+	switch {
+	case !c.p.extended || c.vendor() && !known || exposed:
+		return true
+	case of.Phase == edge.PhaseFirewallCustom, of.Phase == edge.PhaseRateLimit && c.vendor(),
+		of.Phase == edge.PhaseFirewallManaged && of.Kind != edge.KindCustom && c.vendor():
+		return slices.Contains(phaseActions[of.Phase], action)
+	}
+	return true
 }
 
 // checkActions holds the actions of overrides to the five of the reference.
@@ -219,8 +246,8 @@ func (c checks) execution(parameters, overrides map[string]any, phase edge.Phase
 // PlanFree is the plan of a zone that may not deploy managed rulesets.
 const PlanFree = "free"
 
-// ruleset checks a ruleset as it would be after a write.
-func (c checks) ruleset(next edge.Ruleset, h holder) []edge.ErrorDetail {
+// ruleset checks a ruleset as it would be after a write, which had so many rules before.
+func (c checks) ruleset(next edge.Ruleset, before int, h holder) []edge.ErrorDetail {
 	var problems []edge.ErrorDetail
 	if c.p.extended {
 		problems = refs(next)
@@ -243,6 +270,7 @@ func (c checks) ruleset(next edge.Ruleset, h holder) []edge.ErrorDetail {
 		seen[id] = true
 	}
 	problems = append(problems, enterpriseOnly(next)...)
+	problems = append(problems, room(before, next, h)...)
 	if len(seen) > 0 && next.Phase == edge.PhaseFirewallManaged && h.zone != nil && h.zone.Plan == PlanFree {
 		problems = append(problems, problem(edge.CodeNotEntitled, "", "not entitled to use the phase %s", next.Phase))
 	}

@@ -139,6 +139,11 @@ func (t TokenCalls) answerToken(token SeedToken) (edge.Token, error) {
 	}
 	for _, policy := range spec.Policies {
 		t.fillGroups(policy.PermissionGroups)
+		for i := range policy.PermissionGroups {
+			if t.p.checks.vendor() { // which has them in its list of groups alone
+				policy.PermissionGroups[i].Scopes = nil
+			}
+		}
 		if t.p.behaviour.reorder {
 			slices.Reverse(policy.PermissionGroups)
 		}

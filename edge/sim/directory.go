@@ -132,3 +132,41 @@ func (s *Server) account(r request) (edge.Account, error) {
 	}
 	return all[i], nil
 }
+
+// user is the user whose token asks: of a person the simulator has made up no more than it must.
+type user struct {
+	ID            string   `json:"id"`
+	Email         string   `json:"email"`
+	FirstName     *string  `json:"first_name"`
+	LastName      *string  `json:"last_name"`
+	Telephone     *string  `json:"telephone"`
+	Country       *string  `json:"country"`
+	Zipcode       *string  `json:"zipcode"`
+	TwoFactor     bool     `json:"two_factor_authentication_enabled"`
+	TwoFactorLock bool     `json:"two_factor_authentication_locked"`
+	Free          bool     `json:"has_free_zones"`
+	Pro           bool     `json:"has_pro_zones"`
+	Business      bool     `json:"has_business_zones"`
+	Enterprise    bool     `json:"has_enterprise_zones"`
+	Suspended     bool     `json:"suspended"`
+	Organizations []string `json:"organizations"`
+	Betas         []string `json:"betas"`
+}
+
+func (s *Server) user(r request) (user, error) {
+	zones, err := s.Platform.Zones(r.Context(), edge.ZoneFilter{})
+	u := user{ID: s.Platform.User(), Email: "user@vendor.example", Organizations: []string{}, Betas: []string{}}
+	for _, z := range zones {
+		switch z.Tier() {
+		case "free":
+			u.Free = true
+		case "pro":
+			u.Pro = true
+		case "business":
+			u.Business = true
+		default:
+			u.Enterprise = true
+		}
+	}
+	return u, err
+}

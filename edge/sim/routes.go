@@ -44,8 +44,14 @@ var extendedCalls = slices.Concat(
 // vendorCalls are those of the profile vendor.
 var vendorCalls = slices.Concat(
 	extendedCalls, vendorRulesets(aZone), vendorRulesets(anAccount),
-	[]call{{"", http.MethodGet, edge.AccountsPath() + "/{account_id}", result((*Server).account)}},
+	[]call{
+		{"", http.MethodGet, edge.AccountsPath() + "/{account_id}", result((*Server).account)},
+		{"", http.MethodGet, userPath, result((*Server).user)},
+	},
 )
+
+// userPath is the address of the user whose token asks.
+const userPath = "/user"
 
 // shown are those of some calls that the reference shows. Of phases it shows one.
 func shown(all []call, level edge.Level) []call {

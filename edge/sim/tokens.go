@@ -59,7 +59,10 @@ func (s *Server) works(c caller, from netip.Addr) error {
 // accounts has what the caller may see, so everyone may ask for it. A token of an
 // account is no user, and cannot see the user's tokens.
 func (s *Server) permitted(c caller, route route, path string) error {
-	if c.token.Account != "" && strings.HasPrefix(path, edge.TokensPath()) {
+	if c.token.Account != "" && (path == userPath || strings.HasPrefix(path, userPath+"/")) {
+		if route.name == edge.CallVerifyToken { // which knows tokens of users alone
+			return failed(http.StatusUnauthorized, edge.CodeInvalidToken, "Invalid API Token")
+		}
 		return notPermitted("valid user-level authentication not found")
 	}
 	if route.name == edge.CallZones || route.name == edge.CallAccounts {

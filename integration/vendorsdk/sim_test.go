@@ -118,8 +118,12 @@ func must[T any](t *testing.T) func(T, error) T {
 // refused holds an error of the SDK to a status and a text.
 func refused(t *testing.T, err error, status int, text string) {
 	t.Helper()
-	var e *rulesets.Error
-	if !errors.As(err, &e) || e.StatusCode != status || !strings.Contains(e.JSON.RawJSON()+err.Error(), text) {
+	if !is(err, status, text) {
 		t.Errorf("got %v, want %d with %q", err, status, text)
 	}
+}
+
+func is(err error, status int, text string) bool {
+	var e *rulesets.Error
+	return errors.As(err, &e) && e.StatusCode == status && strings.Contains(e.JSON.RawJSON()+err.Error(), text)
 }

@@ -111,7 +111,7 @@ func TestAccountTokens(t *testing.T) {
 		t.Errorf("verified %+v", verified)
 	}
 	_, err := user.NewTokenService(own...).Verify(t.Context())
-	refused(t, err, 403, "9109")
+	refused(t, err, 401, "1000")
 	found := 0
 	for list := sdk.ListAutoPaging(t.Context(), in(o, accounts.TokenListParams{})); list.Next(); {
 		found++

@@ -96,6 +96,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		return nil, err
 	}
 	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented, config.Guards.Looking), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
+	seen.names = config.Names
 	outcomes := newOutcomes(time.Now(), fleet)
 	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,

@@ -22,6 +22,7 @@ type lastSeen struct {
 	of       reconcile.Lanes
 	accounts []accountsSeen // of each lane
 	looks    *zone.Looks    // at earlier phases
+	names    zone.Names     // know the plans of zones
 
 	mu    sync.Mutex
 	zones map[edge.Scope]zone.Places
@@ -35,7 +36,7 @@ type accountsSeen struct {
 }
 
 func newLastSeen(of reconcile.Lanes, documented bool, looking reconcile.Looking) *lastSeen {
-	s := &lastSeen{of: of, looks: zone.NewLooks(looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
+	s := &lastSeen{of: of, names: zone.Declared{}, looks: zone.NewLooks(looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
 		accounts.Documented, accounts.Urgent = documented, true
@@ -106,7 +107,7 @@ func (s *lastSeen) sight(t zone.Task) (zone.Sight, bool) {
 		return zone.Sight{}, false
 	}
 	account, known := s.accounts[i].Last(t.Account())
-	sight := zone.Sight{Account: account, Places: places, Ahead: s.accounts[i].WithAhead(t.Account().ID, s.looks.Of(t.Zone()))}
+	sight := zone.Sight{Account: account, Places: places, Plan: s.names.Plan(t.Account().ID, t.Zone().Scope), Ahead: s.accounts[i].WithAhead(t.Account().ID, s.looks.Of(t.Zone()))}
 	return sight, known && sight.Covers(t.Zone(), t.Prunable)
 }
 

@@ -168,3 +168,14 @@ func (n *Names) Shown(account edge.AccountID, zone edge.Scope) string {
 	}
 	return ""
 }
+
+// Plan is the plan of a zone in one word, as the platform listed it last; empty for not known, and
+// for a zone that is not listed any more. It is not asked for by itself.
+func (n *Names) Plan(account edge.AccountID, zone edge.Scope) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if known := n.facts.zonesOf(account).ids[zone.ID]; zone.Level == edge.LevelZone && !known.gone {
+		return known.plan
+	}
+	return ""
+}

@@ -38,6 +38,7 @@ type list struct {
 // fact is the name of an id.
 type fact struct {
 	name, shown string // folded, and as the platform writes it
+	plan        string // of a zone, in one word; empty: not known
 	at          time.Time
 	gone        bool // not listed since
 }
@@ -55,8 +56,8 @@ type failure struct {
 	strikes int
 }
 
-// named is one element of an answer.
-type named struct{ id, name string }
+// named is one element of an answer; the plan is that of a zone.
+type named struct{ id, name, plan string }
 
 func newFacts() facts {
 	return facts{accounts: map[string]*list{}, zones: map[edge.AccountID]*list{}}
@@ -108,12 +109,12 @@ func (f *facts) toZones(id edge.AccountID) *list {
 func (l *list) put(n named, at time.Time) {
 	name := desired.FoldName(n.name)
 	if known, ok := l.ids[n.id]; ok && !known.gone && known.name == name {
-		l.ids[n.id] = fact{name: name, shown: n.name, at: at}
+		l.ids[n.id] = fact{name: name, shown: n.name, plan: n.plan, at: at}
 		return
 	}
 	l.drop(n.id)
 	l.changed[name] = true
-	l.ids[n.id] = fact{name: name, shown: n.name, at: at}
+	l.ids[n.id] = fact{name: name, shown: n.name, plan: n.plan, at: at}
 	ids := append(slices.Clone(l.names[name]), n.id)
 	slices.Sort(ids)
 	l.names[name] = ids
@@ -217,7 +218,7 @@ func (l *list) recall(n reconcile.Name) {
 	if known, ok := l.ids[n.ID]; ok && !known.at.Before(n.At) {
 		return
 	}
-	l.put(named{n.ID, n.Name}, n.At)
+	l.put(named{n.ID, n.Name, n.Plan}, n.At)
 	if n.Gone {
 		l.gone(n.ID)
 	}
@@ -284,7 +285,7 @@ func (l *list) keep(wanted wants) {
 func (l *list) rows(as reconcile.Name, of wants) (names []reconcile.Name) {
 	for id, known := range l.ids {
 		if of[id] || of[known.name] {
-			as.ID, as.Name, as.At, as.Gone = id, known.shown, known.at, known.gone
+			as.ID, as.Name, as.Plan, as.At, as.Gone = id, known.shown, known.plan, known.at, known.gone
 			names = append(names, as)
 		}
 	}

@@ -92,7 +92,7 @@ func (n *Names) listAccounts(ctx context.Context, c credential) {
 	all, err := c.calls.Accounts(ctx)
 	list := make([]named, len(all))
 	for i, account := range all {
-		list[i] = named{string(account.ID), account.Name}
+		list[i] = named{id: string(account.ID), name: account.Name}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -212,7 +212,7 @@ func namedOf(zones []edge.Zone, account edge.AccountID) []named {
 	list := make([]named, 0, len(zones))
 	for _, z := range zones {
 		if z.Account.ID == account {
-			list = append(list, named{string(z.ID), z.Name})
+			list = append(list, named{string(z.ID), z.Name, z.Tier()})
 		}
 	}
 	return list

@@ -146,7 +146,7 @@ func someID(t *rapid.T) edge.ZoneID { return zoneID(rapid.IntRange(0, 5).Draw(t,
 
 func someNamed(t *rapid.T) (all []named) {
 	for range rapid.IntRange(0, 4).Draw(t, "listed") {
-		all = append(all, named{string(someID(t)), rapid.SampledFrom(words).Draw(t, "called")})
+		all = append(all, named{id: string(someID(t)), name: rapid.SampledFrom(words).Draw(t, "called")})
 	}
 	return all
 }
@@ -168,7 +168,7 @@ func (w *world) learn(t *rapid.T) {
 	case 4:
 		var all []named
 		for _, id := range someAccounts {
-			all = append(all, named{string(id), rapid.SampledFrom(someTitles).Draw(t, "titled")})
+			all = append(all, named{id: string(id), name: rapid.SampledFrom(someTitles).Draw(t, "titled")})
 		}
 		w.facts.toAccounts(rapid.SampledFrom([]string{"p", "q", "r"}).Draw(t, "with the credential of")).learnAll(all, w.at)
 	case 5:

@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 	want := []reconcile.Name{
 		{Key: "prod", ID: "a", Name: "Production", At: at},
 		{Account: "a", ID: "z1", Name: "Shop.example", At: at, Gone: true},
-		{Account: "a", ID: "z2", Name: "Shop.example", At: at.Add(time.Hour)},
+		{Account: "a", ID: "z2", Name: "Shop.example", Plan: "free", At: at.Add(time.Hour)},
 	}
 	must(t, l.SaveNames(t.Context(), want))
 	must(t, l.Close())

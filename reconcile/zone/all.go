@@ -89,6 +89,7 @@ func newAll(state desired.State) All {
 			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
 			EntryPoints: make(map[edge.Place]diff.Observed[edge.Ruleset], state.Zones()),
 			Ahead:       map[edge.Place]diff.Ahead{},
+			Plans:       map[edge.Scope]string{},
 		},
 		At: make(map[edge.Place]time.Time, state.Zones()),
 	}
@@ -98,6 +99,7 @@ func (a All) add(other All) {
 	maps.Copy(a.Live.Accounts, other.Live.Accounts)
 	maps.Copy(a.Live.EntryPoints, other.Live.EntryPoints)
 	maps.Copy(a.Live.Ahead, other.Live.Ahead)
+	maps.Copy(a.Live.Plans, other.Live.Plans)
 	maps.Copy(a.At, other.At)
 }
 
@@ -258,6 +260,9 @@ func (r *reader) readZones(ctx context.Context) error {
 		mu.Lock()
 		r.seen.Looked += looked
 		r.seen.put(zones[i].zone.Scope, places)
+		if z := zones[i]; len(z.zone.Others) > 0 { // which alone depend on it
+			r.seen.Live.Plans[z.zone.Scope] = r.names.Plan(z.account.ID, z.zone.Scope)
+		}
 		mu.Unlock()
 		r.counted.step()
 		return nil

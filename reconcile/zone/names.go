@@ -21,6 +21,9 @@ type Names interface {
 	// Doubt is told that the platform does not know the id of a zone. It reports whether
 	// the name is to be looked up because of that.
 	Doubt(a desired.Account, z desired.Zone) bool
+	// Plan is the plan of a zone in one word, as it is known without asking; empty for not
+	// known.
+	Plan(account edge.AccountID, zone edge.Scope) string
 }
 
 // Declared are the [Names] of who compares none: the ids of all zones are known.
@@ -41,6 +44,9 @@ func (d Declared) Confirm(_ context.Context, a desired.Account, z desired.Zone) 
 
 // Doubt implements [Names].
 func (Declared) Doubt(desired.Account, desired.Zone) bool { return false }
+
+// Plan implements [Names].
+func (Declared) Plan(edge.AccountID, edge.Scope) string { return "" }
 
 // named returns the names of a worker.
 func (w *Worker) named() Names { return orDeclared(w.Names, w.Accounts.Documented) }

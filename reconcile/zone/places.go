@@ -116,6 +116,9 @@ func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
 	for _, seen := range s.Places {
 		live.EntryPoints[scope.At(seen.Phase)] = seen.Observed
 	}
+	if s.Plan != "" {
+		live.Plans = map[edge.Scope]string{scope: s.Plan}
+	}
 	return live
 }
 
@@ -127,7 +130,7 @@ func (s *Sight) set(seen Seen) {
 
 // sightOf is what was seen of a zone, among many.
 func (a All) sightOf(account edge.AccountID, z desired.Zone, removable diff.Pruning) Sight {
-	s := Sight{Account: a.Live.Accounts[account], Ahead: a.ahead(account, z)}
+	s := Sight{Account: a.Live.Accounts[account], Plan: a.Live.Plans[z.Scope], Ahead: a.ahead(account, z)}
 	for _, phase := range planner.Phases(z, removable) {
 		if observed, read := a.Live.EntryPoints[z.Scope.At(phase)]; read {
 			s.Places = append(s.Places, Seen{phase, observed, a.At[z.Scope.At(phase)]})

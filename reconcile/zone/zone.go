@@ -122,6 +122,7 @@ type Sight struct {
 	// read. The places have the reason.
 	Unnamed bool
 	Places  Places
+	Plan    string // of the zone, as [diff.Live] has it
 	// Ahead are earlier phases of the zone and of its account, as they were seen last: it may
 	// be long ago, and is the ground for no write. Looked is how many requests that took now.
 	Ahead  map[edge.Place]diff.Ahead
@@ -148,6 +149,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		s.Places = unread(phases, s.Account.Listed.Err)
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
+	s.Plan = w.named().Plan(t.Account().ID, t.Zone().Scope)
 	if s.Places, err = readPlaces(ctx, w.Reader, t.Zone().Scope, phases, w.Now); err != nil {
 		return s, err
 	}

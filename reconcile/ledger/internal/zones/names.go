@@ -17,10 +17,10 @@ func (z *Zones) Names(ctx context.Context) ([]reconcile.Name, error) {
 }
 
 func recallNames(ctx context.Context, tx *sql.Tx) ([]reconcile.Name, error) {
-	const query = `SELECT account_id, key, id, name, at, gone FROM name ORDER BY account_id, key, id`
+	const query = `SELECT account_id, key, id, name, plan, at, gone FROM name ORDER BY account_id, key, id`
 	return rows.All(ctx, tx, query, func(row *sql.Rows, n *reconcile.Name) (err error) {
 		var at string
-		if err := row.Scan(&n.Account, &n.Key, &n.ID, &n.Name, &at, &n.Gone); err != nil {
+		if err := row.Scan(&n.Account, &n.Key, &n.ID, &n.Name, &n.Plan, &at, &n.Gone); err != nil {
 			return err
 		}
 		if n.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
@@ -36,9 +36,9 @@ func (z *Zones) SaveNames(ctx context.Context, names []reconcile.Name) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM name`); err != nil {
 			return err
 		}
-		const insert = `INSERT INTO name (account_id, key, id, name, at, gone) VALUES (?, ?, ?, ?, ?, ?)`
+		const insert = `INSERT INTO name (account_id, key, id, name, plan, at, gone) VALUES (?, ?, ?, ?, ?, ?, ?)`
 		return rows.Exec(ctx, tx, insert, names, func(n reconcile.Name) []any {
-			return []any{n.Account, n.Key, n.ID, n.Name, n.At.UTC().Format(time.RFC3339Nano), n.Gone}
+			return []any{n.Account, n.Key, n.ID, n.Name, n.Plan, n.At.UTC().Format(time.RFC3339Nano), n.Gone}
 		})
 	})
 }
