@@ -37,6 +37,9 @@
 // line "guards: WORD …" says: observe, limit (nothing may change), or approve (what weakens needs
 // that). With a line "records: ledger" there is a history, which revert.txt needs.
 //
+// The rules of a line "on record: REF …" were proved before: they are Seawall's, and no rules of
+// others that get declared.
+//
 // Every step is at one moment, but status.txt, which takes two hours.
 //
 // go test ./integration/scenarios -update writes what the steps show.
