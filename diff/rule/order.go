@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -139,30 +138,33 @@ func (r relation) contradiction(rules []placed, i int) (said []string) {
 	return said
 }
 
-// staying chooses the live rules that do not move: those of others, and of the declared ones
-// first those that contradict the fewest. No two of them stand the wrong way round.
+// staying chooses the live rules that do not move: those of others, then as many as can stay of
+// the declared ones that say nothing, and then of those that do. No two of them stand the wrong
+// way round.
 func staying(rules []placed, front relation) []bool {
 	stay := make([]bool, len(rules))
-	wrong := func(i, j int) bool { return front.has(max(i, j), min(i, j)) }
-	wrongs := make([]int, len(rules))
-	var candidates []int
 	for i, r := range rules {
-		for j, other := range rules {
-			if other.live && i != j && wrong(i, j) {
-				wrongs[i]++
+		stay[i] = r.live && r.foreign
+	}
+	wrong := func(i, j int) bool { return front.has(max(i, j), min(i, j)) }
+	fits := func(i int) bool {
+		for j := range rules {
+			if stay[j] && wrong(i, j) {
+				return false
 			}
 		}
-		if stay[i] = r.live && r.foreign; r.live && !r.foreign {
-			candidates = append(candidates, i)
-		}
+		return true
 	}
-	slices.SortStableFunc(candidates, func(i, j int) int { return wrongs[i] - wrongs[j] })
-	for _, i := range candidates {
-		fits := true
-		for j := range rules {
-			fits = fits && !(stay[j] && wrong(i, j))
+	for _, says := range []bool{false, true} {
+		var candidates []int
+		for i, r := range rules {
+			if r.live && !r.foreign && (r.order != order{}) == says && fits(i) {
+				candidates = append(candidates, i)
+			}
 		}
-		stay[i] = fits
+		for _, i := range fewest(candidates, wrong) {
+			stay[i] = true
+		}
 	}
 	return stay
 }

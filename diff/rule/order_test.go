@@ -155,3 +155,136 @@ func TestARuleComesBesideTheOneItNames(t *testing.T) {
 		}
 	}
 }
+
+// A rule that says nothing stays where it is: the one that names it moves. Of two that both say
+// something it is the one behind.
+func TestWhoMoves(t *testing.T) {
+	after, before := func(ref string) order { return order{After: ref} }, func(ref string) order { return order{Before: ref} }
+	for want, rules := range map[string][]placed{
+		"a":   {{ref: "a", order: after("b")}, {ref: "b"}},
+		"b":   {{ref: "a"}, {ref: "b", order: before("a")}},
+		"c d": {{ref: "a"}, {ref: "b"}, {ref: "c", order: before("a")}, {ref: "d", order: before("a")}},
+		"y":   {{ref: "x", order: order{Last: true}}, {ref: "y", order: order{First: true}}},
+		"r s": {{ref: "p", order: after("r")}, {ref: "q", order: after("r")}, {ref: "r", order: before("z")}, {ref: "s", order: before("p")}, {ref: "z", foreign: true}},
+		"d":   {{ref: "a", order: order{Last: true}}, {ref: "b", order: order{Last: true}}, {ref: "c", order: order{Last: true}}, {ref: "d", order: before("b")}},
+	} {
+		for i := range rules {
+			rules[i].live = true
+		}
+		_, stay, err := arrange(rules)
+		var moved []string
+		for i, r := range rules {
+			if !stay[i] {
+				moved = append(moved, r.ref)
+			}
+		}
+		if got := strings.Join(moved, " "); err != nil || got != want {
+			t.Errorf("%+v: %s moves, want %s; %v", rules, got, want, err)
+		}
+	}
+}
+
+// As many rules stay as can, of those that say nothing first; and where some of those that move
+// have moved, the others are to do what they were to do.
+func TestWhatIsLeftOfAnArrangementIsItsRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawn(t)
+		target, stay, err := arrange(rules)
+		if err != nil {
+			t.Skip("the rules contradict each other")
+		}
+		front, _ := precedence(rules)
+		most(t, rules, stay, front)
+		var movers []int // in their turn
+		for _, i := range target {
+			if !stay[i] {
+				movers = append(movers, i)
+			}
+		}
+		if len(movers) == 0 {
+			return
+		}
+		one := rapid.SampledFrom(movers).Draw(t, "one")
+		now := inPart(rules, target, stay, one)
+		_, stays, err := arrange(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range now {
+			was := slices.IndexFunc(rules, func(o placed) bool { return o.ref == r.ref })
+			if want := stay[was] || was == one; stays[i] != want {
+				t.Fatalf("%s moves: %t, want %t, after %s did\n%+v\n%+v", r.ref, !stays[i], !want, rules[one].ref, rules, now)
+			}
+		}
+	})
+}
+
+// inPart are the rules after one of them has moved or was added, as a plan says it: in front of the
+// next one that stays.
+func inPart(rules []placed, target []int, stay []bool, one int) (now []placed) {
+	at := slices.Index(target, one)
+	next := slices.IndexFunc(target[at+1:], func(i int) bool { return stay[i] })
+	moved := rules[one]
+	moved.live = true
+	var added []placed
+	for i, r := range rules {
+		if next >= 0 && i == target[at+1+next] {
+			now = append(now, moved)
+		}
+		switch {
+		case i == one:
+		case r.live:
+			now = append(now, r)
+		default:
+			added = append(added, r)
+		}
+	}
+	if next < 0 {
+		now = append(now, moved)
+	}
+	return append(now, added...)
+}
+
+// most tries other sets of live rules that could stay.
+func most(t *rapid.T, rules []placed, stay []bool, front relation) {
+	var ours []int
+	silent, all := 0, 0 // that stay
+	for i, r := range rules {
+		if r.live && !r.foreign {
+			ours = append(ours, i)
+			if stay[i] {
+				all++
+				if r.order == (order{}) {
+					silent++
+				}
+			}
+		}
+	}
+	for set := range 1 << min(len(ours), 6) {
+		other := slices.Clone(stay)
+		nSilent, n := 0, 0
+		for b, i := range ours {
+			if b < 6 {
+				other[i] = set&(1<<b) != 0
+			}
+			if other[i] {
+				n++
+				if rules[i].order == (order{}) {
+					nSilent++
+				}
+			}
+		}
+		if nSilent < silent || nSilent == silent && n <= all {
+			continue
+		}
+		fits := true
+		for i := range rules {
+			for j := range i {
+				fits = fits && !(other[i] && other[j] && front.has(i, j))
+			}
+		}
+		if fits {
+			t.Fatalf("%v stay, and %v could: %+v", stay, other, rules)
+		}
+	}
+}

@@ -19,11 +19,11 @@ import (
 // platform and what is on record, and its exit code. What the daemon wrote comes first.
 func (s *scene) status() string {
 	s.t.Helper()
-	s.sim.ClearTranscript()
+	s.wire.forget()
 	ctx, stop := context.WithCancel(s.t.Context())
 	daemon, err := controller.New(ctx, controller.Config{
 		Source:  source.New(source.Config{Source: s, Compiler: s, Schedule: cron.Every(time.Minute), Now: time.Now}),
-		Records: &s.records, Guards: s.guards(), Lanes: reconcile.OneLane(s.lane()), Requests: s.client.Requests,
+		Records: s.records, Guards: s.guards(), Lanes: reconcile.OneLane(s.lane()), Requests: s.client.Requests,
 		Sweep: cron.Every(interval), Interval: interval, Tick: time.Minute,
 	})
 	must.Do(s.t, err)

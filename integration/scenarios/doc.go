@@ -12,10 +12,18 @@
 //	first.json       someone puts this rule before all others of the zone
 //	LEVEL/PHASE.json someone makes these the rules of the entry point of a phase, of the
 //	                 zone or of its account: account/http_request_firewall_custom.json
+//	before-write-N/LEVEL/PHASE.json
+//	                 the same, while a run is on its way: before its Nth write arrives
+//	faults.txt       from now on requests fail: "write N: FAULT" or "read PHASE: FAULT", where a
+//	                 fault is a status, lost (no answer, and it took effect) or dropped (it did not)
 //	team.json        someone makes these the rules of the account's custom ruleset
 //	plan.txt         what seawall plan shows
 //	plan.json        what seawall plan -o json says of skip rules, and counts that are not zero
 //	apply.txt        what seawall apply sends, its results, and what a plan says then
+//	shrink.txt       the same, with --allow-shrink
+//	approve.txt      the same, with the approvals that the last plan asks for
+//	revert.txt       what a revert of the newest commit sends, and its results
+//	live.txt         the custom rules and rate limits that the zone has, in their order
 //	status.txt       what a daemon sends in its first sweep, and what seawall status then
 //	                 shows of the zone
 //
@@ -25,7 +33,9 @@
 // overrides. The platform is the one of the profile vendor, or that of a line
 // "platform: PROFILE [QUIRK …]" in the archive's comment. Skip rules of zones are looked for in
 // the phase of custom rules, or as a line "looks at: PHASE …" or "looks at: nothing" says. A line
-// "credential: NAME" has another one of the simulator's than that for rulesets.
+// "credential: NAME" has another one of the simulator's than that for rulesets. Guards are as a
+// line "guards: WORD …" says: observe, limit (nothing may change), or approve (what weakens needs
+// that). With a line "records: ledger" there is a history, which revert.txt needs.
 //
 // The rules of a line "on record: REF …" were proved before: they are Seawall's, and no rules of
 // others that get declared.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -23,7 +24,7 @@ func (s *scene) plant(step string, data []byte) bool {
 	if live := s.sim.Platform.Stored(scope.At(entry.Phase)); live != nil {
 		entry = *live
 	}
-	entry.Rules = s.rules(data, step)
+	entry.Rules = s.rules(data, step, entry.Rules...)
 	must.Do(s.t, s.sim.Platform.SetEntryPoint(scope, entry))
 	return true
 }
@@ -45,13 +46,17 @@ func (s *scene) setTeam(data []byte) {
 }
 
 // rules are rules as the platform completes them: each has an id, which is its ref unless it
-// says another.
-func (s *scene) rules(data []byte, step string) []edge.Rule {
+// says another. One that has the ref of a live one is that rule.
+func (s *scene) rules(data []byte, step string, live ...edge.Rule) []edge.Rule {
 	s.t.Helper()
 	var rules []edge.Rule
 	must.Do(s.t, json.Unmarshal(data, &rules))
 	for i := range rules {
 		r := &rules[i]
+		if at := slices.IndexFunc(live, func(l edge.Rule) bool { return l.Ref == r.Ref }); at >= 0 && r.ID == "" {
+			r.ID = live[at].ID
+			live = slices.Delete(slices.Clone(live), at, at+1) // the next one with this ref is another rule
+		}
 		if r.ID == "" {
 			s.planted++
 			r.ID = edge.RuleID(fmt.Sprintf("5e1f%028d", s.planted))

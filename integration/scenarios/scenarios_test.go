@@ -103,14 +103,24 @@ func (s *scene) take(name string, data []byte) (shown string, ok bool) {
 	case "plan.json":
 		return s.planJSON(), true
 	case "apply.txt":
-		return s.apply(), true
+		return s.apply(once.Order{}), true
+	case "approve.txt":
+		return s.approve(), true
+	case "shrink.txt":
+		return s.apply(once.Order{AllowShrink: true}), true
+	case "revert.txt":
+		return s.revert(), true
 	case "status.txt":
 		return s.status(), true
+	case "live.txt":
+		return s.live(), true
+	case "faults.txt":
+		s.setFaults(data)
 	default:
 		switch {
 		case strings.HasSuffix(name, ".cue"):
 			s.commit(name, data)
-		case !s.plant(name, data):
+		case !s.beforeWrite(name, data) && !s.plant(name, data):
 			s.t.Fatalf("unknown step %s", name)
 		}
 	}
@@ -128,9 +138,10 @@ func (s *scene) planned() diff.Plan {
 	if report.Err != nil {
 		s.t.Fatalf("planning: %v; %v", report.Err, report.Problems)
 	}
-	for _, call := range s.writes() {
-		s.t.Errorf("a plan sent %s", call.Call())
+	for _, w := range s.wire.began() {
+		s.t.Errorf("a plan sent %s", w.call)
 	}
+	s.last = report.Plan
 	return report.Plan
 }
 
@@ -155,8 +166,8 @@ func (s *scene) planJSON() string {
 
 // apply shows each request that changed something, with its body, then the results, then
 // what a plan finds afterwards.
-func (s *scene) apply() string {
-	report := s.run(false).Apply(s.t.Context(), once.Order{})
+func (s *scene) apply(order once.Order) string {
+	report := s.run(false).Apply(s.t.Context(), order)
 	if report.Err != nil {
 		s.t.Fatalf("applying: %v; %v", report.Err, report.Problems)
 	}
@@ -176,10 +187,10 @@ func (s *scene) apply() string {
 // sent shows the requests since the last run began that changed something, each with its body.
 func (s *scene) sent() string {
 	var b strings.Builder
-	for _, call := range s.writes() {
-		fmt.Fprintf(&b, "%s  %d\n", call.Call(), call.Status)
-		if len(call.Body) > 0 {
-			b.WriteString(bodyText(s.t, call.Body))
+	for _, w := range s.wire.began() {
+		fmt.Fprintf(&b, "%s  %s\n", w.call, w.answer)
+		if len(w.body) > 0 {
+			b.WriteString(bodyText(s.t, w.body))
 		}
 		b.WriteByte('\n')
 	}

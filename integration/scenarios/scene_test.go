@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -47,6 +47,7 @@ account: prod: {
 type scene struct {
 	t        *testing.T
 	sim      *sim.Server
+	wire     *wire
 	client   *client.Client
 	extended bool
 	looking  []edge.Phase // of zones, for skip rules
@@ -54,7 +55,9 @@ type scene struct {
 
 	files   fstest.MapFS
 	commits int
-	records reconcile.Forgetful
+	records control.Records
+	last    diff.Plan
+	guarded []string // the settings of guards; see doc.go
 }
 
 // start is when a scenario begins, by the clock of its bubble.
@@ -75,7 +78,11 @@ func newScene(t *testing.T, comment string) *scene {
 	if other := words(comment, "credential"); other != nil {
 		signIn = other[0]
 	}
-	s := &scene{t: t, extended: profile != mem.Documented, files: fstest.MapFS{"edge.cue": {Data: []byte(edgeCUE)}}}
+	s := &scene{t: t, extended: profile != mem.Documented, files: fstest.MapFS{"edge.cue": {Data: []byte(edgeCUE)}}, records: &reconcile.Forgetful{}}
+	if words(comment, "records") != nil {
+		s.records = openLedger(t)
+	}
+	s.guarded = words(comment, "guards")
 	switch phases := words(comment, "looks at"); {
 	case phases == nil:
 		s.looking = []edge.Phase{edge.PhaseFirewallCustom}
@@ -97,8 +104,9 @@ func newScene(t *testing.T, comment string) *scene {
 		ClientAddr: func(*http.Request) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) },
 	})
 	must.Do(s.t, err)
+	s.wire = &wire{Handler: s.sim.Handler()}
 	s.client, err = client.New(client.Config{
-		BaseURL: "http://127.0.0.1" + sim.DefaultBasePath, Transport: handled{s.sim.Handler()},
+		BaseURL: "http://127.0.0.1" + sim.DefaultBasePath, Transport: s.wire,
 		Token: func() (edge.Secret, error) { return s.credential(signIn), nil },
 	})
 	must.Do(s.t, err)
@@ -113,21 +121,6 @@ func (s *scene) credential(name string) edge.Secret {
 		}
 	}
 	return edge.Secret{}
-}
-
-// handled answers requests without a network, and takes its time.
-type handled struct{ http.Handler }
-
-func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(10 * time.Millisecond)
-	w, served := httptest.NewRecorder(), r.Clone(r.Context())
-	if served.Body == nil {
-		served.Body = http.NoBody // as a server has it
-	}
-	h.ServeHTTP(w, served)
-	response := w.Result()
-	response.Request = r
-	return response, nil
 }
 
 // commit changes one file of the repository; an empty one is deleted.
@@ -157,35 +150,19 @@ func (s *scene) lane() reconcile.Lane {
 	return lane
 }
 
-// guards are none, but for what the profile does not offer.
-func (s *scene) guards() reconcile.Guards {
-	return reconcile.Guards{Documented: !s.extended, Looking: reconcile.Looking{Phases: s.looking, Every: 24 * time.Hour}}
-}
-
-// run is what seawall plan and seawall apply make of a configuration with the profile and
-// no guards.
+// run is what seawall plan and seawall apply make of a configuration with the profile.
 func (s *scene) run(reads bool) *once.Run {
-	s.sim.ClearTranscript()
+	s.wire.forget()
 	lane := s.lane()
 	if reads {
 		lane.Writer = edge.NoWriter{}
 	}
 	lanes := reconcile.OneLane(lane)
 	return &once.Run{
-		Source: source.New(source.Config{Source: s, Compiler: s, Now: time.Now}), Records: &s.records,
+		Source: source.New(source.Config{Source: s, Compiler: s, Now: time.Now}), Records: s.records,
 		Guards: s.guards(), Lanes: lanes, DryRuns: zone.DryRuns{Lanes: lanes},
 		Interval: interval, Requests: s.client.Requests, Now: time.Now,
 	}
-}
-
-// writes are the requests since the last run began that were to change something.
-func (s *scene) writes() (all []sim.Entry) {
-	for _, call := range s.sim.Transcript() {
-		if call.Method != http.MethodGet && call.Query == "" {
-			all = append(all, call)
-		}
-	}
-	return all
 }
 
 func text(t *testing.T, p diff.Plan) string {
