@@ -16,10 +16,11 @@ import (
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
 )
 
 func main() {
-	worker.Main(evaluate.Jobs) // a worker process never comes back from here
+	worker.Main(evaluate.Jobs, restrict.Process) // a worker process never comes back from here
 	os.Exit(Main(context.Background()))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -26,14 +27,14 @@ type briefTests struct{ *testing.M }
 func (m briefTests) Run() int { return soak.Main(m.M, 0) }
 
 func TestMain(m *testing.M) {
-	worker.Main(evaluate.Jobs)
+	worker.Main(evaluate.Jobs, restrict.Process)
 	// Many scripts wait for a daemon or for a slow platform; -parallel still has the last word.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	testscript.Main(briefTests{m}, map[string]func(){
 		"seawall": func() {
-			worker.Main(evaluate.Jobs)
+			worker.Main(evaluate.Jobs, restrict.Process)
 			os.Exit(Main(context.Background()))
 		},
 		"seawall-host": func() {

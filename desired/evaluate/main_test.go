@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // The jobs run in real workers: this binary, started anew.
 func TestMain(m *testing.M) {
-	worker.Main(Jobs)
+	worker.Main(Jobs, restrict.Process)
 	os.Exit(soak.Main(m, 0))
 }

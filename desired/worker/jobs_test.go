@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
 )
 
 // The test binary is its own worker, as the real one is.
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
 		"pid": pid, "spared": spared, "reach": reach, "did": did, "exit": func(context.Context, []byte, *worker.Output) error { os.Exit(3); return nil },
-	})
+	}, restrict.Process)
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
 		os.Exit(0)

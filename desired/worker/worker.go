@@ -6,7 +6,7 @@
 // The binary calls [Main] before anything else, with the jobs it knows:
 //
 //	func main() {
-//		worker.Main(map[string]worker.Job{"compile": compileJob})
+//		worker.Main(map[string]worker.Job{"compile": compileJob}, restrict.Process)
 //		…
 //	}
 //
@@ -67,8 +67,9 @@ const Marker = "SEAWALL_WORKER"
 type Job func(ctx context.Context, in []byte, out *Output) error
 
 // Main runs a job and exits when this process was started as a worker, and
-// returns otherwise. Nothing may write to stdout before it.
-func Main(jobs map[string]Job) {
+// returns otherwise. Nothing may write to stdout before it. Restrict makes the
+// sandbox that an order asks for.
+func Main(jobs map[string]Job, restrict func(sandbox.Policy) error) {
 	bounds, marked := os.LookupEnv(Marker)
 	if !marked || len(os.Args) < 2 || os.Args[1] != Argument {
 		return
@@ -83,7 +84,7 @@ func Main(jobs map[string]Job) {
 		_ = jobs[os.Args[2]](context.Background(), nil, &Output{w: io.Discard})
 	}
 	out := &Output{w: pipe}
-	if err := serve(jobs, os.Stdin, out); err != nil {
+	if err := serve(jobs, restrict, os.Stdin, out); err != nil {
 		_ = out.send(frameError, []byte(err.Error())) // no one left to tell
 		os.Exit(1)
 	}
@@ -120,7 +121,7 @@ type order struct {
 	In      json.RawMessage
 }
 
-func serve(jobs map[string]Job, stdin io.Reader, out *Output) error {
+func serve(jobs map[string]Job, restrict func(sandbox.Policy) error, stdin io.Reader, out *Output) error {
 	o, err := readOrder(stdin)
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func serve(jobs map[string]Job, stdin io.Reader, out *Output) error {
 		}
 	}
 	if o.Sandbox != nil {
-		if err := sandbox.Restrict(*o.Sandbox); err != nil {
+		if err := restrict(*o.Sandbox); err != nil {
 			return fmt.Errorf("restricting the worker: %w; workers.sandbox: \"off\" in the configuration runs it without", err)
 		}
 	}

@@ -128,7 +128,7 @@ var rules = []rule{
 		caught: [2]string{"./desired/failure", "./desired"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./desired/worker/sandbox"}, forbid: []string{"github.com/landlock-lsm/...", "github.com/elastic/..."},
+		from: []string{"./..."}, but: []string{"./desired/worker/sandbox/..."}, forbid: []string{"github.com/landlock-lsm/...", "github.com/elastic/..."},
 		reason: "how a process is restricted is one package's, so that each job says only what it needs",
 		caught: [2]string{"./desired/worker", "github.com/landlock-lsm/go-landlock/landlock"},
 	},
@@ -287,7 +287,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript", "github.com/getkin/...", "github.com/invopop/...",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -11,9 +11,9 @@
 // in most containers and under the systemd unit that is delivered, and a process without
 // sockets needs no network of its own.
 //
-//	err := sandbox.Restrict(sandbox.Policy{Read: []string{"/var/lib/seawall/git"}})
+//	err := restrict.Process(sandbox.Policy{Read: []string{"/var/lib/seawall/git"}})
 //
-// What the kernel lacks is left out; [Here] says what there is.
+// Package restrict does it. What the kernel lacks is left out; [Here] says what there is.
 package sandbox
 
 import (

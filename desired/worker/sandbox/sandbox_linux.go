@@ -1,120 +1,26 @@
 package sandbox
 
 import (
-	"fmt"
-	"os"
-	"slices"
 	"sync"
-	"syscall"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
-	"github.com/elastic/go-seccomp-bpf/arch"
-	"github.com/landlock-lsm/go-landlock/landlock"
-	llsyscall "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
 // Here is what this machine offers. The kernel is asked once.
 var Here = sync.OnceValue(func() Support {
-	abi, err := llsyscall.LandlockGetABIVersion()
+	abi, err := landlockABI()
 	if err != nil || abi < landlockRename {
 		abi = 0 // not built in, not enabled, forbidden by a container, or too old
 	}
 	return Support{Landlock: abi, Seccomp: seccomp.Supported()}
 })
 
-// Restrict restricts this process and all that it starts, for good. Threads that exist
-// are restricted, too. An error says that a restriction that the kernel offers was not
-// made.
-func Restrict(p Policy) error {
-	// Landlock opens what it allows; the filter comes after it.
-	if Here().Landlock > 0 {
-		if err := landlock.V7.BestEffort().Restrict(p.rules()...); err != nil {
-			return fmt.Errorf("landlock: %w", err)
-		}
+// landlockABI asks the kernel for its version, as package landlock does.
+func landlockABI() (int, error) {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, errno
 	}
-	if !Here().Seccomp {
-		return nil
-	}
-	filter, err := p.filter()
-	if err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	if err := seccomp.LoadFilter(filter); err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	return nil
-}
-
-func (p Policy) rules() []landlock.Rule {
-	// What the Go runtime and its libraries look at, whatever the job.
-	rules := []landlock.Rule{landlock.RWFiles("/dev/null").IgnoreIfMissing(), landlock.ROFiles("/dev/urandom").IgnoreIfMissing()}
-	for _, path := range p.Read {
-		info, err := os.Stat(path)
-		switch {
-		case err != nil: // a rule for what is not there allows nothing
-		case info.IsDir():
-			rules = append(rules, landlock.RODirs(path))
-		default:
-			rules = append(rules, landlock.ROFiles(path))
-		}
-	}
-	for _, path := range p.Write {
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-		case info.IsDir():
-			rules = append(rules, landlock.RWDirs(path).WithRefer())
-		default:
-			rules = append(rules, landlock.RWFiles(path))
-		}
-	}
-	for _, port := range p.Connect {
-		rules = append(rules, landlock.ConnectTCP(port))
-	}
-	return rules
-}
-
-// Calls that no job makes. They change what a process is or sees, or look into others.
-var refused = []string{
-	"ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd",
-	"mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "move_mount", "open_tree", "mount_setattr",
-	"unshare", "setns", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key",
-	"io_uring_setup", "io_uring_enter", "io_uring_register",
-	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
-	"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "capset", "personality",
-	"open_by_handle_at", "name_to_handle_at", "acct", "quotactl", "settimeofday", "clock_settime", "adjtimex",
-}
-
-// sockets are how a process speaks to others than its parent.
-var sockets = []string{"socket", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg"}
-
-var programs = []string{"execve", "execveat"}
-
-func (p Policy) filter() (f seccomp.Filter, err error) {
-	names := slices.Clone(refused)
-	if len(p.Connect) == 0 {
-		names = append(names, sockets...)
-	} else {
-		names = append(names, "listen", "accept", "accept4")
-	}
-	if !p.Programs {
-		names = append(names, programs...)
-	}
-	info, err := arch.GetInfo("")
-	if err != nil {
-		return f, err
-	}
-	// Not every architecture has every call, nor the library each new one.
-	names = slices.DeleteFunc(names, func(name string) bool {
-		_, known := info.SyscallNames[name]
-		return !known
-	})
-	return seccomp.Filter{
-		NoNewPrivs: true,
-		Flag:       seccomp.FilterFlagTSync,
-		Policy: seccomp.Policy{
-			DefaultAction: seccomp.ActionAllow,
-			Syscalls:      []seccomp.SyscallGroup{{Action: seccomp.ActionErrno | seccomp.Action(syscall.EPERM), Names: names}},
-		},
-	}, nil
+	return int(abi), nil
 }

@@ -4,6 +4,3 @@ package sandbox
 
 // Here is what this machine offers: nothing, for it is not Linux.
 func Here() Support { return Support{} }
-
-// Restrict does nothing.
-func Restrict(Policy) error { return nil }

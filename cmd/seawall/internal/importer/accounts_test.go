@@ -117,7 +117,7 @@ func TestACredentialIsRejectedInTheMiddle(t *testing.T) {
 	var out bytes.Buffer
 	term := &cli.Terminal{Out: &out, Err: &out}
 	order := Order{Dir: dir, Module: "edge.example/desired", Origin: "https://api.example", Plan: "seawall plan"}
-	err := Import(t.Context(), term, p, order, nil)
+	err := Import(inProcess(t), term, p, order, nil)
 	if !errors.Is(err, cli.ExitAttention) || !strings.Contains(out.String(), "imported 14 zones of 2 accounts") ||
 		strings.Count(out.String(), "! ") != 1 || !strings.Contains(out.String(), "! account stage: 6 zones: the credential accounts.stage.credentials.rulesets does not work") {
 		t.Errorf("%v\n%s", err, out.String())

@@ -128,7 +128,7 @@ func TestPlacesThatCannotBeLookedAtAreNamed(t *testing.T) {
 		return edge.Ruleset{}, fmt.Errorf("reading: %w", &edge.Error{Call: "GET " + id.String(), Status: 403})
 	}
 	dir := filepath.Join(t.TempDir(), "edge")
-	out, err := importInto(t, t.Context(), l, dir, false, false)
+	out, err := importInto(t, inProcess(t), l, dir, false, false)
 	if err != nil || strings.Count(out, "Seawall has not looked for skip rules in http_request_firewall_custom of ") != 1 || !strings.Contains(out, "403") {
 		t.Errorf("%v\n%s", err, out)
 	}

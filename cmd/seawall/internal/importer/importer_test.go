@@ -32,10 +32,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	worker.Main(nil, nil) // a worker knows no job: see inProcess
 	declareCustom()
-	worker.Main(evaluate.Jobs)
 	os.Exit(soak.Main(m, 0))
 }
+
+// inProcess is the context of a test, in which files are evaluated in this process.
+func inProcess(t testing.TB) context.Context { return worker.InProcess(t.Context(), evaluate.Jobs) }
 
 // live is a platform in memory, as odd as the real one can be: the twin in edge/mem
 // refuses some of it.
@@ -184,11 +187,11 @@ func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 		}
 		l, documented, ids := rapid.Custom(genLive).Example(seed), seed%2 == 1, seed >= 2
 		dir := filepath.Join(t.TempDir(), "edge")
-		out, err := importInto(t, t.Context(), l, dir, documented, ids)
+		out, err := importInto(t, inProcess(t), l, dir, documented, ids)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, out)
 		}
-		state, problems, err := setup.Folder{Dir: dir}.Compile(t.Context(), "")
+		state, problems, err := setup.Folder{Dir: dir}.Compile(inProcess(t), "")
 		if err != nil || len(desired.Errors(problems)) > 0 {
 			t.Fatalf("seed %d: %v %v", seed, err, problems)
 		}
@@ -232,11 +235,11 @@ func TestStarterLeavesWhatIsThere(t *testing.T) {
 func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 	l := rapid.Custom(genLive).Example(7)
 	whole := filepath.Join(t.TempDir(), "whole")
-	if out, err := importInto(t, t.Context(), l, whole, false, false); err != nil {
+	if out, err := importInto(t, inProcess(t), l, whole, false, false); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	dir := filepath.Join(t.TempDir(), "edge")
-	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx, cancel := context.WithCancelCause(inProcess(t))
 	stopped := errors.New("stopped")
 	l.reads.Store(0)
 	l.before = func() {
@@ -252,7 +255,7 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 	}
 	l.before = nil
 	l.reads.Store(0)
-	out, err := importInto(t, t.Context(), l, dir, false, false)
+	out, err := importInto(t, inProcess(t), l, dir, false, false)
 	var before int64
 	if _, scanErr := fmt.Sscanf(out, "resuming: %d of 40 zones", &before); err != nil || scanErr != nil || before == 0 || l.reads.Load() != 40-before {
 		t.Fatalf("%v, %v, %d reads of 40\n%s", err, scanErr, l.reads.Load(), out)
@@ -275,7 +278,7 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 	l := rapid.Custom(genLive).Example(11)
 	dir := filepath.Join(t.TempDir(), "edge")
-	if out, err := importInto(t, t.Context(), l, dir, false, false); err != nil {
+	if out, err := importInto(t, inProcess(t), l, dir, false, false); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	absorbed, zones := 0, l.zones[:6]
@@ -309,18 +312,18 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 		l.entryPoints[z.ID] = entryPoint
 		var out bytes.Buffer
 		term := &cli.Terminal{Out: &out, Err: &out}
-		err := Absorb(t.Context(), term, platformOf(l, false), WorkingCopy(term, dir, false), z.Name)
+		err := Absorb(inProcess(t), term, platformOf(l, false), WorkingCopy(term, dir, false), z.Name)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", z.Name, err, out.String())
 		}
 		absorbed++
-		state, problems, err := setup.Folder{Dir: dir}.Compile(t.Context(), "")
-		if err != nil || len(desired.Errors(problems)) > 0 {
-			t.Fatalf("%s: %v %v\n%s", z.Name, err, problems, out.String())
-		}
-		if p := planOf(t, l, state, false); len(p.Changes)+len(unexpected(p)) > 0 {
-			t.Fatalf("%s: %+v %+v\n%s", z.Name, p.Changes, p.Problems, out.String())
-		}
+	}
+	state, problems, err := setup.Folder{Dir: dir}.Compile(inProcess(t), "")
+	if err != nil || len(desired.Errors(problems)) > 0 {
+		t.Fatalf("%v %v", err, problems)
+	}
+	if p := planOf(t, l, state, false); len(p.Changes)+len(unexpected(p)) > 0 {
+		t.Fatalf("%+v %+v", p.Changes, p.Problems)
 	}
 	if absorbed < 2 {
 		t.Errorf("only %d zones were absorbed", absorbed)

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,7 +149,7 @@ func TestAbsorbOfAnotherKind(t *testing.T) {
 			var out bytes.Buffer
 			terminal := &cli.Terminal{Out: &out, Err: &out}
 			absorb := func() error {
-				return Absorb(t.Context(), terminal, withCustom(t, rule("a.b", "new", "one two")), WorkingCopy(terminal, dir, false), "zone-00001.example")
+				return Absorb(inProcess(t), terminal, withCustom(t, rule("a.b", "new", "one two")), WorkingCopy(terminal, dir, false), "zone-00001.example")
 			}
 			if err := absorb(); err != nil {
 				t.Fatalf("%v\n%s", err, &out)
@@ -172,7 +171,7 @@ func TestAbsorbOfAnotherKindThatIsGone(t *testing.T) {
 	dir := declaring(t, zoneText("\trules: toy: \"a.b\": expression: \"old\"\n"))
 	var out bytes.Buffer
 	terminal := &cli.Terminal{Out: &out, Err: &out}
-	err := Absorb(t.Context(), terminal, withCustom(t), WorkingCopy(terminal, dir, false), "zone-00001.example")
+	err := Absorb(inProcess(t), terminal, withCustom(t), WorkingCopy(terminal, dir, false), "zone-00001.example")
 	if err == nil || !strings.Contains(err.Error(), `toy "a.b" is declared for the zone, but it is not there`) {
 		t.Errorf("%v", err)
 	}
@@ -183,7 +182,7 @@ func TestImportOfAnotherKind(t *testing.T) {
 	platform := withCustom(t, rule("a.b", "ip.src eq 192.0.2.1", "one"), rule("admins", "true", ""))
 	dir := filepath.Join(t.TempDir(), "edge")
 	var out bytes.Buffer
-	err := Import(t.Context(), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil)
+	err := Import(inProcess(t), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
@@ -220,7 +219,7 @@ func TestImportOfAKindBesideDeployments(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "edge")
 	var out bytes.Buffer
-	if err := Import(t.Context(), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil); err != nil {
+	if err := Import(inProcess(t), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	text, _ := os.ReadFile(filepath.Join(dir, "zones.cue"))
@@ -233,7 +232,7 @@ func TestImportOfAKindBesideDeployments(t *testing.T) {
 func TestShowOfAnotherKind(t *testing.T) {
 	dir := declaring(t, zoneText("\trules: toy: \"a.b\": {\n\t\texpression: \"old\"\n\t\tmatch: hosts: [\"one\"]\n\t\tprune: true\n\t}\n"))
 	platform := withCustom(t, rule("a.b", "new", "one"))
-	state, err := loadValid(context.Background(), dir, dir, "")
+	state, err := loadValid(inProcess(t), dir, dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
