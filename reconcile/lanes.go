@@ -22,7 +22,7 @@ type Lane struct {
 	// DryRunner asks whether a write would be accepted; nil: the platform has no dry run.
 	DryRunner edge.DryRunner
 
-	// Concurrency bounds how many zones are worked on at once; zero is 16.
+	// Concurrency bounds the requests in flight, by the client of Reader and Writer; zero is 16.
 	Concurrency int
 	// Budget is what requests are held to; zero is not known. Room returns how many requests
 	// may be sent at once so that some are kept; nil is as many as anyone likes.
@@ -48,10 +48,14 @@ type Lanes struct {
 // OneLane has one credential for all accounts.
 func OneLane(l Lane) Lanes { return Lanes{All: []Lane{l}} }
 
-// usualConcurrency is how many zones are worked on at once where nothing is said.
+// usualConcurrency is how many requests are in flight where nothing is said.
 const usualConcurrency = 16
 
-// AtOnce is how many zones are worked on at once.
+// Workers is how many zones are worked on at once: more than there are requests, since a zone
+// that is planned, or that waits for the disk, sends none. The client has the others wait.
+func (l Lane) Workers() int { return l.AtOnce() + l.AtOnce()/2 }
+
+// AtOnce is how many requests are in flight at the most.
 func (l Lane) AtOnce() int {
 	if l.Concurrency <= 0 {
 		return usualConcurrency

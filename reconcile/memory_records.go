@@ -47,6 +47,9 @@ func (f *Forgetful) Standing(context.Context) (Standing, error) {
 	}, nil
 }
 
+// StillSaid implements [Records].
+func (f *Forgetful) StillSaid(context.Context, int64) (bool, error) { return false, nil }
+
 // AcceptCommit implements [Records].
 func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	if err := ctx.Err(); err != nil {

@@ -23,6 +23,10 @@ type Records interface {
 	// moment. It costs next to nothing while no one has written, and never reads what
 	// there is one of for each zone.
 	Standing(ctx context.Context) (Standing, error)
+	// StillSaid reports whether Standing would return what it has returned with this number,
+	// in [Standing.Said], but for approvals that Spend has ended since, and for the newest entry.
+	// It costs the same however much there is. False says nothing.
+	StillSaid(ctx context.Context, said int64) (bool, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
 	AcceptCommit(ctx context.Context, a Acceptance) error
 	// SaveState puts what the accepted commit declares on record beside it. It does nothing
@@ -153,6 +157,7 @@ type Standing struct {
 	RolloutWave   int
 	Departures    int64 // how often [Control.Depart] was called
 	Newest        int64 // the number of the newest entry of the history; 0 for none
+	Said          int64 // for [Records.StillSaid]; 0 for not known
 }
 
 // Record is everything on record but tokens. The zero value is that of a beginning.

@@ -160,18 +160,21 @@ func (b *Budget) state(now time.Time, c edge.Class) BudgetState {
 	return s
 }
 
-// take waits until one request may be sent and counts it. Each success is followed by one
-// end. It tells what it waits for, and for how long where that is known.
-func (b *Budget) take(ctx context.Context, tell func(waitsFor, time.Duration)) error {
+// take waits until one request may be sent, and has a slot, and counts it. Each success is
+// followed by one end, and the slot is given back. Nothing has a slot while it waits for the
+// budget: more urgent requests may be sent. It tells what it waits for, and for how long where
+// that is known.
+func (b *Budget) take(ctx context.Context, slots *slots, tell func(waitsFor, time.Duration)) error {
 	c := b.classOf(ctx)
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := slots.take(ctx, c); err != nil {
 			return err
 		}
 		what, wait, changed := b.tryTake(c)
 		if what == nothing {
 			return nil
 		}
+		slots.give()
 		tell(what, wait)
 		began := time.Now()
 		var over <-chan time.Time

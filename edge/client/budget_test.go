@@ -64,7 +64,7 @@ func load(t *testing.T, b *Budget, callers, n int, slowest time.Duration, rnd *r
 	for range callers {
 		wg.Go(func() {
 			for range work {
-				if err := b.take(t.Context(), untold); err != nil {
+				if err := b.take(t.Context(), manySlots(), untold); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(some())
@@ -86,7 +86,7 @@ func TestBudgetDoesNotSlowDownASmallRun(t *testing.T) {
 		b := NewBudget(0, 0)
 		begin := time.Now()
 		for range DefaultRequests {
-			must.Do(t, b.take(t.Context(), untold))
+			must.Do(t, b.take(t.Context(), manySlots(), untold))
 			b.done(1, 200, nil)
 		}
 		if took := time.Since(begin); took != 0 {
@@ -95,7 +95,7 @@ func TestBudgetDoesNotSlowDownASmallRun(t *testing.T) {
 		if got := b.State(); got.Used != DefaultRequests || got.Left != 0 {
 			t.Errorf("got %+v", got)
 		}
-		if err := b.take(t.Context(), untold); err != nil || time.Since(begin) != DefaultPer {
+		if err := b.take(t.Context(), manySlots(), untold); err != nil || time.Since(begin) != DefaultPer {
 			t.Errorf("the next came after %v, %v", time.Since(begin), err)
 		}
 	})
@@ -106,14 +106,14 @@ func TestBudgetWaitsWithContext(t *testing.T) {
 		b := NewBudget(1, time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		must.Do(t, b.take(ctx, untold))
-		if err := b.take(ctx, untold); !errors.Is(err, context.DeadlineExceeded) { // all in flight
+		must.Do(t, b.take(ctx, manySlots(), untold))
+		if err := b.take(ctx, manySlots(), untold); !errors.Is(err, context.DeadlineExceeded) { // all in flight
 			t.Errorf("got %v", err)
 		}
 		b.done(1, 200, nil)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.take(ctx, untold); !errors.Is(err, context.DeadlineExceeded) { // used up
+		if err := b.take(ctx, manySlots(), untold); !errors.Is(err, context.DeadlineExceeded) { // used up
 			t.Errorf("got %v", err)
 		}
 	})
@@ -179,7 +179,7 @@ func TestRatelimitHeaderBesideOthers(t *testing.T) {
 
 func take(t *testing.T, b *Budget) {
 	t.Helper()
-	must.Do(t, b.take(t.Context(), untold))
+	must.Do(t, b.take(t.Context(), manySlots(), untold))
 }
 
 // One throttled call makes all of them wait, those of other clients of the same
@@ -264,17 +264,17 @@ func TestRetryAfterIsCapped(t *testing.T) {
 func TestBudgetCountsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(1, time.Minute)
-		must.Do(t, b.take(t.Context(), untold))
+		must.Do(t, b.take(t.Context(), manySlots(), untold))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_ = b.take(ctx, untold) // in flight
+		_ = b.take(ctx, manySlots(), untold) // in flight
 		if got := b.State().Waited; got != 5*time.Second {
 			t.Errorf("waited %v", got)
 		}
 		b.done(1, 200, nil)
 		var all sync.WaitGroup
 		all.Go(func() {
-			if err := b.take(t.Context(), untold); err != nil {
+			if err := b.take(t.Context(), manySlots(), untold); err != nil {
 				t.Error(err)
 			}
 		})

@@ -25,7 +25,7 @@ func classed(store Store, quota int, per time.Duration, c edge.Class) *Budget {
 // send sends so many requests one after the other, as far as ctx lets it.
 func send(ctx context.Context, b *Budget, n int, took time.Duration) (sent int) {
 	for ; sent < n; sent++ {
-		if b.take(ctx, untold) != nil {
+		if b.take(ctx, manySlots(), untold) != nil {
 			return sent
 		}
 		time.Sleep(took)
@@ -171,7 +171,7 @@ func TestSweepKeepsItsPaceBesideBulk(t *testing.T) {
 			late := time.Duration(0)
 			for range 5 * 100 { // a request each 600 ms
 				at := time.Now()
-				if sweep.take(ctx, untold) != nil {
+				if sweep.take(ctx, manySlots(), untold) != nil {
 					break
 				}
 				sweep.done(1, 200, nil)

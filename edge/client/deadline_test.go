@@ -87,7 +87,7 @@ func TestReadDoesNotCountWaiting(t *testing.T) {
 	}{
 		"for the first attempt": {answer(200, entryJSON), func(c *Config) {
 			c.Budget = NewBudget(1, time.Minute)
-			must.Do(t, c.Budget.take(t.Context(), untold))
+			must.Do(t, c.Budget.take(t.Context(), manySlots(), untold))
 			c.Budget.done(1, 200, nil)
 		}, time.Minute},
 		"for the budget": {failOnce(), func(c *Config) { c.Budget = NewBudget(1, time.Minute) }, time.Minute},

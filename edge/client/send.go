@@ -65,15 +65,16 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	if err := c.admit(ctx, d); err != nil {
 		return &attempt{call.class, notSent, err}
 	}
-	defer func() { <-c.slots }()
 	span.Took(trace.Waited, time.Since(began))
 	if call.tells {
 		if err := edge.Sending(ctx); err != nil {
+			c.slots.give()
 			c.config.Budget.end(c.config.Budget.classOf(ctx), 0, 0, nil)
 			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
 		}
 	}
 	answer, sent, err := c.send(ctx, call, token)
+	c.slots.give() // another request is under way while this answer is decoded
 	c.requests.Add(int64(sent))
 	if pause := c.config.Budget.end(c.config.Budget.classOf(ctx), sent, answer.Status, answer.Header); pause > 0 && since(&c.toldSlow, throttledEvery) {
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
@@ -104,16 +105,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 func (c *Client) admit(ctx context.Context, d *deadline) error {
 	d.pause()
 	defer d.run()
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := c.config.Budget.take(ctx, c.tellWait); err != nil {
-		<-c.slots
-		return err
-	}
-	return nil
+	return c.config.Budget.take(ctx, &c.slots, c.tellWait)
 }
 
 // throttledEvery is how often at most it is reported that the platform throttles.

@@ -110,7 +110,7 @@ func live(t *testing.T, store Store, processes, quota int, per time.Duration, st
 		for range s.sends {
 			p := running[s.process]
 			all.Go(func() {
-				if p.take(edge.WithClass(p.ctx, s.class), untold) != nil {
+				if p.take(edge.WithClass(p.ctx, s.class), manySlots(), untold) != nil {
 					return // killed while it waited
 				}
 				time.Sleep(s.there) // what has left arrives, whatever becomes of the process
@@ -249,7 +249,7 @@ func TestRoom(t *testing.T) {
 		}
 		send := func(b *Budget, n int) {
 			for range n {
-				must.Do(t, b.take(t.Context(), untold))
+				must.Do(t, b.take(t.Context(), manySlots(), untold))
 				b.done(1, http.StatusOK, http.Header{})
 			}
 		}

@@ -218,7 +218,7 @@ func TestCanceledCreation(t *testing.T) {
 		}
 		budget := NewBudget(1, time.Hour)
 		c := s.client(t, func(config *Config) { config.Budget = budget })
-		must.Do(t, budget.take(t.Context(), untold))
+		must.Do(t, budget.take(t.Context(), manySlots(), untold))
 		ctx, cancel = context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		_, err = c.CreateToken(ctx, testSpec())
@@ -235,7 +235,7 @@ func TestCreationTellsWhenAdmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answerAll)
 		budget := NewBudget(1, 3*time.Minute)
-		must.Do(t, budget.take(t.Context(), untold))
+		must.Do(t, budget.take(t.Context(), manySlots(), untold))
 		budget.done(1, 200, nil)
 		c, begin := s.client(t, func(config *Config) { config.Budget = budget }), time.Now()
 		var told []time.Duration

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,27 +11,60 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// approvals are the approvals on record that are not spent.
+// approvals are the approvals on record that are not spent. A commit of a whole fleet may have
+// one for each zone, so that what is asked for one zone walks over none of them.
 type approvals struct {
-	list    []reconcile.Approval
-	digests map[string]bool // of the list, and of divided
-	changed bool            // others than when waiting zones were released last
+	known   map[string]reconcile.Approval // by digest
+	digests map[string]bool               // of known, and of divided
+	changed bool                          // others than when waiting zones were released last
 	divided divided
-	used    []string // digests that a rollout has begun on; to be put on record
-	expired []string // digests that are not counted any more; to be put on record
+	used    digestList // of those that a rollout has begun on; to be put on record
+	expired digestList // of those that are not counted any more; to be put on record
 }
 
-// divided are approvals of single changes that stand for one of several changes, and the
-// digests of those that are spent with that. They are to be put on record.
-type divided struct {
-	single []reconcile.Approval
-	spent  []string
+// digestList has each digest once, in the order in which they came.
+type digestList struct {
+	list []string
+	has  map[string]bool
 }
 
-func digests(list []reconcile.Approval) map[string]bool {
-	digests := map[string]bool{}
+func (l *digestList) add(digest string) {
+	if l.has[digest] {
+		return
+	}
+	if l.has == nil {
+		l.has = map[string]bool{}
+	}
+	l.has[digest] = true
+	l.list = append(l.list, digest)
+}
+
+// drop takes digests out.
+func (l *digestList) drop(digests ...string) {
+	before := l.list
+	for _, digest := range digests {
+		delete(l.has, digest)
+	}
+	l.list = nil
+	for _, digest := range before {
+		if l.has[digest] {
+			l.list = append(l.list, digest)
+		}
+	}
+}
+
+func byDigest(list []reconcile.Approval) map[string]reconcile.Approval {
+	known := make(map[string]reconcile.Approval, len(list))
 	for _, a := range list {
-		digests[a.Digest] = true
+		known[a.Digest] = a
+	}
+	return known
+}
+
+func counting(known map[string]reconcile.Approval) map[string]bool {
+	digests := make(map[string]bool, len(known))
+	for digest := range known {
+		digests[digest] = true
 	}
 	return digests
 }
@@ -40,16 +72,21 @@ func digests(list []reconcile.Approval) map[string]bool {
 // restore takes the approvals on record at the start, or after another process has
 // accepted a commit.
 func (a *approvals) restore(list []reconcile.Approval) {
-	a.list, a.digests, a.changed = list, digests(list), false
+	a.known, a.changed = byDigest(list), false
+	a.digests = counting(a.known)
 }
 
 // replace takes the approvals on record in the place of those that were known.
 func (a *approvals) replace(list []reconcile.Approval) {
-	known, before := a.digests, a.list
-	a.list, a.digests = list, digests(list)
+	known, before := a.digests, a.known
+	a.known = byDigest(list)
+	a.digests = counting(a.known)
 	a.changed = a.changed || len(a.digests) != len(known)
-	if slices.ContainsFunc(before, func(b reconcile.Approval) bool { return !a.digests[b.Digest] }) {
-		a.divided = divided{} // it may be of one that was ended elsewhere, and is made anew if not
+	for digest := range before {
+		if !a.digests[digest] {
+			a.divided = divided{} // it may be of one that was ended elsewhere, and is made anew if not
+			break
+		}
 	}
 	for digest := range a.digests {
 		a.changed = a.changed || !known[digest]
@@ -57,11 +94,13 @@ func (a *approvals) replace(list []reconcile.Approval) {
 }
 
 // expire notes which of the approvals on record do not count any more.
-func (a *approvals) expire(recorded, current []reconcile.Approval) {
-	counts := digests(current)
+func (a *approvals) expire(recorded []reconcile.Approval) {
+	if len(recorded) == len(a.known) {
+		return
+	}
 	for _, approval := range recorded {
-		if !counts[approval.Digest] && !slices.Contains(a.expired, approval.Digest) {
-			a.expired = append(a.expired, approval.Digest)
+		if _, counts := a.known[approval.Digest]; !counts {
+			a.expired.add(approval.Digest)
 		}
 	}
 }
@@ -77,84 +116,19 @@ func (a *approvals) accept(list []reconcile.Approval) {
 // add adds approvals that are on record.
 func (a *approvals) add(list []reconcile.Approval) {
 	for _, approval := range list {
+		if _, known := a.known[approval.Digest]; !known {
+			a.known[approval.Digest] = approval
+		}
 		a.digests[approval.Digest] = true
 	}
-	a.list = slices.Concat(a.list, list)
 }
 
 // spend drops approvals.
 func (a *approvals) spend(digests []string) {
 	for _, digest := range digests {
 		delete(a.digests, digest)
+		delete(a.known, digest)
 	}
-	a.list = slices.DeleteFunc(slices.Clone(a.list), func(approval reconcile.Approval) bool {
-		return slices.Contains(digests, approval.Digest)
-	})
-}
-
-// divide has an approval of several changes of a plan count for each of them: planned
-// zone by zone, and with some of them done, its digest would be of nothing.
-func (a *approvals) divide(plan diff.Plan, now time.Time) {
-	if len(plan.Granted) == 0 && !slices.ContainsFunc(plan.Changes, func(c diff.Change) bool { return c.Approved }) {
-		return
-	}
-	known, used, who := a.recorded(plan.Granted)
-	add := func(digest, of string) {
-		known[digest], a.digests[digest] = true, true
-		a.divided.single = append(a.divided.single, reconcile.Approval{
-			Digest: digest, Kind: reconcile.Approved, Who: who, Reason: of, At: now, Used: true,
-		})
-	}
-	single := map[string]bool{}
-	for _, change := range plan.Changes {
-		digest := change.ApprovalDigest()
-		if single[digest] = true; !change.Approved {
-			continue
-		}
-		a.digests[digest] = true
-		if known[digest] && !used[digest] && !slices.Contains(a.used, digest) {
-			a.used = append(a.used, digest)
-		}
-		if !known[digest] {
-			add(digest, change.Name())
-		}
-	}
-	for _, l := range plan.Leaving {
-		if single[l.Digest] = true; l.Approved && !known[l.Digest] {
-			add(l.Digest, l.String())
-		}
-	}
-	for _, digest := range plan.Granted {
-		if !single[digest] && !slices.Contains(a.divided.spent, digest) {
-			a.divided.spent = append(a.divided.spent, digest)
-		}
-	}
-}
-
-// recorded are the digests of approvals that there are, those that were used, and who has given
-// one of those granted.
-func (a *approvals) recorded(granted []string) (known, used map[string]bool, who string) {
-	known, used = map[string]bool{}, map[string]bool{}
-	for _, approval := range slices.Concat(a.list, a.divided.single) {
-		known[approval.Digest], used[approval.Digest] = true, approval.Used
-		if slices.Contains(granted, approval.Digest) {
-			who = approval.Who
-		}
-	}
-	return known, used, who
-}
-
-// takeDivided returns what is to be put on record. What cannot be is given back with
-// keepDivided.
-func (a *approvals) takeDivided() divided {
-	d := a.divided
-	a.divided = divided{}
-	return d
-}
-
-func (a *approvals) keepDivided(d divided) {
-	a.divided.single = append(a.divided.single, d.single...)
-	a.divided.spent = append(a.divided.spent, d.spent...)
 }
 
 // approve puts approvals on record, if there are any.
@@ -168,33 +142,11 @@ func approve(ctx context.Context, records Records, list []reconcile.Approval) er
 	return nil
 }
 
-// recordDivided puts the approvals of single changes on record that approvals of several
-// have been divided into. What cannot be recorded is kept for the next time.
-func (c *Control) recordDivided(ctx context.Context) error {
-	c.mu.Lock()
-	d := c.state.approvals.takeDivided()
-	c.mu.Unlock()
-	err := approve(ctx, c.Records, d.single)
-	if err == nil {
-		c.mu.Lock()
-		c.state.recordedApprovals(d.single)
-		c.mu.Unlock()
-		d.single = nil
-		err = c.spend(ctx, d.spent)
-	}
-	if err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.state.approvals.keepDivided(d)
-	}
-	return err
-}
-
 // recordUse puts on record which approvals a rollout has begun on, and which have expired.
 // What cannot be recorded is kept for the next time.
 func (c *Control) recordUse(ctx context.Context) error {
 	c.mu.Lock()
-	used, expired := c.state.approvals.used, c.state.approvals.expired
+	used, expired := c.state.approvals.used.list, c.state.approvals.expired.list
 	c.mu.Unlock()
 	if len(used) > 0 {
 		if err := c.Records.Use(ctx, used); err != nil {
@@ -219,13 +171,14 @@ func (s *state) recordedUse(used, expired []string) {
 		return
 	}
 	s.recorded++
-	done := func(digest string) bool { return slices.Contains(used, digest) || slices.Contains(expired, digest) }
-	s.approvals.used = slices.DeleteFunc(slices.Clone(s.approvals.used), done)
-	s.approvals.expired = slices.DeleteFunc(slices.Clone(s.approvals.expired), done)
-	s.approvals.list = slices.Clone(s.approvals.list)
-	for i, approval := range s.approvals.list {
-		s.approvals.list[i].Used = approval.Used || slices.Contains(used, approval.Digest)
+	for _, digest := range used {
+		if approval, ok := s.approvals.known[digest]; ok {
+			approval.Used = true
+			s.approvals.known[digest] = approval
+		}
 	}
+	s.approvals.used.drop(used...)
+	s.approvals.expired.drop(expired...)
 }
 
 func (s *state) recordedApprovals(list []reconcile.Approval) {
@@ -249,19 +202,6 @@ func (c *Control) spend(ctx context.Context, digests []string) error {
 	c.state.recorded++
 	c.state.approvals.spend(digests)
 	return nil
-}
-
-// Agreed are the approvals of single changes of a plan that approvals on record, or a person
-// who gives the order, stand for, where they are not on record; and the digests of approvals of
-// several changes, which are spent with that.
-func Agreed(onRecord []reconcile.Approval, plan diff.Plan, who string, now time.Time) (single []reconcile.Approval, spent []string) {
-	a := approvals{list: onRecord, digests: digests(onRecord)}
-	a.divide(plan, now)
-	d := a.takeDivided()
-	for i, approval := range d.single {
-		d.single[i].Who = cmp.Or(approval.Who, who)
-	}
-	return d.single, d.spent
 }
 
 // Overrides are the words of a person who overrides freezes. It logs them.

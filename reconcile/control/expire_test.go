@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestApprovalsExpire(t *testing.T) {
 	used := reconcile.Approval{Digest: "used", Kind: reconcile.Approved, At: noon}
 	must.Do(t, records.Approve(t.Context(), []reconcile.Approval{early, late, used}))
 	tick(time.Hour, "early", "late", "used")
-	c.state.approvals.used = []string{"used"}
+	c.state.approvals.used.add("used")
 	tick(2*time.Hour, "early", "late", "used")
 	if standing, _ := records.Standing(t.Context()); !standing.Approvals[2].Used {
 		t.Errorf("on record %+v", standing.Approvals)
@@ -56,16 +57,18 @@ func TestApprovalsExpire(t *testing.T) {
 func TestApprovalIsUsed(t *testing.T) {
 	change := diff.Change{Zone: "a", Approved: true, Operation: diff.RuleOperation{Do: diff.ActionUpdate, Body: edge.Rule{Expression: "true"}}}
 	digest := change.ApprovalDigest()
-	a := approvals{digests: map[string]bool{digest: true}, list: []reconcile.Approval{{Digest: digest}}}
+	var a approvals
+	a.restore([]reconcile.Approval{{Digest: digest}})
 	a.divide(diff.Plan{Changes: []diff.Change{change}}, time.Time{})
 	a.divide(diff.Plan{Changes: []diff.Change{change}}, time.Time{})
-	if len(a.used) != 1 || a.used[0] != digest || len(a.divided.single) != 0 {
-		t.Errorf("used %v, divided %+v", a.used, a.divided)
+	if !slices.Equal(a.used.list, []string{digest}) || len(a.divided.single) != 0 {
+		t.Errorf("used %v, divided %+v", a.used.list, a.divided)
 	}
 	other := change
 	other.Approved, other.Deployment = false, "b"
-	a = approvals{digests: map[string]bool{}, list: []reconcile.Approval{{Digest: other.ApprovalDigest()}}}
-	if a.divide(diff.Plan{Changes: []diff.Change{other}}, time.Time{}); len(a.used) != 0 {
-		t.Errorf("used %v", a.used)
+	a = approvals{}
+	a.restore([]reconcile.Approval{{Digest: other.ApprovalDigest()}})
+	if a.divide(diff.Plan{Changes: []diff.Change{other}}, time.Time{}); len(a.used.list) != 0 {
+		t.Errorf("used %v", a.used.list)
 	}
 }

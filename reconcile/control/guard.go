@@ -68,7 +68,7 @@ func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[diff.ID]
 // listen takes in what people and other processes have said: approvals that were divided are
 // on record before anything is written on the grounds of them.
 func (c *Control) listen(ctx context.Context) error {
-	return errors.Join(c.readStanding(ctx), c.recordDivided(ctx))
+	return errors.Join(c.hear(ctx), c.recordDivided(ctx))
 }
 
 // permit implements [rules]: the change passes the guards as they are at this moment, and

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -21,19 +20,9 @@ func (s *state) entry(t zone.Task, guarded diff.Change, commitWork bool) reconci
 		asked.Author = ""
 	}
 	if guarded.Approved {
-		asked.Approver = approver(guarded, s.approvals.list)
+		asked.Approver = s.approvals.known[guarded.ApprovalDigest()].Who // empty where it is not on record
 	}
 	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, s.zones.of(t.Zone().Scope).applied[guarded.ID()])
-}
-
-// approver says who agreed to a change; empty where that is not on record.
-func approver(change diff.Change, approvals []reconcile.Approval) string {
-	digest := change.ApprovalDigest()
-	i := slices.IndexFunc(approvals, func(a reconcile.Approval) bool { return a.Digest == digest })
-	if i < 0 {
-		return ""
-	}
-	return approvals[i].Who
 }
 
 // begins is the entry of a zone that agrees with its declaration for the first time; none

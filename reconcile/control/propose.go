@@ -73,6 +73,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	c.mu.Lock()
 	c.state.accepting = ""
 	if err != nil {
+		c.state.said = 0 // it may be on record all the same
 		c.mu.Unlock()
 		return Decision{}, fmt.Errorf("remembering the accepted commit: %w", err)
 	}

@@ -30,6 +30,7 @@ type state struct {
 	overtaken string                     // a commit that another process has accepted; empty for none
 	recorded  uint64                     // counts what this process wrote of [reconcile.Standing]
 	reads     reads                      // of that
+	said      int64                      // the number of what was read last, and was taken in; see [reconcile.Records]
 	swept     time.Time
 
 	zones     zones
@@ -50,7 +51,7 @@ func (s *state) init(c Config) {
 
 // restore makes a record the one that is worked with.
 func (s *state) restore(record reconcile.Record) {
-	s.accepted, s.swept = record.Accepted, record.Swept
+	s.accepted, s.swept, s.said = record.Accepted, record.Swept, 0
 	s.accepted.State = nil
 	before := s.zones
 	s.zones = zonesOf(record, s.now(), before.memory)
@@ -67,7 +68,7 @@ func (s *state) restore(record reconcile.Record) {
 // publish makes a generation the one in force, while what was done before counts.
 func (s *state) publish(g *Generation) {
 	before := s.current.Swap(g)
-	s.overtaken = ""
+	s.overtaken, s.said = "", 0
 	s.zones.move(before, g)
 	s.recall(s.zones.onRecord)
 	if s.zones.known.follows(g) {
@@ -105,10 +106,11 @@ func (s *state) accept(a reconcile.Acceptance) {
 
 // update takes in what people and other processes have put on record.
 func (s *state) update(standing reconcile.Standing) {
+	s.said = standing.Said
 	s.holds.put(standing.Holds)
 	current := s.guards.Current(standing.Approvals, s.now())
 	s.approvals.replace(current)
-	s.approvals.expire(standing.Approvals, current)
+	s.approvals.expire(standing.Approvals)
 	s.overtaken = s.foreign(standing.Commit)
 	s.rollout.compare(standing)
 	s.zones.departedOnRecord = standing.Departures

@@ -51,6 +51,8 @@ type Run struct {
 	Gate
 	Terms
 
+	approved map[string]reconcile.Approval // by digest
+
 	mu      sync.Mutex
 	wrote   map[edge.Scope]bool // zones of which a write is on record
 	settled map[diff.ID]bool    // false: removed
@@ -58,7 +60,7 @@ type Run struct {
 
 // NewRun returns the gate of a run. unfinished are writes of which no result is on record.
 func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
-	r := &Run{Terms: t, wrote: map[edge.Scope]bool{}, settled: map[diff.ID]bool{}}
+	r := &Run{Terms: t, wrote: map[edge.Scope]bool{}, settled: map[diff.ID]bool{}, approved: byDigest(t.Approvals)}
 	r.Gate.rules, r.Gate.records, r.Gate.now = r, t.Records, t.Now
 	r.writes.Resume(unfinished)
 	return r
@@ -87,7 +89,7 @@ func (r *Run) permit(_ context.Context, t zone.Task, planned, now diff.Change) (
 	}
 	asked := reconcile.Asked{Commit: r.State.Commit, Author: r.Author, User: r.Who}
 	if planned.Approved {
-		asked.Approver = cmp.Or(approver(planned, r.Approvals), r.Who)
+		asked.Approver = cmp.Or(r.approved[planned.ApprovalDigest()].Who, r.Who)
 	}
 	var p permit
 	drift := r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint

@@ -126,6 +126,22 @@ func (r *reads) news(read int) bool {
 	return true
 }
 
+// hear takes in what people and other processes have put on record where that is not known yet: as
+// readStanding does, but it walks over what there may be one of for each zone only where something
+// else was said.
+func (c *Control) hear(ctx context.Context) error {
+	c.mu.Lock()
+	said := c.state.said
+	c.mu.Unlock()
+	switch same, err := c.Records.StillSaid(ctx, said); {
+	case err != nil:
+		return fmt.Errorf("reading approvals and holds: %w", err)
+	case same:
+		return nil
+	}
+	return c.readStanding(ctx)
+}
+
 // readStanding reads what people and other processes have put on record. What is known
 // after it was so when it was called, or later.
 func (c *Control) readStanding(ctx context.Context) error {

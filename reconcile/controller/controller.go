@@ -227,7 +227,7 @@ func (c *Controller) Run(ctx context.Context) {
 		all.Go(func() { part(ctx) })
 	}
 	for _, work := range c.zones {
-		for range work.AtOnce() {
+		for range work.places() {
 			all.Go(func() { work.run(ctx) })
 		}
 	}

@@ -30,6 +30,9 @@ type lane struct {
 	progress  atomic.Int64 // Unix nanoseconds at which a zone was read last; zero for never
 }
 
+// places is how many zones may be worked on at once. The queue keeps a quarter for pushes.
+func (l *lane) places() int { return l.Workers() + l.AtOnce()/2 }
+
 // lastProgress is when a zone was read last, or else a time.
 func (l *lane) lastProgress(otherwise time.Time) time.Time {
 	if at := l.progress.Load(); at > 0 {
@@ -69,7 +72,7 @@ func newLanes(of reconcile.Lanes, looking reconcile.Looking, sweep *turns, seen 
 		if len(of.All) > 1 {
 			lane.outages = outages.Lane(one.Name, one.Credential)
 		}
-		lane.queue = queue.New(queue.Config[edge.Scope]{Workers: one.AtOnce(), Admit: lane.admission.admit})
+		lane.queue = queue.New(queue.Config[edge.Scope]{Workers: lane.places(), Slow: max(1, one.AtOnce()/4), Admit: lane.admission.admit})
 		l.all = append(l.all, lane)
 	}
 	return l

@@ -144,7 +144,7 @@ func (v view) work() inspect.Work {
 	w := inspect.Work{Retried: v.retries.len()}
 	for _, lane := range v.lanes.all {
 		down, _ := lane.admission.breaker.state()
-		w.Workers += lane.AtOnce()
+		w.Workers += lane.places()
 		w.PlatformDown = w.PlatformDown || down
 	}
 	for _, n := range v.lanes.stats() {

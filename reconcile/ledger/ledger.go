@@ -84,7 +84,7 @@ type Ledger struct {
 	*outbox.Outbox
 
 	file     *store.File
-	standing store.Cached[reconcile.Standing]
+	standing *store.Cached[reconcile.Standing]
 	written  history.Written
 }
 
@@ -112,8 +112,11 @@ func assemble(file *store.File, err error) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := zones.In(file)
-	return &Ledger{Settings: file.Settings, Zones: z, Decisions: decisions.In(file, z), Memory: tokens.In(file), Outbox: outbox.In(file), file: file}, nil
+	z, standing := zones.In(file), &store.Cached[reconcile.Standing]{}
+	return &Ledger{
+		Settings: file.Settings, Zones: z, Decisions: decisions.In(file, z, standing), Memory: tokens.In(file), Outbox: outbox.In(file),
+		file: file, standing: standing,
+	}, nil
 }
 
 // Close closes the file and gives the token lock back. What was written is on

@@ -40,16 +40,47 @@ func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 	if l.file.DB == nil {
 		return reconcile.Standing{}, nil
 	}
-	s, newest, err := l.standing.Read(ctx, l.file.Path, recallStanding)
+	said, err := l.standing.Read(ctx, l.file.Path, recallStanding)
 	if gone := l.file.Present(); gone != nil { // whatever was read
 		err = gone
 	}
 	if err != nil {
 		return reconcile.Standing{}, store.Explain("reading", l.file.Path, err)
 	}
-	s.Newest = newest
-	s.Holds, s.Approvals = slices.Clone(s.Holds), slices.Clone(s.Approvals)
+	s := said.Value
+	s.Said, s.Newest = said.Loaded, said.Newest
+	s.Holds, s.Approvals = slices.Clone(s.Holds), unspent(s.Approvals, said.Ended)
 	return s, nil
+}
+
+// unspent is a list without the approvals that are spent since it was read.
+func unspent(list []reconcile.Approval, spent []string) []reconcile.Approval {
+	if len(spent) == 0 {
+		return slices.Clone(list)
+	}
+	gone := make(map[string]bool, len(spent))
+	for _, digest := range spent {
+		gone[digest] = true
+	}
+	var left []reconcile.Approval
+	for _, a := range list {
+		if !gone[a.Digest] {
+			left = append(left, a)
+		}
+	}
+	return left
+}
+
+// StillSaid implements [reconcile.Records].
+func (l *Ledger) StillSaid(ctx context.Context, said int64) (same bool, err error) {
+	if l.file.DB == nil || said == 0 {
+		return false, nil
+	}
+	same, err = l.standing.Same(ctx, l.file.Path, said)
+	if gone := l.file.Present(); gone != nil { // whatever was read
+		err = gone
+	}
+	return same && err == nil, store.Explain("reading", l.file.Path, err)
 }
 
 func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err error) {

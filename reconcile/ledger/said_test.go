@@ -93,23 +93,47 @@ func TestSaidIsWhatIsOnRecord(t *testing.T) {
 		for _, l := range ledgers {
 			l.Now = func() time.Time { return noon }
 		}
+		last, spent := map[*Ledger]reconcile.Standing{}, map[*Ledger]map[string]bool{ledgers[0]: {}, ledgers[1]: {}}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			l := rapid.SampledFrom(ledgers).Draw(t, "who")
 			what := rapid.SampledFrom(slices.Sorted(maps.Keys(saying))).Draw(t, "what")
-			must(outer, saying[what](outer.Context(), l, rapid.IntRange(0, 2).Draw(t, "n")))
+			n := rapid.IntRange(0, 2).Draw(t, "n")
+			must(outer, saying[what](outer.Context(), l, n))
+			if what == "spend" {
+				spent[l][fmt.Sprint("a", n)] = true
+			}
 			for _, l := range ledgers {
-				wantSaid(outer, t, l, rapid.IntRange(0, 2).Draw(t, "zone"))
+				if rapid.Bool().Draw(t, "several at once") {
+					continue
+				}
+				wantStillSaid(outer, t, l, last[l], spent[l])
+				last[l], spent[l] = wantSaid(outer, t, l, rapid.IntRange(0, 2).Draw(t, "zone")), map[string]bool{}
 			}
 		}
 	})
 }
 
-func wantSaid(outer *testing.T, t *rapid.T, l *Ledger, n int) {
+// wantStillSaid: what a ledger says to be as it was last is so, but for what it has spent itself.
+func wantStillSaid(outer *testing.T, t *rapid.T, l *Ledger, last reconcile.Standing, spent map[string]bool) {
+	same, err := l.StillSaid(outer.Context(), last.Said)
+	must(outer, err)
+	if !same {
+		return
+	}
+	want, err := store.Read(outer.Context(), l.file, recallStanding)
+	must(outer, err)
+	last.Approvals = slices.DeleteFunc(slices.Clone(last.Approvals), func(a reconcile.Approval) bool { return spent[a.Digest] })
+	if d := cmp.Diff(want, last, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reconcile.Standing{}, "Newest", "Said")); d != "" {
+		t.Fatalf("still said (-rows +last):\n%s", d)
+	}
+}
+
+func wantSaid(outer *testing.T, t *rapid.T, l *Ledger, n int) reconcile.Standing {
 	want, err := store.Read(outer.Context(), l.file, recallStanding)
 	must(outer, err)
 	got, err := l.Standing(outer.Context())
 	must(outer, err)
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reconcile.Standing{}, "Newest")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reconcile.Standing{}, "Newest", "Said")); d != "" {
 		t.Fatalf("standing (-rows +got):\n%s", d)
 	}
 	write := writeOf(fmt.Sprint("z", n), "1")
@@ -123,6 +147,7 @@ func wantSaid(outer *testing.T, t *rapid.T, l *Ledger, n int) {
 	if want := permittedBy(want, write); fmt.Sprint(want) != fmt.Sprint(got1) {
 		t.Fatalf("a write: %v, want %v", got1, want)
 	}
+	return got
 }
 
 // permittedBy says by what stands why a write must not be recorded.

@@ -32,7 +32,7 @@
 // an item that may begin has at least one of 88 hand-outs (of 99 if there are slow
 // items, see below). Within a priority the item that is due first is next, and of
 // those due at the same time the one set first. Slow items, whose last try was slow
-// or broken, have shares of their own: they use a quarter of the worker places at most,
+// or broken, have shares of their own: they use a part of the worker places at most,
 // and one that has to wait for a place holds no other item back. [Snapshot] lists all
 // items with their reasons, for status; [Stats] counts them, for metrics.
 //

@@ -47,7 +47,7 @@ type Item[K comparable] struct {
 	// it in.
 	Since time.Time
 
-	// Slow says that its last try was slow or broken. Slow items have a quarter of the
+	// Slow says that its last try was slow or broken. Slow items have a part of the
 	// worker places at most. Set and Sooner can make an item slow, but do not end it,
 	// since those who call them often do not know; Done ends it, and so does Remove.
 	Slow bool

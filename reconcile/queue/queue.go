@@ -14,8 +14,12 @@ type Config[K comparable] struct {
 
 	// Workers is how many items may be at work at once; below 1 means 1. If there are
 	// more than 1, items of other priorities than Push use at most
-	// Workers - max(1, Workers/4) places. Slow items use at most max(1, Workers/4).
+	// Workers - max(1, Workers/4) places.
 	Workers int
+
+	// Slow is how many slow items may be at work at once; below 1 means a quarter of
+	// Workers, and at least 1.
+	Slow int
 
 	// Admit says whether an item of this priority may begin now, while so many are at
 	// work, and if not, when to ask again at the latest; 0 means not before something
@@ -52,6 +56,9 @@ func New[K comparable](c Config[K]) *Queue[K] {
 		c.Admit = func(Priority, int) (bool, time.Duration) { return true, 0 }
 	}
 	c.Workers = max(1, c.Workers)
+	if c.Slow < 1 {
+		c.Slow = max(1, c.Workers/4)
+	}
 	return &Queue[K]{config: c, entries: map[K]*entry[K]{}}
 }
 
@@ -268,7 +275,7 @@ func (q *Queue[K]) alarm(now time.Time, again time.Duration) {
 func (q *Queue[K]) open() (may [lanes]open, again time.Duration) {
 	atWork := q.atWork[fast] + q.atWork[slow]
 	quarter := max(1, q.config.Workers/4)
-	places := [lanes]bool{atWork < q.config.Workers, atWork < q.config.Workers && q.atWork[slow] < quarter}
+	places := [lanes]bool{atWork < q.config.Workers, atWork < q.config.Workers && q.atWork[slow] < q.config.Slow}
 	others := atWork-q.working[Push] < max(1, q.config.Workers-quarter)
 	for p := Push; p <= Sweep; p++ {
 		var some open

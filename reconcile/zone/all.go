@@ -243,10 +243,9 @@ func (r *reader) readZones(ctx context.Context) error {
 		}
 	}
 	var mu sync.Mutex
-	atOnce := r.lane.AtOnce()
-	down := outage{limit: 2 * atOnce}
+	down := outage{limit: 2 * r.lane.AtOnce()}
 	began := r.now()
-	return sideBySide(ctx, atOnce, len(zones), func(ctx context.Context, i int) error {
+	return sideBySide(ctx, r.lane.Workers(), len(zones), func(ctx context.Context, i int) error {
 		places, err := r.readZone(ctx, zones[i], &down)
 		if err != nil {
 			return err

@@ -104,7 +104,7 @@ func (w *manyWrites) apply(ctx context.Context, lane reconcile.Lane, zones [][]d
 	accounts.Documented = w.Documented
 	worker := &Worker{Reader: lane.Reader, Writer: lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: w.indexes, Names: w.Names, Now: w.Now, Patient: true}
 	rejected := false
-	_ = sideBySide(ctx, lane.AtOnce(), len(zones), func(ctx context.Context, i int) error {
+	_ = sideBySide(ctx, lane.Workers(), len(zones), func(ctx context.Context, i int) error {
 		t := w.task(zones[i][0].Scope)
 		ended, _ := worker.Apply(ctx, t, w.sightOf(t), diff.Plan{Changes: zones[i]})
 		w.mu.Lock()
@@ -153,8 +153,8 @@ func (w *manyWrites) sightOf(t Task) Sight {
 	return w.seen.sightOf(t.Account().ID, t.Zone(), t.Prunable)
 }
 
-// sideBySide calls do for 0 to n-1 until one fails, as many at once as there are requests at a
-// time: a goroutine for each zone would first grow its stack to what HTTP and JSON need.
+// sideBySide calls do for 0 to n-1 until one fails, so many at once: a goroutine for each zone
+// would first grow its stack to what HTTP and JSON need.
 func sideBySide(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

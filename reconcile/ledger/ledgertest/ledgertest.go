@@ -127,7 +127,7 @@ func check(t testing.TB, s Store, want reconcile.Record) {
 	same(t, "restored", want, got)
 	standing, err := s.Standing(ctx)
 	must(t, err)
-	standing.Newest = 0 // of the history, which is no part of a record
+	standing.Newest, standing.Said = 0, 0 // of the history and of the file, which are no part of a record
 	same(t, "standing", standingOf(want), standing)
 }
 

@@ -26,10 +26,14 @@ type Decisions struct {
 	file  *store.File
 	zones *zones.Zones
 	said  said
+	// standing is told which approvals are spent: a commit of a fleet has one for each zone.
+	standing *store.Cached[reconcile.Standing]
 }
 
-// In returns the records of decisions in a ledger's file.
-func In(file *store.File, owned *zones.Zones) *Decisions { return &Decisions{file: file, zones: owned} }
+// In returns the records of decisions in a ledger's file, of which standing has what was read last.
+func In(file *store.File, owned *zones.Zones, standing *store.Cached[reconcile.Standing]) *Decisions {
+	return &Decisions{file: file, zones: owned, standing: standing}
+}
 
 // Approve implements [reconcile.Control]. An override is on record and spent.
 func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval) error {
@@ -70,7 +74,9 @@ const spendApproval = `UPDATE approval SET counts = 0, spent = ? WHERE digest = 
 // Spend implements [reconcile.Control]. A digest that is not on record is no
 // error.
 func (d *Decisions) Spend(ctx context.Context, digests []string) error {
-	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return d.spend(ctx, tx, digests) })
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return d.standing.Step(ctx, tx, digests, func() error { return d.spend(ctx, tx, digests) })
+	})
 }
 
 func (d *Decisions) spend(ctx context.Context, tx *sql.Tx, digests []string) error {
