@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/diff/bypass"
 	"github.com/seawall-dev/seawall/edge/expression"
+	"github.com/seawall-dev/seawall/edge/expression/judge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
@@ -121,8 +121,8 @@ func (f expressionFlags) checkExpression(t *cli.Terminal, text string) error {
 	if e.Root != nil {
 		mistakes = append(mistakes, expression.Findings(e)...)
 	}
-	verdict := bypass.Judge(text, bypass.Facts{})
-	if verdict != bypass.Sometimes && !refused {
+	verdict := judge.Expression(text, judge.Facts{})
+	if verdict != judge.Sometimes && !refused {
 		mistakes = append(mistakes, expression.Mistake{
 			Span: e.Root.Where(), Grade: expression.Noted, Message: fmt.Sprintf("it is %s true", verdict),
 		})
