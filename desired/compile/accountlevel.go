@@ -17,6 +17,7 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 	if !a.ByName {
 		z.Scope = desired.AccountScope(a)
 	}
+	r.findings(path, z)
 	first := map[string]desired.Deployment{}
 	for _, m := range waf.members() {
 		path := at(path, "waf", m.key)

@@ -43,5 +43,6 @@ func (r *reader) zone(path string, m member) desired.Zone {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
 	z.Others = r.others(path, m.both)
+	r.findings(path, z)
 	return z
 }

@@ -2,11 +2,14 @@ package eval
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/expression"
 )
 
 // Value is what a field has for a request, or what a function returns. The zero value is one
@@ -41,6 +44,42 @@ type Lack struct{ Name, Why string }
 
 // String is the lack as people read it.
 func (l Lack) String() string { return cmp.Or(l.Why, l.Name) }
+
+// added is how a form says a field, beside those that it says by name.
+var added = map[string]string{
+	"http.request.method": `method: "GET"`, "http.request.version": `version: "HTTP/2"`,
+	"ssl": `url: "https://…"`, "http.host": `url: "https://…"`, "http.request.full_uri": `url: "https://…"`, "raw.http.request.full_uri": `url: "https://…"`,
+	"http.user_agent": "headers: {…}", "http.referer": "headers: {…}", "http.cookie": "headers: {…}", "http.x_forwarded_for": "headers: {…}",
+	"ip.src": `ip: "…"`, "ip.src.country": `country: "…"`, "ip.geoip.country": `country: "…"`, "ip.src.asnum": "asn: …", "ip.geoip.asnum": "asn: …",
+}
+
+// Add is what to add to a form, as CUE writes it, so that this is known; empty where nothing helps.
+func (l Lack) Add() string {
+	list, isList := strings.CutPrefix(l.Name, "$")
+	switch {
+	case l.Name == "":
+		return ""
+	case isList && strings.Contains(list, "."):
+		return fmt.Sprintf("lists: %q: […]", list)
+	case isList:
+		return fmt.Sprintf("lists: %s: […]", list)
+	case added[l.Name] != "":
+		return added[l.Name]
+	case l.Why != "", !isField(l.Name):
+	case strings.HasPrefix(l.Name, "http.request.headers"), strings.HasPrefix(l.Name, "http.request.cookies"):
+		return "headers: {…}"
+	case strings.HasPrefix(l.Name, "http.request.uri"), strings.HasPrefix(l.Name, "raw.http.request.uri"):
+		return `url: "…"`
+	case l.Name == "http.request.body.raw", l.Name == "http.request.body.size":
+		return `body: "…"`
+	}
+	if strings.ContainsAny(l.Name, "\"\\") {
+		return fmt.Sprintf("fields: #\"%s\"#: …", l.Name)
+	}
+	return fmt.Sprintf("fields: %q: …", l.Name)
+}
+
+func isField(name string) bool { _, is := expression.Fields()[name]; return is }
 
 // Text, Number, Truth and Address are values of these types.
 func Text(text string) Value           { return Value{kind: texts, text: text} }
