@@ -80,9 +80,9 @@ func (o Outcome) check(key string, should bool) *Failure {
 	case unknown >= 0 && meets < 0:
 		return &Failure{fmt.Sprintf("expects something of the rule %q, and whether it matches is not known", key), Add(steps[unknown].Lacks)}
 	case should:
-		return &Failure{fmt.Sprintf("does not meet the rule %q", key), steps[0].because()}
+		return &Failure{fmt.Sprintf("does not meet the rule %q", key), steps[0].Because()}
 	}
-	return &Failure{fmt.Sprintf("meets the rule %q", key), steps[meets].because()}
+	return &Failure{fmt.Sprintf("meets the rule %q", key), steps[meets].Because()}
 }
 
 // because says why a result is not another one: by the rule that ended the request, or by those
@@ -114,10 +114,11 @@ func (s Step) String() string {
 	if s.Off != "" {
 		verb = "is not evaluated"
 	}
-	return fmt.Sprintf("%s %s %s: %s", s.word(), s.Key, verb, s.because())
+	return fmt.Sprintf("%s %s %s: %s", s.word(), s.Key, verb, s.Because())
 }
 
-func (s Step) because() string {
+// Because is why a rule matches, or does not, or is not evaluated.
+func (s Step) Because() string {
 	switch {
 	case s.Off != "":
 		return s.Off
