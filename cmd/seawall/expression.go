@@ -11,20 +11,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/diff/bypass"
 	"github.com/seawall-dev/seawall/edge/expression"
+	"github.com/seawall-dev/seawall/edge/expression/judge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 func newExpression(t *cli.Terminal) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "expression",
-		Short: "Check the expression of a rule, and explain it",
+		Short: "Check the expression of a rule, explain it, and try rules with a request",
 		Long: `The expression of a rule says which requests it matches. check says whether the
-platform takes one, and explain says in words what it means. They need no network.`,
+platform takes one, explain says in words what it means, and test shows which declared
+rules a request meets. They need no network.`,
 		Example: `  seawall expression check 'http.host eq "shop.example" and ssl'
-  seawall expression explain 'not ip.src in {192.0.2.0/24}'`,
-	}, newExpressionCheck(t), newExpressionExplain(t))
+  seawall expression explain 'not ip.src in {192.0.2.0/24}'
+  seawall expression test my-edge --request request.cue`,
+	}, newExpressionCheck(t), newExpressionExplain(t), newExpressionTest(t))
 }
 
 // expressionFlags say where an expression stands.
@@ -121,8 +123,8 @@ func (f expressionFlags) checkExpression(t *cli.Terminal, text string) error {
 	if e.Root != nil {
 		mistakes = append(mistakes, expression.Findings(e)...)
 	}
-	verdict := bypass.Judge(text, bypass.Facts{})
-	if verdict != bypass.Sometimes && !refused {
+	verdict := judge.Expression(text, judge.Facts{})
+	if verdict != judge.Sometimes && !refused {
 		mistakes = append(mistakes, expression.Mistake{
 			Span: e.Root.Where(), Grade: expression.Noted, Message: fmt.Sprintf("it is %s true", verdict),
 		})

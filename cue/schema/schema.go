@@ -52,10 +52,13 @@ func Export() map[string][]byte {
 // repository's files are relative, so a position tells the two apart.
 const Root = "/seawall/"
 
+var desiredParts = []string{"desired.cue", "rules.cue", "tests.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"}
+
 // parts are the files that each definition needs. CUE evaluates all that a package
 // declares, so that a folder would pay for the configuration too.
 var parts = map[string][]string{
-	"#Desired":   {"desired.cue", "rules.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"},
+	"#Desired":   desiredParts,
+	"#Request":   desiredParts,
 	"#Config":    {"config.cue", "web.cue", "accounts.cue", "guards.cue", "words.cue"},
 	"#Published": {calendarFile, "deprecations.cue", "words.cue"},
 }
@@ -64,7 +67,7 @@ var parts = map[string][]string{
 // are not. Nil alters none.
 var Altered func(name string, text []byte) []byte
 
-// Definition compiles #Desired, #Config or #Published in ctx, with what it needs of the
+// Definition compiles #Desired, #Request, #Config or #Published in ctx, with what it needs of the
 // package. Its files are named below [Root].
 func Definition(ctx *cue.Context, name string) (cue.Value, error) {
 	inst := build.NewContext().NewInstance(Root, nil)

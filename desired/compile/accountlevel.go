@@ -22,6 +22,7 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 	for _, o := range others {
 		r.forEnterprise(at(path, o.Path()...), o)
 	}
+	r.findings(path, z)
 	first := map[string]desired.Deployment{}
 	for _, m := range waf.members() {
 		path := at(path, "waf", m.key)

@@ -48,6 +48,7 @@ type Unit struct {
 
 	Integrations []desired.Integration
 	Calendar     []desired.CalendarEntry
+	Tests        []DeclaredTest
 
 	Named    []NamedUser // the users its policies name
 	Problems []desired.Problem
@@ -57,6 +58,15 @@ type Unit struct {
 	// the program does, so does the unit. It is nil when the unit must not be kept
 	// because something could not be read.
 	Looked []string
+}
+
+// DeclaredTest is a test of rules. Ran says that the folder has its zone; only there it can be run.
+type DeclaredTest struct {
+	Name   string
+	Origin desired.Origin
+	Zone   string // its key
+	Value  string // as JSON
+	Ran    bool
 }
 
 // NamedUser is a user that a policy names, and the policy's resource that does.
@@ -168,7 +178,7 @@ func withModuleHint(fsys fs.FS, dir string, problems []desired.Problem) []desire
 // fail adds problems and takes back what the unit declares.
 func (u *Unit) fail(problems ...desired.Problem) {
 	u.Accounts, u.Tokens, u.User, u.Named = nil, nil, nil, nil
-	u.Integrations, u.Calendar = nil, nil
+	u.Integrations, u.Calendar, u.Tests = nil, nil, nil
 	for i := range problems {
 		if problems[i].Origin.IsZero() {
 			problems[i].Origin.File = u.Dir

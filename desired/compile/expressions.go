@@ -42,6 +42,21 @@ func (r *reader) expression(path string, f both, text string, use expression.For
 	}
 }
 
+// ruleExpression reports what is wrong with the expression of a rule, and what it says that may not
+// be meant.
+func (r *reader) ruleExpression(path string, f both, text string, use expression.For) {
+	if r.expressions[expressionSaid{f.origin(), text}] {
+		return
+	}
+	r.expression(path, f, text, use)
+	if e, err := expression.Parse(text); err == nil {
+		for _, note := range expression.Findings(e) {
+			origin, message := mistaken(f, note)
+			r.warn(origin, path, message, note.Hint)
+		}
+	}
+}
+
 // acceptedExpression reports what is wrong with the expression of an acceptance, which repeats
 // that of a live rule in whatever phase: the platform takes it, so that nothing is an error.
 func (r *reader) acceptedExpression(path string, f both, text string) {

@@ -40,6 +40,8 @@ func merge(units []Unit, commit string) (*merger, desired.State, []desired.Probl
 
 		integrations: map[string]desired.Integration{},
 		calendar:     map[string]desired.CalendarEntry{},
+		tests:        map[string]DeclaredTest{},
+		ran:          map[string]bool{},
 	}
 	units = slices.Clone(units)
 	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
@@ -52,6 +54,7 @@ func merge(units []Unit, commit string) (*merger, desired.State, []desired.Probl
 		m.checkRulesets()
 		m.checkOwners()
 		m.checkCalendar()
+		m.checkTests()
 	}
 	told := problemsAt(told(m.problems), commit)
 	if len(desired.Errors(told)) > 0 {
@@ -80,6 +83,8 @@ type merger struct {
 
 	integrations map[string]desired.Integration
 	calendar     map[string]desired.CalendarEntry // by rule
+	tests        map[string]DeclaredTest          // by name
+	ran          map[string]bool                  // tests, by name
 }
 
 type account struct {
@@ -104,6 +109,9 @@ func (m *merger) unit(u Unit) {
 	}
 	for _, i := range u.Integrations {
 		declare(m, m.integrations, i.Name, at("integration", i.Name), i, func(i desired.Integration) desired.Origin { return i.Origin })
+	}
+	for _, t := range u.Tests {
+		m.test(t)
 	}
 	for _, e := range u.Calendar {
 		declare(m, m.calendar, e.Addition.ID, at("calendar", e.Addition.ID), e, func(e desired.CalendarEntry) desired.Origin { return e.Origin })

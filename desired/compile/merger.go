@@ -83,7 +83,7 @@ func (m *Merger) next(units []Unit) (patched, bool) {
 // is reports whether two units are the very same: one that was kept, or copies of it.
 func (u Unit) is(o Unit) bool {
 	return u.User == o.User && sameList(u.Accounts, o.Accounts) && sameList(u.Tokens, o.Tokens) && sameList(u.Integrations, o.Integrations) &&
-		sameList(u.Calendar, o.Calendar) && sameList(u.Named, o.Named) && sameList(u.Problems, o.Problems)
+		sameList(u.Calendar, o.Calendar) && sameList(u.Tests, o.Tests) && sameList(u.Named, o.Named) && sameList(u.Problems, o.Problems)
 }
 
 func sameList[T any](a, b []T) bool {

@@ -54,7 +54,7 @@ func (r *reader) other(path string, d desired.Declaration, m member) desired.Oth
 			f = f.field(label)
 		}
 		if text, is := v.Value.(string); is && (v.Path == d.Expression || v.Path == d.Counting) {
-			r.expression(at(path, m.key)+"."+v.Path, f, text, expression.For{Phase: string(d.Phase), Counting: v.Path == d.Counting})
+			r.ruleExpression(at(path, m.key)+"."+v.Path, f, text, expression.For{Phase: string(d.Phase), Counting: v.Path == d.Counting})
 		}
 		if from := f.origin(); !from.IsZero() {
 			if o.Places == nil {
@@ -64,4 +64,12 @@ func (r *reader) other(path string, d desired.Declaration, m member) desired.Oth
 		}
 	}
 	return o
+}
+
+// findings warns of rules that may not be meant as they are.
+func (r *reader) findings(path string, z desired.Zone) {
+	for _, f := range r.finder.Find(z) {
+		origin := cmp.Or(f.Places["expression"], f.Origin)
+		r.warn(origin, at(path, append(f.Path(), "expression")...), f.Message, f.Hint)
+	}
 }

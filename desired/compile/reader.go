@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/meet"
 )
 
 // both is one field twice: unified with the schema, which has the values, and
@@ -109,6 +110,7 @@ type reader struct {
 	unit        *Unit
 	unowned     []unowned
 	expressions map[expressionSaid]bool // those that were checked
+	finder      meet.Finder
 }
 
 // read returns how many zones and tokens there are.
@@ -128,6 +130,10 @@ func (r *reader) read(root both) (n int) {
 	}
 	for _, m := range root.field("calendar").members() {
 		r.unit.Calendar = append(r.unit.Calendar, r.calendarEntry(m))
+		n++
+	}
+	for _, m := range root.field("test").members() {
+		r.unit.Tests = append(r.unit.Tests, r.test(m))
 		n++
 	}
 	if user := root.field("user"); user.exists() {

@@ -47,5 +47,6 @@ func (r *reader) zone(path string, m member) desired.Zone {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
 	z.Others, z.Unmanaged = r.others(path, m.both), unmanaged(m.both)
+	r.findings(path, z)
 	return z
 }

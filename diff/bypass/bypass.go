@@ -9,14 +9,8 @@
 //		fmt.Println(acting.Rule.ID, acting.All, acting.Always)
 //	}
 //
-// What a rule skips is in its parameters (see [edge.Skip]); for which requests, in its expression.
-// [Judge] reads the expression as the platform does, as far as that goes without a request: it
-// knows which comparisons cannot be true together, and goes through all cases that are left. Three
-// answers are possible, and the two certain ones err to one side each:
-//
-//   - Never hides a rule, so nothing is assumed for it but logic and the name of the zone.
-//   - Always raises an alarm, so it may assume what is known of fields: a path begins with "/".
-//   - Sometimes is everything else, and all that is not understood.
+// What a rule skips is in its parameters (see [edge.Skip]); for which requests, in its expression,
+// of which package edge/expression/judge tells how often it is true.
 //
 // The package is pure and knows nothing of plans: what has been accepted, what is new and what a
 // person has to see is decided elsewhere.
@@ -25,6 +19,7 @@ package bypass
 import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/expression/judge"
 )
 
 // Of is the deployment of which the skip rules are asked for.
@@ -32,7 +27,7 @@ type Of struct {
 	Scope   edge.Scope             // of the entry point that executes the managed ruleset
 	Account edge.AccountID         // the account of the zone, or the account itself
 	Zone    string                 // the name of the zone; empty for a deployment of an account
-	Proved  bool                   // as of [Facts]
+	Proved  bool                   // as of [judge.Facts]
 	Managed edge.Ruleset           // the managed ruleset, with its rules
 	Execute edge.RuleID            // the execute rule; where there is none yet, each skip rule stands before it
 	On      func(edge.RuleID) bool // whether a rule of the managed ruleset is on, with the overrides; nil: all are
@@ -93,17 +88,17 @@ func (of *Of) add(found []Acting, at edge.Place, rule edge.Rule) []Acting {
 	if !s.all && len(s.rules) == 0 {
 		return found
 	}
-	facts := Facts{Zone: of.Zone, Proved: of.Proved, Level: at.Scope.Level}
-	verdict := Judge(rule.Expression, facts)
-	if verdict == Never {
+	facts := judge.Facts{Zone: of.Zone, Proved: of.Proved, Level: at.Scope.Level}
+	verdict := judge.Expression(rule.Expression, facts)
+	if verdict == judge.Never {
 		return found
 	}
 	elsewhere := false
-	if !facts.Proved && facts.Zone != "" && verdict == Sometimes {
+	if !facts.Proved && facts.Zone != "" && verdict == judge.Sometimes {
 		facts.Proved = true
-		elsewhere = Judge(rule.Expression, facts) == Never
+		elsewhere = judge.Expression(rule.Expression, facts) == judge.Never
 	}
 	return append(found, Acting{
-		At: at, Rule: rule, All: s.all, Rules: s.rules, Always: verdict == Always, Elsewhere: elsewhere, Unclear: s.unclear,
+		At: at, Rule: rule, All: s.all, Rules: s.rules, Always: verdict == judge.Always, Elsewhere: elsewhere, Unclear: s.unclear,
 	})
 }

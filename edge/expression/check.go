@@ -151,7 +151,7 @@ func (c *checker) term(n *Term) (t Type, each bool) {
 		t = c.field(n)
 	}
 	for _, index := range n.Indexes {
-		element, is := t.element()
+		element, is := t.Element()
 		switch {
 		case t == "":
 			return "", each || index.Kind == Each

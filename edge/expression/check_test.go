@@ -168,7 +168,7 @@ func TestExplain(t *testing.T) {
 func TestTables(t *testing.T) {
 	known := []Type{String, Integer, Boolean, IPAddress, "Array", "Map", "First"}
 	plain := func(t Type) bool {
-		for element, is := t.element(); is; element, is = t.element() {
+		for element, is := t.Element(); is; element, is = t.Element() {
 			t = element
 		}
 		return t == "" || slices.Contains(known, t)

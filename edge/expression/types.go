@@ -27,8 +27,8 @@ func (t Type) array() Type {
 	return "Array<" + t + ">"
 }
 
-// element is the type of the elements of an array or a map.
-func (t Type) element() (element Type, is bool) {
+// Element is the type of the elements of an array or a map.
+func (t Type) Element() (element Type, is bool) {
 	_, rest, is := strings.Cut(string(t), "<")
 	return Type(strings.TrimSuffix(rest, ">")), is
 }

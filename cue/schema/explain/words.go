@@ -42,6 +42,9 @@ var bounds = map[string]string{
 	`=~"^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$"`: "must be a relative path of letters, digits and . _ ~ @ : = , -",
 	`=~"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$"`:           "must be the name of a project, owner/name",
 	`=~"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`:                "must be lower-case letters, digits and -, with a letter or digit at both ends",
+	`=~"^(https?://[^/?#]|/)"`:                           "must be an address, https://…, or a path, /…",
+	`=~"^[A-Z][A-Z0-9]$"`:                                "must be two capital letters",
+	`=~"^[a-z0-9_.]+$"`:                                  "must be lower-case letters, digits, _ and .",
 	`=~"^https?://[^\\s]+$"`:                             "must be an https or http address",
 	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to the own machine",
 }

@@ -46,6 +46,14 @@ func completeFrom(names func(desired.State) []string) cobra.CompletionFunc {
 	}
 }
 
+// CompleteZonesIn completes a flag with the zones of the folder that a command names.
+func CompleteZonesIn(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
+	defer cancel()
+	state, _, _ := Folder{Dir: append(args, ".")[0]}.Compile(ctx, "") // an error: there are none
+	return zoneNames(state), cobra.ShellCompDirectiveNoFileComp
+}
+
 // CompleteAccount completes a flag with the keys of accounts that the configuration has.
 func CompleteAccount(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	s, _ := configured(cmd) // an error: there are none

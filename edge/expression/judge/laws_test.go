@@ -1,4 +1,4 @@
-package bypass
+package judge
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ func TestJudgeIsSound(t *testing.T) {
 	var judged [3]int
 	rapid.Check(t, func(t *rapid.T) {
 		e := genExpression(t, 4)
-		verdict := Judge(e.text, inAccount)
+		verdict := Expression(e.text, inAccount)
 		judged[verdict]++
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "requests"), 0))
 		for range 300 {
@@ -52,7 +52,7 @@ func TestJudgeIsExact(t *testing.T) {
 			}
 		}
 		want := map[[2]bool]Verdict{{true, true}: Sometimes, {false, true}: Always, {true, false}: Never}[is]
-		if got := Judge(e.text, inZone); got != want {
+		if got := Expression(e.text, inZone); got != want {
 			t.Fatalf("%s: %s and not %s", e.text, got, want)
 		}
 	})
@@ -78,7 +78,7 @@ func genBools(t *rapid.T, count, depth int) generated {
 func TestFactsOnlyAddToVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := genExpression(t, 4)
-		blind, seeing := Judge(e.text, Facts{}), Judge(e.text, inAccount)
+		blind, seeing := Expression(e.text, Facts{}), Expression(e.text, inAccount)
 		if blind != Sometimes && blind != seeing {
 			t.Fatalf("%s is %s true, and in a zone %s", e.text, blind, seeing)
 		}
@@ -98,7 +98,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		verdict := Judge(text, inAccount)
+		verdict := Expression(text, inAccount)
 		if len(text) > most-10 {
 			return
 		}
@@ -114,12 +114,12 @@ func FuzzJudge(f *testing.F) {
 				t.Errorf("%q: a node of no atom", text)
 			}
 		}
-		if got := Judge("("+text+")", inAccount); got != verdict && got != Sometimes {
+		if got := Expression("("+text+")", inAccount); got != verdict && got != Sometimes {
 			t.Errorf("%q is %s true, and in parentheses %s", text, verdict, got)
 		}
 		contrary := [...]Verdict{Sometimes, Never, Always}[verdict]
 		// What is assumed makes nothing Never.
-		if got := Judge("not ("+text+")", inAccount); got != contrary && got != Sometimes && verdict != Sometimes {
+		if got := Expression("not ("+text+")", inAccount); got != contrary && got != Sometimes && verdict != Sometimes {
 			t.Errorf("%q is %s true, and its contrary %s", text, verdict, got)
 		}
 	})

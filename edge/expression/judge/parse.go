@@ -1,4 +1,4 @@
-package bypass
+package judge
 
 import (
 	"github.com/seawall-dev/seawall/edge/expression"

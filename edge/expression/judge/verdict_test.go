@@ -1,4 +1,4 @@
-package bypass
+package judge
 
 import (
 	"fmt"
@@ -154,7 +154,7 @@ func TestJudge(t *testing.T) {
 		{`TRUE`, Sometimes},
 		{`ssl OR not ssl`, Sometimes},
 	} {
-		if got := Judge(test.expression, inZone); got != test.want {
+		if got := Expression(test.expression, inZone); got != test.want {
 			t.Errorf("%s: %s and not %s", test.expression, got, test.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestJudgeZone(t *testing.T) {
 		{`cf.zone.plan ne "ENT"`, inAccount, Sometimes},
 		{`cf.zone.plan eq "ENT"`, inZone, Sometimes}, // the plan of the zone is not known
 	} {
-		if got := Judge(test.expression, test.facts); got != test.want {
+		if got := Expression(test.expression, test.facts); got != test.want {
 			t.Errorf("%s in %+v: %s and not %s", test.expression, test.facts, got, test.want)
 		}
 	}
@@ -214,14 +214,14 @@ func TestJudgeManyAtoms(t *testing.T) {
 			all = append(all, fmt.Sprintf(`http.host eq "%d"`, i))
 		}
 		one := strings.Join(all, " or ")
-		if got := Judge(one, inZone); got != Sometimes {
+		if got := Expression(one, inZone); got != Sometimes {
 			t.Errorf("%d of one term: %s", n, got)
 		}
 		want := Always
 		if n >= mostAtoms {
 			want = Sometimes
 		}
-		if got := Judge("("+one+") xor not ("+one+")", inZone); got != want {
+		if got := Expression("("+one+") xor not ("+one+")", inZone); got != want {
 			t.Errorf("%d and their contrary: %s and not %s", n, got, want)
 		}
 	}
@@ -274,7 +274,7 @@ func TestJudgeTakesLittleTime(t *testing.T) {
 		best := time.Hour
 		for range 5 {
 			start := time.Now()
-			Judge(expression, inAccount)
+			Expression(expression, inAccount)
 			best = min(best, time.Since(start))
 		}
 		if best > 100*time.Millisecond { // one or two in fact; other tests take the processor, too
@@ -296,7 +296,7 @@ func BenchmarkJudge(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Judge(expression, inAccount)
+				Expression(expression, inAccount)
 			}
 		})
 	}
@@ -311,7 +311,7 @@ func TestADeclaredNameHidesNothing(t *testing.T) {
 		`cf.zone.name eq "example.net"`: Sometimes,
 		`cf.zone.name ne "example.com"`: Sometimes,
 	} {
-		if got := Judge(expression, declared); got != want {
+		if got := Expression(expression, declared); got != want {
 			t.Errorf("%s is %s, want %s", expression, got, want)
 		}
 	}

@@ -1,4 +1,16 @@
-package bypass
+// Package judge tells how often an expression is true, and what it implies, without a request.
+//
+//	judge.Expression(`starts_with(http.request.uri.path, "/")`, judge.Facts{}) // Always
+//	judge.Implies(`http.host eq "a" and ssl`, `http.host in {"a" "b"}`)        // true
+//
+// It reads an expression as the platform does, as far as that goes: it knows which comparisons
+// cannot be true together, and goes through all cases that are left. Three answers are possible,
+// and the two certain ones err to one side each:
+//
+//   - Never hides a rule, so nothing is assumed for it but logic and the name of the zone.
+//   - Always raises an alarm, so it may assume what is known of fields: a path begins with "/".
+//   - Sometimes is everything else, and all that is not understood.
+package judge
 
 import "github.com/seawall-dev/seawall/edge"
 
@@ -30,9 +42,9 @@ type Facts struct {
 // characters; two that are joined are twice as long.
 const most = 9 << 10
 
-// Judge tells how often an expression is true. It takes about a millisecond at most, for
+// Expression tells how often an expression is true. It takes about a millisecond at most, for
 // whatever text; what it does not understand is Sometimes.
-func Judge(expression string, f Facts) Verdict {
+func Expression(expression string, f Facts) Verdict {
 	if len(expression) > most {
 		return Sometimes
 	}
@@ -46,4 +58,10 @@ func Judge(expression string, f Facts) Verdict {
 		return Always
 	}
 	return Sometimes
+}
+
+// Implies reports whether each request of which an expression is true is one of which another is,
+// too. It assumes nothing, and is false where that cannot be told.
+func Implies(expression, another string) bool {
+	return Expression("("+expression+") and not ("+another+")", Facts{}) == Never
 }

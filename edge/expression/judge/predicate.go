@@ -1,9 +1,11 @@
-package bypass
+package judge
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/expression/eval"
 )
 
 // predicate is what an operator says of a term beside the values that it has.
@@ -113,65 +115,11 @@ func (p *predicate) compile() {
 // mostSteps bounds the work of one match with wildcards.
 const mostSteps = 4096
 
-// wildcard tells whether a pattern matches all of a value. A star is any text; \* and \\ are
-// themselves. It is not known for other patterns, and for very long ones.
+// wildcard tells whether a pattern matches all of a value. It is not known for what is no
+// pattern, and for very long ones.
 func wildcard(pattern, value string, fold bool) (is, known bool) {
 	if len(pattern)*len(value) > mostSteps {
 		return false, false
 	}
-	if fold {
-		pattern, value = lower(pattern), lower(value)
-	}
-	var parts []string // between the stars
-	var part strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '*':
-			if i+1 < len(pattern) && pattern[i+1] == '*' {
-				return false, false
-			}
-			parts = append(parts, part.String())
-			part.Reset()
-			continue
-		case c == '\\':
-			if i++; i == len(pattern) || pattern[i] != '*' && pattern[i] != '\\' {
-				return false, false
-			}
-		}
-		part.WriteByte(pattern[i])
-	}
-	return inOrder(append(parts, part.String()), value), true
-}
-
-// inOrder reports whether a value has the first part at its start, the last at its end, and the
-// others between them in order. One part is all of the value.
-func inOrder(parts []string, value string) bool {
-	first, last := parts[0], parts[len(parts)-1]
-	if len(parts) == 1 {
-		return value == first
-	}
-	rest, ok := strings.CutPrefix(value, first)
-	if !ok {
-		return false
-	}
-	if rest, ok = strings.CutSuffix(rest, last); !ok {
-		return false
-	}
-	for _, part := range parts[1 : len(parts)-1] {
-		if _, rest, ok = strings.Cut(rest, part); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// lower changes ASCII letters alone, and keeps bytes that are no text.
-func lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
+	return eval.Wildcard(pattern, value, fold)
 }
