@@ -38,7 +38,7 @@ func (z Zone) SameAs(o Zone) bool {
 }
 
 func (o Other) sameAs(other Other) bool {
-	return o.Kind == other.Kind && o.Key == other.Key && o.Prune == other.Prune && o.Value == other.Value
+	return o.Kind == other.Kind && o.Key == other.Key && o.Of == other.Of && o.Prune == other.Prune && o.Value == other.Value
 }
 
 func (d *Deployment) sameAs(o *Deployment) bool {

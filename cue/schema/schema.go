@@ -55,7 +55,7 @@ const Root = "/seawall/"
 // parts are the files that each definition needs. CUE evaluates all that a package
 // declares, so that a folder would pay for the configuration too.
 var parts = map[string][]string{
-	"#Desired":   {"desired.cue", "rules.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"},
+	"#Desired":   {"desired.cue", "exceptions.cue", "rules.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"},
 	"#Config":    {"config.cue", "web.cue", "accounts.cue", "guards.cue", "words.cue"},
 	"#Published": {calendarFile, "deprecations.cue", "words.cue"},
 }

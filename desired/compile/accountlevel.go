@@ -6,11 +6,12 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/expression"
 )
 
 // accountLevel reads what an account has itself.
-func accountLevel(r *reader, path string, a desired.Account, waf both, others []desired.Other) desired.Zone {
-	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: waf.origin(), Others: others}
+func accountLevel(r *reader, path string, a desired.Account, from desired.Origin, waf []member, others []desired.Other) desired.Zone {
+	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: from, Others: others}
 	if z.Origin.IsZero() && len(others) > 0 {
 		z.Origin = others[0].Origin
 	}
@@ -18,7 +19,7 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 		z.Scope = desired.AccountScope(a)
 	}
 	first := map[string]desired.Deployment{}
-	for _, m := range waf.members() {
+	for _, m := range waf {
 		path := at(path, "waf", m.key)
 		d := r.deployment(path, m)
 		d.Key, d.Ruleset, d.Ref = m.key, m.field("ruleset").text(), cmp.Or(m.field("ref").text(), m.key)
@@ -35,6 +36,33 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 	}
 	return z
 }
+
+// enterpriseOnly refuses skip rules of an account that are not for Enterprise zones alone, as the
+// vendor does (waf/managed-rules/waf-exceptions, "Account-level").
+func (r *reader) enterpriseOnly(path string, z desired.Zone) {
+	for _, o := range z.Others {
+		if o.Kind != desired.Exception {
+			continue
+		}
+		e, err := expression.Parse(o.Text("expression"))
+		if err != nil || expression.ForEnterprise(e.Root, true) { // what does not parse was told
+			continue
+		}
+		r.problem(cmp.Or(o.Places["expression"], o.Origin), at(path, append(o.Path(), "expression")...),
+			`must end with: and cf.zone.plan eq "ENT"`,
+			fmt.Sprintf(`the platform takes exceptions of an account for Enterprise zones only: write (%s) and cf.zone.plan eq "ENT"`, shortened(o.Text("expression"))))
+	}
+}
+
+// shortened is a text of which a hint has the beginning.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > mostShown {
+		return string(runes[:mostShown]) + "…"
+	}
+	return text
+}
+
+const mostShown = 120
 
 const hintAccountExpression = `say for which zones it is; the platform takes only Enterprise zones: expression: #"cf.zone.plan eq "ENT""#`
 

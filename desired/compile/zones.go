@@ -14,8 +14,12 @@ func (r *reader) account(m member) desired.Account {
 	for _, zone := range m.field("zone").members() {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
-	if waf, others := m.field("waf"), r.others(path, m.both); waf.exists() || len(others) > 0 {
-		a.Zones = append(a.Zones, accountLevel(r, path, a, waf, others))
+	waf := m.field("waf")
+	deployments := waf.members()
+	if others := r.others(path, m.both, deployments); waf.exists() || len(others) > 0 {
+		z := accountLevel(r, path, a, waf.origin(), deployments, others)
+		r.enterpriseOnly(path, z)
+		a.Zones = append(a.Zones, z)
 	}
 	return a
 }
@@ -39,9 +43,10 @@ func (r *reader) zone(path string, m member) desired.Zone {
 		}
 		z.Labels[label.key] = label.text()
 	}
-	for _, d := range m.field("waf").members() {
+	waf := m.field("waf").members()
+	for _, d := range waf {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
-	z.Others = r.others(path, m.both)
+	z.Others = r.others(path, m.both, waf)
 	return z
 }

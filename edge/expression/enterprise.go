@@ -1,0 +1,23 @@
+package expression
+
+import "slices"
+
+// ForEnterprise reports whether a condition is only true in zones with the Enterprise plan: it
+// asks for the plan itself, or ends with that, or for last false has it among what must be true.
+func ForEnterprise(n Node, last bool) bool {
+	switch n := n.(type) {
+	case *Group:
+		return ForEnterprise(n.Of, last)
+	case *Logical:
+		if n.Op != "and" {
+			return false
+		}
+		if last {
+			return ForEnterprise(n.Items[len(n.Items)-1], last)
+		}
+		return slices.ContainsFunc(n.Items, func(item Node) bool { return ForEnterprise(item, last) })
+	case *Comparison:
+		return Write(n) == `cf.zone.plan eq "ENT"`
+	}
+	return false
+}
