@@ -96,8 +96,13 @@ type Input struct {
 	// beside those that have it by their names.
 	CreatingGroups []string
 
-	// Bypasses are those that the kinds before this one have found, in the order of the table.
+	// Bypasses and Deployed are what the kinds before this one have found, in the order of the
+	// table.
 	Bypasses []Bypass
+	Deployed []Deployed
+	// Skips asks all kinds whether a live skip rule is declared; nil for one that nothing
+	// declares.
+	Skips func(SkipAsked) DeclaredSkip
 
 	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
 	// one zone that is not shown.
@@ -112,8 +117,10 @@ type Part struct {
 	Settled   []Settled
 	Kept      []Kept
 	Bypasses  []Bypass
+	Deployed  []Deployed
 	Findings  []Finding
 	Expiries  []Expiry
+	Remarks   []Remark
 }
 
 // Restoration says to what a rule is to be put back.

@@ -84,6 +84,7 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 			rules = append(rules, placed{ref: o.Key, order: w.order})
 		}
 	}
+	p.putAhead(rules, live)
 	target, stay, err := arrange(rules)
 	if err != nil {
 		p.misplace(declared, live, err)
@@ -104,7 +105,7 @@ func (p *zonePlan) plan(declared []desired.Other, prunable diff.Pruning) {
 func (p *zonePlan) misplace(declared []desired.Other, live []edge.Rule, err error) {
 	for _, o := range declared {
 		w := p.wanted[o.Key]
-		if w == nil || w.order == (order{}) {
+		if w == nil || w.order == (order{}) && !p.astray(o.Key, live) {
 			continue
 		}
 		p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: err.Error(), Hint: "change the order of one of the rules; until then none with an order moves"})
@@ -306,7 +307,9 @@ func (p *zonePlan) lost(was, is tree) (fields []diff.Field) {
 	parameters, _ := was[parametersMember].(map[string]any)
 	for name, old := range parameters {
 		path := parametersMember + "." + name
-		said := slices.ContainsFunc(p.members, func(m member) bool { return m.wire == path || strings.HasPrefix(m.wire, path+".") })
+		said := slices.ContainsFunc(p.members, func(m member) bool {
+			return m.wire == path || strings.HasPrefix(m.wire, path+".") || m.wire == parametersMember
+		})
 		if !said && is.at(path) == nil {
 			fields = append(fields, diff.Field{Path: diff.Member(path), Old: old, Direction: diff.Neutral})
 		}
