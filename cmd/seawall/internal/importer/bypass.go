@@ -72,7 +72,7 @@ func (s *survey) accept(r *record, d *desired.Deployment, declarer *planner.Decl
 	zone := edge.ZoneScope(r.Zone)
 	acting := declarer.Bypasses(*d, planner.Deployed{
 		Account: desired.Account{ID: r.Account}, Zone: desired.Zone{Key: r.Name, Name: r.Name, Scope: zone},
-		EntryPoint: entryPoint, Execute: rule, Ahead: r.ahead,
+		EntryPoint: entryPoint, Execute: rule, Ahead: r.ahead, Skips: planner.Skips,
 	}, time.Now())
 	d.Accepted = accept(d.Accepted, acting)
 	r.Bypasses = append(r.Bypasses, acting...)

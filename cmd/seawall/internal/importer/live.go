@@ -159,7 +159,7 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
 	one.acting = one.declarer.Bypasses(d, planner.Deployed{
-		Account: z.account, Zone: z.zone, EntryPoint: z.entryPoints[edge.PhaseFirewallManaged], Execute: one.rule, Ahead: z.ahead,
+		Account: z.account, Zone: z.zone, EntryPoint: z.entryPoints[edge.PhaseFirewallManaged], Execute: one.rule, Ahead: z.ahead, Skips: planner.Skips,
 	}, time.Now())
 	return one, nil
 }
