@@ -25,6 +25,7 @@ type bypassed struct {
 	key     string // by which a declaration accepts it
 	differs string // what that acceptance says otherwise
 	git     diff.DeclaredSkip
+	leaves  diff.ID // by which it was declared, and is removed by now; zero: it was not
 	idle    bool // it had no effect on the deployment at the last proof
 }
 
@@ -66,6 +67,7 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 		} else if b.State == "" {
 			l := p.lookedAt(a.At)
 			b.State, b.idle = l.stateOf(a.Rule, before), slices.Contains(before, l.remembering(string(a.Rule.ID), idleRule))
+			b.leaves = p.leaving(a.At, a.Rule)
 		}
 		all = append(all, b)
 	}
@@ -131,6 +133,16 @@ func (p *planner) asked(at place, entryPoint edge.Ruleset, where edge.Place, rul
 	}})
 }
 
+// leaving is by what a live rule was declared that its kind removes, as nothing declares it any more.
+func (p *planner) leaving(where edge.Place, rule edge.Rule) diff.ID {
+	for id, was := range p.in.Prunable {
+		if id.Kind != "" && id.Scope == where.Scope && was.Rule == rule.ID && id.Ref == rule.Ref {
+			return id
+		}
+	}
+	return diff.ID{}
+}
+
 // names reports whether an acceptance is about a rule.
 func names(a desired.Accepted, rule edge.Rule) bool {
 	return a.Rule == string(rule.ID) || rule.Ref != "" && a.Rule == rule.Ref
@@ -187,7 +199,7 @@ func (p *planner) tellBypasses(account desired.Account, zone desired.Zone) {
 	documented := p.in.Live.Accounts[account.ID].Documented
 	goes := map[edge.RuleID]bool{}
 	for _, b := range p.bypassing {
-		if b.own() && !documented && b.State == diff.BypassNew && removesBypasses(b.at.d) && b.git.Kind == "" && p.acceptedBy(zone, b.rule) == "" {
+		if b.own() && !documented && b.State == diff.BypassNew && removesBypasses(b.at.d) && b.git.Kind == "" && b.leaves.Kind == "" && p.acceptedBy(zone, b.rule) == "" {
 			goes[b.Rule] = true
 		}
 	}
@@ -198,6 +210,9 @@ func (p *planner) tellBypasses(account desired.Account, zone desired.Zone) {
 		} else if needs && b.git.Kind != "" && !b.git.Agrees {
 			otherwise := located(b.at, b.problem(documented, ""))
 			b.Heals, b.Otherwise = diff.ID{Kind: b.git.Kind, Scope: b.Scope, Ref: b.git.Key}, &otherwise
+		} else if needs && b.leaves.Kind != "" && !documented {
+			otherwise := located(b.at, b.problem(documented, ""))
+			b.Heals, b.Otherwise = b.leaves, &otherwise
 		} else if needs {
 			p.problem(b.at, b.problem(documented, p.acceptedBy(zone, b.rule)))
 		}

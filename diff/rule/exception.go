@@ -27,7 +27,9 @@ type Exceptions struct{ Kind }
 // Exception is the kind of exceptions.
 var Exception = Exceptions{Kind{name: desired.Exception, phase: edge.PhaseFirewallManaged, members: exceptionMembers}}
 
-var exceptionMembers = slices.Concat(common, []member{
+var exceptionMembers = slices.Concat(common[:2], []member{
+	{path: "expression", wire: "expression", direct: matching},
+	{path: "action", wire: "action", direct: acting},
 	{path: skipMember, wire: parametersMember, form: canonicalSkip, direct: widening},
 	{path: "logging", wire: "logging.enabled", direct: logging},
 })
@@ -72,7 +74,9 @@ type exception struct {
 	desired.Other
 	of   diff.Deployed
 	skip skipped
-	over bool // its last day is over
+	// until is its last day, and over says that it is over.
+	until string
+	over  bool
 }
 
 // prepared is the input in which the exceptions of each zone say what a rule of the platform does.
@@ -162,7 +166,7 @@ func (p *exceptions) deployment(o desired.Other) (diff.Deployed, *diff.Problem) 
 // rule is an exception as a rule of the platform at a time. An error is that nothing is left to skip;
 // where it is over, that does not matter.
 func (k Kind) rule(o desired.Other, of diff.Deployed, now time.Time) (exception, error) {
-	e := exception{Other: o, of: of}
+	e := exception{Other: o, of: of, until: o.Text("until")}
 	values, err := treeOf([]byte(o.Value))
 	if err != nil { // the schema lets none of these pass
 		return e, err

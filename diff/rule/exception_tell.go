@@ -24,9 +24,11 @@ func (p *exceptions) tell(c *diff.Change) {
 		switch {
 		case f.Path == skipMember:
 			f.Note, c.TurnsOff = e.changes(f.Old, f.New)
-			f.Note = joinedNotes(append([]string{f.Note}, e.skip.gone...)...)
+			if c.Action() == diff.ActionUpdate { // else a remark says it
+				f.Note = joinedNotes(append([]string{f.Note}, e.skip.gone...)...)
+			}
 		case f.Path == "enabled" && f.New == false && e.over:
-			f.Note = "its last day was " + e.Text("until")
+			f.Note = "its last day was " + e.until
 		case f.Path == "enabled" && f.New != false && c.Action() == diff.ActionUpdate:
 			f.Note, c.TurnsOff = e.changes(nil, e.parameters())
 		case f.Path == orderMember && c.Action() == diff.ActionUpdate && p.stoodBehind(c, e):
@@ -104,7 +106,8 @@ func joinedNotes(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
 }
 
-// remark notes that an exception ends soon or has ended, and what it names that is gone.
+// remark notes that an exception ends soon or has ended, and what it names that is gone beside what
+// is there.
 func (p *exceptions) remark(o desired.Other, e exception) {
 	r := diff.Remark{
 		Account: p.account.Key, Zone: p.zone.Key, Scope: p.zone.Scope, Kind: p.name, Deployment: o.Key, Origin: o.Origin,
@@ -114,7 +117,7 @@ func (p *exceptions) remark(o desired.Other, e exception) {
 	switch {
 	case !has || p.in.Now.IsZero():
 	case e.over:
-		r.What, r.Text, r.At, r.Hint = diff.Ended, "is over since "+o.Text("until"), end, "remove it from the repository, or set a later until"
+		r.What, r.Text, r.At, r.Hint = diff.Ended, "is over: its last day was "+e.until, end, "remove it from the repository, or set a later until"
 	case left <= diff.EndsWithin:
 		r.What, r.Text, r.At, r.Hint = diff.EndsSoon, diff.EndingIn(left), end, "set a later until, or let it end: Seawall switches it off then"
 	}
@@ -124,11 +127,18 @@ func (p *exceptions) remark(o desired.Other, e exception) {
 	if r.What != "" {
 		p.out.Remarks = append(p.out.Remarks, r)
 	}
-	if len(e.skip.gone) > 0 && !e.over {
+	if len(e.skip.gone) > 0 && len(e.skip.parameters) > 0 && !e.over {
 		r.What, r.Text, r.Hint, r.Origin = diff.RuleGone, "leaves out what is gone: "+strings.Join(e.skip.gone, "; "), "take it out of the declaration", o.Origin
 		if at, declared := o.Places[string(skipMember)]; declared {
 			r.Origin = at
 		}
 		p.out.Remarks = append(p.out.Remarks, r)
 	}
+}
+
+func withArticle(word string) string {
+	if strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + word
 }

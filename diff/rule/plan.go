@@ -45,7 +45,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, out: &out, wanted: map[string]*wanted{}}
 			if in.Live.Accounts[account.ID].Documented {
 				for _, o := range declared {
-					p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for a " + k.name.Word(), Hint: `set platform.profile: "extended" in the configuration`})
+					p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for " + withArticle(k.name.Word()), Hint: `set platform.profile: "extended" in the configuration`})
 				}
 				continue
 			}

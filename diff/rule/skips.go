@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/bypass"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -176,10 +177,28 @@ func (r reach) of(ruleset edge.RulesetID) (all bool, rules []edge.RuleID) {
 
 // widening judges what a rule turns off: less is certainly more protection.
 func widening(c change) diff.Direction {
+	if c.is.at("enabled") == false { // it acts on nothing
+		return diff.Neutral
+	}
 	if c.new == nil || c.old != nil && reachOf(c.old).covers(reachOf(c.new)) {
 		return diff.Strengthens
 	}
 	return diff.Weakens
+}
+
+// matching judges another expression of a skip rule: one that matches no request that the other one
+// did not match is certainly more protection.
+func matching(c change) diff.Direction {
+	was, _ := c.old.(string)
+	is, _ := c.new.(string)
+	switch {
+	case c.is.at("enabled") == false: // it acts on nothing
+		return diff.Neutral
+	case was != "" && bypass.Judge("("+is+") and not ("+was+")", bypass.Facts{}) == bypass.Never:
+		return diff.Strengthens
+	default:
+		return diff.Weakens
+	}
 }
 
 // mostNamed is how many rules a note names. The change has all.
