@@ -18,6 +18,9 @@ func accountLevel(r *reader, path string, a desired.Account, from desired.Origin
 	if !a.ByName {
 		z.Scope = desired.AccountScope(a)
 	}
+	for _, o := range others {
+		r.forEnterprise(at(path, o.Path()...), o)
+	}
 	first := map[string]desired.Deployment{}
 	for _, m := range waf {
 		path := at(path, "waf", m.key)
@@ -37,23 +40,6 @@ func accountLevel(r *reader, path string, a desired.Account, from desired.Origin
 	return z
 }
 
-// enterpriseOnly refuses skip rules of an account that are not for Enterprise zones alone, as the
-// vendor does (waf/managed-rules/waf-exceptions, "Account-level").
-func (r *reader) enterpriseOnly(path string, z desired.Zone) {
-	for _, o := range z.Others {
-		if o.Kind != desired.Exception {
-			continue
-		}
-		e, err := expression.Parse(o.Text("expression"))
-		if err != nil || expression.ForEnterprise(e.Root, true) { // what does not parse was told
-			continue
-		}
-		r.problem(cmp.Or(o.Places["expression"], o.Origin), at(path, append(o.Path(), "expression")...),
-			`must end with: and cf.zone.plan eq "ENT"`,
-			fmt.Sprintf(`the platform takes exceptions of an account for Enterprise zones only: write (%s) and cf.zone.plan eq "ENT"`, shortened(o.Text("expression"))))
-	}
-}
-
 // shortened is a text of which a hint has the beginning.
 func shortened(text string) string {
 	if runes := []rune(text); len(runes) > mostShown {
@@ -63,6 +49,25 @@ func shortened(text string) string {
 }
 
 const mostShown = 120
+
+// forEnterprise: the platform takes only rules of an account that are for Enterprise zones, and
+// skip rules that say so at the end. CUE cannot read expressions.
+func (r *reader) forEnterprise(path string, o desired.Other) {
+	text, action := o.Text("expression"), o.Text("action")
+	e, err := expression.Parse(text)
+	if err != nil { // it is refused for that
+		return
+	}
+	at, skips := at(path, "expression"), action == "" || action == string(edge.ActionSkip)
+	switch {
+	case expression.ForEnterprise(e.Root, skips):
+	case skips:
+		r.problem(o.Places["expression"], at, `must end with: and cf.zone.plan eq "ENT"`,
+			fmt.Sprintf(`the platform takes only skip rules of an account that are for Enterprise zones: write (%s) and cf.zone.plan eq "ENT"`, shortened(text)))
+	default:
+		r.problem(o.Places["expression"], at, "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
+	}
+}
 
 const hintAccountExpression = `say for which zones it is; the platform takes only Enterprise zones: expression: #"cf.zone.plan eq "ENT""#`
 

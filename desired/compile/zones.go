@@ -14,12 +14,14 @@ func (r *reader) account(m member) desired.Account {
 	for _, zone := range m.field("zone").members() {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
-	waf := m.field("waf")
+	waf, rules := m.field("waf"), m.field("rules")
 	deployments := waf.members()
-	if others := r.others(path, m.both, deployments); waf.exists() || len(others) > 0 {
-		z := accountLevel(r, path, a, waf.origin(), deployments, others)
-		r.enterpriseOnly(path, z)
-		a.Zones = append(a.Zones, z)
+	if others := r.others(path, m.both, deployments); waf.exists() || rules.exists() || len(others) > 0 {
+		level := accountLevel(r, path, a, waf.origin(), deployments, others)
+		if level.Origin.IsZero() {
+			level.Origin = rules.origin()
+		}
+		a.Zones = append(a.Zones, level)
 	}
 	return a
 }

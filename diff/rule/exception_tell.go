@@ -23,16 +23,20 @@ func (p *exceptions) tell(c *diff.Change) {
 		f := &c.Fields[i]
 		switch {
 		case f.Path == skipMember:
+			said := f.Note // of a takeover
 			f.Note, c.TurnsOff = e.changes(f.Old, f.New)
+			f.Note = joinedNotes(said, f.Note)
 			if c.Action() == diff.ActionUpdate { // else a remark says it
 				f.Note = joinedNotes(append([]string{f.Note}, e.skip.gone...)...)
 			}
 		case f.Path == "enabled" && f.New == false && e.over:
-			f.Note = "its last day was " + e.until
+			f.Note = joinedNotes(f.Note, "its last day was "+e.until)
 		case f.Path == "enabled" && f.New != false && c.Action() == diff.ActionUpdate:
+			said := f.Note
 			f.Note, c.TurnsOff = e.changes(nil, e.parameters())
+			f.Note = joinedNotes(said, f.Note)
 		case f.Path == orderMember && c.Action() == diff.ActionUpdate && p.stoodBehind(c, e):
-			f.Note = fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of)
+			f.Note = joinedNotes(f.Note, fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of))
 		}
 	}
 }
