@@ -38,6 +38,14 @@ type Declarer interface {
 	Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool)
 }
 
+// DeclarerAt is a [Declarer] of what is declared at deployments ([desired.Other.Of]).
+type DeclarerAt interface {
+	Declarer
+	// At is the kind with what is known of the deployments of one zone: by their names, and
+	// in Declare by the ids of their managed rulesets.
+	At(deployed func(name string) Deployed, now time.Time) Declarer
+}
+
 // Returner is a kind whose Restore puts back what was removed, too. Of any other one git decides
 // what there is.
 type Returner interface {

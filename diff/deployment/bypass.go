@@ -26,7 +26,7 @@ type bypassed struct {
 	differs string // what that acceptance says otherwise
 	git     diff.DeclaredSkip
 	leaves  diff.ID // by which it was declared, and is removed by now; zero: it was not
-	idle    bool // it had no effect on the deployment at the last proof
+	idle    bool    // it had no effect on the deployment at the last proof
 }
 
 // own reports whether it is in the entry point of the deployment.

@@ -16,16 +16,21 @@ import (
 // Exceptions is the kind of skip rules of the phase of deployments. Those that a deployment declares
 // are planned as any rules are; besides,
 //
-//	stand    in front of the execute rule of their deployment        (exception_plan.go)
+//	stand    in front of the execute rule of their deployment        (exception_place.go)
 //	skip     rules that they name, by id on the platform             (skips.go)
 //	end      after their last day: they are off then, and not added
 //	tell     which rules that are on they turn off                   (exception_tell.go)
+//	declare  the inverse, for import and absorb                      (exception_declare.go)
 //
 // Those that nothing declares may go; see undeclared.go.
-type Exceptions struct{ Kind }
+type Exceptions struct {
+	Kind
+	deployed func(name string) diff.Deployed // of the zone at work, for who declares; else nil
+	now      time.Time
+}
 
 // Exception is the kind of exceptions.
-var Exception = Exceptions{Kind{name: desired.Exception, phase: edge.PhaseFirewallManaged, members: exceptionMembers}}
+var Exception = Exceptions{Kind: Kind{name: desired.Exception, phase: edge.PhaseFirewallManaged, members: exceptionMembers}}
 
 var exceptionMembers = slices.Concat(common[:2], []member{
 	{path: "expression", wire: "expression", direct: matching},
