@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -15,7 +16,7 @@ import (
 // the account itself: below a path there is a struct by key, and in it the members.
 type Declaration struct {
 	Kind KindName
-	Path []string // rules, custom
+	Path []string // rules, custom; [OfDeployment] is the key of a deployment
 	Word string   // what people call one; empty: the name of the kind
 	// Members are the paths of what one can declare, in the order in which people read them.
 	// prune, which any kind can have, is not among them.
@@ -24,7 +25,15 @@ type Declaration struct {
 	// for, and of what it counts; empty for none.
 	Expression, Counting string
 	Phase                edge.Phase
+	// Decides are the members that are never live themselves; as [MemberOf.Decides]. Until is the
+	// one of them that is the last day on which it acts, and Owner the one that says who answers
+	// for it; empty for none.
+	Decides      []string
+	Until, Owner string
 }
+
+// OfDeployment stands in a path for the key of the deployment that something is declared at.
+const OfDeployment = "*"
 
 // Declarations lists the kinds that are declared so. It is the only list: whatever reads them
 // from CUE, writes them there, shows them or asks for an origin goes by it. What the values
@@ -38,12 +47,18 @@ var Declarations = []Declaration{
 		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
 		"limit.characteristics", "limit.period", "limit.requests", "limit.timeout", "limit.counting", "limit.to_origin", "execute", "order",
 	}},
+	{
+		Kind: Exception, Path: []string{"waf", OfDeployment, "exceptions"}, Expression: "expression", Phase: edge.PhaseFirewallManaged,
+		Members: []string{"description", "enabled", "expression", "skip", "logging", "owner", "until", "order"},
+		Decides: []string{"owner", "until"}, Until: "until", Owner: "owner",
+	},
 }
 
 // The kinds of rules that stand in an order.
 const (
 	CustomRule KindName = "custom"
 	RateLimit  KindName = "rate_limit"
+	Exception  KindName = "exception"
 )
 
 // Declaring is what declares members: a [Deployment], or an [Other].
@@ -75,15 +90,49 @@ func (o Other) declaration() Declaration {
 }
 
 // Path is where it is declared, below the zone or the account.
-func (o Other) Path() []string { return append(slices.Clone(o.declaration().Path), o.Key) }
+func (o Other) Path() []string {
+	path := append(slices.Clone(o.declaration().Path), o.Key)
+	for i, label := range path[:len(path)-1] {
+		if label == OfDeployment {
+			path[i] = o.Of
+		}
+	}
+	return path
+}
+
+// Phase is that of the rules of its kind.
+func (o Other) Phase() edge.Phase { return o.declaration().Phase }
+
+// Text is the text that it declares at a path without dots; empty for none.
+func (o Other) Text(path string) string {
+	text, _ := o.values()[path].(string)
+	return text
+}
+
+// Ends is when it ends by itself, after its last day by UTC; false where it has no end.
+func (o Other) Ends() (end time.Time, has bool) {
+	until := o.declaration().Until
+	if until == "" {
+		return end, false
+	}
+	last, err := time.Parse(time.DateOnly, o.Text(until))
+	return last.AddDate(0, 0, 1), err == nil
+}
+
+// Answers is who answers for it, of a kind that asks for that.
+func (o Other) Answers() (owner string, asked bool) {
+	member := o.declaration().Owner
+	return o.Text(member), member != ""
+}
 
 // Members are the values that are declared, in the order in which people read them. Each is
 // what JSON has.
 func (o Other) Members() iter.Seq[Member] {
 	return func(yield func(Member) bool) {
-		values := o.values()
-		for _, path := range o.declaration().Members {
-			if value, declared := take(values, strings.Split(path, ".")); declared && !yield(Member{Path: path, Value: value, Origin: o.Places[path]}) {
+		values, d := o.values(), o.declaration()
+		for _, path := range d.Members {
+			value, declared := take(values, strings.Split(path, "."))
+			if declared && !yield(Member{Path: path, Value: value, Origin: o.Places[path], Decides: slices.Contains(d.Decides, path)}) {
 				return
 			}
 		}

@@ -83,12 +83,8 @@ type Zone struct {
 // an empty one for deployments.
 type KindName string
 
-// Word is what people call something of a kind. What the platform calls an exception is a skip
-// rule in all texts.
+// Word is what people call something of a kind.
 func (k KindName) Word() string {
-	if k == "exception" {
-		return "skip rule"
-	}
 	for _, d := range Declarations {
 		if d.Kind == k && d.Word != "" {
 			return d.Word
@@ -101,6 +97,7 @@ func (k KindName) Word() string {
 type Other struct {
 	Kind   KindName
 	Key    string // in the zone, among those of the kind
+	Of     string `json:",omitempty"` // the name of the deployment that it is of; empty where it is of none
 	Origin Origin
 	Prune  bool   `json:",omitempty"` // as that of a deployment
 	Value  string // its members as JSON; see [NewOther]

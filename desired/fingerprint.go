@@ -49,7 +49,11 @@ func (z Zone) Fingerprint(account Account) string {
 		all = append(pairs{{"AccountLevel", true}}, all...)
 	}
 	for _, o := range z.Others {
-		all = append(all, pair{string(o.Kind) + " " + o.Key, []any{o.Prune, o.Value}})
+		said := []any{o.Prune, o.Value}
+		if o.Of != "" {
+			said = append(said, o.Of)
+		}
+		all = append(all, pair{string(o.Kind) + " " + o.Key, said})
 	}
 	for _, u := range z.Unmanaged {
 		all = append(all, pair{string(u.Kind), string(u.Do)})

@@ -39,7 +39,7 @@ func (z Zone) SameAs(o Zone) bool {
 }
 
 func (o Other) sameAs(other Other) bool {
-	return o.Kind == other.Kind && o.Key == other.Key && o.Prune == other.Prune && o.Value == other.Value
+	return o.Kind == other.Kind && o.Key == other.Key && o.Of == other.Of && o.Prune == other.Prune && o.Value == other.Value
 }
 
 func (u OfOthers) sameAs(o OfOthers) bool { return u.Kind == o.Kind && u.Do == o.Do }

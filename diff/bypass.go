@@ -35,7 +35,11 @@ type Bypass struct {
 	// Remove says that the plan has a change that removes the rule: that needs no person but
 	// where a guard holds it back.
 	Remove bool `json:"remove,omitempty"`
-	// Otherwise is the problem where the removal is refused; nil for nothing.
+	// Heals is the declaration that the plan makes the rule as; zero for none. That needs no
+	// person, either.
+	Heals ID `json:"-"`
+	// Otherwise is the problem where the removal, or the change that heals, is refused; nil for
+	// nothing.
 	Otherwise *Problem `json:"-"`
 
 	Owner string `json:"owner,omitempty"` // of an acceptance
@@ -71,7 +75,7 @@ const (
 // import has accepted for nobody is a problem where it is there for each request.
 func (b Bypass) NeedsPerson() bool {
 	switch {
-	case b.Remove, b.State == BypassElsewhere:
+	case b.Remove, b.Corrected(), b.State == BypassElsewhere:
 		return false
 	case b.State == BypassAccepted:
 		return b.Always && !b.Owned()
@@ -81,22 +85,30 @@ func (b Bypass) NeedsPerson() bool {
 	return true
 }
 
-// Unremoved is the plan in which each skip rule whose removal is refused is a problem: nobody
-// has accepted it, and it stays for now, however quiet the refusal is.
+// Corrected reports whether git declares the rule otherwise, and the plan corrects that.
+func (b Bypass) Corrected() bool { return b.Heals.Kind != "" }
+
+// Unremoved is the plan in which each skip rule whose removal, or correction, is refused is a
+// problem: nobody has accepted it, and it stays for now, however quiet the refusal is.
 func (p Plan) Unremoved() Plan {
-	stays := map[ID]bool{}
+	stays, wrong := map[ID]bool{}, map[ID]bool{}
 	for _, c := range p.Changes {
-		if c.Refused != nil && c.Action() == ActionRemove {
+		if c.Refused == nil {
+			continue
+		}
+		if wrong[c.ID()] = true; c.Action() == ActionRemove {
 			stays[ID{Scope: c.Scope, Ref: c.ID().Ref}] = true
 		}
 	}
-	if len(stays) == 0 {
+	if len(wrong) == 0 {
 		return p
 	}
 	p.Bypasses, p.Problems = slices.Clone(p.Bypasses), slices.Clone(p.Problems)
 	for i := range p.Bypasses {
-		if b := &p.Bypasses[i]; b.Remove && b.Otherwise != nil && stays[ID{Scope: b.Scope, Ref: string(b.Rule)}] {
-			b.Remove = false
+		b := &p.Bypasses[i]
+		removes, heals := b.Remove && stays[ID{Scope: b.Scope, Ref: string(b.Rule)}], b.Corrected() && wrong[b.Heals]
+		if b.Otherwise != nil && (removes || heals) {
+			b.Remove, b.Heals = false, ID{}
 			p.Problems = append(p.Problems, *b.Otherwise)
 		}
 	}

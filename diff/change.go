@@ -35,6 +35,9 @@ type Change struct {
 	Fields    []Field
 	// Rights are what a token may do more or less once the change is made.
 	Rights []Right
+	// TurnsOff are the rules of managed rulesets that are on and that the change turns off for
+	// some requests, where it names rules.
+	TurnsOff []SkippedRule
 
 	// Refused is why it is not sent; nil where nothing refuses it.
 	Refused *Refusal
@@ -80,7 +83,7 @@ func (c Change) Applies() bool { return c.Refused == nil && c.Sends() }
 
 // Light is the change without what is large, for who keeps many.
 func (c Change) Light() Change {
-	c.Fields = nil
+	c.Fields, c.TurnsOff = nil, nil
 	return c.Sent()
 }
 
@@ -94,8 +97,11 @@ func (c Change) Sent() Change {
 
 // Name says what a change is about: account, zone and deployment, or a token.
 func (c Change) Name() string {
-	return NameOf(c.Account, c.Zone, Called(c.ID().Kind, c.Deployment), c.Token)
+	return NameOf(c.Account, c.Zone, c.Called(), c.Token)
 }
+
+// Called is what the change is about in its zone.
+func (c Change) Called() string { return c.ID().Called(c.Deployment) }
 
 // Called is the key of what is of a kind, as in [ID], with the kind in front of it where that
 // is another than the one of deployments: a zone may declare both by one key.
@@ -103,11 +109,27 @@ func Called(kind desired.KindName, key string) string {
 	if kind == "" || key == "" {
 		return key
 	}
-	if kind == "exception" {
-		return kind.Word() + " of " + key // it has the key of the deployment
-	}
 	return kind.Word() + " " + key
 }
+
+// Called is what a key with this id is called. A skip rule that nothing declares has the key of a
+// deployment that it acts on.
+func (d ID) Called(key string) string {
+	if d.Kind == desired.Exception && d.Ref != key {
+		return skipRule + " of " + key
+	}
+	return Called(d.Kind, key)
+}
+
+// Word is what people call what has the id, beside its key.
+func (d ID) Word(key string) string {
+	if d.Kind == desired.Exception && d.Ref != key {
+		return skipRule
+	}
+	return d.Kind.Word()
+}
+
+const skipRule = "skip rule"
 
 // Field returns the field of a path, nil where the change has none.
 func (c Change) Field(path Member) *Field {
@@ -150,11 +172,12 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Origin     desired.Origin   `json:"origin"`
 		Fields     []Field          `json:"fields"`
 		Rights     []Right          `json:"rights,omitempty"`
+		TurnsOff   []SkippedRule    `json:"turns_off,omitempty"`
 		Request    *Request         `json:"request"`
 		Refused    *Refusal         `json:"refused"`
 	}{
 		c.Kind, c.Account, c.Zone, c.Scope, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
-		c.Fields, c.Rights, c.requestOrNil(), c.Refused,
+		c.Fields, c.Rights, c.TurnsOff, c.requestOrNil(), c.Refused,
 	})
 	return b.Bytes(), err
 }

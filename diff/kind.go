@@ -38,6 +38,14 @@ type Declarer interface {
 	Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool)
 }
 
+// DeclarerAt is a [Declarer] of what is declared at deployments ([desired.Other.Of]).
+type DeclarerAt interface {
+	Declarer
+	// At is the kind with what is known of the deployments of one zone: by their names, and
+	// in Declare by the ids of their managed rulesets.
+	At(deployed func(name string) Deployed, now time.Time) Declarer
+}
+
 // Returner is a kind whose Restore puts back what was removed, too. Of any other one git decides
 // what there is.
 type Returner interface {
@@ -96,8 +104,13 @@ type Input struct {
 	// beside those that have it by their names.
 	CreatingGroups []string
 
-	// Bypasses are those that the kinds before this one have found, in the order of the table.
+	// Bypasses and Deployed are what the kinds before this one have found, in the order of the
+	// table.
 	Bypasses []Bypass
+	Deployed []Deployed
+	// Skips asks all kinds whether a live skip rule is declared; nil for one that nothing
+	// declares.
+	Skips func(SkipAsked) DeclaredSkip
 
 	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
 	// one zone that is not shown.
@@ -112,8 +125,10 @@ type Part struct {
 	Settled   []Settled
 	Kept      []Kept
 	Bypasses  []Bypass
+	Deployed  []Deployed
 	Findings  []Finding
 	Expiries  []Expiry
+	Remarks   []Remark
 }
 
 // Restoration says to what a rule is to be put back.

@@ -128,7 +128,7 @@ func (h Headings) With(c Change, zone string) string {
 	if was := h.accounts[c.Account]; was != "" {
 		account += " (was " + was + ")"
 	}
-	return NameOf(account, zone, Called(c.ID().Kind, c.Deployment), c.Token)
+	return NameOf(account, zone, c.Called(), c.Token)
 }
 
 // Zone names the zone of a change. Beside its key stand the key that it had before, its name

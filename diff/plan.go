@@ -39,6 +39,9 @@ type Plan struct {
 	// NotLookedAt are the places in which a skip rule could turn a declared deployment off,
 	// and which were not looked at. They are not in the digest.
 	NotLookedAt []NotLookedAt `json:"not_looked_at,omitempty"`
+	// Remarks are about what is declared in zones and stops nothing, such as what ends soon.
+	// They are not in the digest.
+	Remarks []Remark `json:"remarks,omitempty"`
 	// Renames are the keys that the commit changes, and Names those that zones with changes
 	// have on the platform, where they are known. Neither is in the digest.
 	Renames []Rename              `json:"renames,omitempty"`

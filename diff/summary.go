@@ -83,7 +83,7 @@ func (p Plan) RequestsFor(meant func(Change) bool) (n int64) {
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
 	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept, p.Renames, p.Names = "", time.Time{}, nil, nil, nil, nil, nil, nil
-	p.Bypasses, p.NotLookedAt = nil, nil                                          // what needs a person is a problem, too
+	p.Bypasses, p.NotLookedAt, p.Remarks = nil, nil, nil                          // what needs a person is a problem, too
 	p.Summary.Refused, p.Summary.Waiting = p.Summary.Refused+p.Summary.Waiting, 0 // time alone changes which
 	p.Requests = Requests{ToApply: p.Requests.ToApply}                            // the rest is about the run, and not about what it would do
 	changes := p.Changes

@@ -11,8 +11,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// skipRule is the kind of skip rules, as diff/exception has it.
-const skipRule desired.KindName = "exception"
+// skipRule is the kind of skip rules, as diff/rule has it.
+const skipRule = desired.Exception
 
 // The members of an entry of a skip rule.
 const (

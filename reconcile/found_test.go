@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/exception"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -31,12 +30,5 @@ func TestDirectionOfWhatWasFound(t *testing.T) {
 		if got := FoundEntry(test.heals).Direction; got != test.want {
 			t.Errorf("what a change corrects that %s: %s, want %s", test.heals.Direction, got, test.want)
 		}
-	}
-}
-
-// What the history has of skip rules is of the kind that removes them.
-func TestKindOfSkipRules(t *testing.T) {
-	if skipRule != exception.Name {
-		t.Errorf("%q, but the kind is %q", skipRule, exception.Name)
 	}
 }

@@ -178,16 +178,16 @@ func (l *Logger) results(ctx context.Context, r Report, news func(kind, what str
 // held back by a guard from then on: the write that was not kept has said so.
 func refusalOf(c diff.Change) string {
 	if c.Refused.Guard == diff.GuardNonConvergent {
-		return "not kept " + diff.Called(c.ID().Kind, c.Deployment)
+		return "not kept " + c.Called()
 	}
-	return fmt.Sprint(diff.Called(c.ID().Kind, c.Deployment), c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
+	return fmt.Sprint(c.Called(), c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
 }
 
 func failureOf(r Result) string {
 	if r.Outcome == NonConvergent {
-		return "not kept " + diff.Called(r.Change.ID().Kind, r.Change.Deployment)
+		return "not kept " + r.Change.Called()
 	}
-	return fmt.Sprint(diff.Called(r.Change.ID().Kind, r.Change.Deployment), r.Change.Token, r.Outcome, withoutNumbers(errorText(r.Err)))
+	return fmt.Sprint(r.Change.Called(), r.Change.Token, r.Outcome, withoutNumbers(errorText(r.Err)))
 }
 
 // keep forgets what was said of zones about which nothing stands out.
@@ -256,12 +256,12 @@ func (l *Logger) problem(ctx context.Context, p diff.Problem) {
 
 func (l *Logger) refused(ctx context.Context, c diff.Change) {
 	if c.Refused.Observed() {
-		l.Log.InfoContext(ctx, "change observed only, not written", "zone", c.Zone, "deployment", diff.Called(c.ID().Kind, c.Deployment), "token", c.Token,
+		l.Log.InfoContext(ctx, "change observed only, not written", "zone", c.Zone, "deployment", c.Called(), "token", c.Token,
 			"direction", string(c.Direction), "changes", members(c.Fields))
 		return
 	}
 	attrs := []any{
-		"zone", c.Zone, "deployment", diff.Called(c.ID().Kind, c.Deployment), "token", c.Token,
+		"zone", c.Zone, "deployment", c.Called(), "token", c.Token,
 		"guard", string(c.Refused.Guard), "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields),
 	}
 	if c.Refused.WaitsForTime() {

@@ -36,7 +36,7 @@ func (l *Logger) change(r Report, result Result) []any {
 		action = "" // nearly all are
 	}
 	attrs := []any{
-		"zone", c.Zone, "account", c.Account, "deployment", diff.Called(c.ID().Kind, c.Deployment), "token", c.Token, "action", action, "commit", commit, "trigger", trigger,
+		"zone", c.Zone, "account", c.Account, "deployment", c.Called(), "token", c.Token, "action", action, "commit", commit, "trigger", trigger,
 		"direction", string(c.Direction), "changes", changes, "origin", c.Origin.String(), "requests", result.Calls, "proof", proof,
 	}
 	if result.Err != nil {

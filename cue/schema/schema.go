@@ -52,7 +52,7 @@ func Export() map[string][]byte {
 // repository's files are relative, so a position tells the two apart.
 const Root = "/seawall/"
 
-var desiredParts = []string{"desired.cue", "rules.cue", "tests.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"}
+var desiredParts = []string{"desired.cue", "exceptions.cue", "rules.cue", "tests.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"}
 
 // parts are the files that each definition needs. CUE evaluates all that a package
 // declares, so that a folder would pay for the configuration too.

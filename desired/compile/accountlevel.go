@@ -3,7 +3,6 @@ package compile
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -11,8 +10,8 @@ import (
 )
 
 // accountLevel reads what an account has itself.
-func accountLevel(r *reader, path string, a desired.Account, waf both, others []desired.Other) desired.Zone {
-	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: waf.origin(), Others: others}
+func accountLevel(r *reader, path string, a desired.Account, from desired.Origin, waf []member, others []desired.Other) desired.Zone {
+	z := desired.Zone{Scope: edge.Scope{Level: edge.LevelAccount}, Key: desired.AccountKey(a.Key), Origin: from, Others: others}
 	if z.Origin.IsZero() && len(others) > 0 {
 		z.Origin = others[0].Origin
 	}
@@ -24,7 +23,7 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 	}
 	r.findings(path, z)
 	first := map[string]desired.Deployment{}
-	for _, m := range waf.members() {
+	for _, m := range waf {
 		path := at(path, "waf", m.key)
 		d := r.deployment(path, m)
 		d.Key, d.Ruleset, d.Ref = m.key, m.field("ruleset").text(), cmp.Or(m.field("ref").text(), m.key)
@@ -42,19 +41,32 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 	return z
 }
 
-// forEnterprise: the platform takes only rules of an account that are for Enterprise zones. CUE
-// cannot read expressions.
+// shortened is a text of which a hint has the beginning.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > mostShown {
+		return string(runes[:mostShown]) + "…"
+	}
+	return text
+}
+
+const mostShown = 120
+
+// forEnterprise: the platform takes only rules of an account that are for Enterprise zones, and
+// skip rules that say so at the end. CUE cannot read expressions.
 func (r *reader) forEnterprise(path string, o desired.Other) {
-	i := slices.IndexFunc(desired.Declarations, func(d desired.Declaration) bool { return d.Kind == o.Kind })
-	for m := range o.Members() {
-		text, is := m.Value.(string)
-		if !is || m.Path != desired.Declarations[i].Expression {
-			continue
-		}
-		e, err := expression.Parse(text)
-		if err == nil && !expression.ForEnterprise(e.Root, false) { // else it is refused for that
-			r.problem(m.Origin, at(path, m.Path), "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
-		}
+	text, action := o.Text("expression"), o.Text("action")
+	e, err := expression.Parse(text)
+	if err != nil { // it is refused for that
+		return
+	}
+	at, skips := at(path, "expression"), action == "" || action == string(edge.ActionSkip)
+	switch {
+	case expression.ForEnterprise(e.Root, skips):
+	case skips:
+		r.problem(o.Places["expression"], at, `must end with: and cf.zone.plan eq "ENT"`,
+			fmt.Sprintf(`the platform takes only skip rules of an account that are for Enterprise zones: write (%s) and cf.zone.plan eq "ENT"`, shortened(text)))
+	default:
+		r.problem(o.Places["expression"], at, "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
 	}
 }
 

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"cuelang.org/go/cue"
@@ -51,6 +52,11 @@ func TestMembersAreThoseOfTheSchema(t *testing.T) {
 	ofDeployment, ofRule := []string{}, []string{"id", "ref", "description"}
 	for _, m := range desired.DeploymentMembers {
 		ofDeployment = append(ofDeployment, m.Path)
+	}
+	for _, d := range desired.Declarations {
+		if _, behind, at := cutPath(d.Path); at {
+			ofDeployment = append(ofDeployment, strings.Join(behind, "."))
+		}
 	}
 	for _, m := range desired.OverrideMembers {
 		ofRule = append(ofRule, m.Path)

@@ -14,8 +14,10 @@ func (r *reader) account(m member) desired.Account {
 	for _, zone := range m.field("zone").members() {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
-	if waf, rules, others := m.field("waf"), m.field("rules"), r.others(path, m.both); waf.exists() || rules.exists() || len(others) > 0 {
-		level := accountLevel(r, path, a, waf, others)
+	waf, rules := m.field("waf"), m.field("rules")
+	deployments := waf.members()
+	if others := r.others(path, m.both, deployments); waf.exists() || rules.exists() || len(others) > 0 {
+		level := accountLevel(r, path, a, waf.origin(), deployments, others)
 		if level.Origin.IsZero() {
 			level.Origin = rules.origin()
 		}
@@ -43,10 +45,11 @@ func (r *reader) zone(path string, m member) desired.Zone {
 		}
 		z.Labels[label.key] = label.text()
 	}
-	for _, d := range m.field("waf").members() {
+	waf := m.field("waf").members()
+	for _, d := range waf {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
-	z.Others, z.Unmanaged = r.others(path, m.both), unmanaged(m.both)
+	z.Others, z.Unmanaged = r.others(path, m.both, waf), unmanaged(m.both)
 	r.findings(path, z)
 	return z
 }

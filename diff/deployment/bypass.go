@@ -24,7 +24,9 @@ type bypassed struct {
 	unclear error  // why it cannot be told what it skips
 	key     string // by which a declaration accepts it
 	differs string // what that acceptance says otherwise
-	idle    bool   // it had no effect on the deployment at the last proof
+	git     diff.DeclaredSkip
+	leaves  diff.ID // by which it was declared, and is removed by now; zero: it was not
+	idle    bool    // it had no effect on the deployment at the last proof
 }
 
 // own reports whether it is in the entry point of the deployment.
@@ -59,12 +61,13 @@ func (p *planner) bypasses(at place, entryPoint edge.Ruleset, execute edge.Rule,
 		}
 		// In the rulesets of a zone nobody writes rules for others: its declared name is wrong then.
 		b.accept(at.d, p.in.Now)
-		b.declare(at.zone)
+		b.declare(p.asked(at, entryPoint, a.At, a.Rule))
 		if b.State == "" && a.Elsewhere && b.Level == edge.LevelAccount {
 			b.State = diff.BypassElsewhere
 		} else if b.State == "" {
 			l := p.lookedAt(a.At)
 			b.State, b.idle = l.stateOf(a.Rule, before), slices.Contains(before, l.remembering(string(a.Rule.ID), idleRule))
+			b.leaves = p.leaving(a.At, a.Rule)
 		}
 		all = append(all, b)
 	}
@@ -99,25 +102,45 @@ func (b *bypassed) accept(d desired.Deployment, now time.Time) {
 	}
 }
 
-// declare looks for the rule among those that the zone declares. A rule that is live as git says
-// needs nobody else to accept it.
-func (b *bypassed) declare(zone desired.Zone) {
-	if b.State != "" || b.where != zone.Scope.At(edge.PhaseFirewallCustom) {
+// declare asks whether git declares the rule. One that is live as git says needs nobody else to
+// accept it, and one that is not becomes so again.
+func (b *bypassed) declare(d diff.DeclaredSkip) {
+	if b.State != "" || d.Kind == "" {
 		return
 	}
-	for _, o := range zone.Others {
-		if o.Kind != desired.CustomRule || o.Key != b.rule.Ref {
-			continue
+	b.git = d
+	b.Owner, b.Until, b.Origin = d.Owner, d.Until, d.Origin
+	switch {
+	case d.Over:
+		b.State = diff.BypassExpired
+	case d.Agrees:
+		b.State = diff.BypassAccepted
+	default:
+		b.State = diff.BypassDiffers
+	}
+}
+
+// asked asks whether git declares a live skip rule.
+func (p *planner) asked(at place, entryPoint edge.Ruleset, where edge.Place, rule edge.Rule) diff.DeclaredSkip {
+	if p.in.Skips == nil || len(at.zone.Others) == 0 || rule.Ref == "" {
+		return diff.DeclaredSkip{}
+	}
+	return p.in.Skips(diff.SkipAsked{Zone: at.zone, At: where, Rule: rule, Now: p.in.Now, Deployed: func(name string) diff.Deployed {
+		if p.known != nil {
+			return p.known(name)
 		}
-		values := map[string]any{}
-		for m := range o.Members() {
-			values[m.Path] = m.Value
-		}
-		phases, _ := values["skip.phases"].([]any)
-		if values["enabled"] != false && values["action"] == string(edge.ActionSkip) && values["expression"] == b.Expression && slices.Contains(phases, any(string(edge.PhaseFirewallManaged))) {
-			b.State, b.Origin = diff.BypassAccepted, o.Origin
+		return p.deployed(at.account, at.zone, entryPoint, name)
+	}})
+}
+
+// leaving is by what a live rule was declared that its kind removes, as nothing declares it any more.
+func (p *planner) leaving(where edge.Place, rule edge.Rule) diff.ID {
+	for id, was := range p.in.Prunable {
+		if id.Kind != "" && id.Scope == where.Scope && was.Rule == rule.ID && id.Ref == rule.Ref {
+			return id
 		}
 	}
+	return diff.ID{}
 }
 
 // names reports whether an acceptance is about a rule.
@@ -176,7 +199,7 @@ func (p *planner) tellBypasses(account desired.Account, zone desired.Zone) {
 	documented := p.in.Live.Accounts[account.ID].Documented
 	goes := map[edge.RuleID]bool{}
 	for _, b := range p.bypassing {
-		if b.own() && !documented && b.State == diff.BypassNew && removesBypasses(b.at.d) && p.acceptedBy(zone, b.rule) == "" {
+		if b.own() && !documented && b.State == diff.BypassNew && removesBypasses(b.at.d) && b.git.Kind == "" && b.leaves.Kind == "" && p.acceptedBy(zone, b.rule) == "" {
 			goes[b.Rule] = true
 		}
 	}
@@ -184,6 +207,12 @@ func (p *planner) tellBypasses(account desired.Account, zone desired.Zone) {
 		if needs := b.NeedsPerson(); needs && b.own() && goes[b.Rule] {
 			otherwise := located(b.at, b.problem(documented, ""))
 			b.Remove, b.Otherwise = true, &otherwise
+		} else if needs && b.git.Kind != "" && !b.git.Agrees {
+			otherwise := located(b.at, b.problem(documented, ""))
+			b.Heals, b.Otherwise = diff.ID{Kind: b.git.Kind, Scope: b.Scope, Ref: b.git.Key}, &otherwise
+		} else if needs && b.leaves.Kind != "" && !documented {
+			otherwise := located(b.at, b.problem(documented, ""))
+			b.Heals, b.Otherwise = b.leaves, &otherwise
 		} else if needs {
 			p.problem(b.at, b.problem(documented, p.acceptedBy(zone, b.rule)))
 		}

@@ -320,28 +320,40 @@ func TestARecordWithoutTheMark(t *testing.T) {
 	}
 }
 
-// A skip rule counts as accepted while it is live as git declares it, and no longer: one that git
-// switches off and that somebody has switched on does not.
+// A skip rule counts as accepted while it is live as git declares it; else the plan makes it so
+// again, and it needs a person only where nothing does.
 func TestADeclaredSkipRule(t *testing.T) {
-	const probes = "ip.src eq 192.0.2.7"
-	live := difftest.Skip(0, probes, `{"phases":["http_request_firewall_managed"]}`)
+	live := difftest.Skip(0, "ip.src eq 192.0.2.7", `{"phases":["http_request_firewall_managed"]}`)
+	declared := diff.DeclaredSkip{Kind: desired.Exception, Key: live.Ref, Owner: "team-sre", Origin: difftest.At(9)}
+	agrees, over := declared, declared
+	agrees.Agrees, over.Over = true, true
 	for name, c := range map[string]struct {
-		values   string
-		accepted bool
+		said   diff.DeclaredSkip
+		state  diff.BypassState
+		person bool
 	}{
-		"as declared":           {`"enabled":true,"expression":"ip.src eq 192.0.2.7","skip":{"phases":["http_request_firewall_managed"]}`, true},
-		"switched off":          {`"enabled":false,"expression":"ip.src eq 192.0.2.7","skip":{"phases":["http_request_firewall_managed"]}`, false},
-		"another expression":    {`"enabled":true,"expression":"ip.src eq 192.0.2.8","skip":{"phases":["http_request_firewall_managed"]}`, false},
-		"less is to be skipped": {`"enabled":true,"expression":"ip.src eq 192.0.2.7","skip":{"phases":["http_ratelimit"]}`, false},
+		"nothing declares it": {diff.DeclaredSkip{}, diff.BypassNew, true},
+		"as declared":         {agrees, diff.BypassAccepted, false},
+		"otherwise":           {declared, diff.BypassDiffers, false},
+		"over":                {over, diff.BypassExpired, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := desired.Other{Kind: desired.CustomRule, Key: live.Ref, Value: `{"action":"skip",` + c.values + `}`}
 			part := judged(difftest.Deployment(), nil, nil, march, func(in *diff.Input) {
 				aheadAfterProof(customOfZone, live)(in)
-				in.State.Accounts[0].Zones[0].Others = []desired.Other{o}
+				in.State.Accounts[0].Zones[0].Others = []desired.Other{{Kind: desired.Exception, Key: live.Ref, Of: "core"}}
+				in.Skips = func(asked diff.SkipAsked) diff.DeclaredSkip {
+					if asked.Rule.ID != live.ID || asked.At != customOfZone || asked.Deployed("core").Execute != difftest.Rule {
+						t.Errorf("asked %+v", asked)
+					}
+					return c.said
+				}
 			})
-			if len(part.Bypasses) != 1 || (part.Bypasses[0].State == diff.BypassAccepted) != c.accepted {
-				t.Errorf("%+v", part.Bypasses)
+			b := part.Bypasses[0]
+			if len(part.Bypasses) != 1 || b.State != c.state || b.NeedsPerson() != c.person || (len(part.Problems) > 0) != c.person {
+				t.Errorf("%+v, problems %+v", part.Bypasses, part.Problems)
+			}
+			if corrects := c.said.Kind != "" && !c.said.Agrees; corrects != b.Corrected() || corrects != (b.Otherwise != nil) {
+				t.Errorf("it is corrected by %+v, else %+v", b.Heals, b.Otherwise)
 			}
 		})
 	}

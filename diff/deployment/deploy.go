@@ -53,6 +53,7 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	calledAsBefore(&live, entryPoint, before)
 	live.Ref = cmp.Or(at.d.Ref, live.Ref)
 	w := p.wanted(intent, live, nil, pin)
+	p.writes(at, overridesOf(w.rule))
 	// It comes to stand behind all rules that are there.
 	p.bypassing = append(p.bypassing, p.bypasses(at, entryPoint, w.rule, m, before)...)
 	for _, problem := range w.problems(intent, m) {

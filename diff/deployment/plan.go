@@ -98,6 +98,9 @@ type planner struct {
 	places    []looked
 	skipping  bool
 	bypassing []bypassed
+
+	known   func(name string) diff.Deployed // in place of what is declared; nil: as declared
+	written map[string][]*edge.Overrides    // of its deployments at which something else is declared
 }
 
 // place is where in the declaration the planner is.
@@ -112,6 +115,9 @@ type place struct {
 func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoint diff.Observed[edge.Ruleset]) {
 	p.look(account, zone, entryPoint.Value)
 	defer p.tellBypasses(account, zone)
+	if !unreadable(entryPoint.Err) {
+		defer p.tellDeployed(account, zone, entryPoint.Value)
+	}
 	for i, d := range zone.Deployments {
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
@@ -173,6 +179,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	intent.decided = intent.decided.remembering(before, p.in.Reports)
 	w := p.wanted(intent, rule, before, pin)
+	p.writes(at, overridesOf(w.rule))
 	w.owned = p.withLooked(w.owned, before, acting)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)

@@ -24,6 +24,9 @@ func (b *bypassed) problem(documented bool, acceptedBy string) diff.Problem {
 	}
 	advice := "remove the rule on the platform"
 	switch wants := removesBypasses(b.at.d); {
+	case b.git.Kind != "" && (b.Owner != "" || !b.git.Agrees):
+		p.Hint = b.declaredHint()
+		return p
 	case b.State != diff.BypassNew || !b.own():
 		if wants {
 			p.Reason += "; " + b.stays()
@@ -60,6 +63,15 @@ func (b *bypassed) hint(advice string) string {
 		return advice + "; to accept it for longer, set a later until in " + declared
 	}
 	return fmt.Sprintf("%s; to accept it as it is, declare accepted: %s: %s, and name the owner", advice, quoted(b.Rule), b.acceptance())
+}
+
+// declaredHint is what a person can do about a rule that git declares: it is corrected, or it has
+// no owner.
+func (b *bypassed) declaredHint() string {
+	if b.git.Agrees {
+		return fmt.Sprintf("name the owner of %s %q (%s:%d)", b.git.Kind.Word(), b.git.Key, b.Origin.File, b.Origin.Line)
+	}
+	return fmt.Sprintf("the change of %s %q corrects it once it may be sent", b.git.Kind.Word(), b.git.Key)
 }
 
 // stays says why bypass: "remove" leaves a rule.
@@ -137,6 +149,9 @@ func (b *bypassed) since() string {
 	if b.State == diff.BypassChanged && b.idle {
 		return "; it was there without an effect when the deployment was last proved"
 	}
+	if b.git.Kind != "" && !b.git.Agrees {
+		return b.gitSays()
+	}
 	who := "the declaration"
 	if b.Owned() {
 		who = b.Owner
@@ -155,6 +170,14 @@ func (b *bypassed) since() string {
 		return fmt.Sprintf("; %s accepted it until %s", who, b.Until)
 	}
 	return ""
+}
+
+// gitSays says what git declares of a rule that is live otherwise.
+func (b *bypassed) gitSays() string {
+	if b.State == diff.BypassExpired {
+		return fmt.Sprintf("; %s %q of git is over since %s", b.git.Kind.Word(), b.git.Key, b.Until)
+	}
+	return fmt.Sprintf("; it is not as %s %q of git", b.git.Kind.Word(), b.git.Key)
 }
 
 // acceptance is the CUE that accepts the rule as it is, in one line, by the owner and with the

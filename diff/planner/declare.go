@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
@@ -18,10 +20,12 @@ func NewDeclarer(managed edge.Ruleset, documented bool) *Declarer {
 	return deployment.NewDeclarer(managed, documented)
 }
 
-// Declarers are the kinds beside deployments that declare what is live.
-func Declarers() (all []diff.Declarer) {
+// Declarers are the kinds beside deployments that declare what is live; see [diff.DeclarerAt].
+func Declarers(deployed func(name string) diff.Deployed, now time.Time) (all []diff.Declarer) {
 	for _, kind := range Kinds {
-		if d, ok := kind.(diff.Declarer); ok {
+		if d, ok := kind.(diff.DeclarerAt); ok {
+			all = append(all, d.At(deployed, now))
+		} else if d, ok := kind.(diff.Declarer); ok {
 			all = append(all, d)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
-	"github.com/seawall-dev/seawall/diff/exception"
 	"github.com/seawall-dev/seawall/diff/rule"
 	"github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
@@ -15,7 +14,7 @@ import (
 
 // Kinds is the table of all that Seawall keeps as git says, in the order in which it is planned.
 // To add one is to write a package that implements [diff.Kind], and to list it here.
-var Kinds = []diff.Kind{deployment.Kind{}, exception.Kind{}, rule.Custom, rule.RateLimit, Secrets}
+var Kinds = []diff.Kind{deployment.Kind{}, rule.Exception, rule.Custom, rule.RateLimit, Secrets}
 
 // Secrets is the kind of the driver of secrets.
 var Secrets diff.Secrets = token.Kind{}
@@ -52,4 +51,16 @@ func kindOf(id diff.ID) diff.Kind {
 func PutsBack(id diff.ID) bool {
 	_, is := kindOf(id).(diff.Returner)
 	return is
+}
+
+// Skips asks all kinds whether one of them declares a live skip rule.
+func Skips(asked diff.SkipAsked) diff.DeclaredSkip {
+	for _, kind := range Kinds {
+		if k, is := kind.(diff.Skipper); is {
+			if declared := k.Skips(asked); declared.Kind != "" {
+				return declared
+			}
+		}
+	}
+	return diff.DeclaredSkip{}
 }

@@ -17,12 +17,14 @@ type Input = diff.Input
 // deployment and has passed no guard yet; see diff/guard.
 func Make(in Input) diff.Plan {
 	p := diff.NewPlan(in.State.Commit)
+	in.Skips = Skips
 	for _, kind := range Kinds {
 		part := kind.Plan(in)
 		p.Changes, p.Problems = append(p.Changes, part.Changes...), append(p.Problems, part.Problems...)
 		p.Settled, p.Kept, p.Meanwhile = append(p.Settled, part.Settled...), append(p.Kept, part.Kept...), append(p.Meanwhile, part.Meanwhile...)
 		p.Bypasses = append(p.Bypasses, part.Bypasses...)
-		in.Bypasses = p.Bypasses
+		in.Bypasses, in.Deployed = p.Bypasses, append(in.Deployed, part.Deployed...)
+		p.Remarks = append(p.Remarks, part.Remarks...)
 		p.Findings, p.Expiries = append(p.Findings, part.Findings...), append(p.Expiries, part.Expiries...)
 	}
 	stamp(&p)
@@ -59,6 +61,9 @@ func stamp(p *diff.Plan) {
 	}
 	for i := range p.Bypasses {
 		at(&p.Bypasses[i].Origin)
+	}
+	for i := range p.Remarks {
+		at(&p.Remarks[i].Origin)
 	}
 }
 

@@ -24,7 +24,7 @@ func Restore(all []diff.Restoration, live diff.Live) diff.Plan {
 		case problem != nil:
 			problem.Account, problem.Zone, problem.Scope, problem.Kind, problem.Deployment = r.Account, r.Zone, r.ID.Scope, r.ID.Kind, r.Deployment
 			p.Problems = append(p.Problems, *problem)
-			changed[r.ID.Scope] = fmt.Sprintf("%s %q", r.ID.Kind.Word(), r.Deployment)
+			changed[r.ID.Scope] = fmt.Sprintf("%s %q", r.ID.Word(r.Deployment), r.Deployment)
 		case change != nil:
 			change.Account, change.Zone, change.Scope, change.Deployment = r.Account, r.Zone, r.ID.Scope, r.Deployment
 			p.Changes = append(p.Changes, *change)

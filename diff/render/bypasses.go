@@ -17,11 +17,11 @@ type bypassGroup []diff.Bypass
 
 // bypassesAlike groups the skip rules that need no person and that nobody has accepted, in the
 // order in which each comes first. Those that need one are problems, and those that the plan
-// removes are changes.
+// removes or corrects are changes.
 func bypassesAlike(all []diff.Bypass) (groups []bypassGroup) {
 	index := map[string]int{}
 	for n, b := range all {
-		if b.State == diff.BypassAccepted || b.Remove || b.NeedsPerson() {
+		if b.State == diff.BypassAccepted || b.Remove || b.Corrected() || b.NeedsPerson() {
 			continue
 		}
 		same := b

@@ -21,7 +21,7 @@ const (
 	expiryHint = "set a later expires_on, or rotate; the plan then shows whether that creates a new token"
 )
 
-// remark is one thing to say of several tokens or integrations, which changes
+// remark is one thing to say of several tokens, integrations or exceptions, which changes
 // nothing.
 type remark struct {
 	about     []remarked
@@ -46,7 +46,22 @@ func remarks(p diff.Plan) []remark {
 		all = append(all, r)
 	}
 	all = append(all, endings(p))
+	all = append(all, declaredRemarks(p)...)
 	return deleteEmpty(append(all, deprecated(p)...))
+}
+
+// declaredRemarks are those about what zones declare, a kind at a time.
+func declaredRemarks(p diff.Plan) (all []remark) {
+	for _, kind := range diff.RemarkKinds() {
+		r := remark{one: "exception", many: "exceptions"}
+		for _, one := range p.Remarks {
+			if one.What == kind {
+				r.about, r.hint = append(r.about, remarked{one.About(), one.Text, one.Origin.String()}), one.Hint
+			}
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 func deleteEmpty(remarks []remark) []remark {

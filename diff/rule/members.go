@@ -18,6 +18,7 @@ type member struct {
 	wire   string      // in a rule of the platform
 	set    bool        // a list whose order has no meaning
 	direct func(c change) diff.Direction
+	form   func(value any) any // the same for values that mean the same; nil: as it is
 }
 
 // orderMember has no place in a rule: the platform has the list.
@@ -121,6 +122,9 @@ func (m member) same(a, b any) bool {
 	}
 	if m.set {
 		a, b = sortedList(a), sortedList(b)
+	}
+	if m.form != nil {
+		a, b = m.form(a), m.form(b)
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -157,7 +157,9 @@ func (p *zonePlan) lost(was, is tree) (fields []diff.Field) {
 	parameters, _ := was[parametersMember].(map[string]any)
 	for name, old := range parameters {
 		path := parametersMember + "." + name
-		said := slices.ContainsFunc(p.members, func(m member) bool { return m.wire == path || strings.HasPrefix(m.wire, path+".") })
+		said := slices.ContainsFunc(p.members, func(m member) bool {
+			return m.wire == path || strings.HasPrefix(m.wire, path+".") || m.wire == parametersMember
+		})
 		if !said && is.at(path) == nil {
 			fields = append(fields, diff.Field{Path: diff.Member(path), Old: old, Direction: diff.Neutral})
 		}

@@ -36,8 +36,9 @@ func (o *order) UnmarshalJSON(data []byte) error {
 type placed struct {
 	ref     string
 	order   order
-	foreign bool // it is not declared, and does not move
-	live    bool // it is there; else it is to be added
+	foreign bool  // it is not declared, and does not move
+	live    bool  // it is there; else it is to be added
+	ahead   []int // the rules in front of which it stands, by their indexes, whatever its order says
 }
 
 // arrange returns the order in which all rules stand as they say, by their indexes, and which of
@@ -106,6 +107,9 @@ func precedence(rules []placed) (relation, error) {
 				front.put(j, i)
 			}
 		}
+		for _, j := range r.ahead {
+			front.put(i, j)
+		}
 		if ref := cmp.Or(r.order.Before, r.order.After); ref != "" {
 			j, there := index[ref]
 			if !there {
@@ -133,6 +137,9 @@ func (r relation) contradiction(rules []placed, i int) (said []string) {
 	for j, rule := range rules {
 		if r.has(i, j) && r.has(j, i) && rule.order != (order{}) {
 			said = append(said, fmt.Sprintf("%q %s", rule.ref, rule.order))
+		}
+		if r.has(i, j) && r.has(j, i) && len(rule.ahead) > 0 {
+			said = append(said, fmt.Sprintf("%q before the execute rule of its deployment", rule.ref))
 		}
 	}
 	return said

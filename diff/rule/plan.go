@@ -44,7 +44,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 			switch _, decided := k.decided(zone); {
 			case !read || len(declared)+len(left) == 0 && !decided:
 			case in.Live.Accounts[account.ID].Documented:
-				p.unplanned(declared, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for a " + k.name.Word(), Hint: `set platform.profile: "extended" in the configuration`})
+				p.unplanned(declared, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for " + withArticle(k.name.Word()), Hint: `set platform.profile: "extended" in the configuration`})
 			case observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound):
 				p.unplanned(declared, diff.Problem{State: diff.Unknown, Reason: "the rules of the phase " + string(k.phase) + " cannot be read: " + observed.Err.Error(), Hint: diff.HintFor(observed.Err), Err: observed.Err})
 			default:
@@ -90,6 +90,7 @@ func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.
 		}
 	}
 	p.many = len(rules)
+	p.putAhead(rules, live)
 	target, stay, err := arrange(rules)
 	if err != nil {
 		p.misplace(declared, live, err)
@@ -110,7 +111,7 @@ func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.
 func (p *zonePlan) misplace(declared []desired.Other, live []edge.Rule, err error) {
 	for _, o := range declared {
 		w := p.wanted[o.Key]
-		if w == nil || w.order == (order{}) {
+		if w == nil || w.order == (order{}) && !p.astray(o.Key, live) {
 			continue
 		}
 		p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: err.Error(), Hint: "change the order of one of the rules; until then none with an order moves"})

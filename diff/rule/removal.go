@@ -69,7 +69,7 @@ func (p *zonePlan) others(goes map[edge.RuleID]bool) {
 	if len(stay) > 0 {
 		p.out.Kept = append(p.out.Kept, diff.Kept{
 			Account: p.account.Key, Zone: p.zone.Key, Scope: p.zone.Scope, Kind: p.name,
-			Members: []diff.Leftover{{Path: "rules of others", Value: len(stay), Note: firstOf(stay)}},
+			Members: []diff.Leftover{{Path: "rules of others", Value: len(stay), Note: firstFew(stay)}},
 		})
 	}
 	if said && !pending {
@@ -77,12 +77,9 @@ func (p *zonePlan) others(goes map[edge.RuleID]bool) {
 	}
 }
 
-// named is how many rules of others are named.
-const named = 5
-
-func firstOf(names []string) string {
-	text := strings.Join(names[:min(len(names), named)], "; ")
-	if more := len(names) - named; more > 0 {
+func firstFew(names []string) string {
+	text := strings.Join(names[:min(len(names), mostNamed)], "; ")
+	if more := len(names) - mostNamed; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text

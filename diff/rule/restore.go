@@ -199,7 +199,7 @@ func (k Kind) removed(members []diff.Restored) (body tree, behind any, err error
 		switch {
 		case m.Path == orderMember:
 			behind = before
-		case declarable && (strings.Contains(string(m.Path), ".") || !object): // an update has written it
+		case declarable && (strings.Contains(string(m.Path), ".") || !object || of.wire == parametersMember): // an update has written it
 			updated[of.wire] = before
 		default: // as [whole] names it
 			body[string(m.Path)] = before

@@ -1,5 +1,5 @@
-// Package rule plans the rules that a zone declares in a phase of its own, in an order: custom
-// rules ([Custom]) and rate limits ([RateLimit]). Each is known by its ref, which is the key of
+// Package rule plans the rules that a zone or an account declares in a phase, in an order: custom
+// rules ([Custom]), rate limits ([RateLimit]), and the exceptions of deployments ([Exception]). Each is known by its ref, which is the key of
 // its declaration, so that it stays the same rule however it is edited or moved:
 //
 //	members   what a rule can declare, and where the platform has it   (members.go)
@@ -27,12 +27,14 @@ type Kind struct {
 	name    desired.KindName
 	phase   edge.Phase
 	members []member
+	// ahead are the rules in front of which some stand, whatever their order says.
+	ahead map[diff.ID]edge.RuleID
 }
 
 // The kinds.
 var (
-	Custom    = Kind{desired.CustomRule, edge.PhaseFirewallCustom, customMembers}
-	RateLimit = Kind{desired.RateLimit, edge.PhaseRateLimit, limitMembers}
+	Custom    = Kind{name: desired.CustomRule, phase: edge.PhaseFirewallCustom, members: customMembers}
+	RateLimit = Kind{name: desired.RateLimit, phase: edge.PhaseRateLimit, members: limitMembers}
 )
 
 // Name implements [diff.Kind].

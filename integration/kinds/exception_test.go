@@ -9,7 +9,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/exception"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
@@ -126,7 +125,7 @@ func (f *fixture) removals(want int) {
 			return nil
 		}
 		n++
-		if e.Subject.Kind != exception.Name || e.Direction != diff.Strengthens || e.Result == nil || e.Result.Outcome != reconcile.Converged {
+		if e.Subject.Kind != desired.Exception || e.Direction != diff.Strengthens || e.Result == nil || e.Result.Outcome != reconcile.Converged {
 			f.Errorf("entry %+v, result %+v", e, e.Result)
 		}
 		return nil

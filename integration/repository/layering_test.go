@@ -216,18 +216,18 @@ var rules = []rule{
 		caught: [2]string{"./diff/bypass", "./diff/deployment"},
 	},
 	{
-		from:   []string{"./diff/deployment", "./diff/exception", "./diff/rule", "./diff/token", "./diff/rulesets", "./diff/guard", "./diff/render"},
+		from:   []string{"./diff/deployment", "./diff/rule", "./diff/token", "./diff/rulesets", "./diff/guard", "./diff/render"},
 		forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/bypass", "./diff/rulesets", "./diff/internal/..."},
 		reason: "making, guarding and showing a plan are separate: each has the plan alone",
 		caught: [2]string{"./diff/guard", "./diff/deployment"},
 	},
 	{
-		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/exception", "./diff/rule", "./diff/token"},
+		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/rule", "./diff/token"},
 		reason: "a plan does not depend on what is done with it",
 		caught: [2]string{"./diff/planner", "./diff/guard"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/planner"}, forbid: []string{"./diff/deployment", "./diff/exception", "./diff/rule", "./diff/token"},
+		from: []string{"./..."}, but: []string{"./diff/planner"}, forbid: []string{"./diff/deployment", "./diff/rule", "./diff/token"},
 		reason: "only the table of kinds knows one of them by name",
 		caught: [2]string{"./reconcile/zone", "./diff/deployment"},
 	},

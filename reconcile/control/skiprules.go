@@ -30,7 +30,7 @@ type skipRuleSeen struct {
 
 // skipRules are the entries of the skip rules of a zone that have appeared or changed without
 // Seawall, and of those that are gone again; and which there are now. One that Seawall removes
-// is drift that is corrected, and has its entries with that.
+// or corrects is drift that is corrected, and has its entries with that.
 func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) {
 	g := s.current.Load()
 	before := s.zones.of(o.Scope).skips
@@ -56,7 +56,7 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 // becomes is a skip rule as it is now, with the entry that says so; nil for none.
 func (r skipRuleSeen) becomes(b diff.Bypass, known bool) (skipRuleSeen, *reconcile.Entry) {
 	switch {
-	case b.Remove:
+	case b.Remove, b.Corrected():
 		return skipRuleSeen{b, nil}, nil
 	case b.State == diff.BypassAccepted && known && r.Expression != b.Expression: // as accepted again, or by now
 		back := reconcile.SkipRuleEntry(&r.Bypass, &b)

@@ -30,7 +30,7 @@ func (v view) live(t zone.Task) []inspect.LiveMember {
 		var as desired.Declaring
 		unknown := notSeen
 		if seen {
-			as, unknown = otherAsLive(sight, o)
+			as, unknown = v.otherAsLive(t, sight, o)
 		}
 		all = append(all, called(inspect.LiveMembers(o, as, unknown, nil), o.Kind, o.Key)...)
 	}
@@ -47,24 +47,38 @@ func called(members []inspect.LiveMember, kind desired.KindName, key string) []i
 
 // deployed is a deployment as it is live, or why that is not known, and words for rules.
 func (v view) deployed(t zone.Task, sight zone.Sight, d desired.Deployment) (as desired.Declaring, note func(desired.RuleRef) string, unknown string) {
+	declarer, rule, unknown := v.executed(t, sight, d)
+	switch {
+	case unknown != "":
+		return nil, nil, unknown
+	case declarer == nil:
+		return desired.Other{}, nil, "" // nothing is live
+	case declarer.Agrees(d, rule):
+		return d, declarer.RuleText, ""
+	}
+	return declarer.Redeclare(d, rule), declarer.RuleText, ""
+}
+
+// executed is the execute rule of a deployment, and what declares it; nil where there is none.
+func (v view) executed(t zone.Task, sight zone.Sight, d desired.Deployment) (_ *planner.Declarer, rule edge.Rule, unknown string) {
 	entry, _ := sight.Places.Of(edge.PhaseFirewallManaged)
 	i := slices.IndexFunc(t.Account().Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset })
 	if !zone.Answered(entry.Err) || i < 0 {
-		return nil, nil, notSeen
+		return nil, rule, notSeen
 	}
 	found, err := rulesets.Find(t.Account().Rulesets[i], sight.Account.Listed.Value)
 	if err != nil {
-		return nil, nil, bounded(err.Error())
+		return nil, rule, bounded(err.Error())
 	}
 	rules := slices.DeleteFunc(slices.Clone(entry.Value.Rules), func(r edge.Rule) bool {
 		return !r.Executes(found.ID) || t.Zone().Scope.Level == edge.LevelAccount && r.Ref != d.Ref // there, several may run one managed ruleset
 	})
 	switch len(rules) {
 	case 0:
-		return desired.Other{}, nil, "" // nothing is live
+		return nil, rule, ""
 	case 1:
 	default:
-		return nil, nil, fmt.Sprintf("%d execute rules run it", len(rules))
+		return nil, rule, fmt.Sprintf("%d execute rules run it", len(rules))
 	}
 	managed := sight.Account.Managed[found.ID]
 	if version := rulesets.VersionOf(rules[0]); version != rulesets.Latest && version != managed.Value.Version {
@@ -73,18 +87,29 @@ func (v view) deployed(t zone.Task, sight zone.Sight, d desired.Deployment) (as 
 		}
 	}
 	if managed.Err != nil {
-		return nil, nil, bounded(managed.Err.Error())
+		return nil, rule, bounded(managed.Err.Error())
 	}
-	declarer := planner.NewDeclarer(managed.Value, sight.Account.Documented)
-	if declarer.Agrees(d, rules[0]) {
-		return d, declarer.RuleText, ""
+	return planner.NewDeclarer(managed.Value, sight.Account.Documented), rules[0], ""
+}
+
+// deployedAt is what is known of the deployments of a zone, by their names.
+func (v view) deployedAt(t zone.Task, sight zone.Sight) func(string) diff.Deployed {
+	return func(name string) diff.Deployed {
+		i := slices.IndexFunc(t.Zone().Deployments, func(d desired.Deployment) bool { return d.Name() == name })
+		if i < 0 {
+			return diff.Deployed{}
+		}
+		declarer, rule, _ := v.executed(t, sight, t.Zone().Deployments[i])
+		if declarer == nil {
+			return diff.Deployed{}
+		}
+		return declarer.Deployed(t.Zone().Scope, name, rule)
 	}
-	return declarer.Redeclare(d, rules[0]), declarer.RuleText, ""
 }
 
 // otherAsLive is what another kind declares as it is live, or why that is not known.
-func otherAsLive(sight zone.Sight, o desired.Other) (as desired.Declaring, unknown string) {
-	for _, kind := range planner.Declarers() {
+func (v view) otherAsLive(t zone.Task, sight zone.Sight, o desired.Other) (as desired.Declaring, unknown string) {
+	for _, kind := range planner.Declarers(v.deployedAt(t, sight), v.now) {
 		if kind.Name() != o.Kind {
 			continue
 		}

@@ -61,7 +61,7 @@ func (v view) waiting(t zone.Task) []inspect.WaitingChange {
 			})
 		}
 		w := &all[i]
-		w.What = append(w.What, string(c.Action())+" "+diff.Called(c.ID().Kind, c.Deployment))
+		w.What = append(w.What, string(c.Action())+" "+c.Called())
 		w.Fields = append(w.Fields, fieldsOf(c)...)
 		w.Way = diff.Combine(w.Way, c.Direction)
 	}

@@ -45,7 +45,7 @@ func subjectText(s reconcile.Subject) string {
 		}
 		return text + behind(" of account ", string(s.Owner))
 	case s.Account != "" && s.Kind != "" && s.Ref != "":
-		return s.Kind.Word() + " " + s.Ref + " of " + diff.NameOf(s.Account, s.Zone, s.Deployment, "")
+		return s.ID().Word(s.Deployment) + " " + s.Ref + " of " + diff.NameOf(s.Account, s.Zone, s.Deployment, "")
 	case s.Account != "" && s.Deployment != "":
 		return diff.NameOf(s.Account, s.Zone, diff.Called(s.Kind, s.Deployment), "")
 	case s.Zone != "":

@@ -105,7 +105,7 @@ func notUndone(t diff.Restoration, because reconcile.Entry) diff.Problem {
 		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"
 	}
 	if because.Subject.ID() != t.ID {
-		p.Reason = fmt.Sprintf("%s %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Kind.Word(), because.Subject.Deployment)
+		p.Reason = fmt.Sprintf("%s %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.ID().Word(because.Subject.Deployment), because.Subject.Deployment)
 		p.Hint = ""
 	}
 	return p

@@ -71,8 +71,8 @@ func (s *survey) lookAhead(ctx context.Context, r *record) error {
 func (s *survey) accept(r *record, d *desired.Deployment, declarer *planner.Declarer, entryPoint edge.Ruleset, rule edge.Rule) {
 	zone := edge.ZoneScope(r.Zone)
 	acting := declarer.Bypasses(*d, planner.Deployed{
-		Account: desired.Account{ID: r.Account}, Zone: desired.Zone{Key: r.Name, Name: r.Name, Scope: zone},
-		EntryPoint: entryPoint, Execute: rule, Ahead: r.ahead,
+		Account: desired.Account{ID: r.Account}, Zone: desired.Zone{Key: r.Name, Name: r.Name, Scope: zone, Others: r.Others},
+		EntryPoint: entryPoint, Execute: rule, Ahead: r.ahead, Skips: planner.Skips,
 	}, time.Now())
 	d.Accepted = accept(d.Accepted, acting)
 	r.Bypasses = append(r.Bypasses, acting...)
@@ -220,12 +220,13 @@ func (a *absorber) sharedAcceptances(changes []cuefile.Change) (lines []string) 
 }
 
 // otherRules says what rules of an entry point are that Seawall does not change; empty for none.
-// beside are those that other kinds declare.
-func otherRules(entryPoint edge.Ruleset, acting []diff.Bypass, beside int) string {
+// Those that others declare are not among them.
+func otherRules(entryPoint edge.Ruleset, acting []diff.Bypass, declared []desired.Other) string {
 	var accepted, idle, others int
 	for _, rule := range entryPoint.Rules {
 		_, skips, _ := rule.Skip()
 		switch {
+		case slices.ContainsFunc(declared, func(o desired.Other) bool { return o.Phase() == entryPoint.Phase && o.Key == rule.Ref }):
 		case slices.ContainsFunc(acting, func(b diff.Bypass) bool { return b.Rule == rule.ID }):
 			accepted++
 		case skips:
@@ -234,7 +235,6 @@ func otherRules(entryPoint edge.Ruleset, acting []diff.Bypass, beside int) strin
 			others++
 		}
 	}
-	others -= beside
 	var parts []string
 	add := func(n int, one, many, what string) {
 		if n > 0 {

@@ -76,22 +76,24 @@ func TestOtherRules(t *testing.T) {
 	behind := edge.Rule{ID: skipB, Action: edge.ActionSkip}
 	log := edge.Rule{ID: "a0000000000000000000000000000003", Action: "log"}
 	runs := edge.Rule{Action: edge.ActionExecute, ActionParameters: &edge.ActionParameters{ID: "m"}}
+	declared := edge.Rule{ID: "a0000000000000000000000000000004", Ref: "office", Action: edge.ActionSkip}
 	acting := []diff.Bypass{{Rule: skipA}, {Rule: skipA}} // on two deployments
 	for _, test := range []struct {
-		rules  []edge.Rule
-		beside int
-		want   string
+		rules    []edge.Rule
+		declared []desired.Other
+		want     string
 	}{
-		{[]edge.Rule{runs}, 0, ""},
-		{[]edge.Rule{log}, 1, ""}, // another kind declares it
-		{[]edge.Rule{skip, runs}, 0, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule accepted below."},
+		{[]edge.Rule{runs}, nil, ""},
+		{[]edge.Rule{declared}, []desired.Other{{Kind: desired.Exception, Key: "office"}}, ""},
+		{[]edge.Rule{declared}, []desired.Other{{Kind: desired.CustomRule, Key: "office"}}, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule without an effect on a deployment."},
+		{[]edge.Rule{skip, runs}, nil, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule accepted below."},
 		{
 			[]edge.Rule{skip, runs, behind, log},
-			0,
+			nil,
 			"Its entry point has 3 other rules, which Seawall does not change: 1 skip rule accepted below, 1 skip rule without an effect on a deployment, 1 rule of another kind.",
 		},
 	} {
-		if got := otherRules(edge.Ruleset{Rules: test.rules}, acting, test.beside); got != test.want {
+		if got := otherRules(edge.Ruleset{Phase: edge.PhaseFirewallManaged, Rules: test.rules}, acting, test.declared); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}

@@ -157,5 +157,4 @@ type record struct {
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
 	ahead    map[edge.Place]diff.Ahead
-	beside   int // of Others, those beside deployments
 }

@@ -102,7 +102,7 @@ func (z *liveZone) entryPoint(ctx context.Context, phase edge.Phase) (edge.Rules
 
 // otherOf is a declaration of another kind with which the live state agrees.
 func (z *liveZone) otherOf(ctx context.Context, o desired.Other) (desired.Other, error) {
-	for _, kind := range planner.Declarers() {
+	for _, kind := range planner.Declarers(z.deployed(ctx), time.Now()) {
 		if kind.Name() != o.Kind {
 			continue
 		}
@@ -117,6 +117,21 @@ func (z *liveZone) otherOf(ctx context.Context, o desired.Other) (desired.Other,
 			fmt.Sprintf("remove %s of the %s: %s, or have Seawall write it", strings.Join(o.Path(), ": "), z.zone.Scope.Level, z.at(o.Origin)))
 	}
 	return o, fmt.Errorf("%s %q cannot be declared from what is live", o.Kind.Word(), o.Key)
+}
+
+// deployed is what is known of a declared deployment.
+func (z *liveZone) deployed(ctx context.Context) func(string) diff.Deployed {
+	return func(name string) diff.Deployed {
+		i := slices.IndexFunc(z.zone.Deployments, func(d desired.Deployment) bool { return d.Name() == name })
+		if i < 0 {
+			return diff.Deployed{}
+		}
+		one, err := z.liveOf(ctx, z.zone.Deployments[i])
+		if err != nil { // which is told of the deployment
+			return diff.Deployed{}
+		}
+		return one.declarer.Deployed(z.zone.Scope, name, one.rule)
+	}
 }
 
 // liveDeployment is what a declared deployment is on the platform.
@@ -159,7 +174,7 @@ func (z *liveZone) liveOf(ctx context.Context, d desired.Deployment) (one liveDe
 		return one, fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 	}
 	one.acting = one.declarer.Bypasses(d, planner.Deployed{
-		Account: z.account, Zone: z.zone, EntryPoint: z.entryPoints[edge.PhaseFirewallManaged], Execute: one.rule, Ahead: z.ahead,
+		Account: z.account, Zone: z.zone, EntryPoint: z.entryPoints[edge.PhaseFirewallManaged], Execute: one.rule, Ahead: z.ahead, Skips: planner.Skips,
 	}, time.Now())
 	return one, nil
 }

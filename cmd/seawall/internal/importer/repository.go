@@ -106,7 +106,15 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 		}
 		one.skips.add(r, one.Key, z.Key, keys)
 		slices.SortFunc(z.Deployments, func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
-		z.Others = slices.SortedFunc(slices.Values(r.Others), func(a, b desired.Other) int {
+		for _, o := range r.Others {
+			if id := edge.RulesetID(o.Of); o.Of != "" {
+				if o.Of = keys[id]; !slices.ContainsFunc(r.Deployments, func(d desired.Deployment) bool { return d.Ruleset == string(id) }) {
+					continue // its deployment was not imported, either
+				}
+			}
+			z.Others = append(z.Others, o)
+		}
+		slices.SortFunc(z.Others, func(a, b desired.Other) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 		})
 		one.Zones = append(one.Zones, z)

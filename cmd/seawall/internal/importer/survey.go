@@ -297,7 +297,7 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		s.accept(r, &d, declarer, entryPoint, rule)
 		r.Deployments = append(r.Deployments, d)
 	}
-	if note := otherRules(entryPoint, r.Bypasses, r.beside); note != "" {
+	if note := otherRules(entryPoint, r.Bypasses, r.Others); note != "" {
 		r.Notes = append(r.Notes, note)
 	}
 	if len(order) == 0 {
@@ -309,23 +309,37 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 // declareOthers declares what a zone has of other kinds; managed is the entry point that was
 // read already.
 func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Ruleset) error {
-	for _, kind := range planner.Declarers() {
+	for _, kind := range planner.Declarers(s.deployedIn(ctx, r, managed), r.At) {
 		entryPoint, err := managed, error(nil)
+		if _, at := kind.(diff.DeclarerAt); (at || kind.Phase() != edge.PhaseFirewallManaged) && !s.platform.Rules {
+			continue
+		}
 		if kind.Phase() != edge.PhaseFirewallManaged {
-			if !s.platform.Rules {
-				continue
-			}
 			entryPoint, err = s.reader(r.Account).EntryPoint(ctx, edge.ZoneScope(r.Zone), kind.Phase())
 		}
 		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 			return err
 		}
-		declared := kind.Declare(entryPoint)
-		if r.Others = append(r.Others, declared...); kind.Phase() == edge.PhaseFirewallManaged {
-			r.beside += len(declared)
-		}
+		r.Others = append(r.Others, kind.Declare(entryPoint)...)
 	}
 	return nil
+}
+
+// deployedIn is what is known of a deployment of a zone, by the id of its managed ruleset.
+func (s *survey) deployedIn(ctx context.Context, r *record, entryPoint edge.Ruleset) func(string) diff.Deployed {
+	rules, _ := executed(entryPoint)
+	return func(name string) diff.Deployed {
+		id := edge.RulesetID(name)
+		m, err := s.managed(ctx, r.Account, id)
+		if err != nil || len(rules[id]) != 1 {
+			return diff.Deployed{}
+		}
+		declarer, err := s.declarer(ctx, r.Account, m, rules[id][0])
+		if err != nil {
+			return diff.Deployed{}
+		}
+		return declarer.Deployed(edge.ZoneScope(r.Zone), name, rules[id][0])
+	}
 }
 
 // executed sorts the rules of an entry point by the ruleset that they run, in their order.

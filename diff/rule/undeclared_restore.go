@@ -1,4 +1,4 @@
-package exception
+package rule
 
 import (
 	"bytes"
@@ -7,33 +7,31 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/bypass"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/redact"
 )
 
-// Restore implements [diff.Kind]: a rule that was removed stands before its execute rule again.
-// The platform gives it another id, so it is known by what it does.
-func (Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
-	entryPoint, read := in.Live.EntryPoints[r.ID.Scope.At(phase)]
+// returned puts a rule back that was removed though nothing declared it: it stands before its execute
+// rule again. The platform gives it another id, so it is known by what it does.
+func returned(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Problem) {
+	entryPoint, read := in.Live.EntryPoints[r.ID.Scope.At(edge.PhaseFirewallManaged)]
 	if !read {
 		entryPoint.Err = errors.New("the zone was not read")
 	}
 	if entryPoint.Err != nil {
 		return nil, &diff.Problem{State: diff.Unknown, Reason: entryPoint.Err.Error(), Err: entryPoint.Err}
 	}
-	rule, before, err := removed(r.Members)
+	rule, before, err := removedRule(r.Members)
 	if err != nil {
-		return nil, &diff.Problem{State: diff.Blocked, Reason: err.Error()}
+		return nil, blocked(err)
 	}
 	rules := entryPoint.Value.Rules
-	at := find(entryPoint.Value, before)
+	at := byID(entryPoint.Value.Rules, before)
 	if i := slices.IndexFunc(rules, func(live edge.Rule) bool { return sameRule(live, rule) }); i >= 0 && (i < at || at < 0) {
 		return nil, nil
-	}
-	since := func(what string) *diff.Problem {
-		return &diff.Problem{State: diff.ChangedSince, Reason: what, Hint: "the live state is left as it is"}
 	}
 	switch {
 	case at < 0:
@@ -52,7 +50,7 @@ func (Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Prob
 		Direction: diff.Weakens, Fields: fields,
 		Operation: diff.RuleOperation{
 			Do: diff.ActionDeploy, Body: rule, Position: &edge.Position{Before: &before},
-			Target: diff.Target{Kind: Name, Ref: r.ID.Ref, Phase: phase, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version},
+			Target: diff.Target{Kind: desired.Exception, Ref: r.ID.Ref, Phase: edge.PhaseFirewallManaged, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version},
 		},
 	}, nil
 }
@@ -62,8 +60,8 @@ func sameRule(live, was edge.Rule) bool {
 	return live.Action == was.Action && bypass.Hash(live) == bypass.Hash(was)
 }
 
-// removed is a rule that was removed, by its members, and the execute rule that it stood before.
-func removed(members []diff.Restored) (rule edge.Rule, before edge.RuleID, err error) {
+// removedRule is a rule that was removed, by its members, and the execute rule that it stood before.
+func removedRule(members []diff.Restored) (rule edge.Rule, before edge.RuleID, err error) {
 	values := map[diff.Member]json.RawMessage{}
 	for _, m := range members {
 		if bytes.Contains(m.Before, []byte(redact.Mark)) {

@@ -1,4 +1,4 @@
-package exception
+package rule
 
 import (
 	"encoding/json"
@@ -22,21 +22,21 @@ func goes(i int) diff.Bypass {
 	return diff.Bypass{Account: "prod", Zone: "shop.example", Scope: difftest.Zone, Deployment: "core", Rule: difftest.SkipID(i), Remove: true}
 }
 
-func removing() desired.Deployment {
+func removingBypasses() desired.Deployment {
 	d := difftest.Deployment()
 	d.Bypass = difftest.Declared(17, desired.RemoveBypass)
 	return d
 }
 
 // plan plans the removal of skip rules from an entry point.
-func plan(rules []edge.Rule, goes ...diff.Bypass) diff.Part {
-	in := difftest.One(removing(), rules...)
+func planUndeclared(rules []edge.Rule, goes ...diff.Bypass) diff.Part {
+	in := difftest.One(removingBypasses(), rules...)
 	in.Bypasses = goes
-	return Kind{}.Plan(in)
+	return Exception.Plan(in)
 }
 
 // written are the rules of an entry point after a change.
-func written(rules []edge.Rule, c diff.Change) []edge.Rule {
+func afterUndeclared(rules []edge.Rule, c diff.Change) []edge.Rule {
 	o := c.Operation.(diff.RuleOperation)
 	if o.Do == diff.ActionRemove {
 		return slices.DeleteFunc(slices.Clone(rules), func(r edge.Rule) bool { return r.ID == o.Target.Rule })
@@ -48,7 +48,7 @@ func written(rules []edge.Rule, c diff.Change) []edge.Rule {
 }
 
 // restoration is what the history has of a change.
-func restoration(c diff.Change) diff.Restoration {
+func historyOf(c diff.Change) diff.Restoration {
 	r := diff.Restoration{ID: c.ID(), Account: c.Account, AccountID: difftest.Account, Zone: c.Zone, Deployment: c.Deployment}
 	for _, f := range c.Fields {
 		before, _ := json.Marshal(f.Old)
@@ -64,7 +64,7 @@ func TestARuleGoesOnce(t *testing.T) {
 	other.Deployment = "other"
 	stays := goes(0)
 	stays.Remove = false
-	part := plan(rules, stays, goes(1), other)
+	part := planUndeclared(rules, stays, goes(1), other)
 	if len(part.Changes) != 1 || len(part.Problems)+len(part.Settled) > 0 {
 		t.Fatalf("%+v", part)
 	}
@@ -96,22 +96,22 @@ func TestARuleGoesOnce(t *testing.T) {
 // A removal that was begun and is done is told, one that is not yet is planned anew, and one
 // that nothing asks for any more is forgotten with the next proof.
 func TestARemovalThatWasBegun(t *testing.T) {
-	id := diff.ID{Kind: Name, Scope: difftest.Zone, Ref: string(difftest.SkipID(0))}
-	in := difftest.One(removing(), difftest.Execute(nil))
+	id := diff.ID{Kind: desired.Exception, Scope: difftest.Zone, Ref: string(difftest.SkipID(0))}
+	in := difftest.One(removingBypasses(), difftest.Execute(nil))
 	in.Applied = diff.Applied{id: {removalBegun}}
-	if out := (Kind{}).Plan(in); len(out.Changes) > 0 || len(out.Settled) != 1 || out.Settled[0].ID != id || !out.Settled[0].Removed {
+	if out := Exception.Plan(in); len(out.Changes) > 0 || len(out.Settled) != 1 || out.Settled[0].ID != id || !out.Settled[0].Removed {
 		t.Errorf("%+v", out)
 	}
 	in.Live = difftest.Live(difftest.SkipAll(0, "true"), difftest.Execute(nil))
-	if out := (Kind{}).Plan(in); len(out.Changes)+len(out.Settled) > 0 {
+	if out := Exception.Plan(in); len(out.Changes)+len(out.Settled) > 0 {
 		t.Errorf("%+v", out)
 	}
 	in.Bypasses = []diff.Bypass{goes(0)}
-	if out := (Kind{}).Plan(in); len(out.Changes) != 1 || len(out.Settled) > 0 {
+	if out := Exception.Plan(in); len(out.Changes) != 1 || len(out.Settled) > 0 {
 		t.Errorf("%+v", out)
 	}
-	in.Live.EntryPoints[difftest.Zone.At(phase)] = diff.Observed[edge.Ruleset]{Err: errors.New("down")}
-	if out := (Kind{}).Plan(in); len(out.Changes)+len(out.Settled) > 0 {
+	in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: errors.New("down")}
+	if out := Exception.Plan(in); len(out.Changes)+len(out.Settled) > 0 {
 		t.Errorf("of what cannot be read: %+v", out)
 	}
 }
@@ -128,18 +128,18 @@ func TestRemovedAndPutBack(t *testing.T) {
 		}
 		rules := []edge.Rule{difftest.SkipAll(1, `http.host eq "b"`), difftest.Execute(nil), difftest.SkipAll(2, "true")}
 		rules = slices.Insert(rules, rapid.IntRange(0, 1).Draw(t, "place"), skip)
-		c := plan(rules, goes(0)).Changes[0]
-		without := written(rules, c)
-		back, problem := (Kind{}).Restore(restoration(c), diff.Input{Live: difftest.Live(without...)})
+		c := planUndeclared(rules, goes(0)).Changes[0]
+		without := afterUndeclared(rules, c)
+		back, problem := Exception.Restore(historyOf(c), diff.Input{Live: difftest.Live(without...)})
 		if problem != nil || back.Direction != diff.Weakens {
 			t.Fatalf("%+v, %+v", back, problem)
 		}
-		again := written(without, *back)
+		again := afterUndeclared(without, *back)
 		execute := slices.IndexFunc(again, func(r edge.Rule) bool { return r.ID == difftest.Rule })
 		if d := cmp.Diff(skip.Update(), again[execute-1].Update()); d != "" {
 			t.Fatal(d)
 		}
-		if left, problem := (Kind{}).Restore(restoration(c), diff.Input{Live: difftest.Live(again...)}); left != nil || problem != nil {
+		if left, problem := Exception.Restore(historyOf(c), diff.Input{Live: difftest.Live(again...)}); left != nil || problem != nil {
 			t.Fatalf("then %+v, %+v is left", left, problem)
 		}
 		if len(c.Fields) != len(back.Fields) {
@@ -151,11 +151,11 @@ func TestRemovedAndPutBack(t *testing.T) {
 // What took its place, or cannot be known, is left as it is.
 func TestNotPutBack(t *testing.T) {
 	skip := difftest.SkipAll(0, "true")
-	c := plan([]edge.Rule{skip, difftest.Execute(nil)}, goes(0)).Changes[0]
-	r := restoration(c)
+	c := planUndeclared([]edge.Rule{skip, difftest.Execute(nil)}, goes(0)).Changes[0]
+	r := historyOf(c)
 	changed := skip
 	changed.ID, changed.Expression = difftest.SkipID(7), `http.host eq "a"`
-	secret := restoration(c)
+	secret := historyOf(c)
 	secret.Members = slices.Clone(secret.Members)
 	secret.Members[4].Before = json.RawMessage(`"` + redact.Mark + `"`)
 	for name, test := range map[string]struct {
@@ -171,7 +171,7 @@ func TestNotPutBack(t *testing.T) {
 		"it was put back":          {diff.Restoration{ID: c.ID(), Members: []diff.Restored{{Path: "expression"}}}, difftest.Live(skip, difftest.Execute(nil)), diff.Blocked, "does not remove"},
 		"it was not read":          {r, diff.Live{}, diff.Unknown, "was not read"},
 	} {
-		back, problem := Kind{}.Restore(test.r, diff.Input{Live: test.live})
+		back, problem := Exception.Restore(test.r, diff.Input{Live: test.live})
 		if back != nil || problem == nil || problem.State != test.state || !strings.Contains(problem.Reason, test.says) {
 			t.Errorf("%s: %+v, %+v", name, back, problem)
 		}

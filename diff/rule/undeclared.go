@@ -1,18 +1,7 @@
-// Package exception plans the skip rules of entry points ([Kind]): what the platform calls
-// exceptions. Seawall writes none. It removes those that came after a deployment was proved, where
-// the declaration says bypass: "remove":
-//
-//	judge     which of them go          (diff/deployment, [diff.Bypass.Remove])
-//	Plan      one change a rule         (exception.go)
-//	Restore   a rule that was removed   (restore.go)
-//
-// The law: what was removed and is put back acts as before. It must not import diff/deployment,
-// nor what is done with plans.
-package exception
+package rule
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -20,55 +9,35 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Name is that of the kind.
-const Name desired.KindName = "exception"
+// What nothing declares in the phase of deployments and what came after a deployment was proved goes
+// where the declaration says bypass: "remove":
+//
+//	judge     which of them go          (diff/deployment, [diff.Bypass.Remove])
+//	remove    one change a rule         (undeclared.go)
+//	restore   a rule that was removed   (undeclared_restore.go)
+//
+// Such a rule is known by its id. The law: what was removed and is put back acts as before.
 
-// phase is that of the entry points.
-const phase = edge.PhaseFirewallManaged
-
-// Kind is that of skip rules; see [diff.Kind].
-type Kind struct{}
-
-// Name implements [diff.Kind].
-func (Kind) Name() desired.KindName { return Name }
-
-// Phases implements [diff.Kind]. A rule goes only because of a deployment, whose entry point is
-// read for that.
-func (Kind) Phases(_ desired.Zone, removable diff.Pruning) []edge.Phase {
-	if !removable.Of(Name) {
-		return nil
-	}
-	return []edge.Phase{phase}
-}
-
-// Declared implements [diff.Kind]: none is.
-func (Kind) Declared(desired.Account, diff.AccountLive) iter.Seq2[diff.ID, bool] {
-	return func(func(diff.ID, bool) bool) {}
-}
-
-// PutsBack implements [diff.Returner].
-func (Kind) PutsBack() {}
-
-// Plan implements [diff.Kind]: it removes the rules of which the kinds before it have found that
-// they go, and notes those that are gone.
-func (Kind) Plan(in diff.Input) (out diff.Part) {
+// undeclared removes the rules of which the kinds before it have found that they go, and notes those
+// that are gone.
+func undeclared(in diff.Input) (out diff.Part) {
 	all, removals := goers(in.Bypasses), begun(in.Applied)
 	if len(all) == 0 && len(removals) == 0 {
 		return out
 	}
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
-			entryPoint, read := in.Live.EntryPoints[zone.Scope.At(phase)]
+			entryPoint, read := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]
 			if !read || entryPoint.Err != nil {
 				continue
 			}
 			for _, b := range all[zone.Scope] {
-				if i := find(entryPoint.Value, b.Rule); i >= 0 {
-					out.Changes = append(out.Changes, removal(account, zone, b, entryPoint.Value, i))
+				if i := byID(entryPoint.Value.Rules, b.Rule); i >= 0 {
+					out.Changes = append(out.Changes, uninvited(account, zone, b, entryPoint.Value, i))
 				}
 			}
 			for _, id := range removals[zone.Scope] {
-				if find(entryPoint.Value, edge.RuleID(id.Ref)) < 0 {
+				if byID(entryPoint.Value.Rules, edge.RuleID(id.Ref)) < 0 {
 					out.Settled = append(out.Settled, diff.Settled{ID: id, Removed: true})
 				}
 			}
@@ -95,9 +64,9 @@ func goers(bypasses []diff.Bypass) map[edge.Scope][]diff.Bypass {
 // begun are the rules on record whose removal was begun, by zone.
 func begun(applied diff.Applied) map[edge.Scope][]diff.ID {
 	var zones map[edge.Scope][]diff.ID
-	for id := range applied {
-		if id.Kind != Name {
-			continue
+	for id, owned := range applied {
+		if id.Kind != desired.Exception || !slices.Equal(owned, []diff.Member{removalBegun}) {
+			continue // else it was declared
 		}
 		if zones == nil {
 			zones = map[edge.Scope][]diff.ID{}
@@ -110,12 +79,8 @@ func begun(applied diff.Applied) map[edge.Scope][]diff.ID {
 	return zones
 }
 
-func find(entryPoint edge.Ruleset, id edge.RuleID) int {
-	return slices.IndexFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.ID == id })
-}
-
-// removal is the change that deletes a rule. That it was begun is on record as what is owned.
-func removal(account desired.Account, zone desired.Zone, b diff.Bypass, entryPoint edge.Ruleset, i int) diff.Change {
+// uninvited is the change that deletes a rule. That it was begun is on record as what is owned.
+func uninvited(account desired.Account, zone desired.Zone, b diff.Bypass, entryPoint edge.Ruleset, i int) diff.Change {
 	rule := entryPoint.Rules[i]
 	fields := fieldsOf(rule, executedAfter(entryPoint, i))
 	for i := range fields {
@@ -124,10 +89,10 @@ func removal(account desired.Account, zone desired.Zone, b diff.Bypass, entryPoi
 		}
 	}
 	return diff.Change{
-		Kind: Name, Account: account.Key, Zone: zone.Key, Scope: zone.Scope, ByName: zone.ByName, ZoneOrigin: zone.Origin, Deployment: b.Deployment,
+		Kind: desired.Exception, Account: account.Key, Zone: zone.Key, Scope: zone.Scope, ByName: zone.ByName, ZoneOrigin: zone.Origin, Deployment: b.Deployment,
 		Direction: diff.Strengthens, Origin: decidedAt(zone, b.Deployment), Fields: fields,
 		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
-			Kind: Name, Ref: string(rule.ID), Phase: phase, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
+			Kind: desired.Exception, Ref: string(rule.ID), Phase: edge.PhaseFirewallManaged, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 			Owned: []diff.Member{removalBegun},
 		}},
 	}

@@ -1,0 +1,148 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// tell adds to the change of an exception which rules it turns off, and why it is switched off.
+func (p *exceptions) tell(c *diff.Change) {
+	e := p.resolved[c.ID()]
+	if e == nil || c.Action() == diff.ActionRemove {
+		return
+	}
+	if e.of.Execute == "" {
+		c.Turn -= beforeDeployments // the execute rule comes to stand behind all that is there
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		switch {
+		case f.Path == skipMember:
+			said := f.Note // of a takeover
+			f.Note, c.TurnsOff = e.changes(f.Old, f.New)
+			f.Note = joinedNotes(said, f.Note)
+			if c.Action() == diff.ActionUpdate { // else a remark says it
+				f.Note = joinedNotes(append([]string{f.Note}, e.skip.gone...)...)
+			}
+		case f.Path == "enabled" && f.New == false && e.over:
+			f.Note = joinedNotes(f.Note, "its last day was "+e.until)
+		case f.Path == "enabled" && f.New != false && c.Action() == diff.ActionUpdate:
+			said := f.Note
+			f.Note, c.TurnsOff = e.changes(nil, e.parameters())
+			f.Note = joinedNotes(said, f.Note)
+		case f.Path == orderMember && c.Action() == diff.ActionUpdate && p.stoodBehind(c, e):
+			f.Note = joinedNotes(f.Note, fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of))
+		}
+	}
+}
+
+// beforeDeployments is more than there are rules in a phase: a turn before that of deployments.
+const beforeDeployments = 1 << 20
+
+func (p *exceptions) stoodBehind(c *diff.Change, e *exception) bool {
+	live := p.in.Live.EntryPoints[c.Scope.At(p.phase)].Value.Rules
+	return behind(live, e.Key, e.of.Execute)
+}
+
+func (e *exception) parameters() any { return map[string]any(e.skip.parameters) }
+
+// changes says what a skip rule turns off that was not off before, or what it turns on again: in
+// words, and the rules where it names rules.
+func (e *exception) changes(before, after any) (note string, off []diff.SkippedRule) {
+	was, is := reachOf(before), reachOf(after)
+	if before == nil {
+		was = reach{known: true}
+	}
+	ruleset := e.of.Managed.ID()
+	all, now := is.of(ruleset)
+	allBefore, earlier := was.of(ruleset)
+	switch {
+	case all && is.Current:
+		return fmt.Sprintf("turns off each managed ruleset behind it; of %s %s", e.Of, onText(len(e.of.Managed.On(nil)))), nil
+	case all && !allBefore:
+		return fmt.Sprintf("turns off all of %s: %s", e.Of, onText(len(e.of.Managed.On(nil)))), nil
+	case all:
+		return "", nil
+	}
+	if more := was.lacks(ruleset, now); len(more) > 0 {
+		off = e.of.Managed.On(more)
+		return joinedNotes("turns off "+onRules(off), e.again(is, earlier, allBefore)), off
+	}
+	return e.again(is, earlier, allBefore), nil
+}
+
+// again says which rules a narrower exception does not turn off any more.
+func (e *exception) again(is reach, earlier []edge.RuleID, all bool) string {
+	if all {
+		return "does not turn off all of " + e.Of + " any more"
+	}
+	less := is.lacks(e.of.Managed.ID(), earlier)
+	if on := e.of.Managed.On(less); len(less) > 0 && len(on) > 0 {
+		return "does not turn off any more: " + named(on)
+	}
+	return ""
+}
+
+func onText(n int) string {
+	if n == 1 {
+		return "1 rule is on"
+	}
+	return fmt.Sprintf("%d rules are on", n)
+}
+
+// onRules are rules that are on, by name.
+func onRules(on []diff.SkippedRule) string {
+	switch len(on) {
+	case 0:
+		return "no rule that is on"
+	case 1:
+		return "1 rule that is on: " + named(on)
+	}
+	return fmt.Sprintf("%d rules that are on: %s", len(on), named(on))
+}
+
+func joinedNotes(notes ...string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
+}
+
+// remark notes that an exception ends soon or has ended, and what it names that is gone beside what
+// is there.
+func (p *exceptions) remark(o desired.Other, e exception) {
+	r := diff.Remark{
+		Account: p.account.Key, Zone: p.zone.Key, Scope: p.zone.Scope, Kind: p.name, Deployment: o.Key, Origin: o.Origin,
+	}
+	end, has := o.Ends()
+	left := end.Sub(p.in.Now)
+	switch {
+	case !has || p.in.Now.IsZero():
+	case e.over:
+		r.What, r.Text, r.At, r.Hint = diff.Ended, "is over: its last day was "+e.until, end, "remove it from the repository, or set a later until"
+	case left <= diff.EndsWithin:
+		r.What, r.Text, r.At, r.Hint = diff.EndsSoon, diff.EndingIn(left), end, "set a later until, or let it end: Seawall switches it off then"
+	}
+	if at, declared := o.Places["until"]; declared {
+		r.Origin = at
+	}
+	if r.What != "" {
+		p.out.Remarks = append(p.out.Remarks, r)
+	}
+	if len(e.skip.gone) > 0 && len(e.skip.parameters) > 0 && !e.over {
+		r.What, r.Text, r.Hint, r.Origin = diff.RuleGone, "leaves out what is gone: "+strings.Join(e.skip.gone, "; "), "take it out of the declaration", o.Origin
+		if at, declared := o.Places[string(skipMember)]; declared {
+			r.Origin = at
+		}
+		p.out.Remarks = append(p.out.Remarks, r)
+	}
+}
+
+func withArticle(word string) string {
+	if strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + word
+}
