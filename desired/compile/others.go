@@ -22,6 +22,7 @@ func (r *reader) others(path string, in both) (all []desired.Other) {
 		}
 	}
 	slices.SortFunc(all, func(a, b desired.Other) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key)) })
+	r.orders(path, all)
 	return all
 }
 
@@ -63,5 +64,6 @@ func (r *reader) other(path string, d desired.Declaration, m member) desired.Oth
 			o.Places[v.Path] = from
 		}
 	}
+	r.rule(at(path, m.key), o)
 	return o
 }
