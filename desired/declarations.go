@@ -25,6 +25,8 @@ type Declaration struct {
 	// for, and of what it counts; empty for none.
 	Expression, Counting string
 	Phase                edge.Phase
+	// Skips says that each of them is a skip rule, whatever it declares.
+	Skips bool
 	// Decides are the members that are never live themselves; as [MemberOf.Decides]. Until is the
 	// one of them that is the last day on which it acts, and Owner the one that says who answers
 	// for it; empty for none.
@@ -48,7 +50,7 @@ var Declarations = []Declaration{
 		"limit.characteristics", "limit.period", "limit.requests", "limit.timeout", "limit.counting", "limit.to_origin", "execute", "order",
 	}},
 	{
-		Kind: Exception, Path: []string{"waf", OfDeployment, "exceptions"}, Expression: "expression", Phase: edge.PhaseFirewallManaged,
+		Kind: Exception, Path: []string{"waf", OfDeployment, "exceptions"}, Expression: "expression", Phase: edge.PhaseFirewallManaged, Skips: true,
 		Members: []string{"description", "enabled", "expression", "skip", "logging", "owner", "until", "order"},
 		Decides: []string{"owner", "until"}, Until: "until", Owner: "owner",
 	},
@@ -79,8 +81,13 @@ func NewOther(kind KindName, key string, at Origin, values map[string]any) (Othe
 	return o, err
 }
 
-// declaration is that of the kind; the zero value for one that is not listed.
-func (o Other) declaration() Declaration {
+// Skips reports whether it declares a skip rule.
+func (o Other) Skips() bool {
+	return o.Declaration().Skips || o.Text("action") == string(edge.ActionSkip)
+}
+
+// Declaration is that of the kind; the zero value for one that is not listed.
+func (o Other) Declaration() Declaration {
 	for _, d := range Declarations {
 		if d.Kind == o.Kind {
 			return d
@@ -91,7 +98,7 @@ func (o Other) declaration() Declaration {
 
 // Path is where it is declared, below the zone or the account.
 func (o Other) Path() []string {
-	path := append(slices.Clone(o.declaration().Path), o.Key)
+	path := append(slices.Clone(o.Declaration().Path), o.Key)
 	for i, label := range path[:len(path)-1] {
 		if label == OfDeployment {
 			path[i] = o.Of
@@ -101,7 +108,7 @@ func (o Other) Path() []string {
 }
 
 // Phase is that of the rules of its kind.
-func (o Other) Phase() edge.Phase { return o.declaration().Phase }
+func (o Other) Phase() edge.Phase { return o.Declaration().Phase }
 
 // Text is the text that it declares at a path without dots; empty for none.
 func (o Other) Text(path string) string {
@@ -111,7 +118,7 @@ func (o Other) Text(path string) string {
 
 // Ends is when it ends by itself, after its last day by UTC; false where it has no end.
 func (o Other) Ends() (end time.Time, has bool) {
-	until := o.declaration().Until
+	until := o.Declaration().Until
 	if until == "" {
 		return end, false
 	}
@@ -121,7 +128,7 @@ func (o Other) Ends() (end time.Time, has bool) {
 
 // Answers is who answers for it, of a kind that asks for that.
 func (o Other) Answers() (owner string, asked bool) {
-	member := o.declaration().Owner
+	member := o.Declaration().Owner
 	return o.Text(member), member != ""
 }
 
@@ -129,7 +136,7 @@ func (o Other) Answers() (owner string, asked bool) {
 // what JSON has.
 func (o Other) Members() iter.Seq[Member] {
 	return func(yield func(Member) bool) {
-		values, d := o.values(), o.declaration()
+		values, d := o.values(), o.Declaration()
 		for _, path := range d.Members {
 			value, declared := take(values, strings.Split(path, "."))
 			if declared && !yield(Member{Path: path, Value: value, Origin: o.Places[path], Decides: slices.Contains(d.Decides, path)}) {

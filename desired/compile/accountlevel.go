@@ -54,19 +54,20 @@ const mostShown = 120
 // forEnterprise: the platform takes only rules of an account that are for Enterprise zones, and
 // skip rules that say so at the end. CUE cannot read expressions.
 func (r *reader) forEnterprise(path string, o desired.Other) {
-	text, action := o.Text("expression"), o.Text("action")
+	name := o.Declaration().Expression
+	text := o.Text(name)
 	e, err := expression.Parse(text)
-	if err != nil { // it is refused for that
+	if name == "" || err != nil { // it is refused for that
 		return
 	}
-	at, skips := at(path, "expression"), action == "" || action == string(edge.ActionSkip)
+	at, skips := at(path, name), o.Skips()
 	switch {
 	case expression.ForEnterprise(e.Root, skips):
 	case skips:
-		r.problem(o.Places["expression"], at, `must end with: and cf.zone.plan eq "ENT"`,
+		r.problem(o.Places[name], at, `must end with: and cf.zone.plan eq "ENT"`,
 			fmt.Sprintf(`the platform takes only skip rules of an account that are for Enterprise zones: write (%s) and cf.zone.plan eq "ENT"`, shortened(text)))
 	default:
-		r.problem(o.Places["expression"], at, "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
+		r.problem(o.Places[name], at, "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
 	}
 }
 

@@ -27,6 +27,7 @@ func (r *reader) others(path string, in both, waf []member) (all []desired.Other
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Of, b.Of))
 	})
 	r.othersOnce(path, all)
+	r.orders(path, all)
 	return all
 }
 
@@ -104,6 +105,7 @@ func (r *reader) other(path string, d desired.Declaration, m member) desired.Oth
 			o.Places[v.Path] = from
 		}
 	}
+	r.rule(at(path, m.key), o)
 	return o
 }
 

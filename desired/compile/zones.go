@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -44,6 +45,10 @@ func (r *reader) zone(path string, m member) desired.Zone {
 			z.Labels = map[string]string{}
 		}
 		z.Labels[label.key] = label.text()
+	}
+	if !m.field("waf").exists() && !m.field("rules").exists() {
+		// CUE would say it as a condition, which each zone would pay for.
+		r.problem(z.Origin, at(path, "waf"), explain.Missing, "a zone declares waf, or rules, or both")
 	}
 	waf := m.field("waf").members()
 	for _, d := range waf {

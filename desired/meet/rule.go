@@ -55,11 +55,11 @@ func (r *Rule) terminates() bool {
 func Rules(zone desired.Zone, phase edge.Phase) []*Rule {
 	var all []*Rule
 	for _, o := range zone.Others {
-		i := slices.IndexFunc(desired.Declarations, func(d desired.Declaration) bool { return d.Kind == o.Kind })
-		if i < 0 || desired.Declarations[i].Phase != phase || desired.Declarations[i].Expression == "" {
+		d := o.Declaration()
+		if d.Phase != phase || d.Expression == "" {
 			continue
 		}
-		if r, ok := ruleOf(desired.Declarations[i], o); ok {
+		if r, ok := ruleOf(d, o); ok {
 			all = append(all, r)
 		}
 	}

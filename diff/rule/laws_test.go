@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -356,4 +357,31 @@ func TestAForeignActionStays(t *testing.T) {
 			t.Errorf("%s on %s: %+v", c.declared, c.live, part)
 		}
 	}
+}
+
+// What validate says of the orders that are declared is what a plan would say where nothing else is
+// live.
+func TestContradictionsAreThoseOfAPlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		refs := slices.Sorted(slices.Values(rapid.SliceOfDistinct(drawRef, rapid.ID).Draw(t, "refs")))
+		var declared []desired.Other
+		var rules []placed
+		for _, ref := range refs {
+			o := drawDeclared(t, ref, refs)
+			w := wanted{Other: o}
+			w.values, _ = treeOf([]byte(o.Value))
+			if w.values["order"] != nil {
+				_ = w.readOrder()
+			}
+			declared, rules = append(declared, o), append(rules, placed{ref: ref, order: w.order})
+		}
+		_, _, err := arrange(rules)
+		among, said := desired.Contradiction(declared)
+		if (err != nil) != (len(among) > 0) {
+			t.Fatalf("%v, and %q", err, said)
+		}
+		if len(among) > 0 && !strings.HasSuffix(err.Error(), said) {
+			t.Fatalf("%v, and %q", err, said)
+		}
+	})
 }

@@ -65,8 +65,11 @@ func answers(values tree) bool {
 
 func limits(values tree) bool {
 	characteristics, _ := values.at("limit.characteristics").([]any)
+	if !slices.Contains(characteristics, any("cf.colo.id")) || slices.Contains(characteristics, any("ip.src")) && slices.Contains(characteristics, any("cf.unique_visitor_id")) {
+		return false
+	}
 	timeout := values.at("limit.timeout")
-	return len(characteristics) > 0 && isWhole(values.at("limit.period"), 1, 1<<53) && isWhole(values.at("limit.requests"), 1, 1<<53) &&
+	return isWhole(values.at("limit.period"), 1, 1<<53) && isWhole(values.at("limit.requests"), 1, 1<<53) &&
 		(timeout == nil || isWhole(timeout, 0, 1<<53))
 }
 
