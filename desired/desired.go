@@ -75,6 +75,8 @@ type Zone struct {
 	Deployments []Deployment
 	// Others are what other kinds declare, sorted by kind and key.
 	Others []Other `json:",omitempty"`
+	// Unmanaged are the decisions on rules of others in whole phases, sorted by kind.
+	Unmanaged []OfOthers `json:",omitempty"`
 }
 
 // KindName names a kind of what is declared: "deployment", "token". Everything on record has
@@ -107,8 +109,15 @@ type Other struct {
 	Places map[string]Origin `json:",omitempty"`
 }
 
+// OfOthers decides on the rules in the phase of a kind that nothing declares.
+type OfOthers struct {
+	Kind   KindName
+	Do     Unmanaged
+	Origin Origin
+}
+
 // Count is how much a zone declares.
-func (z Zone) Count() int { return len(z.Deployments) + len(z.Others) }
+func (z Zone) Count() int { return len(z.Deployments) + len(z.Others) + len(z.Unmanaged) }
 
 // Deployment is what a person intends for one managed ruleset in one zone.
 // A nil field is not declared and therefore not managed. Paranoia, Threshold and

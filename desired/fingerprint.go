@@ -51,6 +51,9 @@ func (z Zone) Fingerprint(account Account) string {
 	for _, o := range z.Others {
 		all = append(all, pair{string(o.Kind) + " " + o.Key, []any{o.Prune, o.Value}})
 	}
+	for _, u := range z.Unmanaged {
+		all = append(all, pair{string(u.Kind), string(u.Do)})
+	}
 	sum := sha256.Sum256(appendJSON(nil, all))
 	return hex.EncodeToString(sum[:16])
 }

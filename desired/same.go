@@ -11,7 +11,7 @@ func (z Zone) Is(o Zone) bool { return z.is(&o) }
 
 func (z *Zone) is(o *Zone) bool {
 	return z.Key == o.Key && z.Name == o.Name && z.Scope == o.Scope && z.ByName == o.ByName && z.Origin == o.Origin &&
-		sameList(z.Deployments, o.Deployments) && sameList(z.Others, o.Others) && maps.Equal(z.Labels, o.Labels)
+		sameList(z.Deployments, o.Deployments) && sameList(z.Others, o.Others) && sameList(z.Unmanaged, o.Unmanaged) && maps.Equal(z.Labels, o.Labels)
 }
 
 // sameList reports whether two lists are one.
@@ -23,7 +23,8 @@ func sameList[T any](a, b []T) bool {
 // does not count, nor by which name the id was found. It is asked of each zone of a
 // fleet at each commit, hence no reflection; a test holds it to all members there are.
 func (z Zone) SameAs(o Zone) bool {
-	if z.Key != o.Key || z.Scope != o.Scope || !maps.Equal(z.Labels, o.Labels) || len(z.Deployments) != len(o.Deployments) {
+	if z.Key != o.Key || z.Scope != o.Scope || !maps.Equal(z.Labels, o.Labels) || len(z.Deployments) != len(o.Deployments) ||
+		!slices.EqualFunc(z.Unmanaged, o.Unmanaged, OfOthers.sameAs) {
 		return false
 	}
 	if sameList(z.Deployments, o.Deployments) && sameList(z.Others, o.Others) {
@@ -40,6 +41,8 @@ func (z Zone) SameAs(o Zone) bool {
 func (o Other) sameAs(other Other) bool {
 	return o.Kind == other.Kind && o.Key == other.Key && o.Prune == other.Prune && o.Value == other.Value
 }
+
+func (u OfOthers) sameAs(o OfOthers) bool { return u.Kind == o.Kind && u.Do == o.Do }
 
 func (d *Deployment) sameAs(o *Deployment) bool {
 	return d.Ruleset == o.Ruleset && d.Key == o.Key && d.Ref == o.Ref && sameIn(d, o, DeploymentMembers)

@@ -126,7 +126,7 @@ func TestSameAsMindsEveryMember(t *testing.T) {
 // Fingerprints are on disk, so none may change: this is one with every member of a deployment.
 func TestFingerprintStays(t *testing.T) {
 	z := filled(t)
-	z.Scope, z.Others = edge.ZoneScope("text"), nil
+	z.Scope, z.Others, z.Unmanaged = edge.ZoneScope("text"), nil, nil
 	z.Deployments[0].Bypass, z.Deployments[0].Accepted = nil, nil // later members come after these
 	if got, want := z.Fingerprint(Account{ID: "x"}), "f60d0f3d2b8b1a1b9b7c8abe298b9e2d"; got != want {
 		t.Errorf("the fingerprint is %s, and was %s", got, want)

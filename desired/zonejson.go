@@ -18,12 +18,13 @@ type zoneJSON struct {
 	Origin      Origin
 	Labels      map[string]string
 	Deployments []Deployment
-	Others      []Other `json:",omitempty"`
+	Others      []Other    `json:",omitempty"`
+	Unmanaged   []OfOthers `json:",omitempty"`
 }
 
 // MarshalJSON writes the form that is on record.
 func (z Zone) MarshalJSON() ([]byte, error) {
-	return json.Marshal(zoneJSON{z.Scope.Level == edge.LevelAccount, z.Key, z.Name, z.Scope, z.ByName, z.Origin, z.Labels, z.Deployments, z.Others})
+	return json.Marshal(zoneJSON{z.Scope.Level == edge.LevelAccount, z.Key, z.Name, z.Scope, z.ByName, z.Origin, z.Labels, z.Deployments, z.Others, z.Unmanaged})
 }
 
 // UnmarshalJSON reads it.
@@ -36,6 +37,6 @@ func (z *Zone) UnmarshalJSON(data []byte) error {
 	if text.AccountLevel || text.ID.Level == edge.LevelAccount {
 		level = edge.LevelAccount
 	}
-	*z = Zone{text.Key, text.Name, edge.Scope{Level: level, ID: text.ID.ID}, text.ByName, text.Origin, text.Labels, text.Deployments, text.Others}
+	*z = Zone{text.Key, text.Name, edge.Scope{Level: level, ID: text.ID.ID}, text.ByName, text.Origin, text.Labels, text.Deployments, text.Others, text.Unmanaged}
 	return nil
 }

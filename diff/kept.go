@@ -6,7 +6,8 @@ import (
 )
 
 // Kept are the members of a deployment that are live, that nothing declares, and that the
-// declaration keeps. They have an effect: they are named in each plan, and are no problem.
+// declaration keeps; or the rules of others in a phase, of which Deployment is empty. They have
+// an effect: they are named in each plan, and are no problem.
 type Kept struct {
 	Account    string           `json:"account"`
 	Zone       string           `json:"zone"`
@@ -16,5 +17,10 @@ type Kept struct {
 	Members    []Leftover       `json:"members"`
 }
 
-// About names the deployment.
-func (k Kept) About() string { return NameOf(k.Account, k.Zone, Called(k.Kind, k.Deployment), "") }
+// About names the deployment, or the rules of a kind in the zone.
+func (k Kept) About() string {
+	if k.Deployment == "" && k.Kind != "" {
+		return NameOf(k.Account, k.Zone, k.Kind.Word()+"s", "")
+	}
+	return NameOf(k.Account, k.Zone, Called(k.Kind, k.Deployment), "")
+}

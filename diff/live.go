@@ -82,6 +82,10 @@ type ID struct {
 	Token   edge.TokenID
 }
 
+// OfOthers reports whether it names no single rule, but all those of a kind in a zone that
+// nothing declares, on which the zone decides ([desired.OfOthers]).
+func (d ID) OfOthers() bool { return d.Kind != "" && d.Ref == "" && d.Token == "" }
+
 // Compare orders them.
 func (d ID) Compare(o ID) int {
 	return cmp.Or(

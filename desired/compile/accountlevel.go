@@ -3,6 +3,7 @@ package compile
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -43,14 +44,15 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 // forEnterprise: the platform takes only rules of an account that are for Enterprise zones. CUE
 // cannot read expressions.
 func (r *reader) forEnterprise(path string, o desired.Other) {
+	i := slices.IndexFunc(desired.Declarations, func(d desired.Declaration) bool { return d.Kind == o.Kind })
 	for m := range o.Members() {
-		text, _ := m.Value.(string)
-		if m.Path != "expression" {
+		text, is := m.Value.(string)
+		if !is || m.Path != desired.Declarations[i].Expression {
 			continue
 		}
 		e, err := expression.Parse(text)
 		if err == nil && !expression.ForEnterprise(e.Root, false) { // else it is refused for that
-			r.problem(m.Origin, at(path, "expression"), "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
+			r.problem(m.Origin, at(path, m.Path), "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
 		}
 	}
 }

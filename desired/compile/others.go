@@ -25,6 +25,17 @@ func (r *reader) others(path string, in both) (all []desired.Other) {
 	return all
 }
 
+// unmanaged reads what a zone says of rules of others: of a kind below rules by its label.
+func unmanaged(zone both) (all []desired.OfOthers) {
+	for _, d := range desired.Declarations {
+		if f := zone.field("rules").field("unmanaged").field(d.Path[len(d.Path)-1]); f.exists() && d.Path[0] == "rules" {
+			all = append(all, desired.OfOthers{Kind: d.Kind, Do: desired.Unmanaged(f.text()), Origin: f.origin()})
+		}
+	}
+	slices.SortFunc(all, func(a, b desired.OfOthers) int { return cmp.Compare(a.Kind, b.Kind) })
+	return all
+}
+
 func (r *reader) other(path string, d desired.Declaration, m member) desired.Other {
 	var values map[string]any
 	data, err := m.value.MarshalJSON()

@@ -19,6 +19,7 @@ type zoneDetails struct {
 	Labels      map[string]string
 	Deployments []desired.Deployment
 	Others      []desired.Other
+	Unmanaged   []desired.OfOthers
 }
 
 // Encode returns the encoded unit.
@@ -26,7 +27,7 @@ func (u Unit) Encode() Encoded {
 	var details []zoneDetails
 	for _, a := range u.Accounts {
 		for _, z := range a.Zones {
-			details = append(details, zoneDetails{z.Labels, z.Deployments, z.Others})
+			details = append(details, zoneDetails{z.Labels, z.Deployments, z.Others, z.Unmanaged})
 		}
 	}
 	return Encoded{compact.Encode(u.outline()), compact.Encode(details)}
@@ -56,7 +57,7 @@ func (e Encoded) Unit() (Unit, error) {
 				return Unit{}, compact.ErrDamaged
 			}
 			z := &u.Accounts[i].Zones[n]
-			z.Labels, z.Deployments, z.Others = details[0].Labels, details[0].Deployments, details[0].Others
+			z.Labels, z.Deployments, z.Others, z.Unmanaged = details[0].Labels, details[0].Deployments, details[0].Others, details[0].Unmanaged
 			details = details[1:]
 		}
 	}
@@ -69,7 +70,7 @@ func (u Unit) outline() Unit {
 		for i, d := range z.Deployments {
 			deployments[i] = desired.Deployment{Ruleset: d.Ruleset, Key: d.Key, Origin: d.Origin}
 		}
-		z.Labels, z.Deployments, z.Others = nil, deployments, nil
+		z.Labels, z.Deployments, z.Others, z.Unmanaged = nil, deployments, nil, nil
 		return z
 	})
 }

@@ -70,6 +70,9 @@ func zoneDifference(a, b desired.Zone) string {
 			return "." + at("", a.Others[i].Path()...)
 		}
 	}
+	if !reflect.DeepEqual(a.Unmanaged, b.Unmanaged) {
+		return ".rules.unmanaged"
+	}
 	return ".waf"
 }
 

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -43,9 +44,14 @@ func (r *reader) zone(path string, m member) desired.Zone {
 		}
 		z.Labels[label.key] = label.text()
 	}
-	for _, d := range m.field("waf").members() {
+	waf := m.field("waf")
+	if !waf.exists() && !m.field("rules").exists() {
+		// CUE would say it as a condition, which each zone would pay for.
+		r.problem(z.Origin, at(path, "waf"), explain.Missing, "a zone declares waf, or rules, or both")
+	}
+	for _, d := range waf.members() {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
-	z.Others = r.others(path, m.both)
+	z.Others, z.Unmanaged = r.others(path, m.both), unmanaged(m.both)
 	return z
 }

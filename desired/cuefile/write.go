@@ -326,7 +326,9 @@ func zoneText(z Zone, at place) string {
 		p.WriteString("id: " + String(z.Scope.ID) + "\n")
 	}
 	p.WriteString(labels)
-	p.deployments(treeOf(at.fields), at.tier)
+	if at.tier != nil || len(at.fields) > 0 || len(z.Others) == 0 {
+		p.deployments(treeOf(at.fields), at.tier)
+	}
 	for _, c := range treeOf(othersOf(z.Zone)).children {
 		p.member(c)
 		p.WriteString("\n")

@@ -123,6 +123,39 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
+// Rules of others go where the zone says so, but not those of which nobody can tell what they do. While
+// one is still to go, the zone is not as declared.
+func TestRulesOfOthersGo(t *testing.T) {
+	s := &state{remove: true, live: living(t, `{"ref":"a","action":"log","expression":"true"}`, `{"ref":"b","action":"execute","expression":"true"}`, `{"ref":"c","action":"serve_error","expression":"true"}`)}
+	part := s.plan()
+	if len(part.Changes) != 1 || part.Changes[0].Deployment != "a" || part.Changes[0].Direction != diff.Weakens || len(part.Settled) > 0 {
+		t.Errorf("%+v", part)
+	}
+	if k := part.Kept; len(k) != 1 || k[0].Members[0].Value != 2 || k[0].About() != "prod / shop.example / custom rules" {
+		t.Errorf("%+v", k)
+	}
+	r := s.done(part.Changes[0])
+	if part := s.plan(); len(part.Changes) > 0 || len(part.Settled) != 1 || !part.Settled[0].ID.OfOthers() {
+		t.Errorf("%+v", part)
+	}
+	if back, problem := Custom.Restore(r, s.input()); problem != nil || back == nil || back.Operation.(diff.RuleOperation).Body.Ref != "a" {
+		t.Errorf("%+v %+v", back, problem)
+	}
+	if s.remove = false; len(s.plan().Changes)+len(s.plan().Kept) > 0 { // nothing is declared
+		t.Errorf("%+v", s.plan())
+	}
+}
+
+// What cannot be read is a problem, also where there is only something to remove.
+func TestUnreadWithNothingDeclared(t *testing.T) {
+	s := &state{prunable: removing("a", "id0")}
+	in := s.input()
+	in.Live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallCustom)] = diff.Observed[edge.Ruleset]{Err: edge.ErrForbidden}
+	if part := Custom.Plan(in); len(part.Problems) != 1 || part.Problems[0].State != diff.Unknown || len(part.Settled) > 0 {
+		t.Errorf("%+v", part)
+	}
+}
+
 // A block that comes to stand behind a skip rule weakens, also where its index is smaller then
 // because others move, too.
 func TestABlockMovesBehindASkip(t *testing.T) {

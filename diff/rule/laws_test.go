@@ -22,11 +22,15 @@ type state struct {
 	prunable diff.Pruning
 	made     int
 	strange  bool // nothing is on record
+	remove   bool // rules of others go
 }
 
 func (s *state) input() diff.Input {
 	zone := desired.Zone{Key: "shop.example", Scope: difftest.Zone, Others: s.declared}
 	entry := edge.Ruleset{ID: "e", Version: "1", Kind: edge.KindZone, Phase: edge.PhaseFirewallCustom, Rules: s.live}
+	if s.remove {
+		zone.Unmanaged = []desired.OfOthers{{Kind: desired.CustomRule, Do: desired.Remove}}
+	}
 	applied := diff.Applied{}
 	for _, o := range s.declared {
 		if !s.strange {
@@ -125,7 +129,7 @@ func drawDeclared(t *rapid.T, ref string, refs []string) desired.Other {
 }
 
 func drawState(t *rapid.T) *state {
-	s := &state{prunable: diff.Pruning{}}
+	s := &state{prunable: diff.Pruning{}, remove: rapid.Bool().Draw(t, "remove")}
 	live := rapid.SliceOfDistinct(drawRef, rapid.ID).Draw(t, "live")
 	declared := rapid.SliceOfDistinct(drawRef, rapid.ID).Draw(t, "declared")
 	for _, ref := range live {
@@ -159,6 +163,9 @@ func TestPlanLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawState(t)
 		others, part := s.foreign(), s.plan()
+		if s.remove {
+			others = nil
+		}
 		if len(part.Problems) > 0 {
 			t.Skip("the rules contradict each other")
 		}
@@ -174,6 +181,9 @@ func TestPlanLaws(t *testing.T) {
 			s.apply(t, c)
 		}
 		again := s.plan()
+		if s.remove != slices.ContainsFunc(again.Settled, func(s diff.Settled) bool { return s.ID.OfOthers() }) {
+			t.Fatalf("settled: %+v", again.Settled)
+		}
 		if len(again.Changes) > 0 || len(again.Problems) > 0 {
 			t.Fatalf("left to do: %+v %+v\nlive %+v", again.Changes, again.Problems, s.live)
 		}
@@ -206,7 +216,7 @@ func TestPlanLaws(t *testing.T) {
 func TestDeclareIsTheInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawState(t)
-		s.prunable = nil
+		s.prunable, s.remove = nil, false
 		s.declared = Custom.Declare(edge.Ruleset{Rules: s.live})
 		if len(s.declared) != len(s.live) {
 			t.Fatalf("%d of %d rules are declared", len(s.declared), len(s.live))
@@ -221,7 +231,7 @@ func TestDeclareIsTheInverse(t *testing.T) {
 func TestRedeclareAgreesWithLive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawState(t)
-		s.prunable = nil
+		s.prunable, s.remove = nil, false
 		var now []desired.Other
 		for _, o := range s.declared {
 			if other, is := Custom.Redeclare(o, edge.Ruleset{Rules: s.live}); is {

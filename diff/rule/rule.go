@@ -46,13 +46,23 @@ func (Kind) PutsBack() {}
 
 // Phases implements [diff.Kind].
 func (k Kind) Phases(zone desired.Zone, removable diff.Pruning) []edge.Phase {
-	if removable.Of(k.name) || slices.ContainsFunc(zone.Others, k.is) {
+	if _, decided := k.decided(zone); decided || removable.Of(k.name) || slices.ContainsFunc(zone.Others, k.is) {
 		return []edge.Phase{k.phase}
 	}
 	return nil
 }
 
 func (k Kind) is(o desired.Other) bool { return o.Kind == k.name }
+
+// decided is what a zone says of rules of others in the phase; false where it says nothing.
+func (k Kind) decided(zone desired.Zone) (desired.OfOthers, bool) {
+	for _, u := range zone.Unmanaged {
+		if u.Kind == k.name {
+			return u, true
+		}
+	}
+	return desired.OfOthers{}, false
+}
 
 // Declared implements [diff.Kind].
 func (k Kind) Declared(account desired.Account, _ diff.AccountLive) iter.Seq2[diff.ID, bool] {
@@ -62,6 +72,9 @@ func (k Kind) Declared(account desired.Account, _ diff.AccountLive) iter.Seq2[di
 				if k.is(o) && !yield(k.id(zone.Scope, o.Key), true) {
 					return
 				}
+			}
+			if _, decided := k.decided(zone); decided && !yield(k.id(zone.Scope, ""), true) {
+				return
 			}
 		}
 	}

@@ -50,12 +50,15 @@ func declareToys() {
 		desired.Declaration{Kind: guestName, Path: []string{"guest"}, Members: []string{"expression", "match.hosts", "match.paths"}})
 	schema.Altered = func(name string, text []byte) []byte {
 		if name == "rules.cue" {
-			return bytes.Replace(text, []byte("\n#Rules: {\n"), []byte("\n#Rules: {\n\ttoy?: [#Key]: #Toy\n"), 1)
+			for _, definition := range []string{"#Rules: {", "#AccountRules: {"} {
+				text = bytes.Replace(text, []byte("\n"+definition+"\n"), []byte("\n"+definition+"\n\ttoy?: [#Key]: #Toy\n"), 1)
+			}
+			return text
 		}
 		if name != "desired.cue" {
 			return text
 		}
-		for definition, fields := range map[string]string{"#Zone: {": "guest?: [#Key]: #Toy", "#Account: {": "rules?: toy?: [#Key]: #Toy\n\tguest?: [#Key]: #Toy"} {
+		for definition, fields := range map[string]string{"#Zone: {": "guest?: [#Key]: #Toy", "#Account: {": "guest?: [#Key]: #Toy"} {
 			text = bytes.Replace(text, []byte("\n"+definition+"\n"), []byte("\n"+definition+"\n\t"+fields+"\n"), 1)
 		}
 		return append(text, "\n#Toy: {expression!: #Text, match?: {hosts?: [...string], paths?: [...string]}, prune?: bool}\n"...)

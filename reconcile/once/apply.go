@@ -235,14 +235,18 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 // has written.
 func settledOf(agree []diff.Settled, gate *control.Run) (inSync map[edge.Scope][]diff.Settled, settled map[edge.Scope]int) {
 	inSync, settled = map[edge.Scope][]diff.Settled{}, map[edge.Scope]int{}
+	before := map[diff.ID]bool{} // those that a write proves once more
 	for _, s := range agree {
 		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
 		if !s.Removed {
 			settled[s.ID.Scope]++
 		}
+		if s.ID.OfOthers() {
+			before[s.ID] = true
+		}
 	}
 	for id, live := range gate.Settled() {
-		if live {
+		if live && !before[id] {
 			settled[id.Scope]++
 		}
 	}

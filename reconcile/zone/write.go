@@ -200,7 +200,13 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		proved = v.settledNow[i]
 	}
 	proved.Version = result.Version
-	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{proved}); err != nil {
+	all := []diff.Settled{proved}
+	for _, s := range v.settledNow { // with its last rule, the rules of others are as declared
+		if s.ID.OfOthers() && s.ID.Kind == c.ID().Kind {
+			all = append(all, s)
+		}
+	}
+	if err := v.Gate.Proved(ctx, v.Task, all); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result
