@@ -273,7 +273,7 @@ func (h *history) alone(t *rapid.T, c diff.Change) {
 	h.apply(t, c)
 	without := func(rules []edge.Rule) (all []string) {
 		for _, r := range rules {
-			if r.ID != o.Target.Rule && (o.Do != diff.ActionDeploy || r.Ref != o.Target.Ref) {
+			if r.ID != o.Target.Rule && byID(before, r.ID) >= 0 {
 				data, _ := json.Marshal(r)
 				all = append(all, string(data))
 			}
