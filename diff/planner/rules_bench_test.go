@@ -52,3 +52,15 @@ func BenchmarkMakeRules(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) { benchmarkMake(b, ruled(b, size[0], size[1]), 0) })
 	}
 }
+
+// BenchmarkMakeRulesRemembered is the next sweep over the same zones at rest.
+func BenchmarkMakeRulesRemembered(b *testing.B) {
+	for _, size := range [][2]int{{1000, 20}, {1, 1000}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			in := ruled(b, size[0], size[1])
+			in.Memory = in.Memory.Renew()
+			Make(in)
+			benchmarkMake(b, in, 0)
+		})
+	}
+}

@@ -16,6 +16,7 @@ type zonePlan struct {
 	zone    desired.Zone
 	live    edge.Ruleset
 	applied diff.Applied
+	memory  *diff.Memory
 	out     *diff.Part
 
 	wanted map[string]*wanted // by ref
@@ -37,7 +38,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			observed, read := in.Live.EntryPoints[zone.Scope.At(k.phase)]
-			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, applied: in.Applied, out: &out, wanted: map[string]*wanted{}}
+			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, applied: in.Applied, memory: in.Memory, out: &out, wanted: map[string]*wanted{}}
 			declared, left := k.of(zone), p.left(prunable[zone.Scope])
 			switch _, decided := k.decided(zone); {
 			case !read || len(declared)+len(left) == 0 && !decided:
@@ -67,6 +68,9 @@ func (p *zonePlan) unplanned(declared []desired.Other, problem diff.Problem) {
 func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.Pruning) {
 	goes := p.removals(left, prunable)
 	p.others(goes)
+	if len(goes) == 0 && p.recalled(declared) {
+		return
+	}
 	rules := make([]placed, 0, len(p.live.Rules)+len(declared))
 	var live []edge.Rule
 	for _, o := range declared {
