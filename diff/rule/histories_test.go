@@ -43,6 +43,11 @@ func (h *history) quiet(t *rapid.T) {
 			gone[p.Rule] = true
 		}
 	}
+	for _, r := range before {
+		if h.others(r) {
+			gone[r.ID] = true
+		}
+	}
 	made := h.run(t, len(h.declared)+len(gone), false)
 	part := h.plan()
 	if len(part.Changes) > 0 {

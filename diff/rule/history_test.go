@@ -50,12 +50,12 @@ func (h *history) named() []string {
 
 // declare has the commit say this of a rule, in the place of what it said.
 func (h *history) declare(o desired.Other) {
-	h.remove(o.Key)
+	h.withdraw(o.Key)
 	h.declared = append(h.declared, o)
 	slices.SortFunc(h.declared, func(a, b desired.Other) int { return cmp.Compare(a.Key, b.Key) })
 }
 
-func (h *history) remove(key string) {
+func (h *history) withdraw(key string) {
 	h.declared = slices.DeleteFunc(slices.Clone(h.declared), func(o desired.Other) bool { return o.Key == key })
 }
 
@@ -78,11 +78,15 @@ func (h *history) amend(t *rapid.T, key string, change func(tree)) {
 // commit is a commit that changes one declaration.
 func (h *history) commit(t *rapid.T) {
 	free, ours := h.keys(false), h.keys(true)
-	what := rapid.SampledFrom([]string{"declare", "declare", "edit", "move", "rename", "remove", "prune"}).Draw(t, "commit")
+	what := rapid.SampledFrom([]string{"declare", "declare", "edit", "move", "rename", "remove", "prune", "unmanaged"}).Draw(t, "commit")
 	if len(ours) == 0 || len(free) == 0 && (what == "declare" || what == "rename") {
 		what = map[bool]string{true: "declare", false: "remove"}[len(ours) == 0]
 	}
-	if what == "declare" {
+	switch what {
+	case "unmanaged":
+		h.remove = !h.state.remove
+		return
+	case "declare":
 		h.declare(drawDeclared(t, rapid.SampledFrom(free).Draw(t, "new"), h.named()))
 		return
 	}
@@ -102,11 +106,11 @@ func (h *history) commit(t *rapid.T) {
 		})
 	case "rename":
 		o := h.declared[h.declares(key)]
-		h.remove(key)
+		h.withdraw(key)
 		o.Key = rapid.SampledFrom(free).Draw(t, "another key")
 		h.declare(o)
 	case "remove":
-		h.remove(key)
+		h.withdraw(key)
 	case "prune":
 		h.amend(t, key, func(v tree) { v["prune"] = v["prune"] != true })
 	}
@@ -232,6 +236,11 @@ func (h *history) revert(t *rapid.T) {
 	h.alone(t, *back)
 }
 
+// others reports whether a rule is one of others that is to go.
+func (h *history) others(r edge.Rule) bool {
+	return h.remove && h.declares(r.Ref) < 0 && r.Action != "rewrite"
+}
+
 // write does what a change says, and holds it to what may be written at all: a rule of others
 // is neither deleted nor edited, and keeps its place among those.
 func (h *history) write(t *rapid.T, c diff.Change) {
@@ -240,7 +249,9 @@ func (h *history) write(t *rapid.T, c diff.Change) {
 	at := byID(before, o.Target.Rule)
 	switch o.Do {
 	case diff.ActionRemove:
-		if p, ours := h.prunable[c.ID()]; !ours || p.Rule != before[at].ID || before[at].Ref != c.Deployment || h.declares(c.Deployment) >= 0 {
+		if p, ours := h.prunable[c.ID()]; h.others(before[at]) {
+			break
+		} else if !ours || p.Rule != before[at].ID || before[at].Ref != c.Deployment || h.declares(c.Deployment) >= 0 {
 			t.Fatalf("%+v is removed; declared %v, on record %v", before[at], h.keys(true), h.prunable)
 		}
 	case diff.ActionUpdate:
@@ -262,7 +273,7 @@ func (h *history) alone(t *rapid.T, c diff.Change) {
 	h.apply(t, c)
 	without := func(rules []edge.Rule) (all []string) {
 		for _, r := range rules {
-			if r.Ref != o.Target.Ref {
+			if r.ID != o.Target.Rule && byID(before, r.ID) >= 0 {
 				data, _ := json.Marshal(r)
 				all = append(all, string(data))
 			}

@@ -53,11 +53,11 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 	case len(fields) == 0 && w.misplaced:
 		return
 	case len(fields) == 0:
-		settled := diff.Settled{ID: p.id(p.zone.Scope, w.Key), Owned: owned, Version: p.live.Version}
-		if w.Prune {
-			settled.Prune = &diff.Prunable{Account: p.account.Key, Zone: p.zone.Key, Deployment: w.Key, Rule: rule.ID}
-		}
+		settled := p.asDeclared(w.Other, rule.ID, owned)
 		p.out.Settled = append(p.out.Settled, settled)
+		inputs := p.inputs()
+		inputs.Owned = owned
+		p.memory.Keep(settled.ID, inputs)
 		return
 	}
 	body, err := is.rule()
@@ -76,6 +76,15 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		takeOver(fields)
 	}
 	p.out.Changes = append(p.out.Changes, p.change(w.Key, w.Origin, s.turn, fields, o))
+}
+
+// asDeclared is a rule in which nothing differs.
+func (p *zonePlan) asDeclared(o desired.Other, id edge.RuleID, owned []diff.Member) diff.Settled {
+	settled := diff.Settled{ID: p.id(p.zone.Scope, o.Key), Owned: owned, Version: p.live.Version}
+	if o.Prune {
+		settled.Prune = &diff.Prunable{Account: p.account.Key, Zone: p.zone.Key, Deployment: o.Key, Rule: id}
+	}
+	return settled
 }
 
 // takeOver judges the change of a rule that is not on record: who wrote it may rely on what it

@@ -45,6 +45,13 @@ type placed struct {
 // the live ones stay in it. Rules are the live ones in their order, then those to be added. As
 // few as can be told move: rules of others never do. An error is that there is no such order.
 func arrange(rules []placed) (target []int, stay []bool, err error) {
+	if inOrder(rules) {
+		target, stay = make([]int, len(rules)), make([]bool, len(rules))
+		for i := range rules {
+			target[i], stay[i] = i, true
+		}
+		return target, stay, nil
+	}
 	front, err := precedence(rules)
 	if err != nil {
 		return nil, nil, err
@@ -52,6 +59,27 @@ func arrange(rules []placed) (target []int, stay []bool, err error) {
 	stay = staying(rules, front)
 	front.chain(stay)
 	return sorted(rules, front, stay), stay, nil
+}
+
+// inOrder reports whether all rules are live, and stand as they say. That is so most often, and
+// takes one look at each.
+func inOrder(rules []placed) bool {
+	index := make(map[string]int, len(rules))
+	for i, r := range rules {
+		index[r.ref] = i
+	}
+	for i, r := range rules {
+		at, named := index[cmp.Or(r.order.Before, r.order.After)]
+		switch {
+		case !r.live,
+			r.order.First && i > 0 && !rules[i-1].order.First,
+			i > 0 && rules[i-1].order.Last && !r.order.Last,
+			r.order.Before != "" && (!named || at <= i),
+			r.order.After != "" && (!named || at >= i):
+			return false
+		}
+	}
+	return true
 }
 
 // relation says of each rule in front of which others it stands, if only somewhere: a bit for

@@ -18,6 +18,7 @@ type zonePlan struct {
 	live    edge.Ruleset
 	limits  *tier.Limits // of the plan of the zone; nil: not known
 	applied diff.Applied
+	memory  *diff.Memory
 	out     *diff.Part
 
 	wanted map[string]*wanted // by ref
@@ -36,11 +37,12 @@ type wanted struct {
 
 // Plan implements [diff.Kind].
 func (k Kind) Plan(in diff.Input) (out diff.Part) {
+	prunable := k.byScope(in.Prunable)
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			observed, read := in.Live.EntryPoints[zone.Scope.At(k.phase)]
-			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, limits: k.limits(in.Live, zone), applied: in.Applied, out: &out, wanted: map[string]*wanted{}}
-			declared, left := k.of(zone), p.left(in.Prunable)
+			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, limits: k.limits(in.Live, zone), applied: in.Applied, memory: in.Memory, out: &out, wanted: map[string]*wanted{}}
+			declared, left := k.of(zone), p.left(prunable[zone.Scope])
 			switch _, decided := k.decided(zone); {
 			case !read || len(declared)+len(left) == 0 && !decided:
 			case in.Live.Accounts[account.ID].Documented:
@@ -69,6 +71,9 @@ func (p *zonePlan) unplanned(declared []desired.Other, problem diff.Problem) {
 func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.Pruning) {
 	goes := p.removals(left, prunable)
 	p.others(goes)
+	if len(goes) == 0 && p.recalled(declared) {
+		return
+	}
 	rules := make([]placed, 0, len(p.live.Rules)+len(declared))
 	var live []edge.Rule
 	for _, o := range declared {
@@ -84,8 +89,12 @@ func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.
 			rules, live = append(rules, r), append(live, rule)
 		}
 	}
+	there := make(map[string]bool, len(live))
+	for _, rule := range live {
+		there[rule.Ref] = true
+	}
 	for _, o := range declared { // by key
-		if w := p.wanted[o.Key]; w != nil && byRef(live, o.Key) < 0 {
+		if w := p.wanted[o.Key]; w != nil && !there[o.Key] {
 			rules = append(rules, placed{ref: o.Key, order: w.order})
 		}
 	}

@@ -11,10 +11,25 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// left are the rules that may be removed, and that nothing declares any more.
-func (p *zonePlan) left(prunable diff.Pruning) (ids []diff.ID) {
+// byScope are the rules of the kind that may be removed, by what they belong to.
+func (k Kind) byScope(prunable diff.Pruning) map[edge.Scope][]diff.ID {
+	all := map[edge.Scope][]diff.ID{}
 	for id := range prunable {
-		if id.Kind == p.name && id.Scope == p.zone.Scope && !p.declares(id.Ref) {
+		if id.Kind == k.name {
+			all[id.Scope] = append(all[id.Scope], id)
+		}
+	}
+	return all
+}
+
+// left are the rules that may be removed, and that nothing declares any more.
+func (p *zonePlan) left(prunable []diff.ID) (ids []diff.ID) {
+	if len(prunable) == 0 {
+		return nil
+	}
+	declared := p.keys()
+	for _, id := range prunable {
+		if !declared[id.Ref] {
 			ids = append(ids, id)
 		}
 	}
@@ -22,8 +37,15 @@ func (p *zonePlan) left(prunable diff.Pruning) (ids []diff.ID) {
 	return ids
 }
 
-func (p *zonePlan) declares(ref string) bool {
-	return slices.ContainsFunc(p.zone.Others, func(o desired.Other) bool { return p.is(o) && o.Key == ref })
+// keys are what the zone declares of the kind.
+func (p *zonePlan) keys() map[string]bool {
+	all := map[string]bool{}
+	for _, o := range p.zone.Others {
+		if p.is(o) {
+			all[o.Key] = true
+		}
+	}
+	return all
 }
 
 // removals plans the removal of rules that nothing declares any more, and returns their ids.
@@ -44,13 +66,13 @@ func (p *zonePlan) removals(left []diff.ID, prunable diff.Pruning) map[edge.Rule
 // has an action that is not known here, stays in any case: what it does nobody can tell.
 func (p *zonePlan) others(goes map[edge.RuleID]bool) {
 	decided, said := p.decided(p.zone)
-	refs, pending := map[string]int{}, false
+	refs, pending, declared := map[string]int{}, false, p.keys()
 	for _, rule := range p.live.Rules {
 		refs[rule.Ref]++
 	}
 	var stay []string
 	for i, rule := range p.live.Rules {
-		if goes[rule.ID] || p.declares(rule.Ref) {
+		if goes[rule.ID] || declared[rule.Ref] {
 			continue
 		}
 		name := rule.Ref
