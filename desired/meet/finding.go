@@ -74,7 +74,7 @@ func (f *Finder) beside(o order, r *Rule, earlier []*Rule) *Finding {
 
 // twin reports whether two rules do the same, wherever they stand.
 func (r *Rule) twin(e *Rule) bool {
-	if r.Phase != edge.PhaseFirewallCustom || r.Action != e.Action || r.expr.String() != e.expr.String() {
+	if r.Phase != edge.PhaseFirewallCustom || r.Action != e.Action || r.printed() != e.printed() {
 		return false // two rate limits of one expression count in different periods
 	}
 	return r.Skips.Ruleset == e.Skips.Ruleset && slices.Equal(r.Skips.Phases, e.Skips.Phases) && slices.Equal(r.Skips.Products, e.Skips.Products)
@@ -90,7 +90,7 @@ func (f *Finder) implies(r, by *Rule) bool {
 	is, known := f.implied[pair]
 	if !known {
 		used := expression.Used(r.expr)
-		is = r.expr.String() == by.expr.String() || !slices.ContainsFunc(expression.Used(by.expr), func(name string) bool {
+		is = r.printed() == by.printed() || !slices.ContainsFunc(expression.Used(by.expr), func(name string) bool {
 			return name != "true" && name != "false" && !slices.Contains(used, name)
 		}) && judge.Implies(r.Expression, by.Expression)
 		f.implied[pair] = is

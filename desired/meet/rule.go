@@ -20,6 +20,7 @@ type Rule struct {
 	Skips      Skips
 
 	expr  expression.Expr // the zero value where it cannot be read
+	text  string          // it, in one spelling; see printed
 	limit struct {
 		Characteristics []string
 		Counting        string
@@ -124,6 +125,9 @@ func (o order) front(a, b *Rule) bool { return o.leads(a, b) && !o.leads(b, a) }
 
 // leads follows what is said; two that contradict each other both lead.
 func (o order) leads(a, b *Rule) bool {
+	if len(o.behind[a]) == 0 { // as most rules are
+		return a.first && !b.first || !a.last && b.last
+	}
 	seen := map[*Rule]bool{a: true}
 	for queue := []*Rule{a}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
@@ -157,4 +161,12 @@ func sorted(rules []*Rule) []*Rule {
 		rest = slices.Delete(rest, next, next+1)
 	}
 	return all
+}
+
+// printed is the expression in one spelling.
+func (r *Rule) printed() string {
+	if r.text == "" {
+		r.text = r.expr.String()
+	}
+	return r.text
 }

@@ -142,7 +142,7 @@ func (v Value) within(l expression.Literal) (is, ok bool) {
 		return low <= v.number && v.number <= high, ok
 	case addresses:
 		first, last, ok := l.Addresses()
-		return v.address.Is4() == first.Is4() && first.Compare(v.address) <= 0 && v.address.Compare(last) <= 0, ok
+		return first.Compare(v.address) <= 0 && v.address.Compare(last) <= 0, ok // those of version 4 are in front of all others
 	default:
 		return false, false
 	}
