@@ -153,9 +153,13 @@ schedule: {sync: %q, sweep: %q}
 budget: {requests: %d, per: %q, concurrency: %d}
 state: dir: %q
 listen: "127.0.0.1:0"
-%shooks: harness: {kind: "generic", secret: file: %q}
-`, c.Source, c.BaseURL, filepath.Join(dir, "token"), cmp.Or(c.Sync, "@every 10s"), cmp.Or(c.Sweep, "@every 1h"),
-		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), filepath.Join(dir, "state"), guards, filepath.Join(dir, hookFile))
+%s`, c.Source, c.BaseURL, filepath.Join(dir, "token"), cmp.Or(c.Sync, "@every 10s"), cmp.Or(c.Sweep, "@every 1h"),
+		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), filepath.Join(dir, "state"), guards)
+}
+
+// hook is a webhook in the configuration for a folder.
+func hook(dir string) string {
+	return fmt.Sprintf("hooks: harness: {kind: \"generic\", secret: file: %q}\n", filepath.Join(dir, hookFile))
 }
 
 const hookSecret, hookFile = "a-secret-of-the-tests-alone-0001", "hook-secret"
@@ -164,7 +168,7 @@ const hookSecret, hookFile = "a-secret-of-the-tests-alone-0001", "hook-secret"
 // [Daemon.Poke].
 func (c ServiceConfig) WriteFiles(dir string) (file string, err error) {
 	file = filepath.Join(dir, "config.cue")
-	for name, content := range map[string]string{"config.cue": c.in(dir), "token": c.Token + "\n", hookFile: hookSecret + "\n"} {
+	for name, content := range map[string]string{"config.cue": c.in(dir) + hook(dir), "token": c.Token + "\n", hookFile: hookSecret + "\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			return "", err
 		}

@@ -35,11 +35,16 @@ type Service struct {
 	entries []map[string]any // of it what is JSON
 }
 
-// Text is the file of this configuration for a service.
+// Text is the file of this configuration for a service. Without a schedule of its own it has a
+// webhook.
 func (c ServiceConfig) Text(s *Service) string {
 	c.Source = cmp.Or(c.Source, fmt.Sprintf("url: %q", "file://"+s.Repo.Dir))
 	c.BaseURL = cmp.Or(c.BaseURL, s.Platform.BaseURL)
-	return c.in(s.Dir)
+	text := c.in(s.Dir)
+	if c.Sync == "" {
+		text += hook(s.Dir)
+	}
+	return text
 }
 
 // NewService puts everything in place and does not start the process.
@@ -185,9 +190,8 @@ func (s *Service) tellPush() {
 	if s.Config.Sync != "" || branches == s.pushed || s.daemon.Address == "" {
 		return
 	}
-	if s.daemon.Poke(s.T.Context()) == nil { // else it starts or ends, or its hooks are others
-		s.pushed = branches
-	}
+	s.pushed = branches
+	_ = s.daemon.Poke(s.T.Context()) // it may end, or have no hooks: then it looks on its schedule
 }
 
 // branches are those of the repository, with their commits.
