@@ -55,19 +55,22 @@ func TestOneZone(t *testing.T) {
 func TestCompilerIsFolder(t *testing.T) {
 	var compiler compile.Compiler
 	var trees []fs.FS
+	small := compiletest.Fleet(3, 1)
+	alone := compile.Folder(small, "team0000")
 	names, err := filepath.Glob("testdata/mistakes/*.txtar")
 	must.Do(t, err)
 	for _, name := range names {
 		archive, err := txtar.ParseFile(name)
 		must.Do(t, err)
 		fsys, _ := unpack(archive)
-		trees = append(trees, fsys, compiletest.Fleet(30, 3))
+		trees = append(trees, fsys)
 	}
 	for _, name := range []string{"fleet", "monorepo", "tokens"} {
 		fsys, err := fs.Sub(examples.Files, name)
 		must.Do(t, err)
 		trees = append(trees, fsys)
 	}
+	trees = append(trees, compiletest.Fleet(30, 3))
 	for _, fsys := range trees {
 		dirs, err := compile.Folders(fsys, ".")
 		if err != nil {
@@ -77,6 +80,9 @@ func TestCompilerIsFolder(t *testing.T) {
 			if diff := cmp.Diff(compile.Folder(fsys, dir), compiler.Folder(fsys, dir)); diff != "" {
 				t.Errorf("%s (-alone +after others):\n%s", dir, diff)
 			}
+		}
+		if diff := cmp.Diff(alone, compiler.Folder(small, "team0000")); diff != "" {
+			t.Errorf("after %s (-alone +after others):\n%s", dirs, diff)
 		}
 	}
 }

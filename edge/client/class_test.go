@@ -38,7 +38,7 @@ func send(ctx context.Context, b *Budget, n int, took time.Duration) (sent int) 
 // the quota, a push of few zones finds what is kept for it at once, and each class that asks
 // gets its floor in every window.
 func TestClassesLaw(t *testing.T) {
-	soak.Draws(t, 25) // each sends thousands of requests, and counts each in a file
+	soak.Draws(t, 12) // each sends thousands of requests, and counts each in a file
 	rapid.Check(t, func(rt *rapid.T) {
 		quota := rapid.IntRange(leastShared, 300).Draw(rt, "quota")
 		kinds := rapid.SliceOfN(rapid.SampledFrom([]edge.Class{edge.Sweep, edge.Bulk, edge.Question}), 1, 5).Draw(rt, "kinds")

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // memoryStore is a store in memory, which goes through JSON as a file does.
@@ -136,6 +137,7 @@ func live(t *testing.T, store Store, processes, quota int, per time.Duration, st
 // The law of a shared budget: however processes take turns, are killed and
 // started again, no span of the length Per sees more than Requests requests.
 func TestSharedBudgetLaw(t *testing.T) {
+	soak.Draws(t, 40) // each is a life of several processes
 	rapid.Check(t, func(rt *rapid.T) {
 		processes, quota := rapid.IntRange(1, 4).Draw(rt, "processes"), rapid.IntRange(1, 80).Draw(rt, "quota")
 		per := time.Duration(rapid.IntRange(1, 60).Draw(rt, "per")) * time.Second

@@ -128,7 +128,7 @@ func (d *Daemon) ask(ctx context.Context, method, path string) (code int, body [
 // ServiceConfig is the configuration of a daemon, of which the files are in one folder. What
 // is empty or zero has the value that is said beside it.
 type ServiceConfig struct {
-	Sync, Sweep string        // every second, every hour
+	Sync, Sweep string        // every ten seconds, and once the repository changed while a test polls; every hour
 	BaseURL     string        // [NewService]: the platform's
 	Source      string        // of the configuration; [NewService]: the repository over its path
 	Token       string        // the credential; [NewService]: the platform's
@@ -153,18 +153,22 @@ schedule: {sync: %q, sweep: %q}
 budget: {requests: %d, per: %q, concurrency: %d}
 state: dir: %q
 listen: "127.0.0.1:0"
-%s`, c.Source, c.BaseURL, filepath.Join(dir, "token"), cmp.Or(c.Sync, "@every 1s"), cmp.Or(c.Sweep, "@every 1h"),
+%s`, c.Source, c.BaseURL, filepath.Join(dir, "token"), cmp.Or(c.Sync, "@every 10s"), cmp.Or(c.Sweep, "@every 1h"),
 		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), filepath.Join(dir, "state"), guards)
 }
 
-const hookSecret = "a-secret-of-the-tests-alone-0001"
+// hook is a webhook in the configuration for a folder.
+func hook(dir string) string {
+	return fmt.Sprintf("hooks: harness: {kind: \"generic\", secret: file: %q}\n", filepath.Join(dir, hookFile))
+}
+
+const hookSecret, hookFile = "a-secret-of-the-tests-alone-0001", "hook-secret"
 
 // WriteFiles writes the configuration and what it names into a folder, with a webhook for
 // [Daemon.Poke].
 func (c ServiceConfig) WriteFiles(dir string) (file string, err error) {
 	file = filepath.Join(dir, "config.cue")
-	hooks := fmt.Sprintf("hooks: harness: {kind: \"generic\", secret: file: %q}\n", filepath.Join(dir, "hook-secret"))
-	for name, content := range map[string]string{"config.cue": c.in(dir) + hooks, "token": c.Token + "\n", "hook-secret": hookSecret + "\n"} {
+	for name, content := range map[string]string{"config.cue": c.in(dir) + hook(dir), "token": c.Token + "\n", hookFile: hookSecret + "\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			return "", err
 		}

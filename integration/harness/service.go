@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -27,17 +28,23 @@ type Service struct {
 	Config   ServiceConfig
 
 	daemon *Daemon
+	pushed string // the branches of the repository when the daemon was last told to look
 
 	mu      sync.Mutex
 	told    bytes.Buffer     // everything on standard error since the last start
 	entries []map[string]any // of it what is JSON
 }
 
-// Text is the file of this configuration for a service.
+// Text is the file of this configuration for a service. Without a schedule of its own it has a
+// webhook.
 func (c ServiceConfig) Text(s *Service) string {
 	c.Source = cmp.Or(c.Source, fmt.Sprintf("url: %q", "file://"+s.Repo.Dir))
 	c.BaseURL = cmp.Or(c.BaseURL, s.Platform.BaseURL)
-	return c.in(s.Dir)
+	text := c.in(s.Dir)
+	if c.Sync == "" {
+		text += hook(s.Dir)
+	}
+	return text
 }
 
 // NewService puts everything in place and does not start the process.
@@ -45,6 +52,7 @@ func NewService(t testing.TB, p *Platform, config ServiceConfig) *Service {
 	t.Helper()
 	s := &Service{T: t, Dir: t.TempDir(), Repo: gittest.New(t), Platform: p, Config: config}
 	s.Write("token", cmp.Or(config.Token, p.RulesetsToken.Reveal())+"\n")
+	s.Write(hookFile, hookSecret+"\n")
 	s.Configure(s.Config.Text(s))
 	return s
 }
@@ -70,6 +78,7 @@ func (s *Service) Start() {
 	s.told.Reset()
 	s.entries = nil
 	s.mu.Unlock()
+	s.pushed = ""
 	var err error
 	if s.daemon, err = StartDaemon(Seawall(s.T), s.ConfigFile(), s.hear, "--log-level", "debug"); err != nil {
 		s.T.Fatal(err)
@@ -158,6 +167,7 @@ func (s *Service) PollLong(t *testing.T, what string, ok func() bool) {
 func (s *Service) pollUntil(deadline time.Time, what string, ok func() bool) {
 	s.T.Helper()
 	for ; !ok(); time.Sleep(25 * time.Millisecond) {
+		s.tellPush()
 		if time.Now().After(deadline) {
 			s.T.Fatalf("never: %s", what)
 		}
@@ -170,6 +180,30 @@ func (s *Service) pollUntil(deadline time.Time, what string, ok func() bool) {
 		default:
 		}
 	}
+}
+
+// tellPush is the webhook of a forge: where the branches have moved since it was told last, the
+// daemon looks at once. To look every second would take a third of the processor time of all
+// that these tests do.
+func (s *Service) tellPush() {
+	branches := s.branches()
+	if s.Config.Sync != "" || branches == s.pushed || s.daemon.Address == "" {
+		return
+	}
+	s.pushed = branches
+	_ = s.daemon.Poke(s.T.Context()) // it may end, or have no hooks: then it looks on its schedule
+}
+
+// branches are those of the repository, with their commits.
+func (s *Service) branches() string {
+	var found strings.Builder
+	heads := os.DirFS(filepath.Join(s.Repo.Dir, ".git", "refs", "heads"))
+	_ = fs.WalkDir(heads, ".", func(name string, _ fs.DirEntry, _ error) error { // what git is about to move is seen next time
+		commit, _ := fs.ReadFile(heads, name)
+		fmt.Fprintln(&found, name, string(commit))
+		return nil
+	})
+	return found.String()
 }
 
 // PollReady waits until /readyz answers 200.

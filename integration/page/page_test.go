@@ -30,7 +30,7 @@ integration: exporter: {owner: "finance", calls: [{method: "GET", path: "/user/b
 func paged(t *testing.T, zones int) *harness.Service {
 	t.Helper()
 	p := harness.StartPlatform(t, harness.Fleet(zones))
-	s := harness.NewService(t, p, harness.ServiceConfig{Sweep: "@every 2s"})
+	s := harness.NewService(t, p, harness.ServiceConfig{Sync: "@every 1s", Sweep: "@every 2s"}) // without a webhook
 	s.Write("tokens", p.TokensToken.Reveal()+"\n")
 	must.Do(t, os.Mkdir(filepath.Join(s.Dir, "secrets"), 0o700))
 	s.Configure(s.Config.Text(s) + fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: file: root: %q\n", filepath.Join(s.Dir, "tokens"), filepath.Join(s.Dir, "secrets")))

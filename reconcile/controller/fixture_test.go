@@ -110,7 +110,7 @@ func fixtureOn(t testT, c mem.Config) *fixture {
 		journal: &journal{}, look: make(chan os.Signal, 1), sync: cron.Every(time.Minute),
 	}
 	f.Config = Config{
-		Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.calls, Writer: f.calls}), Sweep: cron.Every(interval), Interval: interval, Look: f.look,
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.calls, Writer: f.calls}), Sweep: cron.Every(interval), Interval: interval, Look: f.look, Tick: 2 * tickEvery, // most time passes in these
 		Reporters: []reconcile.Reporter{f.journal},
 	}
 	f.room.Store(-1)

@@ -193,10 +193,10 @@ func TestChanged(t *testing.T) {
 			do()
 			select {
 			case <-next:
-			case <-time.After(2 * tickEvery):
+			case <-time.After(2 * f.Tick):
 				t.Errorf("%s changes nothing", what)
 			}
-			f.pass(2 * tickEvery)
+			f.pass(2 * f.Tick)
 		}
 		wakes("a hold", func() { f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour), Reason: "INC-1"}) })
 		wakes("the end of a hold", func() { f.pass(time.Hour - 30*time.Second); _, next := f.Changed(); <-next })

@@ -95,7 +95,7 @@ func TestAHoldThatEndsEarly(t *testing.T) {
 		f.push("c2", fleet(1, "rce")...)
 		f.want(1, "xss")
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now()})
-		f.pass(2 * time.Second)
+		f.pass(2 * f.Tick)
 		f.want(1, "rce")
 	})
 }

@@ -121,7 +121,7 @@ func TestHalt(t *testing.T) {
 				return
 			}
 			f.resume()
-			f.pass(2 * time.Second)
+			f.pass(2 * f.Tick)
 			if got := f.count(5, "rce"); got != 1 {
 				t.Errorf("%d zones are written once it is resumed", got)
 			}
