@@ -40,14 +40,14 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []reconcile
 func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, wanted map[sum]bool) error {
 	have, gone := map[sum]bool{}, [][]byte(nil)
 	err := rows.Each(ctx, tx, `SELECT sum FROM state_part`, func(row *sql.Rows) error {
-		var known []byte
+		var known sql.RawBytes // there are many
 		if err := row.Scan(&known); err != nil {
 			return err
 		}
 		if s, err := sumOf(known); err == nil && wanted[s] {
 			have[s] = true
 		} else {
-			gone = append(gone, known)
+			gone = append(gone, bytes.Clone(known))
 		}
 		return nil
 	})
