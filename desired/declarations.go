@@ -32,11 +32,11 @@ type Declaration struct {
 var Declarations = []Declaration{
 	{Kind: CustomRule, Path: []string{"rules", "custom"}, Word: "custom rule", Expression: "expression", Phase: edge.PhaseFirewallCustom, Members: []string{
 		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
-		"skip.ruleset", "skip.phases", "skip.products", "logging", "order",
+		"skip.ruleset", "skip.phases", "skip.products", "logging", "execute", "order",
 	}},
 	{Kind: RateLimit, Path: []string{"rules", "rate_limit"}, Word: "rate limit", Expression: "expression", Counting: "limit.counting", Phase: edge.PhaseRateLimit, Members: []string{
 		"description", "enabled", "expression", "action", "response.status", "response.type", "response.content",
-		"limit.characteristics", "limit.period", "limit.requests", "limit.timeout", "limit.counting", "limit.to_origin", "order",
+		"limit.characteristics", "limit.period", "limit.requests", "limit.timeout", "limit.counting", "limit.to_origin", "execute", "order",
 	}},
 }
 

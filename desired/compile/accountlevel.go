@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/expression"
 )
 
 // accountLevel reads what an account has itself.
@@ -16,6 +17,9 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 	}
 	if !a.ByName {
 		z.Scope = desired.AccountScope(a)
+	}
+	for _, o := range others {
+		r.forEnterprise(at(path, o.Path()...), o)
 	}
 	first := map[string]desired.Deployment{}
 	for _, m := range waf.members() {
@@ -34,6 +38,21 @@ func accountLevel(r *reader, path string, a desired.Account, waf both, others []
 		z.Deployments = append(z.Deployments, d)
 	}
 	return z
+}
+
+// forEnterprise: the platform takes only rules of an account that are for Enterprise zones. CUE
+// cannot read expressions.
+func (r *reader) forEnterprise(path string, o desired.Other) {
+	for m := range o.Members() {
+		text, _ := m.Value.(string)
+		if m.Path != "expression" {
+			continue
+		}
+		e, err := expression.Parse(text)
+		if err == nil && !expression.ForEnterprise(e.Root, false) { // else it is refused for that
+			r.problem(m.Origin, at(path, "expression"), "is not restricted to Enterprise zones, which the platform takes only", `add: and cf.zone.plan eq "ENT"`)
+		}
+	}
 }
 
 const hintAccountExpression = `say for which zones it is; the platform takes only Enterprise zones: expression: #"cf.zone.plan eq "ENT""#`

@@ -14,8 +14,12 @@ func (r *reader) account(m member) desired.Account {
 	for _, zone := range m.field("zone").members() {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
-	if waf, others := m.field("waf"), r.others(path, m.both); waf.exists() || len(others) > 0 {
-		a.Zones = append(a.Zones, accountLevel(r, path, a, waf, others))
+	if waf, rules, others := m.field("waf"), m.field("rules"), r.others(path, m.both); waf.exists() || rules.exists() || len(others) > 0 {
+		level := accountLevel(r, path, a, waf, others)
+		if level.Origin.IsZero() {
+			level.Origin = rules.origin()
+		}
+		a.Zones = append(a.Zones, level)
 	}
 	return a
 }

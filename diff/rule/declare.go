@@ -14,7 +14,7 @@ import (
 func (k Kind) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
 	last := ""
 	for _, rule := range entryPoint.Rules {
-		o, ok := k.declare(rule, last)
+		o, ok := k.declare(rule, last, entryPoint.Kind == edge.KindRoot)
 		if !ok {
 			continue
 		}
@@ -23,7 +23,9 @@ func (k Kind) Declare(entryPoint edge.Ruleset) (all []desired.Other) {
 	return all
 }
 
-func (k Kind) declare(rule edge.Rule, behind string) (desired.Other, bool) {
+// declare declares a rule of an account or of a zone: the one only executes rulesets, the other
+// has only all else.
+func (k Kind) declare(rule edge.Rule, behind string, account bool) (desired.Other, bool) {
 	body, err := bodyOf(rule)
 	if err != nil || rule.Ref == "" {
 		return desired.Other{}, false
@@ -36,7 +38,11 @@ func (k Kind) declare(rule edge.Rule, behind string) (desired.Other, bool) {
 			rest.put(m.wire, nil)
 		}
 	}
-	if _, known := strength(values["action"]); !known || len(rest) > 0 || !k.sayable(values) {
+	_, known := strength(values["action"])
+	if account {
+		known = rule.Action == edge.ActionExecute
+	}
+	if !known || len(rest) > 0 || !k.sayable(values) {
 		return desired.Other{}, false
 	}
 	if values["enabled"] == nil {

@@ -101,6 +101,28 @@ func TestDirections(t *testing.T) {
 	}
 }
 
+// A rule of others that has a declared ref is adopted where nothing differs, and else taken over,
+// which weakens, whatever it does.
+func TestTakeover(t *testing.T) {
+	s := &state{strange: true, live: living(t, `{"ref":"r","action":"log","expression":"true","description":"theirs"}`)}
+	s.declared = []desired.Other{declaring(t, "r", `{"action":"log","expression":"true","enabled":true}`)}
+	if part := s.plan(); len(part.Changes) > 0 || len(part.Settled) != 1 {
+		t.Errorf("%+v", part)
+	}
+	s.declared = []desired.Other{declaring(t, "r", `{"action":"block","description":"ours","order":"first"}`)}
+	c := s.only(t)
+	if c.Direction != diff.Weakens || !strings.HasPrefix(c.Fields[0].Note, "takes over the rule of others") || slices.ContainsFunc(c.Fields, func(f diff.Field) bool { return f.Direction != diff.Weakens }) {
+		t.Errorf("%+v", c)
+	}
+	if s.strange = false; s.only(t).Direction != diff.Strengthens {
+		t.Errorf("%+v", s.only(t))
+	}
+	s.live = nil
+	if s.strange = true; s.only(t).Direction != diff.Strengthens { // there is nothing to take over
+		t.Errorf("%+v", s.only(t))
+	}
+}
+
 // A block that comes to stand behind a skip rule weakens, also where its index is smaller then
 // because others move, too.
 func TestABlockMovesBehindASkip(t *testing.T) {

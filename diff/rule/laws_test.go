@@ -21,12 +21,20 @@ type state struct {
 	live     []edge.Rule
 	prunable diff.Pruning
 	made     int
+	strange  bool // nothing is on record
 }
 
 func (s *state) input() diff.Input {
 	zone := desired.Zone{Key: "shop.example", Scope: difftest.Zone, Others: s.declared}
 	entry := edge.Ruleset{ID: "e", Version: "1", Kind: edge.KindZone, Phase: edge.PhaseFirewallCustom, Rules: s.live}
+	applied := diff.Applied{}
+	for _, o := range s.declared {
+		if !s.strange {
+			applied[Custom.id(difftest.Zone, o.Key)] = []diff.Member{"action"}
+		}
+	}
 	return diff.Input{
+		Applied:  applied,
 		State:    desired.State{Accounts: []desired.Account{{Key: "prod", ID: difftest.Account, Zones: []desired.Zone{zone}}}},
 		Live:     diff.Live{EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{difftest.Zone.At(edge.PhaseFirewallCustom): {Value: entry}}},
 		Prunable: s.prunable,
@@ -320,14 +328,22 @@ func TestMisplacedRulesAreHealed(t *testing.T) {
 	}
 }
 
-// A rule that executes a ruleset is never made another one, whatever declares its ref.
+// A rule that executes a ruleset is never made another one, nor another one such a rule.
 func TestAForeignActionStays(t *testing.T) {
-	o, err := desired.NewOther(desired.CustomRule, "a", desired.Origin{}, map[string]any{"action": "block", "expression": "true", "enabled": true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &state{declared: []desired.Other{o}, live: []edge.Rule{{ID: "1", Ref: "a", Action: edge.ActionExecute, Expression: "true"}}}
-	if part := s.plan(); len(part.Changes) != 0 || len(part.Problems) != 1 || part.Problems[0].State != diff.Blocked {
-		t.Errorf("%+v", part)
+	const id = `"c04e0000000000000000000000000003"`
+	block, execute := `{"action":"block","expression":"true","enabled":true}`, `{"action":"execute","expression":"true","enabled":true,"execute":`+id+`}`
+	for _, c := range []struct {
+		declared, live string
+		want           int // changes; a problem otherwise
+	}{
+		{block, `{"ref":"a","action":"execute","expression":"true","action_parameters":{"id":` + id + `}}`, 0},
+		{execute, `{"ref":"a","action":"block","expression":"true"}`, 0},
+		{execute, `{"ref":"a","action":"execute","expression":"false","action_parameters":{"id":` + id + `,"version":"latest"}}`, 1},
+	} {
+		s := &state{declared: []desired.Other{declaring(t, "a", c.declared)}, live: living(t, c.live)}
+		part := s.plan()
+		if len(part.Changes) != c.want || len(part.Problems) != 1-c.want || c.want == 0 && part.Problems[0].State != diff.Blocked {
+			t.Errorf("%s on %s: %+v", c.declared, c.live, part)
+		}
 	}
 }

@@ -39,13 +39,16 @@ var (
 		{path: "response.type", wire: "action_parameters.response.content_type", direct: neutral},
 		{path: "response.content", wire: "action_parameters.response.content", direct: neutral},
 	}
-	customMembers = slices.Concat(common, response, []member{
+	execution = []member{ // of an account
+		{path: "execute", wire: "action_parameters.id", direct: weakening}, // what a ruleset does is not known here
+	}
+	customMembers = slices.Concat(common, response, execution, []member{
 		{path: "skip.ruleset", wire: "action_parameters.ruleset", direct: skipping},
 		{path: "skip.phases", wire: "action_parameters.phases", set: true, direct: skipping},
 		{path: "skip.products", wire: "action_parameters.products", set: true, direct: skipping},
 		{path: "logging", wire: "logging.enabled", direct: logging},
 	})
-	limitMembers = slices.Concat(common, response, []member{
+	limitMembers = slices.Concat(common, response, execution, []member{
 		{path: "limit.characteristics", wire: "ratelimit.characteristics", set: true, direct: weakening},
 		{path: "limit.period", wire: "ratelimit.period", direct: rising},
 		{path: "limit.requests", wire: "ratelimit.requests_per_period", direct: falling},

@@ -18,6 +18,7 @@ type zonePlan struct {
 	account desired.Account
 	zone    desired.Zone
 	live    edge.Ruleset
+	applied diff.Applied
 	out     *diff.Part
 
 	wanted map[string]*wanted // by ref
@@ -42,7 +43,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 			if !read || len(declared) == 0 && !in.Prunable.Of(k.name) {
 				continue
 			}
-			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, out: &out, wanted: map[string]*wanted{}}
+			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, applied: in.Applied, out: &out, wanted: map[string]*wanted{}}
 			if in.Live.Accounts[account.ID].Documented {
 				for _, o := range declared {
 					p.problem(o, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for a " + k.name.Word(), Hint: `set platform.profile: "extended" in the configuration`})
@@ -191,7 +192,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 			p.problem(w.Other, diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the live rule cannot be understood: %v", err)})
 			return
 		}
-		if was = body; p.isForeign(rule) {
+		if was = body; w.isForeign(rule) {
 			p.problem(w.Other, diff.Problem{
 				State: diff.Blocked, Lasts: true, Reason: fmt.Sprintf("the live rule with this ref has the action %s, and is no %s", rule.Action, p.name.Word()),
 				Hint: "declare the rule by another key",
@@ -237,12 +238,28 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		}
 	}
 	slices.SortFunc(fields, func(a, b diff.Field) int { return cmp.Compare(a.Path, b.Path) })
+	if _, ours := p.applied[p.id(p.zone.Scope, w.Key)]; isLive && !ours {
+		takeOver(fields)
+	}
 	p.out.Changes = append(p.out.Changes, p.change(w.Key, w.Origin, s.turn, fields, o))
 }
 
-// isForeign reports whether a live rule has an action that no declaration has: it is never made
-// another one.
-func (p *zonePlan) isForeign(rule edge.Rule) bool {
+// takeOver judges the change of a rule that is not on record: who wrote it may rely on what it
+// does, and it may have the ref by chance. So whatever differs weakens.
+func takeOver(fields []diff.Field) {
+	for i := range fields {
+		fields[i].Direction = diff.Weakens
+	}
+	fields[0].Note = "takes over the rule of others that has this ref: it is not on record as Seawall's"
+}
+
+// isForeign reports whether a live rule has an action that no declaration of the kind has, or is
+// one that executes a ruleset where another is declared, or the other way round: it is never
+// made another one.
+func (w *wanted) isForeign(rule edge.Rule) bool {
+	if declared := w.values["action"]; rule.Action == edge.ActionExecute || declared == string(edge.ActionExecute) {
+		return declared != string(rule.Action)
+	}
 	_, known := strength(string(rule.Action))
 	return !known
 }

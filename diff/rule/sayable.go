@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/expression"
 )
 
@@ -20,6 +21,9 @@ var (
 // schema refuses: import leaves them to others.
 func (k Kind) sayable(values tree) bool {
 	action := values["action"]
+	if action == string(edge.ActionExecute) {
+		return values["execute"] != nil && values["response"] == nil && values["skip"] == nil && values["limit"] == nil && values["logging"] == nil && k.understood(values)
+	}
 	skip, limit := values["skip"] != nil, values["limit"] != nil
 	switch {
 	case values["response"] != nil && (action != "block" || !answers(values)):

@@ -39,3 +39,19 @@ func TestDeclareLeavesOutWhatTheSchemaRefuses(t *testing.T) {
 		}
 	}
 }
+
+// An account has only rules that execute a ruleset, and a zone all others.
+func TestDeclareOfAnAccount(t *testing.T) {
+	for live, want := range map[string][2]bool{ // of an account, of a zone
+		`{"ref":"r","expression":"true","action":"execute","action_parameters":{"id":"c04e0000000000000000000000000003"}}`:                {true, false},
+		`{"ref":"r","expression":"true","action":"execute","action_parameters":{"id":"c04e0000000000000000000000000003","overrides":{}}}`: {false, false},
+		`{"ref":"r","expression":"true","action":"block"}`:                                                                                {false, true},
+		`{"ref":"r","expression":"true","action":"execute"}`:                                                                              {false, false},
+	} {
+		for i, kind := range []edge.Kind{edge.KindRoot, edge.KindZone} {
+			if got := Custom.Declare(edge.Ruleset{Kind: kind, Rules: living(t, live)}); (len(got) == 1) != want[i] {
+				t.Errorf("%s: %s: %v", kind, live, got)
+			}
+		}
+	}
+}

@@ -154,30 +154,10 @@ func enterpriseOnly(next edge.Ruleset) (problems []edge.ErrorDetail) {
 			continue
 		}
 		e, err := expression.Parse(rule.Expression)
-		if err == nil && !forEnterprise(e.Root, rule.Action == edge.ActionSkip) { // else it is refused for that
+		if err == nil && !expression.ForEnterprise(e.Root, rule.Action == edge.ActionSkip) { // else it is refused for that
 			problems = append(problems, problem(codeExpression, fmt.Sprintf("/rules/%d/expression", i),
 				`the expression must restrict the rule to Enterprise zones: … and cf.zone.plan eq "ENT"`))
 		}
 	}
 	return problems
-}
-
-// forEnterprise reports whether a condition is only true in zones with the Enterprise plan: it
-// asks for the plan itself, or ends with that, or for last false has it among what must be true.
-func forEnterprise(n expression.Node, last bool) bool {
-	switch n := n.(type) {
-	case *expression.Group:
-		return forEnterprise(n.Of, last)
-	case *expression.Logical:
-		if n.Op != "and" {
-			return false
-		}
-		if last {
-			return forEnterprise(n.Items[len(n.Items)-1], last)
-		}
-		return slices.ContainsFunc(n.Items, func(item expression.Node) bool { return forEnterprise(item, last) })
-	case *expression.Comparison:
-		return expression.Write(n) == `cf.zone.plan eq "ENT"`
-	}
-	return false
 }

@@ -27,6 +27,9 @@
 // the phase of custom rules, or as a line "looks at: PHASE …" or "looks at: nothing" says. A line
 // "credential: NAME" has another one of the simulator's than that for rulesets.
 //
+// The rules of a line "on record: REF …" were proved before: they are Seawall's, and no rules of
+// others that get declared.
+//
 // Every step is at one moment, but status.txt, which takes two hours.
 //
 // go test ./integration/scenarios -update writes what the steps show.

@@ -84,6 +84,13 @@ func newScene(t *testing.T, comment string) *scene {
 			s.looking = append(s.looking, edge.Phase(phase))
 		}
 	}
+	var ours []diff.Settled
+	for _, ref := range words(comment, "on record") {
+		for _, kind := range []desired.KindName{desired.CustomRule, desired.RateLimit} {
+			ours = append(ours, diff.Settled{ID: diff.ID{Kind: kind, Scope: mem.ShopZone, Ref: ref}, Owned: []diff.Member{"action"}})
+		}
+	}
+	must.Do(t, s.records.Widen(t.Context(), ours))
 	var err error
 	s.sim, err = sim.New(sim.Config{
 		Profile: profile, Quirks: quirks, Now: time.Now,
