@@ -96,11 +96,11 @@ func (f *Forgetful) accept(commit string, size guard.Size, state []byte) {
 }
 
 // SaveState implements [Records].
-func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) error {
+func (f *Forgetful) SaveState(_ context.Context, commit string, state []StatePart) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.accepted && f.has.Accepted.Commit == commit {
-		f.has.Accepted.State = bytes.Clone(state)
+		f.has.Accepted.State = Joined(state)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -29,9 +30,10 @@ type Records interface {
 	StillSaid(ctx context.Context, said int64) (bool, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
 	AcceptCommit(ctx context.Context, a Acceptance) error
-	// SaveState puts what the accepted commit declares on record beside it. It does nothing
-	// where another commit was accepted since.
-	SaveState(ctx context.Context, commit string, state []byte) error
+	// SaveState puts what the accepted commit declares on record beside it, in parts: their data
+	// one after the other. What is on record already is not written again. It does nothing where
+	// another commit was accepted since.
+	SaveState(ctx context.Context, commit string, state []StatePart) error
 	// Prove records that zones are as declared: their proofs, what their deployments own
 	// in the place of what was stored, whether they may be removed once nothing declares
 	// them, and that these deployments converged. Those that were removed are forgotten.
@@ -138,6 +140,28 @@ type Acceptance struct {
 	Memory *Memory
 	// User is who runs the command that accepts it; empty for a daemon.
 	User string
+}
+
+// StatePart is a part of what a commit declares, in the caller's encoding.
+type StatePart struct {
+	Sum  [sha256.Size]byte // of the data
+	Data []byte
+}
+
+// PartOf is a part with these data.
+func PartOf(data []byte) StatePart { return StatePart{sha256.Sum256(data), data} }
+
+// Joined are the data of parts, one after the other; never nil.
+func Joined(parts []StatePart) []byte {
+	size := 0
+	for _, p := range parts {
+		size += len(p.Data)
+	}
+	data := make([]byte, 0, size)
+	for _, p := range parts {
+		data = append(data, p.Data...)
+	}
+	return data
 }
 
 // Drift is a change that was made without a new commit. It counts for limits for a while.

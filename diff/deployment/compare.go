@@ -5,10 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/rulesets"
@@ -78,54 +75,28 @@ func (d *differing) entries(list string, was, is []slot) {
 	}
 }
 
-// entry adds the members in which two entries differ, as go-cmp finds them.
+// entry adds the members in which two entries differ; nil is a member that is not said.
 func (d *differing) entry(was, is entry, path func(member string) diff.Member) {
 	if was.equal(is) {
 		return
 	}
-	gocmp.Equal(was.said(), is.said(), gocmp.Reporter(&memberReporter{found: func(member string, old, now any) {
-		d.add(path(member), old, now)
-	}}), gocmp.Comparer(func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }))
-}
-
-// said are the members that are said, by name.
-func (e entry) said() map[string]any {
-	members := map[string]any{}
 	for _, member := range overrideMembers {
-		if value := e.get(member); value != nil {
-			members[member] = value
+		if old, now := was.get(member), is.get(member); old != now { // they are texts, numbers and truths
+			d.add(path(member), old, now)
 		}
 	}
-	for name, value := range e.Extra {
-		members[name] = value
+	for name, old := range was.Extra {
+		if now, there := is.Extra[name]; !there {
+			d.add(path(name), old, nil)
+		} else if !bytes.Equal(old, now) {
+			d.add(path(name), old, now)
+		}
 	}
-	return members
-}
-
-// memberReporter is told by go-cmp in which members two maps of them differ.
-type memberReporter struct {
-	path  gocmp.Path
-	found func(member string, old, now any)
-}
-
-func (r *memberReporter) PushStep(step gocmp.PathStep) { r.path = append(r.path, step) }
-func (r *memberReporter) PopStep()                     { r.path = r.path[:len(r.path)-1] }
-
-func (r *memberReporter) Report(result gocmp.Result) {
-	if result.Equal() {
-		return
+	for name, now := range is.Extra {
+		if _, there := was.Extra[name]; !there {
+			d.add(path(name), nil, now)
+		}
 	}
-	step := r.path.Index(1).(gocmp.MapIndex) //nolint:forcetypeassert // it compares maps
-	old, now := step.Values()
-	r.found(step.Key().String(), reflected(old), reflected(now))
-}
-
-// reflected is nil for a member that is not there.
-func reflected(v reflect.Value) any {
-	if !v.IsValid() {
-		return nil
-	}
-	return v.Interface()
 }
 
 // equal spares the entries that are alike, which are nearly all, the look at each member.

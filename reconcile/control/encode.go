@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // A state is put on record as JSON values, one after the other: the state without its
@@ -32,7 +33,10 @@ type zoneText struct {
 }
 
 // EncodeState is a state as it is put on record.
-func EncodeState(state desired.State) ([]byte, error) { return new(encoder).encode(state) }
+func EncodeState(state desired.State) ([]byte, error) {
+	parts, err := new(encoder).encode(state)
+	return reconcile.Joined(parts), err
+}
 
 // encoder encodes one state after the other. Zones that are the very same as in the state before
 // are not encoded again. It is not safe for concurrent use.
@@ -51,11 +55,11 @@ type partKey struct {
 // part are neighbours in an account, and what they are on record.
 type part struct {
 	zones []desired.Zone
-	data  []byte
+	reconcile.StatePart
 }
 
-// encode is [EncodeState].
-func (e *encoder) encode(state desired.State) ([]byte, error) {
+// encode is [EncodeState], in parts.
+func (e *encoder) encode(state desired.State) ([]reconcile.StatePart, error) {
 	var to compressor
 	count, parts := state.Zones(), make(map[partKey]part, len(e.parts))
 	bare := headText{state, &count}
@@ -64,7 +68,7 @@ func (e *encoder) encode(state desired.State) ([]byte, error) {
 		bare.Accounts[i].Zones = nil
 	}
 	head, err := to.member(func(to *json.Encoder) error { return to.Encode(bare) })
-	texts := [][]byte{head}
+	all := []reconcile.StatePart{reconcile.PartOf(head)}
 	for i, account := range state.Accounts {
 		for left := account.Zones; len(left) > 0 && err == nil; {
 			zones := left[:partLen(left)]
@@ -72,18 +76,20 @@ func (e *encoder) encode(state desired.State) ([]byte, error) {
 			key := partKey{i, zones[0].Key}
 			made, have := e.parts[key]
 			if have = have && slices.EqualFunc(made.zones, zones, desired.Zone.Is); !have {
-				made.data, err = to.zones(i, zones)
+				var data []byte
+				data, err = to.zones(i, zones)
+				made.StatePart = reconcile.PartOf(data)
 				e.made++
 			}
-			parts[key] = part{zones, made.data}
-			texts = append(texts, made.data)
+			parts[key] = part{zones, made.StatePart}
+			all = append(all, made.StatePart)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encoding the declarations: %w", err)
 	}
 	e.parts = parts
-	return slices.Concat(texts...), nil
+	return all, nil
 }
 
 // mostInPart bounds the zones of a part; about one key in oneInPart begins one.

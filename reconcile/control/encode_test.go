@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/soak"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // encodedStates are states of several shapes.
@@ -89,7 +90,7 @@ func TestEncodingCostsWhatChanges(t *testing.T) {
 		if e.made != made+1 {
 			t.Errorf("one changed zone of %d has %d parts encoded, want 1", n, e.made-made)
 		}
-		if want, _ := EncodeState(after); !bytes.Equal(got, want) {
+		if want, _ := EncodeState(after); !bytes.Equal(reconcile.Joined(got), want) {
 			t.Errorf("one changed zone of %d: what is encoded is not what encoding all of it makes", n)
 		}
 		states, i := []desired.State{before, after}, 0
@@ -122,8 +123,9 @@ func TestEncodedStatesFollow(t *testing.T) {
 	other := before
 	other.Accounts = []desired.Account{{Key: "first"}, before.Accounts[0]}
 	for i, state := range []desired.State{before, after, less, before, other, after, {Commit: "c9"}, other} {
-		data, err := e.encode(state)
+		parts, err := e.encode(state)
 		must.Do(t, err)
+		data := reconcile.Joined(parts)
 		if got, err := DecodeState(data); err != nil || !reflect.DeepEqual(got, state) {
 			t.Fatalf("state %d is decoded as another one: %v", i, err)
 		}

@@ -187,10 +187,10 @@ func (zs *zones) touched(before, next *Generation) (ids []edge.Scope) {
 // commit was accepted since.
 func (c *Control) SaveState(ctx context.Context, g *Generation) error {
 	c.saving.Lock()
-	data, err := c.saved.encode(g.State)
+	parts, err := c.saved.encode(g.State)
 	c.saving.Unlock()
 	if err != nil {
 		return err
 	}
-	return c.Records.SaveState(ctx, g.State.Commit, data)
+	return c.Records.SaveState(ctx, g.State.Commit, parts)
 }

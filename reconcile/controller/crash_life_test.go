@@ -347,7 +347,7 @@ func (m *mortal) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 	})
 }
 
-func (m *mortal) SaveState(ctx context.Context, commit string, state []byte) error {
+func (m *mortal) SaveState(ctx context.Context, commit string, state []reconcile.StatePart) error {
 	return m.do(func() error { return m.Ledger.SaveState(ctx, commit, state) })
 }
 

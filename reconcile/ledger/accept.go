@@ -1,13 +1,10 @@
 package ledger
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -100,15 +97,6 @@ func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance)
 	return err
 }
 
-// SaveState implements [reconcile.Records].
-func (l *Ledger) SaveState(ctx context.Context, commit string, state []byte) error {
-	packed, err := pack(state)
-	if err != nil {
-		return err
-	}
-	return l.file.Exec(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
-}
-
 func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
 	var packed []byte
 	var earlier string
@@ -117,8 +105,8 @@ func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err 
 	if err != nil || !found {
 		return a, err
 	}
-	if a.State, err = unpack(packed); err != nil {
-		return a, store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", a.Commit, err))
+	if a.State, err = recallState(ctx, tx, a.Commit, packed); err != nil {
+		return a, err
 	}
 	if a.Earlier, err = decodeEarlier(earlier); err != nil {
 		return a, store.Fault(ErrDamaged, fmt.Sprintf("what zones were before commit %s: %v", a.Commit, err))
@@ -140,39 +128,4 @@ func decodeEarlier(text string) (e guard.Earlier, err error) {
 		return nil, err
 	}
 	return e, nil
-}
-
-// pack makes gzip of a state; nil stays nil. One that is gzip already is not compressed again.
-func pack(state []byte) ([]byte, error) {
-	if state == nil {
-		return nil, nil
-	}
-	var packed bytes.Buffer
-	level := gzip.DefaultCompression
-	if bytes.HasPrefix(state, []byte{0x1f, 0x8b}) {
-		level = gzip.NoCompression
-		packed.Grow(len(state) + len(state)>>8 + 1024)
-	}
-	w, err := gzip.NewWriterLevel(&packed, level)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(state); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
-}
-
-func unpack(packed []byte) ([]byte, error) {
-	if packed == nil {
-		return nil, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }

@@ -26,7 +26,7 @@ var saying = map[string]func(ctx context.Context, l *Ledger, n int) error{
 		return l.AcceptCommit(ctx, reconcile.Acceptance{Commit: fmt.Sprint("c", n), Declared: func(edge.Scope) string { return fmt.Sprint("d", n) }})
 	},
 	"save state": func(ctx context.Context, l *Ledger, n int) error {
-		return l.SaveState(ctx, fmt.Sprint("c", n), []byte("state"))
+		return l.SaveState(ctx, fmt.Sprint("c", n), []reconcile.StatePart{reconcile.PartOf([]byte("state"))})
 	},
 	"hold": func(ctx context.Context, l *Ledger, n int) error {
 		hold := diff.Hold{Zone: fmt.Sprint("z", n), Reason: "INC", Until: noon.Add(time.Duration(n-1) * time.Hour), Scopes: []edge.Scope{said(2 - n)}}

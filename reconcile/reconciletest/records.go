@@ -72,7 +72,7 @@ func (r *Records) AcceptCommit(ctx context.Context, a reconcile.Acceptance) erro
 }
 
 // SaveState implements [reconcile.Records].
-func (r *Records) SaveState(ctx context.Context, commit string, state []byte) error {
+func (r *Records) SaveState(ctx context.Context, commit string, state []reconcile.StatePart) error {
 	if err := r.begin(ctx, "save"); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15, Version16, Version17}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15, Version16, Version17, Version18}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -371,6 +371,19 @@ INSERT INTO said VALUES (1, 0);
 // Version17 keeps the plans of zones beside their names.
 const Version17 = `
 ALTER TABLE name ADD COLUMN plan TEXT NOT NULL DEFAULT ''; -- of a zone, in one word: free; empty: not known
+`
+
+// Version18 keeps what the accepted commit declares in parts, so that a commit writes those alone
+// that it changes.
+const Version18 = `
+-- Column state of accepted names parts, by their sums one after the other, behind "parts" and a line
+-- feed; or it is a whole, which gzip begins otherwise. Parts that it does not name are of a commit
+-- before, and go with the next one that is kept in parts.
+CREATE TABLE state_part (
+	number INTEGER PRIMARY KEY,
+	sum    BLOB NOT NULL UNIQUE, -- SHA-256 of data
+	data   BLOB NOT NULL
+) STRICT;
 `
 
 // said are the triggers of one table, whose updates count of some columns, or of all.

@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"io"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// partsMark begins the names of the parts of a state; see the schema.
+const partsMark = "parts\n"
+
+// sum names a part of a state.
+type sum = [sha256.Size]byte
+
+// SaveState implements [reconcile.Records]. Beside the parts that are new it writes their names.
+func (l *Ledger) SaveState(ctx context.Context, commit string, state []reconcile.StatePart) error {
+	names, wanted := []byte(partsMark), make(map[sum]bool, len(state))
+	for _, part := range state {
+		names = append(names, part.Sum[:]...)
+		wanted[part.Sum] = true
+	}
+	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		changed, err := rows.Changed(ctx, tx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, names, commit)
+		if err != nil || !changed {
+			return err
+		}
+		return putParts(ctx, tx, state, wanted)
+	})
+}
+
+// putParts has the parts of one state on record, and no others.
+func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, wanted map[sum]bool) error {
+	have, gone := map[sum]bool{}, [][]byte(nil)
+	err := rows.Each(ctx, tx, `SELECT sum FROM state_part`, func(row *sql.Rows) error {
+		var known sql.RawBytes // there are many
+		if err := row.Scan(&known); err != nil {
+			return err
+		}
+		if s, err := sumOf(known); err == nil && wanted[s] {
+			have[s] = true
+		} else {
+			gone = append(gone, bytes.Clone(known))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := rows.Exec(ctx, tx, `DELETE FROM state_part WHERE sum = ?`, gone, func(sum []byte) []any { return []any{sum} }); err != nil {
+		return err
+	}
+	var news []reconcile.StatePart
+	for _, part := range state {
+		if !have[part.Sum] {
+			have[part.Sum] = true
+			news = append(news, part)
+		}
+	}
+	return rows.Exec(ctx, tx, `INSERT INTO state_part (sum, data) VALUES (?, ?)`, news, func(p reconcile.StatePart) []any {
+		return []any{p.Sum[:], p.Data}
+	})
+}
+
+func sumOf(name []byte) (s sum, err error) {
+	if copy(s[:], name); len(name) != len(s) {
+		return s, fmt.Errorf("%d bytes are no sum", len(name))
+	}
+	return s, nil
+}
+
+// recallState reads a state that is whole, or in parts. Each part must be what its name says.
+func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) (state []byte, err error) {
+	damaged := func(err error) error {
+		return store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", commit, err))
+	}
+	names, inParts := bytes.CutPrefix(packed, []byte(partsMark))
+	if !inParts {
+		if state, err = unpack(packed); err != nil {
+			return nil, damaged(err)
+		}
+		return state, nil
+	}
+	parts := map[sum][]byte{}
+	err = rows.Each(ctx, tx, `SELECT data FROM state_part`, func(row *sql.Rows) error {
+		var data []byte
+		err := row.Scan(&data)
+		parts[sha256.Sum256(data)] = data
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	state = []byte{}
+	for len(names) > 0 {
+		name := names[:min(len(names), sha256.Size)]
+		names = names[len(name):]
+		s, err := sumOf(name)
+		data, known := parts[s]
+		if err != nil || !known {
+			return nil, damaged(fmt.Errorf("the part %x is missing", name))
+		}
+		state = append(state, data...)
+	}
+	return state, nil
+}
+
+// pack makes gzip of a state; nil stays nil. One that is gzip already is not compressed again.
+func pack(state []byte) ([]byte, error) {
+	if state == nil {
+		return nil, nil
+	}
+	var packed bytes.Buffer
+	level := gzip.DefaultCompression
+	if bytes.HasPrefix(state, []byte{0x1f, 0x8b}) {
+		level = gzip.NoCompression
+		packed.Grow(len(state) + len(state)>>8 + 1024)
+	}
+	w, err := gzip.NewWriterLevel(&packed, level)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(state); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	if packed == nil {
+		return nil, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
