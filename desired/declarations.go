@@ -100,9 +100,6 @@ func (o Other) Path() []string {
 	return path
 }
 
-// Phase is that of the rules of its kind.
-func (o Other) Phase() edge.Phase { return o.declaration().Phase }
-
 // Text is the text that it declares at a path without dots; empty for none.
 func (o Other) Text(path string) string {
 	text, _ := o.values()[path].(string)
