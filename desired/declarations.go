@@ -30,6 +30,8 @@ type Declaration struct {
 	// for it; empty for none.
 	Decides      []string
 	Until, Owner string
+	// Eases says that each takes from protection. So to lose some is no loss.
+	Eases bool
 }
 
 // OfDeployment stands in a path for the key of the deployment that something is declared at.
@@ -50,7 +52,7 @@ var Declarations = []Declaration{
 	{
 		Kind: Exception, Path: []string{"waf", OfDeployment, "exceptions"}, Expression: "expression", Phase: edge.PhaseFirewallManaged,
 		Members: []string{"description", "enabled", "expression", "skip", "logging", "owner", "until", "order"},
-		Decides: []string{"owner", "until"}, Until: "until", Owner: "owner",
+		Decides: []string{"owner", "until"}, Until: "until", Owner: "owner", Eases: true,
 	},
 }
 
@@ -78,6 +80,9 @@ func NewOther(kind KindName, key string, at Origin, values map[string]any) (Othe
 	o.Value = string(data)
 	return o, err
 }
+
+// Eases is that of the declaration of the kind.
+func (k KindName) Eases() bool { return Other{Kind: k}.declaration().Eases }
 
 // declaration is that of the kind; the zero value for one that is not listed.
 func (o Other) declaration() Declaration {
