@@ -25,7 +25,8 @@ type Declaration struct {
 	// for, and of what it counts; empty for none.
 	Expression, Counting string
 	Phase                edge.Phase
-	// Skips says that each of them is a skip rule, whatever it declares.
+	// Skips says that each of them is a skip rule, whatever it declares: it takes from protection,
+	// and to lose some is no loss.
 	Skips bool
 	// Decides are the members that are never live themselves; as [MemberOf.Decides]. Until is the
 	// one of them that is the last day on which it acts, and Owner the one that says who answers
@@ -83,8 +84,11 @@ func NewOther(kind KindName, key string, at Origin, values map[string]any) (Othe
 
 // Skips reports whether it declares a skip rule.
 func (o Other) Skips() bool {
-	return o.Declaration().Skips || o.Text("action") == string(edge.ActionSkip)
+	return o.Kind.Skips() || o.Text("action") == string(edge.ActionSkip)
 }
+
+// Skips reports whether each of the kind is a skip rule.
+func (k KindName) Skips() bool { return Other{Kind: k}.Declaration().Skips }
 
 // Declaration is that of the kind; the zero value for one that is not listed.
 func (o Other) Declaration() Declaration {

@@ -116,6 +116,16 @@ type OfOthers struct {
 // Count is how much a zone declares.
 func (z Zone) Count() int { return len(z.Deployments) + len(z.Others) + len(z.Unmanaged) }
 
+// Guarded is how much of [Zone.Others] it would be a loss to lose.
+func (z Zone) Guarded() (n int) {
+	for _, o := range z.Others {
+		if !o.Kind.Skips() {
+			n++
+		}
+	}
+	return n
+}
+
 // Deployment is what a person intends for one managed ruleset in one zone.
 // A nil field is not declared and therefore not managed. Paranoia, Threshold and
 // Disable are short forms of overrides; no member of an override is declared in
@@ -327,6 +337,14 @@ func (s State) Deployments() (n int) {
 func (s State) Others() (n int) {
 	for _, z := range s.EachZone() {
 		n += len(z.Others)
+	}
+	return n
+}
+
+// Guarded counts what of other kinds it would be a loss to lose.
+func (s State) Guarded() (n int) {
+	for _, z := range s.EachZone() {
+		n += z.Guarded()
 	}
 	return n
 }

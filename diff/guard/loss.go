@@ -64,7 +64,7 @@ func LossOf(before, after desired.State, differ desired.Difference, known Known)
 
 // keeps counts a zone that is declared as it was.
 func (l *Loss) keeps(z *desired.Zone, known Known) {
-	of := Size{Zones: 1, Deployments: len(z.Deployments), Others: len(z.Others)}
+	of := Size{Zones: 1, Deployments: len(z.Deployments), Others: z.Guarded()}
 	l.All.Of = l.All.Of.plus(of)
 	if known.exists(z.Scope) {
 		l.Real.Of = l.Real.Of.plus(of)
@@ -108,6 +108,9 @@ func (l *Loss) zone(was declaredZone, have declarations, known Known) {
 		}
 	}
 	for _, o := range z.Others {
+		if o.Kind.Skips() {
+			continue
+		}
 		gone := !declared || !slices.ContainsFunc(now.zone.Others, func(other desired.Other) bool { return other.Kind == o.Kind && other.Key == o.Key })
 		l.count(exists, gone, func(s *Size) { s.Others++ })
 		if gone && declared {
@@ -207,7 +210,7 @@ func LossOnRecord(record map[edge.Scope]Size, after desired.State) Loss {
 			l.count(true, i >= len(now.Deployments), func(s *Size) { s.Deployments++ })
 		}
 		for i := range record[id].Others {
-			l.count(true, i >= len(now.Others), func(s *Size) { s.Others++ })
+			l.count(true, i >= now.Guarded(), func(s *Size) { s.Others++ })
 		}
 	}
 	return l

@@ -15,7 +15,7 @@ type Size struct {
 	Zones       int
 	Deployments int
 	Tokens      int // zero also where it is not known: an earlier version did not remember it
-	// Others are the rules that other kinds declare in zones. Zero also where it is not known:
+	// Others are the rules that other kinds declare in zones, but those that take from protection. Zero also where it is not known:
 	// the ledger remembers them with the declarations alone.
 	Others int
 }

@@ -130,9 +130,10 @@ func (zs *zones) sizes() map[edge.Scope]guard.Size {
 		}
 		size := guard.Size{}
 		for of := range z.applied {
-			if of.Kind == "" {
+			switch {
+			case of.Kind == "":
 				size.Deployments++
-			} else {
+			case !of.Kind.Skips():
 				size.Others++
 			}
 		}

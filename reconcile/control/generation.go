@@ -86,7 +86,7 @@ func (g *Generation) count(state desired.State, at []desired.Index, times int) {
 		_, z := at.In(state)
 		g.size.Zones += times
 		g.size.Deployments += times * len(z.Deployments)
-		g.size.Others += times * len(z.Others)
+		g.size.Others += times * z.Guarded()
 		if desired.Sought(z.Scope.ID) {
 			g.sought += times
 		}
@@ -198,5 +198,5 @@ func (g *Generation) Zones() iter.Seq[edge.Scope] {
 
 // sizeOf is how much a state declares.
 func sizeOf(s desired.State) guard.Size {
-	return guard.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens), Others: s.Others()}
+	return guard.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens), Others: s.Guarded()}
 }

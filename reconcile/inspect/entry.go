@@ -44,7 +44,7 @@ func subjectText(s reconcile.Subject) string {
 			text += " (" + string(s.TokenID) + ")"
 		}
 		return text + behind(" of account ", string(s.Owner))
-	case s.Account != "" && s.Kind != "" && s.Ref != "":
+	case s.Account != "" && s.Kind != "" && s.Ref != "" && s.Ref != s.Deployment:
 		return s.ID().Word(s.Deployment) + " " + s.Ref + " of " + diff.NameOf(s.Account, s.Zone, s.Deployment, "")
 	case s.Account != "" && s.Deployment != "":
 		return diff.NameOf(s.Account, s.Zone, diff.Called(s.Kind, s.Deployment), "")

@@ -106,8 +106,8 @@ var (
 	acceptancesEnding = metric{
 		"seawall_acceptances_ending", "gauge",
 		[]label{{"within", acceptanceNames()}},
-		"Acceptances of skip rules whose last day is over within this time of the last full run, or is over. Counts are cumulative; one that zones share counts once. " +
-			"After its end a zone is bypassed while the skip rule acts.",
+		"Acceptances of skip rules, and exceptions, whose last day is over within this time of the last full run, or is over. Counts are cumulative; one that zones share counts once. " +
+			"After the end of an acceptance a zone is bypassed while the skip rule acts; an exception is switched off.",
 	}
 	nextExpiry = metric{
 		"seawall_token_next_expiry_timestamp_seconds", "gauge", nil,

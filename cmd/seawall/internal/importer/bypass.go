@@ -220,13 +220,13 @@ func (a *absorber) sharedAcceptances(changes []cuefile.Change) (lines []string) 
 }
 
 // otherRules says what rules of an entry point are that Seawall does not change; empty for none.
-// Those that others declare are not among them.
-func otherRules(entryPoint edge.Ruleset, acting []diff.Bypass, declared []desired.Other) string {
+// declared are the refs of those that other kinds declare.
+func otherRules(entryPoint edge.Ruleset, acting []diff.Bypass, declared []string) string {
 	var accepted, idle, others int
 	for _, rule := range entryPoint.Rules {
 		_, skips, _ := rule.Skip()
 		switch {
-		case slices.ContainsFunc(declared, func(o desired.Other) bool { return o.Phase() == entryPoint.Phase && o.Key == rule.Ref }):
+		case slices.Contains(declared, rule.Ref):
 		case slices.ContainsFunc(acting, func(b diff.Bypass) bool { return b.Rule == rule.ID }):
 			accepted++
 		case skips:

@@ -80,12 +80,12 @@ func TestOtherRules(t *testing.T) {
 	acting := []diff.Bypass{{Rule: skipA}, {Rule: skipA}} // on two deployments
 	for _, test := range []struct {
 		rules    []edge.Rule
-		declared []desired.Other
+		declared []string
 		want     string
 	}{
 		{[]edge.Rule{runs}, nil, ""},
-		{[]edge.Rule{declared}, []desired.Other{{Kind: desired.Exception, Key: "office"}}, ""},
-		{[]edge.Rule{declared}, []desired.Other{{Kind: desired.CustomRule, Key: "office"}}, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule without an effect on a deployment."},
+		{[]edge.Rule{declared}, []string{"office"}, ""},
+		{[]edge.Rule{declared}, nil, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule without an effect on a deployment."},
 		{[]edge.Rule{skip, runs}, nil, "Its entry point has 1 other rule, which Seawall does not change: 1 skip rule accepted below."},
 		{
 			[]edge.Rule{skip, runs, behind, log},
@@ -93,7 +93,7 @@ func TestOtherRules(t *testing.T) {
 			"Its entry point has 3 other rules, which Seawall does not change: 1 skip rule accepted below, 1 skip rule without an effect on a deployment, 1 rule of another kind.",
 		},
 	} {
-		if got := otherRules(edge.Ruleset{Phase: edge.PhaseFirewallManaged, Rules: test.rules}, acting, test.declared); got != test.want {
+		if got := otherRules(edge.Ruleset{Rules: test.rules}, acting, test.declared); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}

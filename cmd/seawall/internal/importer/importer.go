@@ -157,4 +157,5 @@ type record struct {
 	// rejected says that it was the credential, which reads no zone of the account.
 	rejected bool
 	ahead    map[edge.Place]diff.Ahead
+	beside   []string // the keys of Others that are in the entry point of the deployments
 }

@@ -297,7 +297,7 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		s.accept(r, &d, declarer, entryPoint, rule)
 		r.Deployments = append(r.Deployments, d)
 	}
-	if note := otherRules(entryPoint, r.Bypasses, r.Others); note != "" {
+	if note := otherRules(entryPoint, r.Bypasses, r.beside); note != "" {
 		r.Notes = append(r.Notes, note)
 	}
 	if len(order) == 0 {
@@ -320,7 +320,13 @@ func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Rule
 		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 			return err
 		}
-		r.Others = append(r.Others, kind.Declare(entryPoint)...)
+		declared := kind.Declare(entryPoint)
+		r.Others = append(r.Others, declared...)
+		for _, o := range declared {
+			if kind.Phase() == edge.PhaseFirewallManaged {
+				r.beside = append(r.beside, o.Key)
+			}
+		}
 	}
 	return nil
 }
