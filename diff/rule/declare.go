@@ -67,6 +67,9 @@ func (k Kind) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other
 		return o, false
 	}
 	acted := values["action"]
+	if (&wanted{values: values}).isForeign(entryPoint.Rules[i]) { // no declaration of it is valid
+		return o, false
+	}
 	for _, m := range k.members {
 		declared, live := values.at(string(m.path)), body.at(m.wire)
 		if declared != nil && !m.same(declared, live) || declared == nil && live != nil && acted != body["action"] && strings.Contains(m.wire, ".") {

@@ -177,45 +177,6 @@ func TestABlockMovesBehindASkip(t *testing.T) {
 	}
 }
 
-// An update that only adds members is no rule that was added.
-func TestRestoreWhatAnUpdateAdded(t *testing.T) {
-	s := &state{live: living(t, `{"ref":"x","action":"block","expression":"true"}`), declared: []desired.Other{declaring(t, "x", `{"enabled":false,"action":"block"}`)}}
-	back, problem := Custom.Restore(s.done(s.only(t)), s.input())
-	if problem != nil || back == nil || !back.Operation.(diff.RuleOperation).Body.IsEnabled() || back.Direction != diff.Strengthens {
-		t.Errorf("%+v %+v", back, problem)
-	}
-}
-
-// Another action takes parameters away that no declaration can say; a revert has them.
-func TestRestoreParametersThatNobodyDeclares(t *testing.T) {
-	const was = `{"ref":"x","action":"skip","expression":"true","action_parameters":{"phase":"current"}}`
-	s := &state{live: living(t, was), declared: []desired.Other{declaring(t, "x", `{"action":"block"}`)}}
-	back, problem := Custom.Restore(s.done(s.only(t)), s.input())
-	if problem != nil || back == nil {
-		t.Fatalf("%+v %+v", back, problem)
-	}
-	s.done(*back)
-	if got, want := canonical(s.live)[0], canonical(living(t, was))[0]; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// A rule that stood behind one without a ref comes back there, not to the top.
-func TestRestoreBehindARuleWithoutARef(t *testing.T) {
-	s := &state{
-		live: living(t, `{"ref":"b","action":"block","expression":"true"}`, `{"action":"block","expression":"true"}`,
-			`{"ref":"x","action":"skip","expression":"true"}`),
-		prunable: removing("x", "id2"),
-	}
-	back, problem := Custom.Restore(s.done(s.only(t)), s.input())
-	if problem != nil || back == nil {
-		t.Fatalf("%+v %+v", back, problem)
-	}
-	if p := back.Operation.(diff.RuleOperation).Position; p == nil || p.After == nil || *p.After != "id1" {
-		t.Errorf("%+v", p)
-	}
-}
-
 // Of two live rules with one ref none is written.
 func TestARefThatIsThereTwice(t *testing.T) {
 	s := &state{live: living(t, `{"ref":"x","action":"block","expression":"true"}`, `{"ref":"x","action":"log","expression":"true"}`), declared: []desired.Other{declaring(t, "x", `{"action":"skip"}`)}}
@@ -255,31 +216,6 @@ func TestARuleThatIsRenamed(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", action, got, want)
 		}
-	}
-}
-
-// A rule that was updated and then removed comes back as it was before both.
-func TestRestoreAnUpdateAndARemoval(t *testing.T) {
-	const was = `{"ref":"x","action":"skip","expression":"true","action_parameters":{"phase":"current","ruleset":"current"}}`
-	s := &state{live: living(t, was), declared: []desired.Other{declaring(t, "x", `{"action":"block","response":{"content":"no"}}`)}}
-	first := s.done(s.only(t))
-	s.declared, s.prunable = nil, removing("x", "id0")
-	r := s.done(s.only(t))
-	for i := range r.Members { // as reconcile/revert puts two writes together
-		if n := slices.IndexFunc(first.Members, func(m diff.Restored) bool { return m.Path == r.Members[i].Path }); n >= 0 {
-			r.Members[i].Before = first.Members[n].Before
-			first.Members = slices.Delete(first.Members, n, n+1)
-		}
-	}
-	r.Members = append(r.Members, first.Members...)
-	back, problem := Custom.Restore(r, s.input())
-	if problem != nil || back == nil {
-		t.Fatalf("%+v %+v", back, problem)
-	}
-	rule := back.Operation.(diff.RuleOperation).Body
-	rule.ID = "id0"
-	if got, want := canonical([]edge.Rule{rule})[0], canonical(living(t, was))[0]; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -143,8 +143,8 @@ func (p *zonePlan) body(w *wanted, was tree) (is tree, owned []diff.Member) {
 }
 
 // fields are the members that differ.
-func (p *zonePlan) fields(was, is tree) (fields []diff.Field) {
-	for _, m := range p.members {
+func (k Kind) fields(was, is tree) (fields []diff.Field) {
+	for _, m := range k.members {
 		old, now := was.at(m.wire), is.at(m.wire)
 		if old == nil && now == nil || was != nil && m.same(old, now) {
 			continue
@@ -158,15 +158,15 @@ func (p *zonePlan) fields(was, is tree) (fields []diff.Field) {
 		}
 		fields = append(fields, f)
 	}
-	return append(fields, p.lost(was, is)...)
+	return append(fields, k.lost(was, is)...)
 }
 
 // lost are the parameters that no declaration can say and that go with an action.
-func (p *zonePlan) lost(was, is tree) (fields []diff.Field) {
+func (k Kind) lost(was, is tree) (fields []diff.Field) {
 	parameters, _ := was[parametersMember].(map[string]any)
 	for name, old := range parameters {
 		path := parametersMember + "." + name
-		said := slices.ContainsFunc(p.members, func(m member) bool {
+		said := slices.ContainsFunc(k.members, func(m member) bool {
 			return m.wire == path || strings.HasPrefix(m.wire, path+".") || m.wire == parametersMember
 		})
 		if !said && is.at(path) == nil {

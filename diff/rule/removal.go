@@ -65,6 +65,9 @@ func (p *zonePlan) removals(left []diff.ID, prunable diff.Pruning) map[edge.Rule
 // others plans what becomes of the rules that are of others. One that executes a ruleset, or that
 // has an action that is not known here, stays in any case: what it does nobody can tell.
 func (p *zonePlan) others(goes map[edge.RuleID]bool) {
+	if p.phase == edge.PhaseFirewallManaged {
+		return // most rules there are those of deployments
+	}
 	decided, said := p.decided(p.zone)
 	refs, pending, declared := map[string]int{}, false, p.keys()
 	for _, rule := range p.live.Rules {

@@ -43,6 +43,8 @@ func (k Kind) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *diff.Pr
 		return nil, blocked(errors.New("a revert does not remove a rule that was added; remove its declaration, with prune: true"))
 	case i < 0:
 		return nil, since("the rule is gone")
+	case slices.ContainsFunc(r.Members, func(m diff.Restored) bool { return m.Path == refMember }):
+		return k.putInPlace(r, observed.Value, i)
 	default:
 		return k.setBack(r, observed.Value, i)
 	}
@@ -183,6 +185,54 @@ func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 			Target: diff.Target{Kind: k.name, Ref: r.ID.Ref, Phase: k.phase, EntryPoint: live.ID, Version: live.Version},
 		},
 	}, nil
+}
+
+// refMember is named only by the removal of a whole rule.
+const refMember diff.Member = "ref"
+
+// putInPlace makes a rule that was removed, and added once more, what it was before both.
+func (k Kind) putInPlace(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
+	rule, added := live.Rules[i], false
+	was, err := bodyOf(rule)
+	if err != nil {
+		return nil, blocked(err)
+	}
+	b := setter{Kind: k, was: was}
+	before := make([]diff.Restored, 0, len(r.Members))
+	for _, m := range r.Members {
+		_, written, err := valuesOf(m)
+		if err != nil {
+			return nil, blocked(err)
+		}
+		if of, known := b.member(m.Path); known && written != nil && !of.same(was.at(of.wire), written) {
+			b.others = append(b.others, string(m.Path))
+		}
+		if added = added || m.Path == refMember; !added || m.Before != nil { // else the rule that was added has it first
+			before = append(before, m)
+		}
+	}
+	body, behind, err := k.removed(before)
+	if err != nil {
+		return nil, blocked(err)
+	}
+	b.is, b.fields = body, k.fields(was, body)
+	o := diff.RuleOperation{Do: diff.ActionUpdate, Target: diff.Target{Kind: k.name, Ref: rule.Ref, Phase: k.phase, EntryPoint: live.ID, Version: live.Version, Rule: rule.ID}}
+	if now := place(live.Rules, i-1); now != behind {
+		b.fields = append(b.fields, diff.Field{Path: orderMember, Old: now, New: behind, Direction: diff.Weakens})
+		if o.Position, err = positionBehind(behind, live.Rules); err != nil {
+			return nil, since(err.Error())
+		}
+	}
+	switch {
+	case len(b.fields) == 0:
+		return nil, nil
+	case len(b.others) > 0:
+		return nil, since("it was changed since: " + strings.Join(b.others, ", "))
+	}
+	if o.Body, err = body.rule(); err != nil {
+		return nil, blocked(err)
+	}
+	return &diff.Change{Operation: o, Fields: b.fields, Direction: combined(b.fields)}, nil
 }
 
 // removed is the body of a rule that was removed, and what it stood behind.

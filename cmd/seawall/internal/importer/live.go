@@ -113,6 +113,10 @@ func (z *liveZone) otherOf(ctx context.Context, o desired.Other) (desired.Other,
 		if now, live := kind.Redeclare(o, entryPoint); live {
 			return now, nil
 		}
+		if i := slices.IndexFunc(entryPoint.Rules, func(r edge.Rule) bool { return r.Ref == o.Key }); i >= 0 {
+			return o, cli.Fail(fmt.Errorf("%s %q is live with the action %s, which cannot be declared for it", o.Kind.Word(), o.Key, entryPoint.Rules[i].Action),
+				fmt.Sprintf("declare it by another key, or change the rule on the platform: %s", z.at(o.Origin)))
+		}
 		return o, cli.Fail(fmt.Errorf("%s %q is declared for the %s, but it is not there", o.Kind.Word(), o.Key, z.zone.Scope.Level),
 			fmt.Sprintf("remove %s of the %s: %s, or have Seawall write it", strings.Join(o.Path(), ": "), z.zone.Scope.Level, z.at(o.Origin)))
 	}

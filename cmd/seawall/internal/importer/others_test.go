@@ -177,6 +177,50 @@ func TestAbsorbOfAnotherKindThatIsGone(t *testing.T) {
 	}
 }
 
+// A rule that is live with an action that its kind does not declare cannot be absorbed, and is
+// not called gone.
+func TestAbsorbOfAnotherAction(t *testing.T) {
+	dir := declaring(t, zoneText("\trules: toy: \"a.b\": expression: \"old\"\n"))
+	live := rule("a.b", "true", "")
+	live.Action = edge.ActionLog
+	var out bytes.Buffer
+	terminal := &cli.Terminal{Out: &out, Err: &out}
+	err := Absorb(t.Context(), terminal, withCustom(t, live), WorkingCopy(terminal, dir, false), "zone-00001.example")
+	if err == nil || !strings.Contains(err.Error(), `toy "a.b" is live with the action log, which cannot be declared for it`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// forbidding does not permit to read the entry points of a phase.
+type forbidding struct {
+	edge.Reader
+	phase edge.Phase
+}
+
+func (f forbidding) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
+	if phase == f.phase {
+		return edge.Ruleset{}, edge.ErrForbidden
+	}
+	return f.Reader.EntryPoint(ctx, scope, phase)
+}
+
+// A phase that may not be read is left out of an import, which says so and is partial; the rest of
+// the zone is imported.
+func TestImportWithoutAPhase(t *testing.T) {
+	platform := withCustom(t, rule("a.b", "ip.src eq 192.0.2.1", "one"))
+	platform.Lanes.All[0].Reader = forbidding{platform.Lanes.All[0].Reader, edge.PhaseRateLimit}
+	dir := filepath.Join(t.TempDir(), "edge")
+	var out bytes.Buffer
+	err := Import(t.Context(), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil)
+	if err == nil || !strings.Contains(out.String(), "): its rate limits could not be read: ") || !strings.Contains(out.String(), "imported 2 zones") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "zones.cue"))
+	if !strings.Contains(string(text), "rules: toy:") || !strings.Contains(string(text), "// Not imported: its rate limits could not be read") || !strings.Contains(string(text), "paranoia") && !strings.Contains(string(text), "core") {
+		t.Errorf("%s", text)
+	}
+}
+
 // An import declares other kinds, too.
 func TestImportOfAnotherKind(t *testing.T) {
 	platform := withCustom(t, rule("a.b", "ip.src eq 192.0.2.1", "one"), rule("admins", "true", ""))

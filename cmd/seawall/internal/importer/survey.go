@@ -316,6 +316,10 @@ func (s *survey) declareOthers(ctx context.Context, r *record, managed edge.Rule
 		}
 		if kind.Phase() != edge.PhaseFirewallManaged {
 			entryPoint, err = s.reader(r.Account).EntryPoint(ctx, edge.ZoneScope(r.Zone), kind.Phase())
+			if errors.Is(err, edge.ErrForbidden) { // the rest of the zone can be read
+				r.Left = append(r.Left, fmt.Sprintf("its %ss could not be read: %s", kind.Name().Word(), cli.OneLine(err.Error())))
+				continue
+			}
 		}
 		if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 			return err
