@@ -175,38 +175,40 @@ func zoneFor(state desired.State, named string, form eval.Form) (account, key st
 	if u, err := url.Parse(form.URL); err == nil {
 		host = strings.ToLower(u.Hostname())
 	}
-	best, count := -1, 0
+	type candidate struct{ account, key string }
+	var all, fit []candidate
 	var keys []string
+	longest := 0
 	for a, z := range state.EachZone() {
 		if desired.IsAccountKey(z.Key) {
 			continue
 		}
-		count++
-		keys = append(keys, z.Key)
-		fits, rank := z.Key == named, 0
-		if named == "" {
-			fits, rank = host == z.Name || strings.HasSuffix(host, "."+z.Name), len(z.Name)
-		}
+		c := candidate{a.Key, z.Key}
+		all, keys = append(all, c), append(keys, z.Key)
 		switch {
-		case fits && rank > best:
-			account, key, best = a.Key, z.Key, rank
-		case fits && rank == best:
-			return "", "", cli.Fail(fmt.Errorf("two accounts have the zone %q", z.Key), "name a folder that declares one of them alone")
+		case named == "" && host != "" && within(host, z.Name) && len(z.Name) > longest:
+			fit, longest = []candidate{c}, len(z.Name)
+		case named == "" && host != "" && within(host, z.Name) && len(z.Name) == longest, named != "" && z.Key == named:
+			fit = append(fit, c)
 		}
+	}
+	if named == "" && host == "" {
+		fit = all
 	}
 	switch {
-	case best >= 0:
-		return account, key, nil
-	case named != "":
+	case len(fit) == 1:
+		return fit[0].account, fit[0].key, nil
+	case named != "" && len(fit) == 0:
 		return "", "", cli.Fail(fmt.Errorf("there is no zone %q", named), nearest.Hint(named, keys, zoneHint))
-	case count == 1 && host == "":
-		for a, z := range state.EachZone() {
-			if !desired.IsAccountKey(z.Key) {
-				return a.Key, z.Key, nil
-			}
-		}
+	case len(fit) > 1 && (named != "" || host != ""):
+		return "", "", cli.Fail(fmt.Errorf("two accounts have the zone %q", fit[0].key), "name a folder that declares one of them alone")
 	}
 	return "", "", cli.Fail(errors.New("which zone gets the request is not known"), "name it with --zone, or give the request a url with its host")
+}
+
+// within reports whether a host is that of a zone, or below it.
+func within(host, zone string) bool {
+	return zone != "" && (host == zone || strings.HasSuffix(host, "."+zone))
 }
 
 func tested(form eval.Form, account, zone string, o meet.Outcome) testJSON {
