@@ -169,44 +169,56 @@ func testExpressions(ctx context.Context, t *cli.Terminal, dir, zone, output str
 	})
 }
 
+// candidate is a zone that may get a request.
+type candidate struct {
+	desired.Zone
+	account string
+}
+
 // zoneFor is the zone that gets a request: the one that is named, that of the host, or the only one.
 func zoneFor(state desired.State, named string, form eval.Form) (account, key string, err error) {
 	host := ""
 	if u, err := url.Parse(form.URL); err == nil {
 		host = strings.ToLower(u.Hostname())
 	}
-	best, count := -1, 0
-	var keys []string
+	fit, keys := candidates(state, named, host)
+	switch {
+	case len(fit) == 1:
+		return fit[0].account, fit[0].Key, nil
+	case len(fit) > 1 && (named != "" || host != ""):
+		return "", "", cli.Fail(fmt.Errorf("two accounts have the zone %q", fit[0].Key), "name a folder that declares one of them alone")
+	case named != "":
+		return "", "", cli.Fail(fmt.Errorf("there is no zone %q", named), nearest.Hint(named, keys, zoneHint))
+	}
+	return "", "", cli.Fail(errors.New("which zone gets the request is not known"), "name it with --zone, or give the request a url with its host")
+}
+
+// candidates are the zones that fit a key or, without one, a host best; all where neither is said.
+func candidates(state desired.State, named, host string) (fit []candidate, keys []string) {
+	longest := 0
 	for a, z := range state.EachZone() {
 		if desired.IsAccountKey(z.Key) {
 			continue
 		}
-		count++
 		keys = append(keys, z.Key)
-		fits, rank := z.Key == named, 0
+		fits := named == z.Key
 		if named == "" {
-			fits, rank = host == z.Name || strings.HasSuffix(host, "."+z.Name), len(z.Name)
+			fits = host == "" || within(host, z.Name) && len(z.Name) >= longest
 		}
-		switch {
-		case fits && rank > best:
-			account, key, best = a.Key, z.Key, rank
-		case fits && rank == best:
-			return "", "", cli.Fail(fmt.Errorf("two accounts have the zone %q", z.Key), "name a folder that declares one of them alone")
+		if !fits {
+			continue
 		}
+		if named == "" && host != "" && len(z.Name) > longest {
+			fit, longest = nil, len(z.Name)
+		}
+		fit = append(fit, candidate{z, a.Key})
 	}
-	switch {
-	case best >= 0:
-		return account, key, nil
-	case named != "":
-		return "", "", cli.Fail(fmt.Errorf("there is no zone %q", named), nearest.Hint(named, keys, zoneHint))
-	case count == 1 && host == "":
-		for a, z := range state.EachZone() {
-			if !desired.IsAccountKey(z.Key) {
-				return a.Key, z.Key, nil
-			}
-		}
-	}
-	return "", "", cli.Fail(errors.New("which zone gets the request is not known"), "name it with --zone, or give the request a url with its host")
+	return fit, keys
+}
+
+// within reports whether a host is that of a zone, or below it.
+func within(host, zone string) bool {
+	return zone != "" && (host == zone || strings.HasSuffix(host, "."+zone))
 }
 
 func tested(form eval.Form, account, zone string, o meet.Outcome) testJSON {

@@ -140,6 +140,20 @@ func (t *trace) evaluate(s *Step, account bool) {
 	for _, characteristic := range s.limit.Characteristics {
 		s.Counts = append(s.Counts, t.counted(characteristic))
 	}
+	t.follow(s)
+	if s.Verdict != eval.True || s.Action != actionSkip {
+		return
+	}
+	for _, phase := range s.Skips.Phases {
+		if t.off[phase] = s.Key; account {
+			delete(t.off, phase)
+			t.perhapsOff[phase] = s.Key
+		}
+	}
+}
+
+// follow notes what could become of the request by a rule that matches, or may.
+func (t *trace) follow(s *Step) {
 	what := s.result()
 	switch {
 	case s.Action == string(edge.ActionExecute):
@@ -155,18 +169,6 @@ func (t *trace) evaluate(s *Step, account bool) {
 		}
 	case !s.terminates():
 		t.matches[what] = true
-	}
-	if s.Verdict == eval.Unknown {
-		return
-	}
-	if s.Action != actionSkip {
-		return
-	}
-	for _, phase := range s.Skips.Phases {
-		if t.off[phase] = s.Key; account {
-			delete(t.off, phase)
-			t.perhapsOff[phase] = s.Key
-		}
 	}
 }
 

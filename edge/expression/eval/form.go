@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/expression"
@@ -155,21 +156,22 @@ func typed(data json.RawMessage, t expression.Type) (Value, bool) {
 	} else if is {
 		return typedList(data, element)
 	}
-	var text string
-	if json.Unmarshal(data, &text) == nil && data[0] == '"' {
+	var plain any
+	if json.Unmarshal(data, &plain) != nil {
+		return Value{}, false
+	}
+	switch plain := plain.(type) {
+	case string:
 		if t == expression.IPAddress {
-			a, err := netip.ParseAddr(text)
+			a, err := netip.ParseAddr(plain)
 			return Address(a), err == nil && a.Zone() == ""
 		}
-		return Text(text), t == expression.String || t == "" || t == "First"
-	}
-	var n int64
-	if json.Unmarshal(data, &n) == nil && data[0] != 'n' {
-		return Number(n), t == expression.Integer || t == ""
-	}
-	var is bool
-	if json.Unmarshal(data, &is) == nil && data[0] != 'n' {
-		return Truth(is), t == expression.Boolean || t == ""
+		return Text(plain), t == expression.String || t == "" || t == "First"
+	case float64:
+		n, err := strconv.ParseInt(string(data), 10, 64)
+		return Number(n), err == nil && (t == expression.Integer || t == "")
+	case bool:
+		return Truth(plain), t == expression.Boolean || t == ""
 	}
 	return Value{}, false
 }

@@ -23,31 +23,27 @@ var notTold = lacking(Lack{})
 
 // functions are those of functions.txt that can be computed and that the phases of custom rules,
 // rate limits and managed rulesets have. D functions.mdx; E functions/concat.rs.
-var functions map[string]function
-
-func init() { // they call each other
-	functions = map[string]function{
-		"lower":               {1, false, ofText(func(s string) Value { return Text(lower(s)) })},
-		"upper":               {1, false, ofText(func(s string) Value { return Text(upper(s)) })},
-		"starts_with":         {2, false, ofTexts(func(s, t string) Value { return Truth(strings.HasPrefix(s, t)) })},
-		"ends_with":           {2, false, ofTexts(func(s, t string) Value { return Truth(strings.HasSuffix(s, t)) })},
-		"remove_bytes":        {2, false, ofTexts(removeBytes)},
-		"len":                 {1, false, length},
-		"concat":              {1, true, concat},
-		"substring":           {2, false, substring},
-		"split":               {3, false, split},
-		"join":                {2, false, join},
-		"to_string":           {1, false, toString},
-		"url_decode":          {1, false, urlDecode},
-		"decode_base64":       {1, false, ofText(decodeBase64)},
-		"encode_base64":       {1, false, encodeBase64},
-		"cidr":                {3, false, func(a []Value) Value { return network(a[0], a[1], a[2]) }},
-		"cidr6":               {2, false, func(a []Value) Value { return network(a[0], Number(32), a[1]) }},
-		"lookup_json_string":  {2, false, func(a []Value) Value { return lookup(a, texts) }},
-		"lookup_json_integer": {2, false, func(a []Value) Value { return lookup(a, numbers) }},
-		"has_key":             {2, false, hasKey},
-		"has_value":           {2, false, hasValue},
-	}
+var functions = map[string]function{
+	"lower":               {1, false, ofText(func(s string) Value { return Text(lower(s)) })},
+	"upper":               {1, false, ofText(func(s string) Value { return Text(upper(s)) })},
+	"starts_with":         {2, false, ofTexts(func(s, t string) Value { return Truth(strings.HasPrefix(s, t)) })},
+	"ends_with":           {2, false, ofTexts(func(s, t string) Value { return Truth(strings.HasSuffix(s, t)) })},
+	"remove_bytes":        {2, false, ofTexts(removeBytes)},
+	"len":                 {1, false, length},
+	"concat":              {1, true, concat},
+	"substring":           {2, false, substring},
+	"split":               {3, false, split},
+	"join":                {2, false, join},
+	"to_string":           {1, false, toString},
+	"url_decode":          {1, false, urlDecode},
+	"decode_base64":       {1, false, ofText(decodeBase64)},
+	"encode_base64":       {1, false, encodeBase64},
+	"cidr":                {3, false, func(a []Value) Value { return network(a[0], a[1], a[2]) }},
+	"cidr6":               {2, false, func(a []Value) Value { return network(a[0], Number(32), a[1]) }},
+	"lookup_json_string":  {2, false, func(a []Value) Value { return lookup(a, texts) }},
+	"lookup_json_integer": {2, false, func(a []Value) Value { return lookup(a, numbers) }},
+	"has_key":             {2, false, hasKey},
+	"has_value":           {2, false, hasValue},
 }
 
 func ofText(of func(string) Value) func([]Value) Value {

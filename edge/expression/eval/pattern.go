@@ -131,42 +131,64 @@ func foreign(pattern string) string {
 	if !isASCII(pattern) {
 		return "it is not plain ASCII"
 	}
-	class := false
-	for i := 0; i < len(pattern); i++ {
-		rest := pattern[i:]
-		switch c := pattern[i]; {
-		case c == '\\' && i+1 < len(pattern):
-			if next := pattern[i+1]; strings.IndexByte("QECpPuUxhHRXGKkZ01234567", next) >= 0 || next == 'b' && strings.HasPrefix(rest[2:], "{") ||
-				strings.IndexByte("<>", next) >= 0 {
-				return fmt.Sprintf(`the escape \%c`, next)
-			}
-			i++
-		case !class && c == '[':
-			class = true
-			if strings.HasPrefix(rest, "[^") {
-				i++
-				rest = pattern[i:]
-			}
-			if strings.HasPrefix(rest[1:], "]") { // it stands for itself
-				i++
-			}
-		case class && strings.HasPrefix(rest, "[:") && strings.Contains(rest, ":]"):
-			i += strings.Index(rest, ":]") + 1
-		case class && c == '[':
-			return "a class in a class"
-		case class && (strings.HasPrefix(rest, "&&") || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "~~")):
-			return "an operator in a class"
-		case class && c == ']':
-			class = false
-		case !class && c == '{' && !counted.MatchString(rest):
-			return "{ that begins no count"
-		case !class && strings.HasPrefix(rest, "(?"):
+	for rest := pattern; rest != ""; {
+		skip, why := 1, ""
+		switch {
+		case rest[0] == '\\':
+			skip, why = 2, foreignEscape(rest[1:])
+		case rest[0] == '[':
+			skip, why = foreignClass(rest)
+		case rest[0] == '{' && !counted.MatchString(rest):
+			why = "{ that begins no count"
+		case strings.HasPrefix(rest, "(?"):
 			if flags := rest[2:][:span(rest[2:])]; strings.ContainsAny(flags, "xuR") {
-				return "the flags " + flags
+				why = "the flags " + flags
 			}
 		}
+		if why != "" {
+			return why
+		}
+		rest = rest[min(skip, len(rest)):]
 	}
 	return ""
+}
+
+// foreignEscape is that for what stands behind a backslash.
+func foreignEscape(rest string) string {
+	if rest == "" || !strings.ContainsRune("QECpPuUxhHRXGKkZ01234567<>", rune(rest[0])) && !strings.HasPrefix(rest, "b{") {
+		return ""
+	}
+	return fmt.Sprintf(`the escape \%c`, rest[0])
+}
+
+// foreignClass is that for a class, and how long it is.
+func foreignClass(rest string) (length int, why string) {
+	at := len("[")
+	if strings.HasPrefix(rest[at:], "^") {
+		at++
+	}
+	if strings.HasPrefix(rest[at:], "]") { // it stands for itself
+		at++
+	}
+	for at < len(rest) {
+		switch in := rest[at:]; {
+		case in[0] == ']':
+			return at + 1, ""
+		case in[0] == '\\':
+			if why := foreignEscape(in[1:]); why != "" {
+				return at, why
+			}
+			at++
+		case strings.HasPrefix(in, "[:") && strings.Contains(in, ":]"):
+			at += strings.Index(in, ":]") + 1
+		case in[0] == '[':
+			return at, "a class in a class"
+		case strings.HasPrefix(in, "&&"), strings.HasPrefix(in, "--"), strings.HasPrefix(in, "~~"):
+			return at, "an operator in a class"
+		}
+		at++
+	}
+	return at, ""
 }
 
 // counted is how often something is repeated, as both engines write it.
