@@ -85,7 +85,7 @@ func TestMatching(t *testing.T) {
 		{"ip.src in $offices", "ip.src in $all", diff.Weakens},
 		{"", login, diff.Weakens},
 	} {
-		if got := matching(change{c.old, c.new, nil, tree{"enabled": true}}); got != c.want {
+		if got := narrowing(change{c.old, c.new, nil, tree{"enabled": true}}); got != c.want {
 			t.Errorf("%s → %s: %s, want %s", c.old, c.new, got, c.want)
 		}
 	}

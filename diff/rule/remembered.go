@@ -29,17 +29,18 @@ func (p *zonePlan) recalled(declared []desired.Other) bool {
 	if p.memory == nil || len(declared) > len(p.live.Rules) {
 		return false
 	}
-	byKey := make(map[string]desired.Other, len(declared))
-	for _, o := range declared {
-		byKey[o.Key] = o
+	byKey := make(map[string]int, len(declared))
+	for i, o := range declared {
+		byKey[o.Key] = i
 	}
 	inputs := p.inputs()
-	var settled []diff.Settled
+	settled := make([]diff.Settled, 0, len(declared))
 	for _, rule := range p.live.Rules {
-		o, is := byKey[rule.Ref]
+		i, is := byKey[rule.Ref]
 		if !is {
 			continue
 		}
+		o := declared[i]
 		s, known := p.memory.Recall(p.id(p.zone.Scope, o.Key), inputs)
 		if !known {
 			return false
