@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,8 @@ func inOrder(rules []placed) bool {
 			r.order.First && i > 0 && !rules[i-1].order.First,
 			i > 0 && rules[i-1].order.Last && !r.order.Last,
 			r.order.Before != "" && (!named || at <= i),
-			r.order.After != "" && (!named || at >= i):
+			r.order.After != "" && (!named || at >= i),
+			slices.ContainsFunc(r.ahead, func(j int) bool { return j < i }):
 			return false
 		}
 	}
