@@ -41,8 +41,10 @@ func TestTestsOfRules(t *testing.T) {
 		"fails there":  {map[string]string{"t.cue": account + testOf("t", "/x", "block"), "a/z.cue": testedZone}, "t.cue:8:2: test.t.expect: expects block, and the result is none"},
 		"other folder": {map[string]string{"t.cue": account, "b/t.cue": "package edge\n" + testOf("t", "/admin", "block"), "a/z.cue": testedZone}, `b/t.cue:3:7: test.t.zone: no folder has both the test and the zone "shop.example" alone`},
 		"no zone":      {map[string]string{"b/t.cue": account + testOf("t", "/admin", "block")}, `b/t.cue:5:7: test.t.zone: there is no zone "shop.example"`},
-		"twice": {map[string]string{"a/z.cue": testedZone + testOf("t", "/admin", "block"), "b/z.cue": "package edge\n" + testOf("t", "/", "none")},
-			"b/z.cue:3:7: test.t: is declared twice, with different values"},
+		"twice": {
+			map[string]string{"a/z.cue": testedZone + testOf("t", "/admin", "block"), "b/z.cue": "package edge\n" + testOf("t", "/", "none")},
+			"b/z.cue:3:7: test.t: is declared twice, with different values",
+		},
 	} {
 		c.files["cue.mod/module.cue"] = mod
 		_, problems := compiletest.Tree(tree(c.files), ".", "")

@@ -46,8 +46,10 @@ func TestFind(t *testing.T) {
 		"limits": {map[string]string{
 			"rate_limit a": `{"expression": "ssl", ` + block + `}`, "rate_limit b": `{"expression": "ssl", ` + block + `}`,
 		}, ``},
-		"all": {map[string]string{"custom a": `{"expression": "starts_with(http.request.uri.path, \"/\")", ` + block + `}`},
-			`a every request matches the expression, so that block acts on all of them`},
+		"all": {
+			map[string]string{"custom a": `{"expression": "starts_with(http.request.uri.path, \"/\")", ` + block + `}`},
+			`a every request matches the expression, so that block acts on all of them`,
+		},
 		"all is counted": {map[string]string{"rate_limit a": `{"expression": "true", ` + block + `}`}, ``},
 		"none":           {map[string]string{"rate_limit a": `{"expression": "ssl and not ssl", ` + block + `}`}, `a no request matches the expression`},
 	} {

@@ -48,7 +48,9 @@ func drawException(t *rapid.T, key string) desired.Other {
 		"expression": rapid.SampledFrom([]string{"ip.src eq 192.0.2.7", `http.host eq "a"`}).Draw(t, "expression"),
 		"enabled":    rapid.Bool().Draw(t, "enabled"), "owner": "team-sre", "prune": true,
 		"skip": rapid.SampledFrom([]any{
-			"all", "ruleset", map[string]any{"tags": []string{"sqli", "gone"}}, map[string]any{"tags": []string{"gone"}},
+			"all", "ruleset",
+			map[string]any{"tags": []string{"sqli", "gone"}},
+			map[string]any{"tags": []string{"gone"}},
 			map[string]any{"rules": []any{string(difftest.RuleID(2)), map[string]string{"ref": "ref-1"}, map[string]string{"ref": "gone"}}},
 		}).Draw(t, "skip"),
 	}
