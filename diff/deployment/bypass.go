@@ -199,26 +199,43 @@ func (p *planner) tellBypasses(account desired.Account, zone desired.Zone) {
 	documented := p.in.Live.Accounts[account.ID].Documented
 	goes := map[edge.RuleID]bool{}
 	for _, b := range p.bypassing {
-		if b.own() && !documented && b.State == diff.BypassNew && removesBypasses(b.at.d) && b.git.Kind == "" && b.leaves.Kind == "" && p.acceptedBy(zone, b.rule) == "" {
+		if !documented && b.goes() && p.acceptedBy(zone, b.rule) == "" {
 			goes[b.Rule] = true
 		}
 	}
 	for _, b := range p.bypassing {
-		if needs := b.NeedsPerson(); needs && b.own() && goes[b.Rule] {
+		if b.NeedsPerson() {
 			otherwise := located(b.at, b.problem(documented, ""))
-			b.Remove, b.Otherwise = true, &otherwise
-		} else if needs && b.git.Kind != "" && !b.git.Agrees {
-			otherwise := located(b.at, b.problem(documented, ""))
-			b.Heals, b.Otherwise = diff.ID{Kind: b.git.Kind, Scope: b.Scope, Ref: b.git.Key}, &otherwise
-		} else if needs && b.leaves.Kind != "" && !documented {
-			otherwise := located(b.at, b.problem(documented, ""))
-			b.Heals, b.Otherwise = b.leaves, &otherwise
-		} else if needs {
-			p.problem(b.at, b.problem(documented, p.acceptedBy(zone, b.rule)))
+			if b.ends(goes[b.Rule], documented) {
+				b.Otherwise = &otherwise
+			} else {
+				p.problem(b.at, b.problem(documented, p.acceptedBy(zone, b.rule)))
+			}
 		}
 		p.out.Bypasses = append(p.out.Bypasses, b.Bypass)
 	}
 	p.bypassing = p.bypassing[:0]
+}
+
+// goes reports whether its deployment has it removed, where no other one accepts it.
+func (b *bypassed) goes() bool {
+	return b.own() && b.State == diff.BypassNew && removesBypasses(b.at.d) && b.git.Kind == "" && b.leaves.Kind == ""
+}
+
+// ends reports whether the plan ends it: it is removed, or a kind makes it what git says. Then it is
+// a problem only where that is refused.
+func (b *bypassed) ends(removed, documented bool) bool {
+	switch {
+	case b.own() && removed:
+		b.Remove = true
+	case b.git.Kind != "" && !b.git.Agrees:
+		b.Heals = diff.ID{Kind: b.git.Kind, Scope: b.Scope, Ref: b.git.Key}
+	case b.leaves.Kind != "" && !documented:
+		b.Heals = b.leaves
+	default:
+		return false
+	}
+	return true
 }
 
 // acceptedBy is a deployment of a zone that accepts a skip rule, if only as something else;

@@ -98,6 +98,14 @@ func (k Exceptions) has(id edge.RulesetID, skip any) bool {
 	return true
 }
 
+// skipOf says what a live rule turns off as a declaration does; where none can say it, as it is.
+func skipOf(parameters any, behind []edge.Rule) any {
+	if _, skip := firstOf(reachOf(parameters), behind); skip != nil {
+		return skip
+	}
+	return parameters
+}
+
 // Redeclare implements [diff.Declarer].
 func (k Exceptions) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired.Other, bool) {
 	of := diff.Deployed{}
@@ -116,17 +124,15 @@ func (k Exceptions) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired
 		return o, false
 	}
 	for _, m := range k.members {
-		declared := means.at(string(m.path))
+		declared, is := means.at(string(m.path)), live.at(m.wire)
 		switch {
-		case m.path == "action", declared == nil && m.path != skipMember:
-		case m.path == skipMember && (err != nil || !m.same(declared, live.at(m.wire))):
-			_, skip := firstOf(reachOf(live.at(m.wire)), entryPoint.Rules[i+1:])
-			if skip == nil {
-				skip = live.at(m.wire) // which no declaration can say
+		case m.path == "action":
+		case m.path == skipMember:
+			if err != nil || !m.same(declared, is) {
+				values.put(string(m.path), skipOf(is, entryPoint.Rules[i+1:]))
 			}
-			values.put(string(m.path), skip)
-		case m.path != skipMember && !m.same(declared, live.at(m.wire)):
-			values.put(string(m.path), live.at(m.wire))
+		case declared != nil && !m.same(declared, is):
+			values.put(string(m.path), is)
 		}
 	}
 	if values[string(orderMember)] != nil && !k.inOrder(o.Key, entryPoint, values) {

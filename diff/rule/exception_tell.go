@@ -21,23 +21,36 @@ func (p *exceptions) tell(c *diff.Change) {
 	}
 	for i := range c.Fields {
 		f := &c.Fields[i]
-		switch {
-		case f.Path == skipMember:
-			said := f.Note // of a takeover
-			f.Note, c.TurnsOff = e.changes(f.Old, f.New)
-			f.Note = joinedNotes(said, f.Note)
-			if c.Action() == diff.ActionUpdate { // else a remark says it
-				f.Note = joinedNotes(append([]string{f.Note}, e.skip.gone...)...)
+		updates := c.Action() == diff.ActionUpdate
+		var notes []string
+		switch f.Path {
+		case skipMember:
+			notes = make([]string, 1)
+			if notes[0], c.TurnsOff = e.changes(f.Old, f.New); updates { // else a remark says it
+				notes = append(notes, e.skip.gone...)
 			}
-		case f.Path == "enabled" && f.New == false && e.over:
-			f.Note = joinedNotes(f.Note, "its last day was "+e.until)
-		case f.Path == "enabled" && f.New != false && c.Action() == diff.ActionUpdate:
-			said := f.Note
-			f.Note, c.TurnsOff = e.changes(nil, e.parameters())
-			f.Note = joinedNotes(said, f.Note)
-		case f.Path == orderMember && c.Action() == diff.ActionUpdate && p.stoodBehind(c, e):
-			f.Note = joinedNotes(f.Note, fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of))
+		case "enabled":
+			notes = p.tellEnabled(c, e, f.New != false)
+		case orderMember:
+			if updates && p.stoodBehind(c, e) {
+				notes = []string{fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of)}
+			}
 		}
+		f.Note = joinedNotes(append([]string{f.Note}, notes...)...) // that of a takeover is there already
+	}
+}
+
+// tellEnabled says why an exception is switched off, or what it turns off where it is switched on.
+func (p *exceptions) tellEnabled(c *diff.Change, e *exception, on bool) []string {
+	switch {
+	case !on && e.over:
+		return []string{"its last day was " + e.until}
+	case on && c.Action() == diff.ActionUpdate:
+		note, off := e.changes(nil, e.parameters())
+		c.TurnsOff = off
+		return []string{note}
+	default:
+		return nil
 	}
 }
 

@@ -18,16 +18,9 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 	isLive := s.at < len(s.live)
 	if isLive {
 		rule = s.live[s.at]
-		body, err := bodyOf(rule)
-		if err != nil {
-			p.problem(w.Other, diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the live rule cannot be understood: %v", err)})
-			return
-		}
-		if was = body; w.isForeign(rule) {
-			p.problem(w.Other, diff.Problem{
-				State: diff.Blocked, Lasts: true, Reason: fmt.Sprintf("the live rule with this ref has the action %s, and is no %s", rule.Action, p.name.Word()),
-				Hint: "declare the rule by another key",
-			})
+		var problem *diff.Problem
+		if was, problem = p.compared(w, rule); problem != nil {
+			p.problem(w.Other, *problem)
 			return
 		}
 	}
@@ -66,16 +59,36 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		return
 	}
 	o.Body = body
+	w.place(fields)
+	if _, ours := p.applied[p.id(p.zone.Scope, w.Key)]; isLive && !ours {
+		takeOver(fields)
+	}
+	p.out.Changes = append(p.out.Changes, p.change(w.Key, w.Origin, s.turn, fields, o))
+}
+
+// compared is a live rule that is to be compared with what is declared, or why it cannot be.
+func (p *zonePlan) compared(w *wanted, rule edge.Rule) (tree, *diff.Problem) {
+	body, err := bodyOf(rule)
+	switch {
+	case err != nil:
+		return nil, &diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the live rule cannot be understood: %v", err)}
+	case w.isForeign(rule):
+		return nil, &diff.Problem{
+			State: diff.Blocked, Lasts: true, Reason: fmt.Sprintf("the live rule with this ref has the action %s, and is no %s", rule.Action, p.name.Word()),
+			Hint: "declare the rule by another key",
+		}
+	}
+	return body, nil
+}
+
+// place says of fields where they are declared, and sorts them.
+func (w *wanted) place(fields []diff.Field) {
 	for i := range fields {
 		if at, declared := w.Places[string(fields[i].Path)]; declared {
 			fields[i].Origin = &at
 		}
 	}
 	slices.SortFunc(fields, func(a, b diff.Field) int { return cmp.Compare(a.Path, b.Path) })
-	if _, ours := p.applied[p.id(p.zone.Scope, w.Key)]; isLive && !ours {
-		takeOver(fields)
-	}
-	p.out.Changes = append(p.out.Changes, p.change(w.Key, w.Origin, s.turn, fields, o))
 }
 
 // asDeclared is a rule in which nothing differs.

@@ -192,24 +192,15 @@ const refMember diff.Member = "ref"
 
 // putInPlace makes a rule that was removed, and added once more, what it was before both.
 func (k Kind) putInPlace(r diff.Restoration, live edge.Ruleset, i int) (*diff.Change, *diff.Problem) {
-	rule, added := live.Rules[i], false
+	rule := live.Rules[i]
 	was, err := bodyOf(rule)
 	if err != nil {
 		return nil, blocked(err)
 	}
 	b := setter{Kind: k, was: was}
-	before := make([]diff.Restored, 0, len(r.Members))
-	for _, m := range r.Members {
-		_, written, err := valuesOf(m)
-		if err != nil {
-			return nil, blocked(err)
-		}
-		if of, known := b.member(m.Path); known && written != nil && !of.same(was.at(of.wire), written) {
-			b.others = append(b.others, string(m.Path))
-		}
-		if added = added || m.Path == refMember; !added || m.Before != nil { // else the rule that was added has it first
-			before = append(before, m)
-		}
+	before, err := b.earlier(r.Members)
+	if err != nil {
+		return nil, blocked(err)
 	}
 	body, behind, err := k.removed(before)
 	if err != nil {
@@ -233,6 +224,25 @@ func (k Kind) putInPlace(r diff.Restoration, live edge.Ruleset, i int) (*diff.Ch
 		return nil, blocked(err)
 	}
 	return &diff.Change{Operation: o, Fields: b.fields, Direction: combined(b.fields)}, nil
+}
+
+// earlier are the members of a rule before it was removed. It notes those that others have changed
+// since the rule was added once more.
+func (b *setter) earlier(members []diff.Restored) (before []diff.Restored, err error) {
+	added := false
+	for _, m := range members {
+		_, written, err := valuesOf(m)
+		if err != nil {
+			return nil, err
+		}
+		if of, known := b.member(m.Path); known && written != nil && !of.same(b.was.at(of.wire), written) {
+			b.others = append(b.others, string(m.Path))
+		}
+		if added = added || m.Path == refMember; !added || m.Before != nil { // else the rule that was added has it first
+			before = append(before, m)
+		}
+	}
+	return before, nil
 }
 
 // removed is the body of a rule that was removed, and what it stood behind.

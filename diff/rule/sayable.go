@@ -21,11 +21,11 @@ var (
 // schema refuses: import leaves them to others.
 func (k Kind) sayable(values tree) bool {
 	action := values["action"]
-	if action == string(edge.ActionExecute) {
-		return values["execute"] != nil && values["response"] == nil && values["skip"] == nil && values["limit"] == nil && values["logging"] == nil && k.understood(values)
-	}
-	skip, limit := values["skip"] != nil, values["limit"] != nil
+	has := func(member string) bool { return values[member] != nil }
+	skip, limit := has("skip"), has("limit")
 	switch {
+	case action == string(edge.ActionExecute):
+		return has("execute") && !slices.ContainsFunc([]string{"response", "skip", "limit", "logging"}, has) && k.understood(values)
 	case values["response"] != nil && (action != "block" || !answers(values)):
 		return false
 	case k.name == desired.RateLimit && (action == "skip" || !limit || !limits(values)):

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -84,6 +83,6 @@ func TestSlotsAreNeverLost(t *testing.T) {
 	}
 	all.Wait()
 	if most > 3 || s.free != 3 || len(s.urgent)+len(s.others) != 0 {
-		t.Error(fmt.Sprintf("%d at once, %+v", most, s))
+		t.Errorf("%d at once, %+v", most, s)
 	}
 }

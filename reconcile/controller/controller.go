@@ -120,8 +120,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c := &Controller{
 		asks: newAsks(),
 		parts: parts{
-			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages,
-			fleet: fleet,
+			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages, fleet: fleet,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,

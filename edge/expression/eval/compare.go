@@ -64,11 +64,11 @@ func (v *evaluator) holds(n *expression.Comparison, value Value) (is bool, lack 
 		}
 		return value.number&low != 0, nil
 	}
-	order, comparable, ok := orderOf(value, right)
+	order, ordered, ok := orderOf(value, right)
 	switch {
 	case !ok:
 		return false, unfit(n)
-	case !comparable:
+	case !ordered:
 		return n.Op == "ne", nil // E ast/field_expr.rs, matches_opt
 	}
 	return inOrder(n.Op, order), nil
@@ -96,7 +96,7 @@ func inOrder(op string, order int) bool {
 }
 
 // orderOf is the order of a value and a literal of its type. Addresses of two families have none.
-func orderOf(value Value, l expression.Literal) (order int, comparable, ok bool) {
+func orderOf(value Value, l expression.Literal) (order int, ordered, ok bool) {
 	switch value.kind {
 	case texts:
 		text, ok := l.Bytes()

@@ -53,8 +53,9 @@ func truthOf(e Value, n expression.Node) Result {
 		return Result{Verdict: verdictOf(e.truth), Why: n}
 	case unknown:
 		return Result{Lacks: e.lacks}
+	default:
+		return Result{Lacks: []Lack{{Why: expression.Write(n) + " is no condition"}}}
 	}
-	return Result{Lacks: []Lack{{Why: expression.Write(n) + " is no condition"}}}
 }
 
 func several(values []Value, of func(Value) Result) condition {

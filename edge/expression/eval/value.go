@@ -81,12 +81,22 @@ func (l Lack) Add() string {
 
 func isField(name string) bool { _, is := expression.Fields()[name]; return is }
 
-// Text, Number, Truth and Address are values of these types.
-func Text(text string) Value           { return Value{kind: texts, text: text} }
-func Number(n int64) Value             { return Value{kind: numbers, number: n} }
-func Truth(is bool) Value              { return Value{kind: truths, truth: is} }
-func Address(a netip.Addr) Value       { return Value{kind: addresses, address: a} }
-func List(all ...Value) Value          { return Value{kind: lists, list: all} }
+// Text is a value of the type bytes.
+func Text(text string) Value { return Value{kind: texts, text: text} }
+
+// Number is a value of the type integer.
+func Number(n int64) Value { return Value{kind: numbers, number: n} }
+
+// Truth is a value of the type boolean.
+func Truth(is bool) Value { return Value{kind: truths, truth: is} }
+
+// Address is a value of the type IP address.
+func Address(a netip.Addr) Value { return Value{kind: addresses, address: a} }
+
+// List is an array.
+func List(all ...Value) Value { return Value{kind: lists, list: all} }
+
+// Table is a map.
 func Table(all map[string]Value) Value { return Value{kind: tables, table: all} }
 
 // Texts is an array of texts.

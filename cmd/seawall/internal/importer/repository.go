@@ -68,6 +68,20 @@ func (s *survey) recordsOf(account edge.AccountID, found targets) (records []rec
 	return records
 }
 
+// othersOf are the rules of a zone, by kind and key. keys are those of the rulesets.
+func othersOf(r record, keys map[edge.RulesetID]string) (all []desired.Other) {
+	for _, o := range r.Others {
+		if id := edge.RulesetID(o.Of); o.Of != "" {
+			if o.Of = keys[id]; !slices.ContainsFunc(r.Deployments, func(d desired.Deployment) bool { return d.Ruleset == string(id) }) {
+				continue // its deployment was not imported, either
+			}
+		}
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b desired.Other) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key)) })
+	return all
+}
+
 // fill adds rulesets and zones to an account; byName are those that need no id.
 func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bool) {
 	keys := s.rulesetKeys(one, records)
@@ -106,17 +120,7 @@ func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bo
 		}
 		one.skips.add(r, one.Key, z.Key, keys)
 		slices.SortFunc(z.Deployments, func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
-		for _, o := range r.Others {
-			if id := edge.RulesetID(o.Of); o.Of != "" {
-				if o.Of = keys[id]; !slices.ContainsFunc(r.Deployments, func(d desired.Deployment) bool { return d.Ruleset == string(id) }) {
-					continue // its deployment was not imported, either
-				}
-			}
-			z.Others = append(z.Others, o)
-		}
-		slices.SortFunc(z.Others, func(a, b desired.Other) int {
-			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
-		})
+		z.Others = othersOf(r, keys)
 		one.Zones = append(one.Zones, z)
 	}
 	if one.rejected > 0 {
