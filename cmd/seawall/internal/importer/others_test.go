@@ -186,7 +186,7 @@ func TestAbsorbOfAnotherAction(t *testing.T) {
 	live.Action = edge.ActionLog
 	var out bytes.Buffer
 	terminal := &cli.Terminal{Out: &out, Err: &out}
-	err := Absorb(t.Context(), terminal, withCustom(t, live), WorkingCopy(terminal, dir, false), "zone-00001.example")
+	err := Absorb(inProcess(t), terminal, withCustom(t, live), WorkingCopy(terminal, dir, false), "zone-00001.example")
 	if err == nil || !strings.Contains(err.Error(), `toy "a.b" is live with the action log, which cannot be declared for it`) {
 		t.Errorf("%v", err)
 	}
@@ -212,7 +212,7 @@ func TestImportWithoutAPhase(t *testing.T) {
 	platform.Lanes.All[0].Reader = forbidding{platform.Lanes.All[0].Reader, edge.PhaseRateLimit}
 	dir := filepath.Join(t.TempDir(), "edge")
 	var out bytes.Buffer
-	err := Import(t.Context(), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil)
+	err := Import(inProcess(t), &cli.Terminal{Out: &out, Err: &out}, platform, Order{IDs: true, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired"}, nil)
 	if err == nil || !strings.Contains(out.String(), "): its rate limits could not be read: ") || !strings.Contains(out.String(), "imported 2 zones") {
 		t.Errorf("%v\n%s", err, &out)
 	}
