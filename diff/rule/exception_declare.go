@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"errors"
 	"maps"
 	"time"
 
@@ -120,7 +121,7 @@ func (k Exceptions) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired
 	live, liveErr := bodyOf(entryPoint.Rules[i])
 	values, declaredErr := treeOf([]byte(o.Value))
 	means, meansErr := treeOf([]byte(e.Value))
-	if liveErr != nil || declaredErr != nil || meansErr != nil {
+	if errors.Join(liveErr, declaredErr, meansErr) != nil {
 		return o, false
 	}
 	for _, m := range k.members {

@@ -33,8 +33,13 @@ func (k Kind) sayable(values tree) bool {
 	case k.name == desired.CustomRule && skip != (action == "skip"), values["logging"] != nil && action != "skip":
 		return false
 	}
+	return skipsKnown(values) && k.understood(values)
+}
+
+// skipsKnown reports whether a skip rule turns off only what the schema knows.
+func skipsKnown(values tree) bool {
 	return among(values.at("skip.ruleset"), "current") && allAmong(values.at("skip.phases"), skippedPhases) &&
-		allAmong(values.at("skip.products"), skippedProducts) && k.understood(values)
+		allAmong(values.at("skip.products"), skippedProducts)
 }
 
 // understood reports whether the expressions are such that a repository may have them.
