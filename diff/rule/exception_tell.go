@@ -19,26 +19,42 @@ func (p *exceptions) tell(c *diff.Change) {
 	if e.of.Execute == "" {
 		c.Turn -= beforeDeployments // the execute rule comes to stand behind all that is there
 	}
+	on, begins := p.begins(c, e)
+	if begins {
+		_, c.TurnsOff = e.changes(nil, e.parameters())
+	}
 	for i := range c.Fields {
 		f := &c.Fields[i]
 		switch {
 		case f.Path == skipMember:
-			said := f.Note // of a takeover
-			f.Note, c.TurnsOff = e.changes(f.Old, f.New)
-			f.Note = joinedNotes(said, f.Note)
+			if on {
+				note, off := e.changes(f.Old, f.New)
+				if f.Note = joinedNotes(f.Note, note); !begins { // else it turns off all that it names
+					c.TurnsOff = off
+				}
+			}
 			if c.Action() == diff.ActionUpdate { // else a remark says it
 				f.Note = joinedNotes(append([]string{f.Note}, e.skip.gone...)...)
 			}
 		case f.Path == "enabled" && f.New == false && e.over:
 			f.Note = joinedNotes(f.Note, "its last day was "+e.until)
-		case f.Path == "enabled" && f.New != false && c.Action() == diff.ActionUpdate:
-			said := f.Note
-			f.Note, c.TurnsOff = e.changes(nil, e.parameters())
-			f.Note = joinedNotes(said, f.Note)
+		case f.Path == "enabled" && on && c.Action() == diff.ActionUpdate:
+			note, _ := e.changes(nil, e.parameters())
+			f.Note = joinedNotes(f.Note, note)
 		case f.Path == orderMember && c.Action() == diff.ActionUpdate && p.stoodBehind(c, e):
 			f.Note = joinedNotes(f.Note, fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of))
 		}
 	}
+}
+
+// begins reports whether an exception is on after a change, and whether it had no effect before.
+func (p *exceptions) begins(c *diff.Change, e *exception) (on, begins bool) {
+	o, _ := c.Operation.(diff.RuleOperation)
+	if !o.Body.IsEnabled() {
+		return false, false
+	}
+	enabled := c.Field("enabled")
+	return true, c.Action() == diff.ActionDeploy || enabled != nil || e.of.Execute != "" && p.stoodBehind(c, e)
 }
 
 // beforeDeployments is more than there are rules in a phase: a turn before that of deployments.
