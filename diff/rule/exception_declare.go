@@ -2,6 +2,7 @@ package rule
 
 import (
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -33,7 +34,7 @@ func (k Exceptions) declare(rule edge.Rule, behind []edge.Rule) (none desired.Ot
 		return none, false
 	}
 	id, skip := firstOf(reachOf(body[parametersMember]), behind)
-	if id == "" || !k.has(id, skip) {
+	if id == "" || !meant(id, skip, body[parametersMember]) || !k.has(id, skip) {
 		return none, false
 	}
 	values, rest := tree{"owner": desired.NoOwner, string(skipMember): skip, "enabled": rule.IsEnabled()}, maps.Clone(body)
@@ -74,6 +75,19 @@ func firstOf(r reach, behind []edge.Rule) (edge.RulesetID, any) {
 		}
 	}
 	return "", nil
+}
+
+// meant reports whether a live rule has just the parameters of what is to be declared: products, for
+// example, are in no declaration.
+func meant(id edge.RulesetID, skip, live any) bool {
+	is := any(map[string]any{"rulesets": []any{string(id)}})
+	switch by, names := skip.(map[string]any); {
+	case skip == "all":
+		is = map[string]any{"ruleset": "current"}
+	case names:
+		is = map[string]any{"rules": map[string]any{string(id): by["rules"]}}
+	}
+	return reflect.DeepEqual(canonicalSkip(is), canonicalSkip(live))
 }
 
 // has reports whether a managed ruleset has all rules that are to be declared: what is gone is left
@@ -121,8 +135,8 @@ func (k Exceptions) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired
 		case m.path == "action", declared == nil && m.path != skipMember:
 		case m.path == skipMember && (err != nil || !m.same(declared, live.at(m.wire))):
 			_, skip := firstOf(reachOf(live.at(m.wire)), entryPoint.Rules[i+1:])
-			if skip == nil {
-				skip = live.at(m.wire) // which no declaration can say
+			if as, err := resolve(skip, of.Managed); skip == nil || err != nil || !m.same(as.parameters, live.at(m.wire)) {
+				skip = live.at(m.wire) // which no declaration of this deployment can say
 			}
 			values.put(string(m.path), skip)
 		case m.path != skipMember && !m.same(declared, live.at(m.wire)):
