@@ -135,8 +135,12 @@ func (p *planner) asked(at place, entryPoint edge.Ruleset, where edge.Place, rul
 
 // leaving is by what a live rule was declared that its kind removes, as nothing declares it any more.
 func (p *planner) leaving(where edge.Place, rule edge.Rule) diff.ID {
-	for id, was := range p.in.Prunable {
-		if id.Kind != "" && id.Scope == where.Scope && was.Rule == rule.ID && id.Ref == rule.Ref {
+	if rule.Ref == "" {
+		return diff.ID{}
+	}
+	for _, d := range desired.Declarations {
+		id := diff.ID{Kind: d.Kind, Scope: where.Scope, Ref: rule.Ref}
+		if was, removable := p.in.Prunable[id]; removable && d.Phase == where.Phase && was.Rule == rule.ID {
 			return id
 		}
 	}

@@ -154,10 +154,10 @@ func number(value any) (*big.Rat, bool) {
 
 // moved judges a rule that comes to stand elsewhere: only a block that comes earlier certainly
 // does not protect less. It is earlier where the rule that it comes to stand in front of is: what
-// else moves does so by itself.
-func moved(rule edge.Rule, forward bool) diff.Direction {
+// else moves does so by itself. One that is off before, or after, has a field that says what that does.
+func moved(rule edge.Rule, is tree, forward bool) diff.Direction {
 	switch {
-	case !rule.IsEnabled():
+	case !rule.IsEnabled(), is.at("enabled") == false:
 		return diff.Neutral
 	case rule.Action == "block" && forward:
 		return diff.Strengthens

@@ -88,6 +88,7 @@ type exception struct {
 // Those of which that cannot be told are left out, and reported.
 func (p *exceptions) prepared() diff.Input {
 	in := p.in
+	in.Memory = nil // what is prepared is anew in each plan
 	in.Prunable = maps.Clone(in.Prunable)
 	p.deployed = map[edge.Scope][]diff.Deployed{}
 	for _, d := range in.Deployed {

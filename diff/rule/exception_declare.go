@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -34,7 +35,7 @@ func (k Exceptions) declare(rule edge.Rule, behind []edge.Rule) (none desired.Ot
 		return none, false
 	}
 	id, skip := firstOf(reachOf(body[parametersMember]), behind)
-	if id == "" || !k.has(id, skip) {
+	if id == "" || !meant(id, skip, body[parametersMember]) || !k.has(id, skip) {
 		return none, false
 	}
 	values, rest := tree{"owner": desired.NoOwner, string(skipMember): skip, "enabled": rule.IsEnabled()}, maps.Clone(body)
@@ -77,6 +78,19 @@ func firstOf(r reach, behind []edge.Rule) (edge.RulesetID, any) {
 	return "", nil
 }
 
+// meant reports whether a live rule has just the parameters of what is to be declared: products, for
+// example, are in no declaration.
+func meant(id edge.RulesetID, skip, live any) bool {
+	is := any(map[string]any{"rulesets": []any{string(id)}})
+	switch by, names := skip.(map[string]any); {
+	case skip == "all":
+		is = map[string]any{"ruleset": "current"}
+	case names:
+		is = map[string]any{"rules": map[string]any{string(id): by["rules"]}}
+	}
+	return reflect.DeepEqual(canonicalSkip(is), canonicalSkip(live))
+}
+
 // has reports whether a managed ruleset has all rules that are to be declared: what is gone is left
 // out of the live rule with the next change, and no declaration says it.
 func (k Exceptions) has(id edge.RulesetID, skip any) bool {
@@ -99,12 +113,14 @@ func (k Exceptions) has(id edge.RulesetID, skip any) bool {
 	return true
 }
 
-// skipOf says what a live rule turns off as a declaration does; where none can say it, as it is.
-func skipOf(parameters any, behind []edge.Rule) any {
-	if _, skip := firstOf(reachOf(parameters), behind); skip != nil {
-		return skip
+// skipOf says what a live rule turns off as a declaration of a deployment does; where none can say
+// it, as it is.
+func (m member) skipOf(of diff.Deployed, parameters any, behind []edge.Rule) any {
+	_, skip := firstOf(reachOf(parameters), behind)
+	if as, err := resolve(skip, of.Managed); skip == nil || err != nil || !m.same(as.parameters, parameters) {
+		return parameters
 	}
-	return parameters
+	return skip
 }
 
 // Redeclare implements [diff.Declarer].
@@ -130,7 +146,7 @@ func (k Exceptions) Redeclare(o desired.Other, entryPoint edge.Ruleset) (desired
 		case m.path == "action":
 		case m.path == skipMember:
 			if err != nil || !m.same(declared, is) {
-				values.put(string(m.path), skipOf(is, entryPoint.Rules[i+1:]))
+				values.put(string(m.path), m.skipOf(of, is, entryPoint.Rules[i+1:]))
 			}
 		case declared != nil && !m.same(declared, is):
 			values.put(string(m.path), is)

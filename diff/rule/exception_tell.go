@@ -19,39 +19,55 @@ func (p *exceptions) tell(c *diff.Change) {
 	if e.of.Execute == "" {
 		c.Turn -= beforeDeployments // the execute rule comes to stand behind all that is there
 	}
+	on, begins := p.begins(c, e)
+	if begins {
+		_, c.TurnsOff = e.changes(nil, e.parameters())
+	}
 	for i := range c.Fields {
 		f := &c.Fields[i]
 		updates := c.Action() == diff.ActionUpdate
-		var notes []string
+		notes := []string{f.Note} // of a takeover
 		switch f.Path {
 		case skipMember:
-			notes = make([]string, 1)
-			if notes[0], c.TurnsOff = e.changes(f.Old, f.New); updates { // else a remark says it
+			if on {
+				note, off := e.changes(f.Old, f.New)
+				if notes = append(notes, note); !begins { // else it turns off all that it names
+					c.TurnsOff = off
+				}
+			}
+			if updates { // else a remark says it
 				notes = append(notes, e.skip.gone...)
 			}
 		case "enabled":
-			notes = p.tellEnabled(c, e, f.New != false)
+			notes = append(notes, e.switched(f.New != false, on && updates))
 		case orderMember:
 			if updates && p.stoodBehind(c, e) {
-				notes = []string{fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of)}
+				notes = append(notes, fmt.Sprintf("behind the execute rule of %q it has no effect", e.Of))
 			}
 		}
-		f.Note = joinedNotes(append([]string{f.Note}, notes...)...) // that of a takeover is there already
+		f.Note = joinedNotes(notes...)
 	}
 }
 
-// tellEnabled says why an exception is switched off, or what it turns off where it is switched on.
-func (p *exceptions) tellEnabled(c *diff.Change, e *exception, on bool) []string {
+// switched says why it is switched off, or what it turns off where that begins.
+func (e *exception) switched(on, begins bool) (note string) {
 	switch {
 	case !on && e.over:
-		return []string{"its last day was " + e.until}
-	case on && c.Action() == diff.ActionUpdate:
-		note, off := e.changes(nil, e.parameters())
-		c.TurnsOff = off
-		return []string{note}
-	default:
-		return nil
+		return "its last day was " + e.until
+	case begins:
+		note, _ = e.changes(nil, e.parameters())
 	}
+	return note
+}
+
+// begins reports whether an exception is on after a change, and whether it had no effect before.
+func (p *exceptions) begins(c *diff.Change, e *exception) (on, begins bool) {
+	o, _ := c.Operation.(diff.RuleOperation)
+	if !o.Body.IsEnabled() {
+		return false, false
+	}
+	enabled := c.Field("enabled")
+	return true, c.Action() == diff.ActionDeploy || enabled != nil || e.of.Execute != "" && p.stoodBehind(c, e)
 }
 
 // beforeDeployments is more than there are rules in a phase: a turn before that of deployments.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // An exception that was changed and then removed comes back as it was before both, in front of what it
@@ -56,6 +57,8 @@ func TestWidening(t *testing.T) {
 		{rules("a"), whole, diff.Weakens},
 		{map[string]any{"rulesets": []any{core, other}}, whole, diff.Strengthens},
 		{map[string]any{"phases": []any{"http_ratelimit"}, "ruleset": "current"}, whole, diff.Weakens},
+		{map[string]any{"products": []any{"waf"}, "ruleset": "current"}, all, diff.Strengthens},
+		{all, map[string]any{"products": []any{"waf"}, "ruleset": "current"}, diff.Weakens},
 		{unknown, whole, diff.Weakens},
 		{whole, unknown, diff.Weakens},
 		{nil, whole, diff.Weakens},
@@ -87,6 +90,40 @@ func TestMatching(t *testing.T) {
 	} {
 		if got := narrowing(change{c.old, c.new, nil, tree{"enabled": true}}); got != c.want {
 			t.Errorf("%s → %s: %s, want %s", c.old, c.new, got, c.want)
+		}
+	}
+}
+
+// What no declaration can say stays a skip rule of others: after an import a plan is empty.
+func TestDeclareException(t *testing.T) {
+	const core, other = string(difftest.Core), "c04e0000000000000000000000000002"
+	execute := func(id string) string {
+		return `{"action": "execute", "expression": "true", "ref": "x-` + id + `", "action_parameters": {"id": "` + id + `"}}`
+	}
+	for parameters, want := range map[string]string{
+		`{"ruleset": "current"}`:                               `"all"`,
+		`{"rulesets": ["` + core + `"]}`:                       `"ruleset"`,
+		`{"ruleset": "current", "products": ["waf"]}`:          "",
+		`{"phase": "current", "products": ["waf"]}`:            "",
+		`{"phase": "current"}`:                                 "",
+		`{"rulesets": ["` + core + `"], "products": []}`:       "",
+		`{"rulesets": ["` + core + `", "` + other + `"]}`:      "",
+		`{"ruleset": "current", "rulesets": ["` + core + `"]}`: "",
+	} {
+		rule := `{"action": "skip", "expression": "ip.src eq 192.0.2.7", "ref": "office", "action_parameters": ` + parameters + `}`
+		rules := living(t, rule, execute(core), execute(other))
+		all := Exception.Declare(edge.Ruleset{Rules: rules})
+		got := ""
+		for _, o := range all {
+			values, err := treeOf([]byte(o.Value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, _ := json.Marshal(values["skip"])
+			got = string(data)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", parameters, got, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		if o.Position = s.position; o.Position == nil {
 			o.Position = &edge.Position{After: &last}
 		}
-		fields = append(fields, diff.Field{Path: orderMember, Old: place(p.live.Rules, byID(p.live.Rules, rule.ID)-1), New: s.behind, Direction: moved(rule, s.forward())})
+		fields = append(fields, diff.Field{Path: orderMember, Old: place(p.live.Rules, byID(p.live.Rules, rule.ID)-1), New: s.behind, Direction: moved(rule, is, s.forward())})
 	case len(fields) == 0 && w.misplaced:
 		return
 	case len(fields) == 0:

@@ -156,6 +156,9 @@ func (k Kind) putBack(r diff.Restoration, live edge.Ruleset, i int) (*diff.Chang
 	}
 	if i >= 0 {
 		now, err := bodyOf(live.Rules[i])
+		if body["logging"] == nil {
+			delete(now, "logging") // the platform adds it to skip rules
+		}
 		if err != nil || !reflect.DeepEqual(now, body) {
 			return nil, since("another rule has the ref " + r.ID.Ref + " by now")
 		}

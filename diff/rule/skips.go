@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -113,10 +114,17 @@ func canonicalSkip(value any) any {
 // reach is what a skip rule turns off, as the platform has it.
 type reach struct {
 	edge.Skip
-	known bool
+	products any // nil for none
+	known    bool
 }
 
 func reachOf(parameters any) (r reach) {
+	switch by := parameters.(type) {
+	case tree:
+		r.products = by["products"]
+	case map[string]any:
+		r.products = by["products"]
+	}
 	data, err := json.Marshal(map[string]any{"action": "skip", "action_parameters": parameters})
 	var rule edge.Rule
 	if err == nil {
@@ -134,7 +142,7 @@ func (r reach) covers(o reach) bool {
 	switch {
 	case !r.known || !o.known:
 		return false
-	case len(r.Phases)+len(o.Phases) > 0:
+	case len(r.Phases)+len(o.Phases) > 0, o.products != nil && !reflect.DeepEqual(r.products, o.products):
 		return false
 	case r.Current:
 		return true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -26,6 +27,7 @@ type Gate struct {
 	records Records
 	now     func() time.Time
 	writes  reconcile.Writes
+	added   sync.Map // ids of what was permitted to be added, and was not on record
 }
 
 // rules is what differs between gates.
@@ -43,6 +45,8 @@ type rules interface {
 	proved(ctx context.Context, t zone.Task, settled []diff.Settled, agreed func() []reconcile.Entry) error
 	// unkept notes a change that the platform did not keep, and reports whether that is news.
 	unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error)
+	// disown drops from the record what was to be added, and certainly was not.
+	disown(ctx context.Context, ids []diff.ID) error
 }
 
 // permit is what was decided about a change that is about to be sent.
@@ -52,6 +56,12 @@ type permit struct {
 	drift   *reconcile.Drift
 	entry   reconcile.Entry
 	widened []diff.Settled // what its deployment owns from then on
+	adds    bool           // it adds a rule, of which nothing was on record
+}
+
+// adds reports whether a change adds a rule that is known by its ref, of which this is on record.
+func adds(c diff.Change, have []diff.Member) bool {
+	return c.Action() == diff.ActionDeploy && c.Kind != "" && len(have) == 0
 }
 
 // Permit implements [zone.Gate].
@@ -68,6 +78,9 @@ func (g *Gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 		return nil, err
 	}
 	g.writes.Sent(number, p.entry)
+	if g.added.Delete(now.ID()); p.adds {
+		g.added.Store(now.ID(), nil)
+	}
 	return nil, nil
 }
 
@@ -117,14 +130,26 @@ func (g *Gate) end(ctx context.Context, c diff.Change, outcome reconcile.Outcome
 	return g.records.Record(ctx, result)
 }
 
-// RecordFailed records which writes have changed nothing.
+// RecordFailed records which writes have changed nothing. A rule that was to be added is not on
+// record any more then: somebody may have added one with its ref, which is not Seawall's.
 func (g *Gate) RecordFailed(ctx context.Context, results []reconcile.Result) error {
-	failed := g.writes.Failed(results)
-	if len(failed) == 0 {
-		return nil
+	var refused []diff.ID
+	for _, r := range results {
+		if r.Outcome != reconcile.Failed || !r.NoEffect {
+			continue
+		}
+		if _, added := g.added.LoadAndDelete(r.Change.ID()); added {
+			refused = append(refused, r.Change.ID())
+		}
 	}
-	if err := g.records.Record(ctx, failed...); err != nil {
-		return fmt.Errorf("recording what failed: %w", err)
+	failed := g.writes.Failed(results)
+	if len(failed) > 0 {
+		if err := g.records.Record(ctx, failed...); err != nil {
+			return fmt.Errorf("recording what failed: %w", err)
+		}
+	}
+	if len(refused) > 0 {
+		return g.rules.disown(ctx, refused)
 	}
 	return nil
 }

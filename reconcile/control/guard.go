@@ -135,7 +135,8 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 		return permit{refused: guarded.Refused}, nil
 	}
 	z, commitWork := s.zones.of(id), s.zones.unproved(g, id)
-	p := permit{zone: z, widened: wider(z.applied[now.ID()], now), entry: s.entry(t, guarded, commitWork)}
+	have := z.applied[now.ID()]
+	p := permit{zone: z, widened: wider(have, now), adds: adds(now, have), entry: s.entry(t, guarded, commitWork)}
 	if !guarded.Approved {
 		drift := reconcile.Drift{Scope: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
 		s.limits.count(drift, commitWork)
@@ -191,6 +192,20 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	z.disown(gone)
+	return nil
+}
+
+// disown implements [rules].
+func (c *Control) disown(ctx context.Context, ids []diff.ID) error {
+	if err := c.Records.Forget(ctx, ids); err != nil {
+		return fmt.Errorf("forgetting rules that were not added: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		c.state.zones.of(id.Scope).disown([]diff.ID{id})
+		c.state.zones.known.moved.add(id.Scope)
+	}
 	return nil
 }
 

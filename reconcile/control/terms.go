@@ -98,7 +98,7 @@ func (r *Run) permit(_ context.Context, t zone.Task, planned, now diff.Change) (
 	}
 	have := r.Record.Applied[now.ID()]
 	p.entry = reconcile.WriteEntry(now, r.Trigger, asked, t.Fingerprint, have)
-	p.entry.Reason, p.entry.Drift = r.Reason, drift
+	p.entry.Reason, p.entry.Drift, p.adds = r.Reason, drift, r.Restores == nil && adds(now, have)
 	if owned := now.Do().Owned(); len(owned) > 0 { // they are added to what is on record by now, which may be less than have
 		p.widened = []diff.Settled{{ID: now.ID(), Owned: owned}}
 	}
@@ -157,6 +157,14 @@ func (r *Run) unkept(ctx context.Context, _ zone.Task, left diff.Change) (news b
 		r.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()),
 		r.Records.Tried(ctx, left.ID(), diff.Try{At: now, Next: now.Add(retry.Unkept.First)}),
 	)
+}
+
+// disown implements [rules].
+func (r *Run) disown(ctx context.Context, ids []diff.ID) error {
+	if err := r.Records.Forget(ctx, ids); err != nil {
+		return fmt.Errorf("forgetting rules that were not added: %w", err)
+	}
+	return nil
 }
 
 // Settled are the deployments that were written and proved; false for those that were removed.

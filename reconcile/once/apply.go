@@ -200,7 +200,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
-	agree := p.agree()
+	agree := p.agree(gate)
 	inSync, settled := settledOf(agree, gate)
 	unremoved := map[edge.Scope]bool{}
 	for id := range p.unremoved(gate) {
@@ -235,27 +235,28 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 // has written.
 func settledOf(agree []diff.Settled, gate *control.Run) (inSync map[edge.Scope][]diff.Settled, settled map[edge.Scope]int) {
 	inSync, settled = map[edge.Scope][]diff.Settled{}, map[edge.Scope]int{}
-	before := map[diff.ID]bool{} // those that a write proves once more
 	for _, s := range agree {
 		inSync[s.ID.Scope] = append(inSync[s.ID.Scope], s)
 		if !s.Removed {
 			settled[s.ID.Scope]++
 		}
-		if s.ID.OfOthers() {
-			before[s.ID] = true
-		}
 	}
 	for id, live := range gate.Settled() {
-		if live && !before[id] {
+		if live {
 			settled[id.Scope]++
 		}
 	}
 	return inSync, settled
 }
 
-// agree are the deployments that agreed with their declaration before anything was written.
-func (p *planned) agree() []diff.Settled {
-	return slices.DeleteFunc(slices.Clone(p.plan.Settled), func(s diff.Settled) bool { return s.Level() == edge.LevelCredential })
+// agree are the deployments that agreed with their declaration before anything was written, but
+// those that a write has proved once more: what is on record of them since is newer.
+func (p *planned) agree(gate *control.Run) []diff.Settled {
+	written := gate.Settled()
+	return slices.DeleteFunc(slices.Clone(p.plan.Settled), func(s diff.Settled) bool {
+		_, once := written[s.ID]
+		return once || s.Level() == edge.LevelCredential
+	})
 }
 
 // unremoved are the deployments that are still to be removed.

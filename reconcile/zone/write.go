@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
@@ -201,8 +202,11 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 	}
 	proved.Version = result.Version
 	all := []diff.Settled{proved}
-	for _, s := range v.settledNow { // with its last rule, the rules of others are as declared
-		if s.ID.OfOthers() && s.ID.Kind == c.ID().Kind {
+	for _, s := range v.settledNow {
+		switch {
+		case s.ID.OfOthers() && s.ID.Kind == c.ID().Kind: // with its last rule, the rules of others are as declared
+			all = append(all, s)
+		case s.ID.Ruleset != "" && c.ID().Kind == desired.Exception: // what acts on the deployment is not new to it
 			all = append(all, s)
 		}
 	}
