@@ -13,6 +13,40 @@ import (
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
+// tellingStore calls tell with each update.
+type tellingStore struct {
+	memoryStore
+	tell func()
+}
+
+func (s *tellingStore) Update(change func(*Window)) error {
+	s.tell()
+	return s.memoryStore.Update(change)
+}
+
+// A slot is given back once the budget knows what the answer says: whoever gets it must not send
+// what a 429 has forbidden already.
+func TestASlotIsGivenBackAfterTheBudgetKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(answer(429, failure(edge.CodeThrottled, "slow down"), "Retry-After", "120"), answer(200, entryJSON)))
+		store := &tellingStore{tell: func() {}}
+		var free []int
+		c := s.client(t, func(config *Config) {
+			config.Concurrency, config.Budget = 1, shared(store, 100, time.Minute)
+		})
+		store.tell = func() {
+			c.slots.mu.Lock()
+			defer c.slots.mu.Unlock()
+			free = append(free, c.slots.free)
+		}
+		check(t, get(c))
+		c.config.Budget.Close()
+		if len(free) < 2 || free[0] != 0 || free[1] != 0 {
+			t.Errorf("%v slots were free as the budget asked and was told, want none", free)
+		}
+	})
+}
+
 // manySlots are more than any test takes.
 func manySlots() *slots { return &slots{free: 1 << 20} }
 
