@@ -100,7 +100,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 func (c *Client) admit(ctx context.Context, d *deadline) error {
 	d.pause()
 	defer d.run()
-	return c.config.Budget.take(ctx, &c.slots, c.tellWait)
+	return c.config.Budget.take(ctx, c.slots, c.tellWait)
 }
 
 // end ends what admit has admitted. Another request is under way while this answer is decoded,

@@ -89,6 +89,56 @@ func TestSlotsAreGivenInOrder(t *testing.T) {
 	})
 }
 
+// Requests that never end do not keep an urgent one from being sent: what is kept for it no other
+// gets, and has it back later.
+func TestSlotsAreKeptForWhatIsUrgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, given := newSlots(32), 0
+		ask := func(c edge.Class) {
+			go func() {
+				if s.take(t.Context(), c) == nil {
+					given++
+				}
+			}()
+			synctest.Wait()
+		}
+		want := func(n int) {
+			t.Helper()
+			if synctest.Wait(); given != n {
+				t.Errorf("%d slots were given, want %d", given, n)
+			}
+		}
+		for range 40 {
+			ask(edge.Sweep)
+		}
+		want(30)
+		for range 3 {
+			ask(edge.Urgent)
+		}
+		want(32)
+		s.give() // whoever's it was, an urgent one waits
+		want(33)
+		s.give()
+		s.give()
+		want(33) // two are kept again
+		for n := range 10 {
+			s.give()
+			want(34 + n)
+		}
+		for range 30 {
+			s.give()
+		}
+		if s.free != 32 || len(s.urgent)+len(s.others) != 0 {
+			t.Errorf("%+v, want all slots free and nobody who waits", s)
+		}
+	})
+	for concurrency, want := range map[int]int{1: 0, 4: 0, 15: 0, 16: 1, 50: 3} {
+		if got := newSlots(concurrency).kept; got != want {
+			t.Errorf("of %d slots %d are kept, want %d", concurrency, got, want)
+		}
+	}
+}
+
 // However callers come, wait, give up and give back, no more have a slot than there are, and all
 // are free in the end.
 func TestSlotsAreNeverLost(t *testing.T) {
