@@ -79,10 +79,19 @@ type Approval struct {
 	Subject Subject
 }
 
-// Expired reports whether too much time has passed since an approval was given, without a
-// rollout that has begun on it. Zero allows any time.
+// Expires is when so much time has passed since an approval was given, without a rollout that
+// has begun on it; zero for never. Zero allows any time.
+func (a Approval) Expires(after time.Duration) time.Time {
+	if after <= 0 || a.Used || a.At.IsZero() {
+		return time.Time{}
+	}
+	return a.At.Add(after)
+}
+
+// Expired reports whether an approval has expired at a moment.
 func (a Approval) Expired(now time.Time, after time.Duration) bool {
-	return after > 0 && !a.Used && !a.At.IsZero() && now.Sub(a.At) >= after
+	expires := a.Expires(after)
+	return !expires.IsZero() && !now.Before(expires)
 }
 
 // Current returns the approvals that are not expired.

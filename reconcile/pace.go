@@ -11,7 +11,8 @@ import (
 )
 
 // SmallPush is up to how many zones a commit may change to count as a small push, which
-// nothing else keeps waiting. Zones that a revert finds untouched do not count.
+// nothing else keeps waiting. Zones that return to what was last proved in them do not
+// count: those that a revert finds untouched, and those that its commit had just begun.
 const SmallPush = 20
 
 // ShortestGap returns the shortest time between two ticks that follow each other

@@ -26,7 +26,7 @@ type Records interface {
 	Standing(ctx context.Context) (Standing, error)
 	// StillSaid reports whether Standing would return what it has returned with this number,
 	// in [Standing.Said], but for approvals that Spend has ended since, and for the newest entry.
-	// It costs the same however much there is. False says nothing.
+	// It costs the same however much there is. False says nothing, and so does 0.
 	StillSaid(ctx context.Context, said int64) (bool, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
 	AcceptCommit(ctx context.Context, a Acceptance) error

@@ -109,7 +109,7 @@ type Client struct {
 	host     string // for errors
 	dialect  wire.Dialect
 	creator  http.RoundTripper // for what answers with a secret
-	slots    slots
+	slots    *slots
 	retries  retrypolicy.RetryPolicy[*attempt]
 	known    known
 	requests atomic.Int64
@@ -155,7 +155,7 @@ func New(config Config) (*Client, error) {
 		host:    base.Host,
 		dialect: dialect,
 		creator: creationTransport(config.Transport),
-		slots:   slots{free: config.Concurrency},
+		slots:   newSlots(config.Concurrency),
 		retries: newRetryPolicy(config),
 		known:   known{most: config.Known},
 	}

@@ -68,17 +68,12 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	span.Took(trace.Waited, time.Since(began))
 	if call.tells {
 		if err := edge.Sending(ctx); err != nil {
-			c.slots.give()
-			c.config.Budget.end(c.config.Budget.classOf(ctx), 0, 0, nil)
+			c.end(ctx, 0, wire.Response{})
 			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
 		}
 	}
 	answer, sent, err := c.send(ctx, call, token)
-	c.slots.give() // another request is under way while this answer is decoded
-	c.requests.Add(int64(sent))
-	if pause := c.config.Budget.end(c.config.Budget.classOf(ctx), sent, answer.Status, answer.Header); pause > 0 && since(&c.toldSlow, throttledEvery) {
-		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
-	}
+	c.end(ctx, sent, answer)
 	if answer.Status != 0 {
 		span.Answered(answer.Status)
 	}
@@ -105,7 +100,18 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 func (c *Client) admit(ctx context.Context, d *deadline) error {
 	d.pause()
 	defer d.run()
-	return c.config.Budget.take(ctx, &c.slots, c.tellWait)
+	return c.config.Budget.take(ctx, c.slots, c.tellWait)
+}
+
+// end ends what admit has admitted. Another request is under way while this answer is decoded,
+// but not before the budget knows what the answer says of limits.
+func (c *Client) end(ctx context.Context, sent int, answer wire.Response) {
+	c.requests.Add(int64(sent))
+	pause := c.config.Budget.end(c.config.Budget.classOf(ctx), sent, answer.Status, answer.Header)
+	c.slots.give()
+	if pause > 0 && since(&c.toldSlow, throttledEvery) {
+		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
+	}
 }
 
 // throttledEvery is how often at most it is reported that the platform throttles.

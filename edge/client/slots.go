@@ -11,13 +11,18 @@ import (
 // slots bound the requests in flight. More callers than slots are usual: a caller that plans or
 // waits for a disk between two requests leaves its slot to another. So a request may find others
 // that wait, and an urgent one does not wait behind them: it gets the next slot that is given
-// back. Within both kinds the order is that in which they came.
+// back. And some are kept for it, since what is under way may take until its timeout. Within both
+// kinds the order is that in which they came.
 type slots struct {
 	mu     sync.Mutex
-	free   int             // 0 while anyone waits
+	free   int
+	kept   int             // for urgent requests
 	urgent []chan struct{} // of those that wait, each closed when it has its slot
 	others []chan struct{}
 }
+
+// newSlots returns so many; of 16 one is kept for urgent requests.
+func newSlots(n int) *slots { return &slots{free: n, kept: n / 16} }
 
 // take waits for a slot, which the caller gives back. It fails where the context ends before.
 func (s *slots) take(ctx context.Context, c edge.Class) error {
@@ -25,15 +30,16 @@ func (s *slots) take(ctx context.Context, c edge.Class) error {
 		return err
 	}
 	s.mu.Lock()
-	if s.free > 0 {
+	queue, kept := &s.others, s.kept
+	if c == edge.Urgent {
+		queue, kept = &s.urgent, 0
+	}
+	if s.free > kept {
 		s.free--
 		s.mu.Unlock()
 		return nil
 	}
-	queue, got := &s.others, make(chan struct{})
-	if c == edge.Urgent {
-		queue = &s.urgent
-	}
+	got := make(chan struct{})
 	*queue = append(*queue, got)
 	s.mu.Unlock()
 	select {
@@ -57,12 +63,14 @@ func (s *slots) take(ctx context.Context, c edge.Class) error {
 func (s *slots) give() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, queue := range []*[]chan struct{}{&s.urgent, &s.others} {
-		if len(*queue) > 0 {
-			close((*queue)[0])
-			*queue = slices.Delete(*queue, 0, 1)
-			return
-		}
+	queue := &s.urgent
+	if len(*queue) == 0 && s.free >= s.kept {
+		queue = &s.others
 	}
-	s.free++
+	if len(*queue) == 0 {
+		s.free++
+		return
+	}
+	close((*queue)[0])
+	*queue = slices.Delete(*queue, 0, 1)
 }

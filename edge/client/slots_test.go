@@ -12,6 +12,40 @@ import (
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
+// tellingStore calls tell with each update.
+type tellingStore struct {
+	memoryStore
+	tell func()
+}
+
+func (s *tellingStore) Update(change func(*Window)) error {
+	s.tell()
+	return s.memoryStore.Update(change)
+}
+
+// A slot is given back once the budget knows what the answer says: whoever gets it must not send
+// what a 429 has forbidden already.
+func TestASlotIsGivenBackAfterTheBudgetKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(answer(429, failure(edge.CodeThrottled, "slow down"), "Retry-After", "120"), answer(200, entryJSON)))
+		store := &tellingStore{tell: func() {}}
+		var free []int
+		c := s.client(t, func(config *Config) {
+			config.Concurrency, config.Budget = 1, shared(store, 100, time.Minute)
+		})
+		store.tell = func() {
+			c.slots.mu.Lock()
+			defer c.slots.mu.Unlock()
+			free = append(free, c.slots.free)
+		}
+		check(t, get(c))
+		c.config.Budget.Close()
+		if len(free) < 2 || free[0] != 0 || free[1] != 0 {
+			t.Errorf("%v slots were free as the budget asked and was told, want none", free)
+		}
+	})
+}
+
 // manySlots are more than any test takes.
 func manySlots() *slots { return &slots{free: 1 << 20} }
 
@@ -52,6 +86,56 @@ func TestSlotsAreGivenInOrder(t *testing.T) {
 			t.Errorf("%d free", s.free)
 		}
 	})
+}
+
+// Requests that never end do not keep an urgent one from being sent: what is kept for it no other
+// gets, and has it back later.
+func TestSlotsAreKeptForWhatIsUrgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, given := newSlots(32), 0
+		ask := func(c edge.Class) {
+			go func() {
+				if s.take(t.Context(), c) == nil {
+					given++
+				}
+			}()
+			synctest.Wait()
+		}
+		want := func(n int) {
+			t.Helper()
+			if synctest.Wait(); given != n {
+				t.Errorf("%d slots were given, want %d", given, n)
+			}
+		}
+		for range 40 {
+			ask(edge.Sweep)
+		}
+		want(30)
+		for range 3 {
+			ask(edge.Urgent)
+		}
+		want(32)
+		s.give() // whoever's it was, an urgent one waits
+		want(33)
+		s.give()
+		s.give()
+		want(33) // two are kept again
+		for n := range 10 {
+			s.give()
+			want(34 + n)
+		}
+		for range 30 {
+			s.give()
+		}
+		if s.free != 32 || len(s.urgent)+len(s.others) != 0 {
+			t.Errorf("%+v, want all slots free and nobody who waits", s)
+		}
+	})
+	for concurrency, want := range map[int]int{1: 0, 4: 0, 15: 0, 16: 1, 50: 3} {
+		if got := newSlots(concurrency).kept; got != want {
+			t.Errorf("of %d slots %d are kept, want %d", concurrency, got, want)
+		}
+	}
 }
 
 // However callers come, wait, give up and give back, no more have a slot than there are, and all

@@ -60,8 +60,8 @@ func (s scene) start(ctx context.Context) (*daemon, error) {
 	return d, err
 }
 
-// patience is for the slowest thing that is measured.
-const patience = 2 * time.Minute
+// patience is for what never happens: a large fleet on a busy machine takes minutes to heal.
+const patience = 20 * time.Minute
 
 // await returns the first line that is the one.
 func (d *daemon) await(ctx context.Context, is func(line) bool) (line, error) {

@@ -16,6 +16,7 @@ import (
 type approvals struct {
 	known   map[string]reconcile.Approval // by digest
 	digests map[string]bool               // of known, and of divided
+	expires time.Time                     // when the first of those that were read does not count any more; zero for never
 	changed bool                          // others than when waiting zones were released last
 	divided divided
 	used    digestList // of those that a rollout has begun on; to be put on record
@@ -76,10 +77,16 @@ func (a *approvals) restore(list []reconcile.Approval) {
 	a.digests = counting(a.known)
 }
 
-// replace takes the approvals on record in the place of those that were known.
-func (a *approvals) replace(list []reconcile.Approval) {
+// replace takes the approvals on record in the place of those that were known. They expire after
+// a time.
+func (a *approvals) replace(list []reconcile.Approval, after time.Duration) {
 	known, before := a.digests, a.known
-	a.known = byDigest(list)
+	a.known, a.expires = byDigest(list), time.Time{}
+	for _, approval := range list {
+		if e := approval.Expires(after); a.expires.IsZero() || !e.IsZero() && e.Before(a.expires) {
+			a.expires = e
+		}
+	}
 	a.digests = counting(a.known)
 	a.changed = a.changed || len(a.digests) != len(known)
 	for digest := range before {
@@ -195,6 +202,9 @@ func (c *Control) spend(ctx context.Context, digests []string) error {
 		return nil
 	}
 	if err := c.Records.Spend(ctx, digests); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.state.said = 0 // they may be spent all the same
 		return fmt.Errorf("ending approvals: %w", err)
 	}
 	c.mu.Lock()

@@ -23,10 +23,11 @@ type Decision struct {
 	// Gone are the zones that are no longer declared.
 	Gone []edge.Scope
 	// Back are those of Due that return to what was last proved in them, while nothing
-	// else was sent since: there is nothing to undo. Revert says that all others return,
-	// too.
-	Back   []edge.Scope
-	Revert bool
+	// else was sent since: there is nothing to undo.
+	Back []edge.Scope
+	// Forward is how many of Due do not return to that. None is a revert, of whatever had
+	// begun.
+	Forward int
 	// SameZones says that the zones of before are declared, and no others.
 	SameZones bool
 	// Tokens says that something about tokens is declared otherwise than before.
@@ -160,12 +161,12 @@ func (zs *zones) between(before, next *Generation) Decision {
 
 // due notes in a decision what is to be worked on because of it.
 func (zs *zones) due(before, next *Generation, d *Decision) {
-	d.Revert = true
 	for _, id := range zs.touched(before, next) {
-		work := zs.unproved(next, id)
 		d.Due = append(d.Due, id)
-		d.Revert = d.Revert && !work
-		if !work && !zs.of(id).sent {
+		switch {
+		case zs.unproved(next, id):
+			d.Forward++
+		case !zs.of(id).sent:
 			d.Back = append(d.Back, id)
 		}
 	}

@@ -30,7 +30,7 @@ func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State
 	next := newGeneration(state, g)
 	c.mu.Lock()
 	d := c.state.zones.between(g, next)
-	d.Renamed, d.Revert = ids(g.State, state), false
+	d.Renamed, d.Forward = ids(g.State, state), len(d.Due)-len(d.Back)
 	next.earlier = renamedEarlier(g.earlier, d.Renamed)
 	a := c.state.acceptance(next, d)
 	a.Author, a.Renamed, a.Rollout = c.state.accepted.Author, d.Renamed, renamed(c.state.rollout.have, d.Renamed)

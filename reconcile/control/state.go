@@ -108,8 +108,7 @@ func (s *state) accept(a reconcile.Acceptance) {
 func (s *state) update(standing reconcile.Standing) {
 	s.said = standing.Said
 	s.holds.put(standing.Holds)
-	current := s.guards.Current(standing.Approvals, s.now())
-	s.approvals.replace(current)
+	s.approvals.replace(s.guards.Current(standing.Approvals, s.now()), s.guards.ApprovalsExpire)
 	s.approvals.expire(standing.Approvals)
 	s.overtaken = s.foreign(standing.Commit)
 	s.rollout.compare(standing)

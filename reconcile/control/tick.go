@@ -128,10 +128,13 @@ func (r *reads) news(read int) bool {
 
 // hear takes in what people and other processes have put on record where that is not known yet: as
 // readStanding does, but it walks over what there may be one of for each zone only where something
-// else was said.
+// else was said, or where an approval has expired.
 func (c *Control) hear(ctx context.Context) error {
 	c.mu.Lock()
 	said := c.state.said
+	if e := c.state.approvals.expires; !e.IsZero() && !c.state.now().Before(e) {
+		said = 0
+	}
 	c.mu.Unlock()
 	switch same, err := c.Records.StillSaid(ctx, said); {
 	case err != nil:

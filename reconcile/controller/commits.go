@@ -56,7 +56,7 @@ func (c *commits) begin() {
 	c.lanes.noteDeclared(c.outages, g)
 	c.lanes.place(g, nil, false)
 	work := c.fill(g)
-	c.lanes.set(g, itemsOf(withID(work), urgency(len(work), false), "not proved by an earlier process")...)
+	c.lanes.set(g, itemsOf(withID(work), urgency(len(work)), "not proved by an earlier process")...)
 	c.reports.inForce(g, nil, false)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
@@ -153,7 +153,7 @@ func (c *commits) accept(d control.Decision) {
 	c.outcomes.zones.published()
 	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
-	c.lanes.set(g, itemsOf(withID(d.Due), urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
+	c.lanes.set(g, itemsOf(withID(d.Due), urgency(d.Forward), reason)...)
 	if len(d.Due) > reconcile.SmallPush {
 		c.lanes.set(g, itemsOf(d.Back, queue.Bulk, reason)...)
 	}

@@ -134,7 +134,7 @@ func TestARevertStopsWhatWasNotSent(t *testing.T) {
 // is to do: they are as urgent as a push of as many.
 func TestARevertIsUrgent(t *testing.T) {
 	run(t, func(t *testing.T) {
-		const n, done = 400, 8 // with 12 at work they are no more than a small push
+		const n, done = 400, 15
 		f := newFixture(t, n)
 		f.Lanes.All[0].Concurrency = 8
 		f.repo.Push("good", fleet(n, "xss")...)

@@ -243,8 +243,8 @@ func (l *lanes) concerns(of *lane, o reconcile.Outage) bool {
 }
 
 // urgency is how urgent the work on so many zones of a commit is.
-func urgency(zones int, revert bool) queue.Priority {
-	if zones <= reconcile.SmallPush || revert {
+func urgency(zones int) queue.Priority {
+	if zones <= reconcile.SmallPush {
 		return queue.Push
 	}
 	return queue.Bulk
@@ -262,5 +262,5 @@ func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edg
 
 // counted puts the zones of a commit that is counted into the queues.
 func (l *lanes) counted(g *control.Generation, due []edge.Scope) {
-	l.set(g, itemsOf(due, urgency(len(due), false), "the commit is counted")...)
+	l.set(g, itemsOf(due, urgency(len(due)), "the commit is counted")...)
 }

@@ -57,7 +57,7 @@ func (n *nameLoop) look(ctx context.Context) (next time.Time) {
 		}
 	}
 	slices.SortFunc(due, edge.Scope.Compare)
-	n.lanes.set(g, itemsOf(due, urgency(len(due), false), "its name was looked up")...)
+	n.lanes.set(g, itemsOf(due, urgency(len(due)), "its name was looked up")...)
 	return next
 }
 

@@ -208,7 +208,7 @@ func (w *zoneWork) counted(ctx context.Context, l *look) bool {
 	noteLook(w.outages, l)
 	all := len(due)
 	due = slices.DeleteFunc(due, func(id edge.Scope) bool { return id == l.item.Key })
-	w.lanes.set(l.generation, itemsOf(due, urgency(all, false), "the commit is counted")...)
+	w.lanes.set(l.generation, itemsOf(due, urgency(all), "the commit is counted")...)
 	l.counting = all == 0
 	return all > 0
 }
