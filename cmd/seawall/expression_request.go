@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -226,12 +227,12 @@ func tested(form eval.Form, account, zone string, o meet.Outcome) testJSON {
 		Method: form.Method, URL: form.URL, Account: account, Zone: zone, Result: o.Result,
 		Lacks: lacksOf(o.Lacks), Hint: meet.Add(o.Lacks), Rules: []stepJSON{}, outcome: o,
 	}
-	if o.By != nil && o.Result != "" {
+	if o.By != nil && o.Result != "" && len(o.By.Open) == 0 {
 		j.By = o.By.Key
 	}
 	for _, s := range o.Steps {
 		step := stepJSON{
-			Kind: string(s.Kind), Key: s.Key, Account: s.Account, Action: s.Action, Why: s.Why, Saw: s.Saw, Lacks: lacksOf(s.Lacks), Off: s.Off,
+			Kind: string(s.Kind), Key: s.Key, Account: s.Account, Action: s.Action, Why: s.Why, Saw: s.Saw, Lacks: lacksOf(slices.Concat(s.Lacks, s.Open)), Off: s.Off,
 			File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column,
 		}
 		if s.Off == "" {
