@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -178,10 +177,7 @@ type candidate struct {
 
 // zoneFor is the zone that gets a request: the one that is named, that of the host, or the only one.
 func zoneFor(state desired.State, named string, form eval.Form) (account, key string, err error) {
-	host := ""
-	if u, err := url.Parse(form.URL); err == nil {
-		host = strings.ToLower(u.Hostname())
-	}
+	host := eval.Host(form.URL)
 	fit, keys := candidates(state, named, host)
 	switch {
 	case len(fit) == 1:
