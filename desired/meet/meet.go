@@ -56,6 +56,8 @@ type Step struct {
 	// Open is why it is not known whether the request comes to it: another rule may stand in
 	// front, or may match, and end the request. One that does not match has none.
 	Open []eval.Lack
+
+	passes []eval.Lack // those of Open by which the request goes on behind the phase, or may
 }
 
 // Counted is a characteristic of a rate limit. Value is empty where it is not known.
@@ -109,6 +111,9 @@ func (t *trace) phase(rules []*Rule, phase edge.Phase, account bool) {
 			s.Off = "it is switched off"
 		case t.ended > 0:
 			s.Off = fmt.Sprintf("%s ended the request", t.Steps[t.ended-1].Key)
+			if passes := t.Steps[t.ended-1].passes; by < 0 && len(passes) > 0 && t.off[phase] == "" && t.request.Evaluate(r.expr).Verdict != eval.False {
+				s.Open = passes
+			}
 		case by >= 0:
 			s.Off = fmt.Sprintf("%s skips the rules behind it", t.Steps[by].Key)
 		case t.off[phase] != "":
@@ -126,6 +131,24 @@ func (t *trace) phase(rules []*Rule, phase edge.Phase, account bool) {
 		}
 	}
 	t.undeclared(orderOf(rules), start, by)
+	for _, s := range t.Steps[start:] {
+		t.skips(s)
+	}
+}
+
+// skips notes which later phases a rule turns off.
+func (t *trace) skips(s Step) {
+	for _, phase := range s.Skips.Phases {
+		switch {
+		case s.Action != actionSkip, s.Off != "" && len(s.Open) == 0, s.Off == "" && s.Verdict == eval.False:
+		case s.Off != "" || s.Verdict == eval.Unknown || len(s.passes) > 0:
+			t.mayOff[phase] = slices.Concat(t.mayOff[phase], s.Lacks, s.Open)
+		case s.Account:
+			t.perhapsOff[phase] = s.Key
+		default:
+			t.off[phase] = s.Key
+		}
+	}
 }
 
 // evaluate tells whether a rule matches, and what follows of it.
@@ -142,20 +165,12 @@ func (t *trace) evaluate(s *Step, account bool) {
 	if s.Verdict == eval.False {
 		return
 	}
-	s.Open = slices.Concat(t.mayEnd, t.maySkip, t.mayOff[s.Phase])
+	s.passes = slices.Concat(t.maySkip, t.mayOff[s.Phase])
+	s.Open = slices.Concat(t.mayEnd, s.passes)
 	for _, characteristic := range s.limit.Characteristics {
 		s.Counts = append(s.Counts, t.counted(characteristic))
 	}
 	t.follow(s)
-	if s.Verdict != eval.True || s.Action != actionSkip {
-		return
-	}
-	for _, phase := range s.Skips.Phases {
-		if t.off[phase] = s.Key; account {
-			delete(t.off, phase)
-			t.perhapsOff[phase] = s.Key
-		}
-	}
 }
 
 // follow notes what could become of the request by a rule that matches, or may.
@@ -176,9 +191,6 @@ func (t *trace) follow(s *Step) {
 			t.mayEnd = append(t.mayEnd, s.Lacks...)
 		case s.Ends():
 			t.maySkip = append(t.maySkip, s.Lacks...)
-		}
-		for _, phase := range s.Skips.Phases {
-			t.mayOff[phase] = append(t.mayOff[phase], s.Lacks...)
 		}
 		if s.Ends() {
 			t.could[what] = true
@@ -212,54 +224,6 @@ func (t *trace) counted(characteristic string) Counted {
 		}
 	}
 	return c
-}
-
-// undeclared notes rules of a phase that may stand in front of others, which is not declared, and
-// would end the request there, or in another way. by is the place of the one that does; -1 for none.
-func (t *trace) undeclared(o order, start, by int) {
-	for j := start; j < len(t.Steps); j++ {
-		e := &t.Steps[j]
-		verdict, lacks := e.Verdict, e.Lacks
-		switch {
-		case !e.Enabled:
-			continue
-		case by >= 0 && j > by:
-			if o.front(t.Steps[by].Rule, e.Rule) {
-				continue
-			}
-			result := t.request.Evaluate(e.expr)
-			verdict, lacks = result.Verdict, result.Lacks
-		case e.Off != "":
-			continue
-		}
-		if verdict == eval.False {
-			continue
-		}
-		if by >= 0 && j > by {
-			e.Open = append(e.Open, which(t.Steps[by].Rule, e.Rule))
-			if e.Ends() && e.Action != t.Steps[by].Action {
-				t.could[e.Action] = true
-				t.Lacks = append(append(t.Lacks, which(t.Steps[by].Rule, e.Rule)), lacks...)
-			}
-		}
-		if e.Ends() {
-			t.before(o, t.Steps[start:j], by-start, e.Rule)
-		}
-	}
-}
-
-// before leaves open whether the request comes to those rules that the order of this one allows
-// behind it.
-func (t *trace) before(o order, steps []Step, by int, e *Rule) {
-	for i := range steps {
-		if r := &steps[i]; (by < 0 || i <= by) && r.Off == "" && r.Verdict != eval.False && !o.front(r.Rule, e) {
-			r.Open = append(r.Open, which(r.Rule, e))
-		}
-	}
-}
-
-func which(a, b *Rule) eval.Lack {
-	return eval.Lack{Why: fmt.Sprintf("which of %q and %q stands in front: say it with order", a.Key, b.Key)}
 }
 
 // outcome is what is left to say at the end.
