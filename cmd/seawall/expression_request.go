@@ -162,7 +162,7 @@ func testExpressions(ctx context.Context, t *cli.Terminal, dir, zone, output str
 		facts.Requests = append(facts.Requests, tested(form, account, key, meet.Zone(meet.Scopes(state.Accounts, account, key), request)))
 	}
 	if elsewhere > 0 {
-		fmt.Fprintf(t.Err, "%s for hosts of no declared zone left out\n", cli.Plural(elsewhere, "request is", "requests are"))
+		fmt.Fprintf(t.Err, "left out: %s to hosts of no declared zone\n", cli.Plural(elsewhere, "request", "requests"))
 	}
 	return t.Show(output, facts, func() error {
 		return cli.Apart(t.Out, facts.Requests, func(r testJSON) error { return r.text(t) })
