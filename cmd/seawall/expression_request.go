@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -162,7 +162,7 @@ func testExpressions(ctx context.Context, t *cli.Terminal, dir, zone, output str
 		facts.Requests = append(facts.Requests, tested(form, account, key, meet.Zone(meet.Scopes(state.Accounts, account, key), request)))
 	}
 	if elsewhere > 0 {
-		fmt.Fprintf(t.Err, "%s for hosts of no declared zone left out\n", cli.Plural(elsewhere, "request is", "requests are"))
+		fmt.Fprintf(t.Err, "left out: %s to hosts of no declared zone\n", cli.Plural(elsewhere, "request", "requests"))
 	}
 	return t.Show(output, facts, func() error {
 		return cli.Apart(t.Out, facts.Requests, func(r testJSON) error { return r.text(t) })
@@ -177,10 +177,7 @@ type candidate struct {
 
 // zoneFor is the zone that gets a request: the one that is named, that of the host, or the only one.
 func zoneFor(state desired.State, named string, form eval.Form) (account, key string, err error) {
-	host := ""
-	if u, err := url.Parse(form.URL); err == nil {
-		host = strings.ToLower(u.Hostname())
-	}
+	host := eval.Host(form.URL)
 	fit, keys := candidates(state, named, host)
 	switch {
 	case len(fit) == 1:
@@ -226,12 +223,12 @@ func tested(form eval.Form, account, zone string, o meet.Outcome) testJSON {
 		Method: form.Method, URL: form.URL, Account: account, Zone: zone, Result: o.Result,
 		Lacks: lacksOf(o.Lacks), Hint: meet.Add(o.Lacks), Rules: []stepJSON{}, outcome: o,
 	}
-	if o.By != nil && o.Result != "" {
+	if o.By != nil && o.Result != "" && len(o.By.Open) == 0 {
 		j.By = o.By.Key
 	}
 	for _, s := range o.Steps {
 		step := stepJSON{
-			Kind: string(s.Kind), Key: s.Key, Account: s.Account, Action: s.Action, Why: s.Why, Saw: s.Saw, Lacks: lacksOf(s.Lacks), Off: s.Off,
+			Kind: string(s.Kind), Key: s.Key, Account: s.Account, Action: s.Action, Why: s.Why, Saw: s.Saw, Lacks: lacksOf(slices.Concat(s.Lacks, s.Open)), Off: s.Off,
 			File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column,
 		}
 		if s.Off == "" {

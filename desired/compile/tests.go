@@ -36,6 +36,10 @@ func (r *reader) test(m member) DeclaredTest {
 		r.problem(f.origin(), at(path, append([]string{"request"}, wrong.Path...)...), wrong.Message, wrong.Hint)
 		return d
 	}
+	if t.Expect.Result == "" && len(t.Expect.Meets)+len(t.Expect.Misses) == 0 {
+		r.problem(m.field("expect").origin(), at(path, "expect"), "expects nothing", "say at least one of result, meets, misses")
+		return d
+	}
 	scopes := meet.Scopes(r.unit.Accounts, t.Account, t.Zone)
 	if d.Ran = len(scopes) > 0; !d.Ran {
 		return d

@@ -37,6 +37,7 @@ func TestTestsOfRules(t *testing.T) {
 	}{
 		"passes":       {map[string]string{"a/z.cue": testedZone + testOf("t", "/admin", "block")}, ""},
 		"fails":        {map[string]string{"a/z.cue": testedZone + testOf("t", "/x", "block")}, "a/z.cue:12:2: test.t.expect: expects block, and the result is none"},
+		"nothing":      {map[string]string{"a/z.cue": testedZone + strings.Replace(testOf("t", "/x", ""), `expect: ""`, "expect: {}", 1)}, "a/z.cue:12:2: test.t.expect: expects nothing"},
 		"inherited":    {map[string]string{"t.cue": account + testOf("t", "/admin", "block"), "a/z.cue": testedZone, "b/z.cue": "package edge\n"}, ""},
 		"fails there":  {map[string]string{"t.cue": account + testOf("t", "/x", "block"), "a/z.cue": testedZone}, "t.cue:8:2: test.t.expect: expects block, and the result is none"},
 		"other folder": {map[string]string{"t.cue": account, "b/t.cue": "package edge\n" + testOf("t", "/admin", "block"), "a/z.cue": testedZone}, `b/t.cue:3:7: test.t.zone: no folder has both the test and the zone "shop.example" alone`},

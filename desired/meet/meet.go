@@ -53,6 +53,11 @@ type Step struct {
 	Lacks   []eval.Lack
 	Off     string    // why it is not evaluated; empty for one that is
 	Counts  []Counted // of a rate limit that matches: what makes the key by which it counts
+	// Open is why it is not known whether the request comes to it: another rule may stand in
+	// front, or may match, and end the request. One that does not match has none.
+	Open []eval.Lack
+
+	passes []eval.Lack // those of Open by which the request goes on behind the phase, or may
 }
 
 // Counted is a characteristic of a rate limit. Value is empty where it is not known.
@@ -64,7 +69,10 @@ var phases = [...]edge.Phase{edge.PhaseFirewallCustom, edge.PhaseRateLimit, edge
 // Zone sends a request through the rules of a zone. scopes are what declares some: the account of
 // the zone, where it does, and the zone.
 func Zone(scopes []desired.Zone, request eval.Request) Outcome {
-	t := &trace{could: map[string]bool{}, matches: map[string]bool{}, off: map[edge.Phase]string{}, perhapsOff: map[edge.Phase]string{}}
+	t := &trace{
+		could: map[string]bool{}, matches: map[string]bool{}, off: map[edge.Phase]string{}, perhapsOff: map[edge.Phase]string{},
+		mayOff: map[edge.Phase][]eval.Lack{},
+	}
 	if name := scopes[len(scopes)-1].Name; name != "" {
 		request = request.With("cf.zone.name", eval.Text(name))
 	}
@@ -87,21 +95,27 @@ type trace struct {
 	matches    map[string]bool       // results of rules that match and do not end it; false for those that may match
 	off        map[edge.Phase]string // by the key of the rule that skips it
 	perhapsOff map[edge.Phase]string // where the documents do not say alike
+
+	mayEnd, maySkip []eval.Lack                // rules that may have ended the request, or skip those behind them in the phase
+	mayOff          map[edge.Phase][]eval.Lack // rules that may skip a later phase
 }
 
 // phase goes through the rules of a phase in one scope.
 func (t *trace) phase(rules []*Rule, phase edge.Phase, account bool) {
-	o := orderOf(rules)
-	skipped := ""
-	for i, r := range rules {
+	start, by := len(t.Steps), -1 // by is the place of the rule that ends the phase
+	t.maySkip = nil
+	for _, r := range rules {
 		s := Step{Rule: r, Account: account}
 		switch {
 		case !r.Enabled:
 			s.Off = "it is switched off"
 		case t.ended > 0:
 			s.Off = fmt.Sprintf("%s ended the request", t.Steps[t.ended-1].Key)
-		case skipped != "":
-			s.Off = fmt.Sprintf("%s skips the rules behind it", skipped)
+			if passes := t.Steps[t.ended-1].passes; by < 0 && len(passes) > 0 && t.off[phase] == "" && t.request.Evaluate(r.expr).Verdict != eval.False {
+				s.Open = passes
+			}
+		case by >= 0:
+			s.Off = fmt.Sprintf("%s skips the rules behind it", t.Steps[by].Key)
 		case t.off[phase] != "":
 			s.Off = fmt.Sprintf("%s skips this phase", t.off[phase])
 		}
@@ -109,16 +123,30 @@ func (t *trace) phase(rules []*Rule, phase edge.Phase, account bool) {
 			t.evaluate(&s, account)
 		}
 		t.Steps = append(t.Steps, s)
-		if s.Off != "" || s.Verdict != eval.True {
+		if s.Off != "" || s.Verdict != eval.True || !r.Ends() {
 			continue
 		}
-		if r.terminates() {
+		if by = len(t.Steps) - 1; r.terminates() {
 			t.ended = len(t.Steps)
-		} else if r.Ends() {
-			skipped = r.Key
 		}
-		if r.Ends() {
-			t.undeclared(o, r, rules[i+1:])
+	}
+	t.undeclared(orderOf(rules), start, by)
+	for _, s := range t.Steps[start:] {
+		t.skips(s)
+	}
+}
+
+// skips notes which later phases a rule turns off.
+func (t *trace) skips(s Step) {
+	for _, phase := range s.Skips.Phases {
+		switch {
+		case s.Action != actionSkip, s.Off != "" && len(s.Open) == 0, s.Off == "" && s.Verdict == eval.False:
+		case s.Off != "" || s.Verdict == eval.Unknown || len(s.passes) > 0:
+			t.mayOff[phase] = slices.Concat(t.mayOff[phase], s.Lacks, s.Open)
+		case s.Account:
+			t.perhapsOff[phase] = s.Key
+		default:
+			t.off[phase] = s.Key
 		}
 	}
 }
@@ -137,19 +165,12 @@ func (t *trace) evaluate(s *Step, account bool) {
 	if s.Verdict == eval.False {
 		return
 	}
+	s.passes = slices.Concat(t.maySkip, t.mayOff[s.Phase])
+	s.Open = slices.Concat(t.mayEnd, s.passes)
 	for _, characteristic := range s.limit.Characteristics {
 		s.Counts = append(s.Counts, t.counted(characteristic))
 	}
 	t.follow(s)
-	if s.Verdict != eval.True || s.Action != actionSkip {
-		return
-	}
-	for _, phase := range s.Skips.Phases {
-		if t.off[phase] = s.Key; account {
-			delete(t.off, phase)
-			t.perhapsOff[phase] = s.Key
-		}
-	}
 }
 
 // follow notes what could become of the request by a rule that matches, or may.
@@ -158,9 +179,19 @@ func (t *trace) follow(s *Step) {
 	switch {
 	case s.Action == string(edge.ActionExecute):
 		t.could[s.Action] = true
-		t.Lacks = append(t.Lacks, eval.Lack{Why: fmt.Sprintf("what the ruleset does that %s executes", s.Key)})
+		lacks := s.Lacks // which may be enough: of a request that it does not match, nothing is asked
+		if s.Verdict == eval.True {
+			lacks = []eval.Lack{{Why: fmt.Sprintf("what the ruleset does that %s executes", s.Key)}}
+		}
+		t.Lacks, t.mayEnd = append(t.Lacks, lacks...), append(t.mayEnd, lacks...)
 	case s.Verdict == eval.Unknown:
 		t.Lacks = append(t.Lacks, s.Lacks...)
+		switch {
+		case s.terminates():
+			t.mayEnd = append(t.mayEnd, s.Lacks...)
+		case s.Ends():
+			t.maySkip = append(t.maySkip, s.Lacks...)
+		}
 		if s.Ends() {
 			t.could[what] = true
 		}
@@ -193,22 +224,6 @@ func (t *trace) counted(characteristic string) Counted {
 		}
 	}
 	return c
-}
-
-// undeclared notes rules that would end the request in another way than one that did, if they
-// stood in front of it, which is not declared.
-func (t *trace) undeclared(o order, by *Rule, rest []*Rule) {
-	for _, r := range rest {
-		if !r.Enabled || !r.Ends() || r.Action == by.Action || o.front(by, r) {
-			continue
-		}
-		result := t.request.Evaluate(r.expr)
-		if result.Verdict == eval.False {
-			continue
-		}
-		t.could[r.Action] = true
-		t.Lacks = append(append(t.Lacks, eval.Lack{Why: fmt.Sprintf("which of %q and %q stands in front: say it with order", by.Key, r.Key)}), result.Lacks...)
-	}
 }
 
 // outcome is what is left to say at the end.

@@ -182,6 +182,48 @@ func TestExpect(t *testing.T) {
 	}
 }
 
+// Whether the request meets a rule is not known where another one may end it before.
+func TestMeetsIsNotGuessed(t *testing.T) {
+	rules := map[string]string{
+		"custom a":     `{"expression": "ssl", "action": "block"}`,
+		"custom b":     `{"expression": "http.host eq \"shop.example\"", "action": "block"}`,
+		"custom bot":   `{"expression": "cf.client.bot", "action": "block", "order": "first"}`,
+		"rate_limit l": `{"expression": "true", "action": "block", "limit": {"characteristics": ["ip.src"]}}`,
+	}
+	for text, want := range map[string]string{
+		`{"url": "https://shop.example/", "fields": {"cf.client.bot": true}}`:  "bot meets; a misses; b misses; l misses",
+		`{"url": "https://shop.example/", "fields": {"cf.client.bot": false}}`: "bot misses; a open; b open; l misses",
+		`{"url": "https://a.example/", "fields": {"cf.client.bot": false}}`:    "bot misses; a meets; b misses; l misses",
+		`{"url": "http://a.example/"}`:                                         "bot open; a misses; b misses; l open",
+		`{"url": "https://a.example/"}`:                                        "bot open; a open; b misses; l misses",
+	} {
+		o := Zone([]desired.Zone{zone(t, rules)}, request(t, text))
+		var got []string
+		for _, key := range []string{"bot", "a", "b", "l"} {
+			is := "open"
+			if o.check(key, true) == nil {
+				is = "meets"
+			} else if o.check(key, false) == nil {
+				is = "misses"
+			}
+			got = append(got, key+" "+is)
+		}
+		if got := strings.Join(got, "; "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Of a request that a rule does not match that executes a ruleset, nothing more is asked.
+func TestWhatExecutesAsksForItsFields(t *testing.T) {
+	account := zone(t, map[string]string{"custom runs": `{"expression": "cf.zone.plan eq \"ENT\"", "action": "execute"}`})
+	account.Scope = edge.AccountScope("a")
+	o := Zone([]desired.Zone{account, zone(t, map[string]string{"custom a": `{"expression": "true", "action": "block"}`})}, request(t, `{}`))
+	if got := Add(o.Lacks); o.Result != "" || got != `add to the request: fields: "cf.zone.plan": …` {
+		t.Errorf("%q, %s", o.Result, got)
+	}
+}
+
 // What is said of a request beside what was said never changes a result that is known.
 func TestMoreNeverChangesResult(t *testing.T) {
 	known, open := 0, 0
@@ -221,6 +263,14 @@ func TestMoreNeverChangesResult(t *testing.T) {
 			open++
 		} else if known++; a.Result != b.Result {
 			t.Fatalf("%v: %q with %v, %q with %v", rules, a.Result, part, b.Result, whole)
+		}
+		for _, met := range everyOrder(z, all) {
+			for name := range rules {
+				_, key, _ := strings.Cut(name, " ")
+				if a.check(key, true) == nil && !met[key] || a.check(key, false) == nil && met[key] {
+					t.Fatalf("%v: with %v it is said of %s, and with %v it is met: %t", rules, part, key, whole, met[key])
+				}
+			}
 		}
 		if (a.Result == "") != (len(a.Lacks) > 0) {
 			t.Fatalf("%q lacks %v", a.Result, a.Lacks)

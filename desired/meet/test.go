@@ -72,13 +72,14 @@ func (o Outcome) check(key string, should bool) *Failure {
 	if len(steps) == 0 {
 		return &Failure{fmt.Sprintf("expects something of the rule %q, which is not declared", key), nearest.Hint(key, keys, "")}
 	}
-	meets := slices.IndexFunc(steps, func(s Step) bool { return s.Off == "" && s.Verdict == eval.True })
-	unknown := slices.IndexFunc(steps, func(s Step) bool { return s.Off == "" && s.Verdict == eval.Unknown })
+	meets := slices.IndexFunc(steps, func(s Step) bool { return s.Off == "" && s.Verdict == eval.True && len(s.Open) == 0 })
+	unknown := slices.IndexFunc(steps, func(s Step) bool { return s.Off == "" && s.Verdict == eval.Unknown || len(s.Open) > 0 })
 	switch {
 	case should && meets >= 0, !should && meets < 0 && unknown < 0:
 		return nil
 	case unknown >= 0 && meets < 0:
-		return &Failure{fmt.Sprintf("expects something of the rule %q, and whether it matches is not known", key), Add(steps[unknown].Lacks)}
+		s := steps[unknown]
+		return &Failure{fmt.Sprintf("expects something of the rule %q, and whether the request meets it is not known", key), Add(slices.Concat(s.Lacks, s.Open))}
 	case should:
 		return &Failure{fmt.Sprintf("does not meet the rule %q", key), steps[0].Because()}
 	}

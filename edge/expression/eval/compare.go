@@ -119,7 +119,11 @@ func (v *evaluator) in(n *expression.Comparison, value Value) (is bool, lack *La
 		if !said {
 			return false, &Lack{Name: "$" + n.Right[0].Text}
 		}
-		return list.has(value), nil
+		is, sure := list.has(value)
+		if !sure {
+			return false, &Lack{Why: fmt.Sprintf("whether the list $%s has %s: it has elements of another type, or a * that may stand for it", n.Right[0].Text, value.shown())}
+		}
+		return is, nil
 	}
 	for _, l := range n.Right {
 		within, ok := value.within(l)
@@ -154,11 +158,18 @@ type NamedList struct {
 	values   []Value // numbers and texts
 }
 
-func (l NamedList) has(value Value) bool {
+// has is not sure where an element has another type than the value, such as a network with a slip in
+// it, or is a name like *.shop.example that may stand for the value (D waf/tools/lists/custom-lists).
+func (l NamedList) has(value Value) (is, sure bool) {
 	if value.kind == addresses {
-		return slices.ContainsFunc(l.networks, func(n netip.Prefix) bool { return n.Contains(value.address) })
+		is = slices.ContainsFunc(l.networks, func(n netip.Prefix) bool { return n.Contains(value.address) })
+		return is, is || len(l.networks) == len(l.values)
 	}
-	return slices.ContainsFunc(l.values, value.equal)
+	is = slices.ContainsFunc(l.values, value.equal)
+	return is, is || !slices.ContainsFunc(l.values, func(e Value) bool {
+		below, wild := strings.CutPrefix(e.text, "*")
+		return e.kind != value.kind || wild && strings.HasSuffix(lower(value.text), lower(below))
+	})
 }
 
 // text tells whether an operator on texts is true.

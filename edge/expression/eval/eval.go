@@ -55,6 +55,10 @@ type Result struct {
 // each of its instructions: well below a second.
 const mostWork = 16 << 20
 
+// callWork is what a call takes, however little it looks at. Calls in calls are evaluated more than
+// once, so that deep ones would take time without end.
+const callWork = 4 << 10
+
 // mostValue bounds the size of a value that functions make.
 const mostValue = 1 << 20
 

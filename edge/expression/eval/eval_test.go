@@ -144,12 +144,20 @@ func TestHAR(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"log": {"entries": []}}`: "the archive has no request",
-		`{"log": {"entries": [{"request": {"method": "GET", "url": "/"}}]}}`: "entry 1 has no request",
+		`{"log": {"entries": []}}`:                                                                                     "the archive has no request",
+		`{"log": {"entries": [{"request": {"method": "GET"}}]}}`:                                                       "entry 1 has no request",
+		`{"log": {"entries": [{"request": {"method": "GET", "url": "data:image/png;base64,AA"}}]}}`:                    "the archive has no request",
+		`{"log": {"entries": [{"request": {"method": "GET", "url": "https://a.example", "headers": [{"name": 1}]}}]}}`: "the archive has a number as entries.request.headers.name",
 	} {
 		if _, is, err := HAR([]byte(text)); !is || err == nil || err.Error() != want {
 			t.Errorf("%s: %v %v", text, is, err)
 		}
+	}
+	forms, is, err = HAR([]byte("\xef\xbb\xbf" + `{"log": {"entries": [{"request": {"method": "GET", "url": "data:,x"}}, {"request": {"method": "GET", "url": "https://a.example/%"}}]}}`))
+	if err != nil || !is || len(forms) != 1 {
+		t.Error(forms, is, err)
+	} else if _, err := forms[0].Request(); err != nil || Host(forms[0].URL) != "a.example" {
+		t.Error(err, Host(forms[0].URL))
 	}
 	if _, is, err := HAR([]byte(`{"method": "GET"}`)); is || err != nil {
 		t.Error(is, err)

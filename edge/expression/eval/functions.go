@@ -2,7 +2,6 @@ package eval
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -65,7 +64,11 @@ func ofTexts(of func(a, b string) Value) func([]Value) Value {
 }
 
 func removeBytes(s, bytes string) Value {
-	return Text(string(slices.DeleteFunc([]byte(s), func(c byte) bool { return strings.IndexByte(bytes, c) >= 0 })))
+	var goes [256]bool
+	for i := range len(bytes) {
+		goes[bytes[i]] = true
+	}
+	return Text(string(slices.DeleteFunc([]byte(s), func(c byte) bool { return goes[c] })))
 }
 
 func length(args []Value) Value {
@@ -234,45 +237,6 @@ func decodeOnce(s string, wide bool) (string, bool) {
 		}
 	}
 	return b.String(), true
-}
-
-// lookup is the text or the whole number at a place in JSON; missing where there is none.
-func lookup(args []Value, want kind) Value {
-	if args[0].kind != texts {
-		return notTold
-	}
-	var at any
-	d := json.NewDecoder(strings.NewReader(args[0].text))
-	d.UseNumber()
-	if d.Decode(&at) != nil || d.More() {
-		return Value{}
-	}
-	for _, key := range args[1:] {
-		switch key.kind {
-		case texts:
-			object, _ := at.(map[string]any)
-			at = object[key.text]
-		case numbers:
-			list, _ := at.([]any)
-			if key.number < 0 || key.number >= int64(len(list)) {
-				return Value{}
-			}
-			at = list[key.number]
-		default:
-			return notTold
-		}
-	}
-	switch at := at.(type) {
-	case string:
-		if want == texts {
-			return Text(at)
-		}
-	case json.Number:
-		if n, err := strconv.ParseInt(at.String(), 10, 64); err == nil && want == numbers {
-			return Number(n)
-		}
-	}
-	return Value{}
 }
 
 func hasKey(args []Value) Value {

@@ -221,3 +221,27 @@ func TestWorkIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Calls in calls are evaluated more than once, and a value that is too large is looked at, too.
+func TestWorkOfCallsIsBounded(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("any(", 25) + "ssl" + strings.Repeat(")", 25),
+		strings.Repeat("starts_with((", 25) + "ssl" + strings.Repeat(`), "a")`, 25),
+	} {
+		e, err := expression.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(1, func() { Request{}.Evaluate(e) }); n > 1e6 {
+			t.Errorf("%.40s…: %v allocations", text, n)
+		}
+	}
+	e, err := expression.Parse("len(http.request.headers.names) eq 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &evaluator{request: Request{fields: map[string]Value{"http.request.headers.names": Texts(make([]string, mostValue)...)}}}
+	if v.condition(e.Root); v.spent < mostValue {
+		t.Errorf("%d bytes of work for a value of more", v.spent)
+	}
+}

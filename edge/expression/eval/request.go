@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"net/url"
 	"path"
 	"regexp"
@@ -37,16 +38,11 @@ func (r *Request) addURL(address string) error {
 	address, _, _ = strings.Cut(address, "#")
 	rest := address
 	if !strings.HasPrefix(address, "/") {
-		u, err := url.Parse(address)
+		u, behind, err := cutAddress(address)
 		if err != nil {
 			return err
 		}
-		_, rest, _ = strings.Cut(address, "://")
-		at := strings.IndexAny(rest, "/?")
-		if at < 0 {
-			at = len(rest)
-		}
-		if rest = rest[at:]; !strings.HasPrefix(rest, "/") {
+		if rest = behind; !strings.HasPrefix(rest, "/") {
 			rest = "/" + rest
 		}
 		r.fields["ssl"] = Truth(strings.EqualFold(u.Scheme, "https"))
@@ -64,6 +60,30 @@ func (r *Request) addURL(address string) error {
 	r.addPairs("http.request.uri.args", query)
 	r.addPairs("raw.http.request.uri.args", query)
 	return nil
+}
+
+// Host is the host of an address, in lower case and without a port; empty where it says none.
+func Host(address string) string {
+	if u, _, err := cutAddress(address); err == nil {
+		return strings.ToLower(u.Hostname())
+	}
+	return ""
+}
+
+// cutAddress reads scheme and host of an address; what is behind them may be what no browser sends.
+func cutAddress(address string) (u *url.URL, rest string, err error) {
+	start := strings.Index(address, "://") + len("://")
+	if start < len("://") {
+		return nil, "", errors.New("there is no ://")
+	}
+	at := len(address)
+	if n := strings.IndexAny(address[start:], "/?#"); n >= 0 {
+		at = start + n
+	}
+	if u, err = url.Parse(address[:at]); err == nil && u.Host == "" {
+		err = errors.New("there is no host")
+	}
+	return u, address[at:], err
 }
 
 // uri adds a part of the address, as it was received and as rules see it. The zone can have it
@@ -157,7 +177,9 @@ func (r *Request) addHeaders(headers []Header) {
 	if host := first["host"]; host != "" && r.fields["http.host"].kind == missing && !strings.Contains(host, ":") {
 		r.fields["http.host"] = Text(host)
 	}
-	r.addCookies(first["cookie"])
+	if r.fields["http.cookie"].kind == texts {
+		r.addCookies(first["cookie"])
+	}
 }
 
 // addCookies adds the cookies by name. Names are decoded, values are not.

@@ -101,6 +101,9 @@ func element(of Value, index expression.Index) Value {
 // call is what a function returns. One whose first argument has [*] is called for each of it, and
 // what is missing then is left out (E ast/function_expr.rs).
 func (v *evaluator) call(n *expression.Term) Value {
+	if !v.spend(callWork) {
+		return lacking(tooMuch)
+	}
 	if n.Name == "any" || n.Name == "all" {
 		r := v.quantifier(n)
 		if r.Verdict == Unknown {
@@ -207,7 +210,7 @@ func (v *evaluator) apply(n *expression.Term, f function, args []Value) Value {
 		}
 		size += arg.size()
 	}
-	if size > mostValue || !v.spend(size) {
+	if !v.spend(size) || size > mostValue {
 		return lacking(tooMuch)
 	}
 	result := f.of(args)

@@ -69,6 +69,9 @@ func several(values []Value, of func(Value) Result) condition {
 // quantifier is any(…) or all(…). All of none are true, but where the argument is a term that is
 // missing itself (E ast/logical_expr.rs, Quantifier).
 func (v *evaluator) quantifier(n *expression.Term) Result {
+	if !v.spend(callWork) {
+		return Result{Lacks: []Lack{tooMuch}}
+	}
 	if len(n.Args) != 1 || len(n.Indexes) > 0 {
 		return Result{Lacks: []Lack{{Why: n.Name + " has one argument"}}}
 	}
