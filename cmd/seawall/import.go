@@ -109,7 +109,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "read zones, rulesets and tokens from the Terraform state or plan `FILE`")
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
-	flags.BoolVar(&f.rules, "rules", false, "import custom rules and rate limits, too: two more requests a zone")
+	flags.BoolVar(&f.rules, "rules", false, "import custom rules, rate limits and exceptions, too: two more requests a zone")
 	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
 	flags.StringVar(&f.unmanaged, "unmanaged", string(desired.Remove), "`DECISION` on overrides that are added later: remove, keep, or none")
 	flags.BoolVar(&f.noDeploy, "no-deploy", false, "declare no deploy: true: a deployment that someone deletes is reported, not created again")
