@@ -56,7 +56,7 @@ var commandPages = map[string]commandPage{
 
 	"docs/expressions.md": {commands: map[string]shown{
 		"seawall expression check 'ip.src eqq 192.0.2.9'": {code: 1, says: `did you mean "eq"`},
-		"seawall expression test --request request.cue":   {before: `printf 'url: "https://shop.example/login"\nip: "203.0.113.9"\n' > request.cue`},
+		"seawall expression test --request request.json":  {before: `echo '{"url": "https://shop.example/login", "ip": "203.0.113.9"}' > request.json`},
 	}},
 	"docs/backup-and-restore.md": {spans: true, before: "apply_two && systemctl start seawall"},
 	"docs/disaster.md":           {spans: true, before: "apply_two"},
