@@ -111,8 +111,8 @@ func (t *trace) phase(rules []*Rule, phase edge.Phase, account bool) {
 			s.Off = "it is switched off"
 		case t.ended > 0:
 			s.Off = fmt.Sprintf("%s ended the request", t.Steps[t.ended-1].Key)
-			if passes := t.Steps[t.ended-1].passes; by < 0 && len(passes) > 0 && t.off[phase] == "" && t.request.Evaluate(r.expr).Verdict != eval.False {
-				s.Open = passes
+			if by < 0 && t.off[phase] == "" {
+				s.Open = t.passedBy(r)
 			}
 		case by >= 0:
 			s.Off = fmt.Sprintf("%s skips the rules behind it", t.Steps[by].Key)
@@ -134,6 +134,16 @@ func (t *trace) phase(rules []*Rule, phase edge.Phase, account bool) {
 	for _, s := range t.Steps[start:] {
 		t.skips(s)
 	}
+}
+
+// passedBy says why a rule may be met although another one ended the request; nothing where it
+// matches in no case.
+func (t *trace) passedBy(r *Rule) []eval.Lack {
+	passes := t.Steps[t.ended-1].passes
+	if len(passes) == 0 || t.request.Evaluate(r.expr).Verdict == eval.False {
+		return nil
+	}
+	return passes
 }
 
 // skips notes which later phases a rule turns off.

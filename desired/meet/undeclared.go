@@ -11,21 +11,7 @@ import (
 // would end the request there, or in another way. by is the place of the one that does; -1 for none.
 func (t *trace) undeclared(o order, start, by int) {
 	steps := t.Steps[start:]
-	results := make([]eval.Result, len(steps))
-	var ending []*Rule // those that surely end each request that comes to them
-	for j, s := range steps {
-		switch {
-		case s.Off == "":
-			results[j] = eval.Result{Verdict: s.Verdict, Lacks: s.Lacks}
-		case s.Enabled && by >= 0 && start+j > by:
-			results[j] = t.request.Evaluate(s.expr)
-		default:
-			results[j].Verdict = eval.False
-		}
-		if results[j].Verdict == eval.True && s.Ends() {
-			ending = append(ending, s.Rule)
-		}
-	}
+	results, ending := t.results(start, by)
 	for j := range steps {
 		e, behind := &steps[j], by >= 0 && start+j > by
 		if results[j].Verdict == eval.False || behind && slices.ContainsFunc(ending, func(r *Rule) bool { return o.front(r, e.Rule) }) {
@@ -46,6 +32,27 @@ func (t *trace) undeclared(o order, start, by int) {
 			t.before(o, steps[:j], by-start, e.Rule)
 		}
 	}
+}
+
+// results are those of the rules of a phase, also of those behind the one that ends it; ending are
+// the rules that surely end each request that comes to them.
+func (t *trace) results(start, by int) (results []eval.Result, ending []*Rule) {
+	steps := t.Steps[start:]
+	results = make([]eval.Result, len(steps))
+	for j, s := range steps {
+		switch {
+		case s.Off == "":
+			results[j] = eval.Result{Verdict: s.Verdict, Lacks: s.Lacks}
+		case s.Enabled && by >= 0 && start+j > by:
+			results[j] = t.request.Evaluate(s.expr)
+		default:
+			results[j].Verdict = eval.False
+		}
+		if results[j].Verdict == eval.True && s.Ends() {
+			ending = append(ending, s.Rule)
+		}
+	}
+	return results, ending
 }
 
 // before leaves open whether the request comes to those rules that the order of this one allows

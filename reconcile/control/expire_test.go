@@ -82,7 +82,8 @@ func TestApprovalExpiresBetweenTicks(t *testing.T) {
 	})
 	must.Do(t, err)
 	must.Do(t, records.Approve(t.Context(), []reconcile.Approval{
-		{Digest: "first", Kind: reconcile.Approved, At: now}, {Digest: "second", Kind: reconcile.Approved, At: now.Add(30 * time.Minute)},
+		{Digest: "first", Kind: reconcile.Approved, At: now},
+		{Digest: "second", Kind: reconcile.Approved, At: now.Add(30 * time.Minute)},
 		{Digest: "used", Kind: reconcile.Approved, At: now, Used: true},
 	}))
 	_, err = c.Tick(t.Context())
