@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ type Gate struct {
 	records Records
 	now     func() time.Time
 	writes  reconcile.Writes
-	added   sync.Map // ids of what was permitted to be added, and was not on record
+	added   sync.Map // ids of what was permitted to be added, and was not on record; until its end
 }
 
 // rules is what differs between gates.
@@ -98,7 +99,7 @@ func (g *Gate) Recheck(ctx context.Context, t zone.Task, now diff.Change) error 
 	if why == "" {
 		return nil
 	}
-	if err := g.end(ctx, now, reconcile.Failed, "not sent: "+why); err != nil {
+	if err := errors.Join(g.end(ctx, now, reconcile.Failed, "not sent: "+why), g.notAdded(ctx, now.ID())); err != nil {
 		return fmt.Errorf("recording that the change was not sent: %w", err)
 	}
 	return fmt.Errorf("%s: %w", why, reconcile.ErrSuperseded)
@@ -106,11 +107,15 @@ func (g *Gate) Recheck(ctx context.Context, t zone.Task, now diff.Change) error 
 
 // Proved implements [zone.Gate].
 func (g *Gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
+	for _, s := range settled {
+		g.added.Delete(s.ID)
+	}
 	return g.rules.proved(ctx, t, settled, func() []reconcile.Entry { return g.writes.Proved(t.Fingerprint, settled) })
 }
 
 // NotKept implements [zone.Gate].
 func (g *Gate) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
+	g.added.Delete(left.ID())
 	recorded := g.end(ctx, left, reconcile.NonConvergent, leftText(left.Fields))
 	news, err = g.rules.unkept(ctx, t, left)
 	return news, errors.Join(recorded, err)
@@ -130,15 +135,24 @@ func (g *Gate) end(ctx context.Context, c diff.Change, outcome reconcile.Outcome
 	return g.records.Record(ctx, result)
 }
 
-// RecordFailed records which writes have changed nothing. A rule that was to be added is not on
-// record any more then: somebody may have added one with its ref, which is not Seawall's.
+// notAdded drops from the record what was to be added, and certainly was not: somebody may have
+// added a rule with its ref, which is not Seawall's.
+func (g *Gate) notAdded(ctx context.Context, ids ...diff.ID) error {
+	ids = slices.DeleteFunc(ids, func(id diff.ID) bool {
+		_, added := g.added.LoadAndDelete(id)
+		return !added
+	})
+	if len(ids) == 0 {
+		return nil
+	}
+	return g.rules.disown(ctx, ids)
+}
+
+// RecordFailed records which writes have changed nothing.
 func (g *Gate) RecordFailed(ctx context.Context, results []reconcile.Result) error {
 	var refused []diff.ID
 	for _, r := range results {
-		if r.Outcome != reconcile.Failed || !r.NoEffect {
-			continue
-		}
-		if _, added := g.added.LoadAndDelete(r.Change.ID()); added {
+		if r.Outcome == reconcile.Failed && r.NoEffect {
 			refused = append(refused, r.Change.ID())
 		}
 	}
@@ -148,10 +162,7 @@ func (g *Gate) RecordFailed(ctx context.Context, results []reconcile.Result) err
 			return fmt.Errorf("recording what failed: %w", err)
 		}
 	}
-	if len(refused) > 0 {
-		return g.rules.disown(ctx, refused)
-	}
-	return nil
+	return g.notAdded(ctx, refused...)
 }
 
 // withdrawn says which hold keeps a permitted change from being sent; empty for none.

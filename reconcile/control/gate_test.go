@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -188,6 +189,49 @@ func TestRunOwnsWhatItSends(t *testing.T) {
 	record, err := records.Restore(t.Context())
 	if owned := record.Applied[id]; err != nil || !slices.Equal(owned, []diff.Member{"kept", "sent"}) {
 		t.Errorf("%v, %v", owned, err)
+	}
+}
+
+// A rule that was permitted to be added, and that certainly was not, is not on record; of none is
+// anything remembered after its end.
+func TestRuleThatWasNotAdded(t *testing.T) {
+	a := edge.ZoneScope("a")
+	change := diff.Change{Kind: desired.CustomRule, Zone: "a", Scope: a, Deployment: "r", Operation: diff.RuleOperation{
+		Do: diff.ActionDeploy, Target: diff.Target{Kind: desired.CustomRule, Ref: "r", Owned: []diff.Member{"action"}},
+	}}
+	task := zone.Task{}
+	for name, c := range map[string]struct {
+		then func(*Run, *reconcile.Forgetful) error
+		own  bool
+	}{
+		"proved": {func(r *Run, _ *reconcile.Forgetful) error {
+			return r.Proved(t.Context(), task, []diff.Settled{{ID: change.ID(), Owned: []diff.Member{"action"}}})
+		}, true},
+		"not kept": {func(r *Run, _ *reconcile.Forgetful) error { _, err := r.NotKept(t.Context(), task, change); return err }, true},
+		"refused": {func(r *Run, _ *reconcile.Forgetful) error {
+			return r.RecordFailed(t.Context(), []reconcile.Result{{Change: change, Outcome: reconcile.Failed, NoEffect: true}})
+		}, false},
+		"not sent": {func(r *Run, records *reconcile.Forgetful) error {
+			records.Hold(diff.Hold{Zone: "a", Scope: a, Until: time.Now().Add(time.Hour)})
+			if err := r.Recheck(t.Context(), task, change); !errors.Is(err, reconcile.ErrSuperseded) {
+				return fmt.Errorf("it is sent: %w", err)
+			}
+			return nil
+		}, false},
+	} {
+		records := &reconcile.Forgetful{Now: time.Now}
+		run := NewRun(Terms{Records: records, Now: time.Now}, nil)
+		if refused, err := run.Permit(t.Context(), task, change, change); refused != nil || err != nil {
+			t.Fatalf("%s: not permitted: %+v, %v", name, refused, err)
+		}
+		if err := c.then(run, records); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		record, err := records.Restore(t.Context())
+		if _, own := record.Applied[change.ID()]; err != nil || own != c.own {
+			t.Errorf("%s: on record %v, want %v; %v", name, own, c.own, err)
+		}
+		run.added.Range(func(id, _ any) bool { t.Errorf("%s: %v is remembered", name, id); return true })
 	}
 }
 
