@@ -37,7 +37,7 @@ only one. Rules of others are not known here, nor how often the client asked bef
 
 Exit codes: 0, also where the result is not known; 1 for a file that cannot be read, or
 desired state that is not valid.`,
-		Example: `  seawall expression test --request request.cue
+		Example: `  seawall expression test --request request.json
   seawall expression test my-edge --request shop.har --zone shop.example
   echo '{"url": "https://shop.example/login"}' | seawall expression test --request - -o json | jq -r .requests[].result`,
 		Args: perhapsFolder,
@@ -64,7 +64,7 @@ const mostRequest = 64 << 20
 // readForms reads the requests of a file.
 func readForms(t *cli.Terminal, name string) ([]eval.Form, error) {
 	if name == "" {
-		return nil, cli.Fail(errors.New("no request is named"), "seawall expression test --request request.cue")
+		return nil, cli.Fail(errors.New("no request is named"), "seawall expression test --request request.json")
 	}
 	from := t.In
 	if name != "-" {
