@@ -25,7 +25,7 @@ platform takes one, explain says in words what it means, and test shows which de
 rules a request meets. They need no network.`,
 		Example: `  seawall expression check 'http.host eq "shop.example" and ssl'
   seawall expression explain 'not ip.src in {192.0.2.0/24}'
-  seawall expression test my-edge --request request.cue`,
+  seawall expression test my-edge --request request.json`,
 	}, newExpressionCheck(t), newExpressionExplain(t), newExpressionTest(t))
 }
 
