@@ -1,0 +1,281 @@
+// Package pgtest starts a real PostgreSQL, and PgBouncer before it, for tests.
+//
+//	url := pgtest.Database(t)             // an empty database of its own
+//	server := pgtest.Start(t)             // a server of its own, to be stopped and started again
+//	pooled := server.Pooler(t)            // the same through PgBouncer, in transaction mode
+//
+// Without the programs a test is skipped, but where CI says that it must not be.
+package pgtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+)
+
+// Server is a PostgreSQL in a folder of its own. It does not wait for the disk, and ends with the
+// process that has started it.
+type Server struct {
+	dir, bin string
+	port     int
+	as       *syscall.Credential // nil: as the user of the test
+	process  *exec.Cmd           // nil: it does not run
+}
+
+// patience bounds how long a server may take to start or to stop. A machine may be slow.
+const patience = 2 * time.Minute
+
+var shared struct {
+	sync.Mutex
+	server *Server
+	made   atomic.Int64
+}
+
+// Database returns the URL of an empty database, on a server that all tests of the process share.
+func Database(t testing.TB) string {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		server, err := start()
+		skipOrFail(t, err)
+		shared.server = server
+	}
+	name := fmt.Sprintf("test_%d", shared.made.Add(1))
+	shared.server.exec(t, "CREATE DATABASE "+name)
+	return shared.server.URL(name)
+}
+
+// Start starts a server that the test has for itself.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s, err := start()
+	skipOrFail(t, err)
+	t.Cleanup(func() { s.close() })
+	return s
+}
+
+// Main runs the tests of a package, and ends the server that they share.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if shared.server != nil {
+		shared.server.close()
+	}
+	return code
+}
+
+// URL is that of a database of the server.
+func (s *Server) URL(database string) string { return pgURL(s.port, database) }
+
+func pgURL(port int, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: database, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// Stop ends the server at once, as a crash does. Connections are cut.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.stop(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Restart starts it again, over what it has left behind.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Cut ends all connections to the server.
+func (s *Server) Cut(t testing.TB) {
+	t.Helper()
+	s.exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+}
+
+// Exec runs a statement in the database "postgres", as its owner.
+func (s *Server) Exec(t testing.TB, statement string) {
+	t.Helper()
+	s.exec(t, statement)
+}
+
+func (s *Server) exec(t testing.TB, statement string) {
+	t.Helper()
+	if err := s.try(statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (s *Server) try(statement string) error {
+	db, err := sql.Open("pgx", s.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err = db.ExecContext(ctx, statement)
+	return err
+}
+
+var errMissing = errors.New("PostgreSQL is missing: install postgresql")
+
+// skipOrFail skips a test where the programs are missing, unless they must be there.
+func skipOrFail(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errMissing) && os.Getenv("SEAWALL_TEST_POSTGRES") != "required" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start makes the files of a server, and runs it.
+func start() (*Server, error) {
+	initdb, err := program("initdb")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{bin: filepath.Dir(initdb)}
+	if s.as, err = unprivileged(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.MkdirTemp("", "seawall-postgres-"); err != nil {
+		return nil, err
+	}
+	if s.as != nil {
+		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	if s.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	made := s.command("initdb", "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--no-sync", "--encoding", "UTF8", "--locale", "C")
+	if out, err := made.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), os.RemoveAll(s.dir))
+	}
+	if err := s.run(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return s, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// command is a program of the server, as the user that it runs as.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "HOME="+s.dir, "LC_ALL=C")
+	cmd.SysProcAttr = attributes(s.as)
+	return cmd
+}
+
+func (s *Server) run() error {
+	cmd := s.command("postgres", "-D", s.data(), "-p", strconv.Itoa(s.port), "-k", s.dir,
+		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "max_connections=200")
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.process = cmd
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err := s.try("SELECT 1")
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			said, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, said)
+		}
+	}
+}
+
+func (s *Server) stop(signal os.Signal) error {
+	if s.process == nil {
+		return nil
+	}
+	process := s.process
+	s.process = nil
+	if err := process.Process.Signal(signal); err != nil {
+		return err
+	}
+	_ = process.Wait() // it was told to end, and says so by its code
+	return nil
+}
+
+func (s *Server) close() {
+	_ = s.stop(syscall.SIGQUIT)
+	_ = os.RemoveAll(s.dir)
+}
+
+// program finds one of PostgreSQL's, which Debian has outside of the path.
+func program(name string) (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if len(found) > 0 {
+		return slices.MaxFunc(found, func(a, b string) int { return strings.Compare(a, b) }), nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", errMissing
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// unprivileged is the user that a server runs as where the test runs as root, which PostgreSQL
+// refuses.
+func unprivileged() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("there is no user to run PostgreSQL as")
+}
+
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}

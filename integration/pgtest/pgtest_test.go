@@ -1,0 +1,39 @@
+package pgtest_test
+
+import (
+	"database/sql"
+	"os"
+	"testing"
+
+	"github.com/seawall-dev/seawall/integration/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+func TestDatabasesAreApart(t *testing.T) {
+	one, other := pgtest.Database(t), pgtest.Database(t)
+	run(t, one, `CREATE TABLE here (n INTEGER)`)
+	run(t, other, `CREATE TABLE here (n INTEGER)`)
+}
+
+func TestARestartKeepsWhatWasWritten(t *testing.T) {
+	server := pgtest.Start(t)
+	pooled := server.Pooler(t)
+	run(t, server.URL("postgres"), `CREATE TABLE kept (n INTEGER)`)
+	server.Cut(t)
+	server.Stop(t)
+	server.Restart(t)
+	run(t, pooled("postgres")+"&default_query_exec_mode=exec", `INSERT INTO kept VALUES (1)`)
+}
+
+func run(t *testing.T, url, statement string) {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,71 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// LeaseName names work that one process at a time does.
+type LeaseName string
+
+// The leases beside those of credentials.
+const (
+	LeaseCommits LeaseName = "commits" // looks at git, accepts commits, opens waves, notifies
+	LeaseTokens  LeaseName = "tokens"  // all work on tokens
+)
+
+// LeaseOf is the lease for the zones of a credential.
+func LeaseOf(l Lane) LeaseName { return LeaseName("credential " + l.Credential) }
+
+// Lease is the right of this process to do such work. The zero value is none.
+type Lease struct {
+	Name LeaseName
+	// Epoch is another, higher number with each process that gets the lease. What is put on
+	// record under a lower one is refused. 0 is for the only process over its records.
+	Epoch int64
+	// Until is the moment, by the clock of this process that runs on while the machine is suspended,
+	// from which another may get it. Nothing may be on its way to the platform then. Zero: never.
+	Until time.Duration
+}
+
+// Leases say which work is this process's own.
+type Leases interface {
+	// Held returns the lease on a name; false where another process has it, and where it ends too
+	// soon for work to begin.
+	Held(name LeaseName) (Lease, bool)
+	// Left is for how long a lease still lasts, by the clock of Until; 0 where it is over.
+	Left(lease Lease) time.Duration
+	// Changed returns a channel that is closed with the next lease that this process gets or loses.
+	Changed() <-chan struct{}
+}
+
+// ErrLeaseLost: another process has the lease now, or may have it at any moment. Nothing was
+// written.
+var ErrLeaseLost = errors.New("another process does this work now")
+
+// OnlyProcess has every lease: there is no other process.
+type OnlyProcess struct{}
+
+// Held implements [Leases].
+func (OnlyProcess) Held(name LeaseName) (Lease, bool) { return Lease{Name: name}, true }
+
+// Left implements [Leases].
+func (OnlyProcess) Left(Lease) time.Duration { return time.Duration(1<<63 - 1) }
+
+// Changed implements [Leases]: nothing does.
+func (OnlyProcess) Changed() <-chan struct{} { return nil }
+
+type leaseKey struct{}
+
+// Under returns the context of work that is done under a lease: records refuse what is written
+// with it once another process has the lease, with [ErrLeaseLost].
+func Under(ctx context.Context, lease Lease) context.Context {
+	return context.WithValue(ctx, leaseKey{}, lease)
+}
+
+// LeaseIn is the lease under which the work of a context is done; false where it needs none.
+func LeaseIn(ctx context.Context) (Lease, bool) {
+	lease, ok := ctx.Value(leaseKey{}).(Lease)
+	return lease, ok && lease.Epoch > 0
+}
