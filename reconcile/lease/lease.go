@@ -82,8 +82,9 @@ type owned struct {
 	until  time.Duration
 	begun  int           // what is in flight
 	ending bool          // is to be given up once nothing is
-	endBy  time.Duration // it is not renewed after that
-	given  bool          // nothing is any more
+	endBy  time.Duration // if ending: it is not renewed after that
+	quiet  time.Duration // from then on nothing is at work that was cut before
+	given  bool          // away, as far as this process is concerned
 }
 
 // margin is how much earlier than its end a lease is used for the last time.
@@ -97,6 +98,21 @@ func (o *owned) left(now time.Duration) time.Duration {
 }
 
 func (o *owned) held(now time.Duration) bool { return !o.ending && o.left(now) > 0 }
+
+// renewed notes that a statement has worked that was sent at some time. What was cut before it was
+// known may still be at work in a server.
+func (o *owned) renewed(now, sent time.Duration) {
+	if o.left(now) == 0 {
+		o.quiet = now + rest
+	}
+	o.until = sent + lasts
+}
+
+// give reports whether it may be given up in good order, and has it not be used from then on.
+func (o *owned) give(now time.Duration) bool {
+	o.given = o.given || o.ending && o.begun == 0 && o.left(now) > 0 && now >= o.quiet
+	return o.given
+}
 
 // New returns a holder that has nothing before it runs.
 func New(c Config) *Holder {

@@ -91,11 +91,11 @@ func (h *Holder) keep(ctx context.Context) error {
 	if err := h.giveBack(ctx); err != nil {
 		return err
 	}
-	now := h.clock() // before the statement is sent
-	if now < h.renewAt {
+	sent := h.clock() // before the statement is
+	if sent < h.renewAt {
 		return nil
 	}
-	own := slices.DeleteFunc(h.all(), func(o *owned) bool { return o.ending && now > o.endBy })
+	own := slices.DeleteFunc(h.all(), func(o *owned) bool { return o.given || o.ending && sent > o.endBy })
 	var names []string
 	var epochs []int64
 	for _, o := range own {
@@ -110,11 +110,11 @@ func (h *Holder) keep(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range own {
-		if o.until = now + lasts; !slices.Contains(renewed, string(o.name)) {
+		if o.renewed(h.clock(), sent); !slices.Contains(renewed, string(o.name)) {
 			delete(h.own, o.name) // another has taken it
 		}
 	}
-	h.renewAt = now + renewEvery
+	h.renewAt = sent + renewEvery
 	return nil
 }
 
@@ -122,9 +122,9 @@ func (h *Holder) keep(ctx context.Context) error {
 func (h *Holder) giveBack(ctx context.Context) error {
 	for _, o := range h.all() {
 		h.mu.Lock()
-		o.given = o.ending && o.begun == 0
+		given := o.give(h.clock())
 		h.mu.Unlock()
-		if !o.given {
+		if !given {
 			continue
 		}
 		h.tell()
@@ -142,12 +142,12 @@ func (h *Holder) giveBack(ctx context.Context) error {
 func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) error {
 	ctx, cancel := h.within(ctx)
 	defer cancel()
-	now := h.clock() // before the statement is sent
+	sent := h.clock() // before the statement is
 	epochs, err := query(ctx, h.DB, takeLease, scan[int64], string(name), rest.Seconds(), h.Replica, lasts.Seconds())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, epoch := range epochs {
-		h.own[name] = &owned{name: name, epoch: epoch, until: now + lasts}
+		h.own[name] = &owned{name: name, epoch: epoch, until: sent + lasts}
 	}
 	return err
 }
