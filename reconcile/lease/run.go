@@ -64,10 +64,16 @@ func (h *Holder) turn(ctx context.Context) error {
 	if err := h.giveBack(ctx); err != nil {
 		return err
 	}
-	for _, r := range v.toTake(h.Replica) {
-		if err := h.take(ctx, r.Name); err != nil {
+	mine := v.count()[h.Replica]
+	for _, r := range v.rows {
+		if !v.takes(r, h.Replica, mine) {
+			continue
+		}
+		got, err := h.take(ctx, r.Name)
+		if err != nil {
 			return err
 		}
+		mine += got
 	}
 	if r, ok := v.toAsk(h.Replica); ok {
 		return h.exec(ctx, beginMove, string(r.Name), r.Epoch, h.Replica, moveWithin.Seconds())
@@ -138,8 +144,8 @@ func (h *Holder) giveBack(ctx context.Context) error {
 	return nil
 }
 
-// take takes a lease if it is free.
-func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) error {
+// take takes a lease if it is free; got is 1 if it was.
+func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) (got int, err error) {
 	ctx, cancel := h.within(ctx)
 	defer cancel()
 	sent := h.clock() // before the statement is
@@ -149,7 +155,7 @@ func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) error {
 	for _, epoch := range epochs {
 		h.own[name] = &owned{name: name, epoch: epoch, until: sent + lasts}
 	}
-	return err
+	return len(epochs), err
 }
 
 // beat has this process on record as a replica.
