@@ -151,7 +151,9 @@ func (f *fixture) left(r *replica) {
 	for _, o := range r.all() {
 		r.end(o)
 	}
-	if err := r.leave(context.Background()); err != nil {
+	exec(f, f.db, forgetReplicas, r.Replica)
+	r.tell()
+	if err := r.keep(context.Background()); err != nil {
 		f.Fatal(err)
 	}
 }
