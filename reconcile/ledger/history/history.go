@@ -1,7 +1,7 @@
 // Package history keeps the entries of the history in the ledger's file, as a chain of
 // hashes. It works inside the transactions of its caller and opens nothing.
 //
-//	log := history.New(statement)                       // which returns one of [Frequent]
+//	log := history.New(statement)                       // which returns one of [Frequent], prepared
 //	numbers, err := log.Append(ctx, tx, entries...)     // with whatever else the transaction writes
 //	head, err := log.End(ctx, tx, now)                  // before the transaction ends
 //	head.Write(path)                                    // after it has ended
@@ -117,7 +117,7 @@ type Bounds struct {
 // Log adds entries. One goroutine at a time may use it.
 type Log struct {
 	bounds    Bounds
-	statement func(context.Context, *sql.Tx, string) Statement
+	statement func(context.Context, *sql.Tx, string) *sql.Stmt
 	looked    time.Time // when it was looked last whether entries are too old
 
 	tx          *sql.Tx // the transaction that now is of; nil before the first
@@ -133,15 +133,9 @@ const (
 // Frequent are the statements that are run in each transaction, and for each zone.
 var Frequent = []string{selectEnds, insertRow, moveEnds, selectBegun, selectFound}
 
-// Statement is one of [Frequent] in a transaction, prepared or not.
-type Statement interface {
-	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
-	QueryRowContext(ctx context.Context, args ...any) *sql.Row
-}
-
-// New returns a log without bounds. statement returns one of [Frequent], in a
+// New returns a log without bounds. statement returns one of [Frequent], prepared, in a
 // transaction.
-func New(statement func(context.Context, *sql.Tx, string) Statement) *Log {
+func New(statement func(context.Context, *sql.Tx, string) *sql.Stmt) *Log {
 	return &Log{statement: statement}
 }
 
