@@ -29,7 +29,7 @@ type memoryStore struct {
 	lost    bool
 }
 
-func (m *memoryStore) Update(change func(*Window)) error {
+func (m *memoryStore) Update(change func(*Window, time.Time)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.updates++
@@ -43,11 +43,13 @@ func (m *memoryStore) Update(change func(*Window)) error {
 		}
 	}
 	w.Lost, m.lost = m.lost, false
-	change(&w)
+	change(&w, time.Now())
 	var err error
 	m.data, err = json.Marshal(w)
 	return err
 }
+
+func (m *memoryStore) Alone(requests int) int { return max(1, requests/2) }
 
 func (m *memoryStore) state() (updates int, data []byte) {
 	m.mu.Lock()
@@ -347,6 +349,29 @@ func TestLostCountIsHalfUsedUp(t *testing.T) {
 		}
 		if len(told) != 1 || !errors.Is(told[0], ErrCountLost) {
 			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// A process that has waited for the store does not cut short what another has written meanwhile.
+func TestAWaitForTheStoreCutsNothingShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{}
+		other := shared(store, 10, time.Minute)
+		var ended time.Time
+		late := &tellingStore{store, sync.OnceFunc(func() {
+			time.Sleep(40 * time.Second)
+			take(t, other)
+			other.done(1, 200, nil)
+			other.Close()
+			ended = time.Now()
+		})}
+		take(t, shared(late, 10, time.Minute))
+		var w Window
+		_, data := store.state()
+		must.Do(t, json.Unmarshal(data, &w))
+		if len(w.Ended) != 1 || w.Ended[0].Until < milli(ended.Add(time.Minute)) {
+			t.Errorf("a request that ended at %d counts as %+v, want for a minute", ended.UnixMilli(), w.Ended)
 		}
 	})
 }
