@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
@@ -20,10 +21,17 @@ func TestMigrate(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			for range 2 {
-				if err := postgres.Migrate(t.Context(), db); err != nil {
-					t.Fatal(err)
-				}
+			var all sync.WaitGroup
+			for range 4 { // at once
+				all.Go(func() {
+					if err := postgres.Migrate(t.Context(), db); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if have, want, err := postgres.Version(t.Context(), db); err != nil || have != want || have == 0 {
+				t.Errorf("version %d of %d: %v", have, want, err)
 			}
 			tx, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
