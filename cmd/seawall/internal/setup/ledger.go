@@ -42,7 +42,7 @@ func MakeStateDir(dir string) error {
 // do works.
 func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
 	return s.writeLedger(func(memory *ledger.Ledger) error {
-		err := memory.LockTokens()
+		err := memory.LockTokens(ctx)
 		if err == nil {
 			err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
 		}
