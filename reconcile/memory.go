@@ -23,6 +23,7 @@ type Forgetful struct {
 	// accepted reports whether any commit is on record; it may be one without a name.
 	accepted bool
 	rulesets []rulesets.Seen // in the order in which they were seen
+	counts   []Count         // in the order of their numbers; the newest is kept
 }
 
 func (f *Forgetful) settle(settled []diff.Settled) {
@@ -96,9 +97,13 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.ID) error {
 }
 
 // Swept implements [Records].
-func (f *Forgetful) Swept(_ context.Context, until time.Time) error {
+func (f *Forgetful) Swept(ctx context.Context, until time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if lease, ok := LeaseIn(ctx); ok {
+		f.has.SweptUnder = with(f.has.SweptUnder, map[LeaseName]time.Time{lease.Name: until})
+		return nil
+	}
 	f.has.Swept = until
 	return nil
 }
