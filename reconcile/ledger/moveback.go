@@ -65,7 +65,7 @@ func (m Move) ToFile(ctx context.Context) (r MoveReport, err error) {
 	if err := errors.Join(target.Commit(), file.Close()); err != nil {
 		return r, store.Explain("writing", made, err)
 	}
-	if err := m.confirm(ctx, made, r); err != nil {
+	if err := errors.Join(m.unused(), m.confirm(ctx, made, r)); err != nil {
 		return r, err
 	}
 	if err := tx.Commit(); err != nil { // the database is marked: nothing opens either side
@@ -182,6 +182,15 @@ func (m Move) Here(ctx context.Context) error {
 	return store.Explain("opening", m.Place, err)
 }
 
+// unused fails where a process has the file open that is to be replaced: its log would be taken for
+// that of the new one.
+func (m Move) unused() error {
+	if info, err := os.Stat(m.File + "-wal"); err == nil && info.Size() > 0 {
+		return store.Explain("replacing", m.File, store.Fault(ErrBusy, "another process has the old file open"))
+	}
+	return nil
+}
+
 // confirm writes what stands beside a ledger: its head, and that it has all tokens.
 func (m Move) confirm(ctx context.Context, made string, r MoveReport) error {
 	head, err := history.ParseHead(r.Head)
@@ -203,9 +212,6 @@ func (m Move) confirm(ctx context.Context, made string, r MoveReport) error {
 
 // place puts the ledger that was made into its place. The last step makes it the ledger.
 func (m Move) place(made string, tokens bool) error {
-	if info, err := os.Stat(m.File + "-wal"); err == nil && info.Size() > 0 {
-		return store.Fault(ErrBusy, "another process has the old file open")
-	}
 	for _, beside := range []string{"-wal", "-shm", "-checked"} {
 		if err := os.Remove(m.File + beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
