@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -52,8 +51,14 @@ type Leases interface {
 }
 
 // ErrLeaseLost: another process has the lease now, or may have it at any moment. Nothing was
-// written.
-var ErrLeaseLost = errors.New("another process does this work now")
+// written. It is an [ErrSuperseded]: what is to be done is for another to do.
+var ErrLeaseLost error = leaseLost{}
+
+type leaseLost struct{}
+
+func (leaseLost) Error() string { return "another process does this work now" }
+
+func (leaseLost) Is(target error) bool { return target == ErrSuperseded }
 
 // OnlyProcess has every lease: there is no other process.
 type OnlyProcess struct{}
