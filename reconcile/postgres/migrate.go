@@ -16,6 +16,9 @@ var migrations embed.FS
 // versions is the table that says which steps were taken.
 const versions = "seawall_schema"
 
+// migratorsLock is what the process has that takes the steps: "SWLM".
+const migratorsLock = 0x53574c4d
+
 // Migrate brings the tables up to date. Several processes may do so at once.
 func Migrate(ctx context.Context, db *sql.DB) error {
 	steps, err := fs.Sub(migrations, "migrations")
@@ -25,6 +28,14 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	provider, err := goose.NewProvider(goose.DialectPostgres, db, steps, goose.WithTableName(versions))
 	if err != nil {
 		return fmt.Errorf("reading the steps of the schema: %w", err)
+	}
+	turn, err := db.BeginTx(ctx, nil) // the steps are taken on another connection
+	if err != nil {
+		return err
+	}
+	defer func() { _ = turn.Rollback() }()
+	if _, err := turn.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, migratorsLock); err != nil {
+		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("bringing the schema up to date: %w", err)
