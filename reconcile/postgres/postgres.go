@@ -90,5 +90,5 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("bringing the schema up to date: %w", err)
 	}
-	return nil
+	return migrateJobs(ctx, db)
 }
