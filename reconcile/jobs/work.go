@@ -106,8 +106,9 @@ func (r *Replicas) Insert(ctx context.Context, j Job) error {
 	return nil
 }
 
-// InsertTx is Insert in a transaction, for a job that says the same each time.
-func (r *Replicas) InsertTx(ctx context.Context, tx *sql.Tx, j Job) error {
+// InsertDelivery has a message sent once the transaction is committed.
+func (r *Replicas) InsertDelivery(ctx context.Context, tx *sql.Tx, route, id string) error {
+	j := Job{Kind: Delivery, Route: route, Message: id}
 	_, err := r.client.InsertTx(ctx, tx, args{j}, options(j))
 	return err
 }
