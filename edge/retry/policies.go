@@ -52,12 +52,17 @@ var (
 
 // What others keep.
 var (
+	// Lease is what keeps this process's leases in the database: they last for twelve seconds.
+	Lease = Policy{First: time.Second, Most: 2 * time.Second, Jitter: 0.25}
 	// Git is a fetch. Where the schedule looks more often than every 30 seconds, its interval
 	// bounds the pauses, but for [GitOften]: after an outage git is looked at as soon as without.
 	Git = Policy{First: time.Second, Most: 30 * time.Second}
 	// Head is a pull request's commit that has ended its worker, or has taken all of its time: it
 	// will most likely do so again.
 	Head = Policy{First: time.Hour, Most: time.Hour}
+	// Database is a transaction of the database that several processes share. A server that is started
+	// again is back within seconds; whoever looks again later does so by itself.
+	Database = Policy{First: 50 * time.Millisecond, Most: 2 * time.Second, Jitter: 0.25, Attempts: 7}
 	// Status is a commit status that a forge did not accept.
 	Status = Policy{First: 30 * time.Second, Most: 30 * time.Second}
 	// Review is the plan of a pull request, where any replica may make it. After these attempts it

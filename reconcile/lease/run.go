@@ -1,0 +1,207 @@
+package lease
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+const (
+	renewEvery = 4 * time.Second
+	lookEvery  = time.Second
+	// answerWithin bounds a statement: there is time for another try before a lease is over.
+	answerWithin = 3 * time.Second
+	// endWithin is for how long a lease that is ending is renewed: longer than what was begun may
+	// take.
+	endWithin = 30 * time.Second
+)
+
+// loop is what [Holder.Run] alone has.
+type loop struct {
+	command         bool // one lease is held for a command: this is no replica
+	renewAt, beatAt time.Duration
+	seen            bool // on record as a replica
+	failures        int  // in a row
+}
+
+// Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in
+// flight under it, and returns. Where the database cannot be reached it goes on asking.
+func (h *Holder) Run(ctx context.Context) {
+	always := context.WithoutCancel(ctx) // a statement that is cut may have worked
+	for ctx.Err() == nil {
+		h.note(h.turn(always))
+		h.wait(ctx.Done())
+	}
+	for _, o := range h.all() {
+		h.end(o)
+	}
+	h.tell()
+	for h.note(h.leave(always)); len(h.all()) > 0; h.note(h.leave(always)) {
+		h.wait(nil)
+	}
+}
+
+// turn does what is to be done now, and first what cannot wait.
+func (h *Holder) turn(ctx context.Context) error {
+	if err := h.keep(ctx); err != nil || h.command {
+		return err
+	}
+	if err := h.beat(ctx); err != nil {
+		return err
+	}
+	v, err := h.look(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range h.all() {
+		if slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == o.name && r.Epoch == o.epoch && r.MovesTo != "" }) {
+			h.end(o)
+		}
+	}
+	if err := h.giveBack(ctx); err != nil {
+		return err
+	}
+	for _, r := range v.toTake(h.Replica) {
+		if err := h.take(ctx, r.Name); err != nil {
+			return err
+		}
+	}
+	if r, ok := v.toAsk(h.Replica); ok {
+		return h.exec(ctx, beginMove, string(r.Name), r.Epoch, h.Replica, moveWithin.Seconds())
+	}
+	return nil
+}
+
+// leave gives back what nothing is in flight under.
+func (h *Holder) leave(ctx context.Context) error {
+	if h.seen {
+		if err := h.exec(ctx, forgetReplicas, h.Replica); err != nil {
+			return err
+		}
+		h.seen = false
+	}
+	return h.keep(ctx)
+}
+
+// keep gives up what is to be given up, and renews the rest when it is time.
+func (h *Holder) keep(ctx context.Context) error {
+	if err := h.giveBack(ctx); err != nil {
+		return err
+	}
+	sent := h.clock() // before the statement is
+	if sent < h.renewAt {
+		return nil
+	}
+	own := slices.DeleteFunc(h.all(), func(o *owned) bool { return o.given || o.ending && sent > o.endBy })
+	var names []string
+	var epochs []int64
+	for _, o := range own {
+		names, epochs = append(names, string(o.name)), append(epochs, o.epoch)
+	}
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	renewed, err := query(ctx, h.DB, renewLeases, scan[string], h.Replica, names, epochs, lasts.Seconds())
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, o := range own {
+		if o.renewed(h.clock(), sent); !slices.Contains(renewed, string(o.name)) {
+			delete(h.own, o.name) // another has taken it
+		}
+	}
+	h.renewAt = sent + renewEvery
+	return nil
+}
+
+// giveBack gives up what is ending, once nothing is in flight under it.
+func (h *Holder) giveBack(ctx context.Context) error {
+	for _, o := range h.all() {
+		h.mu.Lock()
+		given := o.give(h.clock())
+		h.mu.Unlock()
+		if !given {
+			continue
+		}
+		h.tell()
+		if err := h.exec(ctx, giveUpLease, string(o.name), h.Replica, o.epoch); err != nil {
+			return err
+		}
+		h.mu.Lock()
+		delete(h.own, o.name)
+		h.mu.Unlock()
+	}
+	return nil
+}
+
+// take takes a lease if it is free.
+func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) error {
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	sent := h.clock() // before the statement is
+	epochs, err := query(ctx, h.DB, takeLease, scan[int64], string(name), rest.Seconds(), h.Replica, lasts.Seconds())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, epoch := range epochs {
+		h.own[name] = &owned{name: name, epoch: epoch, until: sent + lasts}
+	}
+	return err
+}
+
+// beat has this process on record as a replica.
+func (h *Holder) beat(ctx context.Context) error {
+	now := h.clock()
+	if now < h.beatAt {
+		return nil
+	}
+	if err := h.exec(ctx, setReplica, h.Replica, h.Version, lasts.Seconds(), !h.seen); err != nil {
+		return err
+	}
+	h.seen, h.beatAt = true, now+renewEvery
+	return nil
+}
+
+func (h *Holder) exec(ctx context.Context, statement string, args ...any) error {
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	_, err := h.DB.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// within bounds a statement, also by the end of a lease, so that it is told in time.
+func (h *Holder) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(answerWithin, h.untilLoss()))
+}
+
+func (h *Holder) wait(done <-chan struct{}) {
+	pause := lookEvery
+	if h.failures > 0 {
+		pause = retry.Lease.Spread(h.failures)
+	}
+	timer := time.NewTimer(min(pause, h.untilLoss()))
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-h.wake:
+	case <-timer.C:
+	}
+}
+
+// note tells what has changed, and whether the database answers.
+func (h *Holder) note(err error) {
+	h.tell()
+	switch {
+	case err == nil && h.failures > 0:
+		h.Log.Info("the database answers again; leases are renewed", "failures", h.failures)
+		h.failures = 0
+	case err != nil && h.failures == 0:
+		h.Log.Warn("leases cannot be renewed: the database does not answer; it is tried again", "error", err.Error())
+		fallthrough
+	case err != nil:
+		h.failures++
+	}
+}
