@@ -97,11 +97,11 @@ func (o *Outbox) Notified(ctx context.Context) (all map[string]reconcile.Kept, e
 // Post implements [reconcile.Outbox].
 func (o *Outbox) Post(ctx context.Context, route string, known json.RawMessage, messages []reconcile.Posted) error {
 	return o.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		const keep = `INSERT INTO notified (route, known) VALUES (?, ?) ON CONFLICT DO UPDATE SET known = excluded.known`
+		const keep = `INSERT INTO notified (route, known) VALUES ($1, $2) ON CONFLICT (route) DO UPDATE SET known = excluded.known`
 		if _, err := tx.ExecContext(ctx, keep, route, string(known)); err != nil {
 			return err
 		}
-		const post = `INSERT INTO outbox (id, route, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+		const post = `INSERT INTO outbox (id, route, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 		err := rows.Exec(ctx, tx, post, messages, func(p reconcile.Posted) []any { return []any{p.ID, route, string(p.Body)} })
 		if err != nil || len(messages) == 0 {
 			return err
@@ -128,7 +128,7 @@ func (o *Outbox) Posted(ctx context.Context, id string) error {
 // ForgetRoute implements [reconcile.Outbox].
 func (o *Outbox) ForgetRoute(ctx context.Context, route string) error {
 	return o.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, table := range []string{`DELETE FROM outbox WHERE route = ?`, `DELETE FROM notified WHERE route = ?`} {
+		for _, table := range []string{`DELETE FROM outbox WHERE route = $1`, `DELETE FROM notified WHERE route = $1`} {
 			if _, err := tx.ExecContext(ctx, table, route); err != nil {
 				return err
 			}
