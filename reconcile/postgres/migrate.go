@@ -40,7 +40,10 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("bringing the schema up to date: %w", err)
 	}
-	return migrateJobs(ctx, db)
+	if err := migrateJobs(ctx, db); err != nil {
+		return fmt.Errorf("bringing the tables of jobs up to date: %w", err)
+	}
+	return nil
 }
 
 // Version returns how many steps were taken, 0 for a database without tables, and how many there
