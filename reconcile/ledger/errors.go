@@ -24,6 +24,7 @@ const (
 	ErrFailed   = store.ErrFailed
 	ErrFull     = store.ErrFull
 	ErrGone     = store.ErrGone
+	ErrMoved    = store.ErrMoved
 
 	ErrUnreachable = store.ErrUnreachable
 	ErrRefused     = store.ErrRefused
