@@ -181,7 +181,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 		return answer, 0, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token.Reveal())
-	req.Header.Set("User-Agent", c.config.UserAgent)
+	req.Header.Set("User-Agent", c.userAgent(ctx))
 
 	begin := time.Now()
 	transport := c.config.Transport
@@ -199,6 +199,16 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	answer.Body, err = readBody(res.Body, res.ContentLength)
 	c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
 	return answer, max(seen.sent(false), 1), err
+}
+
+// userAgent is the header as RFC 9110 has it: a product, and a comment where there is one.
+func (c *Client) userAgent(ctx context.Context) string {
+	if c.config.Comment != nil {
+		if comment := c.config.Comment(ctx); comment != "" {
+			return c.config.UserAgent + " (" + comment + ")"
+		}
+	}
+	return c.config.UserAgent
 }
 
 func (c *Client) address(call call) string { return c.url + call.path + query(call) }
