@@ -108,6 +108,12 @@ bench-compare: build ## measure the same, and fail where it is worse than the co
 faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows
 	$(GO) run ./integration/faults -binary ./seawall -only '$(ROWS)'
 
+.PHONY: chaos
+chaos: CHAOS = 20m
+chaos: SEED = 0
+chaos: build ## three daemons over one PostgreSQL for CHAOS (20m), killed, paused and cut off at random; SEED=N does the same once more
+	$(GO) run ./integration/chaos -binary ./seawall -for $(CHAOS) -seed $(SEED)
+
 .PHONY: soak
 soak: soak-tests soak-daemon soak-fleet ## what takes long and is rarely red: the next three
 

@@ -37,6 +37,10 @@ type Server struct {
 	port     int
 	as       *syscall.Credential // nil: as the user of the test
 	process  *exec.Cmd           // nil: it does not run
+
+	asking   sync.Once // of Ask
+	asked    *sql.DB
+	askedErr error
 }
 
 // patience bounds how long a server may take to start or to stop. A machine may be slow.
@@ -72,6 +76,50 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// New starts a server for a program that is no test. The error says what is missing.
+func New() (*Server, error) { return start() }
+
+// Close ends a server of [New] and removes its files.
+func (s *Server) Close() { s.close() }
+
+// Crash is [Server.Stop] for a program.
+func (s *Server) Crash() error { return s.stop(syscall.SIGQUIT) }
+
+// Again is [Server.Restart] for a program.
+func (s *Server) Again() error { return s.run() }
+
+// CutAll is [Server.Cut] for a program.
+func (s *Server) CutAll() error { return s.try(cut) }
+
+// Ask returns what a query of the database "postgres" finds, all of it as text.
+func (s *Server) Ask(ctx context.Context, query string) ([][]string, error) {
+	s.asking.Do(func() { s.asked, s.askedErr = sql.Open("pgx", s.URL("postgres")) })
+	if s.askedErr != nil {
+		return nil, s.askedErr
+	}
+	rows, err := s.asked.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var found [][]string
+	for rows.Next() {
+		row, places := make([]string, len(names)), make([]any, len(names))
+		for i := range row {
+			places[i] = &row[i]
+		}
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		found = append(found, row)
+	}
+	return found, rows.Err()
+}
+
 // Main runs the tests of a package, and ends the server that they share.
 func Main(m *testing.M) int {
 	code := m.Run()
@@ -105,10 +153,12 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
+const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`
+
 // Cut ends all connections to the server.
 func (s *Server) Cut(t testing.TB) {
 	t.Helper()
-	s.exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+	s.exec(t, cut)
 }
 
 // Exec runs a statement in the database "postgres", as its owner.
@@ -230,6 +280,9 @@ func (s *Server) stop(signal os.Signal) error {
 }
 
 func (s *Server) close() {
+	if s.asked != nil {
+		_ = s.asked.Close()
+	}
 	_ = s.stop(syscall.SIGQUIT)
 	_ = os.RemoveAll(s.dir)
 }
