@@ -92,6 +92,13 @@ real-programs: ## install the programs of Debian or Ubuntu that "make real" meet
 	$$sudo apt-get update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
 		nginx-light fcgiwrap openssh-server etcd-server podman buildah crun
 
+# Debian starts a PostgreSQL of its own with the package; tests start theirs.
+.PHONY: postgres-programs
+postgres-programs: ## install PostgreSQL and PgBouncer on Debian or Ubuntu, where they are missing: without them their tests are skipped
+	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; PATH=$$PATH:/usr/sbin; \
+	{ command -v initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb'; } >/dev/null && command -v pgbouncer >/dev/null || { set -x; \
+	$$sudo apt-get update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql pgbouncer; }
+
 .PHONY: docs-site
 docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server
 	$(GO) run ./integration/site -out dist/site

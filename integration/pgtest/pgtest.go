@@ -4,7 +4,8 @@
 //	server := pgtest.Start(t)             // a server of its own, to be stopped and started again
 //	pooled := server.Pooler(t)            // the same through PgBouncer, in transaction mode
 //
-// Without the programs a test is skipped, but where CI says that it must not be.
+// Without the programs a test is skipped, but where SEAWALL_TEST_POSTGRES=required says that it must
+// not be.
 package pgtest
 
 import (
@@ -186,12 +187,16 @@ func (s *Server) try(statement string) error {
 	return err
 }
 
+// required is whether the programs must be there. It is asked before a test's Main, which may hide
+// the variable from the program.
+var required = os.Getenv("SEAWALL_TEST_POSTGRES") == "required"
+
 var errMissing = errors.New("PostgreSQL is missing: install postgresql")
 
 // skipOrFail skips a test where the programs are missing, unless they must be there.
 func skipOrFail(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, errMissing) && os.Getenv("SEAWALL_TEST_POSTGRES") != "required" {
+	if errors.Is(err, errMissing) && !required {
 		t.Skip(err)
 	}
 	if err != nil {
