@@ -82,7 +82,7 @@ func UntilSent(ctx context.Context) (long context.Context, sending func() error,
 // it is stopped before ctx ends or long has ended by then.
 func endAfterGrace(ctx, long context.Context, end context.CancelCauseFunc) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(Grace)
+		timer := time.NewTimer(graceOf(ctx))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -90,4 +90,11 @@ func endAfterGrace(ctx, long context.Context, end context.CancelCauseFunc) (stop
 		case <-long.Done():
 		}
 	})
+}
+
+func graceOf(ctx context.Context) time.Duration {
+	if left, bounded := Left(ctx); bounded {
+		return min(Grace, left)
+	}
+	return Grace
 }

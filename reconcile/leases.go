@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -15,7 +14,13 @@ const (
 	LeaseTokens  LeaseName = "tokens"  // all work on tokens
 )
 
-// LeaseOf is the lease for the zones of a credential.
+// LeaseOf is the lease for the zones of a credential, by its path in the configuration.
+//
+// Two processes may run with different configurations for a while, as when an account gets a
+// credential of its own: then its zones are under one lease in the one, and under another in the
+// other, and both leases are held. What keeps the two processes apart at such a zone is the claim on
+// it, which each write needs whatever lease it is under, and which says when another has it; that
+// both plan it costs requests, and writes nothing twice.
 func LeaseOf(l Lane) LeaseName { return LeaseName("credential " + l.Credential) }
 
 // Lease is the right of this process to do such work. The zero value is none.
@@ -34,21 +39,37 @@ type Leases interface {
 	// Held returns the lease on a name; false where another process has it, and where it ends too
 	// soon for work to begin.
 	Held(name LeaseName) (Lease, bool)
-	// Left is for how long a lease still lasts, by the clock of Until; 0 where it is over.
+	// Begin is Held for work that begins now. Until end is called, the lease is not given to another
+	// in good order: it is first not Held any more, and still lasts for what has begun. end may be
+	// called from any goroutine, and more than once; it is never nil.
+	Begin(name LeaseName) (lease Lease, end func(), held bool)
+	// Left is for how long requests under a lease may still be on their way; 0 where it is over.
+	// It grows with each renewal, so each request asks anew.
 	Left(lease Lease) time.Duration
 	// Changed returns a channel that is closed with the next lease that this process gets or loses.
 	Changed() <-chan struct{}
 }
 
 // ErrLeaseLost: another process has the lease now, or may have it at any moment. Nothing was
-// written.
-var ErrLeaseLost = errors.New("another process does this work now")
+// written. It is an [ErrSuperseded]: what is to be done is for another to do.
+var ErrLeaseLost error = leaseLost{}
+
+type leaseLost struct{}
+
+func (leaseLost) Error() string { return "another process does this work now" }
+
+func (leaseLost) Is(target error) bool { return target == ErrSuperseded }
 
 // OnlyProcess has every lease: there is no other process.
 type OnlyProcess struct{}
 
 // Held implements [Leases].
 func (OnlyProcess) Held(name LeaseName) (Lease, bool) { return Lease{Name: name}, true }
+
+// Begin implements [Leases].
+func (OnlyProcess) Begin(name LeaseName) (Lease, func(), bool) {
+	return Lease{Name: name}, func() {}, true
+}
 
 // Left implements [Leases].
 func (OnlyProcess) Left(Lease) time.Duration { return time.Duration(1<<63 - 1) }

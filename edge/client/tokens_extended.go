@@ -39,7 +39,7 @@ func (t tokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
-	put := call{name: edge.CallUpdateToken, level: edge.LevelCredential, class: update, method: http.MethodPut, path: t.path(id)}
+	put := call{name: edge.CallUpdateToken, level: edge.LevelCredential, class: update, method: http.MethodPut, path: t.path(id), tells: true}
 	data, err := t.c.dialect.EncodeToken(body.Update(body.TokenSpec))
 	if err != nil {
 		return edge.Token{}, fmt.Errorf("%s: %w", put, err)
@@ -65,7 +65,7 @@ func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
 	if err := checkTokenID(id); err != nil {
 		return err
 	}
-	gone := call{name: edge.CallDeleteToken, level: edge.LevelCredential, class: remove, method: http.MethodDelete, path: t.path(id)}
+	gone := call{name: edge.CallDeleteToken, level: edge.LevelCredential, class: remove, method: http.MethodDelete, path: t.path(id), tells: true}
 	return t.c.do(ctx, gone, func(r wire.Response) error {
 		var ignored any
 		return r.DecodeOptional(&ignored)
@@ -78,7 +78,7 @@ func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret
 	if err := checkTokenID(id); err != nil {
 		return edge.Secret{}, err
 	}
-	put := call{name: edge.CallRollToken, level: edge.LevelCredential, class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}}
+	put := call{name: edge.CallRollToken, level: edge.LevelCredential, class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}, tells: true}
 	return ask(ctx, t.c, put, wire.DecodeSecret)
 }
 

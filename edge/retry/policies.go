@@ -52,6 +52,8 @@ var (
 
 // What others keep.
 var (
+	// Lease is what keeps this process's leases in the database: they last for twelve seconds.
+	Lease = Policy{First: time.Second, Most: 2 * time.Second, Jitter: 0.25}
 	// Git is a fetch. Where the schedule looks more often than every 30 seconds, its interval
 	// bounds the pauses, but for [GitOften]: after an outage git is looked at as soon as without.
 	Git = Policy{First: time.Second, Most: 30 * time.Second}

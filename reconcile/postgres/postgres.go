@@ -12,14 +12,12 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 )
 
 // Config says which database it is.
@@ -34,12 +32,17 @@ type Config struct {
 const (
 	// mostConnections bounds the connections of one process.
 	mostConnections = 8
-	// connectWithin, statementWithin and lockWithin bound what may hang.
 	connectWithin   = 5 * time.Second
-	statementWithin = 30 * time.Second
-	lockWithin      = 10 * time.Second
-	// idleInTransaction ends a transaction of a process that hangs: nobody waits for it longer.
-	idleInTransaction = 15 * time.Second
+	// idleInTransaction ends a transaction of a process that hangs, or that the server has lost sight
+	// of. Whoever waits for what it has locked waits longer: it gets it then.
+	idleInTransaction = 10 * time.Second
+	lockWithin        = 15 * time.Second
+	statementWithin   = 20 * time.Second
+	// readingWithin bounds what only reads: a whole history may be long, and no writer waits for it.
+	readingWithin = 10 * time.Minute
+	// silentFor is for how long the server may say nothing to a process that waits for it: no statement
+	// takes longer. It is the one bound for a server that hangs.
+	silentFor = statementWithin + 5*time.Second
 )
 
 // Open returns a handle on the database. It connects with the first use.
@@ -49,6 +52,11 @@ func Open(c Config) (*sql.DB, error) {
 		return nil, fmt.Errorf("the URL of the database: %w", err)
 	}
 	config.ConnectTimeout = connectWithin
+	config.DialFunc = dial
+	if config.ValidateConnect == nil { // a server that has become a replica is none: the URL may name another
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	config.Tracer = readOnlyServers{}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
 	if c.Name != "" {
@@ -60,35 +68,21 @@ func Open(c Config) (*sql.DB, error) {
 		}
 		return err
 	})
-	db := stdlib.OpenDB(*config, before)
+	db := stdlib.OpenDB(*config, before, stdlib.OptionResetSession(dropReadOnly))
 	db.SetMaxOpenConns(mostConnections)
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil
 }
 
 // Bound sets the timeouts of a transaction, as its first statement. They end with it.
-func Bound(ctx context.Context, tx *sql.Tx) error {
+func Bound(ctx context.Context, tx *sql.Tx) error { return bound(ctx, tx, statementWithin) }
+
+// BoundReading is [Bound] for one that only reads.
+func BoundReading(ctx context.Context, tx *sql.Tx) error { return bound(ctx, tx, readingWithin) }
+
+func bound(ctx context.Context, tx *sql.Tx, statement time.Duration) error {
 	_, err := tx.ExecContext(ctx, fmt.Sprintf(
 		`SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
-		statementWithin.Milliseconds(), lockWithin.Milliseconds(), idleInTransaction.Milliseconds()))
+		statement.Milliseconds(), lockWithin.Milliseconds(), idleInTransaction.Milliseconds()))
 	return err
-}
-
-//go:embed migrations/*.sql
-var migrations embed.FS
-
-// Migrate brings the tables up to date. Several processes may do so at once.
-func Migrate(ctx context.Context, db *sql.DB) error {
-	steps, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, steps, goose.WithTableName("seawall_schema"))
-	if err != nil {
-		return fmt.Errorf("reading the steps of the schema: %w", err)
-	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("bringing the schema up to date: %w", err)
-	}
-	return nil
 }

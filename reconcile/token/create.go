@@ -68,11 +68,16 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 		sent = true
 		return nil
 	}
-	created, err = w.of(record.Owner).Writer.CreateToken(edge.BeforeSend(ctx, func() error {
+	within, leaves, end := reconcile.Request(ctx)
+	defer end()
+	created, err = w.of(record.Owner).Writer.CreateToken(edge.BeforeSend(within, func() error {
 		if err := sending(); err != nil {
 			return err
 		}
-		return intend()
+		if err := intend(); err != nil {
+			return err
+		}
+		return leaves()
 	}), record.Spec)
 	if !sent && (err == nil || errors.Is(err, edge.ErrOutcomeUnknown)) {
 		// A creator that did not say when it sends has sent all the same.

@@ -2,11 +2,13 @@ package token
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // lateAfter is how long after its intent a creation whose answer was lost may still
@@ -39,7 +41,10 @@ func (w *Worker) find(ctx context.Context, record diff.TokenRecord, listed diff.
 	found := named(record.Intent, listed)
 	switch {
 	case len(found) == 1:
-		secret, err := w.of(record.Owner).Writer.RollToken(ctx, found[0])
+		secret, err := request(ctx, func(ctx context.Context) (edge.Secret, error) { return w.of(record.Owner).Writer.RollToken(ctx, found[0]) })
+		if errors.Is(err, reconcile.ErrLeaseLost) {
+			return record, false, err
+		}
 		if err != nil {
 			w.Log.WarnContext(ctx, "a token whose secret was lost did not get another", "token", record.Key, "id", string(found[0]), "error", err.Error())
 			return record, false, nil

@@ -10,8 +10,12 @@ import (
 // quarantineUnfinished settles what an earlier process left behind. Once is
 // enough: from then on this process holds the lock of the ledger's tokens, and
 // finishes its own attempts. Where it could not record how one ended, w.quarantined
-// is taken back (see [Worker.noted]).
+// is taken back (see [Worker.noted]), and with each lease: another process has had the
+// tokens meanwhile.
 func (w *Worker) quarantineUnfinished(ctx context.Context) error {
+	if lease, _ := reconcile.LeaseIn(ctx); lease.Epoch != w.epoch {
+		w.quarantined, w.epoch = false, lease.Epoch
+	}
 	if w.quarantined {
 		return nil
 	}

@@ -65,6 +65,7 @@ type Worker struct {
 	Config
 
 	quarantined bool                     // nothing unfinished is on record
+	epoch       int64                    // of the lease under which that was so
 	unkept      map[diff.ID]string       // updates that the platform did not keep, as fingerprints
 	accounts    map[edge.AccountID]Calls // of the accounts whose tokens were looked at last
 	caches      map[edge.AccountID]*ownerCache

@@ -52,14 +52,14 @@ func (v *visit) claim(ctx, stopped context.Context, planned, now diff.Change) (d
 	}
 }
 
-// ended gives the zone back to other processes. Where the proof of the change did so, that
-// does nothing.
+// ended gives the zone back to other processes, whoever has the lease by now. Where the proof of
+// the change did so, that does nothing.
 func (v *visit) ended(ctx context.Context, result reconcile.Result) reconcile.Result {
 	version := ""
 	if !v.place().At.IsZero() && v.phase == edge.PhaseFirewallManaged { // versions of others are not compared
 		version = v.place().Value.Version
 	}
-	if err := v.Gate.Ended(ctx, v.Task, version); err != nil {
+	if err := v.Gate.Ended(reconcile.Apart(ctx), v.Task, version); err != nil {
 		result.Err = errors.Join(result.Err, fmt.Errorf("giving the zone back to other processes: %w", err))
 	}
 	return result

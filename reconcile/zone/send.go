@@ -32,6 +32,8 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 	defer func() { span.End(err) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	ctx, leaves, end := reconcile.Request(ctx)
+	defer end()
 	permitted := v.Now()
 	var s sending
 	defer context.AfterFunc(stopped, func() {
@@ -48,6 +50,9 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 			return err
 		}
 		if err := v.recheck(ctx, c, permitted); err != nil {
+			return err
+		}
+		if err := leaves(); err != nil {
 			return err
 		}
 		s.left = true

@@ -89,7 +89,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		switch {
 		case !sent && stopped.Err() != nil:
 			return unsent(c, before)
-		case errors.Is(err, reconcile.ErrSuperseded): // of the gate, before any try that the platform has taken
+		case errors.Is(err, reconcile.ErrSuperseded): // of the gate or of the lease, before any try that the platform has taken
 			return reconcile.Result{Change: c, Outcome: reconcile.NotStarted, Err: err}
 		}
 		before = err

@@ -33,6 +33,7 @@ const (
 	ErrFailed   Kind = "the ledger failed"
 	ErrFull     Kind = "the disk is full"
 	ErrGone     Kind = "the file of the ledger is gone"
+	ErrMoved    Kind = "the ledger was moved away"
 
 	ErrUnknown  Kind = "the ledger may not know all tokens"
 	ErrState    Kind = "the state of the token does not allow this"

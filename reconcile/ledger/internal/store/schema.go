@@ -445,6 +445,13 @@ func (f *File) check(want versions) error {
 	if err := f.DB.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
+	if have >= movedVersions {
+		moved, _, err := movedOf(ctx, f.DB)
+		if err == nil {
+			err = moved.fault()
+		}
+		return err
+	}
 	if have < 1 {
 		return Fault(ErrDamaged, "it has lost the version of its schema")
 	}

@@ -1,0 +1,229 @@
+// Package lease says which of several processes does what, by rows in PostgreSQL.
+//
+//	h := lease.New(lease.Config{DB: db, Names: names, Replica: "pod-1"})
+//	go h.Run(ctx)                            // gets leases, renews them; gives all back once ctx ends
+//
+//	l, end, ok := h.Begin(reconcile.LeaseCommits)
+//	if !ok { … }                             // another process has it: wait for <-h.Changed()
+//	defer end()
+//	ctx = reconcile.Under(ctx, l)            // the ledger refuses writes once another has the lease
+//	ctx, cancel := context.WithTimeout(ctx, h.Left(l)) // of each request that is sent
+//
+// Time. A lease lasts for 12 seconds, is renewed every 4, and is anyone's when it is over by the
+// clock of the database alone: at once where it was given up, and 2 seconds after its end where it
+// was not, for what a server may still be doing. A process counts its end from before it has sent
+// the statement, by a clock of its own that runs on while the machine is suspended, and holds it for
+// over a second earlier. So clocks need not agree; they must run equally fast, to a twelfth. The
+// clock of the database must not be set forward by steps. Where it is, as with a failover to a
+// machine whose clock is ahead, two processes may think for as long that they have a lease; then
+// the epoch keeps them apart in the ledger, and the claims on zones at the platform.
+//
+// Epochs. Each process that gets a lease gets it under an epoch that is one higher. Writes to the
+// ledger compare it in their transaction. A statement whose answer was lost has not worked: a lease
+// that may have been got, or renewed, is not used.
+//
+// Hand-over. When a lease is to go to another process, or this one ends, it is ending: Held and
+// Begin say no, while it is renewed and Left goes on for what has begun. With the last end() it is
+// given up, and the next process has it within about a second. Work that goes on for more than
+// half a minute is cut: the lease is not renewed any more, and runs out. Where the answer to a write
+// is unknown, call end only when nothing of it can happen any more, or leave it to the next process,
+// which reads what has an open intent before it writes.
+//
+// Spreading. A free lease is taken at once by a process that has less than its share, and by any
+// two seconds later. A process that has at least two fewer than another asks it for one; there is one
+// such move at a time (move.go).
+//
+// The rules are functions over a row and a time (row.go), the statements their twins
+// (statements.go); a test holds them together.
+package lease
+
+import (
+	"cmp"
+	"database/sql"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Config is what a [Holder] is made from. DB, Names and Replica are required.
+type Config struct {
+	DB    *sql.DB
+	Names []reconcile.LeaseName // to be held where they are free
+	// Replica names this process for people, and tells it from the others that run.
+	Replica string
+	Version string       // of the program, for people
+	Log     *slog.Logger // nil discards
+
+	clock func() time.Duration // nil: the machine's
+}
+
+// Holder has the leases of this process. It is a [reconcile.Leases], and safe for concurrent use.
+type Holder struct {
+	Config
+	wake chan struct{} // something may be given up now
+
+	mu      sync.Mutex
+	own     map[reconcile.LeaseName]*owned
+	changed chan struct{}
+	shown   map[reconcile.LeaseName]int64 // the epochs of what was held when it was closed last
+
+	loop
+}
+
+// owned is what a process knows of a lease that it has, by its own clock.
+type owned struct {
+	name   reconcile.LeaseName
+	epoch  int64
+	until  time.Duration
+	ending bool
+	ended  time.Duration // when ending began
+	begun  int           // what is in flight
+}
+
+// margin is how much earlier than its end a lease is used for the last time.
+const margin = time.Second
+
+func (o *owned) left(now time.Duration) time.Duration { return max(0, o.until-margin-now) }
+
+func (o *owned) held(now time.Duration) bool { return !o.ending && o.left(now) > 0 }
+
+// New returns a holder that has nothing before it runs.
+func New(c Config) *Holder {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.clock == nil {
+		c.clock = sinceBoot
+	}
+	c.Names = slices.Compact(slices.Sorted(slices.Values(c.Names)))
+	return &Holder{
+		Config: c, wake: make(chan struct{}, 1), own: map[reconcile.LeaseName]*owned{}, changed: make(chan struct{}),
+		shown: map[reconcile.LeaseName]int64{},
+	}
+}
+
+// Held implements [reconcile.Leases].
+func (h *Holder) Held(name reconcile.LeaseName) (reconcile.Lease, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, lease, ok := h.held(name)
+	return lease, ok
+}
+
+func (h *Holder) held(name reconcile.LeaseName) (*owned, reconcile.Lease, bool) {
+	o := h.own[name]
+	if o == nil || !o.held(h.clock()) {
+		return nil, reconcile.Lease{}, false
+	}
+	return o, reconcile.Lease{Name: name, Epoch: o.epoch, Until: o.until}, true
+}
+
+// Begin implements [reconcile.Leases].
+func (h *Holder) Begin(name reconcile.LeaseName) (reconcile.Lease, func(), bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o, lease, ok := h.held(name)
+	if !ok {
+		return lease, func() {}, false
+	}
+	o.begun++
+	return lease, sync.OnceFunc(func() { h.done(o) }), true
+}
+
+func (h *Holder) done(o *owned) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o.begun--; o.begun == 0 && o.ending {
+		select {
+		case h.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// end has a lease be given up once nothing is in flight under it.
+func (h *Holder) end(o *owned) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !o.ending {
+		o.ending, o.ended = true, h.clock()
+	}
+}
+
+// Left implements [reconcile.Leases].
+func (h *Holder) Left(lease reconcile.Lease) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := h.own[lease.Name]
+	if o == nil || o.epoch != lease.Epoch {
+		return 0
+	}
+	return o.left(h.clock())
+}
+
+// Changed implements [reconcile.Leases].
+func (h *Holder) Changed() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
+}
+
+// tell forgets what is over, and closes the channel of [Holder.Changed] where something else is held
+// than before.
+func (h *Holder) tell() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, held := h.clock(), map[reconcile.LeaseName]int64{}
+	for name, o := range h.own {
+		if o.held(now) {
+			held[name] = o.epoch
+		}
+		if now >= o.until {
+			delete(h.own, name)
+		}
+	}
+	news := false
+	for _, name := range h.Names {
+		before, after := h.shown[name], held[name]
+		switch {
+		case before == after:
+			continue
+		case after > 0:
+			h.Log.Info("this replica got a lease", "lease", string(name), "epoch", after)
+		default:
+			h.Log.Info("this replica has a lease no longer", "lease", string(name), "epoch", before)
+		}
+		news = true
+	}
+	if h.shown = held; news {
+		close(h.changed)
+		h.changed = make(chan struct{})
+	}
+}
+
+// untilLoss is for how long nothing is lost for want of a renewal.
+func (h *Holder) untilLoss() time.Duration {
+	now, least := h.clock(), time.Duration(math.MaxInt64)
+	for _, o := range h.all() {
+		if left := o.left(now); left > 0 {
+			least = min(least, left)
+		}
+	}
+	return least
+}
+
+// all are the leases of this process, by name.
+func (h *Holder) all() []*owned {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*owned
+	for _, o := range h.own {
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b *owned) int { return cmp.Compare(a.name, b.name) })
+	return all
+}

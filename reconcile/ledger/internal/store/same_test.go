@@ -1,0 +1,72 @@
+package store_test
+
+import (
+	"database/sql"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// Both databases have the same tables with the same columns. Others than the ledger's may be in
+// PostgreSQL.
+func TestBothHaveTheSameTables(t *testing.T) {
+	file, err := store.Open(filepath.Join(t.TempDir(), "state", "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := postgres.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	ours := tables(t, file.DB, `
+		SELECT t.name, c.name, CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'BLOB' THEN 'bytea' ELSE lower(c.type) END,
+			CASE WHEN c."notnull" OR c.pk THEN 'NO' ELSE 'YES' END
+		FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`)
+	theirs := tables(t, db, `
+		SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = current_schema()`)
+	maps.DeleteFunc(theirs, func(name string, _ []string) bool { return ours[name] == nil })
+	if diff := cmp.Diff(ours, theirs); diff != "" {
+		t.Errorf("the tables of a file (-) and of PostgreSQL (+) differ:\n%s", diff)
+	}
+}
+
+// tables are the columns of each table: name, type, whether it may be NULL.
+func tables(t *testing.T, db *sql.DB, query string) map[string][]string {
+	t.Helper()
+	found, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	all := map[string][]string{}
+	for found.Next() {
+		var table, column, kind, nullable string
+		if err := found.Scan(&table, &column, &kind, &nullable); err != nil {
+			t.Fatal(err)
+		}
+		all[table] = append(all[table], strings.Join([]string{column, kind, nullable}, " "))
+	}
+	for _, columns := range all {
+		slices.Sort(columns)
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
