@@ -96,9 +96,13 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.ID) error {
 }
 
 // Swept implements [Records].
-func (f *Forgetful) Swept(_ context.Context, until time.Time) error {
+func (f *Forgetful) Swept(ctx context.Context, until time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if lease, ok := LeaseIn(ctx); ok {
+		f.has.SweptUnder = with(f.has.SweptUnder, map[LeaseName]time.Time{lease.Name: until})
+		return nil
+	}
 	f.has.Swept = until
 	return nil
 }

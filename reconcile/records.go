@@ -88,7 +88,8 @@ type Records interface {
 	// Drifted records drifts, before they are healed, and drops those from before a time.
 	// The same zone at the same time is one drift, so that a call may be repeated.
 	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
-	// Swept records that each zone whose turn came before a time was read.
+	// Swept records that each zone whose turn came before a time was read: of those that are
+	// under the lease of the context; of all, where it has none.
 	Swept(ctx context.Context, until time.Time) error
 }
 
@@ -197,6 +198,8 @@ type Record struct {
 	Rollout       Rollout
 	Drifts        []Drift   // in the order of time
 	Swept         time.Time // see [Records]; zero for not known
+	// SweptUnder is the same of the zones under each lease.
+	SweptUnder map[LeaseName]time.Time
 	// Written are the zones that were written because of the accepted commit without an
 	// approval, and whether that weakened.
 	Written map[edge.Scope]bool

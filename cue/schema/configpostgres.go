@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
@@ -170,4 +171,15 @@ func (p Postgres) Place() string {
 		}
 	}
 	return "postgres://" + strings.Join(u.hosts, ",") + "/" + name
+}
+
+// ParsePostgres reads an address from a command line, by the rules of the configuration.
+func ParsePostgres(address string) (p Postgres, problem desired.Problem, ok bool) {
+	c := configReader{}
+	p = Postgres{URL: address, TLS: "verify"}
+	c.checkPostgres(&p)
+	if len(c.problems) > 0 {
+		return Postgres{}, c.problems[0], false
+	}
+	return p, desired.Problem{}, true
 }

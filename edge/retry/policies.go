@@ -17,9 +17,9 @@ var (
 	// Throttled is all calls of a credential after a 429 that does not say for how long. The
 	// platform counts within five minutes: after those it has forgotten all.
 	Throttled = Policy{First: 2 * time.Second, Most: 5 * time.Minute}
-	// Count is the file in which processes share the count of their requests. Meanwhile each takes
-	// half of its budget, which is enough for some seconds.
-	Count = Policy{First: 10 * time.Second, Most: 10 * time.Second}
+	// Count is the file or the table in which processes share the count of their requests. Meanwhile
+	// each takes a part of its budget, or sends nothing.
+	Count = Policy{First: time.Second, Most: time.Second}
 	// Probe is the one request that is let through while the platform is down.
 	Probe = Policy{First: 2 * time.Second, Most: Away}
 	// Credential is the same while it takes the credential for a wrong one: that needs a person.
@@ -60,6 +60,9 @@ var (
 	// Head is a pull request's commit that has ended its worker, or has taken all of its time: it
 	// will most likely do so again.
 	Head = Policy{First: time.Hour, Most: time.Hour}
+	// Database is a transaction of the database that several processes share. A server that is started
+	// again is back within seconds; whoever looks again later does so by itself.
+	Database = Policy{First: 50 * time.Millisecond, Most: 2 * time.Second, Jitter: 0.25, Attempts: 7}
 	// Status is a commit status that a forge did not accept.
 	Status = Policy{First: 30 * time.Second, Most: 30 * time.Second}
 	// GitLab is a request to it that may be repeated; the others' libraries repeat none.

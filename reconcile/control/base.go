@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
@@ -16,11 +18,13 @@ func (zs *zones) exists(id edge.Scope) bool {
 	return known && (z.read || z.proof.Fingerprint != "" || len(z.applied) > 0)
 }
 
-// readBefore takes over which zones an earlier list has as read.
-func (zs *zones) readBefore(earlier zones) {
-	for id, z := range earlier.records {
-		if z.read {
-			zs.of(id).read = true
+// goOn takes over from an earlier list what is not on record: which zones were read, and what work
+// that goes on has come to so far.
+func (zs *zones) goOn(earlier zones) {
+	for id, before := range earlier.records {
+		if before.read || before.sent || before.under != "" {
+			z := zs.of(id)
+			z.read, z.sent, z.under, z.settled = before.read, before.sent, before.under, slices.Clone(before.settled)
 		}
 	}
 }

@@ -142,12 +142,15 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	return c.state.judge(g), nil
 }
 
-// Swept is up to when each turn of the sweep was taken by an earlier process; zero
-// where that is not known.
-func (c *Control) Swept() time.Time {
+// Swept is up to when each turn of the sweep was taken by an earlier process, of the zones under
+// a lease; zero where that is not known.
+func (c *Control) Swept(lease reconcile.Lease) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state.swept
+	if lease.Epoch == 0 {
+		return c.state.swept
+	}
+	return c.state.sweptUnder[lease.Name]
 }
 
 // Accepted returns the commit that is on record as accepted, whether or not its

@@ -163,6 +163,16 @@ func (g *Generation) Declares(id edge.Scope) bool {
 	return ok
 }
 
+// Named reports whether it declares a zone or an account by its name.
+func (g *Generation) Named() bool {
+	for a, z := range g.State.EachZone() {
+		if z.Name != "" || a.Name != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // Number is the place of a zone in [Generation.Zones], from 0; false where it is not declared.
 func (g *Generation) Number(id edge.Scope) (int, bool) {
 	at, ok := g.places[id]

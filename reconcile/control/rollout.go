@@ -26,6 +26,15 @@ func newRollouts(have reconcile.Rollout) rollout {
 	return o
 }
 
+// anew is what is on record by now, with what has become of zones of the same commit since.
+func (o *rollout) anew(have reconcile.Rollout) rollout {
+	next := newRollouts(have)
+	if o.have.Commit == have.Commit && o.outcomes != nil {
+		next.outcomes = o.outcomes
+	}
+	return next
+}
+
 // take takes over what is on record.
 func (o *rollout) take(have reconcile.Rollout) { o.have, o.next = have, after(have, have.Wave) }
 

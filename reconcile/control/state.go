@@ -32,6 +32,9 @@ type state struct {
 	reads     reads                      // of that
 	said      int64                      // the number of what was read last, and was taken in; see [reconcile.Records]
 	swept     time.Time
+	// sweptUnder is as in [reconcile.Record].
+	sweptUnder map[reconcile.LeaseName]time.Time
+	onRecord   string // the commit that was accepted when the standing was read last
 
 	zones     zones
 	approvals approvals
@@ -51,16 +54,16 @@ func (s *state) init(c Config) {
 
 // restore makes a record the one that is worked with.
 func (s *state) restore(record reconcile.Record) {
-	s.accepted, s.swept, s.said = record.Accepted, record.Swept, 0
+	s.accepted, s.swept, s.sweptUnder, s.said = record.Accepted, record.Swept, record.SweptUnder, 0
 	s.accepted.State = nil
 	before := s.zones
 	s.zones = zonesOf(record, s.now(), before.memory)
-	s.zones.readBefore(before)
+	s.zones.goOn(before)
 	s.zones.reports = s.guards.ReportUnmanaged
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.put(record.Holds)
 	s.overtaken = s.foreign(record.Accepted.Commit)
-	s.rollout = newRollouts(record.Rollout)
+	s.rollout = s.rollout.anew(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
 	s.limits.drifts, s.limits.sent = record.Drifts, maps.Clone(record.Written)
 }
@@ -106,7 +109,7 @@ func (s *state) accept(a reconcile.Acceptance) {
 
 // update takes in what people and other processes have put on record.
 func (s *state) update(standing reconcile.Standing) {
-	s.said = standing.Said
+	s.said, s.onRecord = standing.Said, standing.Commit
 	s.holds.put(standing.Holds)
 	s.approvals.replace(s.guards.Current(standing.Approvals, s.now()), s.guards.ApprovalsExpire)
 	s.approvals.expire(standing.Approvals)

@@ -35,6 +35,7 @@ type commits struct {
 	outcomes *outcomes
 	outages  *outage.Tracker
 	log      *slog.Logger
+	leases   reconcile.Leases
 
 	// publishing is held while a commit comes into force, until the queues have all of it.
 	publishing sync.Mutex
@@ -47,7 +48,7 @@ const startWhole = 4
 
 // begin puts everything into the queue that is in force from an earlier process: what
 // was not proved yet at once, and the rest by its turn; or all at once, where that
-// costs little.
+// costs little. What is under a lease comes with that.
 func (c *commits) begin() {
 	g := c.control.Current()
 	if g == nil {
@@ -55,51 +56,10 @@ func (c *commits) begin() {
 	}
 	c.lanes.noteDeclared(c.outages, g)
 	c.lanes.place(g, nil, false)
-	work := c.fill(g)
+	work := c.fill(g, c.lanes.all...)
 	c.lanes.set(g, itemsOf(withID(work), urgency(len(work)), "not proved by an earlier process")...)
 	c.reports.inForce(g, nil, false)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
-}
-
-// fill puts the zones of the first generation of a process into the queue that were
-// proved by an earlier one, and returns the others.
-func (c *commits) fill(g *control.Generation) (work []edge.Scope) {
-	now := time.Now()
-	whole := map[*lane]bool{}
-	for i, part := range c.lanes.of.Part(g.State) {
-		requests := int64(c.lanes.all[i].Budget.Requests)
-		whole[c.lanes.all[i]] = c.sweep.schedule == nil || requests == 0 || reconcile.SweepRequests(part)*startWhole <= requests
-	}
-	swept := c.control.Swept()
-	if swept.IsZero() || swept.After(now) {
-		swept = now
-	}
-	var turns []queue.Item[edge.Scope]
-	for id := range g.Zones() {
-		if c.control.CommitWork(g, id) {
-			work = append(work, id)
-			continue
-		}
-		due, ok := c.sweep.first(id, swept)
-		if whole[c.lanes.at(g, id)] || !ok || due.Before(now) { // its turn came while no process was there
-			due = now
-		}
-		due = now.Add(due.Sub(now)) // by the monotonic clock
-		turns = append(turns, queue.Item[edge.Scope]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
-	}
-	c.lanes.set(g, turns...)
-	return work
-}
-
-// follow has the source look, and decides about what it proposes, until ctx ends.
-func (c *commits) follow(ctx context.Context) {
-	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
-		// An earlier process accepted it and could not put its declarations on record.
-		if p := c.source.Evaluate(ctx, accepted); p.Err == nil {
-			c.propose(ctx, p)
-		}
-	}
-	c.source.Run(ctx, c.known, c.propose)
 }
 
 // known is the commit that need not be evaluated again: the one in force, unless
@@ -117,6 +77,9 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	noteGit(c.outages, p)
+	if c.news(p) && !c.refresh(ctx) {
+		return
+	}
 	p.State = c.names.Resolve(p.State)
 	within, span := trace.Start(ctx, trace.Decide)
 	d, err := c.control.Propose(within, p)
@@ -133,6 +96,7 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	c.lanes.accepted.Store(&accepted{d.Accepted.State.Commit, trace.OriginOf(ctx)})
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
+	c.keep(d.Accepted)
 	if commit := d.Accepted.State.Commit; commit != "" && c.good != nil { // nothing waits for it
 		c.reports.state(ctx, "good", c.good.SetGood(ctx, commit))
 	}
@@ -144,7 +108,7 @@ func (c *commits) accept(d control.Decision) {
 	c.lanes.noteDeclared(c.outages, g)
 	c.lanes.place(g, d.Gone, d.SameZones)
 	if d.First {
-		c.fill(g)
+		c.fill(g, c.lanes.all...)
 	}
 	for _, id := range d.Gone {
 		c.retries.worked(id)
@@ -163,6 +127,10 @@ func (c *commits) accept(d control.Decision) {
 	if !d.SameZones { // else all names were looked up
 		c.names.Poke()
 	}
+}
+
+// keep has declarations put on record.
+func (c *commits) keep(g *control.Generation) {
 	for offered := false; !offered; {
 		select {
 		case c.save <- g:
@@ -179,7 +147,10 @@ func (c *commits) keepStates(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case g := <-c.save:
-			c.reports.state(ctx, "save", c.control.SaveState(context.WithoutCancel(ctx), g))
+			if within, end, held := reconcile.Begin(context.WithoutCancel(ctx), c.leases, reconcile.LeaseCommits); held {
+				c.reports.state(ctx, "save", c.control.SaveState(within, g))
+				end()
+			}
 		}
 	}
 }
@@ -194,11 +165,14 @@ func (c *commits) reload(ctx context.Context) {
 		return
 	}
 	if d.Accepted == nil {
-		c.source.Poke() // its declarations are not on record: the source proposes it
-		return
+		if c.leads() {
+			c.source.Poke() // its declarations are not on record: the source proposes it
+		}
+		return // whoever has accepted it puts them there: the next tick asks again
 	}
 	c.reports.inForce(d.Accepted, d.Due, d.SameZones)
 	c.accept(d)
+	c.keep(d.Accepted)
 }
 
 // rename brings ids into force that were found since, and returns what is in force then.
@@ -219,8 +193,20 @@ func (c *commits) rename(ctx context.Context, g *control.Generation) *control.Ge
 	}
 	c.reports.renamed(d.Accepted, d.Renamed)
 	c.accept(d)
+	c.keep(d.Accepted)
 	c.log.InfoContext(ctx, "zones were found by their names", "zones", len(d.Renamed))
 	return d.Accepted
+}
+
+// renamed reports whether another process has found other ids of zones than those in force.
+func (c *commits) renamed(ctx context.Context) bool {
+	g := c.control.Current()
+	if g == nil || !g.Named() {
+		return false
+	}
+	err := c.names.Recall(ctx)
+	c.reports.state(ctx, "names", err)
+	return err == nil && !directory.SameIDs(g.State, c.names.Resolve(g.State))
 }
 
 // withID are those of some zones whose id is known. The others are put into the queue when

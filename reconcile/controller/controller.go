@@ -45,6 +45,9 @@ type Config struct {
 	Good    reconcile.GoodCommit // keeps the accepted commit in the store of git; nil: nothing does
 	Records control.Records
 	Guards  reconcile.Guards
+	// Leases say which of the work is this process's own, while others do the rest over the same
+	// records; nil: all of it is.
+	Leases reconcile.Leases
 
 	Lanes  reconcile.Lanes  // one for each credential
 	Tokens TokenWork        // nil: tokens are not read
@@ -86,6 +89,7 @@ type Controller struct {
 	zones     []*zoneWork // of each lane
 	tokenLoop *tokenLoop
 	rulesets  *rulesetLoop
+	leaseLoop *leaseLoop
 	asks      *asks
 }
 
@@ -111,7 +115,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 			return nil, err
 		}
 	}
-	lanes := newLanes(config.Lanes, config.Guards.Looking, sweep, seen, config.Outages)
+	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages)
 	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
 	reports := &reports{
 		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval, looking: config.Guards.Looking,
@@ -125,11 +129,11 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
 			seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, outages: config.Outages, log: config.Log,
-			save: make(chan *control.Generation, 1),
+			leases: config.Leases, save: make(chan *control.Generation, 1),
 		},
 		tokenLoop: &tokenLoop{
 			work: config.Tokens, control: decisions, queue: tokens, sweep: sweep, reports: reports, outcomes: outcomes, outages: config.Outages,
-			deprecations: config.Deprecations, requests: config.Requests,
+			deprecations: config.Deprecations, requests: config.Requests, leases: config.Leases,
 		},
 	}
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
@@ -138,12 +142,16 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		outages: config.Outages, every: cmp.Or(config.Tick, tickEvery), asked: config.Look, poked: reconcile.NewPokes(), began: outcomes.began, shown: &c.parts,
 	}
 	c.rulesets = &rulesetLoop{
-		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports,
+		radar: reconcile.Radar{Memory: config.Rulesets, Log: config.Log, Told: config.Published}, control: decisions, reports: reports, lanes: lanes,
 		poked: reconcile.NewPokes(), current: map[rulesetKey]rulesetRead{}, pending: map[rulesetKey]bool{},
+	}
+	c.leaseLoop = &leaseLoop{
+		leases: config.Leases, control: decisions, commits: c.commits, lanes: lanes, tokens: tokens, records: config.Records, retries: retries,
+		reports: reports, seen: seen, outcomes: outcomes,
 	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, &zoneWork{
-			lane: lane, lanes: lanes, control: decisions, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks, looking: config.Guards.Looking,
+			lane: lane, lanes: lanes, control: decisions, commits: c.commits, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks, looking: config.Guards.Looking,
 			worker: &zone.Worker{
 				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names, Looks: seen.looks,
 				Gate: decisions, Now: time.Now,
@@ -166,6 +174,9 @@ func (c Config) withDefaults() Config {
 	if c.Names == nil {
 		c.Names = directory.New(directory.Config{Now: time.Now})
 	}
+	if c.Leases == nil {
+		c.Leases = reconcile.OnlyProcess{}
+	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
 	}
@@ -185,6 +196,10 @@ func (c Config) checkSink() func(desired.Sink) error {
 // InForce returns the state in force, false while there is none. It must not be
 // changed.
 func (c *Controller) InForce() (desired.State, bool) { return c.control.InForce() }
+
+// Leads reports whether this process looks at git, decides about commits and tells of what happens.
+// It is asked anew each time: see [reconcile.Leases] for when that changes.
+func (c *Controller) Leads() bool { return c.commits.leads() }
 
 // Status says how the daemon is, as far as the controller knows: the caller adds the mode, what is
 // left of the budget, and what /readyz says. It sends nothing, and costs a look
@@ -219,9 +234,10 @@ func (c *Controller) RotateToken(ctx context.Context, r Rotation, begin func(con
 // the last thing that is written. Each of these has [reconcile.Grace] to end.
 func (c *Controller) Run(ctx context.Context) {
 	c.commits.begin()
+	c.leaseLoop.begin(ctx)
 	var all sync.WaitGroup
 	for _, part := range []func(context.Context){
-		c.commits.follow, c.commits.keepStates, c.ticks.run, c.ticks.lookNow, c.tokenLoop.run, c.nameLoop.run, c.rulesets.run,
+		c.commits.follow, c.commits.keepStates, c.ticks.run, c.ticks.lookNow, c.tokenLoop.run, c.nameLoop.run, c.rulesets.run, c.leaseLoop.run,
 	} {
 		all.Go(func() { part(ctx) })
 	}

@@ -90,6 +90,19 @@ func (f *fleetIndex) looked(id edge.Scope, next func(before lastLook) lastLook) 
 	}
 }
 
+// left forgets the looks at zones that another process works on.
+func (f *fleetIndex) left(g *control.Generation, theirs func(edge.Scope) bool) {
+	f.lock()
+	defer f.mu.Unlock()
+	for id := range g.Zones() {
+		if i := f.rows.find(id); i >= 0 && theirs(id) {
+			f.rows.all[i].last, f.rows.all[i].looked = lastLook{}, false
+			f.rows.weigh(i)
+		}
+	}
+	f.changes.Note()
+}
+
 // of is what is known of a zone; false where it is not declared.
 func (f *fleetIndex) of(id edge.Scope) (row, bool) {
 	rows := f.rlock()

@@ -28,6 +28,12 @@ type lane struct {
 	outages   *outage.Tracker
 	accounts  accountsSeen
 	progress  atomic.Int64 // Unix nanoseconds at which a zone was read last; zero for never
+
+	leases reconcile.Leases
+	lease  reconcile.LeaseName
+	// held is the lease for which the queue was filled; nil: another process has it, and the queue
+	// has nothing but zones to be counted.
+	held atomic.Pointer[reconcile.Lease]
 }
 
 // places is how many zones may be worked on at once. The queue keeps a quarter for pushes.
@@ -51,12 +57,13 @@ type lanes struct {
 	accepted atomic.Pointer[accepted]
 	// placed is the generation by which items were put into the queues; guarded by the lock
 	// of commits.
-	placed *control.Generation
+	placed   *control.Generation
+	placedAt atomic.Int64 // when that was, for the first of its commit; Unix nanoseconds
 }
 
 // newLanes makes a lane for each credential. What is known of zones is shared by all, and
 // what is known of the platform is not.
-func newLanes(of reconcile.Lanes, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
+func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
 	l := &lanes{of: of}
 	for i, one := range of.All {
 		if one.Room == nil {
@@ -66,9 +73,12 @@ func newLanes(of reconcile.Lanes, looking reconcile.Looking, sweep *turns, seen 
 			one.Pause = func() time.Duration { return 0 }
 		}
 		one.Credential = cmp.Or(one.Credential, outage.CredentialZones)
-		lane := &lane{Lane: one, outages: outages, accounts: seen.accounts[i], admission: &admission{
+		lane := &lane{Lane: one, leases: leases, lease: reconcile.LeaseOf(one), outages: outages, accounts: seen.accounts[i], admission: &admission{
 			budget: one.Budget, room: one.Room, sweep: sweep, looking: looking, shares: &shares{budget: one.Budget}, breaker: newBreaker(2 * one.AtOnce()),
 		}}
+		if lease, held := leases.Held(lane.lease); held && lease.Epoch == 0 { // there is no other process
+			lane.held.Store(&lease)
+		}
 		if len(of.All) > 1 {
 			lane.outages = outages.Lane(one.Name, one.Credential)
 		}
@@ -102,11 +112,11 @@ func (l *lanes) account(key string) *lane {
 	return nil
 }
 
-// part parts items by lane. What has no lane is in none.
+// part parts items by lane. What has no lane is in none, and neither is what another process works on.
 func (l *lanes) part(g *control.Generation, items []queue.Item[edge.Scope]) map[*lane][]queue.Item[edge.Scope] {
 	byLane := map[*lane][]queue.Item[edge.Scope]{}
 	for _, item := range items {
-		if lane := l.at(g, item.Key); lane != nil {
+		if lane := l.at(g, item.Key); lane != nil && lane.works() {
 			byLane[lane] = append(byLane[lane], item)
 		}
 	}
@@ -133,6 +143,9 @@ func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.Scope]) {
 func (l *lanes) place(g *control.Generation, gone []edge.Scope, same bool) {
 	before := l.placed
 	l.placed = g
+	if before == nil || before.State.Commit != g.State.Commit {
+		l.placedAt.Store(time.Now().UnixNano())
+	}
 	for _, id := range gone {
 		for _, lane := range l.all {
 			lane.queue.Remove(id)
@@ -151,7 +164,7 @@ func (l *lanes) place(g *control.Generation, gone []edge.Scope, same bool) {
 			continue
 		}
 		was.queue.Remove(id)
-		if is != nil {
+		if is != nil && is.works() {
 			is.queue.Set(queue.Item[edge.Scope]{Key: id, Priority: queue.Sweep, Reason: "its account has another credential"})
 		}
 	}

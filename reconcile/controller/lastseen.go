@@ -59,6 +59,18 @@ func (s *lastSeen) drop(id edge.Scope) {
 	delete(s.zones, id)
 }
 
+// leave forgets what was seen of zones that another process works on.
+func (s *lastSeen) leave(g *control.Generation, theirs func(edge.Scope) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range g.Zones() {
+		if theirs(id) {
+			delete(s.zones, id)
+			delete(s.plans, id)
+		}
+	}
+}
+
 // memory spares planning a zone again where nothing differs. Only who works on the zone may
 // use it.
 func (s *lastSeen) memory(id edge.Scope) *diff.Memory {

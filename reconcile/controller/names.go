@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
@@ -22,16 +23,28 @@ type nameLoop struct {
 // run looks names up when it is time, until ctx ends.
 func (n *nameLoop) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		changed := n.commits.leases.Changed()
 		var due <-chan time.Time
-		if next := n.look(ctx); !next.IsZero() {
+		if next := n.turn(ctx); !next.IsZero() {
 			due = time.After(max(time.Until(next), lookPause))
 		}
 		select {
 		case <-ctx.Done():
+		case <-changed:
 		case <-due:
 		case <-n.Poked():
 		}
 	}
+}
+
+// turn looks up what is due, where that is this process's to do.
+func (n *nameLoop) turn(ctx context.Context) (next time.Time) {
+	ctx, end, held := reconcile.Begin(ctx, n.commits.leases, reconcile.LeaseCommits)
+	defer end()
+	if !held {
+		return time.Time{}
+	}
+	return n.look(ctx)
 }
 
 // lookPause is the shortest pause between two looks that no one asks for.

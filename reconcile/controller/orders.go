@@ -16,6 +16,9 @@ import (
 // more.
 var ErrNotBegun = errors.New("the daemon takes no orders now")
 
+// ErrElsewhere: an order was not begun, since another process does the work on tokens.
+var ErrElsewhere = errors.New("another process does the work on tokens")
+
 // Rotation is an order to make the successor of a token now.
 type Rotation struct {
 	Key  string       // of the declaration
@@ -102,13 +105,16 @@ func (o *orders) carryOut(ctx context.Context) {
 	}
 }
 
-// end refuses what is waiting, and all that comes.
-func (o *orders) end() {
+// refuse refuses what is waiting; last says that it refuses all that comes, too.
+func (o *orders) refuse(err error, last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, each := range o.waiting {
-		each.err = ErrNotBegun
+		each.err = err
 		close(each.done)
 	}
-	o.waiting, o.ended = nil, true
+	o.waiting, o.ended = nil, o.ended || last
 }
+
+// end refuses what is waiting, and all that comes.
+func (o *orders) end() { o.refuse(ErrNotBegun, true) }

@@ -56,6 +56,9 @@ func (r *reports) state(ctx context.Context, part string, err error) {
 		r.outages.Worked(reconcile.OutageState, "", part)
 		return
 	}
+	if anotherDoes(err) {
+		return
+	}
 	r.outages.Failed(reconcile.OutageState, "", part, err)
 	r.failure(ctx, err)
 }
@@ -158,6 +161,20 @@ func (r *reports) inForce(g *control.Generation, due []edge.Scope, same bool) {
 	r.begin(g, due, false, same)
 }
 
+// leave waits no more for zones that another process works on, and tells of what is complete without
+// them.
+func (r *reports) leave(ctx context.Context, theirs func(edge.Scope) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return theirs(id) })
+	for _, g := range []*group{&r.commit, &r.turn} {
+		maps.DeleteFunc(g.left, func(id edge.Scope, _ bool) bool { return theirs(id) })
+	}
+	if len(r.turn.left) > 0 || r.commit.open { // else there is nothing to tell of
+		r.complete(ctx)
+	}
+}
+
 // renamed notes that zones have other ids in a generation that declares the same.
 func (r *reports) renamed(g *control.Generation, ids map[edge.Scope]edge.Scope) {
 	r.mu.Lock()
@@ -187,6 +204,29 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens, same bo
 	default:
 		r.commit = newGroup(g.State.Commit, due, tokens)
 	}
+	r.onlyOurs(g)
+}
+
+// onlyOurs has groups wait for no zone that another process works on; the caller holds the lock.
+func (r *reports) onlyOurs(g *control.Generation) {
+	ours, all := r.lanes.ours()
+	if all {
+		return
+	}
+	for _, group := range []*group{&r.commit, &r.turn} {
+		maps.DeleteFunc(group.left, func(id edge.Scope, _ bool) bool { lane := r.lanes.at(g, id); return lane != nil && !ours[lane] })
+	}
+}
+
+// join has the sweep wait for zones that are this process's now.
+func (r *reports) join(ids []edge.Scope) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if r.turn.open {
+			r.turn.left[id] = true
+		}
+	}
 }
 
 // round begins the turn anew: someone has asked for a look at every zone of a generation.
@@ -194,6 +234,7 @@ func (r *reports) round(g *control.Generation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn = wholeGroup(g, r.withTokens)
+	r.onlyOurs(g)
 }
 
 // looked tells of a look at the source that has changed nothing.

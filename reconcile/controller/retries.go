@@ -43,6 +43,13 @@ func (r *retries) worked(id edge.Scope) {
 	delete(r.zones, id)
 }
 
+// leave forgets the failures of zones that another process works on.
+func (r *retries) leave(theirs func(edge.Scope) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.zones, func(id edge.Scope, _ int) bool { return theirs(id) })
+}
+
 // len counts the zones that are tried again.
 func (r *retries) len() int {
 	r.mu.Lock()

@@ -23,6 +23,7 @@ type rulesetLoop struct {
 	radar   reconcile.Radar
 	control *control.Control
 	reports *reports
+	lanes   *lanes
 	poked   reconcile.Pokes
 
 	mu      sync.Mutex
@@ -103,7 +104,7 @@ func (l *rulesetLoop) record(ctx context.Context) (all bool) {
 		i := slices.IndexFunc(g.State.Accounts, func(a desired.Account) bool { return a.ID == key.account })
 		// What is told of it names the commit with each place.
 		account := desired.MapOrigins(g.State.Accounts[i], func(o desired.Origin) desired.Origin { return o.At(g.State.Commit) })
-		err := l.radar.Saw(ctx, account, read.listed, read.ruleset, read.at, fresh)
+		err := l.saw(ctx, account, read, fresh)
 		if ctx.Err() == nil {
 			l.reports.state(ctx, "rulesets", err)
 		}
@@ -115,6 +116,20 @@ func (l *rulesetLoop) record(ctx context.Context) (all bool) {
 		}
 	}
 	return true
+}
+
+// saw records one, unless the zones of its account are another process's by now.
+func (l *rulesetLoop) saw(ctx context.Context, account desired.Account, read rulesetRead, fresh bool) error {
+	lane := l.lanes.account(account.Key)
+	if lane == nil {
+		return nil
+	}
+	ctx, end, mine := lane.begin(ctx)
+	defer end()
+	if !mine {
+		return nil
+	}
+	return l.radar.Saw(ctx, account, read.listed, read.ruleset, read.at, fresh)
 }
 
 // due are those to be recorded, in an order. Accounts that are not declared are forgotten.

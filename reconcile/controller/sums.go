@@ -120,6 +120,9 @@ func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
 func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
 	g := r.turn
 	r.turn = r.newTurn()
+	if in := r.control.Current(); in != nil {
+		r.onlyOurs(in)
+	}
 	r.send(ctx, r.sum(g, reconcile.TriggerSweep, missing))
 }
 

@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -31,6 +33,7 @@ type ticks struct {
 	shown   *parts
 
 	state stateTries
+	named time.Time // when it was asked whether zones have other ids
 	last  glance
 }
 
@@ -48,7 +51,30 @@ const atWorkFor = 30 * time.Second
 // recordSwept records how far the sweep has come: to the oldest turn that is due, or
 // may be at work.
 func (t *ticks) recordSwept(ctx context.Context) {
-	t.reports.state(ctx, "swept", t.records.Swept(ctx, t.sweptUntil(time.Now())))
+	t.reports.state(ctx, "swept", t.swept(ctx, time.Now()))
+}
+
+// swept is recordSwept, of each lane whose lease this process has. Where it has none, the records are
+// asked for anything.
+func (t *ticks) swept(ctx context.Context, now time.Time) (err error) {
+	any := false
+	for _, lane := range t.lanes.all {
+		lease := lane.held.Load()
+		switch {
+		case lease == nil:
+		case lease.Epoch == 0: // there is no other process
+			return t.records.Swept(ctx, t.sweptUntil(now))
+		default:
+			any = true
+			if failed := t.records.Swept(reconcile.Under(ctx, *lease), lane.sweptUntil(now)); !anotherDoes(failed) {
+				err = errors.Join(err, failed)
+			}
+		}
+	}
+	if !any {
+		_, err = t.records.Standing(ctx)
+	}
+	return err
 }
 
 func (t *ticks) sweptUntil(now time.Time) time.Time {
@@ -100,10 +126,30 @@ func (t *ticks) run(ctx context.Context) {
 		if ticked.Tokens {
 			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
-		if ticked.Overtaken != "" {
+		if ticked.Overtaken != "" || t.follows(ctx) {
 			t.commits.reload(ctx)
 		}
 	}
+}
+
+// namesEvery is how often a process that does not look up names asks whether another one has found
+// some.
+const namesEvery = 5 * time.Second
+
+// follows reports whether what another process has decided is to be taken in, though no other commit
+// was accepted: its declarations may be on record only now, or zones may have other ids.
+func (t *ticks) follows(ctx context.Context) bool {
+	if t.commits.leads() {
+		return false
+	}
+	if t.control.Behind() {
+		return true
+	}
+	if now := time.Now(); now.Sub(t.named) >= namesEvery {
+		t.named = now
+		return t.commits.renamed(ctx)
+	}
+	return false
 }
 
 // stateTries is how the state folder was found by the last tick.
@@ -121,7 +167,7 @@ func (t *ticks) tryState(ctx context.Context, now time.Time) {
 	lasts, fails := t.outages.State()
 	if fails && !now.Before(s.next) {
 		s.next = now.Add(retry.Ledger.First)
-		if err := t.records.Swept(ctx, t.sweptUntil(now)); err != nil {
+		if err := t.swept(ctx, now); err != nil {
 			t.outages.Failed(reconcile.OutageState, "", "swept", err)
 		} else {
 			t.outages.Worked(reconcile.OutageState, "", "swept")
@@ -176,8 +222,9 @@ func (t *ticks) lookNow(ctx context.Context) {
 	}
 }
 
-// countAway has a commit counted without the zones of lanes that are away: they count when
-// they are about to be written.
+// countAway has a commit counted without the zones of lanes that are away, or that another process
+// works on: they count when they are about to be written. Who decides about commits reads the
+// latter, unless that takes too long.
 func (t *ticks) countAway(ctx context.Context, now time.Time) {
 	g := t.control.Current()
 	if g == nil || len(t.lanes.all) == 1 {
@@ -185,11 +232,24 @@ func (t *ticks) countAway(ctx context.Context, now time.Time) {
 	}
 	for _, id := range control.Uncounted(t.control) {
 		lane := t.lanes.at(g, id)
-		if lane == nil || lane.away(now, lane.lastProgress(t.began)) == "" {
+		switch {
+		case lane == nil:
+			continue
+		case lane.works():
+			if lane.away(now, lane.lastProgress(t.began)) == "" {
+				continue
+			}
+		case t.commits.leads() && now.Sub(time.Unix(0, t.lanes.placedAt.Load())) < lane.Budget.Per+stuckAfter: // what a commit changes is counted as a whole, whoever makes it
+			lane.queue.Sooner(itemsOf([]edge.Scope{id}, queue.Bulk, "counting the changes of the commit")...)
 			continue
 		}
-		due, err := t.control.Looked(ctx, id)
-		t.reports.state(ctx, "looked", err)
-		t.lanes.counted(g, due)
+		t.looked(ctx, g, id)
 	}
+}
+
+// looked has a commit counted without a zone.
+func (t *ticks) looked(ctx context.Context, g *control.Generation, id edge.Scope) {
+	due, err := t.control.Looked(ctx, id)
+	t.reports.state(ctx, "looked", err)
+	t.lanes.counted(g, due)
 }

@@ -40,6 +40,7 @@ type tokenLoop struct {
 	outages      *outage.Tracker
 	deprecations reconcile.Deprecations
 	requests     reconcile.Requests
+	leases       reconcile.Leases
 
 	orders   orders
 	last     time.Time // when the tokens were read; zero for never
@@ -58,13 +59,25 @@ func (l *tokenLoop) run(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		l.orders.carryOut(ctx)
-		next := queue.Item[struct{}]{Due: time.Now().Add(l.every()), Priority: queue.Sweep, Reason: "its turn"}
-		if g := l.control.Current(); g != nil && l.due(ctx, g, item) {
-			_, next.Due = l.look(ctx, g, Rotation{})
-		}
-		l.queue.Done(item.Key, &next)
+		l.queue.Done(item.Key, l.turn(ctx, item))
 	}
+}
+
+// turn does what is due, and returns when to ask again; nil where another process does the work: it
+// is this one's with the lease.
+func (l *tokenLoop) turn(ctx context.Context, item queue.Item[struct{}]) *queue.Item[struct{}] {
+	ctx, end, held := reconcile.Begin(ctx, l.leases, reconcile.LeaseTokens)
+	defer end()
+	if !held {
+		l.orders.refuse(ErrElsewhere, false)
+		return nil
+	}
+	l.orders.carryOut(ctx)
+	next := queue.Item[struct{}]{Due: time.Now().Add(l.every()), Priority: queue.Sweep, Reason: "its turn"}
+	if g := l.control.Current(); g != nil && l.due(ctx, g, item) {
+		_, next.Due = l.look(ctx, g, Rotation{})
+	}
+	return &next
 }
 
 // every is how long to wait before it is asked again whether anything is due.
@@ -97,6 +110,9 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation)
 		plan = l.control.GuardTokens(g, plan, l.work.Unkept())
 		return plan, r.Expected(plan)
 	})
+	if left, bounded := reconcile.Left(ctx); bounded && left <= 0 || anotherDoes(o.Err) {
+		return o, time.Time{} // whoever has the lease now finds out what has become of it
+	}
 	if errors.Is(o.Err, errOther) { // nothing was done
 		return o, time.Time{}
 	}

@@ -25,6 +25,7 @@ type zoneWork struct {
 	*lane
 	lanes    *lanes
 	control  *control.Control
+	commits  *commits
 	worker   *zone.Worker
 	seen     *lastSeen
 	sweep    *turns
@@ -57,6 +58,11 @@ const busyFor = 200 * time.Millisecond
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
 func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue.Item[edge.Scope] {
+	ctx, end, mine := w.begin(ctx)
+	defer end()
+	if !mine && !w.countsFor(item.Key) {
+		return nil // another process works on it
+	}
 	ctx = edge.WithClass(ctx, requestClass(item.Priority))
 	l := look{item: item, generation: w.control.Current(), began: time.Now()}
 	if w.lanes.at(l.generation, item.Key) != w.lane {
@@ -72,6 +78,10 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	if err != nil || again != nil {
 		return again
 	}
+	if !mine {
+		w.counted(ctx, &l)
+		return nil
+	}
 	verdict, err := w.plan(ctx, &l)
 	if err == nil && verdict == control.Counting {
 		if !w.counted(ctx, &l) {
@@ -85,10 +95,21 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	case verdict != control.Act:
 		return w.later(ctx, item, 0)
 	}
-	if l.unrecorded = w.apply(ctx, &l); l.unrecorded != nil {
+	l.unrecorded = w.apply(ctx, &l)
+	if left, bounded := reconcile.Left(ctx); bounded && left <= 0 || anotherDoes(l.unrecorded) {
+		w.seen.drop(item.Key)
+		return nil // whoever has the lease now finds out what has become of it
+	}
+	if l.unrecorded != nil {
 		w.reports.failure(ctx, l.unrecorded) // noteLook notes it
 	}
 	return w.conclude(ctx, &l)
+}
+
+// countsFor reports whether a zone that another process works on is read here all the same: one that
+// decides about commits counts what a commit changes in it.
+func (w *zoneWork) countsFor(id edge.Scope) bool {
+	return w.commits.leads() && slices.Contains(control.Uncounted(w.control), id)
 }
 
 // later is an item once more, after a while; none where everything ends.

@@ -23,14 +23,14 @@ func Take(ctx context.Context, c Config, name reconcile.LeaseName) (leases *Hold
 	c.Names = []reconcile.LeaseName{name}
 	h := New(c)
 	h.command = true
-	if _, err := look(ctx, h.DB, h.Names); err != nil {
+	if _, err := h.look(ctx); err != nil {
 		return nil, nil, err
 	}
 	if err := h.take(ctx, name); err != nil {
 		return nil, nil, err
 	}
 	if _, ok := h.Held(name); !ok {
-		v, err := look(ctx, h.DB, h.Names)
+		v, err := h.look(ctx)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -33,14 +33,15 @@
 // two seconds later. A process that has at least two fewer than another asks it for one; there is one
 // such move at a time (move.go).
 //
-// The rules are functions over a row and a time (row.go), the statements their twins
-// (statements.go); a test holds them together.
+// What the statements do (statements.go) is in the tests once more, as functions over a row and a
+// time: they are held together, and the rules tried with clocks that drift, pauses and lost answers.
 package lease
 
 import (
-	"cmp"
 	"database/sql"
+	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -69,7 +70,7 @@ type Holder struct {
 	mu      sync.Mutex
 	own     map[reconcile.LeaseName]*owned
 	changed chan struct{}
-	shown   map[reconcile.LeaseName]int64 // the epochs of what was held when it was closed last
+	told    map[reconcile.LeaseName]int64 // the epochs of what was held when it was closed last
 
 	loop
 }
@@ -79,17 +80,39 @@ type owned struct {
 	name   reconcile.LeaseName
 	epoch  int64
 	until  time.Duration
-	ending bool
-	ended  time.Duration // when ending began
 	begun  int           // what is in flight
+	ending bool          // is to be given up once nothing is
+	endBy  time.Duration // if ending: it is not renewed after that
+	quiet  time.Duration // from then on nothing is at work that was cut before
+	given  bool          // away, as far as this process is concerned
 }
 
 // margin is how much earlier than its end a lease is used for the last time.
 const margin = time.Second
 
-func (o *owned) left(now time.Duration) time.Duration { return max(0, o.until-margin-now) }
+func (o *owned) left(now time.Duration) time.Duration {
+	if o.given {
+		return 0
+	}
+	return max(0, o.until-margin-now)
+}
 
 func (o *owned) held(now time.Duration) bool { return !o.ending && o.left(now) > 0 }
+
+// renewed notes that a statement has worked that was sent at some time. What was cut before it was
+// known may still be at work in a server.
+func (o *owned) renewed(now, sent time.Duration) {
+	if o.left(now) == 0 {
+		o.quiet = now + rest
+	}
+	o.until = sent + lasts
+}
+
+// give reports whether it may be given up in good order, and has it not be used from then on.
+func (o *owned) give(now time.Duration) bool {
+	o.given = o.given || o.ending && o.begun == 0 && o.left(now) > 0 && now >= o.quiet
+	return o.given
+}
 
 // New returns a holder that has nothing before it runs.
 func New(c Config) *Holder {
@@ -102,7 +125,6 @@ func New(c Config) *Holder {
 	c.Names = slices.Compact(slices.Sorted(slices.Values(c.Names)))
 	return &Holder{
 		Config: c, wake: make(chan struct{}, 1), own: map[reconcile.LeaseName]*owned{}, changed: make(chan struct{}),
-		shown: map[reconcile.LeaseName]int64{},
 	}
 }
 
@@ -150,7 +172,7 @@ func (h *Holder) end(o *owned) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !o.ending {
-		o.ending, o.ended = true, h.clock()
+		o.ending, o.endBy = true, h.clock()+endWithin
 	}
 }
 
@@ -178,31 +200,19 @@ func (h *Holder) tell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now, held := h.clock(), map[reconcile.LeaseName]int64{}
+	maps.DeleteFunc(h.own, func(_ reconcile.LeaseName, o *owned) bool { return now >= o.until })
 	for name, o := range h.own {
 		if o.held(now) {
 			held[name] = o.epoch
 		}
-		if now >= o.until {
-			delete(h.own, name)
-		}
 	}
-	news := false
-	for _, name := range h.Names {
-		before, after := h.shown[name], held[name]
-		switch {
-		case before == after:
-			continue
-		case after > 0:
-			h.Log.Info("this replica got a lease", "lease", string(name), "epoch", after)
-		default:
-			h.Log.Info("this replica has a lease no longer", "lease", string(name), "epoch", before)
-		}
-		news = true
+	if maps.Equal(held, h.told) {
+		return
 	}
-	if h.shown = held; news {
-		close(h.changed)
-		h.changed = make(chan struct{})
-	}
+	h.Log.Info("this replica has other leases than before", "leases", fmt.Sprint(held))
+	h.told = held
+	close(h.changed)
+	h.changed = make(chan struct{})
 }
 
 // untilLoss is for how long nothing is lost for want of a renewal.
@@ -216,14 +226,9 @@ func (h *Holder) untilLoss() time.Duration {
 	return least
 }
 
-// all are the leases of this process, by name.
+// all are the leases of this process.
 func (h *Holder) all() []*owned {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []*owned
-	for _, o := range h.own {
-		all = append(all, o)
-	}
-	slices.SortFunc(all, func(a, b *owned) int { return cmp.Compare(a.name, b.name) })
-	return all
+	return slices.Collect(maps.Values(h.own))
 }

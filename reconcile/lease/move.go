@@ -1,11 +1,6 @@
 package lease
 
-import (
-	"slices"
-	"time"
-
-	"github.com/seawall-dev/seawall/reconcile"
-)
+import "time"
 
 const (
 	// leave is for how long a free lease is left to those who have less than their share.
@@ -14,23 +9,6 @@ const (
 	// may take until it is cut.
 	moveWithin = time.Minute
 )
-
-// move is the one move of a lease to a replica.
-type move struct {
-	lease   reconcile.LeaseName
-	epoch   int64
-	replica string
-	until   time.Time
-}
-
-// begin takes the place of a move that is over.
-func (m move) begin(now time.Time, lease Row, replica string, rows []Row) (move, bool) {
-	goesOn := slices.ContainsFunc(rows, func(r Row) bool { return r.Name == m.lease && r.Epoch == m.epoch })
-	if goesOn && now.Before(m.until) {
-		return m, false
-	}
-	return move{lease.Name, lease.Epoch, replica, now.Add(moveWithin)}, true
-}
 
 // view is what a look has shown of the leases that a replica knows.
 type view struct {

@@ -21,8 +21,7 @@ const (
 
 // loop is what [Holder.Run] alone has.
 type loop struct {
-	command         bool     // one lease is held for a command: this is no replica
-	given           []*owned // to be given up, and not used any more
+	command         bool // one lease is held for a command: this is no replica
 	renewAt, beatAt time.Duration
 	seen            bool // on record as a replica
 	failures        int  // in a row
@@ -40,7 +39,7 @@ func (h *Holder) Run(ctx context.Context) {
 		h.end(o)
 	}
 	h.tell()
-	for h.note(h.leave(always)); len(h.all())+len(h.given) > 0; h.note(h.leave(always)) {
+	for h.note(h.leave(always)); len(h.all()) > 0; h.note(h.leave(always)) {
 		h.wait(nil)
 	}
 }
@@ -53,11 +52,7 @@ func (h *Holder) turn(ctx context.Context) error {
 	if err := h.beat(ctx); err != nil {
 		return err
 	}
-	var v view
-	err := h.do(ctx, func(ctx context.Context) (err error) {
-		v, err = look(ctx, h.DB, h.Names)
-		return err
-	})
+	v, err := h.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +70,7 @@ func (h *Holder) turn(ctx context.Context) error {
 		}
 	}
 	if r, ok := v.toAsk(h.Replica); ok {
-		return h.do(ctx, func(ctx context.Context) error { return ask(ctx, h.DB, r, h.Replica) })
+		return h.exec(ctx, beginMove, string(r.Name), r.Epoch, h.Replica, moveWithin.Seconds())
 	}
 	return nil
 }
@@ -83,7 +78,7 @@ func (h *Holder) turn(ctx context.Context) error {
 // leave gives back what nothing is in flight under.
 func (h *Holder) leave(ctx context.Context) error {
 	if h.seen {
-		if err := h.do(ctx, func(ctx context.Context) error { return forget(ctx, h.DB, h.Replica) }); err != nil {
+		if err := h.exec(ctx, forgetReplicas, h.Replica); err != nil {
 			return err
 		}
 		h.seen = false
@@ -96,62 +91,65 @@ func (h *Holder) keep(ctx context.Context) error {
 	if err := h.giveBack(ctx); err != nil {
 		return err
 	}
-	now := h.clock() // before the statement is sent
-	if now < h.renewAt {
+	sent := h.clock() // before the statement is
+	if sent < h.renewAt {
 		return nil
 	}
-	own := slices.DeleteFunc(h.all(), func(o *owned) bool { return o.ending && now-o.ended > endWithin })
-	return h.do(ctx, func(ctx context.Context) error {
-		names, err := renew(ctx, h.DB, h.Replica, own)
-		if err != nil {
+	own := slices.DeleteFunc(h.all(), func(o *owned) bool { return o.given || o.ending && sent > o.endBy })
+	var names []string
+	var epochs []int64
+	for _, o := range own {
+		names, epochs = append(names, string(o.name)), append(epochs, o.epoch)
+	}
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	renewed, err := query(ctx, h.DB, renewLeases, scan[string], h.Replica, names, epochs, lasts.Seconds())
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, o := range own {
+		if o.renewed(h.clock(), sent); !slices.Contains(renewed, string(o.name)) {
+			delete(h.own, o.name) // another has taken it
+		}
+	}
+	h.renewAt = sent + renewEvery
+	return nil
+}
+
+// giveBack gives up what is ending, once nothing is in flight under it.
+func (h *Holder) giveBack(ctx context.Context) error {
+	for _, o := range h.all() {
+		h.mu.Lock()
+		given := o.give(h.clock())
+		h.mu.Unlock()
+		if !given {
+			continue
+		}
+		h.tell()
+		if err := h.exec(ctx, giveUpLease, string(o.name), h.Replica, o.epoch); err != nil {
 			return err
 		}
 		h.mu.Lock()
-		defer h.mu.Unlock()
-		for _, o := range own {
-			if o.until = now + lasts; !slices.Contains(names, o.name) {
-				delete(h.own, o.name) // another has taken it
-			}
-		}
-		h.renewAt = now + renewEvery
-		return nil
-	})
-}
-
-func (h *Holder) giveBack(ctx context.Context) error {
-	h.mu.Lock()
-	for name, o := range h.own {
-		if o.ending && o.begun == 0 {
-			delete(h.own, name)
-			h.given = append(h.given, o)
-		}
-	}
-	h.mu.Unlock()
-	h.tell()
-	for ; len(h.given) > 0; h.given = h.given[1:] {
-		o := h.given[0]
-		if h.clock() >= o.until {
-			continue
-		}
-		if err := h.do(ctx, func(ctx context.Context) error { return giveUp(ctx, h.DB, h.Replica, o) }); err != nil {
-			return err
-		}
+		delete(h.own, o.name)
+		h.mu.Unlock()
 	}
 	return nil
 }
 
+// take takes a lease if it is free.
 func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) error {
-	return h.do(ctx, func(ctx context.Context) error {
-		now := h.clock() // before the statement is sent
-		epoch, err := take(ctx, h.DB, name, h.Replica)
-		if err != nil || epoch == 0 {
-			return err
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.own[name] = &owned{name: name, epoch: epoch, until: now + lasts}
-		return nil
-	})
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	sent := h.clock() // before the statement is
+	epochs, err := query(ctx, h.DB, takeLease, scan[int64], string(name), rest.Seconds(), h.Replica, lasts.Seconds())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, epoch := range epochs {
+		h.own[name] = &owned{name: name, epoch: epoch, until: sent + lasts}
+	}
+	return err
 }
 
 // beat has this process on record as a replica.
@@ -160,18 +158,23 @@ func (h *Holder) beat(ctx context.Context) error {
 	if now < h.beatAt {
 		return nil
 	}
-	err := h.do(ctx, func(ctx context.Context) error { return beat(ctx, h.DB, h.Replica, h.Version, !h.seen) })
-	if err == nil {
-		h.seen, h.beatAt = true, now+renewEvery
+	if err := h.exec(ctx, setReplica, h.Replica, h.Version, lasts.Seconds(), !h.seen); err != nil {
+		return err
 	}
+	h.seen, h.beatAt = true, now+renewEvery
+	return nil
+}
+
+func (h *Holder) exec(ctx context.Context, statement string, args ...any) error {
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	_, err := h.DB.ExecContext(ctx, statement, args...)
 	return err
 }
 
-// do bounds a statement, also by the end of a lease, so that it is told in time.
-func (h *Holder) do(ctx context.Context, statement func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, min(answerWithin, h.untilLoss()))
-	defer cancel()
-	return statement(ctx)
+// within bounds a statement, also by the end of a lease, so that it is told in time.
+func (h *Holder) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(answerWithin, h.untilLoss()))
 }
 
 func (h *Holder) wait(done <-chan struct{}) {

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"slices"
 	"time"
-
-	"github.com/seawall-dev/seawall/reconcile"
 )
 
 const (
@@ -19,9 +17,9 @@ const (
 		UPDATE lease SET expires_at = clock_timestamp() + make_interval(secs => $4) FROM unnest($2::text[], $3::bigint[]) AS own (name, epoch)
 			WHERE lease.name = own.name AND lease.epoch = own.epoch AND replica = $1 AND NOT given_up RETURNING lease.name`
 	giveUpLease = `UPDATE lease SET given_up = true, expires_at = clock_timestamp() WHERE name = $1 AND replica = $2 AND epoch = $3 AND NOT given_up`
-	makeLeases  = `
-		INSERT INTO lease (name, replica, epoch, since, expires_at, given_up) SELECT name, '', 0, clock_timestamp(), clock_timestamp(), true FROM unnest($1::text[]) AS name
-			ORDER BY name ON CONFLICT DO NOTHING`
+	makeLease   = `
+		INSERT INTO lease (name, replica, epoch, since, expires_at, given_up) VALUES ($1, '', 0, clock_timestamp(), clock_timestamp(), true)
+			ON CONFLICT DO NOTHING`
 	beginMove = `
 		UPDATE lease_move AS m SET lease = $1, epoch = $2, replica = $3, until = clock_timestamp() + make_interval(secs => $4)
 			WHERE until <= clock_timestamp() OR NOT EXISTS (SELECT FROM lease AS l WHERE l.name = m.lease AND l.epoch = m.epoch)`
@@ -39,66 +37,18 @@ const (
 	allReplicas    = `SELECT name, version, started_at, expires_at, expires_at > clock_timestamp() FROM replica ORDER BY name`
 )
 
-// take returns the epoch under which a lease was got; 0 where it was not. A lease whose row a
-// transaction of its last holder still locks is not free: it is not waited for.
-func take(ctx context.Context, db *sql.DB, name reconcile.LeaseName, replica string) (epoch int64, err error) {
-	got, err := query(ctx, db, takeLease, scan[int64], string(name), rest.Seconds(), replica, lasts.Seconds())
-	if err != nil || len(got) == 0 {
-		return 0, err
-	}
-	return got[0], nil
-}
-
-// renew returns the names of those that were renewed.
-func renew(ctx context.Context, db *sql.DB, replica string, own []*owned) ([]reconcile.LeaseName, error) {
-	var names []string
-	var epochs []int64
-	for _, o := range own {
-		names, epochs = append(names, string(o.name)), append(epochs, o.epoch)
-	}
-	return query(ctx, db, renewLeases, scan[reconcile.LeaseName], replica, names, epochs, lasts.Seconds())
-}
-
-func giveUp(ctx context.Context, db *sql.DB, replica string, o *owned) error {
-	_, err := db.ExecContext(ctx, giveUpLease, string(o.name), replica, o.epoch)
-	return err
-}
-
-func ask(ctx context.Context, db *sql.DB, lease Row, replica string) error {
-	_, err := db.ExecContext(ctx, beginMove, string(lease.Name), lease.Epoch, replica, moveWithin.Seconds())
-	return err
-}
-
-func beat(ctx context.Context, db *sql.DB, replica, version string, first bool) error {
-	_, err := db.ExecContext(ctx, setReplica, replica, version, lasts.Seconds(), first)
-	return err
-}
-
-func forget(ctx context.Context, db *sql.DB, replica string) error {
-	_, err := db.ExecContext(ctx, forgetReplicas, replica)
-	return err
-}
-
-// look reads all leases. names are those that are to be there: they are made where they are not.
-func look(ctx context.Context, db *sql.DB, names []reconcile.LeaseName) (view, error) {
-	all, err := readAll(ctx, db)
-	if err != nil {
-		return view{}, err
-	}
-	v := view{now: all.now, live: all.live, moving: all.moving}
-	for _, r := range all.rows {
-		if slices.Contains(names, r.Name) {
-			v.rows = append(v.rows, r)
+// look reads the leases that this process knows, and makes those that are not there.
+func (h *Holder) look(ctx context.Context) (view, error) {
+	within, cancel := h.within(ctx)
+	defer cancel()
+	v, err := readAll(within, h.DB)
+	v.rows = slices.DeleteFunc(v.rows, func(r Row) bool { return !slices.Contains(h.Names, r.Name) })
+	for _, name := range h.Names {
+		known := slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == name })
+		if err == nil && !known {
+			err = h.exec(ctx, makeLease, string(name))
 		}
 	}
-	if len(v.rows) == len(names) {
-		return v, nil
-	}
-	var texts []string
-	for _, name := range names {
-		texts = append(texts, string(name))
-	}
-	_, err = db.ExecContext(ctx, makeLeases, texts)
 	return v, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"path/filepath"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -81,15 +80,14 @@ func (l *Ledger) explainPage(err error) error {
 // VerifyHistory reads the whole history and reports what is wrong with it. noted are heads
 // that somebody noted elsewhere; the file beside the ledger is read too.
 func (l *Ledger) VerifyHistory(ctx context.Context, noted ...history.Head) (report history.Report, err error) {
-	file, err := history.ReadHead(store.HeadPath(l.file.Path))
+	own, err := l.file.Known()
 	if err != nil {
-		return report, store.Explain("reading", store.HeadPath(l.file.Path), err)
+		return report, err
 	}
-	file.Where = "the file " + filepath.Base(store.HeadPath(l.file.Path))
 	if l.Missing() != "" {
-		return history.Lost(file), nil
+		return history.Lost(own), nil
 	}
-	known := []history.Known{file}
+	known := []history.Known{own}
 	for _, head := range noted {
 		known = append(known, history.Known{Head: head, Where: "the head that was given"})
 	}

@@ -1,5 +1,5 @@
-// Package ledger keeps what must survive a crash in one SQLite file: what each
-// deployment's declaration owned when it was last proved, which changes the
+// Package ledger keeps what must survive a crash in one SQLite file, or in a PostgreSQL that several
+// processes share: what each deployment's declaration owned when it was last proved, which changes the
 // platform did not keep, and how much the accepted commit declares.
 //
 //	memory, err := ledger.Open("/var/lib/seawall/ledger.db")

@@ -218,3 +218,13 @@ func counts(ctx context.Context, tables []move.Table, file, postgres *sql.Tx) er
 	}
 	return nil
 }
+
+// WasMoved reports whether the ledger at path was moved into a database as a whole. One whose
+// move did not end is an error that says what to do.
+func WasMoved(ctx context.Context, path string) (bool, error) {
+	mark, moved, err := store.MovedAway(ctx, path)
+	if err == nil && moved && !mark.Done {
+		_, err = OpenReadOnly(path)
+	}
+	return moved, err
+}

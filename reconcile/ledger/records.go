@@ -40,7 +40,7 @@ func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 	if l.file.DB == nil {
 		return reconcile.Standing{}, nil
 	}
-	said, err := l.standing.Read(ctx, l.file.Path, recallStanding)
+	said, err := l.standing.Read(ctx, l.file, recallStanding)
 	if gone := l.file.Present(); gone != nil { // whatever was read
 		err = gone
 	}
@@ -76,7 +76,7 @@ func (l *Ledger) StillSaid(ctx context.Context, said int64) (same bool, err erro
 	if l.file.DB == nil || said == 0 {
 		return false, nil
 	}
-	same, err = l.standing.Same(ctx, l.file.Path, said)
+	same, err = l.standing.Same(ctx, l.file, said)
 	if gone := l.file.Present(); gone != nil { // whatever was read
 		err = gone
 	}

@@ -171,7 +171,7 @@ func TestWrittenCostsTheSame(t *testing.T) {
 		l := provedFleet(t, zones)
 		const most = 60
 		n := 0
-		must(t, l.file.TruncateLog())
+		must(t, l.file.Wipe())
 		c.allocations = testing.AllocsPerRun(most-1, func() {
 			writeZone(t, l, n, "c1")
 			n++

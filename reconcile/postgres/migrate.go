@@ -25,8 +25,8 @@ const (
 	// program must know.
 	versions = "seawall_schema"
 	least    = "seawall_schema_least"
-	// migrating is the key of the lock of the one process that takes steps.
-	migrating = 0x5ea0a11
+	// migratorsLock is what the process has that takes the steps: "SWLM".
+	migratorsLock = 0x53574c4d
 )
 
 // ErrTooOld: the tables were changed by a newer program in a way that this one does not know.
@@ -64,8 +64,8 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
 	return err
 }
 
-// aloneIn returns a transaction of which there is one at a time. It does nothing, for as long as
-// others take.
+// aloneIn returns a transaction of which there is one at a time. It does nothing, for as long as it
+// takes: the steps are taken on another connection.
 func aloneIn(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func aloneIn(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	if _, err := tx.ExecContext(ctx, patient); err != nil {
 		return nil, errors.Join(err, tx.Rollback())
 	}
-	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, migrating); err != nil {
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, migratorsLock); err != nil {
 		return nil, errors.Join(err, tx.Rollback())
 	}
 	return tx, nil

@@ -68,7 +68,7 @@ func Open(c Config) (*sql.DB, error) {
 		}
 		return err
 	})
-	db := stdlib.OpenDB(*config, before, stdlib.OptionResetSession(dropReadOnly))
+	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
 	db.SetMaxOpenConns(mostConnections)
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil

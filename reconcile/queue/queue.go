@@ -153,6 +153,18 @@ func (q *Queue[K]) Remove(key K) {
 	q.in(e, q.config.Now())
 }
 
+// Clear takes the items of all keys away, as Remove does.
+func (q *Queue[K]) Clear() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.config.Now()
+	for _, e := range q.entries {
+		q.out(e)
+		e.comes, e.next, e.decided = false, Item[K]{}, true
+		q.in(e, now)
+	}
+}
+
 // Next waits until an item is due, admitted, and has a worker place, and hands it
 // out. It is at work from then until Done. Next returns the error of ctx when that
 // ends.

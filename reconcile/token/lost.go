@@ -41,7 +41,9 @@ func (w *Worker) find(ctx context.Context, record diff.TokenRecord, listed diff.
 	found := named(record.Intent, listed)
 	switch {
 	case len(found) == 1:
-		secret, err := request(ctx, func(ctx context.Context) (edge.Secret, error) { return w.of(record.Owner).Writer.RollToken(ctx, found[0]) })
+		secret, err := request(ctx, func(ctx context.Context) (edge.Secret, error) {
+			return w.of(record.Owner).Writer.RollToken(ctx, found[0])
+		})
 		if errors.Is(err, reconcile.ErrLeaseLost) {
 			return record, false, err
 		}

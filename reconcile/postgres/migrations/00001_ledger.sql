@@ -294,6 +294,14 @@ CREATE TABLE said (
 
 INSERT INTO said VALUES (1, 0);
 
+-- The transaction that each process has kept last, by a number of its own: where the answer to its end
+-- got lost, this tells. A file has no such table.
+CREATE TABLE last_write (
+	process TEXT COLLATE "C" PRIMARY KEY,
+	number  BIGINT NOT NULL,
+	at      TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
 -- +goose StatementBegin
 CREATE FUNCTION say() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -18,15 +18,15 @@ const (
 	idleBeside = time.Minute
 )
 
-// beside are connections that only read. The zero value has none.
-type beside struct {
+// aside are connections that only read. The zero value has none.
+type aside struct {
 	mu     sync.Mutex
 	db     *sql.DB // nil: nothing was read yet
 	closed bool
 }
 
 // open returns the connections, and opens them where they are not.
-func (b *beside) open(path string) (*sql.DB, error) {
+func (b *aside) open(path string) (*sql.DB, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -44,7 +44,7 @@ func (b *beside) open(path string) (*sql.DB, error) {
 	return b.db, nil
 }
 
-func (b *beside) close() error {
+func (b *aside) close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
@@ -54,15 +54,44 @@ func (b *beside) close() error {
 	return b.db.Close()
 }
 
-// ReadBeside runs do in a transaction that only reads, which no writer waits for, and which
-// waits for none; it does nothing where there is no ledger.
-func (f *File) ReadBeside(ctx context.Context, do func(*sql.Tx) error) error {
-	if f.DB == nil {
-		return nil
-	}
-	db, err := f.beside.open(f.Path)
-	if err != nil {
-		return err
-	}
-	return f.read(ctx, db, do)
+// fileLook is a connection of its own, with the statement that is run each second prepared.
+type fileLook struct {
+	db      *sql.DB
+	conn    *sql.Conn
+	current *sql.Stmt
 }
+
+func (d *disk) look(ctx context.Context) (looking, error) {
+	db, err := handle(d.path, "ro")
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	current, err := conn.PrepareContext(ctx, currentVersion)
+	if err != nil {
+		_, _ = conn.Close(), db.Close()
+		return nil, err
+	}
+	return &fileLook{db, conn, current}, nil
+}
+
+func (l *fileLook) begin(ctx context.Context) (*sql.Tx, error) {
+	return l.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+}
+
+func (l *fileLook) version(ctx context.Context, tx *sql.Tx) (version, newest int64, err error) {
+	current := l.current
+	if tx == nil {
+		ctx = context.WithoutCancel(ctx) // the driver has a goroutine for each statement that may be stopped
+	} else {
+		current = tx.StmtContext(ctx, current)
+	}
+	err = current.QueryRowContext(ctx).Scan(&version, &newest)
+	return version, newest, err
+}
+
+func (l *fileLook) close() { _, _, _ = l.current.Close(), l.conn.Close(), l.db.Close() }

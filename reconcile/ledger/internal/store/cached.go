@@ -6,15 +6,13 @@ import (
 	"sync"
 )
 
-// Cached is what was read last of what was said, which table said has a version of, and the
-// connection by which it is read. The zero value has read nothing.
+// Cached is what was read last of what was said, which table said has a version of, and that by
+// which it is read. The zero value has read nothing.
 type Cached[T any] struct {
 	mu      sync.Mutex // held while there is read, and guards what follows
-	db      *sql.DB
-	conn    *sql.Conn // nil: nothing was read yet
-	current *sql.Stmt // currentVersion
-	loaded  int64     // the version of value
-	version int64     // the same, or one to which only steps have led since
+	by      looking    // nil: nothing was read yet
+	loaded  int64      // the version of value
+	version int64      // the same, or one to which only steps have led since
 	value   T
 	own     []string           // what the steps have ended
 	steps   map[int64]ownSteps // by the version before each
@@ -28,6 +26,14 @@ type ownSteps struct {
 
 // mostSteps bounds the steps that are kept; without one of them all is read anew.
 const mostSteps = 10_000
+
+// looking is how it is looked whether something else was said, and read what.
+type looking interface {
+	// version runs currentVersion, and in a transaction that begin has begun, where tx is not nil.
+	version(ctx context.Context, tx *sql.Tx) (version, newest int64, err error)
+	begin(ctx context.Context) (*sql.Tx, error)
+	close()
+}
 
 // currentVersion is the version of what was said, and the number of the newest entry of the history.
 const currentVersion = `SELECT version, head_number FROM said, history_ends`
@@ -70,10 +76,10 @@ type Said[T any] struct {
 
 // Read returns what load reads in a transaction, and calls it only where something else was
 // said since: all or nothing of it.
-func (c *Cached[T]) Read(ctx context.Context, path string, load func(context.Context, *sql.Tx) (T, error)) (s Said[T], err error) {
+func (c *Cached[T]) Read(ctx context.Context, f *File, load func(context.Context, *sql.Tx) (T, error)) (s Said[T], err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	same, newest, err := c.look(ctx, path)
+	same, newest, err := c.look(ctx, f)
 	if err == nil && !same {
 		newest, err = c.refresh(ctx, load)
 	}
@@ -85,13 +91,13 @@ func (c *Cached[T]) Read(ctx context.Context, path string, load func(context.Con
 }
 
 // Same reports whether Read would return the value with this version.
-func (c *Cached[T]) Same(ctx context.Context, path string, loaded int64) (bool, error) {
+func (c *Cached[T]) Same(ctx context.Context, f *File, loaded int64) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn == nil || loaded != c.loaded {
+	if c.by == nil || loaded != c.loaded {
 		return false, nil
 	}
-	same, _, err := c.look(ctx, path)
+	same, _, err := c.look(ctx, f)
 	if err != nil {
 		c.drop()
 	}
@@ -99,14 +105,15 @@ func (c *Cached[T]) Same(ctx context.Context, path string, loaded int64) (bool, 
 }
 
 // look reports whether the value is the one of now, but for own steps.
-func (c *Cached[T]) look(ctx context.Context, path string) (same bool, newest int64, err error) {
+func (c *Cached[T]) look(ctx context.Context, f *File) (same bool, newest int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, 0, err
 	}
-	if c.conn == nil {
-		return false, 0, c.connect(ctx, path)
+	if c.by == nil {
+		c.by, err = f.base.look(ctx)
+		return false, 0, err
 	}
-	version, newest, err := versionOf(context.WithoutCancel(ctx), c.current) // the driver has a goroutine for each statement that may be stopped
+	version, newest, err := c.by.version(ctx, nil)
 	if err != nil {
 		return false, 0, err
 	}
@@ -122,12 +129,12 @@ func (c *Cached[T]) look(ctx context.Context, path string) (same bool, newest in
 }
 
 func (c *Cached[T]) refresh(ctx context.Context, load func(context.Context, *sql.Tx) (T, error)) (newest int64, err error) {
-	tx, err := c.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := c.by.begin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	version, newest, err := versionOf(ctx, tx.StmtContext(ctx, c.current)) // of the moment at which the transaction sees the file
+	version, newest, err := c.by.version(ctx, tx) // of the moment at which the transaction sees the file
 	if err != nil {
 		return 0, err
 	}
@@ -138,31 +145,6 @@ func (c *Cached[T]) refresh(ctx context.Context, load func(context.Context, *sql
 	return newest, nil
 }
 
-func versionOf(ctx context.Context, current *sql.Stmt) (version, newest int64, err error) {
-	err = current.QueryRowContext(ctx).Scan(&version, &newest)
-	return version, newest, err
-}
-
-// connect opens the connection for reading.
-func (c *Cached[T]) connect(ctx context.Context, path string) error {
-	db, err := handle(path, "ro")
-	if err != nil {
-		return err
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		_ = db.Close()
-		return err
-	}
-	current, err := conn.PrepareContext(ctx, currentVersion)
-	if err != nil {
-		_, _ = conn.Close(), db.Close()
-		return err
-	}
-	c.db, c.conn, c.current = db, conn, current
-	return nil
-}
-
 // Close gives the connection back.
 func (c *Cached[T]) Close() {
 	c.mu.Lock()
@@ -171,9 +153,9 @@ func (c *Cached[T]) Close() {
 }
 
 func (c *Cached[T]) drop() {
-	if c.conn != nil {
-		_, _, _ = c.current.Close(), c.conn.Close(), c.db.Close()
+	if c.by != nil {
+		c.by.close()
 	}
 	var none T
-	c.db, c.conn, c.current, c.version, c.loaded, c.own, c.value = nil, nil, nil, 0, 0, nil, none
+	c.by, c.version, c.loaded, c.own, c.value = nil, 0, 0, nil, none
 }

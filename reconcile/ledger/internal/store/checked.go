@@ -188,19 +188,19 @@ func putRecord(file *os.File, r checkRecord) error {
 
 // sound refuses a file with a damaged structure: of the whole, or of all tables but the
 // history.
-func (f *File) sound(ctx context.Context, whole bool) error {
+func (d *disk) sound(ctx context.Context, whole bool) error {
 	if whole {
-		return f.quickCheck(ctx, `PRAGMA quick_check(1)`)
+		return d.quickCheck(ctx, `PRAGMA quick_check(1)`)
 	}
 	// The argument of each is the name of a table.
-	return f.quickCheck(ctx, `
+	return d.quickCheck(ctx, `
 		SELECT c.quick_check FROM (SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'history') AS t,
 			pragma_quick_check(t.name) AS c WHERE c.quick_check <> 'ok' UNION ALL SELECT 'ok' LIMIT 1`)
 }
 
-func (f *File) quickCheck(ctx context.Context, query string) error {
+func (d *disk) quickCheck(ctx context.Context, query string) error {
 	var sound string
-	if err := f.DB.QueryRowContext(ctx, query).Scan(&sound); err != nil {
+	if err := d.db.QueryRowContext(ctx, query).Scan(&sound); err != nil {
 		return err
 	}
 	if sound != "ok" {

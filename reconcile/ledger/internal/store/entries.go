@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -15,10 +16,10 @@ import (
 // entryLog adds entries to the history. Whoever has the turn of the group may use it.
 type entryLog struct {
 	*history.Log
-	path    string       // of the file that says which entry is the last
+	path    string       // of the file that says which entry is the last; empty: there is none
 	compare bool         // that file was not compared with the ledger yet, in a transaction that has ended well
-	written history.Head // what this process has written into that file
 	entered *sql.Tx      // the transaction that has an entry of what is missing; nil: none has
+	written atomic.Value // the [history.Head] that this process has written into that file, or at all
 }
 
 // HeadPath is the file beside a ledger that says which entry of the history is the last.
@@ -26,14 +27,25 @@ func HeadPath(ledger string) string { return ledger + "-head" }
 
 // openLog prepares the history for writing.
 func (f *File) openLog() error {
-	f.log = &entryLog{Log: history.New(f.prepared), path: HeadPath(f.Path), compare: true}
-	f.group.begun, f.group.ending = f.Present, f.endHistory
+	f.log = &entryLog{Log: history.New(f.prepared), path: f.headPath(), compare: f.headPath() != ""}
+	f.group.ending = f.endHistory
 	return f.beginHead()
+}
+
+// headPath is empty over PostgreSQL: it outlives a process, and nothing beside it does.
+func (f *File) headPath() string {
+	if f.Database() != nil {
+		return ""
+	}
+	return HeadPath(f.Path)
 }
 
 // beginHead makes the file with the head where the history is empty, before it has its
 // first entry. Where it has entries, a file that is missing is a gap.
 func (f *File) beginHead() error {
+	if f.log.path == "" {
+		return nil
+	}
 	known, err := history.ReadHead(f.log.path)
 	if err != nil || known.Missing == "" {
 		return err
@@ -67,15 +79,27 @@ func (e *entryLog) behind(ctx context.Context, tx *sql.Tx) (gap history.Gap, err
 	if err != nil {
 		return gap, err
 	}
-	known := history.Known{Head: e.written}
+	known := e.own()
 	if e.compare {
 		if known, err = readHead(e.path); err != nil {
 			return gap, err
 		}
-	} else if stored.Number > e.written.Number || stored == e.written {
+	} else if stored.Number > known.Number || stored == known.Head {
 		return gap, nil
 	}
 	return history.Behind(ctx, tx, known)
+}
+
+// own is what this process has written; the zero head before its first write.
+func (e *entryLog) own() history.Known {
+	if e == nil {
+		return history.Known{}
+	}
+	head, written := e.written.Load().(history.Head)
+	if !written {
+		return history.Known{}
+	}
+	return history.Known{Head: head, Where: "this process"}
 }
 
 // readHead reads the file with the head, and names it without its folder.
@@ -85,10 +109,21 @@ func readHead(path string) (history.Known, error) {
 	return known, err
 }
 
+// Known is which entry of the history is the last, by what is beside the ledger: a file, or what
+// this process knows.
+func (f *File) Known() (history.Known, error) {
+	path := f.headPath()
+	if path == "" {
+		return f.log.own(), nil
+	}
+	known, err := readHead(path)
+	return known, Explain("reading", path, err)
+}
+
 // Gaps returns what is missing in the history and was not accepted: as entries say, and as
 // the file with the head shows. At most the last has no entry yet.
 func (f *File) Gaps(ctx context.Context) (open []history.Gap, err error) {
-	known, err := readHead(HeadPath(f.Path))
+	known, err := f.Known()
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +154,15 @@ func (f *File) endHistory(tx *sql.Tx) (ended func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() {
-		f.log.compare = false
-		if head != f.log.written && head.Write(f.log.path) == nil {
-			f.log.written = head
-		}
-	}, nil
+	return func() { f.log.ended(head) }, nil
+}
+
+// ended takes note of the head of a transaction that has ended well.
+func (e *entryLog) ended(head history.Head) {
+	e.compare = false
+	if head != e.own().Head && (e.path == "" || head.Write(e.path) == nil) {
+		e.written.Store(head)
+	}
 }
 
 // Time is the time by the clock of the ledger; zero where it has none.

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -34,6 +37,12 @@ const (
 	ErrFull     Kind = "the disk is full"
 	ErrGone     Kind = "the file of the ledger is gone"
 	ErrMoved    Kind = "the ledger was moved away"
+
+	ErrUnreachable Kind = "the database cannot be reached"
+	ErrRefused     Kind = "the database refuses the user"
+	ErrCrowded     Kind = "the database has no connection left"
+	ErrReplica     Kind = "the database is a replica that takes no writes"
+	ErrUnsure      Kind = "it is not known whether the database has kept a change"
 
 	ErrUnknown  Kind = "the ledger may not know all tokens"
 	ErrState    Kind = "the state of the token does not allow this"
@@ -72,6 +81,13 @@ var hints = map[Kind]string{
 		"without either, restart the daemon: it begins with an empty ledger",
 	ErrFailed: "check the space and the file system of the state folder; it must be a local one",
 
+	ErrUnreachable: "nothing is written to the platform meanwhile, and Seawall goes on by itself once the database answers: " +
+		"check that it runs, state.postgres in the configuration, and the network between",
+	ErrRefused: "check user, password and database of state.postgres in the configuration",
+	ErrCrowded: "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each process takes up to 8",
+	ErrReplica: "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
+	ErrUnsure:  "the connection was cut at its end; look before you say it again: it may count already",
+
 	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run once: seawall token init; " +
 		"for an existing token: seawall token adopt KEY ID",
 	ErrState: "seawall plan shows the state of each token",
@@ -79,6 +95,16 @@ var hints = map[Kind]string{
 	ErrHeld:  "wait until that process is done, or stop it; a running daemon takes seawall token … over its socket",
 	// A mistake of the program that uses this package, not of a person.
 	ErrUnlocked: "please report this bug: tokens must be locked before they are written",
+}
+
+// serverHints are those that are others over PostgreSQL.
+var serverHints = map[Kind]string{
+	ErrDamaged: "restore a backup of the database; without one, empty it and start again: " +
+		"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown",
+	ErrBusy:   "look for a long transaction in pg_stat_activity",
+	ErrDenied: "grant the user of state.postgres the tables of the ledger, or make it the owner of the database",
+	ErrFull:   "free space on the disk of the database server",
+	ErrFailed: "look into the log of the database server",
 }
 
 // Hint says what to try.
@@ -103,14 +129,23 @@ func Explain(doing, path string, err error) error {
 	if errors.As(err, &known) {
 		told := *known
 		told.Doing = doing + " " + path
+		if other := serverHints[told.Kind]; other != "" && told.Hint == hints[told.Kind] && overServer(path) {
+			told.Hint = other
+		}
 		return &told
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if kind := kindOfServer(err); kind != "" && overServer(path) {
+		return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: cmp.Or(serverHints[kind], hints[kind]), From: err}
+	}
+	if slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, reconcile.ErrLeaseLost}, func(as error) bool { return errors.Is(err, as) }) {
 		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}
 	kind := kindOf(err)
 	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hints[kind], From: err}
 }
+
+// overServer reports whether a path is one of [shownURL].
+func overServer(path string) bool { return strings.HasPrefix(path, "postgres://") }
 
 func kindOf(err error) Kind {
 	var s *sqlite.Error

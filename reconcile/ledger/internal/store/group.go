@@ -7,6 +7,10 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Change is what one call writes. Its context never ends: SQLite rolls the whole
@@ -28,37 +32,16 @@ type grouping struct {
 	// ending is called with each transaction before it ends, and what it returns once it
 	// has ended well; nil: nothing is.
 	ending func(*sql.Tx) (ended func(), err error)
-	// begun is called with each transaction once it has begun; nil: nothing is.
-	begun func() error
-}
 
-// frequent are the statements that are made for each zone of a commit, by their text. To
-// prepare one takes longer than to run it.
-type frequent map[string]*sql.Stmt
-
-// prepare prepares them, for as long as the database is open.
-func prepare(ctx context.Context, db *sql.DB, texts []string) (frequent, error) {
-	all := make(frequent, len(texts))
-	for _, text := range texts {
-		statement, err := db.PrepareContext(ctx, text)
-		if err != nil {
-			return nil, errors.Join(err, all.close())
-		}
-		all[text] = statement
-	}
-	return all, nil
-}
-
-func (s frequent) close() (err error) {
-	for _, statement := range s {
-		err = errors.Join(err, statement.Close())
-	}
-	return err
+	base base
+	db   *sql.DB
+	most time.Duration // for how long changes come into a transaction; 0: as long as some wait
 }
 
 // group is one transaction. Whoever has the turn may use all but done and err.
 type group struct {
 	tx     *sql.Tx
+	began  time.Time
 	size   int   // how many changes are in it
 	broken error // of the change that has failed; nil: none has
 
@@ -66,59 +49,41 @@ type group struct {
 	err  error         // nil: all that is in it is on the disk. Read it after done
 }
 
-// prepared is a statement that is prepared, in a change. It ends with the transaction.
-func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
-	bound := f.group.bound[text]
-	if bound == nil {
-		bound = tx.StmtContext(ctx, f.group.prepared[text])
-		f.group.bound[text] = bound
-	}
-	return bound
-}
-
-// Often runs a statement that is prepared, in a change.
-func (f *File) Often(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
-	_, err := f.prepared(ctx, tx, text).ExecContext(ctx, args...)
-	return err
-}
-
-// OftenRow runs one that has one row at the most.
-func (f *File) OftenRow(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return f.prepared(ctx, tx, text).QueryRowContext(ctx, args...)
-}
-
-// Write runs do in a transaction, with other writes or alone. When it returns without an
-// error the change is on the disk; with one, nothing of it is.
-func (f *File) Write(ctx context.Context, do Change) error {
-	if f.ReadOnly {
-		return Explain("writing", f.Path, Fault(ErrReadOnly, ""))
-	}
-	g, err := f.group.join(ctx, f.DB, do)
-	if err == nil {
-		<-g.done
-		err = g.err
-		if err != nil && g.size > 1 { // whoever it was that spoiled it: he shall be alone
-			err = f.group.alone(ctx, f.DB, do)
+// write makes a change, with others or alone, and once more where nothing of it was kept for a
+// reason that passes.
+func (p *grouping) write(ctx context.Context, do Change) error {
+	for failures := 1; ; failures++ {
+		err := p.once(ctx, do)
+		if err == nil || failures >= retry.Database.Attempts || !p.base.again(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(retry.Database.Spread(failures)):
 		}
 	}
-	return Explain("writing", f.Path, f.checks.noted(err))
 }
 
-// Exec is Write of one statement.
-func (f *File) Exec(ctx context.Context, statement string, args ...any) error {
-	return f.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, statement, args...)
+func (p *grouping) once(ctx context.Context, do Change) error {
+	g, err := p.join(ctx, do)
+	if err != nil {
 		return err
-	})
+	}
+	<-g.done
+	if g.err != nil && g.size > 1 && !errors.Is(g.err, ErrUnsure) { // whoever it was that spoiled it: he shall be alone
+		return p.alone(ctx, do)
+	}
+	return g.err
 }
 
 // join runs do in the group that is open, and opens one where none is.
-func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, error) {
+func (p *grouping) join(ctx context.Context, do Change) (*group, error) {
 	p.waiting.Add(1)
 	p.turn.Lock()
 	p.waiting.Add(-1)
 	defer p.pass()
-	return p.add(ctx, db, do)
+	return p.add(ctx, do)
 }
 
 // pass gives the turn to the next, who is in the same group then; or ends the group.
@@ -126,19 +91,19 @@ func (p *grouping) pass() {
 	if p.waiting.Load() == 0 {
 		runtime.Gosched() // whoever is about to write comes into the group
 	}
-	if p.open != nil && (p.waiting.Load() == 0 || p.open.broken != nil) {
+	if g := p.open; g != nil && (p.waiting.Load() == 0 || g.broken != nil || p.most > 0 && time.Since(g.began) > p.most) {
 		p.end()
 	}
 	p.turn.Unlock()
 }
 
 // alone runs do in a group of its own.
-func (p *grouping) alone(ctx context.Context, db *sql.DB, do Change) error {
+func (p *grouping) alone(ctx context.Context, do Change) error {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	p.end()
 	defer p.end() // should do not return
-	g, err := p.add(ctx, db, do)
+	g, err := p.add(ctx, do)
 	if err != nil {
 		return err
 	}
@@ -146,36 +111,34 @@ func (p *grouping) alone(ctx context.Context, db *sql.DB, do Change) error {
 	return g.err
 }
 
-func (p *grouping) add(ctx context.Context, db *sql.DB, do Change) (*group, error) {
+func (p *grouping) add(ctx context.Context, do Change) (*group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	if p.open == nil {
-		if err := p.begin(ctx, db); err != nil {
+		if err := p.begin(ctx); err != nil {
 			return nil, err
 		}
 	}
 	g := p.open
-	return g, g.run(ctx, do)
+	return g, g.run(ctx, p.base, do)
 }
 
-func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
+func (p *grouping) begin(ctx context.Context) (err error) {
 	if p.prepared == nil { // before the transaction, which takes the only connection
-		if p.prepared, err = prepare(ctx, db, p.texts); err != nil {
+		if p.prepared, err = prepare(ctx, p.db, p.texts); err != nil {
 			return err
 		}
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := p.base.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if p.begun != nil {
-		if err := p.begun(); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
+	if err := p.base.present(); err != nil {
+		return errors.Join(err, tx.Rollback())
 	}
-	p.open, p.bound = &group{tx: tx, done: make(chan struct{})}, make(frequent, len(p.texts))
+	p.open, p.bound = &group{tx: tx, began: time.Now(), done: make(chan struct{})}, make(frequent, len(p.texts))
 	return nil
 }
 
@@ -191,7 +154,7 @@ func (p *grouping) end() {
 		ended, g.err = p.ending(g.tx)
 	}
 	if g.err == nil {
-		g.err = g.tx.Commit()
+		g.err = p.base.commit(g.tx)
 	}
 	if g.err != nil {
 		_ = g.tx.Rollback()
@@ -204,7 +167,13 @@ func (p *grouping) end() {
 var errLeft = errors.New("another change of the transaction did not return")
 
 // run makes one change. Whichever way do ends, none of it is left unless it ends well.
-func (g *group) run(ctx context.Context, do Change) error {
+func (g *group) run(ctx context.Context, under base, do Change) error {
+	if err := under.admit(ctx, g.tx); errors.Is(err, reconcile.ErrLeaseLost) {
+		return err // it has done nothing, and the others go on
+	} else if err != nil {
+		g.broken = err
+		return err
+	}
 	g.size++
 	g.broken = errLeft // should do not return
 	g.broken = do(ctx, g.tx)

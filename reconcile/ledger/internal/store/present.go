@@ -12,23 +12,21 @@ import (
 // transaction, and what is read each second, asks whether the file is the one at its path.
 // The write-ahead log is there for as long as a connection is open.
 
-// Present returns [ErrGone] where the file that is open is not the one at its path any more.
-// A connection must be open. For a file that is open for reading only it does nothing.
-func (f *File) Present() error {
-	if f.opened == nil {
+func (d *disk) present() error {
+	if d.opened == nil {
 		return nil
 	}
-	info, err := os.Stat(f.Path)
+	info, err := os.Stat(d.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return gone("it was deleted or moved")
 	case err != nil:
 		return err
-	case !os.SameFile(info, f.opened):
+	case !os.SameFile(info, d.opened):
 		return gone("another file is in its place")
 	}
-	if _, err := os.Stat(f.Path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		return gone(filepath.Base(f.Path) + "-wal, with its latest writes, was deleted or moved")
+	if _, err := os.Stat(d.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		return gone(filepath.Base(d.path) + "-wal, with its latest writes, was deleted or moved")
 	}
 	return nil
 }

@@ -433,16 +433,16 @@ func upTo(v int) versions    { return versions{FirstVersion, v} }
 
 // check reads enough to tell a sound ledger of a fitting version from anything
 // else. It writes nothing to the ledger.
-func (f *File) check(want versions) error {
+func (d *disk) check(want versions, write bool) error {
 	ctx := context.Background()
 	var id, have int
-	if err := f.DB.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+	if err := d.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		return err
 	}
 	if id != applicationID {
 		return Fault(ErrForeign, "it is a SQLite file of another program")
 	}
-	if err := f.DB.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	if err := d.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
 	if have >= movedVersions {
@@ -467,12 +467,12 @@ func (f *File) check(want versions) error {
 	if have < want.from {
 		return Fault(ErrOlder, fmt.Sprintf("its schema is version %d, this program reads version %d", have, want.from))
 	}
-	whole := f.checks.begin(f.Path, !f.ReadOnly)
-	if err := f.sound(ctx, whole); err != nil {
+	whole := d.checks.begin(d.path, write)
+	if err := d.sound(ctx, whole); err != nil {
 		return err
 	}
 	if whole {
-		f.checks.passed()
+		d.checks.passed()
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (t *Memory) LockTokens() error {
 	}
 	t.lock = file
 	// A process that was killed may have left the log as it was.
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
+	return store.Explain("writing", t.file.Path, t.file.Wipe())
 }
 
 // UnlockTokens gives the token lock back.

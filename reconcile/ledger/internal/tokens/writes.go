@@ -95,5 +95,5 @@ func (t *Memory) wipe(err error) error {
 	if err != nil {
 		return err
 	}
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
+	return store.Explain("writing", t.file.Path, t.file.Wipe())
 }

@@ -1,12 +1,3 @@
-// Package store is the file of the ledger: how it is made, opened and refused, its schema,
-// how writes share a transaction, and what failures are.
-//
-//	file, err := store.Open(path, frequent...)    // the texts of statements to prepare
-//	err = file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { … })
-//	err = file.Read(ctx, func(tx *sql.Tx) error { … })
-//
-// The parts of the ledger hold one [File] and keep their tables in it. Each names its own
-// tables; the schema alone has all of them.
 package store
 
 import (
@@ -18,40 +9,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
-// Settings are what a program may set once the ledger is open, before the first write.
-type Settings struct {
-	// Now stamps rows, for a person who looks into the file; nil leaves them without a
-	// time.
-	Now func() time.Time
-	// Keep bounds the history; the zero value keeps all.
-	Keep history.Bounds
-	// User is who runs the command that the ledger is opened for, USER@HOST, for the
-	// history; empty for a daemon.
-	User string
-}
-
-// File is one open file. It is safe for concurrent use.
-type File struct {
-	*Settings
-
-	DB       *sql.DB // nil: there is no file, and none may be created
-	Path     string
-	ReadOnly bool // methods that write return [ErrReadOnly]
-	Created  bool // there was none
-
-	Traces []string    // files of an earlier ledger that were there when this one was created
-	opened fs.FileInfo // what is open; nil: it is not written to
-	log    *entryLog
-	group  grouping
+// disk is a file. How it is made stands in create.go, who may write to it in guarded.go, whether it
+// is still there in present.go, and when it is checked in checked.go.
+type disk struct {
+	db     *sql.DB
+	path   string
+	opened fs.FileInfo // nil: it is not written to
 	checks checking
-	beside beside
+	aside  aside
 }
 
 // Open opens the ledger at path for reading and writing. Where there is none it
@@ -74,18 +45,15 @@ func Open(path string, frequent ...string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := f.base.(*disk)
 	f.Created, f.Traces = !there, earlier
-	f.group.texts = slices.Concat(history.Frequent, frequent)
-	if err = f.prepare(); err == nil {
-		err = f.openLog()
+	if err = d.prepare(); err == nil {
+		err = f.begun(slices.Concat(history.Frequent, frequent))
 	}
 	if err == nil {
-		f.opened, err = os.Stat(path)
+		d.opened, err = os.Stat(path)
 	}
-	if err != nil {
-		return nil, errors.Join(Explain("opening", path, err), f.Close())
-	}
-	return f, nil
+	return opened(f, err)
 }
 
 // OpenReadOnly opens the ledger at path beside whoever writes to it. Where there
@@ -104,10 +72,7 @@ func OpenReadOnly(path string) (*File, error) {
 		return nil, err
 	}
 	f.ReadOnly = true
-	if err := f.check(exactly(SchemaVersion)); err != nil {
-		return nil, errors.Join(Explain("opening", path, err), f.Close())
-	}
-	return f, nil
+	return opened(f, f.base.(*disk).check(exactly(SchemaVersion), false))
 }
 
 // traces returns the files that only a ledger leaves beside it.
@@ -120,17 +85,6 @@ func traces(path string) (names []string) {
 	return names
 }
 
-// Close closes the file. What was written is on the disk already.
-func (f *File) Close() error {
-	if f.DB == nil {
-		return nil
-	}
-	good := f.Present() == nil
-	err := errors.Join(f.beside.close(), f.DB.Close())
-	f.checks.end(f.Path, good && err == nil)
-	return Explain("closing", f.Path, err)
-}
-
 // open makes the handle; it looks at nothing yet.
 func open(path, mode string) (*File, error) {
 	db, err := handle(path, mode)
@@ -140,7 +94,46 @@ func open(path, mode string) (*File, error) {
 	// Writers would only wait for each other, and fail where one of them started
 	// as a reader.
 	db.SetMaxOpenConns(1)
-	return &File{Settings: &Settings{}, DB: db, Path: path}, nil
+	return &File{Settings: &Settings{}, DB: db, Path: path, base: &disk{db: db, path: path}}, nil
+}
+
+func (d *disk) close() error {
+	good := d.present() == nil
+	err := errors.Join(d.aside.close(), d.db.Close())
+	d.checks.end(d.path, good && err == nil)
+	return err
+}
+
+func (d *disk) begin(ctx context.Context) (*sql.Tx, error) { return d.db.BeginTx(ctx, nil) }
+
+// admit lets all pass: one process at a time writes, and there are no leases.
+func (d *disk) admit(context.Context, *sql.Tx) error { return nil }
+
+func (d *disk) commit(tx *sql.Tx) error { return tx.Commit() }
+
+// again is for no failure: SQLite has waited already.
+func (d *disk) again(error) bool { return false }
+
+func (d *disk) read(ctx context.Context) (*sql.Tx, error) { return reading(ctx, d.db) }
+
+func (d *disk) beside(ctx context.Context) (*sql.Tx, error) {
+	db, err := d.aside.open(d.path)
+	if err != nil {
+		return nil, err
+	}
+	return reading(ctx, db)
+}
+
+func reading(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+	return db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+}
+
+func (d *disk) noted(err error) error { return d.checks.noted(err) }
+
+// wipe moves the write-ahead log into the file and empties it.
+func (d *disk) wipe() error {
+	var busy, frames, moved int
+	return d.db.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 }
 
 // handle makes the handle of a file. Every connection of its pool gets the same pragmas. Transactions that write say so at their start (immediate): one that
@@ -207,59 +200,20 @@ func orphaned(path string) error {
 
 // prepare refuses what is not a ledger of ours before anything is written, then
 // brings an older one up to date.
-func (f *File) prepare() error {
-	if err := f.check(upTo(SchemaVersion)); err != nil {
+func (d *disk) prepare() error {
+	if err := d.check(upTo(SchemaVersion), true); err != nil {
 		return err
 	}
 	ctx := context.Background()
 	// A copy made with VACUUM INTO comes without write-ahead log.
 	var mode string
-	if err := f.DB.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+	if err := d.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
 		return err
 	}
 	if mode != "wal" {
 		return Fault(ErrFailed, "the file system does not support a write-ahead log")
 	}
-	return migrate(ctx, f.DB)
-}
-
-// Read runs do in a transaction that only reads; it does nothing where there is no
-// ledger.
-func (f *File) Read(ctx context.Context, do func(*sql.Tx) error) error {
-	if f.DB == nil {
-		return nil
-	}
-	return f.read(ctx, f.DB, do)
-}
-
-func (f *File) read(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	return f.checks.noted(do(tx))
-}
-
-// Read returns what read reads in a transaction of its own, by [File.Read]; the zero value
-// where there is no ledger, and after an error, which says that it came of reading the file.
-func Read[T any](ctx context.Context, f *File, read func(context.Context, *sql.Tx) (T, error)) (value T, err error) {
-	err = f.Read(ctx, func(tx *sql.Tx) error {
-		value, err = read(ctx, tx)
-		return err
-	})
-	if err != nil {
-		var none T
-		return none, Explain("reading", f.Path, err)
-	}
-	return value, nil
-}
-
-// TruncateLog moves the write-ahead log into the file and empties it. A reader that is in
-// the way is no error.
-func (f *File) TruncateLog() error {
-	var busy, frames, moved int
-	return f.DB.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	return migrate(ctx, d.db)
 }
 
 // ClaimsPath is the file beside a ledger in which processes that write to zones have locks.

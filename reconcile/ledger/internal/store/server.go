@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+
+	"github.com/seawall-dev/seawall/edge/retry"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
+)
+
+// server is PostgreSQL, which other processes share.
+//
+// The code of the ledger counts on what SQLite does: one transaction at a time writes, and sees all
+// that was written before. So each takes one lock first.
+type server struct {
+	db      *sql.DB
+	process string // random: this one's row in last_write
+	number  int64  // of the transaction that has begun last; whoever has the turn of the group may use it
+}
+
+// writersLock is the lock that each transaction takes which writes to the ledger: "SWLL".
+const writersLock = 0x53574c4c
+
+// openFor is for how long changes come into one transaction: other processes wait meanwhile.
+const openFor = 200 * time.Millisecond
+
+// begunWrite takes the lock, and the row that tells afterwards whether the transaction was kept.
+const begunWrite = `
+	WITH mine AS (INSERT INTO last_write (process, number) VALUES ($1, $2)
+		ON CONFLICT (process) DO UPDATE SET number = excluded.number, at = now())
+	SELECT pg_advisory_xact_lock($3)`
+
+// Connect opens the ledger in a database for reading and writing, and makes its tables or brings them
+// up to date. Errors answer [errors.As] for [*Error].
+func Connect(ctx context.Context, config postgres.Config) (*File, error) {
+	f, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	have, _, err := postgres.Version(ctx, f.DB)
+	if err == nil {
+		f.Created, err = have == 0, postgres.Migrate(ctx, f.DB)
+	}
+	if err == nil {
+		_, err = f.DB.ExecContext(ctx, `DELETE FROM last_write WHERE at < now() - interval '30 days'`) // of processes that have ended
+	}
+	if err == nil {
+		f.group.most = openFor
+		err = f.begun(nil)
+	}
+	return opened(f, err)
+}
+
+// ConnectReadOnly opens the ledger in a database beside whoever writes to it. Where it has no tables
+// it recalls nothing and creates nothing. Methods that write return [ErrReadOnly].
+func ConnectReadOnly(ctx context.Context, config postgres.Config) (*File, error) {
+	f, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	f.ReadOnly = true
+	have, want, err := postgres.Version(ctx, f.DB)
+	switch {
+	case err == nil && have == 0:
+		err, f.DB = f.DB.Close(), nil
+	case err == nil && have < want:
+		err = Fault(ErrOlder, fmt.Sprintf("its schema is version %d, this program reads version %d", have, want))
+	}
+	return opened(f, err)
+}
+
+func connect(config postgres.Config) (*File, error) {
+	path := shownURL(config.URL)
+	db, err := postgres.Open(config)
+	if err != nil {
+		return nil, Explain("opening", path, err)
+	}
+	return &File{Settings: &Settings{}, DB: db, Path: path, base: &server{db: db, process: rand.Text()}}, nil
+}
+
+// shownURL is a URL as a person may see it.
+func shownURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return "postgres://"
+	}
+	shown := url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
+	if u.User != nil {
+		shown.User = url.User(u.User.Username())
+	}
+	return shown.String()
+}
+
+func (s *server) present() error        { return nil }
+func (s *server) noted(err error) error { return err }
+func (s *server) wipe() error           { return nil }
+func (s *server) close() error          { return s.db.Close() }
+
+func (s *server) begin(ctx context.Context) (*sql.Tx, error) {
+	s.number++
+	return s.alone(ctx, begunWrite, s.process, s.number, writersLock)
+}
+
+// alone begins a transaction beside which none writes, by a statement that takes the lock.
+func (s *server) alone(ctx context.Context, lock string, args ...any) (*sql.Tx, error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err = postgres.Bound(ctx, tx); err == nil {
+		_, err = tx.ExecContext(ctx, lock, args...)
+	}
+	if err != nil {
+		return nil, errors.Join(err, rolledBack(tx))
+	}
+	return tx, nil
+}
+
+// rolledBack gives a transaction up. What a connection that is gone says to that is not told.
+func rolledBack(tx *sql.Tx) error {
+	_ = tx.Rollback()
+	return nil
+}
+
+// admit compares the epoch of the lease under which a change is made, and keeps it until the end of
+// the transaction: another process gets the lease only then.
+func (s *server) admit(ctx context.Context, tx *sql.Tx) error {
+	lease, ok := reconcile.LeaseIn(ctx)
+	if !ok {
+		return nil
+	}
+	var one int
+	err := tx.QueryRowContext(ctx, `SELECT 1 FROM lease WHERE name = $1 AND epoch = $2 FOR KEY SHARE`, string(lease.Name), lease.Epoch).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: lease %q", reconcile.ErrLeaseLost, lease.Name)
+	}
+	return err
+}
+
+// commit ends a transaction. Where the answer got lost it finds out what became of it.
+func (s *server) commit(tx *sql.Tx) error {
+	err := tx.Commit()
+	if err == nil || !unanswered(err) {
+		return err
+	}
+	kept, unknown := s.kept()
+	switch {
+	case unknown != nil:
+		return Fault(ErrUnsure, fmt.Sprintf("%v; afterwards: %v", err, unknown))
+	case kept:
+		return nil
+	}
+	return notKept{err}
+}
+
+// kept reports whether the transaction that has begun last was kept. It has held the lock, so once
+// that is taken again it has ended.
+func (s *server) kept() (kept bool, err error) {
+	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) }).ReturnLastFailure().Build()
+	return failsafe.With(policy).Get(func() (kept bool, err error) {
+		ctx := context.Background()
+		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, writersLock)
+		if err != nil {
+			return false, err
+		}
+		defer func() { _ = tx.Rollback() }()
+		err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM last_write WHERE process = $1 AND number = $2)`, s.process, s.number).Scan(&kept)
+		return kept, err
+	})
+}
+
+func (s *server) again(err error) bool { return passes(err) }
+
+// read sees one moment, too, and no writer waits for it.
+func (s *server) read(ctx context.Context) (*sql.Tx, error) {
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := postgres.BoundReading(ctx, tx); err != nil {
+		return nil, errors.Join(err, rolledBack(tx))
+	}
+	return tx, nil
+}
+
+func (s *server) beside(ctx context.Context) (*sql.Tx, error) { return s.read(ctx) }
+
+// look is by whichever connection is free.
+func (s *server) look(context.Context) (looking, error) { return serverLook{s}, nil }
+
+type serverLook struct{ *server }
+
+func (l serverLook) begin(ctx context.Context) (*sql.Tx, error) { return l.read(ctx) }
+
+func (l serverLook) version(ctx context.Context, tx *sql.Tx) (version, newest int64, err error) {
+	query := l.db.QueryRowContext
+	if tx != nil {
+		query = tx.QueryRowContext
+	}
+	err = query(ctx, currentVersion).Scan(&version, &newest)
+	return version, newest, err
+}
+
+func (serverLook) close() {}
