@@ -110,7 +110,7 @@ func (h *Holder) keep(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range own {
-		if o.renewed(h.clock(), sent); !slices.Contains(renewed, string(o.name)) {
+		if o.until = sent + lasts; !slices.Contains(renewed, string(o.name)) {
 			delete(h.own, o.name) // another has taken it
 		}
 	}
