@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m, nil)) }
@@ -29,14 +30,44 @@ func holds(t *testing.T, o options) result {
 	f, err := newFixture(t.Context(), o, t.TempDir())
 	must.Do(t, err)
 	defer f.stop()
-	must.Do(t, f.disturbed(t.Context()))
+	err = f.disturbed(t.Context())
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", o.seed, err, log.String())
+	}
+	return f.wantLaws(t, log.String())
+}
+
+// wantLaws fails where a law is broken.
+func (f *fixture) wantLaws(t *testing.T, log string) result {
+	t.Helper()
 	r, err := f.end(t.Context())
 	must.Do(t, err)
 	if len(r.broken) > 0 {
-		t.Errorf("seed %d:\n%s\n%s%s", o.seed, strings.Join(r.broken, "\n"), log.String(), r.text(o))
+		t.Errorf("seed %d:\n%s\n%s%s", f.seed, strings.Join(r.broken, "\n"), log, r.text(f.options))
 	}
-	t.Log(r.text(o))
+	t.Log(r.text(f.options))
 	return r
+}
+
+// Three daemons over one PostgreSQL. CI does it for two minutes.
+func TestChaos(t *testing.T) {
+	o := shared(t)
+	o.length = 30 * time.Second
+	if pgtest.Required() {
+		o.length, o.zones, o.credentials, o.sweep = 2*time.Minute, 300, 6, 15*time.Second
+	}
+	if r := holds(t, o); r.takeovers == 0 || r.pushes == 0 || r.drifts == 0 || r.writes == 0 {
+		t.Errorf("nothing has happened: %+v", r)
+	}
+}
+
+// shared are three daemons. The test is skipped where there is no PostgreSQL.
+func shared(t *testing.T) options {
+	t.Helper()
+	pgtest.Need(t)
+	o := small(t)
+	o.replicas = 3
+	return o
 }
 
 // One daemon with a ledger of its own, which is killed, ended and paused.

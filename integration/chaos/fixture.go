@@ -3,9 +3,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -185,35 +183,35 @@ func (f *fixture) calibrate(ctx context.Context) error {
 func (f *fixture) withinPush() time.Duration  { return max(30*time.Second, 15*f.calm) }
 func (f *fixture) withinDrift() time.Duration { return 2*f.sweep + 5*f.calm }
 
-// disturbed has everything happen side by side for the length that was asked for.
+// disturbed has everything happen for the length that was asked for.
 func (f *fixture) disturbed(ctx context.Context) error {
-	watched, stopWatching := context.WithCancel(ctx)
 	during, stop := context.WithTimeout(ctx, f.length)
+	defer stop()
+	return f.while(during, f.disturb)
+}
+
+// while has people work until something is over, and gives what is still to be done then the time
+// that it may take.
+func (f *fixture) while(ctx context.Context, something func(context.Context) error) error {
+	after := context.WithoutCancel(ctx)
+	watched, stopWatching := context.WithCancel(after)
+	during, stop := context.WithCancel(ctx)
 	defer stop()
 	var failed firstError
 	var parts, watching sync.WaitGroup
 	watching.Go(func() { f.watch(watched) })
-	for _, part := range []func(context.Context) error{f.work, f.disturb} {
-		parts.Go(func() {
-			if err := part(during); err != nil {
-				failed.keep(err)
-				stop()
-			}
-		})
-	}
+	parts.Go(func() { failed.keep(f.work(during)); stop() })
+	failed.keep(something(during))
+	stop()
 	parts.Wait()
-	// Nothing is disturbed any more: what is still to be done gets the time that it may take.
-	err := cmp.Or(failed.get(), ctx.Err())
-	if err == nil {
-		f.said("all is calm", nil)
-		deadline := time.Now().Add(4 * max(f.withinPush(), f.withinDrift()))
-		for f.wishes.settle(f.platform.live) > 0 && time.Now().Before(deadline) && ctx.Err() == nil {
-			sleep(ctx, glance)
-		}
+	f.said("all is calm", nil)
+	deadline := time.Now().Add(4 * max(f.withinPush(), f.withinDrift()))
+	for failed.get() == nil && f.wishes.settle(f.platform.live) > 0 && time.Now().Before(deadline) {
+		sleep(after, glance)
 	}
 	stopWatching()
 	watching.Wait()
-	return errors.Join(err, ctx.Err())
+	return failed.get()
 }
 
 // watch notes what is live, and who holds what, until the context is over.

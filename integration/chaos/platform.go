@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"regexp"
@@ -42,6 +44,7 @@ type platform struct {
 
 	mu       sync.Mutex
 	requests []request
+	hold     func(request) (until <-chan struct{}) // on its way to the platform, for longer than its sender lives; nil: none
 }
 
 // latency is how long the platform takes for each answer.
@@ -81,6 +84,7 @@ func newRequest(r *http.Request, now time.Time) request {
 }
 
 func (p *platform) serve(w http.ResponseWriter, r *http.Request) {
+	r = p.held(r)
 	p.mu.Lock()
 	n := len(p.requests)
 	p.requests = append(p.requests, newRequest(r, time.Now()))
@@ -90,6 +94,36 @@ func (p *platform) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests[n].end, p.requests[n].status = time.Now(), seen.status
+}
+
+// held returns a request once it is let through. What was held is independent of its sender: that is
+// what a network, or the kernel of a machine that is paused, can do.
+func (p *platform) held(r *http.Request) *http.Request {
+	p.mu.Lock()
+	hold := p.hold
+	p.mu.Unlock()
+	if hold == nil {
+		return r
+	}
+	until := hold(newRequest(r, time.Now()))
+	if until == nil {
+		return r
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return r
+	}
+	<-until
+	r = r.WithContext(context.WithoutCancel(r.Context()))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r
+}
+
+// holding sets which requests are held.
+func (p *platform) holding(hold func(request) (until <-chan struct{})) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = hold
 }
 
 // record is every request so far, in the order of arrival.
