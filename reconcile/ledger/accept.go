@@ -85,14 +85,14 @@ func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance)
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state, author, earlier) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones, earlier = excluded.earlier,
+		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state, author, earlier) VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (one) DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones, earlier = excluded.earlier,
 			deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at,
-			author = CASE WHEN excluded.author = '' AND "commit" = excluded."commit" THEN author ELSE excluded.author END,
-			state = CASE WHEN excluded.state IS NULL AND "commit" = excluded."commit" THEN state ELSE excluded.state END
-		WHERE ("commit", zones, deployments, tokens, earlier) <>
+			author = CASE WHEN excluded.author = '' AND accepted."commit" = excluded."commit" THEN accepted.author ELSE excluded.author END,
+			state = CASE WHEN excluded.state IS NULL AND accepted."commit" = excluded."commit" THEN accepted.state ELSE excluded.state END
+		WHERE (accepted."commit", accepted.zones, accepted.deployments, accepted.tokens, accepted.earlier) <>
 				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens, excluded.earlier)
-			OR excluded.state IS NOT NULL AND state IS NOT excluded.state`,
+			OR excluded.state IS NOT NULL AND accepted.state IS DISTINCT FROM excluded.state`,
 		a.Commit, a.Size.Zones, a.Size.Deployments, a.Size.Tokens, l.file.Stamp(), packed, a.Author, earlier)
 	return err
 }

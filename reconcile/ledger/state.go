@@ -28,7 +28,7 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []reconcile
 		wanted[part.Sum] = true
 	}
 	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		changed, err := rows.Changed(ctx, tx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, names, commit)
+		changed, err := rows.Changed(ctx, tx, `UPDATE accepted SET state = $1 WHERE "commit" = $2 AND state IS DISTINCT FROM $1`, names, commit)
 		if err != nil || !changed {
 			return err
 		}
@@ -54,7 +54,7 @@ func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, want
 	if err != nil {
 		return err
 	}
-	if err := rows.Exec(ctx, tx, `DELETE FROM state_part WHERE sum = ?`, gone, func(sum []byte) []any { return []any{sum} }); err != nil {
+	if err := rows.Exec(ctx, tx, `DELETE FROM state_part WHERE sum = $1`, gone, func(sum []byte) []any { return []any{sum} }); err != nil {
 		return err
 	}
 	var news []reconcile.StatePart
@@ -64,7 +64,7 @@ func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, want
 			news = append(news, part)
 		}
 	}
-	return rows.Exec(ctx, tx, `INSERT INTO state_part (sum, data) VALUES (?, ?)`, news, func(p reconcile.StatePart) []any {
+	return rows.Exec(ctx, tx, `INSERT INTO state_part (sum, data) VALUES ($1, $2)`, news, func(p reconcile.StatePart) []any {
 		return []any{p.Sum[:], p.Data}
 	})
 }

@@ -38,8 +38,7 @@ var ErrTooOld = errors.New("the tables in the database need a newer version of t
 func Migrate(ctx context.Context, db *sql.DB) error { return migrate(ctx, db, migrations) }
 
 func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
-	have, want, err := version(ctx, db, files)
-	if err != nil || have == want {
+	if _, _, err := version(ctx, db, files); err != nil {
 		return err
 	}
 	steps, err := fs.Sub(files, "migrations")
@@ -60,8 +59,10 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, alone.Rollback()) }()
-	_, err = provider.Up(ctx)
-	return err
+	if _, err = provider.Up(ctx); err != nil {
+		return err
+	}
+	return migrateJobs(ctx, db)
 }
 
 // aloneIn returns a transaction of which there is one at a time. It does nothing, for as long as it

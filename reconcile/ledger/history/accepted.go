@@ -36,16 +36,19 @@ const (
 )
 
 const (
-	selectAccepted = `SELECT number, body, NULL FROM history INDEXED BY history_accepted
-		WHERE json_extract(body, '$.kind') = 'commit' AND number < ? ORDER BY number DESC LIMIT ?`
-	selectNewest = `SELECT max(number) FROM history WHERE "commit" = ?`
-	// selectWritten has an index with all that it counts.
+	selectAccepted = `SELECT number, body, NULL FROM history
+		WHERE json_extract(body, '$.kind') = 'commit' AND number < $1 ORDER BY number DESC LIMIT $2`
+	selectNewest = `SELECT max(number) FROM history WHERE "commit" = $1`
+	// selectWritten has an index with all that it counts, and that has the order of the groups: so
+	// SQLite takes it and not the one of all entries of a commit.
 	selectWritten = `
-		SELECT count(*), count(DISTINCT json_extract(h.body, '$.subject.zone_id')), count(*) FILTER (WHERE coalesce((
-				SELECT json_extract(r.body, '$.result.outcome') FROM history AS r WHERE r.write = h.number ORDER BY r.number DESC LIMIT 1
-			), json_extract(h.body, '$.result.outcome'), 'converged') <> 'converged')
-		FROM history AS h INDEXED BY history_written
-		WHERE json_extract(h.body, '$.kind') = 'write' AND coalesce(json_extract(h.body, '$.trigger'), '') NOT IN ('sweep', 'revert') AND h."commit" = ?`
+		SELECT coalesce(sum(writes), 0), count(zone), coalesce(sum(failed), 0) FROM (
+			SELECT json_extract(h.body, '$.subject.zone_id') AS zone, count(*) AS writes, count(*) FILTER (WHERE coalesce((
+					SELECT json_extract(r.body, '$.result.outcome') FROM history AS r WHERE r.write = h.number ORDER BY r.number DESC LIMIT 1
+				), json_extract(h.body, '$.result.outcome'), 'converged') <> 'converged') AS failed
+			FROM history AS h
+			WHERE json_extract(h.body, '$.kind') = 'write' AND coalesce(json_extract(h.body, '$.trigger'), '') NOT IN ('sweep', 'revert') AND h."commit" = $1
+			GROUP BY json_extract(h.body, '$.subject.zone_id')) AS zones`
 )
 
 // Accepted returns commits as [reconcile.HistoryPages] says. Without a clock, which is the zero time, it is

@@ -21,7 +21,7 @@ func Newest(ctx context.Context, tx *sql.Tx) (number int64, err error) {
 func WrittenByCommands(ctx context.Context, tx *sql.Tx, after int64) (zones []edge.Scope, err error) {
 	return rows.All(ctx, tx, `
 		SELECT DISTINCT json_extract(body, '$.subject.zone_id') FROM history
-		WHERE number > ?1 AND (instr(body, '"trigger":"' || ?2 || '"') > 0 OR instr(body, '"trigger":"' || ?3 || '"') > 0)
-			AND write IS NOT NULL AND json_extract(body, '$.subject.zone_id') <> '' AND json_extract(body, '$.trigger') IN (?2, ?3)`,
+		WHERE number > $1 AND (instr(body, '"trigger":"' || $2 || '"') > 0 OR instr(body, '"trigger":"' || $3 || '"') > 0)
+			AND write IS NOT NULL AND json_extract(body, '$.subject.zone_id') <> '' AND json_extract(body, '$.trigger') IN ($2, $3)`,
 		func(row *sql.Rows, zone *edge.Scope) error { return row.Scan(zone) }, after, reconcile.TriggerManual, reconcile.TriggerRevert)
 }

@@ -13,14 +13,14 @@ import (
 
 const (
 	// selectBegun selects any entry of a zone.
-	selectBegun = `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`
+	selectBegun = `SELECT 1 FROM history WHERE zone = $1 AND json_extract(body, '$.subject.zone_id') = $2 LIMIT 1`
 	// selectFound selects the newest entry of a zone that says that something was changed, and
 	// was proved after that, or that it was changed: it reads no further back.
 	selectFound = `
-		SELECT number, body, coalesce(json_extract(body, '$.result.outcome'), '') FROM history WHERE zone = ?1 AND (
-			json_extract(body, '$.result.outcome') = 'converged' AND (?3 <> '' OR coalesce(json_extract(body, '$.subject.ref'), '') = ?4)
-			OR json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.zone_id') = ?2
-				AND coalesce(json_extract(body, '$.subject.ruleset_id'), '') = ?3 AND coalesce(json_extract(body, '$.subject.ref'), '') = ?4)
+		SELECT number, body, coalesce(json_extract(body, '$.result.outcome'), '') FROM history WHERE zone = $1 AND (
+			json_extract(body, '$.result.outcome') = 'converged' AND ($3 <> '' OR coalesce(json_extract(body, '$.subject.ref'), '') = $4)
+			OR json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.zone_id') = $2
+				AND coalesce(json_extract(body, '$.subject.ruleset_id'), '') = $3 AND coalesce(json_extract(body, '$.subject.ref'), '') = $4)
 		ORDER BY number DESC LIMIT 1`
 )
 
@@ -52,7 +52,7 @@ func (l *Log) OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool
 // SkipRules returns entries as [reconcile.Records] says.
 func SkipRules(ctx context.Context, tx *sql.Tx, zone edge.Scope) (entries []reconcile.Entry, err error) {
 	all, err := rows.All(ctx, tx, `
-		SELECT number, body FROM history WHERE json_extract(body, '$.subject.zone_id') = ? AND json_extract(body, '$.kind') = 'found'
+		SELECT number, body FROM history WHERE json_extract(body, '$.subject.zone_id') = $1 AND json_extract(body, '$.kind') = 'found'
 			AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.ruleset_id') IS NULL ORDER BY number DESC`,
 		func(row *sql.Rows, e *reconcile.Entry) (err error) {
 			var number int64

@@ -20,7 +20,7 @@ const SchemaGaps = `
 CREATE INDEX history_gap ON history (number) WHERE json_extract(body, '$.action') IN ('gap', 'accept-gap');
 `
 
-const selectGaps = `SELECT body FROM history INDEXED BY history_gap
+const selectGaps = `SELECT body FROM history
 	WHERE json_extract(body, '$.action') IN ('gap', 'accept-gap') ORDER BY number`
 
 // Gap is a place in the history at which entries are missing.
@@ -130,7 +130,7 @@ func Behind(ctx context.Context, tx *sql.Tx, known Known) (Gap, error) {
 		return gap(head+1, known.Number, "%s: the ledger ends with entry %d; it was truncated, or restored from a backup", missingEntries(head+1, known.Number), head), nil
 	}
 	var hash []byte
-	err = tx.QueryRowContext(ctx, `SELECT hash FROM history WHERE number = ?`, known.Number).Scan(&hash)
+	err = tx.QueryRowContext(ctx, `SELECT hash FROM history WHERE number = $1`, known.Number).Scan(&hash)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return deleted(ctx, tx, have, known.Number)
@@ -146,7 +146,7 @@ func Behind(ctx context.Context, tx *sql.Tx, known Known) (Gap, error) {
 func deleted(ctx context.Context, tx *sql.Tx, have ends, number int64) (Gap, error) {
 	var before, after int64
 	err := tx.QueryRowContext(ctx, `
-		SELECT coalesce((SELECT max(number) FROM history WHERE number < ?1), ?2), coalesce((SELECT min(number) FROM history WHERE number > ?1), ?3)`,
+		SELECT coalesce((SELECT max(number) FROM history WHERE number < $1), $2), coalesce((SELECT min(number) FROM history WHERE number > $1), $3)`,
 		number, have.base.Number, have.head.Number+1).Scan(&before, &after)
 	return gap(before+1, after-1, "%s: they were deleted from the ledger", missingEntries(before+1, after-1)), err
 }

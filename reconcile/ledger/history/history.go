@@ -126,8 +126,8 @@ type Log struct {
 
 const (
 	selectEnds = `SELECT head_number, head_hash, base_number, base_hash, bytes FROM history_ends`
-	insertRow  = `INSERT INTO history (number, body, hash) VALUES (?, ?, ?)`
-	moveEnds   = `UPDATE history_ends SET head_number = ?, head_hash = ?, base_number = ?, base_hash = ?, bytes = ?`
+	insertRow  = `INSERT INTO history (number, body, hash) VALUES ($1, $2, $3)`
+	moveEnds   = `UPDATE history_ends SET head_number = $1, head_hash = $2, base_number = $3, base_hash = $4, bytes = $5`
 )
 
 // Frequent are the statements that are run in each transaction, and for each zone.
@@ -240,7 +240,7 @@ func (l *Log) trim(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE number <= ?`, base.Number); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE number <= $1`, base.Number); err != nil {
 		return err
 	}
 	l.now.base, l.now.bytes = base, l.now.bytes-bytes
@@ -277,7 +277,7 @@ func (l *Log) tooOld(ctx context.Context, tx *sql.Tx, now time.Time) (int64, err
 // droppable returns the last row to drop: of those from the beginning that are older than
 // a time, in seconds, or that make up so many bytes. The head is never dropped.
 func droppable(ctx context.Context, tx *sql.Tx, have ends, most, oldest int64) (base Head, bytes int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT number, hash, length(CAST(body AS BLOB)), coalesce(seconds, 0) FROM history ORDER BY number LIMIT ?`, dropAtOnce)
+	rows, err := tx.QueryContext(ctx, `SELECT number, hash, octet_length(body), coalesce(seconds, 0) FROM history ORDER BY number LIMIT $1`, dropAtOnce)
 	if err != nil {
 		return base, 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -44,10 +45,11 @@ func pageQuery(f reconcile.HistoryFilter, commits []any) (query string, args []a
 	f.Commit = ""
 	where, args := conditions(f)
 	if len(commits) > 0 {
-		where += ` AND h."commit" IN (` + places(len(commits)) + `)`
+		where += ` AND h."commit" IN (` + places(len(args), len(commits)) + `)`
 		args = append(args, commits...)
 	}
-	return selectEntries + where + ` ORDER BY h.number DESC LIMIT ?`, append(args, f.Last+1)
+	args = append(args, f.Last+1)
+	return selectEntries + where + ` ORDER BY h.number DESC LIMIT ` + place(len(args)), args
 }
 
 // cut is a page of what was read to see whether more follows.
@@ -55,16 +57,25 @@ func cut[T any](all []T, last int) (page []T, more bool) {
 	return all[:min(len(all), last)], len(all) > last
 }
 
-// places are the places of so many arguments.
-func places(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+// place is that of an argument; the first has the number 1.
+func place(number int) string { return "$" + strconv.Itoa(number) }
+
+// places are those of n arguments behind so many.
+func places(before, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = place(before + i + 1)
+	}
+	return strings.Join(all, ", ")
+}
 
 // selectBeginning goes from one commit to the next by the index, however many entries each has.
 const selectBeginning = `
-	WITH RECURSIVE found ("commit") AS (
-		SELECT (SELECT min("commit") FROM history WHERE "commit" >= ?1 AND "commit" < ?2)
+	WITH RECURSIVE found ("commit", place) AS (
+		SELECT (SELECT min("commit") FROM history WHERE "commit" >= $1 AND "commit" < $2), 1
 		UNION ALL
-		SELECT (SELECT min("commit") FROM history WHERE "commit" > found."commit" AND "commit" < ?2) FROM found WHERE found."commit" IS NOT NULL
-		LIMIT ?3
+		SELECT (SELECT min("commit") FROM history WHERE "commit" > found."commit" AND "commit" < $2), place + 1 FROM found
+			WHERE found."commit" IS NOT NULL AND place < $3
 	)
 	SELECT "commit" FROM found WHERE "commit" IS NOT NULL`
 

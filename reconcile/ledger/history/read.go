@@ -22,8 +22,8 @@ func Read(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter, yield func
 			return 0, err
 		}
 		earlier = max(0, earlier-int64(f.Last))
-		query = `SELECT * FROM (` + query + ` ORDER BY h.number DESC LIMIT ?) ORDER BY 1`
 		args = append(args, f.Last)
+		query = `SELECT * FROM (` + query + ` ORDER BY h.number DESC LIMIT ` + place(len(args)) + `) AS newest ORDER BY 1`
 	} else {
 		query += ` ORDER BY h.number`
 	}
@@ -76,26 +76,27 @@ func decode(number int64, text string, result sql.NullString) (reconcile.Entry, 
 func conditions(f reconcile.HistoryFilter) (where string, args []any) {
 	all := []string{`NOT (h.write IS NOT NULL AND EXISTS (SELECT 1 FROM history AS w WHERE w.number = h.write))`}
 	add := func(condition string, arg any) {
-		all, args = append(all, condition), append(args, arg)
+		args = append(args, arg)
+		all = append(all, condition+" "+place(len(args)))
 	}
 	if f.Zone != "" {
-		add(`h.zone = ?`, f.Zone)
+		add(`h.zone =`, f.Zone)
 	}
 	if f.Token != "" {
-		add(`h.token = ?`, f.Token)
+		add(`h.token =`, f.Token)
 	}
 	if text := f.Scope.Text(); text != "" {
-		add(`json_extract(h.body, '$.subject.zone_id') = ?`, text)
+		add(`json_extract(h.body, '$.subject.zone_id') =`, text)
 	}
 	if f.Before > 0 {
-		add(`h.number < ?`, f.Before)
+		add(`h.number <`, f.Before)
 	}
 	if f.Commit != "" {
-		add(`h."commit" >= ?`, f.Commit)
-		add(`h."commit" < ?`, f.Commit+"\U0010FFFF")
+		add(`h."commit" >=`, f.Commit)
+		add(`h."commit" <`, f.Commit+"\U0010FFFF")
 	}
 	if !f.Since.IsZero() {
-		add(`h.seconds >= ?`, f.Since.Unix())
+		add(`h.seconds >=`, f.Since.Unix())
 	}
 	return strings.Join(all, " AND "), args
 }
@@ -104,8 +105,8 @@ func conditions(f reconcile.HistoryFilter) (where string, args []any) {
 // none.
 func Attempt(ctx context.Context, tx *sql.Tx, key, attempt string) (number int64, err error) {
 	err = tx.QueryRowContext(ctx, `
-		SELECT number FROM history WHERE token = ? AND json_extract(body, '$.kind') = 'write' AND json_extract(body, '$.action') = 'create'
-			AND json_extract(body, '$.subject.attempt') = ? ORDER BY number DESC LIMIT 1`, key, attempt).Scan(&number)
+		SELECT number FROM history WHERE token = $1 AND json_extract(body, '$.kind') = 'write' AND json_extract(body, '$.action') = 'create'
+			AND json_extract(body, '$.subject.attempt') = $2 ORDER BY number DESC LIMIT 1`, key, attempt).Scan(&number)
 	_, err = rows.Found(err)
 	return number, err
 }

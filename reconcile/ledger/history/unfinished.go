@@ -20,20 +20,20 @@ const (
 // that few bodies are read: the order of the joins matters.
 const selectUnfinished = `
 	WITH open (number) AS MATERIALIZED (
-		SELECT number FROM history WHERE number > ?1
-		EXCEPT SELECT write FROM history WHERE write > ?1
-		EXCEPT SELECT number FROM history WHERE write > ?1
+		SELECT number FROM history WHERE number > $1
+		EXCEPT SELECT write FROM history WHERE write > $1
+		EXCEPT SELECT number FROM history WHERE write > $1
 	)
-	SELECT h.number, h.body FROM open CROSS JOIN history AS h ON h.number = open.number
-	WHERE json_extract(h.body, '$.kind') = 'write' AND h.zone IS NOT NULL
+	SELECT h.number, h.body FROM open CROSS JOIN history AS h
+	WHERE h.number = open.number AND json_extract(h.body, '$.kind') = 'write' AND h.zone IS NOT NULL
 		AND json_extract(h.body, '$.result') IS NULL AND json_extract(h.body, '$.trigger') <> 'revert'
 		AND NOT EXISTS (
 			SELECT 1 FROM history AS later WHERE later.zone = h.zone AND later.number > h.number
 				AND json_extract(later.body, '$.kind') = 'write'
-				AND json_extract(later.body, '$.subject.zone_id') IS json_extract(h.body, '$.subject.zone_id')
-				AND json_extract(later.body, '$.subject.ruleset_id') IS json_extract(h.body, '$.subject.ruleset_id')
-				AND json_extract(later.body, '$.subject.ref') IS json_extract(h.body, '$.subject.ref'))
-	ORDER BY h.number DESC LIMIT ?2`
+				AND json_extract(later.body, '$.subject.zone_id') IS NOT DISTINCT FROM json_extract(h.body, '$.subject.zone_id')
+				AND json_extract(later.body, '$.subject.ruleset_id') IS NOT DISTINCT FROM json_extract(h.body, '$.subject.ruleset_id')
+				AND json_extract(later.body, '$.subject.ref') IS NOT DISTINCT FROM json_extract(h.body, '$.subject.ref'))
+	ORDER BY h.number DESC LIMIT $2`
 
 // Unfinished returns writes as [reconcile.Records] says.
 func Unfinished(ctx context.Context, tx *sql.Tx) (writes []reconcile.Entry, err error) {

@@ -254,6 +254,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
+CREATE FUNCTION instr(text text, part text) RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT strpos($1, $2)';
+
 CREATE TABLE history (
 	number   BIGINT PRIMARY KEY,
 	body     TEXT COLLATE "C" NOT NULL,

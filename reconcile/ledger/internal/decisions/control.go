@@ -46,9 +46,9 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
 		counts := a.Kind == reconcile.Approved
 		added, err := rows.Changed(ctx, tx, `
-			INSERT INTO approval (digest, kind, who, reason, at, counts, used) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (digest) WHERE counts DO NOTHING`,
-			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), counts, a.Used)
+			INSERT INTO approval (digest, kind, who, reason, at, counts, used) VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT DO NOTHING`,
+			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), rows.Bit(counts), rows.Bit(a.Used))
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,13 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 	return nil
 }
 
-const spendApproval = `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`
+// counting selects approvals that are not spent, in the words by which each database finds the index
+// of these: SQLite compares them with the condition of the index, which names the column alone, and
+// in PostgreSQL a number is no condition. Comments nest in PostgreSQL only: SQLite reads what stands
+// between the two, and PostgreSQL what stands behind.
+const counting = "/* /* */ counts -- */ counts = 1\n"
+
+const spendApproval = `UPDATE approval SET counts = 0, spent = $1 WHERE digest = $2 AND ` + counting
 
 // Spend implements [reconcile.Control]. A digest that is not on record is no
 // error.
@@ -108,13 +114,13 @@ func (d *Decisions) withdraw(ctx context.Context, tx *sql.Tx, digests []string, 
 // Use implements [reconcile.Control]. A digest that is not on record is no error.
 func (d *Decisions) Use(ctx context.Context, digests []string) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return rows.Exec(ctx, tx, `UPDATE approval SET used = 1 WHERE digest = ? AND counts`, digests, func(digest string) []any { return []any{digest} })
+		return rows.Exec(ctx, tx, `UPDATE approval SET used = 1 WHERE digest = $1 AND `+counting, digests, func(digest string) []any { return []any{digest} })
 	})
 }
 
 // RecallApprovals reads the approvals that are not spent.
 func RecallApprovals(ctx context.Context, tx *sql.Tx) ([]reconcile.Approval, error) {
-	const query = `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts ORDER BY seq`
+	const query = `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts = 1 ORDER BY seq`
 	return rows.All(ctx, tx, query, func(row *sql.Rows, a *reconcile.Approval) (err error) {
 		var at sql.NullString
 		if err := row.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at, &a.Used); err != nil {
@@ -172,8 +178,8 @@ func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout)
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
+		INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, $1, $2, $3, $4)
+		ON CONFLICT (one) DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
 		next.Commit, next.Wave, store.OptionalTime(next.Since), next.Halted)
 	if err != nil {
 		return err
@@ -186,7 +192,7 @@ func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]recon
 		if _, stays := next[id]; stays {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = ?`, id.Text()); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = $1`, id.Text()); err != nil {
 			return err
 		}
 	}
@@ -195,8 +201,8 @@ func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]recon
 			continue
 		}
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO wave (zone_id, wave, outcome) VALUES (?, ?, ?)
-			ON CONFLICT DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id.Text(), zone.Wave, zone.Outcome)
+			INSERT INTO wave (zone_id, wave, outcome) VALUES ($1, $2, $3)
+			ON CONFLICT (zone_id) DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id.Text(), zone.Wave, zone.Outcome)
 		if err != nil {
 			return err
 		}

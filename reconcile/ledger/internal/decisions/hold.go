@@ -24,8 +24,8 @@ func (d *Decisions) Hold(ctx context.Context, hold diff.Hold, who string) error 
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `
-			INSERT INTO hold (zone, reason, until, who, at, zone_ids) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at, zone_ids = excluded.zone_ids`,
+			INSERT INTO hold (zone, reason, until, who, at, zone_ids) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (zone) DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at, zone_ids = excluded.zone_ids`,
 			hold.Zone, hold.Reason, store.RowTime(hold.Until), who, d.file.Stamp(), string(ids))
 		if err != nil {
 			return err
@@ -51,9 +51,9 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 				continue
 			}
 			if h.Reverted() {
-				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope.Text())
+				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = $1`, h.Scope.Text())
 			} else {
-				_, err = tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = ?`, h.Zone)
+				_, err = tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = $1`, h.Zone)
 			}
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 // DropRevert implements [reconcile.Reverts].
 func (d *Decisions) DropRevert(ctx context.Context, zones []edge.Scope) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return rows.Exec(ctx, tx, `DELETE FROM reverted WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} })
+		return rows.Exec(ctx, tx, `DELETE FROM reverted WHERE zone_id = $1`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} })
 	})
 }
 
@@ -104,7 +104,7 @@ func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acc
 		if a.Declared(h.Scope) == h.Declaration {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.Scope.Text()); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = $1`, h.Scope.Text()); err != nil {
 			return err
 		}
 		e := reconcile.Entry{

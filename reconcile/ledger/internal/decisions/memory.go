@@ -25,7 +25,7 @@ func (d *Decisions) Depart(ctx context.Context, under reconcile.Memory, digests 
 		if err := d.spend(ctx, tx, digests); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO departures (one, number) VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1`)
+		_, err := tx.ExecContext(ctx, `INSERT INTO departures (one, number) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET number = departures.number + 1`)
 		return err
 	})
 }
@@ -41,7 +41,7 @@ func PutMemory(ctx context.Context, tx *sql.Tx, m reconcile.Memory) error {
 		if _, stays := m.Kept[id]; stays {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM remembered WHERE zone_id = ?`, id.Text()); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM remembered WHERE zone_id = $1`, id.Text()); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func remember(ctx context.Context, tx *sql.Tx, kept map[edge.Scope][]guard.Selec
 		return nil
 	}
 	write, err := tx.PrepareContext(ctx, `
-		INSERT INTO remembered (zone_id, selections) VALUES (?, ?) ON CONFLICT DO UPDATE SET selections = excluded.selections`)
+		INSERT INTO remembered (zone_id, selections) VALUES ($1, $2) ON CONFLICT (zone_id) DO UPDATE SET selections = excluded.selections`)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func remember(ctx context.Context, tx *sql.Tx, kept map[edge.Scope][]guard.Selec
 func bind(ctx context.Context, tx *sql.Tx, bound map[edge.AccountID]guard.Binding) error {
 	for id, b := range bound {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO bound (account_id, key, configured) VALUES (?, ?, ?)
-			ON CONFLICT DO UPDATE SET key = excluded.key, configured = excluded.configured
-			WHERE (key, configured) <> (excluded.key, excluded.configured)`, id, b.Key, b.Configured)
+			INSERT INTO bound (account_id, key, configured) VALUES ($1, $2, $3)
+			ON CONFLICT (account_id) DO UPDATE SET key = excluded.key, configured = excluded.configured
+			WHERE (bound.key, bound.configured) <> (excluded.key, excluded.configured)`, id, b.Key, rows.Bit(b.Configured))
 		if err != nil {
 			return err
 		}

@@ -75,8 +75,8 @@ func inForce(ctx context.Context, tx *sql.Tx, commit string) error {
 // revert sets the hold of a revert, in the place of any such hold on the zone before.
 func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who string) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
+		INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (zone_id) DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 			reason = excluded.reason, who = excluded.who, at = excluded.at`,
 		h.Scope.Text(), h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
 	return err
@@ -96,7 +96,12 @@ func (d *Decisions) Given(ctx context.Context) (map[edge.Scope]reconcile.Given, 
 func Rename(ctx context.Context, tx *sql.Tx, ids map[edge.Scope]edge.Scope) error {
 	for before, id := range ids {
 		for _, table := range []string{"reverted", "given"} {
-			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id.Text(), before.Text()); err != nil {
+			// What is on record under the id that was found gives way.
+			_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = $1 AND $1 <> $2 AND EXISTS (SELECT 1 FROM `+table+` WHERE zone_id = $2)`, id.Text(), before.Text())
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE `+table+` SET zone_id = $1 WHERE zone_id = $2`, id.Text(), before.Text()); err != nil {
 				return err
 			}
 		}
@@ -110,8 +115,8 @@ func Give(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 		return nil
 	}
 	const give = `
-		INSERT INTO given (zone_id, declaration, "commit") VALUES (?, ?, ?)
-		ON CONFLICT DO UPDATE SET declaration = excluded.declaration, "commit" = excluded."commit"
-		WHERE declaration <> excluded.declaration`
+		INSERT INTO given (zone_id, declaration, "commit") VALUES ($1, $2, $3)
+		ON CONFLICT (zone_id) DO UPDATE SET declaration = excluded.declaration, "commit" = excluded."commit"
+		WHERE given.declaration <> excluded.declaration`
 	return rows.Exec(ctx, tx, give, a.Given, func(id edge.Scope) []any { return []any{id.Text(), a.Declared(id), a.Commit} })
 }

@@ -105,6 +105,14 @@ func Exec[T any](ctx context.Context, tx *sql.Tx, statement string, items []T, a
 	return nil
 }
 
+// Bit is how a row holds a bool.
+func Bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // Changed runs a statement and reports whether it has changed a row.
 func Changed(ctx context.Context, tx *sql.Tx, statement string, args ...any) (bool, error) {
 	done, err := tx.ExecContext(ctx, statement, args...)

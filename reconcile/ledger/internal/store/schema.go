@@ -446,7 +446,7 @@ func (d *disk) check(want versions, write bool) error {
 		return err
 	}
 	if have >= movedVersions {
-		moved, _, err := movedOf(ctx, f.DB)
+		moved, _, err := movedOf(ctx, d.db)
 		if err == nil {
 			err = moved.fault()
 		}

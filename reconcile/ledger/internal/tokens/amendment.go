@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -31,7 +32,7 @@ func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 		if record.Spec.ExpiresOn != spec.ExpiresOn && (record.Hash != hash || spec.ExpiresOn == "") { // no rotation decides on its end any more
 			record.Lifetime, record.Every = 0, 0
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ?, lifetime = ?, every = ? WHERE intent = ?`,
+		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = $1, hash = $2, lifetime = $3, every = $4 WHERE intent = $5`,
 			string(body), hash, int64(record.Lifetime), int64(record.Every), intent)
 		return err
 	})
@@ -53,7 +54,7 @@ func (t *Memory) Prunable(ctx context.Context, intents []string, prune bool) err
 func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (changed bool, err error) {
 	for _, intent := range intents {
 		var have bool
-		err := tx.QueryRowContext(ctx, `SELECT prune FROM token WHERE intent = ?`, intent).Scan(&have)
+		err := tx.QueryRowContext(ctx, `SELECT prune FROM token WHERE intent = $1`, intent).Scan(&have)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false, store.Fault(store.ErrState, noAttempt(intent))
 		}
@@ -63,7 +64,7 @@ func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (ch
 		if have == prune {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE token SET prune = ? WHERE intent = ?`, prune, intent); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET prune = $1 WHERE intent = $2`, rows.Bit(prune), intent); err != nil {
 			return false, err
 		}
 		changed = true

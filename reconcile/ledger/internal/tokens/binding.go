@@ -72,9 +72,9 @@ func (t *Memory) Init(ctx context.Context, binding Binding) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `
-			INSERT INTO completeness (one, platform, repository, serial, generation, at) VALUES (1, ?, ?, ?, 1, ?)
-			ON CONFLICT DO UPDATE SET platform = excluded.platform, repository = excluded.repository,
-				serial = excluded.serial, generation = generation + 1, at = excluded.at`,
+			INSERT INTO completeness (one, platform, repository, serial, generation, at) VALUES (1, $1, $2, $3, 1, $4)
+			ON CONFLICT (one) DO UPDATE SET platform = excluded.platform, repository = excluded.repository,
+				serial = excluded.serial, generation = completeness.generation + 1, at = excluded.at`,
 			digest(binding.Platform), digest(binding.Repository), serial, t.file.Stamp())
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ const (
 // another attempt has.
 func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error {
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = ?`, key, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
+		attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = $1`, key, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
 		if err != nil {
 			return err
 		}
@@ -49,9 +49,9 @@ func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error
 			if err := newID(ctx, tx, word.ID); err != nil {
 				return err
 			}
-			_, err = tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = ?, delivered = 1 WHERE intent = ?`, word.ID, intent)
+			_, err = tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = $1, delivered = 1 WHERE intent = $2`, word.ID, intent)
 		case ByAbandoning, ByRetrying:
-			_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+			_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = $1`, intent)
 		default:
 			err = store.Fault(store.ErrState, fmt.Sprintf("%q is not a way to resolve an attempt", word.How))
 		}
@@ -96,7 +96,7 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 		return store.Fault(store.ErrState, "the id of the token is missing")
 	}
 	var key string
-	if found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)); err != nil || !found {
+	if found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = $1`, id).Scan(&key)); err != nil || !found {
 		return err
 	}
 	return store.Fault(store.ErrState, fmt.Sprintf("the id %s is that of token %q", id, key))
@@ -109,7 +109,7 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 // An id that is not on record is [store.ErrState].
 func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id, fmt.Sprintf("no token with the id %s is on record", id))
+		record, err := tokenRow(ctx, tx, `id = $1 AND state = 'confirmed'`, id, fmt.Sprintf("no token with the id %s is on record", id))
 		if err != nil {
 			return err
 		}
@@ -117,10 +117,10 @@ func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 		if _, err := t.file.Enter(ctx, tx, e); err != nil {
 			return err
 		}
-		if err := displace(ctx, tx, `gone.id = ? AND gone.state = 'confirmed'`, id); err != nil {
+		if err := displace(ctx, tx, `gone.id = $1 AND gone.state = 'confirmed'`, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE id = ? AND state = 'confirmed'`, id)
+		_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE id = $1 AND state = 'confirmed'`, id)
 		return err
 	})
 	// The secret may have waited, sealed.
@@ -136,10 +136,10 @@ func (t *Memory) Gone(ctx context.Context, intent string) error {
 		if err := t.enterToken(ctx, tx, diff.ActionDelete, reconcile.TriggerSync, record, &record.Spec, nil); err != nil {
 			return err
 		}
-		if err := displace(ctx, tx, `gone.intent = ?`, intent); err != nil {
+		if err := displace(ctx, tx, `gone.intent = $1`, intent); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = $1`, intent)
 		return err
 	})
 	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended

@@ -144,7 +144,7 @@ func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 		return store.Fault(store.ErrState, fmt.Sprintf("attempt %q for token %q: it must have 16 hexadecimal digits and a token", r.Intent, r.Key))
 	}
 	var taken bool
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM token WHERE intent = ?)`, r.Intent).Scan(&taken); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM token WHERE intent = $1)`, r.Intent).Scan(&taken); err != nil {
 		return err
 	}
 	if taken {
@@ -161,8 +161,8 @@ func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 	}
 	_, err = tx.ExecContext(ctx, `
 		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner, lifetime, every)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, t.began(r.At), r.Owner, int64(r.Lifetime), int64(r.Every))
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, rows.Bit(r.Delivered), rows.Bit(r.Prune), r.Reason, t.began(r.At), r.Owner, int64(r.Lifetime), int64(r.Every))
 	return err
 }
 

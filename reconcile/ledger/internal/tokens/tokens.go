@@ -85,7 +85,7 @@ func (t *Memory) Intend(ctx context.Context, record diff.TokenRecord) error {
 // noneOpen refuses a second attempt beside one that may have made a token.
 func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 	var intent, state string
-	row := tx.QueryRowContext(ctx, `SELECT intent, state FROM token WHERE key = ? AND state <> 'confirmed'`, key)
+	row := tx.QueryRowContext(ctx, `SELECT intent, state FROM token WHERE key = $1 AND state <> 'confirmed'`, key)
 	if found, err := rows.Found(row.Scan(&intent, &state)); err != nil || !found {
 		return err
 	}
@@ -105,7 +105,7 @@ func (t *Memory) NotCreated(ctx context.Context, intent string) error {
 		if err := t.tokenResult(ctx, tx, record, reconcile.Failed, "the platform has created nothing"); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = $1`, intent)
 		return err
 	})
 }
@@ -115,7 +115,7 @@ func (t *Memory) NotCreated(ctx context.Context, intent string) error {
 func (t *Memory) Quarantine(ctx context.Context, intent, reason string) error {
 	reason = edge.Redact(reason)
 	return t.advance(ctx, intent, states{diff.TokenIntended}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = ? WHERE intent = ?`, reason, intent); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = $1 WHERE intent = $2`, reason, intent); err != nil {
 			return err
 		}
 		return t.tokenResult(ctx, tx, record, reconcile.Quarantined, reason)
@@ -143,10 +143,10 @@ func (t *Memory) Confirm(ctx context.Context, intent string, id edge.TokenID, se
 		return store.Explain("sealing for", t.file.Path, err)
 	}
 	return t.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = ? WHERE intent = ?`, id, intent); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = $1 WHERE intent = $2`, id, intent); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO sealed (intent, copy) VALUES (?, ?)`, intent, sealed); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO sealed (intent, copy) VALUES ($1, $2)`, intent, sealed); err != nil {
 			return err
 		}
 		record.ID = id
@@ -162,7 +162,7 @@ func (t *Memory) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 		return edge.Secret{}, store.Explain("reading", t.file.Path, store.Fault(store.ErrState, "there is no ledger"))
 	}
 	var sealed []byte
-	err := t.file.DB.QueryRowContext(ctx, `SELECT copy FROM sealed WHERE intent = ?`, intent).Scan(&sealed)
+	err := t.file.DB.QueryRowContext(ctx, `SELECT copy FROM sealed WHERE intent = $1`, intent).Scan(&sealed)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = store.Fault(store.ErrState, "attempt "+intent+" has no waiting secret")
 	}
@@ -189,14 +189,14 @@ func (t *Memory) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 // [store.ErrState].
 func (t *Memory) Delivered(ctx context.Context, intent string) error {
 	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx, record diff.TokenRecord) error {
-		waited, err := rows.Changed(ctx, tx, `DELETE FROM sealed WHERE intent = ?`, intent)
+		waited, err := rows.Changed(ctx, tx, `DELETE FROM sealed WHERE intent = $1`, intent)
 		if err != nil {
 			return err
 		}
 		if !waited {
 			return store.Fault(store.ErrState, "the secret of attempt "+intent+" is already delivered")
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = $1`, intent); err != nil {
 			return err
 		}
 		return t.enterToken(ctx, tx, reconcile.ActionDeliver, reconcile.TriggerSync, record, nil, nil)

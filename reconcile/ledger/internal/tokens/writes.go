@@ -33,7 +33,7 @@ func (s states) String() string {
 func (t *Memory) advance(ctx context.Context, intent string, from states, do func(context.Context, *sql.Tx, diff.TokenRecord) error) error {
 	ctx = context.WithoutCancel(ctx)
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		record, err := tokenRow(ctx, tx, `intent = ?`, intent, noAttempt(intent))
+		record, err := tokenRow(ctx, tx, `intent = $1`, intent, noAttempt(intent))
 		if err != nil {
 			return err
 		}

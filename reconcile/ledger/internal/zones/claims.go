@@ -43,12 +43,12 @@ const (
 	// zone, and what its deployment owns.
 	beforeWrite = `
 		SELECT s.version, coalesce(c.place, 0), coalesce(c.pid, 0), coalesce(c.until, ''), coalesce(c.version, ''), coalesce(a.members, '') FROM said AS s
-			LEFT JOIN claim AS c ON c.zone_id = ?1 LEFT JOIN applied AS a ON a.zone_id = ?1 AND a.ruleset_id = ?2`
-	claimOn   = `SELECT place, pid, until, version FROM claim WHERE zone_id = ?`
+			LEFT JOIN claim AS c ON c.zone_id = $1 LEFT JOIN applied AS a ON a.zone_id = $1 AND a.ruleset_id = $2`
+	claimOn   = `SELECT place, pid, until, version FROM claim WHERE zone_id = $1`
 	takeClaim = `
-		INSERT INTO claim (zone_id, place, pid, until, version) VALUES (?, ?, ?, ?, '')
-		ON CONFLICT DO UPDATE SET place = excluded.place, pid = excluded.pid, until = excluded.until, version = ''`
-	endClaim = `UPDATE claim SET until = '', version = ? WHERE zone_id = ? AND place = ?`
+		INSERT INTO claim (zone_id, place, pid, until, version) VALUES ($1, $2, $3, $4, '')
+		ON CONFLICT (zone_id) DO UPDATE SET place = excluded.place, pid = excluded.pid, until = excluded.until, version = ''`
+	endClaim = `UPDATE claim SET until = '', version = $1 WHERE zone_id = $2 AND place = $3`
 )
 
 // claim is one row.

@@ -17,15 +17,15 @@ const driftTime = "2006-01-02T15:04:05.000000000Z"
 // Drifted implements [reconcile.Records].
 func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		const insert = `INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
-			ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`
+		const insert = `INSERT INTO drift (zone_id, at, weakens) VALUES ($1, $2, $3)
+			ON CONFLICT (at, zone_id) DO UPDATE SET weakens = 1 WHERE excluded.weakens > drift.weakens`
 		err := rows.Exec(ctx, tx, insert, drifts, func(d reconcile.Drift) []any {
-			return []any{d.Scope.Text(), d.At.UTC().Format(driftTime), d.Weakens}
+			return []any{d.Scope.Text(), d.At.UTC().Format(driftTime), rows.Bit(d.Weakens)}
 		})
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM drift WHERE at < ?`, before.UTC().Format(driftTime))
+		_, err = tx.ExecContext(ctx, `DELETE FROM drift WHERE at < $1`, before.UTC().Format(driftTime))
 		return err
 	})
 }
@@ -45,7 +45,7 @@ func recallDrifts(ctx context.Context, tx *sql.Tx) ([]reconcile.Drift, error) {
 
 // Swept implements [reconcile.Records].
 func (z *Zones) Swept(ctx context.Context, until time.Time) error {
-	return z.file.Exec(ctx, `INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
+	return z.file.Exec(ctx, `INSERT INTO sweep (one, at) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET at = excluded.at`,
 		until.UTC().Format(time.RFC3339Nano))
 }
 

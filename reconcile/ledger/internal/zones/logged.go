@@ -23,7 +23,7 @@ func (z *Zones) Logged(ctx context.Context) (map[edge.Scope]string, error) {
 // NoteLogged implements [reconcile.LogMemory].
 func (z *Zones) NoteLogged(ctx context.Context, zone edge.Scope, digest string) error {
 	if digest == "" {
-		return z.file.Exec(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone.Text())
+		return z.file.Exec(ctx, `DELETE FROM logged WHERE zone_id = $1`, zone.Text())
 	}
-	return z.file.Exec(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone.Text(), digest)
+	return z.file.Exec(ctx, `INSERT INTO logged (zone_id, digest) VALUES ($1, $2) ON CONFLICT (zone_id) DO UPDATE SET digest = excluded.digest`, zone.Text(), digest)
 }

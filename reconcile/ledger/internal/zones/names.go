@@ -36,9 +36,9 @@ func (z *Zones) SaveNames(ctx context.Context, names []reconcile.Name) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM name`); err != nil {
 			return err
 		}
-		const insert = `INSERT INTO name (account_id, key, id, name, plan, at, gone) VALUES (?, ?, ?, ?, ?, ?, ?)`
+		const insert = `INSERT INTO name (account_id, key, id, name, plan, at, gone) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 		return rows.Exec(ctx, tx, insert, names, func(n reconcile.Name) []any {
-			return []any{n.Account, n.Key, n.ID, n.Name, n.Plan, n.At.UTC().Format(time.RFC3339Nano), n.Gone}
+			return []any{n.Account, n.Key, n.ID, n.Name, n.Plan, n.At.UTC().Format(time.RFC3339Nano), rows.Bit(n.Gone)}
 		})
 	})
 }

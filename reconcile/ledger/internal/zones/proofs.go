@@ -17,7 +17,7 @@ import (
 )
 
 // beforeProof says whether another commit is accepted, and whether any change was not kept.
-const beforeProof = `SELECT EXISTS (SELECT 1 FROM accepted WHERE "commit" <> ?), EXISTS (SELECT 1 FROM nonconvergent)`
+const beforeProof = `SELECT EXISTS (SELECT 1 FROM accepted WHERE "commit" <> $1), EXISTS (SELECT 1 FROM nonconvergent)`
 
 // Prove implements [reconcile.Records].
 func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
@@ -47,14 +47,14 @@ func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Pro
 }
 
 const rememberProof = `
-	INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT ?1, ?2, ?3, ?4, ?5
-	WHERE NOT ?6 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = ?1)
-	ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
+	INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT $1, $2, $3, $4, $5
+	WHERE $6 = 0 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = $1)
+	ON CONFLICT (zone_id) DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
 		"commit" = excluded."commit", at = excluded.at,
-		earlier = iif(fingerprint = excluded.fingerprint, earlier, substr(fingerprint || ' ' || ltrim(
-			replace(replace(' ' || earlier, ' ' || fingerprint || ' ', ' '), ' ' || excluded.fingerprint || ' ', ' ')),
-			1, ?7 * (length(fingerprint) + 1)))
-	WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`
+		earlier = CASE WHEN proved.fingerprint = excluded.fingerprint THEN proved.earlier ELSE substr(proved.fingerprint || ' ' || ltrim(
+			replace(replace(' ' || proved.earlier, ' ' || proved.fingerprint || ' ', ' '), ' ' || excluded.fingerprint || ' ', ' ')),
+			1, $7 * (length(proved.fingerprint) + 1)) END
+	WHERE (proved.fingerprint, proved.labels) <> (excluded.fingerprint, excluded.labels)`
 
 func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
 	labels := guard.Labels{}
@@ -63,7 +63,7 @@ func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late b
 	if err != nil {
 		return err
 	}
-	return z.file.Often(ctx, tx, rememberProof, p.Scope.Text(), p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late, reconcile.MostEarlier)
+	return z.file.Often(ctx, tx, rememberProof, p.Scope.Text(), p.Fingerprint, string(text), p.Commit, z.file.Stamp(), rows.Bit(late), reconcile.MostEarlier)
 }
 
 func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Proof, error) {
@@ -100,10 +100,10 @@ func (z *Zones) Widen(ctx context.Context, owned []diff.Settled) error {
 }
 
 const (
-	ownedMembers = `SELECT members FROM applied WHERE zone_id = ? AND ruleset_id = ?`
+	ownedMembers = `SELECT members FROM applied WHERE zone_id = $1 AND ruleset_id = $2`
 	widenOwned   = `
-		INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, '')
-		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = ''`
+		INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES ($1, $2, $3, '')
+		ON CONFLICT (zone_id, ruleset_id) DO UPDATE SET members = excluded.members, "commit" = ''`
 )
 
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
@@ -138,12 +138,14 @@ func (z *Zones) widenTo(ctx context.Context, tx *sql.Tx, s diff.Settled, have st
 }
 
 const rememberOwned = `
-	INSERT INTO applied (zone_id, ruleset_id, members, "commit", prune) SELECT ?1, ?2, ?3, ?4, ?6
-	WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
-	ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit", prune = iif(?5, prune, excluded.prune)
-	WHERE members <> excluded.members OR NOT ?5 AND prune <> excluded.prune OR "commit" = '' AND excluded."commit" <> ''`
+	INSERT INTO applied (zone_id, ruleset_id, members, "commit", prune) SELECT $1, $2, $3, $4, $6
+	WHERE $5 = 0 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = $1 AND ruleset_id = $2)
+	ON CONFLICT (zone_id, ruleset_id) DO UPDATE SET members = excluded.members, "commit" = excluded."commit",
+		prune = CASE WHEN $5 = 0 THEN excluded.prune ELSE applied.prune END
+	WHERE applied.members <> excluded.members OR $5 = 0 AND applied.prune <> excluded.prune
+		OR applied."commit" = '' AND excluded."commit" <> ''`
 
-const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
+const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = $1 AND ruleset_id = $2`
 
 // settle writes what deployments own, and only rows that differ. A late record adds no
 // row. unkept says that there are changes that were not kept.
@@ -163,7 +165,7 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late, unk
 		if err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope.Text(), rulesetText(s.ID), members, commit, late, prune); err != nil {
+		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Scope.Text(), rulesetText(s.ID), members, commit, rows.Bit(late), prune); err != nil {
 			return err
 		}
 		if !unkept {

@@ -31,7 +31,7 @@ func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
 
 // KeepDeployments records that deployments are not to be removed.
 func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.ID) error {
-	return rows.Exec(ctx, tx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.ID) []any {
+	return rows.Exec(ctx, tx, `UPDATE applied SET prune = '' WHERE zone_id = $1 AND ruleset_id = $2`, ids, func(id diff.ID) []any {
 		return []any{id.Scope.Text(), rulesetText(id)}
 	})
 }

@@ -84,7 +84,7 @@ func (z *Zones) lastRuleset(ctx context.Context, seen rulesets.Seen, digest stri
 }
 
 func lastRuleset(ctx context.Context, tx *sql.Tx, seen rulesets.Seen, digest string) (last lastVersion, err error) {
-	const query = selectRulesets + ` WHERE v.account_id = ? AND v.ruleset_id = ? ORDER BY v.seq DESC LIMIT 2`
+	const query = selectRulesets + ` WHERE v.account_id = $1 AND v.ruleset_id = $2 ORDER BY v.seq DESC LIMIT 2`
 	found, err := rows.All(ctx, tx, query, scanRuleset(map[string]edge.Ruleset{}), seen.Account, seen.Ruleset.ID)
 	if err != nil || len(found) == 0 {
 		return last, err
@@ -100,19 +100,16 @@ func lastRuleset(ctx context.Context, tx *sql.Tx, seen rulesets.Seen, digest str
 }
 
 func addRuleset(ctx context.Context, tx *sql.Tx, seen rulesets.Seen, digest string, packed []byte) (seq int64, err error) {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO ruleset_facts (digest, facts) VALUES (?, ?) ON CONFLICT DO NOTHING`, digest, packed); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO ruleset_facts (digest, facts) VALUES ($1, $2) ON CONFLICT DO NOTHING`, digest, packed); err != nil {
 		return 0, err
 	}
-	added, err := tx.ExecContext(ctx, `INSERT INTO ruleset_version (account_id, ruleset_id, facts, at) VALUES (?, ?, ?, ?)`,
-		seen.Account, seen.Ruleset.ID, digest, store.RowTime(seen.At))
+	err = tx.QueryRowContext(ctx, `INSERT INTO ruleset_version (account_id, ruleset_id, facts, at) VALUES ($1, $2, $3, $4) RETURNING seq`,
+		seen.Account, seen.Ruleset.ID, digest, store.RowTime(seen.At)).Scan(&seq)
 	if err != nil {
 		return 0, err
 	}
-	if seq, err = added.LastInsertId(); err != nil {
-		return 0, err
-	}
-	dropped, err := rows.Changed(ctx, tx, `DELETE FROM ruleset_version WHERE account_id = ?1 AND ruleset_id = ?2 AND seq NOT IN (
-		SELECT seq FROM ruleset_version WHERE account_id = ?1 AND ruleset_id = ?2 ORDER BY seq DESC LIMIT ?3)`,
+	dropped, err := rows.Changed(ctx, tx, `DELETE FROM ruleset_version WHERE account_id = $1 AND ruleset_id = $2 AND seq NOT IN (
+		SELECT seq FROM ruleset_version WHERE account_id = $1 AND ruleset_id = $2 ORDER BY seq DESC LIMIT $3)`,
 		seen.Account, seen.Ruleset.ID, reconcile.MostVersions)
 	if err != nil || !dropped {
 		return seq, err

@@ -13,7 +13,7 @@ import (
 
 // Tried implements [reconcile.Records].
 func (z *Zones) Tried(ctx context.Context, id diff.ID, try diff.Try) error {
-	return z.file.Exec(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
+	return z.file.Exec(ctx, `UPDATE nonconvergent SET tried = $1, next = $2 WHERE zone_id = $3 AND ruleset_id = $4`,
 		store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope.Text(), rulesetText(id))
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -62,10 +63,10 @@ func zonesOf(extracts []radar.Extract) (n int) {
 }
 
 func addMeaning(ctx context.Context, tx *sql.Tx, seq int64, m meaning) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO ruleset_news (seq, news, classes) VALUES (?, ?, ?)`, seq, m.news, m.classes); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO ruleset_news (seq, news, classes) VALUES ($1, $2, $3)`, seq, m.news, m.classes); err != nil {
 		return err
 	}
-	return rows.Exec(ctx, tx, `INSERT INTO ruleset_news_page (seq, place, zones) VALUES (?, ?, ?)`, m.pages, func(p meaningPage) []any {
+	return rows.Exec(ctx, tx, `INSERT INTO ruleset_news_page (seq, place, zones) VALUES ($1, $2, $3)`, m.pages, func(p meaningPage) []any {
 		return []any{seq, p.place, p.zones}
 	})
 }
@@ -90,19 +91,23 @@ func (z *Zones) NewVersions(ctx context.Context, f reconcile.VersionFilter) (ver
 	}
 	query += ` WHERE TRUE`
 	if f.Before > 0 {
-		query, args = query+` AND v.seq < ?`, append(args, f.Before)
+		args = append(args, f.Before)
+		query += fmt.Sprintf(` AND v.seq < $%d`, len(args))
 	}
 	if !f.Since.IsZero() {
-		query, args = query+` AND v.at >= ?`, append(args, store.RowTime(f.Since))
+		args = append(args, store.RowTime(f.Since))
+		query += fmt.Sprintf(` AND v.at >= $%d`, len(args))
 	}
 	if f.Accounts != nil {
-		query += ` AND v.account_id IN (` + strings.TrimSuffix(strings.Repeat("?, ", len(f.Accounts)), ", ") + `)`
+		places := []string{"NULL"} // none may be asked for
 		for _, id := range f.Accounts {
-			args = append(args, id)
+			args = append(args, string(id))
+			places = append(places, fmt.Sprintf("$%d", len(args)))
 		}
+		query += ` AND v.account_id IN (` + strings.Join(places, ", ") + `)`
 	}
 	found, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) ([]newsRow, error) {
-		return newsRows(ctx, tx, query+` ORDER BY v.seq DESC LIMIT ?`, append(args, f.Last+1)...)
+		return newsRows(ctx, tx, fmt.Sprintf(`%s ORDER BY v.seq DESC LIMIT $%d`, query, len(args)+1), append(args, f.Last+1)...)
 	})
 	earlier = len(found) > f.Last
 	for _, row := range found[:min(len(found), f.Last)] {
@@ -159,7 +164,7 @@ func damagedNews(account edge.AccountID, err error) error {
 
 // compared is what differs in the ruleset itself between two versions on record.
 func compared(ctx context.Context, tx *sql.Tx, number, before int64) (p radar.Published, err error) {
-	found, err := rows.All(ctx, tx, selectRulesets+` WHERE v.seq IN (?, ?) ORDER BY v.seq`, scanRuleset(map[string]edge.Ruleset{}), number, before)
+	found, err := rows.All(ctx, tx, selectRulesets+` WHERE v.seq IN ($1, $2) ORDER BY v.seq`, scanRuleset(map[string]edge.Ruleset{}), number, before)
 	if err == nil && len(found) != 2 {
 		err = sql.ErrNoRows // it would be: both are read in one transaction
 	}
@@ -172,7 +177,7 @@ func compared(ctx context.Context, tx *sql.Tx, number, before int64) (p radar.Pu
 // VersionDetail implements [reconcile.RulesetPages].
 func (z *Zones) VersionDetail(ctx context.Context, number int64, from int, all bool) (reconcile.VersionDetail, error) {
 	d, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (d reconcile.VersionDetail, err error) {
-		found, err := newsRows(ctx, tx, fmt.Sprintf(selectNews, "NULL")+` WHERE v.seq = ?`, number)
+		found, err := newsRows(ctx, tx, fmt.Sprintf(selectNews, "NULL")+` WHERE v.seq = $1`, number)
 		if err != nil || len(found) == 0 {
 			return d, err
 		}
@@ -183,10 +188,10 @@ func (z *Zones) VersionDetail(ctx context.Context, number int64, from int, all b
 		d.NewVersion, d.Rules = found[0].NewVersion, p.Rules
 		most := 2 // one more says where the next page begins
 		if all {
-			most = -1
+			most = math.MaxInt64
 		}
 		d.From = from
-		err = rows.Each(ctx, tx, `SELECT place, zones FROM ruleset_news_page WHERE seq = ? AND place >= ? ORDER BY place LIMIT ?`, func(row *sql.Rows) error {
+		err = rows.Each(ctx, tx, `SELECT place, zones FROM ruleset_news_page WHERE seq = $1 AND place >= $2 ORDER BY place LIMIT $3`, func(row *sql.Rows) error {
 			var place int
 			var packed []byte
 			if err := row.Scan(&place, &packed); err != nil {

@@ -11,15 +11,15 @@ import (
 )
 
 const rememberWritten = `
-	INSERT INTO written (zone_id, weakens) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM accepted WHERE "commit" = ?)
-	ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`
+	INSERT INTO written (zone_id, weakens) SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM accepted WHERE "commit" = $3)
+	ON CONFLICT (zone_id) DO UPDATE SET weakens = 1 WHERE excluded.weakens > written.weakens`
 
 // Count records that a zone is written because of the accepted commit.
 func (z *Zones) Count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) error {
 	if !write.CountsForCommit() {
 		return nil
 	}
-	return z.file.Often(ctx, tx, rememberWritten, write.Subject.Scope.Text(), write.Direction == diff.Weakens, write.Asked.Commit)
+	return z.file.Often(ctx, tx, rememberWritten, write.Subject.Scope.Text(), rows.Bit(write.Direction == diff.Weakens), write.Asked.Commit)
 }
 
 // ForgetWritten forgets which zones were written: another commit is accepted.

@@ -84,9 +84,9 @@ func byDeployment[V any](ctx context.Context, tx *sql.Tx, query string, parse fu
 // already keeps its time.
 func (z *Zones) NonConvergent(ctx context.Context, id diff.ID, fingerprint string) error {
 	return z.file.Exec(ctx, `
-		INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
-		WHERE fingerprint <> excluded.fingerprint`,
+		INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (zone_id, ruleset_id) DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
+		WHERE nonconvergent.fingerprint <> excluded.fingerprint`,
 		id.Scope.Text(), rulesetText(id), fingerprint, z.file.Stamp())
 }
 
@@ -97,7 +97,7 @@ func (z *Zones) Forget(ctx context.Context, ids []diff.ID) error {
 
 func forget(ctx context.Context, tx *sql.Tx, ids ...diff.ID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
-		err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, ids, func(id diff.ID) []any {
+		err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = $1 AND ruleset_id = $2`, ids, func(id diff.ID) []any {
 			return []any{id.Scope.Text(), rulesetText(id)}
 		})
 		if err != nil {
@@ -110,7 +110,7 @@ func forget(ctx context.Context, tx *sql.Tx, ids ...diff.ID) error {
 // ForgetZones drops all that is on record of zones that no commit declares any more.
 func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.Scope) error {
 	for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
-		if err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = ?`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} }); err != nil {
+		if err := rows.Exec(ctx, tx, `DELETE FROM `+table+` WHERE zone_id = $1`, zones, func(zone edge.Scope) []any { return []any{zone.Text()} }); err != nil {
 			return err
 		}
 	}
