@@ -123,7 +123,7 @@ func (m Move) leave(ctx context.Context) (mark store.Moved, err error) {
 	defer l.Close()
 	l.Binding = m.Binding
 	if !m.DryRun {
-		err = l.LockTokens()
+		err = l.LockTokens(ctx)
 	}
 	if err == nil {
 		mark = store.Moved{ID: rand.Text(), Place: m.Place, At: store.RowTime(m.Now())}

@@ -64,9 +64,9 @@ func (a *Assembly) tokenWorker() *token.Worker {
 
 // LockTokens lets this process alone write tokens until it is closed; [ledger.ErrHeld] where
 // another one does.
-func (a *Assembly) LockTokens() error {
+func (a *Assembly) LockTokens(ctx context.Context) error {
 	if memory, ok := a.TokenMemory.(*ledger.Ledger); ok {
-		return memory.LockTokens()
+		return memory.LockTokens(ctx)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func MakeStateDir(dir string) error {
 // do works.
 func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
 	return s.writeLedger(ctx, func(memory *ledger.Ledger) error {
-		err := memory.LockTokens()
+		err := memory.LockTokens(ctx)
 		if err == nil {
 			err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
 		}

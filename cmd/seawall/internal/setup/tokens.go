@@ -90,7 +90,7 @@ type lockedTokens struct{ *ledger.Ledger }
 // Tokens takes the lock, keeps it, and reads. While another process has it
 // nothing can be concluded from what is on record.
 func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
-	err := l.LockTokens()
+	err := l.LockTokens(ctx)
 	if errors.Is(err, ledger.ErrHeld) {
 		return diff.TokensLive{Unknown: err.Error(), Hint: "let that process manage the tokens, or stop it"}, nil
 	}

@@ -68,7 +68,7 @@ func (f fixture) fill() {
 			Spec: edge.TokenSpec{Name: fmt.Sprint("ci-", n)},
 		}
 	}
-	must.Do(f.T, errors.Join(l.LockTokens(), l.Init(ctx, binding)))
+	must.Do(f.T, errors.Join(l.LockTokens(ctx), l.Init(ctx, binding)))
 	must.Do(f.T, errors.Join(
 		l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 2}}),
 		l.Prove(ctx, "c1", []reconcile.Proof{{Scope: zone, Fingerprint: "f1", Labels: map[string]string{"tier": "gold", "name": "ä\u2028"}}}, []diff.Settled{{ID: id, Owned: []diff.Member{"a", "b"}}}),

@@ -5,7 +5,7 @@ import "context"
 // Confirmed reports whether the mark beside the ledger confirms that it is the one for which a
 // person said that all tokens are known, whatever platform and repository they are of.
 func (t *Memory) Confirmed(ctx context.Context) (bool, error) {
-	m, err := t.readMark()
+	m, err := t.readMark(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -13,7 +13,7 @@ func (t *Memory) Confirmed(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	born, err := BornAt(t.file.Path)
+	born, err := t.born(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -21,5 +21,5 @@ func (t *Memory) Confirmed(ctx context.Context) (bool, error) {
 	return c.doubt(t.Binding, m, born) == "", nil
 }
 
-// Confirm writes the mark beside a ledger that was moved here as a whole.
+// ConfirmMoved writes the mark beside a ledger that was moved here as a whole.
 func (t *Memory) ConfirmMoved(ctx context.Context) error { return t.putMark(ctx) }
