@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // notKept is why a transaction was not kept whose end was not answered.
@@ -80,6 +82,8 @@ func timeout(err error) bool {
 func kindOfServer(err error) Kind {
 	named := code(err)
 	switch {
+	case errors.Is(err, postgres.ErrTooOld):
+		return ErrNewer
 	case named == "":
 		var connecting *pgconn.ConnectError
 		switch ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); {
