@@ -40,6 +40,7 @@ TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
+POSTGRES     ?=
 RECORD       ?= integration/bench/record.json
 ROWS         ?=
 SOAK         ?= 30m
@@ -92,13 +93,20 @@ real-programs: ## install the programs of Debian or Ubuntu that "make real" meet
 	$$sudo apt-get update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
 		nginx-light fcgiwrap openssh-server etcd-server podman buildah crun
 
+# Debian starts a PostgreSQL of its own with the package; tests start theirs.
+.PHONY: postgres-programs
+postgres-programs: ## install PostgreSQL and PgBouncer on Debian or Ubuntu, where they are missing: without them their tests are skipped
+	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; PATH=$$PATH:/usr/sbin; \
+	{ command -v initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb'; } >/dev/null && command -v pgbouncer >/dev/null || { set -x; \
+	$$sudo apt-get update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql pgbouncer; }
+
 .PHONY: docs-site
 docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server
 	$(GO) run ./integration/site -out dist/site
 
 .PHONY: bench
-bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'
+bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet, POSTGRES=1 with the state in PostgreSQL, too
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) $(if $(POSTGRES),-postgres) -record '$(RECORD)'
 
 .PHONY: bench-compare
 bench-compare: build ## measure the same, and fail where it is worse than the committed RECORD
@@ -107,6 +115,12 @@ bench-compare: build ## measure the same, and fail where it is worse than the co
 .PHONY: faults
 faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows
 	$(GO) run ./integration/faults -binary ./seawall -only '$(ROWS)'
+
+.PHONY: chaos
+chaos: CHAOS = 20m
+chaos: SEED = 0
+chaos: build ## three daemons over one PostgreSQL for CHAOS (20m), killed, paused and cut off at random; SEED=N does the same once more
+	$(GO) run ./integration/chaos -binary ./seawall -for $(CHAOS) -seed $(SEED)
 
 .PHONY: soak
 soak: soak-tests soak-daemon soak-fleet ## what takes long and is rarely red: the next three

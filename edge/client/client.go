@@ -30,6 +30,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -93,7 +94,10 @@ type Config struct {
 	// the others is sent.
 	Documented bool
 
-	UserAgent string            // empty is "seawall"
+	UserAgent string // empty is "seawall"
+	// Comment is what a request says beside it of who sends it, without parentheses; nil and empty are
+	// nothing.
+	Comment   func(context.Context) string
 	Transport http.RoundTripper // nil is one made for one host and Concurrency
 	Log       *slog.Logger      // nil is silent
 }

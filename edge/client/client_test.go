@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -69,6 +70,21 @@ func TestCredential(t *testing.T) {
 		seen := s.arrivals()
 		if len(seen) != 2 || seen[0].header.Get("Authorization") != "Bearer first" || seen[1].header.Get("Authorization") != "Bearer second" {
 			t.Errorf("got %+v", seen)
+		}
+	})
+}
+
+// A request says who sends it, where its context knows.
+func TestUserAgentHasTheComment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, comment := serve(t, answer(200, entryJSON)), ""
+		c := s.client(t, func(config *Config) { config.Comment = func(context.Context) string { return comment } })
+		check(t, get(c))
+		comment = "replica a; epoch 3"
+		check(t, get(c))
+		seen := s.arrivals()
+		if first, second := seen[0].header.Get("User-Agent"), seen[1].header.Get("User-Agent"); first != "seawall" || second != "seawall (replica a; epoch 3)" {
+			t.Errorf("the headers are %q and %q", first, second)
 		}
 	})
 }

@@ -182,7 +182,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret, admitte
 		return answer, 0, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token.Reveal())
-	req.Header.Set("User-Agent", c.config.UserAgent)
+	req.Header.Set("User-Agent", c.userAgent(ctx))
 
 	begin := time.Now()
 	transport := c.config.Transport
@@ -203,6 +203,16 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret, admitte
 	answer.Body, err = readBody(res.Body, res.ContentLength)
 	c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
 	return answer, max(seen.sent(false), 1), err
+}
+
+// userAgent is the header as RFC 9110 has it: a product, and a comment where there is one.
+func (c *Client) userAgent(ctx context.Context) string {
+	if c.config.Comment != nil {
+		if comment := c.config.Comment(ctx); comment != "" {
+			return c.config.UserAgent + " (" + comment + ")"
+		}
+	}
+	return c.config.UserAgent
 }
 
 // leaveWithin is how long after the budget has admitted a request it may leave. A process that was

@@ -132,6 +132,8 @@ type ServiceConfig struct {
 	BaseURL     string        // [NewService]: the platform's
 	Source      string        // of the configuration; [NewService]: the repository over its path
 	Token       string        // the credential; [NewService]: the platform's
+	Credentials string        // of the configuration; the file of Token
+	State       string        // of the configuration; a folder beside it
 	Requests    int           // of the budget; 100,000
 	Per         time.Duration // of the budget; 5 minutes
 	Concurrency int           // 16
@@ -148,13 +150,13 @@ func (c ServiceConfig) in(dir string) string {
 	}
 	return fmt.Sprintf(`source: {%s}
 platform: base_url: %q
-credentials: rulesets: file: %q
+credentials: %s
 schedule: {sync: %q, sweep: %q}
 budget: {requests: %d, per: %q, concurrency: %d}
-state: dir: %q
+state: %s
 listen: "127.0.0.1:0"
-%s`, c.Source, c.BaseURL, filepath.Join(dir, "token"), cmp.Or(c.Sync, "@every 10s"), cmp.Or(c.Sweep, "@every 1h"),
-		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), filepath.Join(dir, "state"), guards)
+%s`, c.Source, c.BaseURL, cmp.Or(c.Credentials, fmt.Sprintf("rulesets: file: %q", filepath.Join(dir, "token"))), cmp.Or(c.Sync, "@every 10s"), cmp.Or(c.Sweep, "@every 1h"),
+		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), cmp.Or(c.State, fmt.Sprintf("dir: %q", filepath.Join(dir, "state"))), guards)
 }
 
 // hook is a webhook in the configuration for a folder.

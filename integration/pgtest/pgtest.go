@@ -4,7 +4,8 @@
 //	server := pgtest.Start(t)             // a server of its own, to be stopped and started again
 //	pooled := server.Pooler(t)            // the same through PgBouncer, in transaction mode
 //
-// Without the programs a test is skipped, but where CI says that it must not be.
+// Without the programs a test is skipped, but where SEAWALL_TEST_POSTGRES=required says that it must
+// not be.
 package pgtest
 
 import (
@@ -37,6 +38,10 @@ type Server struct {
 	port     int
 	as       *syscall.Credential // nil: as the user of the test
 	process  *exec.Cmd           // nil: it does not run
+
+	asking   sync.Once // of Ask
+	asked    *sql.DB
+	askedErr error
 }
 
 // patience bounds how long a server may take to start or to stop. A machine may be slow.
@@ -72,6 +77,50 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// New starts a server for a program that is no test. The error says what is missing.
+func New() (*Server, error) { return start() }
+
+// Close ends a server of [New] and removes its files.
+func (s *Server) Close() { s.close() }
+
+// Crash is [Server.Stop] for a program.
+func (s *Server) Crash() error { return s.stop(syscall.SIGQUIT) }
+
+// Again is [Server.Restart] for a program.
+func (s *Server) Again() error { return s.run() }
+
+// CutAll is [Server.Cut] for a program.
+func (s *Server) CutAll() error { return s.try(cut) }
+
+// Ask returns what a query of the database "postgres" finds, all of it as text.
+func (s *Server) Ask(ctx context.Context, query string) ([][]string, error) {
+	s.asking.Do(func() { s.asked, s.askedErr = sql.Open("pgx", s.URL("postgres")) })
+	if s.askedErr != nil {
+		return nil, s.askedErr
+	}
+	rows, err := s.asked.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var found [][]string
+	for rows.Next() {
+		row, places := make([]string, len(names)), make([]any, len(names))
+		for i := range row {
+			places[i] = &row[i]
+		}
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		found = append(found, row)
+	}
+	return found, rows.Err()
+}
+
 // Main runs the tests of a package, and ends the server that they share.
 func Main(m *testing.M) int {
 	code := m.Run()
@@ -105,10 +154,12 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
+const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`
+
 // Cut ends all connections to the server.
 func (s *Server) Cut(t testing.TB) {
 	t.Helper()
-	s.exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+	s.exec(t, cut)
 }
 
 // Exec runs a statement in the database "postgres", as its owner.
@@ -136,12 +187,32 @@ func (s *Server) try(statement string) error {
 	return err
 }
 
+// required is whether the programs must be there. It is asked before a test's Main, which may hide
+// the variable from the program.
+var required = os.Getenv("SEAWALL_TEST_POSTGRES") == "required"
+
 var errMissing = errors.New("PostgreSQL is missing: install postgresql")
+
+// Required reports whether CI says that no test may be skipped for want of the programs.
+func Required() bool { return required }
+
+// Installed reports whether the programs are there; they are, where they must be.
+func Installed() bool {
+	_, err := program("initdb")
+	return err == nil || required
+}
+
+// Need skips a test where the programs are missing.
+func Need(t testing.TB) {
+	t.Helper()
+	_, err := program("initdb")
+	skipOrFail(t, err)
+}
 
 // skipOrFail skips a test where the programs are missing, unless they must be there.
 func skipOrFail(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, errMissing) && os.Getenv("SEAWALL_TEST_POSTGRES") != "required" {
+	if errors.Is(err, errMissing) && !required {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -230,6 +301,9 @@ func (s *Server) stop(signal os.Signal) error {
 }
 
 func (s *Server) close() {
+	if s.asked != nil {
+		_ = s.asked.Close()
+	}
 	_ = s.stop(syscall.SIGQUIT)
 	_ = os.RemoveAll(s.dir)
 }

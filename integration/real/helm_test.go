@@ -32,6 +32,12 @@ func helm(t testing.TB, command string, args ...string) *exec.Cmd {
 	return exec.Command(program, append([]string{command, "--set-file", "config=" + filepath.Join(harness.Root, "deploy", "kubernetes", "config.cue")}, args...)...)
 }
 
+// several are the values of several pods over a database.
+var several = []string{
+	"--set-file", "config=" + filepath.Join(harness.Root, "deploy", "kubernetes-several", "config.cue"), "--set=postgres.enabled=true",
+	"--set=credentials.keys={rulesets-token,git-token,postgres-password,seal-key}",
+}
+
 var chart = filepath.Join(harness.Root, "deploy", "helm", "seawall")
 
 // TestHelmChart compares what the chart renders with the manifests of deploy/kubernetes.
@@ -62,10 +68,13 @@ func TestHelmChart(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no image":       {[]string{"--set=image.repository="}, "set image.repository"},
-		"no config":      {[]string{"--set-file=config=/dev/null"}, "set config"},
-		"unknown value":  {[]string{"--set=replicas=2"}, "replicas"},
-		"no such digest": {[]string{"--set=image.digest=sha256:1"}, "digest"},
+		"no image":        {[]string{"--set=image.repository="}, "set image.repository"},
+		"no config":       {[]string{"--set-file=config=/dev/null"}, "set config"},
+		"unknown value":   {[]string{"--set=replicas=2"}, "replicas"},
+		"two on a volume": {[]string{"--set=replicas=2", "--skip-schema-validation"}, "replicas must be 1"},
+		"no database":     {[]string{"--set=postgres.enabled=true"}, "needs state: postgres"},
+		"only a database": {several[:2], "set postgres.enabled=true"},
+		"no such digest":  {[]string{"--set=image.digest=sha256:1"}, "digest"},
 	} {
 		code, out := outcome(t, helm(t, "template", append(test.args, "seawall", chart)...))
 		if code == 0 || !strings.Contains(out, test.says) {
@@ -77,6 +86,49 @@ func TestHelmChart(t *testing.T) {
 	if !strings.Contains(pinned, `image: "ghcr.io/seawall-dev/seawall@`+digest+`"`) {
 		t.Errorf("the image is not that of the digest:\n%s", pinned)
 	}
+}
+
+// TestHelmChartOfSeveral compares what the chart renders for several pods with the changes of
+// deploy/kubernetes-several.
+func TestHelmChartOfSeveral(t *testing.T) {
+	only(t)
+	rendered := objects(t, run(t, helm(t, "template", append(several, "--namespace=seawall", "seawall", chart)...)))
+	folder := filepath.Join(harness.Root, "deploy", "kubernetes-several")
+	declared := func(name, key string) map[string]any {
+		return objects(t, harness.ReadText(t, filepath.Join(folder, name+".yaml")))[key]
+	}
+	got, want := rendered["Deployment seawall"]["spec"].(map[string]any), declared("deployment", "Deployment seawall")["spec"].(map[string]any)
+	same(t, "strategy", want["strategy"], got["strategy"])
+	same(t, "replicas", want["replicas"], got["replicas"])
+	gotPod, wantPod := podOf(got), podOf(want)
+	for _, v := range wantPod["volumes"].([]any) {
+		volume := plain(v).(map[string]any)
+		delete(volume, "persistentVolumeClaim") // null: what the patch takes out
+		name := volume["name"]
+		i := slices.IndexFunc(gotPod["volumes"].([]any), func(v any) bool { return v.(map[string]any)["name"] == name })
+		found := gotPod["volumes"].([]any)[i].(map[string]any)
+		if secret, ok := found["secret"].(map[string]any); ok {
+			delete(secret, "secretName")
+			delete(secret, "defaultMode")
+		}
+		same(t, name.(string), volume, found)
+	}
+	for _, constraint := range gotPod["topologySpreadConstraints"].([]any) {
+		delete(constraint.(map[string]any)["labelSelector"].(map[string]any)["matchLabels"].(map[string]any), "app.kubernetes.io/instance")
+	}
+	same(t, "topologySpreadConstraints", wantPod["topologySpreadConstraints"], gotPod["topologySpreadConstraints"])
+	key := "PodDisruptionBudget seawall"
+	same(t, key, plain(declared("disruption", key)), plain(rendered[key]))
+	egress := func(object map[string]any) any { return object["spec"].(map[string]any)["egress"] }
+	same(t, "egress", egress(declared("networkpolicy", "NetworkPolicy seawall")), egress(rendered["NetworkPolicy seawall"]))
+	if rendered["PersistentVolumeClaim seawall-state"] != nil {
+		t.Error("several pods have a volume")
+	}
+}
+
+// podOf is the specification of the pod in that of a deployment.
+func podOf(deployment map[string]any) map[string]any {
+	return deployment["template"].(map[string]any)["spec"].(map[string]any)
 }
 
 // objects are those of a stream of YAML, by kind and name.

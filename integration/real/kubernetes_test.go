@@ -135,6 +135,10 @@ func TestKubernetesManifests(t *testing.T) {
 	check(t, 0, run(t, c.kubectl("apply", "--dry-run=server", "--validate=strict", "-k", folder)), 0, "deployment.apps/seawall created (server dry run)")
 	run(t, c.kubectl("apply", "--validate=strict", "-k", folder))
 	c.wantPod("seawall")
+	more := filepath.Join(harness.Root, "deploy", "kubernetes-several")
+	run(t, c.kubectl("-n", "seawall", "delete", "deployment", "seawall"))
+	run(t, c.kubectl("apply", "--validate=strict", "-k", more))
+	c.wantPod("seawall")
 
 	t.Run("helm", func(t *testing.T) {
 		command := helm(t, "template", "seawall", chart, "--namespace", "charted")
@@ -144,6 +148,8 @@ func TestKubernetesManifests(t *testing.T) {
 		c.apply(text, "--namespace", "charted", "--dry-run=server", "--validate=strict")
 		c.apply(text, "--namespace", "charted", "--validate=strict")
 		c.wantPod("charted")
+		text = run(t, helm(t, "template", append(several, "--namespace=charted", "seawall", chart)...))
+		c.apply(text, "--namespace", "charted", "--dry-run=server", "--validate=strict")
 	})
 }
 

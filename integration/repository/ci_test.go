@@ -164,6 +164,7 @@ func packageNames(t *testing.T, pattern string) []string {
 var withoutRace = map[string]string{
 	"./desired/evaluate":    "its tests start processes over CUE: make soak has the detector in all",
 	"./desired/gitrepo":     "its tests unpack gigabytes: make soak has the detector in all",
+	"./integration/chaos":   "as the next",
 	"./integration/faults":  "it measures, which the detector would falsify",
 	"./integration/harness": "it has no tests; under the detector the program that it starts has it too",
 }

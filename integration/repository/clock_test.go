@@ -27,8 +27,10 @@ var mayReadClock = map[string]string{
 
 	"./reconcile/ledger/internal/store": "a file that was not checked for a week is checked again",
 	"./integration/bench":               "measuring is what it is for",
+	"./integration/chaos":               "measuring is what it is for",
 	"./integration/faults":              "measuring is what it is for",
 	"./integration/harness":             "its tests wait for processes, with a bound",
+	"./integration/pgtest":              "it waits for servers, with a bound",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {

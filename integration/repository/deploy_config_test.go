@@ -49,7 +49,7 @@ func TestDeployCredentialsAreHandedOver(t *testing.T) {
 		t.Errorf("config.cue asks for %q, the unit hands over %q", got, want)
 	}
 	kubernetes := readConfig(t, "kubernetes")
-	if got, want := secrets(kubernetes, func(s schema.SecretRef) string { return s.File }), mountedCredentials(t); !slices.Equal(got, want) {
+	if got, want := secrets(kubernetes, func(s schema.SecretRef) string { return s.File }), mountedCredentials(t, "kubernetes"); !slices.Equal(got, want) {
 		t.Errorf("config.cue asks for %q, the deployment mounts %q", got, want)
 	}
 }

@@ -5,15 +5,25 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestDeployKustomizationIsWhole: every manifest is listed and every listed
 // file is there.
 func TestDeployKustomizationIsWhole(t *testing.T) {
-	folder := filepath.Join(deploy, "kubernetes")
+	for _, name := range []string{"kubernetes", "kubernetes-several"} {
+		wholeKustomization(t, filepath.Join(deploy, name))
+	}
+}
+
+func wholeKustomization(t *testing.T, folder string) {
+	t.Helper()
 	kustomization := readYAML[struct {
 		Resources          []string
+		Patches            []struct{ Path string }
 		ConfigMapGenerator []struct {
 			Name  string
 			Files []string
@@ -21,9 +31,12 @@ func TestDeployKustomizationIsWhole(t *testing.T) {
 	}](t, filepath.Join(folder, "kustomization.yaml"))[0]
 
 	listed := append([]string{"kustomization.yaml"}, kustomization.Resources...)
+	for _, patch := range kustomization.Patches {
+		listed = append(listed, patch.Path)
+	}
 	for _, name := range filesUnder(t, folder, ".yaml") {
 		if !slices.Contains(listed, filepath.Base(name)) {
-			t.Errorf("kustomization.yaml does not list %s", filepath.Base(name))
+			t.Errorf("%s: kustomization.yaml does not list %s", folder, filepath.Base(name))
 		}
 	}
 	for _, generator := range kustomization.ConfigMapGenerator {
@@ -31,7 +44,7 @@ func TestDeployKustomizationIsWhole(t *testing.T) {
 	}
 	for _, name := range listed {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			t.Errorf("kustomization.yaml lists a file that is not there: %v", err)
+			t.Errorf("%s: kustomization.yaml lists a file that is not there: %v", folder, err)
 		}
 	}
 }
@@ -40,13 +53,22 @@ func TestDeployKustomizationIsWhole(t *testing.T) {
 type deployment struct {
 	Spec struct {
 		Replicas int
-		Strategy struct{ Type string }
+		Strategy struct {
+			Type          string
+			RollingUpdate struct {
+				MaxUnavailable *int `yaml:"maxUnavailable"`
+				MaxSurge       *int `yaml:"maxSurge"`
+			} `yaml:"rollingUpdate"`
+		}
 		Template struct {
 			Spec struct {
 				AutomountServiceAccountToken *bool          `yaml:"automountServiceAccountToken"`
 				SecurityContext              map[string]any `yaml:"securityContext"`
-				Containers                   []container
-				Volumes                      []volume
+				TopologySpreadConstraints    []struct {
+					TopologyKey string `yaml:"topologyKey"`
+				} `yaml:"topologySpreadConstraints"`
+				Containers []container
+				Volumes    []volume
 			}
 		}
 	}
@@ -73,8 +95,9 @@ type container struct {
 }
 
 type volume struct {
-	Name   string
-	Secret struct{ Items []struct{ Path string } }
+	Name     string
+	Secret   struct{ Items []struct{ Path string } }
+	EmptyDir map[string]any `yaml:"emptyDir"`
 }
 
 type probe struct {
@@ -109,13 +132,50 @@ func TestDeployKubernetesIsRestricted(t *testing.T) {
 	}
 }
 
+// TestDeploySeveralKeepNothing: what one of several pods has on its disk may vanish, none of them
+// is missing while they are replaced, and none is needed to drain a node.
+func TestDeploySeveralKeepNothing(t *testing.T) {
+	folder := filepath.Join(deploy, "kubernetes-several")
+	d := readYAML[deployment](t, filepath.Join(folder, "deployment.yaml"))[0]
+	roll := d.Spec.Strategy.RollingUpdate
+	var state volume
+	for _, v := range d.Spec.Template.Spec.Volumes {
+		if v.Name == "state" {
+			state = v
+		}
+	}
+	budget := readYAML[struct {
+		Kind string
+		Spec struct {
+			MaxUnavailable int `yaml:"maxUnavailable"`
+		}
+	}](t, filepath.Join(folder, "disruption.yaml"))[0]
+	claim := readYAML[map[string]any](t, filepath.Join(folder, "storage.yaml"))[0]
+	for what, ok := range map[string]bool{
+		"three replicas":                   d.Spec.Replicas == 3,
+		"strategy RollingUpdate":           d.Spec.Strategy.Type == "RollingUpdate",
+		"no gap while they are replaced":   roll.MaxUnavailable != nil && *roll.MaxUnavailable == 0 && roll.MaxSurge != nil && *roll.MaxSurge > 0,
+		"spread over nodes and zones":      len(d.Spec.Template.Spec.TopologySpreadConstraints) == 2,
+		"a state that may vanish":          state.EmptyDir != nil,
+		"no claim of a volume":             claim["$patch"] == "delete",
+		"one at a time when nodes drain":   budget.Kind == "PodDisruptionBudget" && budget.Spec.MaxUnavailable == 1,
+		"no probe other than that of one":  len(d.Spec.Template.Spec.Containers) == 0,
+		"a state in the database of three": strings.Contains(harness.ReadText(t, filepath.Join(folder, "config.cue")), "\tpostgres: {"),
+	} {
+		if !ok {
+			t.Errorf("deploy/kubernetes-several: missing: %s", what)
+		}
+	}
+}
+
 // mountedCredentials returns the paths at which the container finds the files of
-// the Secret, sorted.
-func mountedCredentials(t *testing.T) []string {
+// the Secret, sorted. The volume is that of a folder of deploy.
+func mountedCredentials(t *testing.T, folder string) []string {
 	t.Helper()
 	pod := readYAML[deployment](t, filepath.Join(deploy, "kubernetes", "deployment.yaml"))[0].Spec.Template.Spec
+	volumes := readYAML[deployment](t, filepath.Join(deploy, folder, "deployment.yaml"))[0].Spec.Template.Spec.Volumes
 	var paths []string
-	for _, v := range pod.Volumes {
+	for _, v := range volumes {
 		for _, m := range pod.Containers[0].VolumeMounts {
 			for _, item := range v.Secret.Items {
 				if m.Name == v.Name {

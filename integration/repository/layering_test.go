@@ -86,7 +86,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "./cmd/seawall"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./reconcile/reconciletest", "./integration/bench", "./integration/faults", "./integration/harness"}, forbid: leaves,
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./reconcile/reconciletest", "./integration/bench", "./integration/chaos", "./integration/faults", "./integration/harness"}, forbid: leaves,
 		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
 		caught: [2]string{"./reconcile", "./edge/client"},
 	},
@@ -307,7 +307,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must", "./integration/pgtest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript", "github.com/getkin/...", "github.com/invopop/...",
 		},
 		reason: "what is for tests stays out of the binary",

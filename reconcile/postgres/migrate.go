@@ -1,27 +1,47 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
 )
 
+// A step of the schema is a file. Programs of two releases run beside each other for a while, so a
+// step of one release adds something, which the release before does not look at; or it takes away
+// what the release before does not use any more, and then it says in seawall_schema_least which
+// step a program must know. So no upgrade skips a release, and none has a gap.
+//
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versions is the table that says which steps were taken.
-const versions = "seawall_schema"
+const (
+	// versions is the table that says which steps were taken, and least the one that says which a
+	// program must know.
+	versions = "seawall_schema"
+	least    = "seawall_schema_least"
+	// migratorsLock is what the process has that takes the steps: "SWLM".
+	migratorsLock = 0x53574c4d
+)
 
-// migratorsLock is what the process has that takes the steps: "SWLM".
-const migratorsLock = 0x53574c4d
+// ErrTooOld: the tables were changed by a newer program in a way that this one does not know.
+var ErrTooOld = errors.New("the tables in the database need a newer version of this program")
 
-// Migrate brings the tables up to date. Several processes may do so at once.
-func Migrate(ctx context.Context, db *sql.DB) error {
-	steps, err := fs.Sub(migrations, "migrations")
+// Migrate brings the tables up to date. Several processes may do so at once, and those that run may
+// go on. Tables with more steps than this program knows are left as they are; it fails with
+// [ErrTooOld] where it cannot work with them.
+func Migrate(ctx context.Context, db *sql.DB) error { return migrate(ctx, db, migrations) }
+
+func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
+	if _, _, err := version(ctx, db, files); err != nil {
+		return err
+	}
+	steps, err := fs.Sub(files, "migrations")
 	if err != nil {
 		return err
 	}
@@ -29,34 +49,85 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return fmt.Errorf("reading the steps of the schema: %w", err)
 	}
-	turn, err := db.BeginTx(ctx, nil) // the steps are taken on another connection
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("bringing the schema up to date: %w", err)
+		}
+	}()
+	alone, err := aloneIn(ctx, db)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = turn.Rollback() }()
-	if _, err := turn.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, migratorsLock); err != nil {
+	defer func() { err = cmp.Or(err, alone.Rollback()) }()
+	if _, err = provider.Up(ctx); err != nil {
 		return err
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("bringing the schema up to date: %w", err)
-	}
-	if err := migrateJobs(ctx, db); err != nil {
-		return fmt.Errorf("bringing the tables of jobs up to date: %w", err)
-	}
-	return nil
+	return migrateJobs(ctx, db)
 }
 
-// Version returns how many steps were taken, 0 for a database without tables, and how many there
-// are. It changes nothing.
+// aloneIn returns a transaction of which there is one at a time. It does nothing, for as long as it
+// takes: the steps are taken on another connection.
+func aloneIn(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	const patient = `SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
+	if _, err := tx.ExecContext(ctx, patient); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, migratorsLock); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
+}
+
+// Version returns how many of the steps that this program knows were taken, 0 for a database without
+// tables, and how many it knows. It changes nothing, and fails with [ErrTooOld] where this program
+// cannot work with the tables.
 func Version(ctx context.Context, db *sql.DB) (have, want int, err error) {
-	steps, err := migrations.ReadDir("migrations")
+	return version(ctx, db, migrations)
+}
+
+func version(ctx context.Context, db *sql.DB, files fs.FS) (have, want int, err error) {
+	names, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
 		return 0, 0, err
 	}
-	var there bool
-	if err := db.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, versions).Scan(&there); err != nil || !there {
-		return 0, len(steps), err
+	var newest int64
+	for _, name := range names {
+		step, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, 0, err
+		}
+		newest = max(newest, step)
 	}
-	err = db.QueryRowContext(ctx, `SELECT count(*) FROM `+versions+` WHERE is_applied AND version_id > 0`).Scan(&have)
-	return have, len(steps), err
+	needed, err := needed(ctx, db)
+	if err != nil {
+		return 0, 0, err
+	}
+	if needed > newest {
+		return 0, 0, fmt.Errorf("%w: whoever uses them must know step %d, and this one knows %d steps", ErrTooOld, needed, newest)
+	}
+	there, err := hasTable(ctx, db, versions)
+	if err != nil || !there {
+		return 0, len(names), err
+	}
+	err = db.QueryRowContext(ctx, `SELECT count(DISTINCT version_id) FROM `+versions+` WHERE is_applied AND version_id BETWEEN 1 AND $1`, newest).Scan(&have)
+	return have, len(names), err
+}
+
+// needed is the step that a program must know.
+func needed(ctx context.Context, db *sql.DB) (step int64, err error) {
+	there, err := hasTable(ctx, db, least)
+	if err != nil || !there {
+		return 0, err
+	}
+	err = db.QueryRowContext(ctx, `SELECT step FROM `+least).Scan(&step)
+	return step, err
+}
+
+func hasTable(ctx context.Context, db *sql.DB, name string) (there bool, err error) {
+	err = db.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, name).Scan(&there)
+	return there, err
 }

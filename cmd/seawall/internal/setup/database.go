@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
@@ -92,6 +93,16 @@ func ReplicaName(p schema.Postgres) string {
 		return "unknown"
 	}
 	return name
+}
+
+// sender is what a request says of who sends it, where several daemons may: with the platform's own
+// log it can be told which of them has done what. Empty where there is no lease.
+func (s Settings) sender(ctx context.Context) string {
+	lease, under := reconcile.LeaseIn(ctx)
+	if !under || !s.InPostgres() {
+		return ""
+	}
+	return fmt.Sprintf("replica %s; epoch %d", ReplicaName(*s.Postgres), lease.Epoch)
 }
 
 // LedgerPath is the file of the ledger, where it is one.

@@ -242,7 +242,7 @@ func (s Settings) clientConfig(credential schema.SecretRef, log *slog.Logger) cl
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		Documented:  s.Platform.Profile == "documented",
-		UserAgent:   "seawall/" + cli.ThisVersion().Version,
+		UserAgent:   "seawall/" + cli.ThisVersion().Version, Comment: s.sender,
 		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.Failed,
 		Log: log,
 	}

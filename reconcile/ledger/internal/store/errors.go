@@ -105,6 +105,7 @@ var serverHints = map[Kind]string{
 	ErrDenied: "grant the user of state.postgres the tables of the ledger, or make it the owner of the database",
 	ErrFull:   "free space on the disk of the database server",
 	ErrFailed: "look into the log of the database server",
+	ErrNewer:  "run the version that the other daemons run",
 }
 
 // Hint says what to try.

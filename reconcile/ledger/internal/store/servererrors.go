@@ -82,6 +82,8 @@ func timeout(err error) bool {
 func kindOfServer(err error) Kind {
 	named := code(err)
 	switch {
+	case errors.Is(err, postgres.ErrTooOld):
+		return ErrNewer
 	case named == "":
 		var connecting *pgconn.ConnectError
 		if errors.Is(err, postgres.ErrReplica) {

@@ -1,0 +1,80 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/integration/harness"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, nil)) }
+
+// small is a fleet for tests.
+func small(t *testing.T) options {
+	return options{binary: harness.Seawall(t), length: 15 * time.Second, seed: rand.Uint64(), zones: 60, credentials: 3, sweep: 5 * time.Second}
+}
+
+// holds runs it in short, and fails where a law is broken.
+func holds(t *testing.T, o options) result {
+	t.Helper()
+	var log bytes.Buffer
+	o.log = &log
+	f, err := newFixture(t.Context(), o, t.TempDir())
+	must.Do(t, err)
+	defer f.stop()
+	err = f.disturbed(t.Context())
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", o.seed, err, log.String())
+	}
+	return f.wantLaws(t, log.String())
+}
+
+// wantLaws fails where a law is broken.
+func (f *fixture) wantLaws(t *testing.T, log string) result {
+	t.Helper()
+	r, err := f.end(t.Context())
+	must.Do(t, err)
+	if len(r.broken) > 0 {
+		t.Errorf("seed %d:\n%s\n%s%s", f.seed, strings.Join(r.broken, "\n"), log, r.text(f.options))
+	}
+	t.Log(r.text(f.options))
+	return r
+}
+
+// Three daemons over one PostgreSQL. CI does it for two minutes.
+func TestChaos(t *testing.T) {
+	o := shared(t)
+	o.length = 30 * time.Second
+	if pgtest.Required() {
+		o.length, o.zones, o.credentials, o.sweep = 2*time.Minute, 300, 6, 15*time.Second
+	}
+	if r := holds(t, o); r.takeovers == 0 || r.pushes == 0 || r.drifts == 0 || r.writes == 0 {
+		t.Errorf("nothing has happened: %+v", r)
+	}
+}
+
+// shared are three daemons. The test is skipped where there is no PostgreSQL.
+func shared(t *testing.T) options {
+	t.Helper()
+	pgtest.Need(t)
+	o := small(t)
+	o.replicas = 3
+	return o
+}
+
+// One daemon with a ledger of its own, which is killed, ended and paused.
+func TestChaosOfOneDaemon(t *testing.T) {
+	o := small(t)
+	o.embedded, o.replicas = true, 1
+	if r := holds(t, o); r.pushes+r.drifts == 0 || r.writes == 0 {
+		t.Errorf("nothing has happened: %+v", r)
+	}
+}

@@ -1,0 +1,202 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// result is what was seen.
+type result struct {
+	broken      []string
+	requests    int
+	writes      int
+	pushes      int
+	drifts      int
+	takeovers   int
+	afterPauses int
+	busiest     int // of quota
+	quota       int
+	done        map[string]int
+}
+
+// end looks at everything once nothing is disturbed any more.
+func (f *fixture) end(ctx context.Context) (result, error) {
+	r := result{pushes: f.wishes.count(push), drifts: f.wishes.count(drift), done: f.done, quota: f.quota()}
+	now := time.Now()
+	for _, w := range f.wishes.all {
+		bound := f.withinPush()
+		if w.kind == drift {
+			bound = f.withinDrift()
+		}
+		if text := w.late(&f.held, bound, now); text != "" {
+			r.broken = append(r.broken, text)
+		}
+	}
+	for _, check := range []func(context.Context) ([]string, error){f.endTokens, f.endInSync, f.endHistory} {
+		broken, err := check(ctx)
+		if err != nil {
+			return r, err
+		}
+		r.broken = append(r.broken, broken...)
+	}
+	for _, replica := range f.replicas {
+		if replica.running() == nil {
+			r.broken = append(r.broken, fmt.Sprintf("replica %s ended by itself", replica.name))
+		}
+	}
+	f.endTranscript(&r)
+	return r, nil
+}
+
+// endTranscript holds the requests to the laws.
+func (f *fixture) endTranscript(r *result) {
+	requests := f.platform.record()
+	r.requests = len(requests)
+	for _, one := range requests {
+		if one.write() {
+			r.writes++
+		}
+	}
+	r.broken = append(r.broken, overBudget(requests, f.quota(), per)...)
+	r.busiest = busiest(requests, per)
+	if f.embedded {
+		return
+	}
+	var pauses []span
+	for _, replica := range f.replicas {
+		pauses = append(pauses, replica.pauses...)
+	}
+	old, after := oldEpochs(requests, pauses)
+	r.broken, r.afterPauses = append(append(r.broken, old...), unnamed(requests)...), after
+	for _, what := range append(f.fleet.keys(), commits, tokens) {
+		r.takeovers += f.held.changes(what)
+	}
+}
+
+// tokenRecord is one of `seawall token list`.
+type tokenRecord struct{ Key, ID, State string }
+
+func (f *fixture) tokenRecords(ctx context.Context) ([]tokenRecord, error) {
+	out, err := f.replicas[0].command(ctx, "token", "list", "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Tokens []tokenRecord }
+	return list.Tokens, json.Unmarshal([]byte(out), &list)
+}
+
+// endTokens compares the ledger with the platform, and then gives a person's word on what is
+// quarantined.
+func (f *fixture) endTokens(ctx context.Context) (broken []string, err error) {
+	var records []tokenRecord
+	ready := func() bool { // each that is declared is on record, and none is under way
+		records, err = f.tokenRecords(ctx)
+		known := map[string]bool{}
+		for _, r := range records {
+			if known[r.Key] = true; r.State != "created" && r.State != "quarantined" {
+				return false
+			}
+		}
+		return err == nil && len(known) >= len(f.fleet.tokens)
+	}
+	if err := f.await(ctx, "every declared token is on record", ready); err != nil {
+		return []string{err.Error()}, nil
+	}
+	facts := f.tokenFacts(records)
+	broken = brokenTokens(facts)
+	for key, fact := range facts {
+		for _, id := range fact.existing {
+			if fact.quarantined > 0 && !slices.Contains(fact.confirmed, id) {
+				_, err := f.replicas[0].command(ctx, "token", "resolve", key, "--adopt", id)
+				if err != nil {
+					return nil, err
+				}
+				fact.quarantined--
+			}
+		}
+		if fact.quarantined > 0 {
+			if _, err := f.replicas[0].command(ctx, "token", "resolve", key, "--retry"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return broken, nil
+}
+
+// tokenFacts are those of each declared token. A token has the name of its declaration.
+func (f *fixture) tokenFacts(records []tokenRecord) map[string]tokenFacts {
+	facts := map[string]tokenFacts{}
+	for key, rotates := range f.fleet.tokens {
+		fact := tokenFacts{mayBe: 1}
+		if rotates {
+			fact.mayBe += f.rotations[key]
+		}
+		for _, token := range f.platform.sim.Platform.State().Tokens {
+			if name, _, _ := strings.Cut(token.Name, " ["); name == key {
+				fact.existing = append(fact.existing, token.ID)
+			}
+		}
+		for _, r := range records {
+			switch {
+			case r.Key != key:
+			case r.State == "created":
+				fact.confirmed = append(fact.confirmed, r.ID)
+			default:
+				fact.quarantined++
+			}
+		}
+		facts[key] = fact
+	}
+	return facts
+}
+
+// endInSync: every zone is as the newest commit says, and a plan has nothing to do.
+func (f *fixture) endInSync(ctx context.Context) (broken []string, err error) {
+	for zone := 1; zone <= f.fleet.size(); zone++ {
+		if live, want := f.platform.live(zone), f.fleet.want(zone); live != want {
+			broken = append(broken, fmt.Sprintf("zone %d has the threshold %d, want %d", zone, live, want))
+		}
+	}
+	var said string
+	empty := func() bool { // what a person has said of tokens is still to be done
+		var exit *exec.ExitError
+		out, err := f.replicas[0].command(ctx, "plan", "--detailed-exitcode")
+		if said = out; errors.As(err, &exit) {
+			said = out + err.Error()
+		}
+		return err == nil
+	}
+	if err := f.await(ctx, "a plan is empty", empty); err != nil {
+		broken = append(broken, err.Error()+":\n"+said)
+	}
+	return broken, nil
+}
+
+// endHistory: the chain of the history is whole.
+func (f *fixture) endHistory(ctx context.Context) ([]string, error) {
+	if out, err := f.replicas[0].command(ctx, "history", "verify"); err != nil {
+		return []string{err.Error() + out}, nil
+	}
+	return nil, nil
+}
+
+// text renders the result, in Markdown.
+func (r result) text(o options) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s over %d zones on %d credentials, %d replicas, seed %d:\n\n", o.length, o.zones, o.credentials, o.replicas, o.seed)
+	for _, d := range disturbances(o.embedded) {
+		fmt.Fprintf(&b, "- %s: %d times\n", d.name, r.done[d.name])
+	}
+	fmt.Fprintf(&b, "- %d zones pushed, %d drifted; %d requests, of them %d writes\n", r.pushes, r.drifts, r.requests, r.writes)
+	fmt.Fprintf(&b, "- leases were taken over %d times; %d writes came out of a pause after the new holder's first one\n", r.takeovers, r.afterPauses)
+	fmt.Fprintf(&b, "- the busiest span of %s had %d of %d requests\n", per, r.busiest, r.quota)
+	return b.String()
+}

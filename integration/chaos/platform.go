@@ -1,0 +1,186 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/harness"
+)
+
+// request is one that the platform got. The simulator's own transcript has bounds; this one has
+// none, and knows when the answer was ready.
+type request struct {
+	at, end    time.Time
+	method     string
+	path       string
+	credential string // the value, which is made up
+	replica    string // empty: it does not say
+	epoch      int64
+	status     int
+}
+
+// write is whether it changes something.
+func (r request) write() bool { return r.method != http.MethodGet }
+
+// platform is the simulator, with every request that it got.
+type platform struct {
+	sim     *sim.Server
+	core    edge.RuleID // by which the core ruleset blocks
+	address string
+	close   func()
+
+	mu       sync.Mutex
+	requests []request
+	hold     func(request) (until <-chan struct{}) // on its way to the platform, for longer than its sender lives; nil: none
+}
+
+// latency is how long the platform takes for each answer.
+const latency = 5 * time.Millisecond
+
+func startPlatform(f *fleet, limit sim.RateLimit) (*platform, error) {
+	server, err := sim.New(sim.Config{Seed: f.seed(), RateLimit: limit, Quirks: []string{"slow=" + latency.String()}})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &platform{sim: server, address: listener.Addr().String()}
+	p.core = p.lastOfCore()
+	web := &http.Server{Handler: http.HandlerFunc(p.serve)}
+	p.close = func() { _ = web.Close() }
+	go func() { _ = web.Serve(listener) }()
+	return p, nil
+}
+
+func (p *platform) baseURL() string { return "http://" + p.address + sim.DefaultBasePath }
+
+// sender is the comment of the User-Agent.
+var sender = regexp.MustCompile(`\(replica ([^;)]+); epoch ([0-9]+)\)`)
+
+// newRequest describes a request that arrives now.
+func newRequest(r *http.Request, now time.Time) request {
+	arrived := request{at: now, method: r.Method, path: strings.TrimPrefix(r.URL.Path, sim.DefaultBasePath)}
+	arrived.credential, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if found := sender.FindStringSubmatch(r.Header.Get("User-Agent")); found != nil {
+		arrived.replica = found[1]
+		arrived.epoch, _ = strconv.ParseInt(found[2], 10, 64) // it matched digits
+	}
+	return arrived
+}
+
+func (p *platform) serve(w http.ResponseWriter, r *http.Request) {
+	r = p.held(r)
+	p.mu.Lock()
+	n := len(p.requests)
+	p.requests = append(p.requests, newRequest(r, time.Now()))
+	p.mu.Unlock()
+	seen := &statusWriter{ResponseWriter: w}
+	p.sim.Handler().ServeHTTP(seen, r)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests[n].end, p.requests[n].status = time.Now(), seen.status
+}
+
+// held returns a request once it is let through. What was held is independent of its sender: that is
+// what a network, or the kernel of a machine that is paused, can do.
+func (p *platform) held(r *http.Request) *http.Request {
+	p.mu.Lock()
+	hold := p.hold
+	p.mu.Unlock()
+	if hold == nil {
+		return r
+	}
+	until := hold(newRequest(r, time.Now()))
+	if until == nil {
+		return r
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return r
+	}
+	<-until
+	r = r.WithContext(context.WithoutCancel(r.Context()))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r
+}
+
+// holding sets which requests are held.
+func (p *platform) holding(hold func(request) (until <-chan struct{})) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = hold
+}
+
+// record is every request so far, in the order of arrival.
+func (p *platform) record() []request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]request(nil), p.requests...)
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(data []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(data)
+}
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// set gives a zone a threshold behind the back of every client.
+func (p *platform) set(zone, score int) error {
+	id := mem.FleetZone(zone)
+	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), id, edge.PhaseFirewallManaged)
+	if err != nil {
+		return err
+	}
+	entryPoint.Rules[0].ActionParameters.Overrides = &edge.Overrides{Rules: []edge.RuleOverride{
+		{ID: p.core, Action: new(edge.ActionBlock), ScoreThreshold: &score},
+	}}
+	return p.sim.Platform.SetEntryPoint(id, entryPoint)
+}
+
+// lastOfCore is the rule by which the core ruleset blocks.
+func (p *platform) lastOfCore() edge.RuleID {
+	for _, ruleset := range p.sim.Platform.State().Accounts[0].Rulesets {
+		if ruleset.ID == mem.CoreRuleset {
+			last, _ := ruleset.Last()
+			return last.ID
+		}
+	}
+	return ""
+}
+
+// live is the threshold that a zone has; 0 when none is overridden.
+func (p *platform) live(zone int) int {
+	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(zone), edge.PhaseFirewallManaged)
+	if err != nil {
+		return 0
+	}
+	return harness.Threshold(entryPoint.Rules[0])
+}

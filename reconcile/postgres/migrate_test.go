@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"maps"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/seawall-dev/seawall/integration/pgtest"
+)
+
+// later are the steps of this program and some of later ones.
+func later(t *testing.T, more map[string]string) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := migrations.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	for name, text := range maps.All(more) {
+		files["migrations/"+name] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + text)}
+	}
+	return files
+}
+
+func opened(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	db, err := Open(Config{URL: url, Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+const (
+	expands   = "ALTER TABLE lease ADD COLUMN later TEXT;"
+	contracts = "ALTER TABLE lease DROP COLUMN later; UPDATE seawall_schema_least SET step = 90001;"
+)
+
+// A program goes on where a newer one has added something, and refuses where it has taken
+// something away that this one does not know of.
+func TestMigrateBesideNewerPrograms(t *testing.T) {
+	ctx, db := t.Context(), opened(t, pgtest.Database(t))
+	next := later(t, map[string]string{"90001_next.sql": expands})
+	afterNext := later(t, map[string]string{"90001_next.sql": expands, "90002_after.sql": contracts})
+	for _, step := range []struct {
+		files  fs.FS
+		tooOld bool
+	}{{migrations, false}, {next, false}, {migrations, false}, {next, false}, {afterNext, false}, {next, false}, {migrations, true}} {
+		if err := migrate(ctx, db, step.files); errors.Is(err, ErrTooOld) != step.tooOld || err != nil && !step.tooOld {
+			t.Fatal(err)
+		}
+	}
+	if have, want, err := version(ctx, db, next); err != nil || have != want {
+		t.Errorf("the release before the newest finds %d of %d steps: %v", have, want, err)
+	}
+	if _, _, err := Version(ctx, db); !errors.Is(err, ErrTooOld) {
+		t.Errorf("one that is too old reads: %v", err)
+	}
+}
+
+// Several processes that start at once take each step once.
+func TestMigrateAtOnce(t *testing.T) {
+	url := pgtest.Database(t)
+	var all sync.WaitGroup
+	for range 4 {
+		db := opened(t, url)
+		all.Go(func() {
+			if err := Migrate(context.Background(), db); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if have, want, err := Version(t.Context(), opened(t, url)); err != nil || have != want || want == 0 {
+		t.Errorf("%d of %d steps were taken: %v", have, want, err)
+	}
+}
