@@ -25,6 +25,12 @@ const (
 	ErrFull     = store.ErrFull
 	ErrGone     = store.ErrGone
 
+	ErrUnreachable = store.ErrUnreachable
+	ErrRefused     = store.ErrRefused
+	ErrCrowded     = store.ErrCrowded
+	ErrReplica     = store.ErrReplica
+	ErrUnsure      = store.ErrUnsure
+
 	ErrUnknown  = store.ErrUnknown
 	ErrState    = store.ErrState
 	ErrSeal     = store.ErrSeal

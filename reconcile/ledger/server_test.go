@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
+	"github.com/seawall-dev/seawall/reconcile/ledger/ledgertest"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
+)
+
+// TestConformanceOfServers holds PostgreSQL to what a file does, also where each transaction may have
+// another connection to it.
+func TestConformanceOfServers(t *testing.T) {
+	t.Parallel()
+	server := newLedgers(t)
+	pooled := server.Pooler(t)
+	for name, urlOf := range map[string]func(string) string{"PostgreSQL": server.URL, "PgBouncer": pooled} {
+		t.Run(name, func(t *testing.T) {
+			ledgertest.Run(t, func(t *testing.T) ledgertest.Fixture {
+				l := connected(t, urlOf(server.empty(t)), newKey(t))
+				mustLock(t, l.Ledger)
+				must(t, l.Init(t.Context(), binding))
+				return serverFixture(t, l)
+			})
+		})
+	}
+}
+
+func serverFixture(t *testing.T, c *connection) ledgertest.Fixture {
+	return ledgertest.Fixture{
+		Store: c, Tokens: c,
+		Hold: func(ctx context.Context, h diff.Hold) error { return c.Hold(ctx, h, "kim") },
+		Reopen: func(t *testing.T) ledgertest.Fixture {
+			must(t, c.Close())
+			next := connected(t, c.url, c.Seal.KeyFile)
+			mustLock(t, next.Ledger)
+			return serverFixture(t, next)
+		},
+		Beside: func(t *testing.T) ledgertest.Store { return connected(t, c.url, c.Seal.KeyFile) },
+	}
+}
+
+// ledgers is a server on which many ledgers begin.
+type ledgers struct {
+	*pgtest.Server
+	mu   sync.Mutex
+	made int
+	free []string // databases that are empty again: to make one takes longer
+}
+
+func newLedgers(t testing.TB) *ledgers {
+	t.Helper()
+	s := &ledgers{Server: pgtest.Start(t)}
+	s.Exec(t, `CREATE DATABASE begun`)
+	l, err := Connect(context.Background(), postgres.Config{URL: s.URL("begun")}, "")
+	must(t, err)
+	must(t, l.Close())
+	return s
+}
+
+// empty returns the name of a database with an empty ledger, which the test has for itself.
+func (s *ledgers) empty(t testing.TB) (name string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.free) - 1; last >= 0 {
+		name, s.free = s.free[last], s.free[:last]
+	} else {
+		s.made++
+		name = fmt.Sprint("ledger_", s.made)
+		s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE begun")
+	}
+	t.Cleanup(func() {
+		s.clear(t, name)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.free = append(s.free, name)
+	})
+	return name
+}
+
+// clear takes all rows out of a database, but for those with which it has begun.
+func (s *ledgers) clear(t testing.TB, name string) {
+	t.Helper()
+	db, err := sql.Open("pgx", s.URL(name))
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec(`DO $$ DECLARE t text; BEGIN
+		SET LOCAL session_replication_role = replica;
+		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('seawall_schema', 'history_ends', 'said', 'lease_move') LOOP
+			EXECUTE format('DELETE FROM %I', t);
+		END LOOP;
+		UPDATE history_ends SET head_number = 0, head_hash = decode(repeat('00', 32), 'hex'), base_number = 0, base_hash = decode(repeat('00', 32), 'hex'), bytes = 0;
+	END $$`)
+	must(t, err)
+}
+
+// connection is a ledger, and how it was connected.
+type connection struct {
+	*Ledger
+	url string
+}
+
+func connected(t testing.TB, url, key string) *connection {
+	t.Helper()
+	l, err := Connect(t.Context(), postgres.Config{URL: url, Name: t.Name()}, "")
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	l.Binding, l.Seal.KeyFile = binding, key
+	return &connection{l, url}
+}
+
+func newKey(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "key")
+	must(t, seal.CreateKeyFile(path))
+	return path
+}
