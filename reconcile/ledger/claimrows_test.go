@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -78,8 +79,10 @@ func TestClaimsOverADatabase(t *testing.T) {
 	leased := reconcile.Under(ctx, reconcile.Lease{Name: reconcile.LeaseCommits, Epoch: 1})
 	_, err = a.Database().ExecContext(ctx, `INSERT INTO lease VALUES ('commits', 'a', 1, now(), now(), false)`)
 	must(t, err)
-	if _, err := a.RecordWrite(leased, writeOf("shop", "4"), nil); err != nil {
-		t.Errorf("a claim of its own keeps it away: %v", err)
+	for _, ctx := range []context.Context{leased, ctx} {
+		if _, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil); err != nil {
+			t.Errorf("a claim of its own keeps it away: %v", err)
+		}
 	}
 	_, err = a.Database().ExecContext(ctx, `UPDATE claim SET place = 1000`) // of a process that has taken it
 	must(t, err)
