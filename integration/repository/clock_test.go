@@ -13,6 +13,7 @@ var mayReadClock = map[string]string{
 	"./desired/evaluate":          "a signature counts at the time of the fetch, and units in the cache have an age",
 	"./reconcile":                 "the loop waits for the next tick and stamps its reports",
 	"./reconcile/controller":      "it says when each zone is due, and stamps reports",
+	"./reconcile/lease":           "a lease has an end",
 	"./reconcile/queue":           "it waits until something is due",
 	"./reconcile/reconciletest":   "its repository says when it was fetched from",
 	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",

@@ -199,6 +199,11 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/review", "./reconcile/once"},
 	},
 	{
+		from: []string{"./reconcile/lease"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
+		reason: "who does what follows from rows and clocks, and not from what is done",
+		caught: [2]string{"./reconcile/lease", "./reconcile/ledger"},
+	},
+	{
 		from: []string{"./diff/..."}, forbid: []string{
 			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		},
@@ -252,9 +257,14 @@ var rules = []rule{
 		caught: [2]string{"./desired/compile", "github.com/go-git/go-git/v5"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger/..."}, forbid: []string{"modernc.org/...", "database/sql/..."},
-		reason: "the database is the ledger's",
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/..."}, forbid: []string{"modernc.org/..."},
+		reason: "the file is the ledger's",
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
+		reason: "a database is for those who keep something in it",
+		caught: [2]string{"./reconcile", "database/sql"},
 	},
 	{
 		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
