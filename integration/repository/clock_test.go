@@ -25,6 +25,7 @@ var mayReadClock = map[string]string{
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
 	"./desired/worker":            "a child that takes too long is killed",
 
+	"./reconcile/ledger/internal/zones": "a process says every few seconds that it runs",
 	"./reconcile/ledger/internal/store": "a file that was not checked for a week is checked again",
 	"./integration/bench":               "measuring is what it is for",
 	"./integration/chaos":               "measuring is what it is for",

@@ -11,8 +11,8 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-// connectedOff opens a ledger in a database as a process of another machine does, whose clock is off.
-func connectedOff(t testing.TB, url string, off time.Duration) *Ledger {
+// connected opens a ledger in a database as a process of another machine does, whose clock is off.
+func replica(t testing.TB, url string, off time.Duration) *Ledger {
 	t.Helper()
 	l, err := Connect(t.Context(), postgres.Config{URL: url}, t.TempDir())
 	must(t, err)
@@ -25,7 +25,7 @@ func connectedOff(t testing.TB, url string, off time.Duration) *Ledger {
 // clock of the database, whatever the clocks of the machines say; and not for longer than it says.
 func TestClaimOfAnotherMachine(t *testing.T) {
 	url := pgtest.Start(t).URL("postgres")
-	l := connectedOff(t, url, 24*time.Hour)
+	l := replica(t, url, 24*time.Hour)
 	for name, c := range map[string]struct {
 		place, until string // as SQL
 		beat         string
@@ -70,7 +70,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 // write on, and what is closed has no claims.
 func TestClaimsOverADatabase(t *testing.T) {
 	url, ctx := pgtest.Start(t).URL("postgres"), t.Context()
-	a, b := connectedOff(t, url, 0), connectedOff(t, url, -time.Hour)
+	a, b := replica(t, url, 0), replica(t, url, -time.Hour)
 	_, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil)
 	must(t, err)
 	if _, err := b.RecordWrite(ctx, writeOf("shop", "4"), nil); !isWriting(err) {
