@@ -199,6 +199,11 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/review", "./reconcile/once"},
 	},
 	{
+		from: []string{"./reconcile/postgres"}, forbid: []string{"./..."},
+		reason: "connecting knows nothing of what is in the tables",
+		caught: [2]string{"./reconcile/postgres", "./reconcile/ledger"},
+	},
+	{
 		from: []string{"./reconcile/lease"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
 		reason: "who does what follows from rows and clocks, and not from what is done",
 		caught: [2]string{"./reconcile/lease", "./reconcile/ledger"},
