@@ -30,3 +30,18 @@ type Posted struct {
 	ID   string
 	Body json.RawMessage
 }
+
+// SharedOutbox is one from which several processes send.
+type SharedOutbox interface {
+	Outbox
+	// Waiting returns what waits, by route.
+	Waiting(ctx context.Context) (map[string]Waiting, error)
+	// Message returns a message; false where it is sent.
+	Message(ctx context.Context, id string) (body json.RawMessage, waits bool, err error)
+}
+
+// Waiting is what waits for a route.
+type Waiting struct {
+	First    string // the id of the oldest message
+	Messages int
+}

@@ -65,6 +65,9 @@ var (
 	Database = Policy{First: 50 * time.Millisecond, Most: 2 * time.Second, Jitter: 0.25, Attempts: 7}
 	// Status is a commit status that a forge did not accept.
 	Status = Policy{First: 30 * time.Second, Most: 30 * time.Second}
+	// Review is the plan of a pull request, where any replica may make it. After these attempts it
+	// is asked for anew with the next look at pull requests.
+	Review = Policy{First: 5 * time.Second, Most: time.Minute, Jitter: 0.1, Attempts: 5}
 	// GitLab is a request to it that may be repeated; the others' libraries repeat none.
 	GitLab = Policy{First: 100 * time.Millisecond, Most: time.Second, Attempts: 2}
 	// Vault is a request to it; all attempts are within the timeout of the delivery.

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ const (
 	Unreadable Outcome = "unreadable" // too long, too slow, or broken off
 	Throttled  Outcome = "throttled"
 	NoPost     Outcome = "no_post"
-	Unready    Outcome = "unready" // no secret could be read
+	Unready    Outcome = "unready" // no secret could be read, or who is to look cannot be told
 )
 
 const (
@@ -44,22 +45,21 @@ const (
 
 // Handler takes the webhooks of forges, at any address it is put at. A request
 // that one of the hooks' secrets vouches for, and that tells of a push or a pull
-// request, pokes all of those who are to look: the daemon gives it the source of commits
-// (Poke of reconcile/source) and the reviews of pull requests. Nothing else in it is believed,
-// so that to send one again does no more than to look again. They are not poked more than
-// once in a second: pokes in between become one at its end.
+// request, pokes all of those who are to look: the source of commits and the reviews of pull
+// requests, in this process ([Spaced]) or in the one that has them. Nothing else in it is believed,
+// so that to send one again does no more than to look again. The answer comes after the poke is
+// on record.
 //
 // It answers 202 for what pokes, 204 for what is genuine and does not (a ping),
 // 401 for what nobody vouches for, 405 for other methods than POST, 413, 408 and
-// 429 for too much, 503 where no secret can be read. No answer has a text.
-// told learns the outcome of each request.
-func Handler(hooks []Hook, told func(Outcome), poked ...Poker) http.Handler {
-	pokes := spaced{poked: poked}
+// 429 for too much, 503 where no secret can be read or poke fails: that request comes again,
+// from forges that do so. No answer has a text. told learns the outcome of each request.
+func Handler(hooks []Hook, told func(Outcome), poke func(context.Context) error) http.Handler {
 	limiter := rate.NewLimiter(hookRate, hookBurst)
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		outcome, status := receive(answer, r, hooks, limiter)
-		if outcome == Poked {
-			pokes.poke()
+		if outcome == Poked && poke(r.Context()) != nil {
+			outcome, status = Unready, http.StatusServiceUnavailable
 		}
 		told(outcome)
 		answer.Header().Set("Cache-Control", "no-store")

@@ -3,6 +3,7 @@ package forge_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -98,7 +99,7 @@ func TestHooks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			pokes, outcomes := 0, []forge.Outcome(nil)
 			other := hook(forge.Generic, "the secret of another hook")
-			handler := forge.Handler([]forge.Hook{other, test.hook, other}, func(o forge.Outcome) { outcomes = append(outcomes, o) }, poker(func() { pokes++ }))
+			handler := forge.Handler([]forge.Hook{other, test.hook, other}, func(o forge.Outcome) { outcomes = append(outcomes, o) }, forge.Spaced(poker(func() { pokes++ })))
 			answer := post(t, handler, hookBody, test.header...)
 			want := map[int]forge.Outcome{202: forge.Poked, 204: forge.Ignored, 401: forge.Unverified}[test.want]
 			if answer.Code != test.want || (pokes == 1) != (test.want == 202) || !slices.Equal(outcomes, []forge.Outcome{want}) {
@@ -117,7 +118,7 @@ func TestHooks(t *testing.T) {
 }
 
 func TestHookMethods(t *testing.T) {
-	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { t.Error("pokes") }))
+	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, forge.Spaced(poker(func() { t.Error("pokes") })))
 	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "post"} {
 		r := httptest.NewRequest(method, "/hook/git", nil)
 		r.Header.Set("Authorization", "Bearer "+hookSecret)
@@ -130,7 +131,7 @@ func TestHookMethods(t *testing.T) {
 
 func TestHookBodies(t *testing.T) {
 	pokes := 0
-	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { pokes++ }))
+	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, forge.Spaced(poker(func() { pokes++ })))
 	bearer := []string{"Authorization", "Bearer " + hookSecret}
 	if got := post(t, handler, strings.Repeat("x", 1<<20+1), bearer...); got.Code != 413 || pokes != 0 {
 		t.Errorf("one byte too many: status %d, pokes %d times", got.Code, pokes)
@@ -162,7 +163,7 @@ func TestHookWithoutSecret(t *testing.T) {
 		"no hooks":    {nil, 401},
 		"bare bearer": {[]forge.Hook{hook(forge.Generic, "")}, 503},
 	} {
-		handler := forge.Handler(test.hooks, ignore, poker(func() { t.Error("pokes") }))
+		handler := forge.Handler(test.hooks, ignore, forge.Spaced(poker(func() { t.Error("pokes") })))
 		if got := post(t, handler, hookBody, append(signed, "Authorization", "Bearer ")...); got.Code != test.want {
 			t.Errorf("%s: status %d, want %d", name, got.Code, test.want)
 		}
@@ -189,7 +190,7 @@ func TestHookStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pokes []time.Duration
 		start := time.Now()
-		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { pokes = append(pokes, time.Since(start)) }))
+		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, forge.Spaced(poker(func() { pokes = append(pokes, time.Since(start)) })))
 		for range 20 {
 			post(t, handler, hookBody, "Authorization", "Bearer "+hookSecret)
 			time.Sleep(100 * time.Millisecond)
@@ -204,7 +205,7 @@ func TestHookStorm(t *testing.T) {
 
 func TestHookLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() {}))
+		handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, forge.Spaced(poker(func() {})))
 		count := map[int]int{}
 		for range 100 {
 			count[post(t, handler, hookBody).Code]++
@@ -219,10 +220,20 @@ func TestHookLimit(t *testing.T) {
 	})
 }
 
+// A forge hears of a success once the poke is on record, and not where it cannot be.
+func TestHookThatCannotBeRecorded(t *testing.T) {
+	var told []forge.Outcome
+	away := func(context.Context) error { return errors.New("the database is away") }
+	handler := forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, func(o forge.Outcome) { told = append(told, o) }, away)
+	if got := post(t, handler, hookBody, "Authorization", "Bearer "+hookSecret); got.Code != 503 || !slices.Equal(told, []forge.Outcome{forge.Unready}) {
+		t.Errorf("status %d, told %v", got.Code, told)
+	}
+}
+
 // A sender that is slow on purpose is cut off.
 func TestSlowSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := http.Server{Handler: forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, poker(func() { t.Error("pokes") }))}
+		server := http.Server{Handler: forge.Handler([]forge.Hook{hook(forge.Generic, hookSecret)}, ignore, forge.Spaced(poker(func() { t.Error("pokes") })))}
 		listener := must.Listen()
 		go func() { _ = server.Serve(listener) }()
 		defer server.Close()
@@ -248,7 +259,7 @@ func FuzzHandler(f *testing.F) {
 		hooks = append(hooks, hook(forge.GitLab, "whsec_"+base64.StdEncoding.EncodeToString([]byte(hookSecret))))
 		genuine := token == hookSecret || string(body) == hookBody && strings.Contains(strings.ToLower(signature), hookHex)
 		pokes := 0
-		answer := post(t, forge.Handler(hooks, ignore, poker(func() { pokes++ })), string(body),
+		answer := post(t, forge.Handler(hooks, ignore, forge.Spaced(poker(func() { pokes++ }))), string(body),
 			"X-Hub-Signature-256", signature, "X-Gitea-Signature", signature, "X-Forgejo-Signature", signature, "X-Signature-256", signature,
 			"X-GitHub-Event", event, "X-Gitlab-Event", event, "X-Gitea-Event", event,
 			"X-Gitlab-Token", token, "Authorization", "Bearer "+token, "webhook-id", id, "webhook-signature", standard)

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -8,8 +9,17 @@ import (
 // Poker is who looks for itself once it is poked. Poke returns at once.
 type Poker interface{ Poke() }
 
-// spaced passes on pokes, at most one in a gap of time. One that comes too early is kept
-// until the gap is over, for what it is about must be seen; more of them are one.
+// Spaced returns what passes on pokes within this process, at most one in a second. One that comes
+// too early is kept until that is over, for what it is about must be seen; more of them are one.
+func Spaced(poked ...Poker) func(context.Context) error {
+	pokes := &spaced{poked: poked}
+	return func(context.Context) error {
+		pokes.poke()
+		return nil
+	}
+}
+
+// spaced is the state of [Spaced].
 type spaced struct {
 	poked []Poker
 

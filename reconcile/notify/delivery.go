@@ -23,6 +23,8 @@ type delivery struct {
 	judge    *judge
 	digested time.Time
 	behind   bool           // what it knows could not be kept
+	others   *shared        // send what is kept; nil: it is sent here
+	posted   int            // messages that are kept for the others, at most
 	news     []radar.Report // that no message was made of yet
 
 	mu      sync.Mutex
@@ -52,7 +54,7 @@ func (d *delivery) wake() {
 // them is sent. Where they cannot be kept they are sent all the same, as a full disk is one of
 // the things to report; and they are kept as soon as that works.
 func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) {
-	if d.full() {
+	if d.full(ctx) {
 		return
 	}
 	messages := append(d.judge.next(s, causes), published(d.Name, d.Least, d.news, s.At)...)
@@ -75,14 +77,20 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) 
 	}
 	d.behind = err != nil
 	d.mu.Lock()
-	d.waiting, d.opened = append(d.waiting, messages...), open
+	defer d.mu.Unlock()
+	d.opened = open
 	clear(d.unkept)
+	if err == nil && d.others != nil {
+		d.posted += len(late) + len(messages)
+		d.waiting = nil
+		return
+	}
+	d.waiting = append(d.waiting, messages...)
 	if err != nil {
 		for _, m := range append(late, messages...) {
 			d.unkept[m.ID] = true
 		}
 	}
-	d.mu.Unlock()
 	d.wake()
 }
 
@@ -98,10 +106,13 @@ func (d *delivery) late() (late []Message) {
 	return late
 }
 
-func (d *delivery) full() bool {
+func (d *delivery) full(ctx context.Context) bool {
+	if d.posted >= mostWaiting { // many may be sent by now
+		d.posted = d.others.waiting(ctx, d.Name, d.posted)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.waiting) >= mostWaiting
+	return len(d.waiting)+d.posted >= mostWaiting
 }
 
 // open are the causes that the route knows of, sorted.
@@ -168,22 +179,37 @@ func (d *delivery) drain(ctx context.Context) {
 
 // try sends a message, and reports whether it is done with.
 func (d *delivery) try(ctx context.Context, m Message) bool {
-	err := d.send(ctx, m)
+	outcome := d.attempt(ctx, d.config, m)
+	if outcome == OutcomeFailed || outcome == outcomeOver {
+		return false
+	}
+	d.done(ctx, m)
+	return true
+}
+
+// outcomeOver is that of a try that ended with its context.
+const outcomeOver = ""
+
+// attempt tries to send a message, and says how that went.
+func (r Route) attempt(ctx context.Context, c Config, m Message) (outcome string) {
+	err := r.deliver(ctx, m)
 	switch {
 	case err == nil:
-		d.done(ctx, m, OutcomeSent)
-		return true
+		c.Worked(r.Name)
+		outcome = OutcomeSent
+		c.Log.Info("a notification was sent", "route", r.Name, "cause", m.Cause, "state", string(m.State), "id", m.ID)
 	case ctx.Err() != nil:
-		return false
+		return outcomeOver
 	case errors.Is(err, ErrRefused): // this one, or each one, as the key of the route is wrong
-		d.config.Failed(d.Name, err)
-		d.config.Log.Error("a notification was refused and is dropped", "route", d.Name, "cause", m.Cause, "state", string(m.State), "error", err.Error())
-		d.done(ctx, m, OutcomeRefused)
-		return true
+		c.Failed(r.Name, err)
+		outcome = OutcomeRefused
+		c.Log.Error("a notification was refused and is dropped", "route", r.Name, "cause", m.Cause, "state", string(m.State), "error", err.Error())
+	default:
+		c.Failed(r.Name, err)
+		outcome = OutcomeFailed
 	}
-	d.config.Count(OutcomeFailed)
-	d.config.Failed(d.Name, err)
-	return false
+	c.Count(outcome)
+	return outcome
 }
 
 func (d *delivery) first() (Message, bool) {
@@ -195,32 +221,25 @@ func (d *delivery) first() (Message, bool) {
 	return d.waiting[0], true
 }
 
-func (d *delivery) send(ctx context.Context, m Message) error {
+func (r Route) deliver(ctx context.Context, m Message) error {
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	ctx, span := trace.Start(ctx, trace.Notify)
-	span.Text(trace.Route, d.Name)
-	err := d.Sender.Send(ctx, m)
+	span.Text(trace.Route, r.Name)
+	err := r.Sender.Send(ctx, m)
 	span.End(err)
 	return err
 }
 
 // done forgets a message. One that cannot be forgotten is sent once more after a restart, with
 // the same id.
-func (d *delivery) done(ctx context.Context, m Message, outcome string) {
-	d.config.Count(outcome)
-	if outcome == OutcomeSent {
-		d.config.Worked(d.Name)
-	}
+func (d *delivery) done(ctx context.Context, m Message) {
 	if err := d.config.Outbox.Posted(context.WithoutCancel(ctx), m.ID); err != nil {
 		d.config.Log.Warn("a notification that was sent could not be forgotten; a restart sends it once more", "route", d.Name, "id", m.ID, "error", err.Error())
 	}
 	d.mu.Lock()
-	d.waiting = d.waiting[1:]
-	d.mu.Unlock()
-	if outcome == OutcomeSent {
-		d.config.Log.Info("a notification was sent", "route", d.Name, "cause", m.Cause, "state", string(m.State), "id", m.ID)
-	}
+	defer d.mu.Unlock()
+	d.waiting = slices.DeleteFunc(d.waiting, func(w Message) bool { return w.ID == m.ID })
 }
 
 // refresh repeats what is open to a sender that needs that. What fails is tried again soon.

@@ -72,6 +72,8 @@ const (
 type Service struct {
 	config Config
 	routes []*delivery
+	others *shared   // nil: this process is the only one
+	began  time.Time // when this one began to look; zero: not yet, or it is the only one
 
 	mu   sync.Mutex
 	news []radar.Report // new versions of managed rulesets that no route knows of
@@ -81,7 +83,9 @@ type Service struct {
 func New(c Config) *Service { return &Service{config: c} }
 
 // Run looks, judges and sends until ctx ends; without routes it forgets those of before. What is not sent by then is kept.
+// Of several replicas one at a time may.
 func (s *Service) Run(ctx context.Context) {
+	s.begin()
 	if !s.recall(ctx) {
 		return
 	}
@@ -104,6 +108,7 @@ func (s *Service) Run(ctx context.Context) {
 			return
 		case <-ticker.C:
 			s.look(ctx)
+			s.others.remind(ctx)
 		}
 	}
 }
@@ -135,7 +140,7 @@ func (s *Service) read(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		s.routes = append(s.routes, newDelivery(r, s.config, known, messages))
+		s.routes = append(s.routes, s.others.take(newDelivery(r, s.config, known, messages)))
 		delete(kept, r.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
@@ -151,6 +156,7 @@ func (s *Service) Published(r radar.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.news = append(s.news, r)
+	s.news = s.news[max(0, len(s.news)-mostNews):]
 }
 
 // look has each route learn what is wrong.
@@ -159,6 +165,7 @@ func (s *Service) look(ctx context.Context) {
 	if status.Started.IsZero() {
 		return
 	}
+	status.Started = s.started(status)
 	s.mu.Lock()
 	news := s.news
 	s.news = nil

@@ -40,6 +40,9 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("bringing the schema up to date: %w", err)
 	}
+	if err := migrateJobs(ctx, db); err != nil {
+		return fmt.Errorf("bringing the tables of jobs up to date: %w", err)
+	}
 	return nil
 }
 

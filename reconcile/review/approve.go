@@ -47,6 +47,7 @@ func (r *Reviews) agree(ctx context.Context, number int, said shown) error {
 	}
 	said.approved = true
 	r.shown[number] = said
+	r.tellAgreed(ctx, number, said)
 	r.Log.InfoContext(ctx, "a plan was approved by a review", "number", number, "who", by, "head", said.head)
 	return nil
 }

@@ -170,6 +170,13 @@ func (m *Merges) Run(ctx context.Context) {
 	}
 }
 
+// drop forgets the statuses that wait.
+func (m *Merges) drop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = nil
+}
+
 func (m *Merges) next() (merged, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -38,7 +38,7 @@ const mostAtOnce = 20
 
 // mayGoOn reports, before a head is evaluated again, that there is no room for the
 // rest of its reads.
-func (r *Reviews) mayGoOn(number int, head, base string) error {
+func (r *planning) mayGoOn(number int, head, base string) error {
 	p, begun := r.parts[number]
 	if begun && p.same(head, base) && p.left > 0 && r.anyRoom(p.left) == 0 {
 		return errInParts
@@ -48,7 +48,7 @@ func (r *Reviews) mayGoOn(number int, head, base string) error {
 
 // read reads what is wanted, or goes on with it, and returns what is live and how many
 // requests that took in all.
-func (r *Reviews) read(ctx context.Context, number int, head, base string, w wanted) (seen zone.All, used int64, err error) {
+func (r *planning) read(ctx context.Context, number int, head, base string, w wanted) (seen zone.All, used int64, err error) {
 	p, begun := r.parts[number]
 	if begun = begun && p.same(head, base); !begun {
 		p = part{head: head, base: base, since: r.Now()}
@@ -75,7 +75,7 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, w wan
 }
 
 // readPart reads what there is room for, and reports whether that was all.
-func (r *Reviews) readPart(ctx context.Context, p part, w wanted) (seen zone.All, whole bool, err error) {
+func (r *planning) readPart(ctx context.Context, p part, w wanted) (seen zone.All, whole bool, err error) {
 	many := zone.Many{
 		Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Names: r.Names, Now: r.Now, Removable: w.removable, Looking: &w.looking,
 	}
@@ -91,7 +91,7 @@ func (r *Reviews) readPart(ctx context.Context, p part, w wanted) (seen zone.All
 }
 
 // keeping are the lanes, each over what is kept since a time.
-func (r *Reviews) keeping(since time.Time) reconcile.Lanes {
+func (r *planning) keeping(since time.Time) reconcile.Lanes {
 	lanes := r.Lanes
 	lanes.All = slices.Clone(lanes.All)
 	for i := range lanes.All {
@@ -102,7 +102,7 @@ func (r *Reviews) keeping(since time.Time) reconcile.Lanes {
 
 // cut is what may be read now of what is wanted and was not read since a time: of each
 // credential what there is room for; and how many entry points that is.
-func (r *Reviews) cut(w wanted, since time.Time) (now desired.State, room int) {
+func (r *planning) cut(w wanted, since time.Time) (now desired.State, room int) {
 	now = w.State
 	now.Accounts = nil
 	for i, part := range r.Lanes.Part(w.State) {
@@ -129,7 +129,7 @@ func roomOf(of reconcile.Lane, left int) int {
 
 // anyRoom is how many of so many entry points may be read now if they are all of the
 // credential with the most room.
-func (r *Reviews) anyRoom(left int) (room int) {
+func (r *planning) anyRoom(left int) (room int) {
 	for _, lane := range r.Lanes.All {
 		room = max(room, roomOf(lane, left))
 	}
@@ -137,7 +137,7 @@ func (r *Reviews) anyRoom(left int) (room int) {
 }
 
 // dropKept drops what was read and counts for no pull request any more.
-func (r *Reviews) dropKept() {
+func (r *planning) dropKept() {
 	before := r.Now()
 	for _, p := range r.parts {
 		if p.since.Before(before) {

@@ -10,15 +10,61 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
+// planning evaluates and plans heads, one at a time.
+type planning struct {
+	*Config
+	parts map[int]part // that are not read through yet
+	kept  kept
+}
+
+// look evaluates and plans a head.
+func (r *planning) look(ctx context.Context, pull reconcile.PullRequest, head string, base desired.State) (verdict, shown, error) {
+	now := shown{head: head, base: base.Commit}
+	if err := r.mayGoOn(pull.Number, head, base.Commit); err != nil {
+		return verdict{}, now, err
+	}
+	within, span := trace.Start(ctx, trace.Evaluate)
+	state, problems, err := r.Heads.Compile(within, head)
+	span.Text(trace.Commit, head)
+	span.End(err)
+	if err != nil {
+		return verdict{}, now, fmt.Errorf("compiling: %w", err)
+	}
+	if len(desired.Errors(problems)) > 0 {
+		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
+	}
+	within, span = trace.Start(ctx, trace.PlanPull)
+	plan, err := r.plan(within, pull, head, state, base)
+	span.Count(trace.Changes, len(plan.Changes))
+	span.End(err)
+	if err != nil {
+		return verdict{}, now, err
+	}
+	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan, approvers: r.reviewers()}, now, nil
+}
+
+// reviewers are the names of the accounts whose review releases something: none where
+// nobody sees the plan that they would approve.
+func (r *planning) reviewers() (names []string) {
+	if !r.Comments {
+		return nil
+	}
+	for _, account := range r.Trust.Approvers {
+		names = append(names, account.Name)
+	}
+	return names
+}
+
 // plan plans a head against what is live: of the zones whose declaration it
 // changes, those that base declares. What drifted elsewhere is not its doing, and
 // is nothing that its reviewers agree to.
-func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit string, head, base desired.State) (diff.Plan, error) {
+func (r *planning) plan(ctx context.Context, pull reconcile.PullRequest, commit string, head, base desired.State) (diff.Plan, error) {
 	head = r.Names.Resolve(head)
 	reading, unread := readable(head, base)
 	record, err := r.Records.Restore(ctx)
@@ -60,7 +106,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 }
 
 // leaving is what leaves settings of the configuration by a head, and not by base already.
-func (r *Reviews) leaving(record reconcile.Record, head, base desired.State) []diff.Leaving {
+func (r *planning) leaving(record reconcile.Record, head, base desired.State) []diff.Leaving {
 	known := map[string]bool{}
 	before, _ := control.Departures(record, r.Guards, base)
 	for _, l := range before {

@@ -66,12 +66,29 @@ func (p *pulls) update(number int, change func(*inspect.PullRequest)) {
 
 // reviewed keeps a review as it is shown on the forge.
 func (p *pulls) reviewed(number int, head string, status reconcile.CommitStatus, text string, now time.Time) {
+	p.update(number, note{Head: head, Verdict: string(status.State), Summary: clean(status.Description), Text: shownText(text), At: now}.show)
+}
+
+// shownText is a comment as it is kept.
+func shownText(text string) string {
 	if len(text) > mostShown {
 		text = cut(text, mostShown) + "\n\n… the plan goes on; `seawall plan` shows all of it\n"
 	}
-	p.update(number, func(k *inspect.PullRequest) {
-		k.Head, k.Verdict, k.Summary, k.Plan, k.ReviewedAt, k.Problem = head, string(status.State), clean(status.Description), edge.Redact(text), now, ""
-	})
+	return edge.Redact(text)
+}
+
+// listing is what is open, for other replicas.
+func (p *pulls) listing() listing {
+	list := p.list(time.Time{})
+	return listing{list.LookedAt, list.LeftOut, list.PullRequests}
+}
+
+// show shows what another replica has listed.
+func (p *pulls) show(b listing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at, p.left, p.open = b.At, b.Left, b.Open
+	p.changed()
 }
 
 // failed keeps why a pull request was not reviewed; empty: it was.

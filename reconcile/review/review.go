@@ -38,9 +38,10 @@ import (
 // [New].
 type Reviews struct {
 	Config
+	planning
+	others    others // nil: this process makes the plans itself, round by round
+	told      told   // by the others
 	shown     map[int]shown
-	parts     map[int]part // that are not read through yet
-	kept      kept
 	gate      gate
 	pulls     pulls
 	merged    map[int]bool // pull requests with approvals on record that are merged
@@ -71,9 +72,10 @@ const mostReviewed = 50
 func New(c Config) *Reviews {
 	c = c.withDefaults()
 	r := &Reviews{
-		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{}, silent: map[string]string{},
-		kept: kept{now: c.Now}, pulls: pulls{changed: c.Changed}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
+		Config: c, shown: map[int]shown{}, late: map[int]int{}, failing: map[int]string{}, silent: map[string]string{},
+		pulls: pulls{changed: c.Changed}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
+	r.planning = planning{Config: &r.Config, parts: map[int]part{}, kept: kept{now: c.Now}}
 	r.gate = newGate(&r.Config, &r.approvers)
 	return r
 }
@@ -122,8 +124,15 @@ func (r *Reviews) Round(ctx context.Context) (err error) {
 	for i, pull := range open {
 		numbers[i] = pull.Number
 	}
+	if r.others != nil {
+		r.learn()
+	}
 	r.forget(ctx, numbers)
 	r.pulls.dropPlans(numbers)
+	if r.others != nil {
+		r.unnote(ctx, numbers)
+		return r.order(ctx, open, base)
+	}
 	fetching, fetch := trace.Start(ctx, trace.Fetch)
 	heads, failed, err := r.Heads.Fetch(fetching, numbers)
 	fetch.End(err)
@@ -258,7 +267,9 @@ var errTooLong = errors.New("it took longer")
 // seen among the open ones. A forge that does not say is asked again, for a while.
 func (r *Reviews) forget(ctx context.Context, open []int) {
 	gone := func(number int) bool { return !slices.Contains(open, number) }
-	maps.DeleteFunc(r.parts, func(number int, _ part) bool { return gone(number) })
+	if r.others == nil { // else they are the worker's
+		maps.DeleteFunc(r.parts, func(number int, _ part) bool { return gone(number) })
+	}
 	maps.DeleteFunc(r.failing, func(number int, _ string) bool { return gone(number) })
 	maps.DeleteFunc(r.late, func(number, _ int) bool { return gone(number) })
 	for number, said := range r.shown {
@@ -283,6 +294,7 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 		if failed == nil {
 			return errors.New("git does not have it yet")
 		}
+		delete(r.shown, pull.Number) // a head that comes back is shown anew
 		return r.unread(ctx, pull, failed)
 	}
 	if current, err := r.current(ctx, pull.Number, head, base.Commit); err != nil || current {
@@ -339,23 +351,11 @@ func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said 
 	return approvable, nil
 }
 
-// reviewers are the names of the accounts whose review releases something: none where
-// nobody sees the plan that they would approve.
-func (r *Reviews) reviewers() (names []string) {
-	if !r.Comments {
-		return nil
-	}
-	for _, account := range r.Trust.Approvers {
-		names = append(names, account.Name)
-	}
-	return names
-}
+const unreadable = "this pull request cannot be read"
 
-// unread tells that a head cannot be read. What was shown before is over with it: a
-// head that comes back is shown anew.
+// unread tells that a head cannot be read.
 func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed error) error {
-	delete(r.shown, pull.Number)
-	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusFailure, Description: "this pull request cannot be read"}
+	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusFailure, Description: unreadable}
 	r.pulls.reviewed(pull.Number, pull.Head, status, refusedComment(failed), r.Now())
 	if pull.Head != "" {
 		if err := r.Forge.Status(ctx, pull.Head, status); err != nil {
@@ -366,30 +366,4 @@ func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed
 		return failed
 	}
 	return r.Forge.Comment(ctx, pull.Number, marker, refusedComment(failed))
-}
-
-// look evaluates and plans a head.
-func (r *Reviews) look(ctx context.Context, pull reconcile.PullRequest, head string, base desired.State) (verdict, shown, error) {
-	now := shown{head: head, base: base.Commit}
-	if err := r.mayGoOn(pull.Number, head, base.Commit); err != nil {
-		return verdict{}, now, err
-	}
-	within, span := trace.Start(ctx, trace.Evaluate)
-	state, problems, err := r.Heads.Compile(within, head)
-	span.Text(trace.Commit, head)
-	span.End(err)
-	if err != nil {
-		return verdict{}, now, fmt.Errorf("compiling: %w", err)
-	}
-	if len(desired.Errors(problems)) > 0 {
-		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
-	}
-	within, span = trace.Start(ctx, trace.PlanPull)
-	plan, err := r.plan(within, pull, head, state, base)
-	span.Count(trace.Changes, len(plan.Changes))
-	span.End(err)
-	if err != nil {
-		return verdict{}, now, err
-	}
-	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan, approvers: r.reviewers()}, now, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/jobs"
 )
 
 // Service is what a daemon runs for reviewers: [Reviews] of pull requests, and [Merges] for
@@ -22,6 +23,14 @@ type Service struct {
 func NewService(c Config) *Service {
 	reviews := New(c)
 	return &Service{reviews, NewMerges(c.Forge.Status, reviews.Log, reviews.Outages), reconcile.NewPokes()}
+}
+
+// Join has plans made by whichever replica is free, and all of them know what was planned. Without,
+// this process makes them itself. To be called before anything runs.
+func (s *Service) Join(r *jobs.Replicas) {
+	if s.reviews != nil {
+		s.reviews.join(r, s.Poke)
+	}
 }
 
 // Begin reports that a commit is about to be applied.
@@ -59,11 +68,15 @@ func (s *Service) PullRequest(number int) (inspect.PullRequest, bool) {
 func (s *Service) Poke() { s.poked.Poke() }
 
 // Run reviews pull requests at each tick and when poked, and sends commit statuses, until
-// ctx ends.
+// ctx ends. Of several replicas one at a time may.
 func (s *Service) Run(ctx context.Context, ticks <-chan time.Time) {
 	if s.reviews == nil {
 		<-ctx.Done()
 		return
+	}
+	if s.reviews.others != nil {
+		s.merges.drop() // another replica has told it
+		defer s.reviews.lead()()
 	}
 	var merges sync.WaitGroup
 	merges.Go(func() { s.merges.Run(ctx) })

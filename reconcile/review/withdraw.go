@@ -68,6 +68,7 @@ func (r *Reviews) withdrawOf(ctx context.Context, number int, given []reconcile.
 		if said, ok := r.shown[number]; ok {
 			said.approved = false
 			r.shown[number] = said
+			r.tellAgreed(ctx, number, said)
 		}
 	}
 	return nil

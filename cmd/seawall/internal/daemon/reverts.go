@@ -47,7 +47,7 @@ type revertNeeds struct {
 // revertNeeds are those of this daemon.
 func (d *Daemon) revertNeeds(heart *controller.Controller) revertNeeds {
 	return revertNeeds{
-		read: d.memory(), done: heart.Heed, log: d.log,
+		read: d.memory(), done: func() { d.heed(heart) }, log: d.log,
 		run: func(records any, show reconcile.Progress) (*revert.Run, error) {
 			if d.settings.Observing() {
 				return nil, errors.New("this daemon observes only, and writes nothing")
@@ -55,10 +55,11 @@ func (d *Daemon) revertNeeds(heart *controller.Controller) revertNeeds {
 			return d.assembly.Revert(records, show)
 		},
 		open: func() (*ledger.Ledger, error) {
-			if _, err := d.memory().Standing(context.Background()); err != nil {
+			ctx := context.Background()
+			if _, err := d.memory().Standing(ctx); err != nil {
 				return nil, err // it may be gone, and none is made in its place
 			}
-			return d.settings.OpenLedger(ledger.Open)
+			return d.settings.OpenLedger(ctx)
 		},
 	}
 }

@@ -6,17 +6,69 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
-// Outbox is the part of a ledger. It implements [reconcile.Outbox].
-type Outbox struct{ file *store.File }
+// Outbox is the part of a ledger. It implements [reconcile.Outbox] and [reconcile.SharedOutbox].
+type Outbox struct {
+	file    *store.File
+	deliver func(ctx context.Context, tx *sql.Tx, route, id string) error // nil: whoever posts sends
+}
 
 // In returns the outbox of a ledger.
-func In(file *store.File) *Outbox { return &Outbox{file} }
+func In(file *store.File) *Outbox { return &Outbox{file: file} }
+
+// Deliver has the first message that waits for a route sent by whoever takes that job, which insert
+// puts on record in the transaction that makes it the first. To be called before the outbox is used.
+func (o *Outbox) Deliver(insert func(ctx context.Context, tx *sql.Tx, route, id string) error) {
+	o.deliver = insert
+}
+
+// next has the first message that waits for a route sent.
+func (o *Outbox) next(ctx context.Context, tx *sql.Tx, route string) error {
+	if o.deliver == nil {
+		return nil
+	}
+	var id string
+	err := tx.QueryRowContext(ctx, `SELECT id FROM outbox WHERE route = $1 ORDER BY number LIMIT 1`, route).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return o.deliver(ctx, tx, route, id)
+}
+
+// Waiting implements [reconcile.SharedOutbox].
+func (o *Outbox) Waiting(ctx context.Context) (all map[string]reconcile.Waiting, err error) {
+	err = o.file.Read(ctx, func(tx *sql.Tx) error {
+		all, err = rows.Map(ctx, tx, `SELECT o.route, o.id, w.messages FROM outbox o
+			JOIN (SELECT min(number) AS first, count(*) AS messages FROM outbox GROUP BY route) w ON o.number = w.first`,
+			func(row *sql.Rows, route *string, w *reconcile.Waiting) error {
+				return row.Scan(route, &w.First, &w.Messages)
+			})
+		return err
+	})
+	return all, err
+}
+
+// Message implements [reconcile.SharedOutbox].
+func (o *Outbox) Message(ctx context.Context, id string) (body json.RawMessage, waits bool, err error) {
+	err = o.file.Read(ctx, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `SELECT body FROM outbox WHERE id = $1`, id).Scan((*[]byte)(&body))
+		waits = err == nil
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return body, waits, err
+}
 
 // Notified implements [reconcile.Outbox].
 func (o *Outbox) Notified(ctx context.Context) (all map[string]reconcile.Kept, err error) {
@@ -50,15 +102,26 @@ func (o *Outbox) Post(ctx context.Context, route string, known json.RawMessage, 
 			return err
 		}
 		const post = `INSERT INTO outbox (id, route, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-		return rows.Exec(ctx, tx, post, messages, func(p reconcile.Posted) []any { return []any{p.ID, route, string(p.Body)} })
+		err := rows.Exec(ctx, tx, post, messages, func(p reconcile.Posted) []any { return []any{p.ID, route, string(p.Body)} })
+		if err != nil || len(messages) == 0 {
+			return err
+		}
+		return o.next(ctx, tx, route)
 	})
 }
 
 // Posted implements [reconcile.Outbox].
 func (o *Outbox) Posted(ctx context.Context, id string) error {
 	return o.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE id = $1`, id)
-		return err
+		var route string
+		err := tx.QueryRowContext(ctx, `DELETE FROM outbox WHERE id = $1 RETURNING route`, id).Scan(&route)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return o.next(ctx, tx, route)
 	})
 }
 

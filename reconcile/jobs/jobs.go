@@ -1,0 +1,120 @@
+// Package jobs is how several processes ("replicas") over one PostgreSQL tell each other what is
+// to be done.
+//
+// A poke asks those who are concerned to look now, wherever they run: a webhook arrives at any
+// replica, and the one that has the lease for commits looks at git. A note is a poke with a text
+// that replicas which start later learn, too.
+//
+//	replicas.Poked("commits", func(string, string) { source.Poke() }) // before Run
+//	err := replicas.Poke(ctx, "commits")                              // on record once it returns
+//
+// A job is work that any replica may take. River keeps jobs, gives each to one replica, tries
+// again what failed, and gives to another what a replica has left behind. So a job may be done
+// twice, and each one must bear that.
+//
+//	replicas.Work(jobs.Plan, jobs.Worker{Do: plan, AtOnce: 1, Within: 3 * time.Minute}) // before Run
+//	err := replicas.Insert(ctx, jobs.Job{Kind: jobs.Plan, Number: 12, Head: "0123…"})
+//	replicas.Run(ctx)
+//
+// All of it works behind PgBouncer in transaction mode: replicas ask once a second, nothing listens.
+// A process that is alone over its records has [InProcess], and does its jobs where they arise.
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Config is what [Replicas] are made from.
+type Config struct {
+	DB  *sql.DB          // has the tables of package postgres
+	Log *slog.Logger     // nil discards
+	Now func() time.Time // required
+	// AbandonedAfter is when a job counts as left behind by its replica, unless it may take longer;
+	// zero is half a minute. Each must be over by then.
+	AbandonedAfter time.Duration
+}
+
+// Pokes is the part of [Replicas] that a process has which is alone, too.
+type Pokes interface {
+	// Poke asks all replicas to look at a subject: "zones", or "zone/ID" of those that begin so.
+	// It is on record once this returns, and several that are not looked at yet count as one.
+	Poke(ctx context.Context, subject string) error
+	// Poked has someone called with each poke whose subject is this word, or begins with it and a
+	// slash: with the rest of it, and with the text of a note. It must not wait. To be called before
+	// Run.
+	Poked(word string, do func(rest, text string))
+}
+
+// Replicas are those over one database, as one of them sees them. Make it with [New].
+type Replicas struct {
+	Config
+	poked   handlers
+	workers map[Kind]Worker
+	client  *river.Client[*sql.Tx] // inserts
+	look    reconcile.Pokes        // looks before its time
+
+	mu   sync.Mutex
+	kept map[Job]Job // jobs that are inserted once another of the same subject has ended, by subject
+}
+
+// New returns the replicas of a database. It asks nothing of it yet.
+func New(c Config) (*Replicas, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.AbandonedAfter == 0 {
+		c.AbandonedAfter = 30 * time.Second
+	}
+	r := &Replicas{Config: c, poked: handlers{}, workers: map[Kind]Worker{}, look: reconcile.NewPokes(), kept: map[Job]Job{}}
+	var err error
+	r.client, err = r.inserting()
+	return r, err
+}
+
+// Run passes on pokes and does jobs until ctx ends. A job that is not done by then is given up, for
+// another replica.
+func (r *Replicas) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	if len(r.workers) > 0 {
+		all.Go(func() { r.work(ctx) })
+	}
+	r.listen(ctx)
+}
+
+// handlers are called with pokes, by word.
+type handlers map[string][]func(rest, text string)
+
+// Poked implements [Pokes].
+func (h handlers) Poked(word string, do func(rest, text string)) { h[word] = append(h[word], do) }
+
+func (h handlers) call(subject, text string) {
+	word, rest, _ := strings.Cut(subject, "/")
+	for _, do := range h[word] {
+		do(rest, text)
+	}
+}
+
+// InProcess are the pokes of a process that is alone over its records. Make it with
+// [NewInProcess].
+type InProcess struct{ handlers }
+
+// NewInProcess returns pokes that concern nobody yet.
+func NewInProcess() InProcess { return InProcess{handlers{}} }
+
+// Poke implements [Pokes]: who is concerned is poked at once.
+func (p InProcess) Poke(_ context.Context, subject string) error {
+	p.call(subject, "")
+	return nil
+}
+
+var _, _ Pokes = (*Replicas)(nil), InProcess{}

@@ -1,0 +1,115 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+const (
+	// lookEvery is how soon a replica learns of a poke of another one.
+	lookEvery = time.Second
+	// tidyEvery is how often pokes are deleted that all replicas know; each is kept for as long.
+	tidyEvery = time.Hour
+)
+
+// Poked implements [Pokes].
+func (r *Replicas) Poked(word string, do func(rest, text string)) { r.poked.Poked(word, do) }
+
+// Poke implements [Pokes].
+func (r *Replicas) Poke(ctx context.Context, subject string) error { return r.put(ctx, subject, nil) }
+
+// Note tells all replicas a text about a subject, those that start later, too. It takes the place
+// of the one before.
+func (r *Replicas) Note(ctx context.Context, subject, text string) error {
+	return r.put(ctx, subject, &text)
+}
+
+func (r *Replicas) put(ctx context.Context, subject string, text *string) error {
+	const put = `WITH next AS (UPDATE poke_number SET number = number + 1 RETURNING number)
+		INSERT INTO poke (subject, number, body, at) SELECT $1::text, number, $2::text, now() FROM next
+		ON CONFLICT (subject) DO UPDATE SET number = excluded.number, body = excluded.body, at = excluded.at`
+	if _, err := r.DB.ExecContext(ctx, put, subject, text); err != nil {
+		return err
+	}
+	r.look.Poke()
+	return nil
+}
+
+// Noted returns the note about a subject; empty where there is none.
+func (r *Replicas) Noted(ctx context.Context, subject string) (text string, err error) {
+	const noted = `SELECT coalesce((SELECT body FROM poke WHERE subject = $1), '')`
+	err = r.DB.QueryRowContext(ctx, noted, subject).Scan(&text)
+	return text, err
+}
+
+// Unnote deletes the note about a subject. Replicas are not told.
+func (r *Replicas) Unnote(ctx context.Context, subject string) error {
+	_, err := r.DB.ExecContext(ctx, `DELETE FROM poke WHERE subject = $1`, subject)
+	return err
+}
+
+// listen passes on pokes until ctx ends. What comes while the database is away is passed on once
+// it is back: numbers tell what is new.
+func (r *Replicas) listen(ctx context.Context) {
+	ticker, tidy := time.NewTicker(lookEvery), time.NewTicker(tidyEvery)
+	defer ticker.Stop()
+	defer tidy.Stop()
+	seen, failing := int64(-1), false
+	for {
+		now, err := r.passOn(ctx, seen)
+		if seen = now; ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = r.insertKept(ctx)
+		}
+		if err != nil && !failing {
+			r.Log.WarnContext(ctx, "what other replicas ask for cannot be read; it is tried again every second", "error", err.Error())
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-r.look:
+		case <-tidy.C:
+			r.tidy(ctx)
+		}
+	}
+}
+
+// passOn passes on what was poked since a number, and returns the highest. Before the first look
+// there is no number: of what is on record then, notes alone are news.
+func (r *Replicas) passOn(ctx context.Context, seen int64) (int64, error) {
+	const since = `SELECT subject, number, body FROM poke WHERE number > $1 ORDER BY number`
+	rows, err := r.DB.QueryContext(ctx, since, seen)
+	if err != nil {
+		return seen, err
+	}
+	defer func() { _ = rows.Close() }()
+	first := seen < 0
+	for rows.Next() {
+		var subject string
+		var body sql.NullString
+		if err := rows.Scan(&subject, &seen, &body); err != nil {
+			return seen, err
+		}
+		if body.Valid || !first {
+			r.poked.call(subject, body.String)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return seen, err
+	}
+	return max(seen, 0), nil
+}
+
+// tidy deletes old pokes. A replica that was away for longer misses them, but it looks at
+// everything when it gets a lease.
+func (r *Replicas) tidy(ctx context.Context) {
+	_, err := r.DB.ExecContext(ctx, `DELETE FROM poke WHERE body IS NULL AND at < now() - make_interval(secs => $1)`, tidyEvery.Seconds())
+	if err != nil && ctx.Err() == nil {
+		r.Log.DebugContext(ctx, "old pokes could not be deleted", "error", err.Error())
+	}
+}
