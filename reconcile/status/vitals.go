@@ -93,7 +93,7 @@ func unable(s inspect.Status) (reasons []string) {
 	for _, o := range s.Outages {
 		switch {
 		case o.Subject == reconcile.OutageState:
-			reasons = append(reasons, "nothing is written, because the state folder cannot be used: "+o.Cause)
+			reasons = append(reasons, "nothing is written, because "+stateOf(s)+" cannot be used: "+o.Cause)
 		case o.Subject == reconcile.OutageCredential && o.Zones > 0 && o.Works.IsZero(): // that of tokens affects no zone
 			rejected[o.Name] = o.Cause
 		}
@@ -163,6 +163,14 @@ func (c Config) stuck(s inspect.Status) (reasons []string) {
 		reasons = append(reasons, "the current fetch of git began at "+instant(s.Source.Looking))
 	}
 	return reasons
+}
+
+// stateOf says where the ledger is.
+func stateOf(s inspect.Status) string {
+	if s.Replicas != nil {
+		return "the database"
+	}
+	return "the state folder"
 }
 
 func latest(a, b time.Time) time.Time {
