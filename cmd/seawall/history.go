@@ -53,7 +53,7 @@ are missing, seawall history accept-gap acknowledges it.`,
 			if o.Output == "text" && !cmd.Flags().Changed("last") {
 				filter.Last = historyLast
 			}
-			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(cmd.Context(), t, o, func(memory *ledger.Ledger) error {
 				missing := noLedger(t, memory, "there is no history")
 				switch {
 				case o.Output == "json":

@@ -48,7 +48,7 @@ not be read.`,
 				}
 				heads = append(heads, head)
 			}
-			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(cmd.Context(), t, o, func(memory *ledger.Ledger) error {
 				if missing := noLedger(t, memory, "there is no history"); missing && len(heads) > 0 {
 					return fmt.Errorf("entry %d, which --head names, is missing", heads[0].Number)
 				}
@@ -134,7 +134,7 @@ seawall history verify.`,
 				return cli.Fail(errors.New("--reason is missing"), "give the reason, such as --reason INC-7")
 			}
 			// Looked at first, so that nothing is created where nothing is to be accepted.
-			err := setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+			err := setup.ReadLedger(cmd.Context(), t, o, func(memory *ledger.Ledger) error {
 				if gaps, err := memory.Gaps(cmd.Context()); err != nil || len(gaps) > 0 {
 					return err
 				}
@@ -144,7 +144,7 @@ seawall history verify.`,
 			if err != nil {
 				return err
 			}
-			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
+			return setup.WriteLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				accepted, err := memory.AcceptGap(cmd.Context(), reason)
 				if err == nil && len(accepted) == 0 {
 					err = errNoGap // another process was first

@@ -48,7 +48,7 @@ reason, hold it again.`,
 			if err := checkHold(length, reason); err != nil {
 				return err
 			}
-			return setup.WriteLedger(t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+			return setup.WriteLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
 				declared, err := checkZone(cmd.Context(), t, s, args[0])
 				if err != nil {
 					return err
@@ -94,7 +94,7 @@ func newHoldList(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall hold list\n  seawall hold list -o json | jq -r '.holds[].zone'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(cmd.Context(), t, o, func(memory *ledger.Ledger) error {
 				standing, err := memory.Standing(cmd.Context())
 				if err != nil {
 					return err
@@ -137,7 +137,7 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 		Args:              oneZone,
 		ValidArgsFunction: setup.CompleteZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
+			return setup.WriteLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				held, err := releaseZone(cmd.Context(), memory, args[0])
 				if err == nil && !held {
 					err = cli.Fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows the held zones")

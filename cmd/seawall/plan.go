@@ -124,7 +124,7 @@ func runOnce(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Pu
 		defer cli.ExplainInterrupt(ctx, t)()
 	}
 	if why == setup.ToApply && order.Rotate != "" { // whoever has the tokens does it instead
-		if err := a.LockTokens(); err != nil {
+		if err := a.LockTokens(ctx); err != nil {
 			return reconcile.Report{}, err
 		}
 	}

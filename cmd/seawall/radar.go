@@ -79,7 +79,7 @@ func runRadar(ctx context.Context, t *cli.Terminal, f radarFlags, ruleset string
 	if in.Since, err = f.from(time.Now()); err != nil {
 		return err
 	}
-	err = setup.ReadLedger(t, f.Options, func(memory *ledger.Ledger) error {
+	err = setup.ReadLedger(ctx, t, f.Options, func(memory *ledger.Ledger) error {
 		if path := memory.Missing(); path != "" {
 			return cli.Fail(fmt.Errorf("there is no ledger in state.dir, %s, so no version of a managed ruleset is on record", filepath.Dir(path)), ledgerHint)
 		}

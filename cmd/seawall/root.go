@@ -39,7 +39,7 @@ Exit codes: 0 success, 1 any failure; plan, apply and status have more, see thei
 	for group, commands := range map[string][]*cobra.Command{
 		"work": {
 			newPlan(t), newApply(t), newRun(t), newStatus(t), newWhy(t), newShow(t), newHistory(t), newRevert(t), newAbsorb(t), newRules(t), newRadar(t), newDoctor(t), newValidate(t),
-			newExpression(t), newToken(t), newHold(t), newWaves(t), newNotify(t), newDeprecations(t),
+			newExpression(t), newToken(t), newHold(t), newWaves(t), newState(t), newNotify(t), newDeprecations(t),
 		},
 		"learn": {newDemo(t), newInit(t), newImport(t), newSim(t), newSchema(t)},
 	} {

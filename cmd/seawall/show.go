@@ -147,7 +147,7 @@ func showToken(ctx context.Context, t *cli.Terminal, o setup.Options, commit str
 		return show.Token(token, commit, nil, "no ledger is read with --dir")
 	}
 	var known diff.TokensLive
-	err := setup.ReadLedger(t, o, func(memory *ledger.Ledger) (err error) {
+	err := setup.ReadLedger(ctx, t, o, func(memory *ledger.Ledger) (err error) {
 		known, err = memory.Tokens(ctx)
 		return err
 	})

@@ -48,7 +48,7 @@ before that time. To correct an end, adopt the same token once more.`,
 				return err
 			}
 			return recording(t, o, func(s setup.Settings) (string, error) {
-				err := s.ReadLedger(func(memory *ledger.Ledger) error {
+				err := s.ReadLedger(cmd.Context(), func(memory *ledger.Ledger) error {
 					account, err := setup.AccountOf(cmd.Context(), memory, state, byKey(token.Account))
 					if err != nil {
 						return err

@@ -173,7 +173,7 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 			id := edge.TokenID(args[0])
 			return recording(t, o, func(s setup.Settings) (_ string, err error) {
 				if !unchecked {
-					err = s.ReadLedger(func(memory *ledger.Ledger) error {
+					err = s.ReadLedger(cmd.Context(), func(memory *ledger.Ledger) error {
 						account, err := ownerOf(cmd.Context(), t, o, memory, id)
 						if err == nil {
 							err = gone(cmd.Context(), s, account, id)
@@ -206,7 +206,7 @@ shown.`,
 		Example: "  seawall token list\n  seawall token list -o json | jq -r '.tokens[] | select(.secret == \"undelivered\").key'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(cmd.Context(), t, o, func(memory *ledger.Ledger) error {
 				live, err := memory.Tokens(cmd.Context())
 				if err != nil {
 					return err

@@ -90,7 +90,7 @@ func rotateToken(ctx context.Context, t *cli.Terminal, o setup.Options, key stri
 
 // tokenInUse is the newest token of a declaration, as the ledger has it.
 func tokenInUse(ctx context.Context, s setup.Settings, key string) (id edge.TokenID, err error) {
-	err = s.ReadLedger(func(memory *ledger.Ledger) error {
+	err = s.ReadLedger(ctx, func(memory *ledger.Ledger) error {
 		live, err := memory.Tokens(ctx)
 		switch {
 		case err != nil:

@@ -36,7 +36,7 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall waves show\n  seawall waves show -o json | jq -r .halted",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(cmd.Context(), t, o, func(memory *ledger.Ledger) error {
 				noLedger(t, memory, "no rollout is known")
 				record, err := memory.Restore(cmd.Context())
 				if err != nil {
@@ -160,7 +160,7 @@ the next wave starts when the current one is done and its soak time is over.`,
 		Example: "  seawall waves resume",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
+			return setup.WriteLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				halted, err := memory.Resume(cmd.Context())
 				if err == nil && !halted {
 					err = cli.Fail(fmt.Errorf("no rollout is halted"), "seawall waves show prints the progress")

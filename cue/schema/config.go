@@ -25,8 +25,9 @@ type Config struct {
 	Schedule    Schedule        `cue:"schedule"`
 	Budget      Budget          `cue:"budget"`
 	Bypass      Bypass          `cue:"bypass"`
-	StateDir    string          `cue:"state.dir"`  // absolute
-	Seal        Seal            `cue:"state.seal"` // zero for a key beside the ledger
+	StateDir    string          `cue:"state.dir"`      // absolute
+	Postgres    *Postgres       `cue:"state.postgres"` // nil: the ledger is a file in StateDir
+	Seal        Seal            `cue:"state.seal"`     // zero for a key beside the ledger
 	History     History         `cue:"history"`
 	Sinks       map[string]Sink `cue:"sinks"`
 	Forge       *Forge          `cue:"forge"` // nil for none

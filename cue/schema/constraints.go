@@ -28,6 +28,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 		c.checkSource(config)
 	}
 	c.checkAddresses(config)
+	c.checkPostgres(config.Postgres)
 	c.checkSeal(config)
 	c.checkSinks(config)
 	c.checkGuards(config, v)

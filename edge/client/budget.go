@@ -38,6 +38,7 @@ const (
 type Budget struct {
 	requests int
 	per      time.Duration
+	now      func() time.Time // runs on at the same pace, whatever it says
 
 	mu       sync.Mutex
 	inFlight int
@@ -70,14 +71,14 @@ type BudgetState struct {
 func NewBudget(requests int, per time.Duration) *Budget {
 	setDefault(&requests, DefaultRequests)
 	setDefault(&per, DefaultPer)
-	return &Budget{requests: requests, per: per, changed: make(chan struct{})}
+	return &Budget{requests: requests, per: per, now: time.Now, changed: make(chan struct{})}
 }
 
 // State returns what the budget has to tell now.
 func (b *Budget) State() BudgetState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
+	now := b.now()
 	b.forget(now)
 	return b.state(now, b.Class())
 }
@@ -94,7 +95,7 @@ func (b *Budget) Forecast() Forecast {
 	f := Forecast{Left: b.Room(b.Class(), 0)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
+	now := b.now()
 	b.forget(now)
 	if len(b.ended) > 0 {
 		f.Next = b.ended[0].Add(b.per).Sub(now)
@@ -106,34 +107,6 @@ func (b *Budget) Forecast() Forecast {
 		f.Next = max(f.Next, b.told.until.Sub(now))
 	}
 	return f
-}
-
-// freshCount is for how long what other processes have left is taken to be so.
-const freshCount = time.Second
-
-// Room returns how many requests of a class may be sent now by who is in no hurry:
-// without waiting, and so that some of the budget stays free for who is. To other processes
-// the class counts as one that waits.
-func (b *Budget) Room(c edge.Class, urgent int) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	b.forget(now)
-	left := b.state(now, c).Left - urgent
-	if s := b.share; s != nil {
-		if p := &s.purses[c]; now.Sub(p.asked) >= freshCount && !now.Before(p.next) {
-			p.asked = now
-			b.meet(now, c, 0)
-		}
-		if s.failing {
-			left = min(left, b.requests/2-b.inFlight-len(b.ended)-urgent)
-		} else {
-			// What stays free for pushes is not in the room of other classes.
-			more := max(0, urgent-min(keptForUrgent, s.Quota/10))
-			left = min(left, s.spare()+s.free-urgent, s.purses[c].spare+s.rooms[c]-more)
-		}
-	}
-	return max(0, left)
 }
 
 // waitsFor is what a request waits for.
@@ -154,7 +127,7 @@ func (b *Budget) state(now time.Time, c edge.Class) BudgetState {
 	if now.Before(b.told.until) {
 		s.Left = min(s.Left, b.told.left)
 	}
-	if s.Pause > 0 || b.share != nil && !b.share.failing && b.share.purses[c].spare == 0 && now.Before(b.share.purses[c].next) {
+	if s.Left = b.lent(now, c, s.Left); s.Pause > 0 {
 		s.Left = 0
 	}
 	return s
@@ -176,7 +149,7 @@ func (b *Budget) take(ctx context.Context, slots *slots, tell func(waitsFor, tim
 		}
 		slots.give()
 		tell(what, wait)
-		began := time.Now()
+		began := b.now()
 		var over <-chan time.Time
 		if changed == nil {
 			over = time.After(wait)
@@ -194,7 +167,7 @@ func (b *Budget) take(ctx context.Context, slots *slots, tell func(waitsFor, tim
 func (b *Budget) noteWait(began time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waited += time.Since(began)
+	b.waited += b.now().Sub(began)
 }
 
 // tryTake counts a request, or says what it has to wait for and how long: until changed is
@@ -202,22 +175,34 @@ func (b *Budget) noteWait(began time.Time) {
 func (b *Budget) tryTake(c edge.Class) (what waitsFor, wait time.Duration, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
-	b.forget(now)
-	tell := now.Before(b.told.until)
+	for {
+		now := b.now()
+		b.forget(now)
+		if what, wait, changed := b.own(now); what != nothing {
+			return what, wait, changed
+		}
+		if b.supply(now, c) {
+			continue // the budget was unlocked meanwhile
+		}
+		if what, wait, changed := b.borrow(now, c); what != nothing {
+			return what, wait, changed
+		}
+		b.inFlight++
+		if now.Before(b.told.until) {
+			b.told.left--
+		}
+		return nothing, 0, nil
+	}
+}
+
+// own is what there is to wait for whatever other processes have.
+func (b *Budget) own(now time.Time) (what waitsFor, wait time.Duration, changed <-chan struct{}) {
 	switch {
 	case now.Before(b.resume):
 		return asked, b.resume.Sub(now), nil
-	case tell && b.told.left <= 0:
+	case now.Before(b.told.until) && b.told.left <= 0:
 		return toldUp, b.told.until.Sub(now), nil
 	case b.inFlight+len(b.ended) < b.requests:
-		if wait := b.borrow(now, c); wait > 0 {
-			return b.others(c), wait, nil
-		}
-		b.inFlight++
-		if tell {
-			b.told.left--
-		}
 		return nothing, 0, nil
 	case len(b.ended) > 0:
 		return usedUp, b.ended[0].Add(b.per).Sub(now), nil
@@ -240,7 +225,7 @@ func (b *Budget) forget(now time.Time) {
 func (b *Budget) end(c edge.Class, sent, status int, header http.Header) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
+	now := b.now()
 	b.inFlight--
 	for range sent {
 		b.ended = append(b.ended, now)

@@ -52,7 +52,7 @@ const (
 )
 
 // Update implements [Store].
-func (f CountFile) Update(change func(*Window)) (err error) {
+func (f CountFile) Update(change func(*Window, time.Time)) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("sharing the count of requests: %w", err)
@@ -72,11 +72,14 @@ func (f CountFile) Update(change func(*Window)) (err error) {
 	if err != nil {
 		return err
 	}
-	window := b.window(b.key(f.BaseURL, credential), now)
-	change(window)
+	change(b.window(keyOf(b.Salt, f.BaseURL, credential), now), now)
 	b.prune(now)
 	return b.write(file)
 }
+
+// Alone implements [Store]: half of the budget, so that the daemon and one command line of the
+// same machine keep to it together.
+func (f CountFile) Alone(requests int) int { return max(1, requests/2) }
 
 // readBook reads the file; one that is not whole is begun anew, in doubt. Only a
 // file that cannot be read at all is an error.
@@ -117,9 +120,9 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// key names a credential.
-func (b *book) key(base string, credential edge.Secret) string {
-	mac := hmac.New(sha256.New, b.Salt)
+// keyOf names a credential.
+func keyOf(salt []byte, base string, credential edge.Secret) string {
+	mac := hmac.New(sha256.New, salt)
 	fmt.Fprintf(mac, "%s\n%s", strings.TrimRight(base, "/"), credential.Reveal())
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }

@@ -2,10 +2,12 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -37,7 +39,7 @@ func ended(n int) visit {
 // used returns what counts in the file, and whether it was lost.
 func (f CountFile) used(t *testing.T) (n int, lost bool) {
 	t.Helper()
-	err := f.Update(func(w *Window) {
+	err := f.Update(func(w *Window, _ time.Time) {
 		lost = w.trade(visit{now: time.Now(), per: time.Minute, quota: 100, holder: "reader"}).lost
 		n = w.taken().sum()
 	})
@@ -47,7 +49,7 @@ func (f CountFile) used(t *testing.T) (n int, lost bool) {
 
 func (f CountFile) tell(t *testing.T, n int) {
 	t.Helper()
-	must.Do(t, f.Update(func(w *Window) { w.trade(ended(n)) }))
+	must.Do(t, f.Update(func(w *Window, _ time.Time) { w.trade(ended(n)) }))
 }
 
 func TestCountFile(t *testing.T) {
@@ -143,11 +145,11 @@ func TestDamagedCountFile(t *testing.T) {
 
 func TestCountFileThatCannotBe(t *testing.T) {
 	f := countFile(filepath.Join(t.TempDir(), "nowhere", "budget"), testToken)
-	if err := f.Update(func(*Window) { t.Error("changed") }); !errors.Is(err, os.ErrNotExist) {
+	if err := f.Update(func(*Window, time.Time) { t.Error("changed") }); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	f.Credential = func() (edge.Secret, error) { return edge.Secret{}, os.ErrPermission }
-	if err := f.Update(func(*Window) { t.Error("changed") }); !errors.Is(err, os.ErrPermission) {
+	if err := f.Update(func(*Window, time.Time) { t.Error("changed") }); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -157,7 +159,7 @@ func TestCountFileIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	for i := range 50 {
 		f := countFile(path, fmt.Sprint("credential-", i))
-		must.Do(t, f.Update(func(w *Window) { w.Ended = []Count{{Until: time.Now().UnixMilli() - 1, N: 9}} }))
+		must.Do(t, f.Update(func(w *Window, _ time.Time) { w.Ended = []Count{{Until: time.Now().UnixMilli() - 1, N: 9}} }))
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > 200 {
 		t.Errorf("%d bytes, %v", info.Size(), err)
@@ -172,7 +174,7 @@ const (
 	sharePer     = 700 * time.Millisecond
 )
 
-// TestShareProcess is one of them: it sends as fast as it may until it is ended.
+// TestShareProcess is one of them: it sends as fast as it may until its input ends.
 func TestShareProcess(t *testing.T) {
 	base := os.Getenv(envShareURL)
 	if base == "" {
@@ -183,44 +185,64 @@ func TestShareProcess(t *testing.T) {
 	budget.Share(Sharing{Store: store, Tell: func(err error) { t.Error(err) }})
 	c, err := New(Config{BaseURL: base, Token: store.Credential, Budget: budget, Concurrency: 4})
 	must.Do(t, err)
+	ctx, end := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for until := time.Now().Add(3 * time.Second); time.Now().Before(until); {
-				check(t, get(c))
+			for ctx.Err() == nil {
+				if _, err := c.EntryPoint(ctx, testZone, edge.PhaseFirewallManaged); ctx.Err() == nil {
+					check(t, err)
+				}
 			}
 		})
 	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	end()
 	all.Wait()
 	budget.Close()
 }
 
 // Real processes on one file, one of which is killed in the middle: the platform
-// never sees more than the quota in a span, and not much less either.
+// never sees more than the quota in a span, and the others go on.
 func TestProcessesShareTheQuota(t *testing.T) {
 	var mu sync.Mutex
 	var arrivals []time.Time
+	const enough = 5 * shareQuota
+	begun, done := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		arrivals = append(arrivals, time.Now().Round(0)) // by the clock of the wall, as processes share no other one
+		switch len(arrivals) {
+		case shareQuota:
+			close(begun)
+		case enough:
+			close(done)
+		}
 		mu.Unlock()
 		answer(200, entryJSON)(w, nil)
 	}))
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "budget")
-	start := func() *exec.Cmd {
+	start := func() (*exec.Cmd, io.Closer) {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestShareProcess$")
 		cmd.Env = append(os.Environ(), envShareURL+"="+server.URL, envShareFile+"="+path)
 		cmd.Stderr, cmd.Stdout = os.Stderr, os.Stderr
+		input, err := cmd.StdinPipe()
+		must.Do(t, err)
 		must.Do(t, cmd.Start())
-		return cmd
+		return cmd, input
 	}
-	first, second, victim := start(), start(), start()
-	time.Sleep(time.Second)
+	victim, _ := start()
+	first, endFirst := start()
+	second, endSecond := start()
+	within(t, begun)
 	check(t, victim.Process.Kill())
 	if err := victim.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("the one that was killed: %v", err)
 	}
+	within(t, done)
+	check(t, endFirst.Close())
+	check(t, endSecond.Close())
 	check(t, first.Wait())
 	check(t, second.Wait())
 	mu.Lock()
@@ -230,7 +252,14 @@ func TestProcessesShareTheQuota(t *testing.T) {
 			t.Fatalf("%d requests arrived within %v", shareQuota+1, span)
 		}
 	}
-	if len(arrivals) < 2*shareQuota {
-		t.Errorf("%d requests in three seconds: the budget is not used", len(arrivals))
+}
+
+// within waits for what happens soon, and on a slow machine later.
+func within(t *testing.T, happens <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-happens:
+	case <-time.After(2 * time.Minute):
+		t.Error("it has not happened within two minutes")
 	}
 }

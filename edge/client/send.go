@@ -65,14 +65,15 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	if err := c.admit(ctx, d); err != nil {
 		return &attempt{call.class, notSent, err}
 	}
-	span.Took(trace.Waited, time.Since(began))
+	admitted := time.Now()
+	span.Took(trace.Waited, admitted.Sub(began))
 	if call.tells {
 		if err := edge.Sending(ctx); err != nil {
 			c.end(ctx, 0, wire.Response{})
 			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
 		}
 	}
-	answer, sent, err := c.send(ctx, call, token)
+	answer, sent, err := c.send(ctx, call, token, admitted)
 	c.end(ctx, sent, answer)
 	if answer.Status != 0 {
 		span.Answered(answer.Status)
@@ -172,7 +173,7 @@ func judge(call call, answer wire.Response, decode func(wire.Response) error) *a
 // requests may have left the machine: the transport repeats a read by itself
 // when a connection it had kept turns out to be closed, and never what answers
 // with a secret.
-func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer wire.Response, sent int, err error) {
+func (c *Client) send(ctx context.Context, call call, token edge.Secret, admitted time.Time) (answer wire.Response, sent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
 	var seen progress
@@ -190,6 +191,9 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 		// transport repeat a write by itself. There is neither.
 		transport, req.GetBody = c.creator, nil
 	}
+	if begin.Sub(admitted) > leaveWithin || begin.Round(0).Sub(admitted.Round(0)) > leaveWithin {
+		return answer, 0, errLate
+	}
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return answer, seen.sent(ctx.Err() != nil), err
@@ -200,6 +204,13 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
 	return answer, max(seen.sent(false), 1), err
 }
+
+// leaveWithin is how long after the budget has admitted a request it may leave. A process that was
+// stopped meanwhile, or its machine suspended, may not count with the others any more: see underWay;
+// and another may have the zone by now.
+const leaveWithin = 15 * time.Second
+
+var errLate = errors.New("this process was stopped before it could send the request")
 
 func (c *Client) address(call call) string { return c.url + call.path + query(call) }
 

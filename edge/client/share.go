@@ -8,18 +8,23 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
-	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // maxResume bounds a pause that another process tells of.
 const maxResume = wire.MaxPause
 
-// Store keeps the [Window] of one credential for all processes of a host.
+// Store keeps the [Window] of one credential for all processes that use it.
 type Store interface {
-	// Update has change alter the window, and keeps it, while no other process can
-	// come between. It calls change once, or fails and keeps the window as it was.
+	// Update has change alter the window, and keeps it, while no other process can come
+	// between. It calls change once, or fails and does not; where it fails later, the window
+	// may or may not have been kept. now is by a clock that all these processes have in
+	// common, read when none can come between any more: by an earlier one change would
+	// cut short what another has just written.
 	// An absent window is the zero value; one that could not be read is Lost.
-	Update(change func(*Window)) error
+	Update(change func(w *Window, now time.Time)) error
+	// Alone is how many requests out of a budget a process may have sent in a span, to send
+	// more while Update fails.
+	Alone(requests int) int
 }
 
 // ErrCountLost: the shared count was damaged, and has begun anew.
@@ -32,8 +37,8 @@ type Sharing struct {
 	// Class is that of requests whose context has none; see [edge.WithClass].
 	Class edge.Class
 	// Tell is called, once each time it begins, with a count that was lost, as
-	// [ErrCountLost], or that cannot be shared: this process alone then takes half
-	// of its budget. Nil calls nothing.
+	// [ErrCountLost], or that cannot be shared: this process alone then takes what its
+	// store lets it, see [Store]. Nil calls nothing.
 	Tell func(error)
 }
 
@@ -55,13 +60,21 @@ type sharing struct {
 	holder  string
 	purses  [edge.Classes]purse
 	flight  classCounts // requests under way
-	ended   []Count     // not told yet
+	ended   []answered  // not told yet
 	free    int         // in the store, when it was visited last
 	rooms   classCounts // of it, by class
-	visited time.Time
 	failing bool
 	idle    *time.Timer
-	used    time.Time // when something was taken from spare last
+	used    time.Time     // when something was taken from spare last
+	visit   chan struct{} // closed with the end of the visit that is under way; nil: none is
+	heard   time.Time     // until when others said that all have to wait
+}
+
+// answered are requests that ended at one time.
+type answered struct {
+	at    time.Time
+	n     int
+	class edge.Class
 }
 
 // purse is what a process took for the requests of a class.
@@ -71,6 +84,12 @@ type purse struct {
 	size  int       // of what was taken last
 	next  time.Time // there is nothing before
 	asked time.Time // when the store was asked how much there is
+}
+
+// fresh reports whether what was taken may be used. Both clocks have to say so: one is put
+// back, the other stands still while the machine is suspended.
+func (p *purse) fresh(now time.Time) bool {
+	return now.Before(p.useBy) && now.Round(0).Before(p.useBy.Round(0))
 }
 
 // spare is what was taken for all classes and not used.
@@ -93,7 +112,7 @@ func (s *sharing) holds() classCounts {
 // giveBack drops what was taken and is not used: of all classes, or of those whose time is over.
 func (s *sharing) giveBack(now time.Time, all bool) {
 	for c := range s.purses {
-		if p := &s.purses[c]; all || !now.Before(p.useBy) {
+		if p := &s.purses[c]; all || !p.fresh(now) {
 			p.spare = 0
 		}
 	}
@@ -125,47 +144,46 @@ func (b *Budget) Share(s Sharing) {
 	b.share = &sharing{Sharing: s, holder: rand.Text()[:12]}
 }
 
-// Close gives back what other processes may use. The budget goes on working.
-func (b *Budget) Close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s := b.share; s != nil {
-		if s.idle != nil && s.idle.Stop() {
-			s.idle = nil // there will be nothing left to give back
-		}
-		s.giveBack(time.Time{}, true)
-		b.meet(time.Now(), s.Class, 0)
-	}
-}
-
-// borrow takes one request out of what the processes share, and returns zero, or
-// how long to wait.
-func (b *Budget) borrow(now time.Time, c edge.Class) time.Duration {
+// borrow takes one request out of what the processes share, or says what there is to wait
+// for, as tryTake does.
+func (b *Budget) borrow(now time.Time, c edge.Class) (waitsFor, time.Duration, <-chan struct{}) {
 	s := b.share
 	if s == nil {
+		return nothing, 0, nil
+	}
+	p := &s.purses[c]
+	switch {
+	case p.spare > 0 && p.fresh(now):
+		p.spare--
+		s.used = now
+	case s.visit != nil:
+		return moment, 0, s.visit
+	case s.failing:
+		if wait := b.alone(now, p.next); wait > 0 {
+			return moment, wait, nil
+		}
+	default:
+		return s.others(c), max(p.next.Sub(now), time.Millisecond), nil
+	}
+	s.flight[c]++
+	return nothing, 0, nil
+}
+
+// alone is how long a process that cannot share has to wait.
+func (b *Budget) alone(now, next time.Time) time.Duration {
+	if b.inFlight+len(b.ended) < b.share.Store.Alone(b.requests) {
 		return 0
 	}
-	if wait := b.refill(now, c); wait > 0 {
-		return wait
+	wait := next.Sub(now)
+	if len(b.ended) > 0 {
+		wait = min(wait, b.ended[0].Add(b.per).Sub(now))
 	}
-	if s.failing {
-		wait := b.alone(now)
-		if wait == 0 {
-			s.flight[c]++
-		}
-		return wait
-	}
-	s.purses[c].spare--
-	s.flight[c]++
-	s.used = now
-	return 0
+	return max(wait, time.Millisecond)
 }
 
 // others is what there is to wait for where nothing can be borrowed.
-func (b *Budget) others(c edge.Class) waitsFor {
-	switch s := b.share; {
-	case s.failing: // half of the budget is taken to be used up
-		return moment
+func (s *sharing) others(c edge.Class) waitsFor {
+	switch {
 	case s.free <= 0:
 		return usedUp
 	case s.rooms[c] <= 0:
@@ -174,73 +192,16 @@ func (b *Budget) others(c edge.Class) waitsFor {
 	return moment
 }
 
-// refill sees to it that there is something to take; otherwise it returns how
-// long to wait.
-func (b *Budget) refill(now time.Time, c edge.Class) time.Duration {
-	s := b.share
-	p := &s.purses[c]
-	fresh := now.Before(p.useBy)
-	if p.spare > 0 && fresh {
+// lent is how many requests the store lets the process send without a wait, of so many at the most.
+func (b *Budget) lent(now time.Time, c edge.Class, left int) int {
+	switch s := b.share; {
+	case s == nil:
+	case s.failing:
+		left = min(left, max(0, s.Store.Alone(b.requests)-b.inFlight-len(b.ended), s.purses[c].spare))
+	case s.purses[c].spare == 0 && now.Before(s.purses[c].next):
 		return 0
 	}
-	if !now.Before(p.next) {
-		p.spare = 0
-		p.size = min(p.size*2, mostTaken, s.Quota/shareOfQuota)
-		if p.size = max(p.size, 1); !fresh {
-			p.size = 1
-		}
-		b.meet(now, c, p.size)
-	}
-	if p.spare > 0 || s.failing {
-		return 0
-	}
-	return max(p.next.Sub(now), time.Millisecond)
-}
-
-// alone is the budget of a process that cannot share: half of it.
-func (b *Budget) alone(now time.Time) time.Duration {
-	switch {
-	case b.inFlight+len(b.ended) < max(1, b.requests/2):
-		return 0
-	case len(b.ended) > 0:
-		return b.ended[0].Add(b.per).Sub(now)
-	}
-	return pollHeld
-}
-
-// meet visits the store, and asks for requests of a class.
-func (b *Budget) meet(now time.Time, c edge.Class, want int) {
-	s := b.share
-	s.giveBack(now, false)
-	v := visit{now, b.per, s.Quota, s.holder, s.ended, s.holds(), c, want, s.purses[c].asked.Equal(now), b.resume}
-	var got bargain
-	if err := s.Store.Update(func(w *Window) { got = w.trade(v) }); err != nil {
-		if !s.failing {
-			s.Tell(err)
-		}
-		s.failing = true
-		for i := range s.purses {
-			s.purses[i].spare, s.purses[i].next = 0, now.Add(retry.Count.First)
-		}
-		return
-	}
-	if got.lost {
-		s.Tell(ErrCountLost)
-	}
-	if s.failing {
-		for i := range s.purses {
-			s.purses[i].next = time.Time{}
-		}
-	}
-	s.failing, s.ended = false, nil
-	s.free, s.rooms, s.visited = got.free, got.rooms, now
-	if want > 0 {
-		p := &s.purses[c]
-		p.spare, p.useBy, p.next = p.spare+got.granted, now.Add(useBy), got.next
-	}
-	if got.resume.After(b.resume) {
-		b.resume = got.resume
-	}
+	return left
 }
 
 // count notes that a request ended of which so many copies were sent, and sees
@@ -252,28 +213,12 @@ func (b *Budget) count(now time.Time, c edge.Class, sent int, throttled bool) {
 	}
 	s.flight[c]--
 	if sent > 0 {
-		s.ended = addCount(s.ended, Count{grain(now, b.per), sent, c})
+		s.ended = append(s.ended, answered{now, sent, c})
 	}
 	if throttled {
-		b.meet(now, c, 0)
+		b.meet(c, 0, false)
 	}
 	if b.inFlight == 0 && s.idle == nil {
 		s.idle = time.AfterFunc(idleAfter, b.rest)
-	}
-}
-
-// rest gives back what is not used, once nothing was sent for a while.
-func (b *Budget) rest() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, now := b.share, time.Now()
-	s.idle = nil
-	switch left := idleAfter - now.Sub(s.used); {
-	case b.inFlight > 0: // the end of the last one comes here again
-	case left > 0:
-		s.idle = time.AfterFunc(left, b.rest)
-	default:
-		s.giveBack(now, true)
-		b.meet(now, s.Class, 0)
 	}
 }

@@ -29,7 +29,7 @@ type memoryStore struct {
 	lost    bool
 }
 
-func (m *memoryStore) Update(change func(*Window)) error {
+func (m *memoryStore) Update(change func(*Window, time.Time)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.updates++
@@ -43,11 +43,13 @@ func (m *memoryStore) Update(change func(*Window)) error {
 		}
 	}
 	w.Lost, m.lost = m.lost, false
-	change(&w)
+	change(&w, time.Now())
 	var err error
 	m.data, err = json.Marshal(w)
 	return err
 }
+
+func (m *memoryStore) Alone(requests int) int { return max(1, requests/2) }
 
 func (m *memoryStore) state() (updates int, data []byte) {
 	m.mu.Lock()
@@ -84,8 +86,9 @@ func genStep(processes int) *rapid.Generator[step] {
 	})
 }
 
-// live plays the steps and returns when requests arrived at the platform.
-func live(t *testing.T, store Store, processes, quota int, per time.Duration, steps []step) []time.Time {
+// live plays the steps, with a new budget for each process that starts, and returns when requests
+// arrived at the platform.
+func live(t *testing.T, processes int, steps []step, budget func() *Budget) []time.Time {
 	var mu sync.Mutex
 	var arrivals []time.Time
 	var all sync.WaitGroup
@@ -96,7 +99,7 @@ func live(t *testing.T, store Store, processes, quota int, per time.Duration, st
 	}
 	start := func() process {
 		ctx, kill := context.WithCancel(t.Context())
-		return process{shared(store, quota, per), ctx, kill}
+		return process{budget(), ctx, kill}
 	}
 	running := make([]process, processes)
 	for i := range running {
@@ -143,13 +146,22 @@ func TestSharedBudgetLaw(t *testing.T) {
 		per := time.Duration(rapid.IntRange(1, 60).Draw(rt, "per")) * time.Second
 		steps := rapid.SliceOfN(genStep(processes), 1, 12).Draw(rt, "steps")
 		var arrivals []time.Time
-		synctest.Test(t, func(t *testing.T) { arrivals = live(t, &memoryStore{}, processes, quota, per, steps) })
-		for i := quota; i < len(arrivals); i++ {
-			if span := arrivals[i].Sub(arrivals[i-quota]); span < per {
-				rt.Fatalf("%d requests arrived within %v, want at most %d in %v", quota+1, span, quota, per)
-			}
-		}
+		synctest.Test(t, func(t *testing.T) {
+			store := &memoryStore{}
+			arrivals = live(t, processes, steps, func() *Budget { return shared(store, quota, per) })
+		})
+		keptTo(rt, arrivals, quota, per)
 	})
+}
+
+// keptTo fails where a span saw more than the quota; arrivals are in order.
+func keptTo(t rapid.TB, arrivals []time.Time, quota int, per time.Duration) {
+	t.Helper()
+	for i := quota; i < len(arrivals); i++ {
+		if span := arrivals[i].Sub(arrivals[i-quota]); span < per {
+			t.Fatalf("%d requests arrived within %v, want at most %d in %v", quota+1, span, quota, per)
+		}
+	}
 }
 
 // Sharing costs next to nothing: alone a process has all of the budget at once,
@@ -347,6 +359,29 @@ func TestLostCountIsHalfUsedUp(t *testing.T) {
 		}
 		if len(told) != 1 || !errors.Is(told[0], ErrCountLost) {
 			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// A process that has waited for the store does not cut short what another has written meanwhile.
+func TestAWaitForTheStoreCutsNothingShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{}
+		other := shared(store, 10, time.Minute)
+		var ended time.Time
+		late := &tellingStore{store, sync.OnceFunc(func() {
+			time.Sleep(40 * time.Second)
+			take(t, other)
+			other.done(1, 200, nil)
+			other.Close()
+			ended = time.Now()
+		})}
+		take(t, shared(late, 10, time.Minute))
+		var w Window
+		_, data := store.state()
+		must.Do(t, json.Unmarshal(data, &w))
+		if len(w.Ended) != 1 || w.Ended[0].Until < milli(ended.Add(time.Minute)) {
+			t.Errorf("a request that ended at %d counts as %+v, want for a minute", ended.UnixMilli(), w.Ended)
 		}
 	})
 }

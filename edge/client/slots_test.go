@@ -12,15 +12,15 @@ import (
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
-// tellingStore calls tell with each update.
+// tellingStore calls tell before each update.
 type tellingStore struct {
-	memoryStore
+	Store
 	tell func()
 }
 
-func (s *tellingStore) Update(change func(*Window)) error {
+func (s *tellingStore) Update(change func(*Window, time.Time)) error {
 	s.tell()
-	return s.memoryStore.Update(change)
+	return s.Store.Update(change)
 }
 
 // A slot is given back once the budget knows what the answer says: whoever gets it must not send
@@ -28,7 +28,7 @@ func (s *tellingStore) Update(change func(*Window)) error {
 func TestASlotIsGivenBackAfterTheBudgetKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, inTurn(answer(429, failure(edge.CodeThrottled, "slow down"), "Retry-After", "120"), answer(200, entryJSON)))
-		store := &tellingStore{tell: func() {}}
+		store := &tellingStore{&memoryStore{}, func() {}}
 		var free []int
 		c := s.client(t, func(config *Config) {
 			config.Concurrency, config.Budget = 1, shared(store, 100, time.Minute)

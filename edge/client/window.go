@@ -11,8 +11,8 @@ import (
 
 // Window is what the processes that share a credential know of each other: how
 // many requests count, and until when. It is a value that a [Store] keeps; only
-// this package looks into it. Times are milliseconds since 1970, as no two
-// processes have another clock in common.
+// this package looks into it. Times are milliseconds since 1970 by the clock of the
+// store, which all of them have in common.
 type Window struct {
 	Ended []Count `json:"ended,omitempty"` // what was answered, oldest first
 	// Held is what each process may have under way, or may still send without asking
@@ -48,7 +48,8 @@ const (
 	grains = 256
 )
 
-// visit is what a process brings to the window, and what it asks for.
+// visit is what a process brings to the window, and what it asks for. Its times are by the
+// clock of the store.
 type visit struct {
 	now    time.Time
 	per    time.Duration
@@ -188,14 +189,18 @@ func (w *Window) forget(now time.Time, per time.Duration) {
 }
 
 // over reports whether nothing counts any more.
-func (w *Window) over(now time.Time) bool {
-	gone := func(c Count) bool { return c.Until <= now.UnixMilli() }
+func (w *Window) over(now time.Time) bool { return w.last() <= now.UnixMilli() }
+
+// last is when that is so.
+func (w *Window) last() int64 {
+	last := w.Resume
 	for _, c := range w.Held {
-		if !gone(c) {
-			return false
-		}
+		last = max(last, c.Until)
 	}
-	return w.Resume <= now.UnixMilli() && !slices.ContainsFunc(w.Ended, func(c Count) bool { return !gone(c) })
+	for _, c := range w.Ended {
+		last = max(last, c.Until)
+	}
+	return last
 }
 
 // grain is until when a request counts that ends now, rounded up.

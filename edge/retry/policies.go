@@ -17,9 +17,9 @@ var (
 	// Throttled is all calls of a credential after a 429 that does not say for how long. The
 	// platform counts within five minutes: after those it has forgotten all.
 	Throttled = Policy{First: 2 * time.Second, Most: 5 * time.Minute}
-	// Count is the file in which processes share the count of their requests. Meanwhile each takes
-	// half of its budget, which is enough for some seconds.
-	Count = Policy{First: 10 * time.Second, Most: 10 * time.Second}
+	// Count is the file or the table in which processes share the count of their requests. Meanwhile
+	// each takes a part of its budget, or sends nothing.
+	Count = Policy{First: time.Second, Most: time.Second}
 	// Probe is the one request that is let through while the platform is down.
 	Probe = Policy{First: 2 * time.Second, Most: Away}
 	// Credential is the same while it takes the credential for a wrong one: that needs a person.

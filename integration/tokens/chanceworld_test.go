@@ -86,7 +86,7 @@ func (w *chanceWorld) ledger(do func(*ledger.Ledger)) {
 	w.must(err)
 	l.Binding = ledger.Binding{Platform: "https://platform.example", Repository: "https://git.example/edge.git"}
 	defer func() { w.must(l.Close()) }()
-	w.must(l.LockTokens())
+	w.must(l.LockTokens(context.Background()))
 	do(l)
 }
 

@@ -55,7 +55,7 @@ func (o crashOrder) run() error {
 		return err
 	}
 	defer l.Close()
-	if err := l.LockTokens(); err != nil {
+	if err := l.LockTokens(context.Background()); err != nil {
 		return err
 	}
 	r, err := o.tokenPlace.run(l)

@@ -248,6 +248,7 @@ type calls struct {
 	hook func(context.Context, call) error
 	// answer says what a write comes to; send makes it.
 	answer func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error)
+	wait   func(ctx context.Context) // before a write that was sent is answered; nil does not wait
 }
 
 // call is one call. Off are the tags that a write switches off.
@@ -355,7 +356,11 @@ func (p *calls) Send(ctx context.Context, w edge.Write) (*edge.Ruleset, error) {
 	if err := edge.Sending(ctx); err != nil {
 		return nil, err
 	}
-	return answer(call{verb: verb, who: zoneName(w.Scope), off: tags, at: time.Now()}, send)
+	made, err := answer(call{verb: verb, who: zoneName(w.Scope), off: tags, at: time.Now()}, send)
+	if p.wait != nil {
+		p.wait(ctx)
+	}
+	return made, err
 }
 
 // only keeps the calls of a verb.

@@ -252,6 +252,7 @@ func (c *commits) fill(g *control.Generation, lanes ...*lane) (work []edge.Scope
 		if swept[lane] = c.control.Swept(*lease); swept[lane].IsZero() || swept[lane].After(now) {
 			swept[lane] = now
 		}
+		whole[lane] = whole[lane] && lease.Epoch == 0 // else another process has read them until now
 	}
 	var turns []queue.Item[edge.Scope]
 	for id := range g.Zones() {

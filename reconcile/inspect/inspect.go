@@ -55,6 +55,8 @@ type Status struct {
 	// Weakened are new versions of managed rulesets of the last 7 days that weaken zones, or
 	// block their declaration: the newest.
 	Weakened []Weakening `json:"weakened,omitempty"`
+	// Replicas says which daemons share the work; nil where the ledger is a file.
+	Replicas *Replicas `json:"replicas,omitempty"`
 }
 
 // Mode says whether changes are written.
@@ -226,6 +228,8 @@ type Credential struct {
 	OldestDue time.Time `json:"oldest_due,omitzero"`
 	AtWork    int       `json:"at_work"`
 	Budget    Budget    `json:"budget"`
+	// Replica is another replica that works on its zones; empty: this one does, or none.
+	Replica string `json:"replica,omitempty"`
 }
 
 // Rollout is how far a commit has come through its waves.

@@ -18,6 +18,7 @@ import (
 func (s Status) Text(w io.Writer, terminal bool) error {
 	t := textWriter{terminal: terminal}
 	t.verdict(s)
+	t.replicas(s)
 	t.commit(s)
 	t.source(s)
 	t.zones(s)
@@ -256,6 +257,9 @@ func (t *textWriter) credentials(s Status) {
 		}
 		t.line(label, "%s: %s, %d due, %s", c.Name, Count(c.Zones, "zone", "zones"), c.Due, c.Budget.Text(s.At))
 		label = ""
+		if c.Replica != "" {
+			t.line("", "  %s works on them; what this replica knows of them is older", c.Replica)
+		}
 		if c.Down != "" {
 			t.line("", "  only probes are sent since %s: %s", instant(c.Since), c.Down)
 		}

@@ -62,6 +62,9 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 	if changed := z.changed(); changed != "" {
 		t.line("changed", "%s", changed)
 	}
+	if z.Replica != "" {
+		t.line("replica", "%s works on it; what this replica knows is older", z.Replica)
+	}
 	t.looks(z, now)
 	if z.Hold != nil {
 		t.line("hold", "%s", z.Hold)

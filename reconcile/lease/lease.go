@@ -24,10 +24,9 @@
 //
 // Hand-over. When a lease is to go to another process, or this one ends, it is ending: Held and
 // Begin say no, while it is renewed and Left goes on for what has begun. With the last end() it is
-// given up, and the next process has it within about a second. Work that goes on for more than
-// half a minute is cut: the lease is not renewed any more, and runs out. Where the answer to a write
-// is unknown, call end only when nothing of it can happen any more, or leave it to the next process,
-// which reads what has an open intent before it writes.
+// given up, and the next process has it within about a second: within four where something has been
+// in flight for so long that a request may have been cut. Work that goes on for more than half a
+// minute is cut: the lease is not renewed any more, and runs out.
 //
 // Spreading. A free lease is taken at once by a process that has less than its share, and by any
 // two seconds later. A process that has at least two fewer than another asks it for one; there is one
@@ -42,7 +41,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -65,7 +63,7 @@ type Config struct {
 // Holder has the leases of this process. It is a [reconcile.Leases], and safe for concurrent use.
 type Holder struct {
 	Config
-	wake chan struct{} // something may be given up now
+	wake reconcile.Pokes // something may be given up now
 
 	mu      sync.Mutex
 	own     map[reconcile.LeaseName]*owned
@@ -99,18 +97,21 @@ func (o *owned) left(now time.Duration) time.Duration {
 
 func (o *owned) held(now time.Duration) bool { return !o.ending && o.left(now) > 0 }
 
-// renewed notes that a statement has worked that was sent at some time. What was cut before it was
-// known may still be at work in a server.
-func (o *owned) renewed(now, sent time.Duration) {
-	if o.left(now) == 0 {
-		o.quiet = now + rest
+// begin has something be in flight until the function that it returns is called. What has lasted for
+// so long that a request may have been cut in it may still be at work in a server.
+func (o *owned) begin() (done func(now time.Duration)) {
+	o.begun++
+	cut := o.until - margin
+	return func(now time.Duration) {
+		if o.begun--; now >= cut {
+			o.quiet = now + rest + margin
+		}
 	}
-	o.until = sent + lasts
 }
 
 // give reports whether it may be given up in good order, and has it not be used from then on.
 func (o *owned) give(now time.Duration) bool {
-	o.given = o.given || o.ending && o.begun == 0 && o.left(now) > 0 && now >= o.quiet
+	o.given = o.given || o.ending && o.begun == 0 && now >= o.quiet
 	return o.given
 }
 
@@ -124,7 +125,7 @@ func New(c Config) *Holder {
 	}
 	c.Names = slices.Compact(slices.Sorted(slices.Values(c.Names)))
 	return &Holder{
-		Config: c, wake: make(chan struct{}, 1), own: map[reconcile.LeaseName]*owned{}, changed: make(chan struct{}),
+		Config: c, wake: reconcile.NewPokes(), own: map[reconcile.LeaseName]*owned{}, changed: make(chan struct{}),
 	}
 }
 
@@ -152,19 +153,14 @@ func (h *Holder) Begin(name reconcile.LeaseName) (reconcile.Lease, func(), bool)
 	if !ok {
 		return lease, func() {}, false
 	}
-	o.begun++
-	return lease, sync.OnceFunc(func() { h.done(o) }), true
-}
-
-func (h *Holder) done(o *owned) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if o.begun--; o.begun == 0 && o.ending {
-		select {
-		case h.wake <- struct{}{}:
-		default:
+	done := o.begin()
+	return lease, sync.OnceFunc(func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if done(h.clock()); o.ending && o.begun == 0 {
+			h.wake.Poke()
 		}
-	}
+	}), true
 }
 
 // end has a lease be given up once nothing is in flight under it.
@@ -213,17 +209,6 @@ func (h *Holder) tell() {
 	h.told = held
 	close(h.changed)
 	h.changed = make(chan struct{})
-}
-
-// untilLoss is for how long nothing is lost for want of a renewal.
-func (h *Holder) untilLoss() time.Duration {
-	now, least := h.clock(), time.Duration(math.MaxInt64)
-	for _, o := range h.all() {
-		if left := o.left(now); left > 0 {
-			least = min(least, left)
-		}
-	}
-	return least
 }
 
 // all are the leases of this process.

@@ -195,7 +195,7 @@ func (w *world) step(p *process, s step) {
 				row, ok := w.renew(w.row, w.time(), p.name, own.epoch)
 				w.row = row
 				return own.epoch, ok
-			}, func(_ int64, sent time.Duration) { own.renewed(w.clock(p), sent) })
+			}, func(_ int64, sent time.Duration) { own.until = sent + lasts })
 		}
 	case "end":
 		if p.own != nil {
@@ -272,15 +272,15 @@ func (w *world) giveBack(p *process, s step) {
 // stand still; the platform is done with it soon after, whatever the process does.
 func (w *world) request(p *process, s step) {
 	own := p.own
-	own.begun++
-	left := time.Duration(float64(own.left(w.clock(p))) / p.rate)
+	done := own.begin()
+	left := time.Duration(float64(own.left(w.clock(p)))/p.rate) + time.Microsecond // after rounding
 	works := min(s.There+s.Back, left+atWork)
 	w.in(works, func() {
 		if own.epoch < w.reach {
 			w.fail("the platform did what it was sent under the epoch %d, after a process had it under %d", own.epoch, w.reach)
 		}
 	})
-	w.in(min(works, left), func() { own.begun-- })
+	w.in(min(works, left), func() { done(w.clock(p)) })
 }
 
 // TestLaws: whatever happens, one process at a time has the lease, no write is put on record under a

@@ -24,6 +24,7 @@ const (
 	ErrFailed   = store.ErrFailed
 	ErrFull     = store.ErrFull
 	ErrGone     = store.ErrGone
+	ErrMoved    = store.ErrMoved
 
 	ErrUnknown  = store.ErrUnknown
 	ErrState    = store.ErrState

@@ -49,7 +49,7 @@ func live(path string, steps int, within bool) error {
 		return err
 	}
 	l.Binding = binding
-	if err := l.LockTokens(); err != nil {
+	if err := l.LockTokens(context.Background()); err != nil {
 		return err
 	}
 	ctx := context.Background()

@@ -43,13 +43,21 @@
 // [LockState]'s matter. Files and folders that others than their owner may write to are
 // refused.
 //
+// # PostgreSQL
+//
+// Over PostgreSQL ([Connect]) several machines share it. One transaction at a time writes, as in a
+// file, and what is written under a lease ([reconcile.Under]) is refused once another process has it.
+// What a file has beside it is not needed: a ledger that was put back from a backup is found by the
+// processes that have written to it and still run, and its tokens are unknown in another database than
+// the one that they were recorded in (see Init in internal/tokens).
+//
 // # Tokens
 //
 // It is a [reconcile.TokenMemory] too, and there stricter: a token that was
 // created and forgotten is created twice, so it must know when it cannot know.
 //
 //	memory.Binding = ledger.Binding{Platform: baseURL, Repository: gitURL}
-//	if err := memory.LockTokens(); err != nil { … }        // one process at a time, until Close
+//	if err := memory.LockTokens(ctx); err != nil { … }        // one process at a time, until Close
 //	live, err := memory.Tokens(ctx)                        // live.Unknown: a person must say
 //	err = memory.Intend(ctx, record)                       // before the POST
 //	err = memory.Confirm(ctx, record.Intent, id, secret)   // after it: the id and the sealed secret at once
@@ -63,6 +71,8 @@
 package ledger
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -73,9 +83,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/tokens"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-// Ledger is one open file. It is safe for concurrent use.
+// Ledger is one open file, or one database. It is safe for concurrent use.
 type Ledger struct {
 	*store.Settings
 	*zones.Zones
@@ -100,6 +111,22 @@ func Open(path string) (*Ledger, error) {
 // [ErrReadOnly]. Errors answer [errors.As] for [*Error].
 func OpenReadOnly(path string) (*Ledger, error) { return assemble(store.OpenReadOnly(path)) }
 
+// Connect opens the ledger in a PostgreSQL that several processes share, for reading and writing, and
+// makes its tables or brings them up to date. Nothing of it is on the disk of this machine. Errors
+// answer [errors.As] for [*Error].
+func Connect(ctx context.Context, config postgres.Config, _ string) (*Ledger, error) {
+	return assemble(store.Connect(ctx, config, zones.Frequent...))
+}
+
+// ConnectReadOnly opens it beside whoever writes to it. Where the database has no tables it recalls
+// nothing and creates nothing. Methods that write return [ErrReadOnly].
+func ConnectReadOnly(ctx context.Context, config postgres.Config, _ string) (*Ledger, error) {
+	return assemble(store.ConnectReadOnly(ctx, config))
+}
+
+// Database is the database that several processes share; nil for a file.
+func (l *Ledger) Database() *sql.DB { return l.file.Database() }
+
 // Missing is the path at which there is no ledger to read; empty where there is one.
 func (l *Ledger) Missing() string {
 	if l.file.DB == nil {
@@ -123,8 +150,12 @@ func assemble(file *store.File, err error) (*Ledger, error) {
 // the disk already.
 func (l *Ledger) Close() error {
 	l.standing.Close()
+	var rows error // of this process, in the database that others share
+	if l.file.Database() != nil {
+		rows = errors.Join(l.CloseClaims(), l.UnlockTokens())
+	}
 	err := l.file.Close()
-	return errors.Join(err, store.Explain("closing", l.file.Path, errors.Join(l.CloseClaims(), l.UnlockTokens())))
+	return errors.Join(rows, err, store.Explain("closing", l.file.Path, errors.Join(l.CloseClaims(), l.UnlockTokens())))
 }
 
 // Binding is what the tokens of a ledger are tokens of.

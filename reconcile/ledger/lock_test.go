@@ -18,7 +18,7 @@ func TestLock(t *testing.T) {
 	mustLock(t, l) // has it already
 	other := mustOpen(t, l.file.Path)
 	other.Binding = binding
-	err := other.LockTokens()
+	err := other.LockTokens(t.Context())
 	wantFault(t, err, ErrHeld, fmt.Sprintf("process %d on ", os.Getpid()))
 	wantTokens(t, other) // reading is free
 	wantUnlocked(t, other)
@@ -54,7 +54,7 @@ func TestTokensReadOnly(t *testing.T) {
 	r := record(1)
 	r.State = diff.TokenIntended
 	wantTokens(t, reader, r)
-	for _, err := range append(tokenWrites(t, reader), reader.LockTokens()) {
+	for _, err := range append(tokenWrites(t, reader), reader.LockTokens(t.Context())) {
 		wantFault(t, err, ErrReadOnly, "")
 	}
 }

@@ -223,7 +223,7 @@ func cutAnywhere(outer *testing.T, t *rapid.T, l *Ledger, history []model) int {
 	must(outer, err)
 	defer func() { must(outer, cut.Close()) }()
 	cut.Binding = binding
-	must(outer, cut.LockTokens()) // else another process may be about to write, and is waited for
+	must(outer, cut.LockTokens(t.Context())) // else another process may be about to write, and is waited for
 	for i, m := range slices.Backward(history) {
 		if m.holds(outer.Context(), cut) == "" {
 			return i

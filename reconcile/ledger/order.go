@@ -44,7 +44,7 @@ func (o TokenOrder) String() string {
 // lock of the tokens, and keeps it. No token work of this process may go on meanwhile: an
 // attempt that is still open is taken for one that an earlier process has left.
 func (l *Ledger) CarryOut(ctx context.Context, o TokenOrder) (corrected bool, err error) {
-	if err := l.LockTokens(); err != nil { //nolint:contextcheck // the log is cut even where ctx has ended
+	if err := l.LockTokens(ctx); err != nil {
 		return false, err
 	}
 	if err := token.QuarantineUnfinished(context.WithoutCancel(ctx), l); err != nil {

@@ -174,7 +174,7 @@ var empty = sync.OnceValue(func() []byte {
 
 func mustLock(t testing.TB, l *Ledger) {
 	t.Helper()
-	must(t, l.LockTokens())
+	must(t, l.LockTokens(t.Context()))
 }
 
 func must(t interface {

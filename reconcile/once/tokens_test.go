@@ -61,7 +61,7 @@ func uninitialised(t *testing.T) *tokens {
 	must.Do(f.t, err)
 	t.Cleanup(func() { _ = f.ledger.Close() })
 	f.ledger.Now, f.ledger.Binding = f.Now, binding
-	must.Do(f.t, f.ledger.LockTokens())
+	must.Do(f.t, f.ledger.LockTokens(t.Context()))
 	f.adjust = func(r *Run) { f.put(r, f.ledger) }
 	return f
 }

@@ -66,6 +66,8 @@ func TestPagesAreAsKept(t *testing.T) {
 		{"outages", full, "/outages", nil},
 		{"outages-empty", empty, "/outages", nil},
 		{"credentials", full, "/credentials", nil},
+		{"replicas", full, "/replicas", nil},
+		{"replicas-none", empty, "/replicas", nil},
 		{"problem", full, "/zones?outcome=bad", nil},
 		{"grid", full, "/grid.svg", nil},
 	} {

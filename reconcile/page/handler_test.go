@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 	h := page.Handler(page.Config{Data: nothing{}})
 	for path, want := range map[string]int{
 		"/": 200, "/zones": 200, "/zones/z1": 200, "/commits": 200, "/history": 200, "/tokens": 200, "/deprecations": 200, "/pulls": 200,
-		"/outages": 200, "/credentials": 200, "/radar": 200, "/radar?since=7d&account=prod": 200, "/zones?text=&account=": 200, "/zones?outcome=refused&outcome=blocked": 200,
+		"/outages": 200, "/credentials": 200, "/replicas": 200, "/radar": 200, "/radar?since=7d&account=prod": 200, "/zones?text=&account=": 200, "/zones?outcome=refused&outcome=blocked": 200,
 		"/zones/z2": 404, "/radar/7": 404, "/radar/x": 404, "/radar/-1": 404, "/pulls/7": 404, "/pulls/x": 404, "/commits/abcd": 404, "/elsewhere": 404,
 		"/zones?outcome=bad": 400, "/radar?since=soon": 400, "/radar?zone=z": 400, "/zones?label=x": 400, "/zones?txt=a": 400, "/zones?text=a&text=b": 400, "/history?commit=X": 400, "/zones?%zz": 400, "/commits/x": 400,
 	} {

@@ -151,7 +151,7 @@ func TestDataIsOnlyText(t *testing.T) {
 	plain, hostile := handlerOf(pagetest.New(zones)), handlerOf(pagetest.Hostile(zones))
 	paths := []string{
 		"/", "/zones", "/zones?outcome=refused", "/commits", "/commits/" + pagetest.Commit, "/commits/" + pagetest.Held, "/history", "/tokens", "/radar", fmt.Sprintf("/radar/%d", pagetest.NewestVersion), "/deprecations",
-		"/pulls", "/pulls/104", "/outages", "/credentials",
+		"/pulls", "/pulls/104", "/outages", "/credentials", "/replicas",
 	}
 	for i := range zones {
 		paths = append(paths, "/zones/"+pagetest.Scope(i).Text())

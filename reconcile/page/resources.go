@@ -76,6 +76,7 @@ var resources = []resource{
 	{page: "/pulls/{number}", api: "/pulls/{number}", title: "Pull request", template: "pull", fleet: true, answer: answers(pullOf)},
 	{page: "/outages", api: "/outages", title: "Outages", template: "outages", fleet: true, answer: answers(outagesOf)},
 	{page: "/credentials", api: "/credentials", title: "Credentials", template: "credentials", fleet: true, answer: answers(credentialsOf)},
+	{page: "/replicas", api: "/replicas", title: "Replicas", template: "replicas", fleet: true, answer: answers(replicasOf)},
 }
 
 // Overview is the fleet at a glance. Its JSON is that of the status.

@@ -40,6 +40,14 @@ type CredentialList struct {
 	Credentials []inspect.Credential `json:"credentials"`
 }
 
+// ReplicaList is the daemons that share the work, and which of them does what.
+type ReplicaList struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	// Replicas is absent where the ledger is a file: there is no other daemon.
+	Replicas *inspect.Replicas `json:"replicas,omitempty"`
+}
+
 // CommitPage is one commit with its entries of the history, the newest first.
 type CommitPage struct {
 	Version int    `json:"version"`
@@ -176,4 +184,9 @@ func outagesOf(q *question) (OutageList, error) {
 func credentialsOf(q *question) (CredentialList, error) {
 	s := q.Data.Status()
 	return CredentialList{inspect.Version, s.At, s.Budget, s.Queue, append([]inspect.Credential{}, s.Work.Credentials...)}, nil
+}
+
+func replicasOf(q *question) (ReplicaList, error) {
+	s := q.Data.Status()
+	return ReplicaList{inspect.Version, s.At, s.Replicas}, nil
 }

@@ -49,8 +49,24 @@ func (d *Data) Status() inspect.Status {
 		{Subject: reconcile.OutageSink, Name: d.text("vault"), Cause: d.text("connection refused"), Since: At.Add(-30 * time.Minute), Works: At.Add(-time.Minute), Tries: 3},
 	}
 	s.Rollout = &inspect.Rollout{Waves: 4, Open: 2, Next: At.Add(25 * time.Minute)}
+	s.Replicas = d.replicas()
 	s.Freezes = []inspect.Freeze{{Name: d.text("black-friday"), Until: At.Add(5 * 24 * time.Hour)}}
 	return s.Judged()
+}
+
+// replicas are three daemons, of which one has just been paused.
+func (d *Data) replicas() *inspect.Replicas {
+	r := &inspect.Replicas{Name: d.text("seawall-0"), Database: d.text("postgres://db.example/seawall"), Known: At.Add(-time.Second)}
+	for i, name := range []string{"seawall-0", "seawall-1"} {
+		r.Replicas = append(r.Replicas, inspect.Replica{Name: d.text("%s", name), Program: d.text("v1.0.0"), Started: At.Add(-31 * time.Hour), Alive: At.Add(8 * time.Second), This: i == 0, Leases: 2 - i})
+	}
+	r.Leases = []inspect.Lease{
+		{Name: "commits", Replica: d.text("seawall-0"), Epoch: 3, Since: At.Add(-31 * time.Hour), Until: At.Add(9 * time.Second), This: true},
+		{Name: "credential " + d.text("credentials.accounts.prod"), Replica: d.text("seawall-1"), Epoch: 7, Since: At.Add(-time.Hour), Until: At.Add(9 * time.Second)},
+		{Name: "credential " + d.text("credentials.accounts.staging"), Replica: d.text("seawall-0"), Epoch: 1, Since: At.Add(-31 * time.Hour), Until: At.Add(9 * time.Second), This: true},
+		{Name: "tokens", Epoch: 2, Since: At.Add(-2 * time.Hour)},
+	}
+	return r
 }
 
 // notable are the first zones that are not in sync, the most severe first.

@@ -205,8 +205,38 @@ CREATE TABLE completeness (
 	repository TEXT COLLATE "C" NOT NULL,
 	serial     TEXT COLLATE "C" NOT NULL,
 	generation BIGINT NOT NULL,
-	at         TEXT COLLATE "C"
+	at         TEXT COLLATE "C",
+	home       TEXT COLLATE "C" NOT NULL -- the database in which the word was given, as ledger_home says; a file has a mark beside it
 );
+
+-- Which database this is, of which cluster. No dump takes it along. Where the cluster does not say
+-- which it is, the database alone is told.
+-- +goose StatementBegin
+CREATE FUNCTION ledger_home() RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	cluster text := '';
+BEGIN
+	BEGIN
+		SELECT system_identifier::text INTO cluster FROM pg_control_system();
+	EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
+		NULL;
+	END;
+	RETURN cluster || '/' || (SELECT oid::text FROM pg_database WHERE datname = current_database());
+END $$;
+-- +goose StatementEnd
+
+-- Another word is given here. A row that comes with its home, as from a dump, keeps it.
+-- +goose StatementBegin
+CREATE FUNCTION come_home() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_OP = 'UPDATE' OR NEW.home IS NULL THEN
+		NEW.home := ledger_home();
+	END IF;
+	RETURN NEW;
+END $$;
+-- +goose StatementEnd
+
+CREATE TRIGGER completeness_home BEFORE INSERT OR UPDATE OF serial ON completeness FOR EACH ROW EXECUTE FUNCTION come_home();
 
 CREATE TABLE ruleset_facts (
 	digest TEXT COLLATE "C" PRIMARY KEY,

@@ -49,7 +49,7 @@ func (d *Daemon) rotateToken(ctx context.Context, body []byte) (any, error) {
 	}
 	report, err := heart.RotateToken(ctx, controller.Rotation{Key: order.Key, From: order.From, Expect: order.Expect},
 		func(ctx context.Context) (context.Context, error) {
-			if err := memory.LockTokens(); err != nil {
+			if err := memory.LockTokens(ctx); err != nil {
 				return ctx, err
 			}
 			d.log.Info("a token is rotated now", "token", order.Key, "by", order.Who)

@@ -55,10 +55,11 @@ func (d *Daemon) revertNeeds(heart *controller.Controller) revertNeeds {
 			return d.assembly.Revert(records, show)
 		},
 		open: func() (*ledger.Ledger, error) {
-			if _, err := d.memory().Standing(context.Background()); err != nil {
+			ctx := context.Background()
+			if _, err := d.memory().Standing(ctx); err != nil {
 				return nil, err // it may be gone, and none is made in its place
 			}
-			return d.settings.OpenLedger(ledger.Open)
+			return d.settings.OpenLedger(ctx)
 		},
 	}
 }

@@ -93,7 +93,7 @@ func (d *diagnosis) space(f *findings) {
 }
 
 func (d *diagnosis) ledger(ctx context.Context, running bool, f *findings) {
-	memory, err := d.OpenLedger(ledger.OpenReadOnly)
+	memory, err := d.OpenLedgerReadOnly(ctx)
 	if f.failed("ledger", err) {
 		return
 	}

@@ -64,9 +64,9 @@ func (a *Assembly) tokenWorker() *token.Worker {
 
 // LockTokens lets this process alone write tokens until it is closed; [ledger.ErrHeld] where
 // another one does.
-func (a *Assembly) LockTokens() error {
+func (a *Assembly) LockTokens(ctx context.Context) error {
 	if memory, ok := a.TokenMemory.(*ledger.Ledger); ok {
-		return memory.LockTokens()
+		return memory.LockTokens(ctx)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if s.Dir != "" {
 		folder := Folder{Dir: s.Dir}
 		a.Declared.Source, a.Declared.Compiler = folder, withAccounts{folder, s}
-		err = a.tokensOfFolder(s, why)
+		err = a.tokensOfFolder(ctx, s, why)
 	} else {
 		err = a.onGit(ctx, s, why)
 	}
@@ -140,15 +140,15 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 		Moved: moved(repository), FastForward: s.Source.FastForward == fastForwardRequired,
 	}
 	a.Good, a.Evaluator = repository, repository.Evaluator
-	open := ledger.Open
+	open := s.OpenLedger
 	if why == ToPlan {
-		open = ledger.OpenReadOnly
-	} else if !why.serves() {
+		open = s.OpenLedgerReadOnly
+	} else if !why.serves() && !s.InPostgres() {
 		if err := besideDaemon(s.StateDir); err != nil {
 			return err
 		}
 	}
-	memory, err := s.OpenLedger(open)
+	memory, err := open(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,23 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
-// OpenLedger opens the ledger of the configuration's state folder.
-func (s Settings) OpenLedger(open func(string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
-	memory, err := open(filepath.Join(s.StateDir, "ledger.db"))
+// OpenLedger opens the ledger of the configuration for reading and writing: the database, or the
+// file in the state folder.
+func (s Settings) OpenLedger(ctx context.Context) (*ledger.Ledger, error) {
+	return s.openLedger(ctx, false, ledger.Open)
+}
+
+// OpenLedgerReadOnly opens it beside whoever writes to it.
+func (s Settings) OpenLedgerReadOnly(ctx context.Context) (*ledger.Ledger, error) {
+	return s.openLedger(ctx, true, ledger.OpenReadOnly)
+}
+
+func (s Settings) openLedger(ctx context.Context, readOnly bool, file func(string) (*ledger.Ledger, error)) (memory *ledger.Ledger, err error) {
+	if s.InPostgres() {
+		memory, err = s.connectLedger(ctx, readOnly)
+	} else {
+		memory, err = file(s.LedgerPath())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +55,8 @@ func MakeStateDir(dir string) error {
 // WithLockedLedger opens the ledger and takes the lock of its tokens for as long as
 // do works.
 func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
-	return s.writeLedger(func(memory *ledger.Ledger) error {
-		err := memory.LockTokens()
+	return s.writeLedger(ctx, func(memory *ledger.Ledger) error {
+		err := memory.LockTokens(ctx)
 		if err == nil {
 			err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
 		}
@@ -55,17 +69,24 @@ func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) 
 
 // WriteLedger opens the configured ledger for a word that needs no lock: a
 // daemon may have it open as well.
-func WriteLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
+func WriteLedger(ctx context.Context, t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
 	s, err := LoadConfig(t, o.ConfigFile())
 	if err != nil {
 		return err
 	}
-	return s.writeLedger(func(memory *ledger.Ledger) error { return do(s, memory) })
+	return s.writeLedger(ctx, func(memory *ledger.Ledger) error { return do(s, memory) })
 }
 
 // writeLedger opens the ledger to write to it. The files of the state folder stay those of
-// its owner.
-func (s Settings) writeLedger(do func(*ledger.Ledger) error) error {
+// its owner; a ledger in PostgreSQL needs none.
+func (s Settings) writeLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
+	if s.InPostgres() {
+		memory, err := s.OpenLedger(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(memory), memory.Close())
+	}
 	owner, err := OwnerOfState(s.StateDir)
 	if err != nil {
 		return err
@@ -76,7 +97,7 @@ func (s Settings) writeLedger(do func(*ledger.Ledger) error) error {
 	if err := besideDaemon(s.StateDir); err != nil {
 		return err
 	}
-	memory, err := s.OpenLedger(ledger.Open)
+	memory, err := s.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,17 +119,17 @@ func besideDaemon(dir string) error {
 }
 
 // ReadLedger opens the configured ledger to look into it.
-func ReadLedger(t *cli.Terminal, o Options, do func(*ledger.Ledger) error) error {
+func ReadLedger(ctx context.Context, t *cli.Terminal, o Options, do func(*ledger.Ledger) error) error {
 	s, err := LoadConfig(t, o.ConfigFile())
 	if err != nil {
 		return err
 	}
-	return s.ReadLedger(do)
+	return s.ReadLedger(ctx, do)
 }
 
-// ReadLedger opens the ledger of the state folder to look into it.
-func (s Settings) ReadLedger(do func(*ledger.Ledger) error) error {
-	memory, err := s.OpenLedger(ledger.OpenReadOnly)
+// ReadLedger opens the ledger to look into it.
+func (s Settings) ReadLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
+	memory, err := s.OpenLedgerReadOnly(ctx)
 	if err != nil {
 		return err
 	}

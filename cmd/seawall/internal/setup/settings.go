@@ -32,6 +32,9 @@ type Settings struct {
 	// keepsState says that the state folder will be there, if it is not yet.
 	keepsState bool
 
+	// database is that of state.postgres.
+	database database
+
 	// observe is shown requests and answers; nil shows no one.
 	observe func(deprecation.Request, deprecation.Response)
 	// failed is called with each request that fails; nil calls nothing.
@@ -129,7 +132,7 @@ func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) 
 		return Settings{}, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
 	}
 	t.ShowProblems(t.Err, problems)
-	return Settings{Config: config}, nil
+	return Settings{Config: config, database: newDatabase(config.Postgres)}, nil
 }
 
 // checkCredentials reads the credentials once, so that a missing one is reported at

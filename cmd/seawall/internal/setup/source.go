@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
 // Folder is desired state in a folder that is not git. It implements
@@ -177,10 +178,7 @@ func LastGood(ctx context.Context, s Settings, wanted compile.Wanted) (desired.S
 		return desired.State{}, err
 	}
 	defer repository.Close()
-	commit, ok, err := repository.Good(ctx)
-	if err == nil && !ok {
-		err = errNoCommit
-	}
+	commit, err := s.accepted(ctx, repository)
 	if err != nil {
 		return desired.State{}, err
 	}
@@ -189,4 +187,31 @@ func LastGood(ctx context.Context, s Settings, wanted compile.Wanted) (desired.S
 		err = fmt.Errorf("the last accepted commit no longer compiles: %s", desired.Errors(problems)[0])
 	}
 	return state, err
+}
+
+// accepted is the last accepted commit, which the local store has then. In PostgreSQL, the daemon of
+// another machine may have accepted it.
+func (s Settings) accepted(ctx context.Context, repository *evaluate.Repository) (commit string, err error) {
+	if !s.InPostgres() {
+		commit, ok, err := repository.Good(ctx)
+		if err == nil && !ok {
+			err = errNoCommit
+		}
+		return commit, err
+	}
+	err = s.ReadLedger(ctx, func(memory *ledger.Ledger) error {
+		standing, err := memory.Standing(ctx)
+		if commit = standing.Commit; err == nil && commit == "" {
+			err = errNoCommit
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if good, ok, err := repository.Good(ctx); err == nil && ok && good == commit {
+		return commit, nil
+	}
+	_, err = repository.Fetch(ctx)
+	return commit, err
 }

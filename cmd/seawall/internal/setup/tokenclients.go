@@ -162,7 +162,7 @@ func KnownIDs(ctx context.Context, t *cli.Terminal, o Options, state desired.Sta
 	if o.Dir != "" && !o.NamesConfig() {
 		return state, nil
 	}
-	err := ReadLedger(t, o, func(memory *ledger.Ledger) (err error) {
+	err := ReadLedger(ctx, t, o, func(memory *ledger.Ledger) (err error) {
 		state, err = onRecord(ctx, memory, state)
 		return err
 	})

@@ -52,7 +52,7 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 
 // tokensOfFolder lets a plan of a folder know the tokens that the configured ledger has,
 // which it only reads. An apply does not: tokens are created from the repository alone.
-func (a *Assembly) tokensOfFolder(s Settings, why Purpose) error {
+func (a *Assembly) tokensOfFolder(ctx context.Context, s Settings, why Purpose) error {
 	none := func(why, hint string) {
 		a.Tokens = token.Config{Memory: token.NoLedger{Why: why, Hint: hint}, Now: time.Now, Log: a.Log}
 	}
@@ -63,7 +63,7 @@ func (a *Assembly) tokensOfFolder(s Settings, why Purpose) error {
 		none("tokens are created from git alone, not from --dir", "push, and run seawall apply without --dir")
 		return nil
 	}
-	memory, err := s.OpenLedger(ledger.OpenReadOnly)
+	memory, err := s.OpenLedgerReadOnly(ctx)
 	if err != nil {
 		none("tokens are not compared: "+err.Error(), "run the command as a user who may read state.dir")
 		return nil //nolint:nilerr // the plan says so of each token, and goes on with the zones
@@ -90,7 +90,7 @@ type lockedTokens struct{ *ledger.Ledger }
 // Tokens takes the lock, keeps it, and reads. While another process has it
 // nothing can be concluded from what is on record.
 func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
-	err := l.LockTokens()
+	err := l.LockTokens(ctx)
 	if errors.Is(err, ledger.ErrHeld) {
 		return diff.TokensLive{Unknown: err.Error(), Hint: "let that process manage the tokens, or stop it"}, nil
 	}

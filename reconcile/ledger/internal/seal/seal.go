@@ -67,8 +67,8 @@ func (r *Ring) Load(ctx context.Context, by Seal) (*Keys, error) {
 }
 
 func (r *Ring) load(ctx context.Context, by Seal) (*Keys, error) {
-	path := by.KeyFile
-	if path == "" {
+	path, shared := by.KeyFile, r.file.Database() != nil
+	if path == "" && !shared {
 		path = r.file.Path + "-key"
 	}
 	switch {
@@ -76,10 +76,15 @@ func (r *Ring) load(ctx context.Context, by Seal) (*Keys, error) {
 		return nil, store.Fault(store.ErrSeal, "both a key file and a recipient are set")
 	case by.Recipient != "":
 		return recipientOnly(by.Recipient)
+	case path == "":
+		return nil, sharedKey("no key is set")
 	default:
 		loaded, err := readKeyFile(path)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return loaded, err
+		}
+		if shared {
+			return nil, sharedKey(path + " is missing")
 		}
 		if err := r.mayCreateKey(ctx, path); err != nil {
 			return nil, err
@@ -88,6 +93,15 @@ func (r *Ring) load(ctx context.Context, by Seal) (*Keys, error) {
 			return nil, err
 		}
 		return readKeyFile(path)
+	}
+}
+
+// sharedKey refuses to make up a key where several machines have the ledger: each opens what another
+// has sealed.
+func sharedKey(reason string) error {
+	return &store.Error{
+		Kind: store.ErrSeal, Reason: reason,
+		Hint: "every process over the same database needs the same key: age-keygen -o FILE, and name it in state.seal on each machine",
 	}
 }
 

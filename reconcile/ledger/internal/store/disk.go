@@ -8,11 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
-
-	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
 // disk is a file. How it is made stands in create.go, who may write to it in guarded.go, whether it
@@ -48,7 +45,7 @@ func Open(path string, frequent ...string) (*File, error) {
 	d := f.base.(*disk)
 	f.Created, f.Traces = !there, earlier
 	if err = d.prepare(); err == nil {
-		err = f.begun(slices.Concat(history.Frequent, frequent))
+		err = f.begun(frequent)
 	}
 	if err == nil {
 		d.opened, err = os.Stat(path)

@@ -36,6 +36,7 @@ const (
 	ErrFailed   Kind = "the ledger failed"
 	ErrFull     Kind = "the disk is full"
 	ErrGone     Kind = "the file of the ledger is gone"
+	ErrMoved    Kind = "the ledger was moved away"
 
 	ErrUnreachable Kind = "the database cannot be reached"
 	ErrRefused     Kind = "the database refuses the user"

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-
-	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
 // frequent are the statements that are made for each zone of a commit, by their text. To
@@ -33,32 +31,13 @@ func (s frequent) close() (err error) {
 }
 
 // prepared is a statement that is run often, in a change. It ends with the transaction.
-func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) history.Statement {
-	if f.group.prepared[text] == nil {
-		return unprepared{tx, text}
-	}
+func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
 	bound := f.group.bound[text]
 	if bound == nil {
 		bound = tx.StmtContext(ctx, f.group.prepared[text])
 		f.group.bound[text] = bound
 	}
 	return bound
-}
-
-// unprepared is the same where none is prepared.
-type unprepared struct {
-	tx   *sql.Tx
-	text string
-}
-
-// ExecContext implements [history.Statement].
-func (s unprepared) ExecContext(ctx context.Context, args ...any) (sql.Result, error) {
-	return s.tx.ExecContext(ctx, s.text, args...)
-}
-
-// QueryRowContext implements [history.Statement].
-func (s unprepared) QueryRowContext(ctx context.Context, args ...any) *sql.Row {
-	return s.tx.QueryRowContext(ctx, s.text, args...)
 }
 
 // Often runs a statement that is prepared, in a change.

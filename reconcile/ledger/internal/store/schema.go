@@ -445,6 +445,13 @@ func (d *disk) check(want versions, write bool) error {
 	if err := d.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
+	if have >= movedVersions {
+		moved, _, err := movedOf(ctx, d.db)
+		if err == nil {
+			err = moved.fault()
+		}
+		return err
+	}
 	if have < 1 {
 		return Fault(ErrDamaged, "it has lost the version of its schema")
 	}

@@ -40,7 +40,7 @@ const begunWrite = `
 
 // Connect opens the ledger in a database for reading and writing, and makes its tables or brings them
 // up to date. Errors answer [errors.As] for [*Error].
-func Connect(ctx context.Context, config postgres.Config) (*File, error) {
+func Connect(ctx context.Context, config postgres.Config, frequent ...string) (*File, error) {
 	f, err := connect(config)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Connect(ctx context.Context, config postgres.Config) (*File, error) {
 	}
 	if err == nil {
 		f.group.most = openFor
-		err = f.begun(nil)
+		err = f.begun(frequent)
 	}
 	return opened(f, err)
 }

@@ -15,6 +15,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
@@ -161,7 +162,7 @@ func (f *File) Exec(ctx context.Context, statement string, args ...any) error {
 
 // begun makes a ledger ready for writing.
 func (f *File) begun(frequent []string) error {
-	f.group.base, f.group.db, f.group.texts = f.base, f.DB, frequent
+	f.group.base, f.group.db, f.group.texts = f.base, f.DB, slices.Concat(history.Frequent, frequent)
 	return f.openLog()
 }
 

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -54,10 +55,15 @@ func recallCompleteness(ctx context.Context, tx *sql.Tx) (c completeness, err er
 // does not tell when a file was made. Whoever does that must run token init by
 // himself.
 //
+// Over PostgreSQL there is no such file: the row of the word says in which database
+// of which cluster it was given, and a dump that is played into another one does not
+// change that. What that cannot see: a cluster that was put back to an earlier time,
+// or a copy of all of its files.
+//
 // A ledger that has tokens of another platform is refused ([store.ErrUnknown]): no word
 // makes them tokens of this one.
 func (t *Memory) Init(ctx context.Context, binding Binding) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.mayWrite(ctx); err != nil {
 		return err
 	}
 	t.growing.Lock()
@@ -124,7 +130,7 @@ func (c completeness) doubt(binding Binding, m mark, born string) string {
 	case m.Serial != c.serial:
 		return "the ledger was copied or restored: the mark beside it belongs to another ledger"
 	case m.Born != "" && born != "" && m.Born != born:
-		return "the ledger was copied or restored: its file is not the original one"
+		return "the ledger was copied or restored: its " + cmp.Or(m.of, "file") + " is not the original one"
 	case m.Generation > c.generation:
 		return fmt.Sprintf("the ledger was restored from a backup: it is at step %d, but step %d was already reached", c.generation, m.Generation)
 	case m.Generation < c.generation-1: // by one: the process ended between ledger and mark

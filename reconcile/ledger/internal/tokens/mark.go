@@ -11,6 +11,7 @@ import (
 
 	"github.com/moby/sys/atomicwriter"
 
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -21,11 +22,15 @@ type mark struct {
 	Serial     string `json:"serial"`
 	Generation int64  `json:"generation"`
 	Born       string `json:"born,omitempty"` // of the ledger's file; empty where the file system does not tell
+	of         string // what was born so; empty for the file
 }
 
 // readMark returns the zero mark where there is none that can be understood:
 // either way the ledger is in doubt.
-func (t *Memory) readMark() (m mark, err error) {
+func (t *Memory) readMark(ctx context.Context) (m mark, err error) {
+	if db := t.file.Database(); db != nil {
+		return homeMark(ctx, db)
+	}
 	data, err := os.ReadFile(store.MarkPath(t.file.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return mark{}, nil
@@ -41,6 +46,9 @@ func (t *Memory) readMark() (m mark, err error) {
 
 // putMark writes what the ledger says now.
 func (t *Memory) putMark(ctx context.Context) error {
+	if t.file.Database() != nil {
+		return nil // it is in the row itself
+	}
 	c, err := t.completeness(ctx)
 	if err != nil {
 		return err
@@ -49,7 +57,7 @@ func (t *Memory) putMark(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(mark{c.serial, c.generation, born})
+	data, err := json.Marshal(mark{Serial: c.serial, Generation: c.generation, Born: born})
 	if err != nil {
 		return err
 	}
@@ -75,7 +83,7 @@ func (t *Memory) completeness(ctx context.Context) (c completeness, err error) {
 // that is one behind up to date: a second failure to write it must not look
 // like a backup.
 func (t *Memory) certain(ctx context.Context) error {
-	m, err := t.readMark()
+	m, err := t.readMark(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +91,7 @@ func (t *Memory) certain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	born, err := BornAt(t.file.Path)
+	born, err := t.born(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,4 +102,21 @@ func (t *Memory) certain(ctx context.Context) error {
 		return t.putMark(ctx)
 	}
 	return nil
+}
+
+// born is when the file was made, or which database it is.
+func (t *Memory) born(ctx context.Context) (home string, err error) {
+	db := t.file.Database()
+	if db == nil {
+		return BornAt(t.file.Path)
+	}
+	err = db.QueryRowContext(ctx, `SELECT ledger_home()`).Scan(&home)
+	return home, err
+}
+
+// homeMark is the mark that the row of the word is itself: it says in which database it was given.
+func homeMark(ctx context.Context, db *sql.DB) (mark, error) {
+	m := mark{of: "database"}
+	_, err := rows.Found(db.QueryRowContext(ctx, `SELECT serial, generation, home FROM completeness`).Scan(&m.Serial, &m.Generation, &m.Born))
+	return m, err
 }

@@ -17,9 +17,9 @@ func TestMarkReadTooEarly(t *testing.T) {
 	l := In(file)
 	t.Cleanup(func() { must.Do(t, l.UnlockTokens()); must.Do(t, file.Close()) })
 	l.Binding = Binding{Platform: "https://edge.example", Repository: "https://git.example/fleet"}
-	must.Do(t, l.LockTokens())
+	must.Do(t, l.LockTokens(t.Context()))
 	must.Do(t, l.Init(t.Context(), l.Binding))
-	m, err := l.readMark()
+	m, err := l.readMark(t.Context())
 	must.Do(t, err)
 	for n := range 3 {
 		must.Do(t, l.Intend(t.Context(), diff.TokenRecord{Intent: fmt.Sprintf("%016x", n+1), Key: fmt.Sprint("key-", n)}))

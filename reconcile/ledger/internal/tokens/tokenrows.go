@@ -20,7 +20,7 @@ func (t *Memory) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	if t.file.DB == nil {
 		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: store.ErrUnknown.Hint()}, nil
 	}
-	m, err := t.readMark()
+	m, err := t.readMark(ctx)
 	if err != nil {
 		return diff.TokensLive{}, store.Explain("reading", t.file.Path, err)
 	}
@@ -41,7 +41,7 @@ const (
 // tokensAfter reads the ledger after the mark, and in doubt both once more: where a process
 // has gone on meanwhile, or may be between the two, the doubt means nothing.
 func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
-	mine := t.locked() // then only this process writes them, one after the other under this lock
+	mine := t.locked(ctx) // then only this process writes them, one after the other under this lock
 	if mine {
 		t.growing.Lock()
 		defer t.growing.Unlock()
@@ -53,7 +53,7 @@ func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, erro
 		if err != nil || live.Unknown == "" {
 			return live, err
 		}
-		now, err := t.readMark()
+		now, err := t.readMark(ctx)
 		if err != nil {
 			return live, err
 		}
@@ -74,7 +74,7 @@ func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, erro
 // tokensBeside reads the ledger, and what of it a mark leaves in doubt. renewed says that the
 // mark is not the ledger's own, as between the two files of [Memory.Init].
 func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, renewed bool, err error) {
-	born, err := BornAt(t.file.Path)
+	born, err := t.born(ctx)
 	if err != nil {
 		return live, false, err
 	}

@@ -11,7 +11,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -36,9 +35,10 @@ type Memory struct {
 	file *store.File
 	keys *seal.Ring
 
-	growing sync.Mutex // held while ledger and mark are to be written one after the other
-	mu      sync.Mutex // guards what follows
-	lock    *os.File   // the token lock, while it is held
+	growing sync.Mutex       // held while ledger and mark are to be written one after the other
+	mu      sync.Mutex       // guards what follows
+	lock    func() error     // gives the token lock back, while it is held
+	leases  reconcile.Leases // by which it is held; nil for a file
 }
 
 // In returns the memory of tokens in a ledger's file.
@@ -49,7 +49,7 @@ func In(file *store.File) *Memory { return &Memory{file: file, keys: seal.NewRin
 // declaration has no certain outcome, and [store.ErrSeal] where the secret could not
 // be sealed afterwards: after any error nothing may be sent.
 func (t *Memory) Intend(ctx context.Context, record diff.TokenRecord) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.mayWrite(ctx); err != nil {
 		return err
 	}
 	t.growing.Lock()

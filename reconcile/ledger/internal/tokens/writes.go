@@ -46,19 +46,23 @@ func (t *Memory) advance(ctx context.Context, intent string, from states, do fun
 func noAttempt(intent string) string { return "there is no attempt " + intent }
 
 // mayWrite refuses whoever has not locked the tokens.
-func (t *Memory) mayWrite() error {
+func (t *Memory) mayWrite(ctx context.Context) error {
 	switch {
 	case t.file.ReadOnly:
 		return store.Explain("writing", t.file.Path, store.Fault(store.ErrReadOnly, ""))
-	case !t.locked():
+	case !t.locked(ctx):
 		return store.Explain("writing", t.file.Path, store.Fault(store.ErrUnlocked, ""))
 	}
 	return nil
 }
 
 func (t *Memory) writeTokens(ctx context.Context, do store.Change) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.mayWrite(ctx); err != nil {
 		return err
+	}
+	ctx, err := t.under(ctx)
+	if err != nil {
+		return store.Explain("writing", t.file.Path, err)
 	}
 	return t.file.Write(ctx, do)
 }
@@ -67,7 +71,7 @@ func (t *Memory) writeTokens(ctx context.Context, do store.Change) error {
 // that it does; see [Memory.Init]. A ledger that is in doubt stays so, and the change is made
 // all the same.
 func (t *Memory) writeCounted(ctx context.Context, do func(context.Context, *sql.Tx) (counts bool, err error)) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.mayWrite(ctx); err != nil {
 		return err
 	}
 	t.growing.Lock()

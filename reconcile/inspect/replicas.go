@@ -1,0 +1,103 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Replicas is how the daemons share the work that have one database.
+type Replicas struct {
+	Name     string `json:"name"`     // of this one
+	Database string `json:"database"` // where it is
+	// Known is when the database was read last; zero: not since the start.
+	Known time.Time `json:"known,omitzero"`
+	// Silent is since when the database does not answer; zero: it does.
+	Silent   time.Time `json:"silent_since,omitzero"`
+	Error    string    `json:"error,omitempty"`
+	Replicas []Replica `json:"replicas"` // that run, by name
+	Leases   []Lease   `json:"leases"`   // by name
+}
+
+// Replica is a daemon that runs.
+type Replica struct {
+	Name    string    `json:"name"`
+	Program string    `json:"program"` // its version of seawall
+	Started time.Time `json:"started"`
+	// Alive is until when it counts as running, unless it says so again.
+	Alive  time.Time `json:"alive_until"`
+	This   bool      `json:"this"`   // the one that answers
+	Leases int       `json:"leases"` // that it has
+}
+
+// Lease is work that one replica does.
+type Lease struct {
+	Name    string    `json:"name"`    // commits, tokens, or credential and its path in the configuration
+	Replica string    `json:"replica"` // empty: none has it
+	Epoch   int64     `json:"epoch"`
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"` // unless it is renewed
+	This    bool      `json:"this"`           // the replica that answers has it
+}
+
+// Holder is the replica that has a lease; empty for none. here says that it is the one that
+// answers, which has all leases where there are no replicas.
+func (r *Replicas) Holder(name reconcile.LeaseName) (replica string, here bool) {
+	if r == nil {
+		return "", true
+	}
+	for _, l := range r.Leases {
+		if l.Name == string(name) {
+			return l.Replica, l.This
+		}
+	}
+	return "", false
+}
+
+// Work says in words what a lease is for.
+func (l Lease) Work() string {
+	if path, ok := strings.CutPrefix(l.Name, "credential "); ok {
+		return "zones of " + path
+	}
+	return l.Name
+}
+
+// text says who has it.
+func (l Lease) text(now time.Time) string {
+	switch {
+	case l.Replica == "":
+		return l.Work() + ": no replica has it"
+	case l.This:
+		return fmt.Sprintf("%s: this replica, epoch %d, for %s", l.Work(), l.Epoch, Span(Age(l.Since, now)))
+	}
+	return fmt.Sprintf("%s: %s, epoch %d, for %s", l.Work(), l.Replica, l.Epoch, Span(Age(l.Since, now)))
+}
+
+// replicas writes which daemons run, and which of them does what.
+func (t *textWriter) replicas(s Status) {
+	r := s.Replicas
+	if r == nil {
+		return
+	}
+	t.line("replica", "%s, one of %s on %s", r.Name, Count(len(r.Replicas), "replica", "replicas"), r.Database)
+	if !r.Silent.IsZero() {
+		t.line("", "the database does not answer since %s: %s", instant(r.Silent), r.Error)
+	}
+	entries := []entry{}
+	for _, one := range r.Replicas {
+		if !one.This {
+			entries = append(entries, entry{text: fmt.Sprintf("also %s: seawall %s, running for %s, %s", one.Name, one.Program, Span(Age(one.Started, s.At)), Count(one.Leases, "lease", "leases"))})
+		}
+	}
+	t.list("", entries)
+	entries = entries[:0]
+	for _, l := range r.Leases {
+		entries = append(entries, entry{text: l.text(s.At)})
+	}
+	if len(entries) > 0 {
+		t.list("leases", slices.Clone(entries))
+	}
+}

@@ -1,0 +1,235 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/moby/sys/atomicwriter"
+
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/move"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// ToFile moves the ledger out of the database into its file. Where the file was to be moved and
+// the database has nothing of it, the file becomes the ledger again as it is.
+func (m Move) ToFile(ctx context.Context) (r MoveReport, err error) {
+	mark, marked, err := store.MovedAway(ctx, m.File)
+	if err != nil {
+		return r, err
+	}
+	missing, err := m.missing()
+	if !marked && (err != nil || !missing) {
+		return m.arrived(ctx, err)
+	}
+	workshop, made, err := m.empty()
+	if err != nil {
+		return r, store.Explain("creating", m.File, err)
+	}
+	defer os.RemoveAll(workshop)
+	file, err := store.Handle(made, "rw")
+	if err != nil {
+		return r, store.Explain("opening", made, err)
+	}
+	defer file.Close()
+	target, err := file.BeginTx(ctx, nil)
+	if err != nil {
+		return r, store.Explain("writing", made, err)
+	}
+	defer func() { _ = target.Rollback() }()
+	tables, err := move.Tables(ctx, target)
+	if err != nil {
+		return r, store.Explain("reading", made, err)
+	}
+	tx, err := move.Alone(ctx, m.DB, tables)
+	if err != nil {
+		return r, store.Explain("moving the ledger from", m.Place, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	known, err := move.ReadKnown(ctx, tx)
+	if err != nil {
+		return r, store.Explain("moving the ledger from", m.Place, err)
+	}
+	if marked && !mark.Done && (known.ID != mark.ID || known.Away) {
+		return MoveReport{Already: true, Tokens: mark.Tokens}, m.takeBack(ctx)
+	}
+	if err := m.fetch(ctx, &r, tables, tx, target, known); err != nil || m.DryRun {
+		return r, store.Explain("moving the ledger from", m.Place, err)
+	}
+	if err := errors.Join(target.Commit(), file.Close()); err != nil {
+		return r, store.Explain("writing", made, err)
+	}
+	if err := errors.Join(m.unused(), m.confirm(ctx, made, r)); err != nil {
+		return r, err
+	}
+	if err := tx.Commit(); err != nil { // the database is marked: nothing opens either side
+		return r, store.Explain("moving the ledger from", m.Place, err)
+	}
+	return r, store.Explain("writing", m.File, m.place(made, r.Tokens))
+}
+
+// arrived is for a file that is a ledger. It is the one that is in force where the database says
+// that its own has gone there.
+func (m Move) arrived(ctx context.Context, err error) (r MoveReport, _ error) {
+	if err != nil {
+		return r, err
+	}
+	tx, err := m.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return r, store.Explain("reading", m.Place, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	known, err := move.ReadKnown(ctx, tx)
+	if err == nil && (!known.Away || known.Place != m.Home) {
+		err = &Error{Kind: ErrForeign, Reason: m.File + " is a ledger, and was not moved to this database", Hint: "set state.dir to a folder without a ledger"}
+	}
+	return MoveReport{Already: true}, store.Explain("moving the ledger from", m.Place, err)
+}
+
+// takeBack makes a file the ledger again from which nothing has arrived.
+func (m Move) takeBack(ctx context.Context) error {
+	if m.DryRun {
+		return nil
+	}
+	return store.UnsetMoved(ctx, m.File)
+}
+
+// empty makes an empty ledger in a folder beside its place.
+func (m Move) empty() (workshop, made string, err error) {
+	folder := filepath.Dir(m.File)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", "", err
+	}
+	if workshop, err = os.MkdirTemp(folder, ".ledger-*.new"); err != nil {
+		return "", "", err
+	}
+	made = filepath.Join(workshop, filepath.Base(m.File))
+	return workshop, made, store.Create(made)
+}
+
+// fetch copies the rows, and marks the database.
+func (m Move) fetch(ctx context.Context, r *MoveReport, tables []move.Table, from, target *sql.Tx, known move.Known) (err error) {
+	if known.Away && arriving(m.File) != known.ID {
+		return m.gone(known)
+	}
+	empty, err := move.Empty(ctx, from, tables)
+	if err == nil && empty {
+		err = &Error{Kind: ErrFailed, Reason: "it has no ledger"}
+	}
+	if err != nil {
+		return err
+	}
+	if err := move.Clear(ctx, target, tables); err != nil {
+		return err
+	}
+	var tokens bool
+	if err := from.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM completeness WHERE home = ledger_home())`).Scan(&tokens); err != nil {
+		return err
+	}
+	if *r, err = m.copy(ctx, tables, from, target, tokens); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := t.CountBack(ctx, target, from); err != nil {
+			return fmt.Errorf("counting on in %s: %w", t.Name, err)
+		}
+	}
+	to := move.Known{ID: rand.Text(), Place: m.Home, At: store.RowTime(m.Now()), Away: true}
+	if known.Away { // an earlier try has come as far as this
+		to.ID = known.ID
+	}
+	if !m.DryRun {
+		err = atomicwriter.WriteFile(arrivingPath(m.File), []byte(to.ID), 0o600)
+	}
+	return errors.Join(err, to.Put(ctx, from))
+}
+
+// arrivingPath is the file beside a ledger that names the move by which it comes there: once the
+// database says that the ledger has gone, this folder alone may go on.
+func arrivingPath(ledger string) string { return ledger + "-arriving" }
+
+func arriving(ledger string) string {
+	id, _ := os.ReadFile(arrivingPath(ledger)) // without one nothing arrives
+	return string(id)
+}
+
+func (m Move) gone(known move.Known) error {
+	return &Error{
+		Kind: ErrMoved, Reason: "it is in " + known.Place + " since " + known.At,
+		Hint: "take state.postgres out of the configuration, on the machine that has the file",
+	}
+}
+
+// Here fails with [ErrMoved] where the ledger of the database was moved to a file.
+func (m Move) Here(ctx context.Context) error {
+	tx, err := m.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return store.Explain("opening", m.Place, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	known, err := move.ReadKnown(ctx, tx)
+	if err == nil && known.Away {
+		err = m.gone(known)
+	}
+	return store.Explain("opening", m.Place, err)
+}
+
+// unused fails where a process has the file open that is to be replaced: its log would be taken for
+// that of the new one.
+func (m Move) unused() error {
+	if info, err := os.Stat(m.File + "-wal"); err == nil && info.Size() > 0 {
+		return store.Explain("replacing", m.File, store.Fault(ErrBusy, "another process has the old file open"))
+	}
+	return nil
+}
+
+// confirm writes what stands beside a ledger: its head, and that it has all tokens.
+func (m Move) confirm(ctx context.Context, made string, r MoveReport) error {
+	head, err := history.ParseHead(r.Head)
+	if err == nil {
+		err = head.Write(store.HeadPath(made))
+	}
+	if err != nil {
+		return store.Explain("writing", store.HeadPath(made), err)
+	}
+	l, err := Open(made)
+	if err != nil {
+		return err
+	}
+	if r.Tokens {
+		err = l.ConfirmMoved(ctx)
+	}
+	return errors.Join(err, l.Close())
+}
+
+// place puts the ledger that was made into its place. The last step makes it the ledger.
+func (m Move) place(made string, tokens bool) error {
+	for _, beside := range []string{"-wal", "-shm", "-checked"} {
+		if err := os.Remove(m.File + beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if tokens {
+		if err := os.Rename(store.MarkPath(made), store.MarkPath(m.File)); err != nil {
+			return err
+		}
+	} else if err := os.Remove(store.MarkPath(m.File)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(store.HeadPath(made), store.HeadPath(m.File)); err != nil {
+		return err
+	}
+	if err := os.Rename(made, m.File); err != nil {
+		return err
+	}
+	if err := os.Remove(arrivingPath(m.File)); err != nil {
+		return err
+	}
+	return store.SyncFolder(filepath.Dir(m.File))
+}
