@@ -26,10 +26,10 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 		return nil
 	}
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	if reason := c.staleSource(s); reason != "" {
+	if reason := c.staleSource(s); reason != "" && s.Replicas.Has(reconcile.LeaseCommits) {
 		say("%s", reason)
 	}
-	if last := latest(s.Started, s.Zones.Observed); s.Zones.Declared > 0 && c.overdue(last, s.At) {
+	if last := latest(s.Started, s.Zones.Observed); s.Zones.Declared > 0 && s.Replicas.WorksOnZones() && c.overdue(last, s.At) {
 		if s.Zones.Observed.IsZero() {
 			say("no zone could be read since the start at %s", instant(last))
 		} else {
@@ -72,7 +72,7 @@ func unable(s inspect.Status) (reasons []string) {
 	for _, o := range s.Outages {
 		switch {
 		case o.Subject == reconcile.OutageState:
-			reasons = append(reasons, "nothing is written, because the state folder cannot be used: "+o.Cause)
+			reasons = append(reasons, "nothing is written, because "+stateOf(s)+" cannot be used: "+o.Cause)
 		case o.Subject == reconcile.OutageCredential && o.Zones > 0 && o.Works.IsZero(): // that of tokens affects no zone
 			rejected[o.Name] = o.Cause
 		}
@@ -138,6 +138,14 @@ func (c Config) stuck(s inspect.Status) (reasons []string) {
 		reasons = append(reasons, "the current fetch of git began at "+instant(s.Source.Looking))
 	}
 	return reasons
+}
+
+// stateOf says where the ledger is.
+func stateOf(s inspect.Status) string {
+	if s.Replicas != nil {
+		return "the database"
+	}
+	return "the state folder"
 }
 
 func latest(a, b time.Time) time.Time {
