@@ -80,7 +80,7 @@ type listing struct {
 
 // join has the plans made by whichever replica is free. Poke has this one look at pull requests.
 func (r *Reviews) join(o others, poke func()) {
-	r.others = o
+	r.others, r.Trust.Accounts = o, sharedAccounts{o, r.Trust.Accounts}
 	r.told = told{poke: poke, reviews: map[int]note{}, agreed: map[int]string{}, fresh: map[int]bool{}, asked: map[int]asked{}}
 	o.Poked(wordReview, r.hearReview)
 	o.Poked(wordUnreviewed, func(rest, why string) {
@@ -106,6 +106,7 @@ func (r *Reviews) lead() (end func()) {
 	r.told.leads.Store(true)
 	clear(r.shown)
 	clear(r.told.asked)
+	r.approvers.ids = nil // who led before may have found some
 	for number := range r.told.reviews {
 		r.told.fresh[number] = true
 	}
