@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // connected opens a ledger in a database as a process of another machine does, whose clock is off.
-func connected(t testing.TB, url string, off time.Duration) *Ledger {
+func replica(t testing.TB, url string, off time.Duration) *Ledger {
 	t.Helper()
 	l, err := Connect(t.Context(), postgres.Config{URL: url}, t.TempDir())
 	must(t, err)
@@ -24,7 +25,7 @@ func connected(t testing.TB, url string, off time.Duration) *Ledger {
 // clock of the database, whatever the clocks of the machines say; and not for longer than it says.
 func TestClaimOfAnotherMachine(t *testing.T) {
 	url := pgtest.Start(t).URL("postgres")
-	l := connected(t, url, 24*time.Hour)
+	l := replica(t, url, 24*time.Hour)
 	for name, c := range map[string]struct {
 		place, until string // as SQL
 		beat         string
@@ -69,7 +70,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 // write on, and what is closed has no claims.
 func TestClaimsOverADatabase(t *testing.T) {
 	url, ctx := pgtest.Start(t).URL("postgres"), t.Context()
-	a, b := connected(t, url, 0), connected(t, url, -time.Hour)
+	a, b := replica(t, url, 0), replica(t, url, -time.Hour)
 	_, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil)
 	must(t, err)
 	if _, err := b.RecordWrite(ctx, writeOf("shop", "4"), nil); !isWriting(err) {
@@ -78,8 +79,10 @@ func TestClaimsOverADatabase(t *testing.T) {
 	leased := reconcile.Under(ctx, reconcile.Lease{Name: reconcile.LeaseCommits, Epoch: 1})
 	_, err = a.Database().ExecContext(ctx, `INSERT INTO lease VALUES ('commits', 'a', 1, now(), now(), false)`)
 	must(t, err)
-	if _, err := a.RecordWrite(leased, writeOf("shop", "4"), nil); err != nil {
-		t.Errorf("a claim of its own keeps it away: %v", err)
+	for _, ctx := range []context.Context{leased, ctx} {
+		if _, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil); err != nil {
+			t.Errorf("a claim of its own keeps it away: %v", err)
+		}
 	}
 	_, err = a.Database().ExecContext(ctx, `UPDATE claim SET place = 1000`) // of a process that has taken it
 	must(t, err)

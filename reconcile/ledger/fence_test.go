@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -79,8 +80,12 @@ func TestLeaseWaitsForItsTransactions(t *testing.T) {
 			_, err := l.Database().Exec(`UPDATE lease SET epoch = 2`)
 			moved <- err
 		}()
-		for waits := false; !waits; { // until the other is seen to wait
-			if err := l.Database().QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)`).Scan(&waits); err != nil {
+		for waits, until := false, time.Now().Add(time.Minute); !waits; { // until the other is seen to wait
+			err := l.Database().QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+			if err == nil && time.Now().After(until) {
+				err = errors.New("the lease does not wait")
+			}
+			if err != nil {
 				return err
 			}
 		}
