@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -133,5 +134,21 @@ func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// lostLease is the outbox of a process whose lease another one has.
+type lostLease struct{ Forgetful }
+
+func (lostLease) Post(context.Context, string, json.RawMessage, []reconcile.Posted) error {
+	return reconcile.ErrLeaseLost
+}
+
+// TestLostLeaseIsSilent: who has lost the lease sends nothing more, though it cannot keep it.
+func TestLostLeaseIsSilent(t *testing.T) {
+	route, _ := routeTo(t, lostLease{}, answers{})
+	route.learn(t.Context(), whole(at), []Cause{{Key: "outage/git/", About: AboutOutage, Severity: Critical, Since: at.Add(-patience)}})
+	if m, ok := route.first(); ok {
+		t.Errorf("%s is sent", m.ID)
 	}
 }

@@ -127,7 +127,9 @@ func (r *Reviews) hearReview(rest, text string) {
 	r.told.mu.Lock()
 	r.told.reviews[number], r.told.fresh[number] = n, true
 	wants, waits := r.told.asked[number]
-	delete(r.told.asked, number)
+	if !n.Unread { // else it is asked for again, and counts as one
+		delete(r.told.asked, number)
+	}
 	r.told.mu.Unlock()
 	r.pulls.update(number, n.show)
 	if waits && !n.Unread && wants != (asked{n.Head, n.Base}) && r.told.leads.Load() {
