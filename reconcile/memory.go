@@ -23,6 +23,7 @@ type Forgetful struct {
 	// accepted reports whether any commit is on record; it may be one without a name.
 	accepted bool
 	rulesets []rulesets.Seen // in the order in which they were seen
+	counts   []Count         // in the order of their numbers; the newest is kept
 }
 
 func (f *Forgetful) settle(settled []diff.Settled) {

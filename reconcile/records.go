@@ -17,6 +17,7 @@ import (
 // disk. A write whose context ends before it has begun is not made; one that has begun is
 // finished.
 type Records interface {
+	Counts
 	// Restore returns everything on record as of one moment, for a process that begins.
 	// What cannot be read fails the whole: it is never empty.
 	Restore(ctx context.Context) (Record, error)

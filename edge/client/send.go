@@ -216,8 +216,9 @@ func (c *Client) userAgent(ctx context.Context) string {
 }
 
 // leaveWithin is how long after the budget has admitted a request it may leave. A process that was
-// stopped meanwhile, or its machine suspended, may not count with the others any more: see underWay.
-const leaveWithin = underWay / 2
+// stopped meanwhile, or its machine suspended, may not count with the others any more: see underWay;
+// and another may have the zone by now.
+const leaveWithin = 15 * time.Second
 
 var errLate = errors.New("this process was stopped before it could send the request")
 

@@ -163,7 +163,7 @@ func (w *tokenWorld) locked(do func(*ledger.Ledger) error) {
 	l, err := w.open(ledger.Open)
 	must.Do(w.T, err)
 	defer l.Close()
-	must.Do(w.T, l.LockTokens(ctx))
+	must.Do(w.T, l.LockTokens(w.T.Context()))
 	must.Do(w.T, do(l))
 }
 

@@ -20,6 +20,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -50,6 +51,9 @@ type Config struct {
 	// DriftFor is how long a drift counts for limits; zero is two hours.
 	DriftFor time.Duration
 
+	// Shared says that other processes change zones under the same limits.
+	Shared bool
+
 	// Told is called when the last proof of a zone has become another one; of any zone, where
 	// the scope is the zero one. It may ask the control. Nil is told nothing.
 	Told func(edge.Scope)
@@ -66,6 +70,7 @@ type Records interface {
 type Control struct {
 	Config
 	Gate                // of the daemon, which decides by state
+	process  string     // names this process where it counts for limits
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
 
 	saving sync.Mutex // guards saved
@@ -90,7 +95,7 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	if config.DriftFor == 0 {
 		config.DriftFor = 2 * time.Hour
 	}
-	c := &Control{Config: config}
+	c := &Control{Config: config, process: rand.Text()}
 	c.Gate.rules, c.Gate.records, c.Gate.now = c, config.Records, config.Now
 	c.state.init(config)
 	unfinished, err := c.Records.Unfinished(ctx)

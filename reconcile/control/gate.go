@@ -52,8 +52,10 @@ type rules interface {
 
 // permit is what was decided about a change that is about to be sent.
 type permit struct {
-	refused *diff.Refusal // nil: it may be sent; the rest is what to record before that
-	zone    *zoneRecord   // of the daemon
+	refused *diff.Refusal    // nil: it may be sent; the rest is what to record before that
+	zone    *zoneRecord      // of the daemon
+	count   *reconcile.Count // as it counts for limits; nil: it does not
+	counted int64            // the number up to which what counts was known
 	drift   *reconcile.Drift
 	entry   reconcile.Entry
 	widened []diff.Settled // what its deployment owns from then on
@@ -65,13 +67,23 @@ func adds(c diff.Change, have []diff.Member) bool {
 	return c.Action() == diff.ActionDeploy && c.Kind != "" && len(have) == 0
 }
 
+// mostCounts bounds how often a change is judged anew because other processes have counted others.
+const mostCounts = 5
+
 // Permit implements [zone.Gate].
 func (g *Gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
-	p, err := g.rules.permit(ctx, t, planned, now)
-	if err != nil || p.refused != nil {
-		return p.refused, err
+	var p permit
+	var number int64
+	var err error
+	for tries := 0; tries == 0 || tries < mostCounts && errors.Is(err, reconcile.ErrCounted); tries++ {
+		if p, err = g.rules.permit(ctx, t, planned, now); err != nil || p.refused != nil {
+			return p.refused, err
+		}
+		number, err = g.rules.record(ctx, p)
 	}
-	number, err := g.rules.record(ctx, p)
+	if errors.Is(err, reconcile.ErrCounted) { // the zone comes again
+		return nil, fmt.Errorf("%w: %w", err, reconcile.ErrSuperseded)
+	}
 	if held, ok := errors.AsType[*reconcile.HeldError](err); ok { // since it was asked
 		return refusalOf(now, guard.Facts{Now: g.now(), Holds: []diff.Hold{held.Hold}}), nil
 	}

@@ -100,6 +100,9 @@ func (c *Control) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (
 // record implements [rules]: who owns what is on record for the case that the process ends
 // between the write and its proof.
 func (c *Control) record(ctx context.Context, p permit) (number int64, err error) {
+	if err := c.count(ctx, p); err != nil {
+		return 0, err
+	}
 	if p.drift != nil {
 		if err := c.Records.Drifted(ctx, []reconcile.Drift{*p.drift}, p.drift.At.Add(-c.DriftFor)); err != nil {
 			return 0, fmt.Errorf("remembering that the zone had drifted: %w", err)
@@ -140,6 +143,12 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	if !guarded.Approved {
 		drift := reconcile.Drift{Scope: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
 		s.limits.count(drift, commitWork)
+		if s.limits.on {
+			p.count, p.counted = &reconcile.Count{Scope: id, At: drift.At, Weakens: drift.Weakens}, s.limits.counted
+			if commitWork {
+				p.count.Commit = g.State.Commit
+			}
+		}
 		if !commitWork && len(s.guards.Rules) > 0 {
 			p.drift = &drift
 		}

@@ -25,6 +25,9 @@ type limits struct {
 	drifts                []reconcile.Drift // that count, in the order of time
 	newest                map[edge.Scope]newestDrift
 	lasts                 time.Duration
+	// counted is the number up to which it is known what all processes have counted; see
+	// [reconcile.Counts].
+	counted int64
 }
 
 // newestDrift is when a zone drifted last, and last so that healing it weakened; zero for never.
@@ -69,6 +72,30 @@ func (l *limits) follow(facts guard.Facts, zones iter.Seq[edge.Scope]) {
 	facts.Base = l.driftBase
 	l.drift.Follow(facts, zones)
 	l.begin(facts)
+}
+
+// join has what all processes have counted for a commit, and for drifts, count here.
+func (l *limits) join(list []reconcile.Count, commit string) {
+	if !l.on {
+		return
+	}
+	for _, c := range list {
+		l.counted = max(l.counted, c.Number)
+		switch d := (reconcile.Drift{Scope: c.Scope, At: c.At, Weakens: c.Weakens}); {
+		case c.Commit == "" && !l.knows(d):
+			l.drifted(d)
+		case c.Commit != "" && c.Commit == commit:
+			l.count(d, true)
+		}
+	}
+}
+
+// knows reports whether a drift counts already.
+func (l *limits) knows(d reconcile.Drift) bool {
+	if _, some := l.newest[d.Scope]; !some {
+		return false
+	}
+	return slices.ContainsFunc(l.drifts, func(have reconcile.Drift) bool { return have.Scope == d.Scope && have.At.Equal(d.At) })
 }
 
 // drifted has a drift count.

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -54,4 +55,48 @@ func (c *Control) Leave(theirs func(edge.Scope) bool) {
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.state.rollout.outcomes, func(id edge.Scope, _ reconcile.ZoneOutcome) bool { return theirs(id) })
 	c.state.waiting.keep(func(id edge.Scope) bool { return !theirs(id) })
+}
+
+// count has a permitted change count for the limits of all processes. Where others have counted what
+// is not known here, that is taken in: the change is to be judged again.
+func (c *Control) count(ctx context.Context, p permit) error {
+	if p.count == nil || !c.Shared {
+		return nil
+	}
+	count := *p.count
+	count.By = c.process
+	err := c.Records.Tally(ctx, count, p.counted, c.Now().Add(-c.DriftFor))
+	if errors.Is(err, reconcile.ErrCounted) {
+		return errors.Join(err, c.recount(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("counting the change for limits: %w", err)
+	}
+	return nil
+}
+
+// recount takes in what all processes have counted for limits since that was asked last.
+func (c *Control) recount(ctx context.Context) error {
+	for c.Shared {
+		c.mu.Lock()
+		on, after, restored := c.state.limits.on, c.state.limits.counted, c.state.restored
+		c.mu.Unlock()
+		if !on {
+			return nil
+		}
+		list, err := c.Records.Tallied(ctx, after)
+		if err != nil {
+			return fmt.Errorf("reading what counts for limits: %w", err)
+		}
+		c.mu.Lock()
+		same := c.state.restored == restored && c.state.limits.on
+		if same {
+			c.state.limits.join(list, c.state.accepted.Commit)
+		}
+		c.mu.Unlock()
+		if same {
+			return nil
+		}
+	}
+	return nil
 }

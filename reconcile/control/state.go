@@ -34,6 +34,7 @@ type state struct {
 	swept     time.Time
 	// sweptUnder is as in [reconcile.Record].
 	sweptUnder map[reconcile.LeaseName]time.Time
+	restored   uint64 // counts how often everything on record was taken in
 	onRecord   string // the commit that was accepted when the standing was read last
 
 	zones     zones
@@ -65,7 +66,8 @@ func (s *state) restore(record reconcile.Record) {
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = s.rollout.anew(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
-	s.limits.drifts, s.limits.sent = record.Drifts, maps.Clone(record.Written)
+	s.limits.drifts, s.limits.sent, s.limits.counted = record.Drifts, maps.Clone(record.Written), 0
+	s.restored++
 }
 
 // publish makes a generation the one in force, while what was done before counts.

@@ -35,6 +35,9 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	if err := c.readMemory(ctx); err != nil {
 		return t, err
 	}
+	if err := c.recount(ctx); err != nil {
+		return t, err
+	}
 	written, err := writtenByCommands(ctx, c)
 	if err != nil {
 		return t, err

@@ -105,6 +105,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
+		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
 	})
 	if err != nil {
 		return nil, err

@@ -79,6 +79,9 @@ func (r *replicas) run(name string) *replica {
 	one := &replica{name: name, calls: map[string]*calls{}, journal: &journal{}}
 	config := r.Config
 	config.Records, config.Leases, config.Reporters = r.records, r.leases.Of(name), []reconcile.Reporter{one.journal}
+	if r.keep != nil {
+		config.Records = r.keep()
+	}
 	config.Lanes.All = slices.Clone(config.Lanes.All)
 	for i, lane := range config.Lanes.All {
 		own := owned{&calls{Platform: r.Platform, latency: latency}, lane.Name, r.owner, func(text string) { r.t.Errorf("%s", text) }}

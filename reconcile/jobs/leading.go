@@ -12,33 +12,35 @@ import (
 const lostWithin = time.Second
 
 // Leading runs do for as long as this process has a lease, again each time that it gets it, until
-// ctx ends. The context of do is under the lease, and ends with it.
+// ctx ends. The context of do is under the lease, and ends when it is to go to another process.
 func Leading(ctx context.Context, leases reconcile.Leases, name reconcile.LeaseName, do func(context.Context)) {
 	for ctx.Err() == nil {
 		changed := leases.Changed()
-		lease, held := leases.Held(name)
+		within, end, held := reconcile.Begin(ctx, leases, name)
+		lease, several := reconcile.LeaseIn(within)
 		switch {
-		case held && lease.Epoch == 0: // of the only process
-			do(ctx)
-			return
-		case held:
-			under(ctx, leases, lease, do)
-		default:
+		case !held:
 			pause(ctx, changed)
+		case !several:
+			do(ctx)
+			end()
+			return
+		default:
+			under(within, leases, lease, do)
+			end()
 		}
 	}
 }
 
 // under runs do under a lease, and returns once both have ended.
 func under(ctx context.Context, leases reconcile.Leases, lease reconcile.Lease, do func(context.Context)) {
-	ctx, stop := context.WithCancel(reconcile.Under(ctx, lease))
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
+		defer stop()
 		for ctx.Err() == nil {
 			changed := leases.Changed()
-			now, held := leases.Held(lease.Name)
-			if held && now.Epoch != lease.Epoch || !held && leases.Left(lease) <= 0 {
-				stop()
+			if now, held := leases.Held(lease.Name); !held || now.Epoch != lease.Epoch {
 				return
 			}
 			pause(ctx, changed)

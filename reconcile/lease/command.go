@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -26,12 +27,9 @@ func Take(ctx context.Context, c Config, name reconcile.LeaseName) (leases *Hold
 	if _, err := h.look(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := h.take(ctx, name); err != nil {
-		return nil, nil, err
-	}
-	if _, ok := h.Held(name); !ok {
-		v, err := h.look(ctx)
-		if err != nil {
+	if got, err := h.take(ctx, name); err != nil || got == 0 {
+		v, looked := h.look(ctx)
+		if err = cmp.Or(err, looked); err != nil {
 			return nil, nil, err
 		}
 		return nil, nil, &HeldError{Row: v.rows[0]}

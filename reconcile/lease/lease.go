@@ -41,7 +41,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -64,7 +63,7 @@ type Config struct {
 // Holder has the leases of this process. It is a [reconcile.Leases], and safe for concurrent use.
 type Holder struct {
 	Config
-	wake chan struct{} // something may be given up now
+	wake reconcile.Pokes // something may be given up now
 
 	mu      sync.Mutex
 	own     map[reconcile.LeaseName]*owned
@@ -126,7 +125,7 @@ func New(c Config) *Holder {
 	}
 	c.Names = slices.Compact(slices.Sorted(slices.Values(c.Names)))
 	return &Holder{
-		Config: c, wake: make(chan struct{}, 1), own: map[reconcile.LeaseName]*owned{}, changed: make(chan struct{}),
+		Config: c, wake: reconcile.NewPokes(), own: map[reconcile.LeaseName]*owned{}, changed: make(chan struct{}),
 	}
 }
 
@@ -159,10 +158,7 @@ func (h *Holder) Begin(name reconcile.LeaseName) (reconcile.Lease, func(), bool)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if done(h.clock()); o.ending && o.begun == 0 {
-			select {
-			case h.wake <- struct{}{}:
-			default:
-			}
+			h.wake.Poke()
 		}
 	}), true
 }
@@ -213,17 +209,6 @@ func (h *Holder) tell() {
 	h.told = held
 	close(h.changed)
 	h.changed = make(chan struct{})
-}
-
-// untilLoss is for how long nothing is lost for want of a renewal.
-func (h *Holder) untilLoss() time.Duration {
-	now, least := h.clock(), time.Duration(math.MaxInt64)
-	for _, o := range h.all() {
-		if left := o.left(now); left > 0 {
-			least = min(least, left)
-		}
-	}
-	return least
 }
 
 // all are the leases of this process.

@@ -1,10 +1,10 @@
 package lease
 
 import (
-	"context"
-	"database/sql"
-	"log/slog"
-	"os"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,163 +12,324 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
-
-// patience bounds what is waited for. A machine may be slow.
-const patience = 2 * time.Minute
-
-// fixture is a database whose clock, and that of all holders, can be put forward.
-type fixture struct {
-	*testing.T
-	db      *sql.DB
-	admin   func(t testing.TB, statement string)
-	forward atomic.Int64
-	all     []*replica
+// TestTakingOver: a lease whose holder stands still is taken 2 seconds after its end, and no sooner;
+// the holder does not use it in its last second.
+func TestTakingOver(t *testing.T) {
+	eachWay(t, func(f *fixture) {
+		one, two := f.replica("one", "a", "b"), f.replica("two", "a", "b")
+		f.turns(one)
+		lease, ok := one.Held("a")
+		if !ok || lease.Epoch != 1 || one.Left(lease) != lasts-margin {
+			f.Fatalf("%+v %v, %v left", lease, ok, one.Left(lease))
+		}
+		f.pass(lasts - margin - 1)
+		if len(one.has()) != 2 || one.Left(lease) != 1 {
+			f.Fatal("it is not used until its last second")
+		}
+		f.pass(1)
+		if len(one.has()) != 0 || one.Left(lease) != 0 {
+			f.Fatal("it is used in its last second")
+		}
+		f.pass(margin + rest - time.Microsecond)
+		f.turns(two)
+		if got := two.has(); len(got) != 0 {
+			f.Fatalf("%v were taken too soon", got)
+		}
+		f.pass(time.Microsecond)
+		f.turns(two)
+		if lease, ok := two.Held("a"); !ok || lease.Epoch != 2 || len(two.has()) != 2 {
+			f.Fatalf("%+v %v", lease, ok)
+		}
+		f.turns(one)
+		if len(one.has()) != 0 || one.Left(lease) != 0 {
+			f.Fatal("two have it")
+		}
+	})
 }
 
-// replica is a holder that runs.
-type replica struct {
-	*Holder
-	paused atomic.Bool
-	stop   context.CancelFunc
-	done   chan struct{}
+// TestHandOver: what a process gives up in good order is another's at once, under a higher epoch.
+func TestHandOver(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	one, two, three := f.replica("one", "a", "b", "c"), f.replica("two", "a", "b", "c"), f.replica("three", "a", "b", "c")
+	f.turns(one)
+	work, end, ok := one.Begin("a")
+	if !ok {
+		t.Fatal("it is not held")
+	}
+	changed := one.Changed()
+	f.left(one)
+	select {
+	case <-changed:
+	default:
+		t.Error("that leases are ending is not told")
+	}
+	if len(one.has()) != 0 || one.Left(work) == 0 {
+		t.Fatal("what has begun does not go on, or more may begin")
+	}
+	if _, _, ok := one.Begin("a"); ok {
+		t.Fatal("more has begun")
+	}
+	f.turns(two, three)
+	if got := append(two.has(), three.has()...); !slices.Equal(got, []reconcile.LeaseName{"b", "c"}) {
+		t.Fatalf("%v were taken", got)
+	}
+	for range 4 { // it is renewed meanwhile
+		f.pass(renewEvery)
+		f.left(one)
+		f.turns(two, three)
+		if left := one.Left(work); left != lasts-margin {
+			t.Fatalf("%v left", left)
+		}
+	}
+	end()
+	end()
+	f.left(one)
+	f.turns(two, three)
+	if len(one.all()) == 0 {
+		t.Fatal("a request may have been cut, and it is given up at once")
+	}
+	f.pass(rest + margin)
+	f.left(one)
+	f.turns(three)
+	if one.Left(work) != 0 {
+		t.Fatal("what was given up lasts on")
+	}
+	if lease, ok := three.Held("a"); !ok || lease.Epoch != 2 {
+		t.Fatalf("%+v %v", lease, ok)
+	}
+	if replicas, err := Replicas(t.Context(), f.db); err != nil || len(replicas) != 2 || !replicas[0].Live {
+		t.Errorf("%+v %v", replicas, err)
+	}
 }
 
-// fakeClock has clock_timestamp() be that of a table's row.
-var fakeClock = []string{
-	`CREATE SCHEMA fake`,
-	`CREATE TABLE fake.clock (forward INTERVAL NOT NULL)`,
-	`INSERT INTO fake.clock VALUES ('0')`,
-	`CREATE FUNCTION fake.clock_timestamp() RETURNS TIMESTAMPTZ LANGUAGE SQL VOLATILE AS 'SELECT pg_catalog.clock_timestamp() + forward FROM fake.clock'`,
+// TestWorkThatDoesNotEnd: a lease that is ending is renewed for half a minute, and then runs out.
+func TestWorkThatDoesNotEnd(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	one, two := f.replica("one", "a"), f.replica("two", "a")
+	f.turns(one)
+	work, end, _ := one.Begin("a")
+	defer end()
+	f.left(one)
+	for passed := time.Duration(0); passed <= endWithin; passed += time.Second {
+		if one.Left(work) == 0 {
+			t.Fatalf("it has run out after %v", passed)
+		}
+		f.pass(time.Second)
+		f.left(one)
+		f.turns(two)
+	}
+	for range (lasts + rest + time.Second) / time.Second {
+		f.pass(time.Second)
+		f.left(one)
+		f.turns(two)
+		one.tell()
+	}
+	if one.Left(work) != 0 || len(one.all()) != 0 || len(two.has()) != 1 {
+		t.Fatal("it has not run out")
+	}
 }
 
-func open(t testing.TB, url string) *sql.DB {
-	t.Helper()
-	db, err := postgres.Open(postgres.Config{URL: url, Name: "test"})
+// TestSpread: leases move one at a time until they are spread evenly, and then no more.
+func TestSpread(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	names := []reconcile.LeaseName{reconcile.LeaseCommits, reconcile.LeaseTokens}
+	for i := range 6 {
+		names = append(names, reconcile.LeaseName(fmt.Sprintf("credential %d", i)))
+	}
+	all := []*replica{f.replica("one", names...), f.replica("two", names...), f.replica("three", names...)}
+	f.turns(all[0])
+	if got := all[0].has(); len(got) != len(names) {
+		t.Fatalf("%v", got)
+	}
+	for range 20 {
+		f.turns(all...)
+		moving := 0
+		for _, r := range f.rows() {
+			if r.MovesTo != "" {
+				moving++
+			}
+		}
+		if moving > 1 {
+			t.Fatalf("%d move at once", moving)
+		}
+		f.pass(time.Second)
+	}
+	moves := int64(0)
+	for _, r := range f.rows() {
+		moves += r.Epoch - 1
+	}
+	for _, r := range all {
+		if n := len(r.has()); n < 2 || n > 3 {
+			t.Errorf("%s has %d of 8", r.Replica, n)
+		}
+	}
+	if moves != 5 {
+		t.Errorf("%d moves, want 5", moves)
+	}
+	f.left(all[1])
+	f.turns(all[2], all[0])
+	if a, b := len(all[0].has()), len(all[2].has()); a != 4 || b != 4 {
+		t.Errorf("after one has left the others have %d and %d", a, b)
+	}
+}
+
+// TestOneGetsIt: of many that take a lease at once, one gets it.
+func TestOneGetsIt(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	exec(t, f.db, makeLease, "a")
+	for round := range int64(10) {
+		var got atomic.Int64
+		var wait sync.WaitGroup
+		for range 6 {
+			wait.Go(func() {
+				for _, epoch := range take(f, f.db, "a", "one") {
+					if epoch != round+1 {
+						t.Errorf("the epoch %d in round %d", epoch, round)
+					}
+					got.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		if got.Load() != 1 {
+			t.Fatalf("%d got it", got.Load())
+		}
+		exec(t, f.db, giveUpLease, "a", "one", round+1)
+	}
+}
+
+// TestAWriteUnderWay: a lease is not taken while its last holder puts something on record, and is not
+// waited for; renewing waits for nothing.
+func TestAWriteUnderWay(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	one, two := f.replica("one", "a"), f.replica("two", "a")
+	f.turns(one)
+	tx, err := f.db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
-func exec(t testing.TB, db *sql.DB, statement string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(context.Background(), statement, args...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-}
-
-// prepare makes the tables, with a clock of the test.
-func prepare(t testing.TB, url string) {
-	t.Helper()
-	db := open(t, url)
-	if err := postgres.Migrate(t.Context(), db); err != nil {
+	defer tx.Rollback()
+	var epoch int64
+	if err := tx.QueryRowContext(t.Context(), `SELECT epoch FROM lease WHERE name = 'a' FOR KEY SHARE`).Scan(&epoch); err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range fakeClock {
-		exec(t, db, statement)
+	f.pass(renewEvery)
+	f.turns(one)
+	f.pass(lasts + rest)
+	f.turns(two)
+	if len(two.has()) != 0 {
+		t.Fatal("it was taken under a write")
 	}
-	var name string
-	if err := db.QueryRowContext(t.Context(), `SELECT current_database()`).Scan(&name); err != nil {
+	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, `ALTER DATABASE `+name+` SET search_path = fake, pg_catalog, public`)
-	db.Close()
-}
-
-func newFixture(t *testing.T, url string) *fixture {
-	t.Helper()
-	prepare(t, url)
-	f := &fixture{T: t, db: open(t, url)}
-	t.Cleanup(func() {
-		for _, r := range f.all {
-			r.stop()
-		}
-		for _, r := range f.all {
-			<-r.done
-		}
-	})
-	return f
-}
-
-// pass has time pass at once, for all.
-func (f *fixture) pass(d time.Duration) {
-	f.Helper()
-	f.forward.Add(int64(d))
-	exec(f, f.db, `UPDATE fake.clock SET forward = forward + make_interval(secs => $1)`, d.Seconds())
-}
-
-func (f *fixture) clock() time.Duration { return sinceBoot() + time.Duration(f.forward.Load()) }
-
-func (f *fixture) run(name string, names ...reconcile.LeaseName) *replica {
-	r := f.make(f.db, name, names...)
-	f.start(r)
-	return r
-}
-
-func (f *fixture) make(db *sql.DB, name string, names ...reconcile.LeaseName) *replica {
-	return &replica{Holder: New(Config{DB: db, Names: names, Replica: name, Version: "test", Log: slog.New(slog.NewTextHandler(f.Output(), nil)).With("replica", name), clock: f.clock})}
-}
-
-func (f *fixture) start(r *replica) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r.stop, r.done = cancel, make(chan struct{})
-	f.all = append(f.all, r)
-	go func() {
-		defer close(r.done)
-		r.Run(ctx)
-	}()
-}
-
-// await waits until something holds.
-func (f *fixture) await(what string, holds func() bool) {
-	f.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			rows, err := All(context.Background(), f.db)
-			f.Fatalf("waited for too long: %s\n%+v %v", what, rows, err)
-		}
+	f.turns(two)
+	if len(two.has()) != 1 {
+		t.Fatal("it is not taken")
 	}
 }
 
-func (r *replica) has(names ...reconcile.LeaseName) bool {
-	for _, name := range names {
-		if _, ok := r.Held(name); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *replica) count() (n int) {
-	for _, name := range r.Names {
-		if r.has(name) {
-			n++
-		}
-	}
-	return n
-}
-
-var _ sync.Mutex
-
-func TestOneTakesAllAndGivesUpInGoodOrder(t *testing.T) {
+// TestACommand: it gets a lease at once or is told who has it, and gives it back.
+func TestACommand(t *testing.T) {
 	f := newFixture(t, pgtest.Database(t))
-	names := []reconcile.LeaseName{"a", "b", "c"}
-	one := f.run("one", names...)
-	f.await("one has all", func() bool { return one.has(names...) })
-	_, end, ok := one.Begin("a")
-	if !ok {
-		t.Fatal("not held")
+	held, release, err := Take(t.Context(), f.config("a command"), reconcile.LeaseTokens)
+	if err != nil {
+		t.Fatal(err)
 	}
-	two := f.run("two", names...)
-	f.await("spread", func() bool { return two.count() == 1 && one.count() == 2 })
-	one.stop()
-	f.await("two has what nothing is in flight under", func() bool { return two.count() == 2 || two.count() == 3 })
-	end()
-	f.await("two has all", func() bool { return two.has(names...) })
-	<-one.done
+	first, _ := held.Held(reconcile.LeaseTokens)
+	daemon := f.replica("daemon", reconcile.LeaseTokens, "a")
+	daemon.run()
+	f.await("the daemon has the rest", func() bool { return len(daemon.has()) == 1 })
+	for range 10 { // it is renewed
+		f.pass(2 * time.Second)
+		f.await("it is renewed", func() bool { return held.Left(first) > lasts/2 })
+	}
+	_, _, err = Take(t.Context(), f.config("another"), reconcile.LeaseTokens)
+	var is *HeldError
+	if !errors.As(err, &is) || !strings.HasPrefix(err.Error(), `a command has had the lease "tokens" since 2026-01-02T03:04:05Z`) {
+		t.Errorf("%v", err)
+	}
+	release()
+	f.await("the daemon has it", func() bool { return len(daemon.has()) == 2 })
+	if lease, _ := daemon.Held(reconcile.LeaseTokens); lease.Epoch != first.Epoch+1 {
+		t.Errorf("%+v after %+v", lease, first)
+	}
 }
+
+// TestRun: three run, one ends, and one is cut off.
+func TestRun(t *testing.T) {
+	eachWay(t, func(f *fixture) {
+		names := []reconcile.LeaseName{"a", "b", "c", "d", "e", "f"}
+		one, two, three := f.replica("one", names...), f.replica("two", names...), f.replica("three", names...)
+		one.DB = open(f, f.url)
+		one.run()
+		stop := two.run()
+		three.run()
+		counts := func() [3]int { return [3]int{len(one.has()), len(two.has()), len(three.has())} }
+		f.await("they are spread", func() bool { return counts() == [3]int{2, 2, 2} })
+		stop()
+		f.await("two have what one had", func() bool { return counts() == [3]int{3, 0, 3} })
+		one.DB.Close() // as if it were killed
+		for _, name := range one.has() {
+			lease, _ := one.Held(name)
+			_, end, _ := one.Begin(name)
+			defer end()
+			f.await("it runs out", func() bool { f.pass(time.Second / 2); three.await(); return one.Left(lease) == 0 })
+		}
+		f.await("one has all", func() bool { f.pass(time.Second / 2); three.await(); return counts() == [3]int{0, 0, 6} })
+	})
+}
+
+// await waits until what is held was renewed.
+func (r *replica) await() {
+	r.f.await("renewed", func() bool {
+		return !slices.ContainsFunc(r.all(), func(o *owned) bool { return o.left(r.clock()) < lasts/2 })
+	})
+}
+
+// TestTheDatabaseIsAway: leases run out, that is told, and all comes back alone.
+func TestTheDatabaseIsAway(t *testing.T) {
+	server := pgtest.Start(t)
+	f := newFixture(t, server.URL("postgres"))
+	one := f.replica("one", "a", "b")
+	stop := one.run()
+	f.await("it has them", func() bool { return len(one.has()) == 2 })
+	for name, away := range map[string]func() func(){
+		"stands still": func() func() { return server.Pause(t) },
+		"has stopped":  func() func() { server.Stop(t); return func() { server.Restart(t) } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			back, changed := away(), one.Changed()
+			f.passed.Add(int64(lasts - margin)) // to what is left, and a second
+			<-changed
+			if got := one.has(); len(got) != 0 {
+				t.Errorf("%v are held", got)
+			}
+			back()
+			f.passThere(lasts + rest)
+			f.passed.Add(int64(margin + rest))
+			f.await("it has them again", func() bool { return len(one.has()) == 2 })
+		})
+	}
+	for range 10 {
+		server.Cut(t)
+		time.Sleep(10 * time.Millisecond)
+	}
+	f.await("it has them in spite of cut connections", func() bool { return len(one.has()) == 2 })
+	server.Stop(t)
+	f.passed.Add(int64(lasts))
+	stop() // what has run out need not be given up
+}
+
+// TestTheClock: it runs.
+func TestTheClock(t *testing.T) {
+	before := sinceBoot()
+	time.Sleep(time.Millisecond)
+	if passed := sinceBoot() - before; passed < time.Millisecond {
+		t.Errorf("%v in a millisecond", passed)
+	}
+}
+
+var _ reconcile.Leases = (*Holder)(nil)

@@ -29,18 +29,12 @@ func (v view) count() map[string]int {
 	return count
 }
 
-// toTake are the free leases that a replica takes now.
-func (v view) toTake(replica string) (take []Row) {
-	mine, share := v.count()[replica], (len(v.rows)+v.live-1)/max(1, v.live)
-	for _, r := range v.rows {
-		since, free := r.free(v.now)
-		mayWait := v.now.Sub(since) < leave && (mine >= share || r.MovesTo != "")
-		if !free || mayWait && r.MovesTo != replica {
-			continue
-		}
-		take, mine = append(take, r), mine+1
-	}
-	return take
+// takes reports whether a replica takes a lease now; mine is how many it has.
+func (v view) takes(r Row, replica string, mine int) bool {
+	since, free := r.free(v.now)
+	share := (len(v.rows) + v.live - 1) / max(1, v.live)
+	left := v.now.Sub(since) < leave && r.MovesTo != replica && (r.MovesTo != "" || mine >= share)
+	return free && !left
 }
 
 // toAsk is the lease that a replica asks another for: one of those of the replica that has the most,

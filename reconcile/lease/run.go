@@ -21,10 +21,10 @@ const (
 
 // loop is what [Holder.Run] alone has.
 type loop struct {
-	command         bool // one lease is held for a command: this is no replica
-	renewAt, beatAt time.Duration
-	seen            bool // on record as a replica
-	failures        int  // in a row
+	command  bool          // one lease is held for a command: this is no replica
+	renewAt  time.Duration // next
+	seen     bool          // on record as a replica
+	failures int           // in a row
 }
 
 // Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in
@@ -38,19 +38,25 @@ func (h *Holder) Run(ctx context.Context) {
 	for _, o := range h.all() {
 		h.end(o)
 	}
-	h.tell()
-	for h.note(h.leave(always)); len(h.all()) > 0; h.note(h.leave(always)) {
+	if h.seen {
+		h.note(h.exec(always, forgetReplicas, h.Replica))
+	}
+	for h.note(h.keep(always)); len(h.all()) > 0; h.note(h.keep(always)) {
 		h.wait(nil)
 	}
 }
 
 // turn does what is to be done now, and first what cannot wait.
 func (h *Holder) turn(ctx context.Context) error {
+	due := h.clock() >= h.renewAt || !h.seen
 	if err := h.keep(ctx); err != nil || h.command {
 		return err
 	}
-	if err := h.beat(ctx); err != nil {
-		return err
+	if due {
+		if err := h.exec(ctx, setReplica, h.Replica, h.Version, lasts.Seconds(), !h.seen); err != nil {
+			return err
+		}
+		h.seen = true
 	}
 	v, err := h.look(ctx)
 	if err != nil {
@@ -64,26 +70,21 @@ func (h *Holder) turn(ctx context.Context) error {
 	if err := h.giveBack(ctx); err != nil {
 		return err
 	}
-	for _, r := range v.toTake(h.Replica) {
-		if err := h.take(ctx, r.Name); err != nil {
+	mine := v.count()[h.Replica]
+	for _, r := range v.rows {
+		if !v.takes(r, h.Replica, mine) {
+			continue
+		}
+		got, err := h.take(ctx, r.Name)
+		if err != nil {
 			return err
 		}
+		mine += got
 	}
 	if r, ok := v.toAsk(h.Replica); ok {
 		return h.exec(ctx, beginMove, string(r.Name), r.Epoch, h.Replica, moveWithin.Seconds())
 	}
 	return nil
-}
-
-// leave gives back what nothing is in flight under.
-func (h *Holder) leave(ctx context.Context) error {
-	if h.seen {
-		if err := h.exec(ctx, forgetReplicas, h.Replica); err != nil {
-			return err
-		}
-		h.seen = false
-	}
-	return h.keep(ctx)
 }
 
 // keep gives up what is to be given up, and renews the rest when it is time.
@@ -101,8 +102,6 @@ func (h *Holder) keep(ctx context.Context) error {
 	for _, o := range own {
 		names, epochs = append(names, string(o.name)), append(epochs, o.epoch)
 	}
-	ctx, cancel := h.within(ctx)
-	defer cancel()
 	renewed, err := query(ctx, h.DB, renewLeases, scan[string], h.Replica, names, epochs, lasts.Seconds())
 	if err != nil {
 		return err
@@ -138,43 +137,24 @@ func (h *Holder) giveBack(ctx context.Context) error {
 	return nil
 }
 
-// take takes a lease if it is free.
-func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) error {
-	ctx, cancel := h.within(ctx)
-	defer cancel()
+// take takes a lease if it is free; got is 1 if it was.
+func (h *Holder) take(ctx context.Context, name reconcile.LeaseName) (got int, err error) {
 	sent := h.clock() // before the statement is
 	epochs, err := query(ctx, h.DB, takeLease, scan[int64], string(name), rest.Seconds(), h.Replica, lasts.Seconds())
+	if err != nil || len(epochs) == 0 {
+		return 0, err // rows may come before the transaction fails
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, epoch := range epochs {
-		h.own[name] = &owned{name: name, epoch: epoch, until: sent + lasts}
-	}
-	return err
-}
-
-// beat has this process on record as a replica.
-func (h *Holder) beat(ctx context.Context) error {
-	now := h.clock()
-	if now < h.beatAt {
-		return nil
-	}
-	if err := h.exec(ctx, setReplica, h.Replica, h.Version, lasts.Seconds(), !h.seen); err != nil {
-		return err
-	}
-	h.seen, h.beatAt = true, now+renewEvery
-	return nil
+	h.own[name] = &owned{name: name, epoch: epochs[0], until: sent + lasts}
+	return 1, nil
 }
 
 func (h *Holder) exec(ctx context.Context, statement string, args ...any) error {
-	ctx, cancel := h.within(ctx)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	_, err := h.DB.ExecContext(ctx, statement, args...)
 	return err
-}
-
-// within bounds a statement, also by the end of a lease, so that it is told in time.
-func (h *Holder) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, min(answerWithin, h.untilLoss()))
 }
 
 func (h *Holder) wait(done <-chan struct{}) {
@@ -182,7 +162,7 @@ func (h *Holder) wait(done <-chan struct{}) {
 	if h.failures > 0 {
 		pause = retry.Lease.Spread(h.failures)
 	}
-	timer := time.NewTimer(min(pause, h.untilLoss()))
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-done:

@@ -39,9 +39,7 @@ const (
 
 // look reads the leases that this process knows, and makes those that are not there.
 func (h *Holder) look(ctx context.Context) (view, error) {
-	within, cancel := h.within(ctx)
-	defer cancel()
-	v, err := readAll(within, h.DB)
+	v, err := readAll(ctx, h.DB)
 	v.rows = slices.DeleteFunc(v.rows, func(r Row) bool { return !slices.Contains(h.Names, r.Name) })
 	for _, name := range h.Names {
 		known := slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == name })
@@ -85,6 +83,8 @@ func Replicas(ctx context.Context, db *sql.DB) ([]Replica, error) {
 func scan[T any](rows *sql.Rows) (value T, err error) { return value, rows.Scan(&value) }
 
 func query[T any](ctx context.Context, db *sql.DB, text string, one func(*sql.Rows) (T, error), args ...any) (all []T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err

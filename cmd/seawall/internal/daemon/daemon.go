@@ -25,6 +25,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/jobs"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/login"
 	"github.com/seawall-dev/seawall/reconcile/notify"
@@ -74,6 +75,7 @@ type Daemon struct {
 	listener net.Listener // nil until it listens
 	reviews  *review.Service
 	notices  *notify.Service // nil: no one is to be notified
+	replicas *jobs.Replicas  // that share the work; nil: this process is alone
 	traces   *setup.Traces   // nil: none are made
 	outages  *outage.Tracker
 	lock     *stateLock
@@ -181,6 +183,9 @@ func (d *Daemon) newParts() (err error) {
 		return err
 	}
 	if d.notices, err = d.newNotifications(); err != nil {
+		return err
+	}
+	if err = d.joinReplicas(); err != nil {
 		return err
 	}
 	return d.newLogin()
@@ -312,7 +317,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, sendTraces := d.traces.Begin(ctx)
 	defer sendTraces()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, git, d.reviews)
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.pokes(git, d.reviews))
 	if err != nil {
 		return err
 	}
@@ -329,7 +334,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.tellServing()
-	heart, err := d.controller(ctx, git, look)
+	heart, err := d.controller(ctx, git, d.looks(ctx, look))
 	if err != nil {
 		stop()
 		return errors.Join(err, <-served)
@@ -341,10 +346,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
 	var beside gosync.WaitGroup
-	beside.Go(func() { d.reviews.Run(ctx, reviews) })
-	if d.notices != nil {
-		beside.Go(func() { d.notices.Run(ctx) })
-	}
+	d.runShared(ctx, &beside, heart, reviews)
 	if d.memory() != nil {
 		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) }) //nolint:contextcheck // a revert goes on while the daemon ends
 	}

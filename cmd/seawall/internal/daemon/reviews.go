@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -75,9 +76,9 @@ func (d *Daemon) tokensOnRecord() *token.Worker {
 	})
 }
 
-// withHooks puts the webhooks of forges, which poke some, beside the health pages. Each request
+// withHooks puts the webhooks of forges, which poke, beside the health pages. Each request
 // goes to count.
-func withHooks(pages http.Handler, configured map[string]schema.Hook, count func(outcome string), log *slog.Logger, poked ...forge.Poker) (http.Handler, error) {
+func withHooks(pages http.Handler, configured map[string]schema.Hook, count func(outcome string), log *slog.Logger, poke func(context.Context) error) (http.Handler, error) {
 	if len(configured) == 0 {
 		return pages, nil
 	}
@@ -95,7 +96,7 @@ func withHooks(pages http.Handler, configured map[string]schema.Hook, count func
 		log.Debug("webhook", "outcome", string(o))
 		count(string(o))
 		refusals.note(log, o)
-	}, poked...))
+	}, poke))
 	return mux, nil
 }
 

@@ -8,25 +8,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
-
-// claims are the zones that this process writes to, so that no other does at the same time.
-// One ends with the result of its write, with the process, or after claimedFor.
-type claims struct {
-	mu   sync.Mutex
-	sign *lockfile.Sign // nil: nothing was claimed yet
-	mine map[edge.Scope]bool
-}
 
 const (
 	// claimedFor is for how long a claim counts at most: a write may wait for a whole window
@@ -122,20 +112,27 @@ func (z *Zones) claiming(ctx context.Context, tx *sql.Tx, write reconcile.Entry,
 
 // claim takes the claim on a zone, unless another process has it.
 func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry, have claim) (refused, err error) {
-	sign, err := z.claims.signed(z.file.Path)
+	sign, err := z.signed()
 	if err != nil {
 		return nil, err
 	}
 	id := write.Subject.Scope
-	other := have.place != 0 && have.place != sign.Place()
-	if other && z.counts(have, sign) {
-		return &reconcile.ElsewhereError{Process: have.pid, Writing: true}, nil
+	other := have.place != 0 && !sign.own(have.place)
+	if other {
+		if counts, err := have.counts(ctx, tx, sign); err != nil {
+			return nil, err
+		} else if counts {
+			return &reconcile.ElsewhereError{Process: have.pid, Writing: true}, nil
+		}
 	}
-	until := store.RowTime(z.file.Time().Add(claimedFor))
-	if err := z.file.Often(ctx, tx, takeClaim, id.Text(), sign.Place(), os.Getpid(), until); err != nil {
+	place, until, err := sign.take(ctx, tx)
+	if err != nil {
 		return nil, err
 	}
-	z.claims.note(id, true)
+	if err := z.file.Often(ctx, tx, takeClaim, id.Text(), place, os.Getpid(), store.RowTime(until)); err != nil {
+		return nil, err
+	}
+	z.claims.note(id, place)
 	if other && (have.until != "" || newer(have.version, versionText(write.Subject.Kind, write.Seen))) {
 		return &reconcile.ElsewhereError{Process: have.pid}, nil
 	}
@@ -143,12 +140,15 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry, ha
 }
 
 // counts reports whether the claim of another process keeps this one away.
-func (z *Zones) counts(c claim, sign *lockfile.Sign) bool {
+func (c claim) counts(ctx context.Context, tx *sql.Tx, sign sign) (bool, error) {
 	if c.until == "" {
-		return false
+		return false, nil
 	}
 	until, err := time.Parse(time.RFC3339, c.until)
-	return err == nil && z.file.Time().Before(until) && sign.Runs(c.place)
+	if err != nil {
+		return false, nil // it is no claim that can end
+	}
+	return sign.counts(ctx, tx, c.place, until)
 }
 
 // versionText is the version of an entry point as the column version has it, with the kind
@@ -188,7 +188,7 @@ func ofOneKind(a, b string) (string, string, bool) {
 
 // await waits until no other process has the claim on a zone.
 func (z *Zones) await(ctx context.Context, id edge.Scope) error {
-	sign, err := z.claims.signed(z.file.Path)
+	sign, err := z.signed()
 	if err != nil {
 		return err
 	}
@@ -200,10 +200,14 @@ func (z *Zones) await(ctx context.Context, id edge.Scope) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		have, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (claim, error) {
-			return scanClaim(tx.QueryRowContext(ctx, claimOn, id.Text()))
+		counts, err := store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+			have, err := scanClaim(tx.QueryRowContext(ctx, claimOn, id.Text()))
+			if err != nil {
+				return false, err
+			}
+			return have.counts(ctx, tx, sign)
 		})
-		if err != nil || !z.counts(have, sign) {
+		if err != nil || !counts {
 			return err
 		}
 	}
@@ -247,11 +251,11 @@ func (z *Zones) endClaims(ctx context.Context, tx *sql.Tx, entries []reconcile.E
 }
 
 func (z *Zones) endClaim(ctx context.Context, tx *sql.Tx, id edge.Scope, version string) error {
-	sign, mine := z.claims.has(id)
+	place, mine := z.claims.has(id)
 	if !mine {
 		return nil
 	}
-	return z.file.Often(ctx, tx, endClaim, version, id.Text(), sign.Place())
+	return z.file.Often(ctx, tx, endClaim, version, id.Text(), place)
 }
 
 // Unclaim implements [reconcile.Records].
@@ -261,61 +265,7 @@ func (z *Zones) Unclaim(ctx context.Context, id edge.Scope, version string) erro
 	}
 	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return z.endClaim(ctx, tx, id, version) })
 	if err == nil {
-		z.claims.note(id, false)
+		z.claims.note(id, 0)
 	}
 	return err
-}
-
-// CloseClaims has the claims of this process count no more.
-func (z *Zones) CloseClaims() error {
-	z.claims.mu.Lock()
-	defer z.claims.mu.Unlock()
-	if z.claims.sign == nil {
-		return nil
-	}
-	err := z.claims.sign.Close()
-	z.claims.sign, z.claims.mine = nil, nil
-	return err
-}
-
-// signed returns the sign of this process, and makes it before the first claim.
-func (c *claims) signed(ledger string) (_ *lockfile.Sign, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sign == nil {
-		c.sign, err = lockfile.NewSign(store.ClaimsPath(ledger))
-	}
-	return c.sign, err
-}
-
-// ended notes that the results of writes are on record.
-func (c *claims) ended(entries []reconcile.Entry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, e := range entries {
-		if e.Result != nil {
-			delete(c.mine, e.Subject.Scope)
-		}
-	}
-}
-
-// has reports whether this process has claimed a zone.
-func (c *claims) has(id edge.Scope) (*lockfile.Sign, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.sign, c.mine[id]
-}
-
-// note notes that a zone is claimed, or not any more.
-func (c *claims) note(id edge.Scope, claimed bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !claimed {
-		delete(c.mine, id)
-		return
-	}
-	if c.mine == nil {
-		c.mine = map[edge.Scope]bool{}
-	}
-	c.mine[id] = true
 }

@@ -1,0 +1,126 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/forge"
+	"github.com/seawall-dev/seawall/reconcile/jobs"
+)
+
+// What replicas ask each other for.
+const (
+	askCommits = "commits" // look at git, and at pull requests
+	askPeople  = "people"  // heed what people have put on record
+	askZones   = "zones"   // look at every zone
+	askZone    = "zone"    // "zone/ID": read it now
+)
+
+// joinReplicas has the parts of the daemon share their work with other replicas, where its ledger is
+// one that others have, too.
+func (d *Daemon) joinReplicas() error {
+	memory := d.memory()
+	if memory == nil || memory.Database() == nil {
+		return nil
+	}
+	all, err := jobs.New(jobs.Config{DB: memory.Database(), Log: d.log, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	memory.Deliver(all.InsertDelivery)
+	d.reviews.Join(all)
+	if d.notices != nil {
+		d.notices.Join(all, memory)
+	}
+	d.replicas = all
+	return nil
+}
+
+// pokes is how a webhook reaches those who look: in this process, or through the record in the one
+// that has the lease.
+func (d *Daemon) pokes(poked ...forge.Poker) func(context.Context) error {
+	here := forge.Spaced(poked...)
+	if d.replicas == nil {
+		return here
+	}
+	d.replicas.Poked(askCommits, func(string, string) { _ = here(context.Background()) }) // it never fails
+	return func(ctx context.Context) error { return d.replicas.Poke(ctx, askCommits) }
+}
+
+// others asks all replicas for something; it does nothing in a process that is alone. What cannot
+// be asked for is seen by the others with their next tick, or turn.
+func (d *Daemon) others(ctx context.Context, subjects ...string) {
+	if d.replicas == nil {
+		return
+	}
+	for _, subject := range subjects {
+		if err := d.replicas.Poke(ctx, subject); err != nil {
+			d.log.Warn("other replicas could not be asked", "subject", subject, "error", err.Error())
+			return
+		}
+	}
+}
+
+// heed has what people have put on record acted on at once, by all replicas.
+func (d *Daemon) heed(heart *controller.Controller) {
+	heart.Heed()
+	d.others(context.Background(), askPeople)
+}
+
+// looks are what the controller hears of those to look: of other replicas, too. They are to be
+// asked for before the controller is made.
+func (d *Daemon) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal {
+	if d.replicas == nil {
+		return signals
+	}
+	looks := make(chan os.Signal, 1)
+	d.replicas.Poked(askZones, func(string, string) {
+		select {
+		case looks <- os.Interrupt: // whichever
+		default: // one is enough
+		}
+	})
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+				d.others(ctx, askZones)
+			}
+		}
+	}()
+	return looks
+}
+
+// runShared runs what one replica does for all, while this is the one; and what replicas ask of
+// this one.
+func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *controller.Controller, ticks <-chan time.Time) {
+	leading := func(do func(context.Context)) {
+		beside.Go(func() { jobs.Leading(ctx, d.leases(), reconcile.LeaseCommits, do) })
+	}
+	leading(func(ctx context.Context) { d.reviews.Run(ctx, ticks) })
+	if d.notices != nil {
+		leading(d.notices.Run)
+	}
+	if d.replicas == nil {
+		return
+	}
+	d.replicas.Poked(askPeople, func(string, string) { heart.Heed() })
+	d.replicas.Poked(askZone, func(id, _ string) {
+		_, err := heart.ReadNow([]edge.Scope{edge.ParseScope(id)}, func([]edge.Scope) error { return nil }) // who has asked has recorded it
+		if err != nil && !errors.Is(err, controller.ErrNotBegun) {
+			d.log.Warn("a zone is not read at once, as another replica has asked", "zone", id, "error", err.Error())
+		}
+	})
+	beside.Go(func() { d.replicas.Run(ctx) })
+}
+
+// leases say which work is this process's own.
+func (d *Daemon) leases() reconcile.Leases { return reconcile.OnlyProcess{} }

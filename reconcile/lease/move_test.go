@@ -1,0 +1,60 @@
+package lease
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// TestSpreading: whoever has what, leases are spread evenly, and no more of them move than must.
+func TestSpreading(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		live, n := rapid.IntRange(1, 5).Draw(t, "replicas"), rapid.IntRange(1, 15).Draw(t, "leases")
+		v := view{now: time.Unix(1000, 0), live: live}
+		for i := range n {
+			r := Row{Name: reconcile.LeaseName(fmt.Sprint(i)), ExpiresAt: v.now, GivenUp: true, Free: true}
+			if owner := rapid.IntRange(-1, live-1).Draw(t, "owner"); owner >= 0 {
+				r.GivenUp, r.Free, r.live, r.Replica, r.Since = false, false, true, fmt.Sprint(owner), v.now.Add(time.Duration(i))
+			}
+			v.rows = append(v.rows, r)
+		}
+		for i := range v.rows { // what is free is taken at once by some
+			for who := range live {
+				name := fmt.Sprint(who)
+				if r := &v.rows[i]; v.takes(*r, name, v.count()[name]) {
+					r.GivenUp, r.Free, r.live, r.Replica, r.Since = false, false, true, name, v.now
+				}
+			}
+		}
+		most := 0
+		for _, has := range v.count() {
+			most += max(0, has-n/live)
+		}
+		moves := 0
+		for again := true; again; {
+			again = false
+			for who := range live {
+				if ask, ok := v.toAsk(fmt.Sprint(who)); ok {
+					for i := range v.rows {
+						if r := &v.rows[i]; r.Name == ask.Name {
+							r.Replica, r.Since, again = fmt.Sprint(who), v.now.Add(time.Hour), true
+						}
+					}
+					moves++
+				}
+			}
+			if moves > most {
+				t.Fatalf("%d moves, want at most %d", moves, most)
+			}
+		}
+		for who := range live {
+			if has := v.count()[fmt.Sprint(who)]; has < n/live || has > (n+live-1)/live {
+				t.Fatalf("%d has %d of %d, over %d", who, has, n, live)
+			}
+		}
+	})
+}
