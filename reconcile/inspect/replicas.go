@@ -43,18 +43,14 @@ type Lease struct {
 	This    bool      `json:"this"`           // the replica that answers has it
 }
 
-// Holder is the replica that has a lease; empty for none. here says that it is the one that
-// answers, which has all leases where there are no replicas.
-func (r *Replicas) Holder(name reconcile.LeaseName) (replica string, here bool) {
-	if r == nil {
-		return "", true
-	}
+// Other is another replica than the one that answers, which has a lease; empty for none.
+func (r *Replicas) Other(name reconcile.LeaseName) string {
 	for _, l := range r.Leases {
-		if l.Name == string(name) {
-			return l.Replica, l.This
+		if l.Name == string(name) && !l.This {
+			return l.Replica
 		}
 	}
-	return "", false
+	return ""
 }
 
 // Work says in words what a lease is for.
