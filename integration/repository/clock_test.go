@@ -33,7 +33,6 @@ var mayReadClock = map[string]string{
 	"./integration/faults":              "measuring is what it is for",
 	"./integration/pgtest":              "a server may take a while to start",
 	"./integration/harness":             "its tests wait for processes, with a bound",
-	"./integration/pgtest":              "it waits for servers, with a bound",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {
