@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
@@ -71,6 +73,13 @@ func (f *fixture) start(ctx context.Context) (err error) {
 			return fmt.Errorf("starting PostgreSQL: %w", err)
 		}
 	}
+	key, err := age.GenerateX25519Identity()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.sealKey(), []byte(key.String()+"\n"), 0o600); err != nil {
+		return err
+	}
 	for n := range f.options.replicas {
 		r := &replica{name: string(rune('a' + n)), binary: f.binary, dir: filepath.Join(f.dir, string(rune('a'+n)))}
 		if r.config, err = f.configure(r); err != nil {
@@ -89,6 +98,9 @@ func (f *fixture) start(ctx context.Context) (err error) {
 	return f.calibrate(ctx)
 }
 
+// sealKey is the file of the key of secrets that are not delivered yet, which all replicas have.
+func (f *fixture) sealKey() string { return filepath.Join(f.dir, "seal-key") }
+
 // configure writes the configuration of a replica and returns its file.
 func (f *fixture) configure(r *replica) (string, error) {
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
@@ -97,7 +109,7 @@ func (f *fixture) configure(r *replica) (string, error) {
 	file := func(name string) string { return filepath.Join(r.dir, name) }
 	state := fmt.Sprintf("{dir: %q}", file("state"))
 	if !f.embedded {
-		state = fmt.Sprintf("{dir: %q, postgres: {url: %q, replica: %q}}", file("state"), f.database.url(), r.name)
+		state = fmt.Sprintf("{dir: %q, postgres: {url: %q, replica: %q}, seal: key_file: %q}", file("state"), f.database.url(), r.name, f.sealKey())
 	}
 	config := harness.ServiceConfig{
 		Sync: "@every 5s", Sweep: "@every " + f.sweep.String(), BaseURL: f.platform.baseURL(),

@@ -33,9 +33,11 @@ func helm(t testing.TB, command string, args ...string) *exec.Cmd {
 }
 
 // several are the values of several pods over a database.
-var several = []string{
-	"--set-file", "config=" + filepath.Join(harness.Root, "deploy", "kubernetes-several", "config.cue"), "--set=postgres.enabled=true",
-	"--set=credentials.keys={rulesets-token,git-token,postgres-password,seal-key}",
+func several() []string {
+	return []string{
+		"--set-file", "config=" + filepath.Join(harness.Root, "deploy", "kubernetes-several", "config.cue"), "--set=postgres.enabled=true",
+		"--set=credentials.keys={rulesets-token,git-token,postgres-password,seal-key}",
+	}
 }
 
 var chart = filepath.Join(harness.Root, "deploy", "helm", "seawall")
@@ -73,7 +75,7 @@ func TestHelmChart(t *testing.T) {
 		"unknown value":   {[]string{"--set=replicas=2"}, "replicas"},
 		"two on a volume": {[]string{"--set=replicas=2", "--skip-schema-validation"}, "replicas must be 1"},
 		"no database":     {[]string{"--set=postgres.enabled=true"}, "needs state: postgres"},
-		"only a database": {several[:2], "set postgres.enabled=true"},
+		"only a database": {several()[:2], "set postgres.enabled=true"},
 		"no such digest":  {[]string{"--set=image.digest=sha256:1"}, "digest"},
 	} {
 		code, out := outcome(t, helm(t, "template", append(test.args, "seawall", chart)...))
@@ -92,7 +94,7 @@ func TestHelmChart(t *testing.T) {
 // deploy/kubernetes-several.
 func TestHelmChartOfSeveral(t *testing.T) {
 	only(t)
-	rendered := objects(t, run(t, helm(t, "template", append(several, "--namespace=seawall", "seawall", chart)...)))
+	rendered := objects(t, run(t, helm(t, "template", append(several(), "--namespace=seawall", "seawall", chart)...)))
 	folder := filepath.Join(harness.Root, "deploy", "kubernetes-several")
 	declared := func(name, key string) map[string]any {
 		return objects(t, harness.ReadText(t, filepath.Join(folder, name+".yaml")))[key]

@@ -148,7 +148,7 @@ func TestKubernetesManifests(t *testing.T) {
 		c.apply(text, "--namespace", "charted", "--dry-run=server", "--validate=strict")
 		c.apply(text, "--namespace", "charted", "--validate=strict")
 		c.wantPod("charted")
-		text = run(t, helm(t, "template", append(several, "--namespace=charted", "seawall", chart)...))
+		text = run(t, helm(t, "template", append(several(), "--namespace=charted", "seawall", chart)...))
 		c.apply(text, "--namespace", "charted", "--dry-run=server", "--validate=strict")
 	})
 }

@@ -199,6 +199,11 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/review", "./reconcile/once"},
 	},
 	{
+		from: []string{"./reconcile/postgres"}, forbid: []string{"./..."},
+		reason: "connecting knows nothing of what is in the tables",
+		caught: [2]string{"./reconcile/postgres", "./reconcile/ledger"},
+	},
+	{
 		from: []string{"./reconcile/lease"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
 		reason: "who does what follows from rows and clocks, and not from what is done",
 		caught: [2]string{"./reconcile/lease", "./reconcile/ledger"},
@@ -262,7 +267,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./reconcile/jobs", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./reconcile/jobs", "./edge/client", "./cmd/...", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
 		reason: "a database is for those who keep something in it",
 		caught: [2]string{"./reconcile", "database/sql"},
 	},
@@ -277,7 +282,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/jobs", "./reconcile/review"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal", "./integration/chaos"}, forbid: []string{"filippo.io/..."},
 		reason: "secrets are sealed where they wait, and nowhere else",
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
 	},

@@ -61,11 +61,11 @@ type Zone struct {
 	Outages []reconcile.Outage `json:"outages"`
 	Newer   *Newer             `json:"newer,omitempty"`
 
-	Hold   *diff.Hold `json:"hold,omitempty"`
+	Hold *diff.Hold `json:"hold,omitempty"`
 	// Replica is another replica, which works on the zone; empty: this one does.
 	Replica string  `json:"replica,omitempty"`
 	AtWork  *AtWork `json:"at_work,omitempty"`
-	Next   *Next      `json:"next,omitempty"` // nil: none is planned
+	Next    *Next   `json:"next,omitempty"` // nil: none is planned
 	// Why says the same in sentences; see [Zone.Sentences].
 	Why []string `json:"why"`
 }

@@ -62,7 +62,10 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
 	if _, err = provider.Up(ctx); err != nil {
 		return err
 	}
-	return migrateJobs(ctx, db)
+	if err := migrateJobs(ctx, db); err != nil {
+		return fmt.Errorf("the tables of jobs: %w", err)
+	}
+	return nil
 }
 
 // aloneIn returns a transaction of which there is one at a time. It does nothing, for as long as it

@@ -105,6 +105,7 @@ func (h *sharedHeads) Fetch(ctx context.Context, numbers []int) (map[int]string,
 }
 
 func (h *sharedHeads) Compile(ctx context.Context, name string) (desired.State, []desired.Problem, error) {
+	time.Sleep(rand.N(600 * time.Millisecond)) // so that a push comes while an earlier head is planned
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.heads.Compile(ctx, name)
@@ -281,6 +282,7 @@ func TestReplicasLaw(t *testing.T) {
 	}
 	f.leases.Give(alive(), reconcile.LeaseCommits)
 	for range 40 {
+		time.Sleep(rand.N(300 * time.Millisecond))
 		switch step := dice.IntN(20); {
 		case step < 10:
 			number := 1 + dice.IntN(5)
@@ -302,7 +304,7 @@ func TestReplicasLaw(t *testing.T) {
 				f.leases.Give(alive(), reconcile.LeaseCommits)
 			}
 		default:
-			time.Sleep(time.Duration(dice.IntN(500)) * time.Millisecond)
+			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits")
 		}
 	}
 	lost.Lock()

@@ -44,6 +44,9 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(p
 	defer heard.stop()
 
 	d, err := newDaemon(ctx, t, o, nil)
+	if err != nil && ctx.Err() != nil {
+		return nil // it was told to end while it waited for its database
+	}
 	if err != nil {
 		return err
 	}
@@ -79,6 +82,7 @@ type Daemon struct {
 	traces   *setup.Traces   // nil: none are made
 	outages  *outage.Tracker
 	lock     *stateLock
+	replica  *replica                              // the same for each generation with these leases; nil: this process is alone
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 	manager  *manager                              // the same for each generation
 	sessions *login.Sessions                       // the same for each generation
@@ -142,14 +146,32 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 			lock.release()
 		}
 	}()
+	if before == nil {
+		if err := d.awaitDatabase(ctx, s, log); err != nil {
+			return nil, err
+		}
+	}
 	a, err := setup.Assemble(ctx, s, s.Serving(), log)
 	if err != nil {
 		return nil, err
 	}
 	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
+	var joined *replica
+	if before != nil {
+		joined = before.replica
+	}
+	if d.replica, err = joinLeases(ctx, s, a.Lanes, joined, log); err != nil {
+		a.Close()
+		return nil, err
+	}
+	if d.replica != joined {
+		d.replica.run(ctx, d.changes.Note)
+	}
 	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
 	if err = d.newParts(); err != nil {                                                                 //nolint:contextcheck // a forge is asked with the context of each call
-		a.Close()
+		if a.Close(); d.replica != joined {
+			d.replica.leave()
+		}
 		return nil, err
 	}
 	return d, nil
@@ -231,19 +253,24 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 		err = next.listen(ctx)
 	}
 	if err != nil {
-		next.close(d.lock)
+		next.close(d)
 		return nil, err
 	}
 	return next, nil
 }
 
 // close gives back what a daemon that does not run has: the ledger first, so that another
-// daemon that has the state folder finds it closed. A lock that is kept stays.
-func (d *Daemon) close(kept *stateLock) {
+// daemon that has the state folder finds it closed. What another one goes on with stays: the
+// lock, and the leases.
+func (d *Daemon) close(other *Daemon) {
 	d.assembly.Close()
-	if d.lock != kept {
+	if other == nil || d.replica != other.replica {
+		d.replica.leave()
+	}
+	if other == nil || d.lock != other.lock {
 		d.lock.release()
 	}
+	_ = d.settings.CloseDatabase() // nothing is under way
 }
 
 // fillForFolder gives a daemon without a configuration file its schedule.
@@ -286,7 +313,7 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
-			d.close(next.lock)
+			d.close(next)
 			return next, err
 		}
 	}
@@ -390,7 +417,7 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
-		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
+		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Leases: d.leases(), Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }

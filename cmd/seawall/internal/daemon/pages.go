@@ -68,7 +68,7 @@ func (d pageData) Status() inspect.Status {
 		s.At, s.Program, s.Mode = time.Now(), cli.ThisVersion().Version, d.mode()
 		s.Started = s.At
 		s.Zones.Outcomes = noOutcomes()
-		s.Outages = d.outages.Outages()
+		s.Outages, s.Replicas = d.outages.Outages(), d.replica.show()
 	}
 	return s
 }
@@ -110,6 +110,7 @@ func (d pageData) Zone(ctx context.Context, scope edge.Scope) (inspect.ZonePage,
 	if err != nil {
 		return zone, err
 	}
+	d.tellReplica(&zone.Zone)
 	newest, err := d.History(ctx, page.HistoryQuery{Scope: scope, Limit: newestOfZone})
 	zone.History = newest.Entries
 	return zone, err

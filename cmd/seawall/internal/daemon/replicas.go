@@ -121,6 +121,3 @@ func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *c
 	})
 	beside.Go(func() { d.replicas.Run(ctx) })
 }
-
-// leases say which work is this process's own.
-func (d *Daemon) leases() reconcile.Leases { return reconcile.OnlyProcess{} }

@@ -62,6 +62,7 @@ func (d *Daemon) lookInside() inspect.Status {
 		b.Used, b.Left = window.Used, window.Left
 		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
 	}
+	d.withReplicas(&s)
 	s.Mode = d.mode()
 	s.Weakened = d.newlyWeakened(s.At)
 	return s
@@ -91,7 +92,18 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 	if heart == nil {
 		return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
 	}
-	return heart.Zones(word)
+	list, near := heart.Zones(word)
+	for i := range list.Zones {
+		d.tellReplica(&list.Zones[i])
+	}
+	return list, near
+}
+
+// tellReplica adds to what is known of a zone that another replica works on it.
+func (d *Daemon) tellReplica(z *inspect.Zone) {
+	if z.Replica = d.worksElsewhere(z.Account); z.Replica != "" {
+		z.Why = append([]string{"Replica " + z.Replica + " works on this zone; ask it for what is known now. What follows is older."}, z.Why...)
+	}
 }
 
 // serveSocket serves the status on the socket in the state folder, until done is called.

@@ -63,6 +63,9 @@ func UserState() (string, error) {
 // counts what two plans in a row send, whoever configured them.
 func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *client.Budget {
 	budget := client.NewBudget(s.Budget.Requests, s.Budget.Per)
+	if s.InPostgres() {
+		return s.overDatabase(budget, credential, log)
+	}
 	dir := s.StateDir
 	if dir == "" {
 		var err error
@@ -86,6 +89,26 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 				return
 			}
 			log.Warn("the request budget is not shared with other processes; this one takes half of it", "error", err.Error())
+		},
+	})
+	return budget
+}
+
+// overDatabase shares a budget with the processes of all machines.
+func (s Settings) overDatabase(budget *client.Budget, credential schema.SecretRef, log *slog.Logger) *client.Budget {
+	db, err := s.Database()
+	if err != nil {
+		log.Warn("the request budget is not shared with other processes; this one takes half of it", "error", err.Error())
+		return client.NewBudget(max(1, s.Budget.Requests/2), s.Budget.Per)
+	}
+	budget.Share(client.Sharing{
+		Store: &client.CountTable{
+			DB: db, BaseURL: s.Platform.BaseURL,
+			Credential: func() (edge.Secret, error) { return ReadToken(credential) },
+		},
+		Quota: s.totalRequests, Class: s.why.class(),
+		Tell: func(err error) {
+			log.Warn("the request budget that replicas share is not known", "error", err.Error(), "hint", "see state.postgres in the configuration, and seawall doctor")
 		},
 	})
 	return budget

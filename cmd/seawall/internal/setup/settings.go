@@ -243,7 +243,7 @@ func (s Settings) clientConfig(credential schema.SecretRef, log *slog.Logger) cl
 		Concurrency: s.Budget.Concurrency,
 		Documented:  s.Platform.Profile == "documented",
 		UserAgent:   "seawall/" + cli.ThisVersion().Version, Comment: s.sender,
-		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.Failed,
+		Vendor: s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.Failed,
 		Log: log,
 	}
 }

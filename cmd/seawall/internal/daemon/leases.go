@@ -1,0 +1,241 @@
+package daemon
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/lease"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
+)
+
+// replica is this process among those that share a database. It outlives a reload of the
+// configuration, with all of its leases.
+type replica struct {
+	holder   *lease.Holder
+	db       *sql.DB // of its own: a renewal must not wait for the work of the ledger
+	database schema.Postgres
+	name     string
+	cancel   context.CancelFunc
+	ended    sync.WaitGroup
+
+	mu    sync.Mutex
+	shown inspect.Replicas // as it was read last
+}
+
+// joinLeases makes this process a replica, or goes on as the one that it is. It gets leases once
+// [replica.run] is called.
+func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, before *replica, log *slog.Logger) (*replica, error) {
+	if s.Dir != "" || !s.InPostgres() {
+		return nil, nil
+	}
+	names := []reconcile.LeaseName{reconcile.LeaseCommits, reconcile.LeaseTokens}
+	for _, lane := range lanes.All {
+		names = append(names, reconcile.LeaseOf(lane))
+	}
+	slices.Sort(names)
+	name := setup.ReplicaName(*s.Postgres)
+	if before != nil && before.name == name && before.database.Address() == s.Postgres.Address() && slices.Equal(before.holder.Names, names) {
+		return before, nil
+	}
+	db, err := postgres.Open(setup.PostgresConfig(*s.Postgres))
+	if err != nil {
+		return nil, err
+	}
+	r := &replica{db: db, database: *s.Postgres, name: name, cancel: func() {}}
+	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log})
+	r.shown = inspect.Replicas{Name: name, Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}}
+	if before == nil || before.name != name {
+		err = r.alone(ctx)
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// aliveWithin is a little more than the time in which a replica says again that it runs.
+const aliveWithin = 6 * time.Second
+
+// alone fails where another process runs as a replica of this name: both would count as one. A
+// process that was killed is on record for some seconds, and says nothing more.
+func (r *replica) alone(ctx context.Context) error {
+	first, live, err := r.onRecord(ctx)
+	for end := time.Now().Add(aliveWithin); err == nil && live && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+		var now lease.Replica
+		if now, live, err = r.onRecord(ctx); err == nil && live && now.ExpiresAt.After(first.ExpiresAt) {
+			return cli.Fail(fmt.Errorf("another daemon runs as replica %q over %s, since %s", r.name, r.database.Place(), now.StartedAt.UTC().Format(time.RFC3339)),
+				"set state.postgres.replica to a name that no other daemon has")
+		}
+	}
+	return err
+}
+
+func (r *replica) onRecord(ctx context.Context) (lease.Replica, bool, error) {
+	all, err := lease.Replicas(ctx, r.db)
+	i := slices.IndexFunc(all, func(one lease.Replica) bool { return one.Name == r.name && one.Live })
+	if i < 0 {
+		return lease.Replica{}, false, err
+	}
+	return all[i], true, err
+}
+
+// run gets leases and renews them until ctx ends, or leave is called; then it gives each back once
+// nothing is in flight under it.
+func (r *replica) run(ctx context.Context, changed func()) {
+	if r == nil {
+		return
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.ended.Go(func() { r.holder.Run(ctx) })
+	r.ended.Go(func() { r.watch(ctx, changed) })
+}
+
+// leave gives all leases back, and returns once that is done.
+func (r *replica) leave() {
+	if r == nil {
+		return
+	}
+	r.cancel()
+	r.ended.Wait()
+	_ = r.db.Close() // what was written is there
+}
+
+// readEvery is how often it is read who does what, for people; readWithin bounds that.
+const (
+	readEvery  = 2 * time.Second
+	readWithin = 3 * time.Second
+)
+
+// watch reads who does what until ctx ends, and says when something has changed.
+func (r *replica) watch(ctx context.Context, changed func()) {
+	ticker := time.NewTicker(readEvery)
+	defer ticker.Stop()
+	for {
+		if r.read(ctx) {
+			changed()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.holder.Changed():
+		case <-ticker.C:
+		}
+	}
+}
+
+// read reads who does what, and reports whether a page shows something else for it.
+func (r *replica) read(ctx context.Context) (news bool) {
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	leases, err := lease.All(ctx, r.db)
+	var all []lease.Replica
+	if err == nil {
+		all, err = lease.Replicas(ctx, r.db)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.shown
+	if err != nil {
+		if r.shown.Error = err.Error(); r.shown.Silent.IsZero() {
+			r.shown.Silent = time.Now()
+		}
+		return before.Silent.IsZero()
+	}
+	r.shown.Silent, r.shown.Error, r.shown.Known = time.Time{}, "", time.Now()
+	r.shown.Replicas, r.shown.Leases = replicasOf(all, leases, r.name), leasesOf(leases, r.name)
+	return !before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
+}
+
+func sameHolder(a, b inspect.Lease) bool { return a.Name == b.Name && a.Replica == b.Replica }
+
+func replicasOf(all []lease.Replica, leases []lease.Row, this string) []inspect.Replica {
+	shown := []inspect.Replica{}
+	for _, one := range all {
+		if !one.Live {
+			continue
+		}
+		has := 0
+		for _, l := range leases {
+			if l.Replica == one.Name && !l.Free {
+				has++
+			}
+		}
+		shown = append(shown, inspect.Replica{
+			Name: one.Name, Program: one.Version, Started: one.StartedAt.UTC(), Alive: one.ExpiresAt.UTC(), This: one.Name == this, Leases: has,
+		})
+	}
+	return shown
+}
+
+func leasesOf(leases []lease.Row, this string) []inspect.Lease {
+	shown := []inspect.Lease{}
+	for _, l := range leases {
+		one := inspect.Lease{Name: string(l.Name), Epoch: l.Epoch}
+		if !l.Free {
+			one.Replica, one.Since, one.Until, one.This = l.Replica, l.Since.UTC(), l.ExpiresAt.UTC(), l.Replica == this
+		}
+		shown = append(shown, one)
+	}
+	return shown
+}
+
+// show is who does what; nil where there are no replicas.
+func (r *replica) show() *inspect.Replicas {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	shown := r.shown
+	return &shown
+}
+
+// leases say which work is this process's own.
+func (d *Daemon) leases() reconcile.Leases {
+	if d.replica == nil {
+		return reconcile.OnlyProcess{}
+	}
+	return d.replica.holder
+}
+
+// withReplicas adds to a status who does what.
+func (d *Daemon) withReplicas(s *inspect.Status) {
+	if s.Replicas = d.replica.show(); s.Replicas == nil {
+		return
+	}
+	if o := s.Zones.Outcomes; !s.Replicas.WorksOnZones() && o[inspect.Pending] > 0 { // the replicas that have them know more
+		s.Zones.Outcomes = maps.Clone(o)
+		s.Zones.Outcomes[inspect.NotRead], s.Zones.Outcomes[inspect.Pending] = o[inspect.NotRead]+o[inspect.Pending], 0
+	}
+	for i := range s.Work.Credentials {
+		c := &s.Work.Credentials[i]
+		c.Replica = s.Replicas.Other(reconcile.LeaseOf(reconcile.Lane{Credential: c.Credential}))
+	}
+}
+
+// worksElsewhere is another replica that works on the zones of an account; empty for none.
+func (d *Daemon) worksElsewhere(account string) string {
+	i := d.assembly.Lanes.Index(account)
+	shown := d.replica.show()
+	if i < 0 || shown == nil {
+		return ""
+	}
+	return shown.Other(reconcile.LeaseOf(d.assembly.Lanes.All[i]))
+}

@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/status"
+)
+
+const (
+	// tryWithin bounds one try to reach the database, and tryEvery is how soon the next follows.
+	tryWithin = 5 * time.Second
+	tryEvery  = 2 * time.Second
+)
+
+// awaitDatabase returns once the database of the configuration answers and takes writes. A daemon
+// that starts beside its database, or while that is down, says so and is not ready meanwhile; it
+// does not end, as it would only be started again.
+func (d *Daemon) awaitDatabase(ctx context.Context, s setup.Settings, log *slog.Logger) error {
+	if s.Dir != "" || !s.InPostgres() {
+		return nil
+	}
+	db, err := s.Database()
+	if err != nil {
+		return err
+	}
+	if err = tryDatabase(ctx, db); err == nil || ctx.Err() != nil {
+		return err
+	}
+	w := &waiting{started: time.Now(), replicas: inspect.Replicas{
+		Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Silent: time.Now(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
+	}}
+	log.Warn("the database does not answer; the daemon waits for it", "database", s.Postgres.Place(), "error", err.Error(), "hint", "see state.postgres in the configuration, and seawall doctor")
+	stop := w.serve(ctx, s, log)
+	defer stop()
+	d.manager.ready(log, "waiting for the database "+s.Postgres.Place())
+	waiting, stopped := context.WithCancel(ctx)
+	defer stopped()
+	go d.manager.watchdog(waiting, log)
+	for err != nil {
+		w.set(err)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(tryEvery):
+		}
+		err = tryDatabase(ctx, db)
+	}
+	log.Info("the database answers", "database", s.Postgres.Place())
+	return nil
+}
+
+var errTakesNoWrites = errors.New("the server takes no writes: it is a standby, or read-only")
+
+func tryDatabase(ctx context.Context, db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, tryWithin)
+	defer cancel()
+	var refuses bool
+	err := db.QueryRowContext(ctx, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'`).Scan(&refuses)
+	if err == nil && refuses {
+		err = errTakesNoWrites
+	}
+	return err
+}
+
+// waiting is what a daemon says of itself that has nothing to go by yet.
+type waiting struct {
+	started time.Time
+
+	mu       sync.Mutex
+	replicas inspect.Replicas
+}
+
+func (w *waiting) set(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.replicas.Error = err.Error()
+}
+
+// Status implements [inspect.Daemon].
+func (w *waiting) Status() inspect.Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shown := w.replicas
+	return inspect.Status{
+		At: time.Now(), Program: cli.ThisVersion().Version, Started: w.started, Mode: inspect.ModeApply, NotReady: []string{w.why()},
+		Zones:  inspect.Zones{Outcomes: noOutcomes(), Notable: []inspect.Notable{}},
+		Tokens: inspect.Tokens{Findings: []inspect.Token{}, Expiring: []diff.Expiry{}}, Queue: []inspect.Priority{},
+		Outages: []reconcile.Outage{}, Holds: []diff.Hold{}, Freezes: []inspect.Freeze{}, Replicas: &shown,
+	}.Judged()
+}
+
+func (w *waiting) why() string {
+	return fmt.Sprintf("the daemon waits for the database %s, which does not answer: %s", w.replicas.Database, w.replicas.Error)
+}
+
+// Zones implements [inspect.Daemon].
+func (w *waiting) Zones(string) (inspect.ZoneList, string) {
+	return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
+}
+
+// serve answers health checks and seawall status until stop is called.
+func (w *waiting) serve(ctx context.Context, s setup.Settings, log *slog.Logger) (stop func()) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", func(answer http.ResponseWriter, _ *http.Request) { fmt.Fprintln(answer, "ok") })
+	mux.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		http.Error(answer, w.why(), http.StatusServiceUnavailable)
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	answer := func(listener net.Listener, err error, handler http.Handler) {
+		if err == nil {
+			all.Go(func() { err = status.Serve(ctx, listener, handler) })
+		}
+		if err != nil {
+			log.Warn("health and status are not served while the daemon waits", "error", err.Error())
+		}
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
+	answer(listener, err, mux)
+	socket, err := inspect.Listen(s.StateDir)
+	answer(socket, err, inspect.Handler(w))
+	return func() { cancel(); all.Wait() }
+}
