@@ -7,7 +7,6 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 
@@ -242,11 +241,15 @@ type Log struct {
 // among the problems the configuration is zero.
 func LoadConfig(name string, data []byte) (Config, []desired.Problem) {
 	c := configReader{name: name}
-	plain, def, problems := c.values(data)
+	b, err := builtConfig()
+	if err != nil {
+		return Config{}, c.renamed([]desired.Problem{{Message: err.Error()}})
+	}
+	plain, problems := c.value(b.ctx, data)
 	if len(problems) > 0 {
 		return Config{}, c.renamed(problems)
 	}
-	unified, problems := explain.Check(plain, def, explain.Files{Own: ".", Syntax: c.syntax})
+	unified, problems := explain.Check(plain, b.def, explain.Files{Own: ".", Syntax: c.syntax})
 	if len(problems) > 0 {
 		return Config{}, c.renamed(problems)
 	}
@@ -255,6 +258,7 @@ func LoadConfig(name string, data []byte) (Config, []desired.Problem) {
 	if len(desired.Errors(c.problems)) > 0 {
 		return Config{}, c.renamed(c.problems)
 	}
+	b.keep()
 	return config, c.renamed(c.problems)
 }
 
@@ -262,21 +266,16 @@ func LoadConfig(name string, data []byte) (Config, []desired.Problem) {
 // of a person's file are told by a relative name ending in .cue.
 const inside = "config.cue"
 
-func (c *configReader) values(data []byte) (plain, def cue.Value, problems []desired.Problem) {
+func (c *configReader) value(ctx *cue.Context, data []byte) (plain cue.Value, problems []desired.Problem) {
 	file, err := parser.ParseFile(inside, data)
 	if err != nil {
-		return plain, def, explain.Raw(err, ".")
+		return plain, explain.Raw(err, ".")
 	}
 	if problems := c.imports(file); len(problems) > 0 {
-		return plain, def, problems
+		return plain, problems
 	}
 	c.syntax = []*ast.File{file}
-	ctx := cuecontext.New()
-	def, err = Definition(ctx, "#Config")
-	if err != nil {
-		return plain, def, []desired.Problem{{Message: err.Error()}}
-	}
-	return ctx.BuildFile(file), def, nil
+	return ctx.BuildFile(file), nil
 }
 
 // imports refuses what is not in the file: packages other than CUE's own, whose
