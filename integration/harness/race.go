@@ -4,3 +4,6 @@ package harness
 
 // BuildFlags are those of the tests that the program gets too.
 var BuildFlags = []string{"-race"}
+
+// atOnce is how many tests run at once: each daemon takes several times the processor time and memory.
+const atOnce = "6"

@@ -62,6 +62,7 @@ func TestLeadingAlone(t *testing.T) {
 
 // TestKilled: another replica does what one has left behind.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Start(t).Pooler(t)("postgres")
 	must(t, postgres.Migrate(t.Context(), open(t, url)))
 	began, done, never := make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})

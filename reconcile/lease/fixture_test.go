@@ -21,8 +21,9 @@ const patience = 2 * time.Minute
 
 // eachWay runs a test over a connection to the server, and behind PgBouncer.
 func eachWay(t *testing.T, test func(f *fixture)) {
-	t.Run("direct", func(t *testing.T) { test(newFixture(t, pgtest.Database(t))) })
+	t.Run("direct", func(t *testing.T) { t.Parallel(); test(newFixture(t, pgtest.Database(t))) })
 	t.Run("PgBouncer", func(t *testing.T) {
+		t.Parallel()
 		server := pgtest.Start(t)
 		f := newFixture(t, server.URL("postgres"))
 		f.url = server.Pooler(t)("postgres") // whose connections have the clock of the test

@@ -17,6 +17,7 @@ import (
 // TestTakingOver: a lease whose holder stands still is taken 2 seconds after its end, and no sooner;
 // the holder does not use it in its last second.
 func TestTakingOver(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(f *fixture) {
 		one, two := f.replica("one", "a", "b"), f.replica("two", "a", "b")
 		f.turns(one)
@@ -233,6 +234,7 @@ func TestAWriteUnderWay(t *testing.T) {
 
 // TestACommand: it gets a lease at once or is told who has it, and gives it back.
 func TestACommand(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	held, release, err := Take(t.Context(), f.config("a command"), reconcile.LeaseTokens)
 	if err != nil {
@@ -260,6 +262,7 @@ func TestACommand(t *testing.T) {
 
 // TestRun: three run, one ends, and one is cut off.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(f *fixture) {
 		names := []reconcile.LeaseName{"a", "b", "c", "d", "e", "f"}
 		one, two, three := f.replica("one", names...), f.replica("two", names...), f.replica("three", names...)
@@ -294,6 +297,7 @@ func (r *replica) await() {
 
 // TestTheDatabaseIsAway: leases run out, that is told, and all comes back alone.
 func TestTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	f := newFixture(t, server.URL("postgres"))
 	one := f.replica("one", "a", "b")
