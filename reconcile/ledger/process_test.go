@@ -13,17 +13,23 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // child names what a re-executed test binary is to do instead of tests.
 const child = "SEAWALL_LEDGER_TEST_CHILD"
 
+// served are the tests, and the end of the server that they share.
+type served struct{ *testing.M }
+
+func (s served) Run() int { return pgtest.Main(s.M) }
+
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	what := os.Getenv(child)
 	if what == "" {
-		os.Exit(soak.Main(m, 15)) // each draw writes ledgers
+		os.Exit(soak.Main(served{m}, 15)) // each draw writes ledgers
 	}
 	if err := children[what](os.Args[1], append(os.Args[2:], "", "")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -20,7 +20,7 @@ var statementForm = regexp.MustCompile(`^(SELECT|INSERT|UPDATE|DELETE|WITH) `)
 // TestTextsInPostgreSQL has PostgreSQL plan each statement of the ledger that stands in the source as a
 // whole: one text is for both databases. What is put together is run by the tests of the ledger.
 func TestTextsInPostgreSQL(t *testing.T) {
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Start(t).URL("postgres")})
+	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
 	must(t, err)
 	defer db.Close()
 	must(t, postgres.Migrate(t.Context(), db))
