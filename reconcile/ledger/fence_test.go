@@ -53,10 +53,12 @@ func TestWritesOfAnEarlierHolderAreRefused(t *testing.T) {
 	}
 	all.Wait()
 	for name, write := range map[string]func(ctx context.Context) error{
-		"write":   func(ctx context.Context) error { _, err := l.RecordWrite(ctx, wrote("c"), nil); return err },
-		"prove":   func(ctx context.Context) error { return l.Prove(ctx, "c", nil, settled(deployment(1), "a")) },
-		"accept":  func(ctx context.Context) error { return l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c"}) },
-		"unknown": func(context.Context) error { return l.Record(reconcile.Under(t.Context(), reconcile.Lease{Name: "x", Epoch: 1}), wrote("c")) },
+		"write":  func(ctx context.Context) error { _, err := l.RecordWrite(ctx, wrote("c"), nil); return err },
+		"prove":  func(ctx context.Context) error { return l.Prove(ctx, "c", nil, settled(deployment(1), "a")) },
+		"accept": func(ctx context.Context) error { return l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c"}) },
+		"unknown": func(context.Context) error {
+			return l.Record(reconcile.Under(t.Context(), reconcile.Lease{Name: "x", Epoch: 1}), wrote("c"))
+		},
 	} {
 		err := write(earlier)
 		if !errors.Is(err, reconcile.ErrLeaseLost) || errors.Is(err, reconcile.ErrState) {
