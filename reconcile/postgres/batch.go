@@ -27,6 +27,9 @@ func (c directConn) ExecContext(ctx context.Context, text string, args []driver.
 func (c directConn) send(ctx context.Context, text string, many Batch) (driver.Result, error) {
 	var batch pgx.Batch
 	for _, args := range many {
+		for i := range args {
+			args[i] = sent(args[i])
+		}
 		batch.Queue(text, args...)
 	}
 	results := c.Conn.Conn().SendBatch(ctx, &batch)
