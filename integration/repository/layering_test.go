@@ -199,6 +199,11 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/review", "./reconcile/once"},
 	},
 	{
+		from: []string{"./reconcile/postgres"}, forbid: []string{"./..."},
+		reason: "connecting knows nothing of what is in the tables",
+		caught: [2]string{"./reconcile/postgres", "./reconcile/ledger"},
+	},
+	{
 		from: []string{"./reconcile/lease"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
 		reason: "who does what follows from rows and clocks, and not from what is done",
 		caught: [2]string{"./reconcile/lease", "./reconcile/ledger"},
@@ -297,7 +302,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must", "./integration/pgtest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript", "github.com/getkin/...", "github.com/invopop/...",
 		},
 		reason: "what is for tests stays out of the binary",
