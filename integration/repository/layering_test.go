@@ -267,9 +267,19 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./edge/client", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/jobs", "./reconcile/lease", "./edge/client", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
 		reason: "a database is for those who keep something in it",
 		caught: [2]string{"./reconcile", "database/sql"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/jobs", "./reconcile/postgres"}, forbid: []string{"github.com/riverqueue/..."},
+		reason: "who hands out work knows what it is about, and not how it is kept",
+		caught: [2]string{"./reconcile/review", "github.com/riverqueue/river"},
+	},
+	{
+		from: []string{"./reconcile/jobs"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
+		reason: "replicas tell each other what is to be done, and not what that is",
+		caught: [2]string{"./reconcile/jobs", "./reconcile/review"},
 	},
 	{
 		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
