@@ -199,6 +199,16 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/review", "./reconcile/once"},
 	},
 	{
+		from: []string{"./reconcile/postgres"}, forbid: []string{"./..."},
+		reason: "connecting knows nothing of what is in the tables",
+		caught: [2]string{"./reconcile/postgres", "./reconcile/ledger"},
+	},
+	{
+		from: []string{"./reconcile/lease"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
+		reason: "who does what follows from rows and clocks, and not from what is done",
+		caught: [2]string{"./reconcile/lease", "./reconcile/ledger"},
+	},
+	{
 		from: []string{"./diff/..."}, forbid: []string{
 			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		},
@@ -257,11 +267,16 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
+<<<<<<< HEAD
 		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/jobs", "./reconcile/lease", "./edge/client", "./cmd/seawall/...", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
+=======
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./edge/client", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
+>>>>>>> store
 		reason: "a database is for those who keep something in it",
 		caught: [2]string{"./reconcile", "database/sql"},
 	},
 	{
+<<<<<<< HEAD
 		from: []string{"./..."}, but: []string{"./reconcile/jobs", "./reconcile/postgres"}, forbid: []string{"github.com/riverqueue/..."},
 		reason: "who hands out work knows what it is about, and not how it is kept",
 		caught: [2]string{"./reconcile/review", "github.com/riverqueue/river"},
@@ -272,6 +287,8 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/jobs", "./reconcile/review"},
 	},
 	{
+=======
+>>>>>>> store
 		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
 		reason: "secrets are sealed where they wait, and nowhere else",
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
@@ -302,7 +319,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./reconcile/page/pagetest", "./reconcile/login/logintest", "./integration/harness", "./integration/must", "./integration/pgtest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript", "github.com/getkin/...", "github.com/invopop/...",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"reflect"
+	"strings"
 
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -31,6 +34,35 @@ func (c directConn) Prepare(text string) (driver.Stmt, error) { return directTex
 
 func (c directConn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
 	return directText{c, text}, nil
+}
+
+// CheckNamedValue implements [driver.NamedValueChecker].
+func (c directConn) CheckNamedValue(arg *driver.NamedValue) error {
+	arg.Value = sent(arg.Value)
+	return c.Conn.CheckNamedValue(arg)
+}
+
+// sent is an argument in which a text is what a text of the server can hold: a file takes any bytes,
+// and whoever has made them, be it another server or the author of a commit, does not ask.
+func sent(arg any) any {
+	switch value := arg.(type) {
+	case string:
+		return validText(value)
+	case sql.NullString:
+		value.String = validText(value.String)
+		return value
+	case driver.Valuer:
+		return value
+	}
+	if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
+		return validText(v.String())
+	}
+	return arg
+}
+
+// validText is a text with U+FFFD for what is no UTF-8, and for NUL.
+func validText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 type directText struct {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // notKept is why a transaction was not kept whose end was not answered.
@@ -43,8 +45,9 @@ func code(err error) string {
 }
 
 // passing are errors that another try may not meet: a conflict with another transaction, a server
-// that stops or starts, has become a replica, or has no connection left.
-var passing = []string{"40001", "40P01", "57P01", "57P02", "57P03", "25006", "53300"}
+// that stops or starts, has become a replica, has no connection left, or has waited too long for a
+// process that was suspended.
+var passing = []string{"40001", "40P01", "57P01", "57P02", "57P03", "25P03", "25006", "53300"}
 
 // passes reports whether what has failed may go well with another try at once. What has waited in
 // vain waits no more.
@@ -65,7 +68,7 @@ func cut(err error) bool {
 	if errors.As(err, &network) || errors.As(err, &connecting) || pgconn.SafeToRetry(err) {
 		return true
 	}
-	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone, syscall.ECONNRESET, syscall.EPIPE},
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, driver.ErrBadConn, sql.ErrConnDone, syscall.ECONNRESET, syscall.EPIPE},
 		func(known error) bool { return errors.Is(err, known) })
 }
 
@@ -82,6 +85,9 @@ func kindOfServer(err error) Kind {
 	switch {
 	case named == "":
 		var connecting *pgconn.ConnectError
+		if errors.Is(err, postgres.ErrReplica) {
+			return ErrReplica
+		}
 		switch ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); {
 		case errors.As(err, &connecting) && !errors.Is(err, context.Canceled), !ended && (timeout(err) || cut(err)):
 			return ErrUnreachable
