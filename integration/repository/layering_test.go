@@ -267,16 +267,11 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
-<<<<<<< HEAD
 		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/jobs", "./reconcile/lease", "./edge/client", "./cmd/seawall/...", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
-=======
-		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./edge/client", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
->>>>>>> store
 		reason: "a database is for those who keep something in it",
 		caught: [2]string{"./reconcile", "database/sql"},
 	},
 	{
-<<<<<<< HEAD
 		from: []string{"./..."}, but: []string{"./reconcile/jobs", "./reconcile/postgres"}, forbid: []string{"github.com/riverqueue/..."},
 		reason: "who hands out work knows what it is about, and not how it is kept",
 		caught: [2]string{"./reconcile/review", "github.com/riverqueue/river"},
@@ -287,8 +282,6 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/jobs", "./reconcile/review"},
 	},
 	{
-=======
->>>>>>> store
 		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
 		reason: "secrets are sealed where they wait, and nowhere else",
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},

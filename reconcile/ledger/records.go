@@ -20,7 +20,12 @@ var (
 // Restore implements [reconcile.Records]. A row that cannot be read fails the
 // whole, with [ErrDamaged].
 func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
-	return store.Read(ctx, l.file, restore)
+	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
+		if r, err = restore(ctx, tx); err == nil {
+			r.SweptUnder, err = l.RecallSweptUnder(ctx, tx)
+		}
+		return r, err
+	})
 }
 
 func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {

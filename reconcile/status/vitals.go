@@ -26,10 +26,11 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 		return nil
 	}
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	if reason := c.staleSource(s); reason != "" && s.Replicas.Has(reconcile.LeaseCommits) {
+	if reason := c.staleSource(s); reason != "" {
 		say("%s", reason)
 	}
-	if last := latest(s.Started, s.Zones.Observed); s.Zones.Declared > 0 && s.Replicas.WorksOnZones() && c.overdue(last, s.At) {
+	zones, from := here(s, isCredential)
+	if last := latest(latest(s.Started, from), s.Zones.Observed); zones && s.Zones.Declared > 0 && c.overdue(last, s.At) {
 		if s.Zones.Observed.IsZero() {
 			say("no zone could be read since the start at %s", instant(last))
 		} else {
@@ -38,6 +39,26 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 	}
 	reasons = append(reasons, c.behind(s)...)
 	return append(reasons, unable(s)...)
+}
+
+// here reports whether work is that of the process itself, and since when; zero: since its start.
+// Without replicas all is.
+func here(s inspect.Status, work func(reconcile.LeaseName) bool) (here bool, since time.Time) {
+	if s.Replicas == nil {
+		return true, time.Time{}
+	}
+	for _, l := range s.Replicas.Leases {
+		if l.This && work(reconcile.LeaseName(l.Name)) {
+			here, since = true, latest(since, l.Since)
+		}
+	}
+	return here, since
+}
+
+func isCommits(name reconcile.LeaseName) bool { return name == reconcile.LeaseCommits }
+
+func isCredential(name reconcile.LeaseName) bool {
+	return name != reconcile.LeaseCommits && name != reconcile.LeaseTokens
 }
 
 // behind says which work is not done in time. A credential that does not work stops its own
@@ -97,7 +118,11 @@ func (c Config) staleSource(s inspect.Status) string {
 	if c.Bounds.SourceStale <= 0 {
 		return ""
 	}
-	last := latest(s.Started, s.Source.LastSuccess)
+	looks, from := here(s, isCommits)
+	if !looks {
+		return ""
+	}
+	last := latest(latest(s.Started, from), s.Source.LastSuccess)
 	bound := c.Bounds.SourceStale
 	if c.Sync != nil && !s.Source.LastSuccess.IsZero() {
 		if next := c.Sync.Next(last); !next.IsZero() {

@@ -45,6 +45,9 @@ func recallDrifts(ctx context.Context, tx *sql.Tx) ([]reconcile.Drift, error) {
 
 // Swept implements [reconcile.Records].
 func (z *Zones) Swept(ctx context.Context, until time.Time) error {
+	if lease, under := reconcile.LeaseIn(ctx); under {
+		return z.sweptUnder(ctx, lease.Name, until)
+	}
 	return z.file.Exec(ctx, `INSERT INTO sweep (one, at) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET at = excluded.at`,
 		until.UTC().Format(time.RFC3339Nano))
 }
