@@ -99,7 +99,7 @@ func (a *asking) showStatus(ctx context.Context, t *cli.Terminal) error {
 	}
 	s, err := client.Status(ctx)
 	if err != nil {
-		return unanswered(err, where)
+		return a.elsewhere(ctx, t, unanswered(err, where))
 	}
 	if err := t.Show(a.Output, s, func() error { return s.Text(t.Out, t.OutIsTerminal()) }); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (a *asking) askZones(ctx context.Context, t *cli.Terminal, word string, tex
 		return list, err
 	}
 	if list, err = client.Zones(ctx, word); err != nil {
-		return list, unanswered(err, where)
+		return list, a.elsewhere(ctx, t, unanswered(err, where))
 	}
 	a.trace(ctx, t, list)
 	return list, t.Show(a.Output, list, func() error { return text(list, t.Out) })
@@ -185,6 +185,19 @@ func unanswered(err error, where string) error {
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "check that seawall run is running with this configuration")
 	}
 	return cli.Fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address without web.login, or health.status is true")
+}
+
+// elsewhere adds to a failure to ask the daemon of this machine which replicas run on others.
+func (a *asking) elsewhere(ctx context.Context, t *cli.Terminal, err error) error {
+	s, wrong := setup.LoadConfig(t, a.ConfigFile())
+	if wrong != nil || a.address != "" || !s.InPostgres() || !errors.Is(err, inspect.ErrNoAnswer) {
+		return err
+	}
+	hint, wrong := s.ReplicasElsewhere(ctx)
+	if wrong != nil {
+		hint = "which replicas run is not known: " + wrong.Error()
+	}
+	return cli.Fail(err, append(cli.HintsOf(err), hint)...)
 }
 
 // exitOf is the exit code of a verdict.

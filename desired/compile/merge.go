@@ -53,6 +53,7 @@ func merge(units []Unit, commit string) (*merger, desired.State, []desired.Probl
 	if complete(units) {
 		m.checkRulesets()
 		m.checkOwners()
+		m.checkOwn()
 		m.checkCalendar()
 		m.checkTests()
 	}

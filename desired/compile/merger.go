@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/meet"
 )
 
 // Merger is [Merge] for one commit after the other. Where a commit changes nothing but zones in
@@ -18,6 +19,7 @@ type Merger struct {
 	several  map[zoneKey]bool
 	state    desired.State
 	problems []desired.Problem // warnings
+	own      meet.Own          // of the tokens
 	whole    int               // how many commits were merged as a whole, for tests
 }
 
@@ -36,7 +38,7 @@ func (m *Merger) Merge(units []Unit, commit string) (desired.State, []desired.Pr
 	if len(desired.Errors(problems)) > 0 {
 		return state, problems
 	}
-	m.state, m.problems, m.several = state, problems, merging.several
+	m.state, m.problems, m.several, m.own = state, problems, merging.several, meet.OwnAddresses(state.Tokens)
 	m.units = make(map[string]Unit, len(units))
 	for _, u := range units {
 		m.units[u.Dir] = u
@@ -52,7 +54,7 @@ func (m *Merger) next(units []Unit) (patched, bool) {
 	if m.units == nil || len(units) != len(m.units) {
 		return patched{}, false
 	}
-	p := patched{state: m.state, copied: map[int]bool{}}
+	p := patched{state: m.state, own: m.own, copied: map[int]bool{}}
 	var fresh []Unit
 	for _, u := range units {
 		before, known := m.units[u.Dir]

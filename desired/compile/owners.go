@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/meet"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
@@ -31,6 +32,24 @@ func (m *merger) checkOwners() {
 			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account),
 			Hint: nearest.Hint(t.Account, keys, fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)),
 		})
+	}
+}
+
+// checkOwn warns of rules that stop requests from where tokens are used.
+func (m *merger) checkOwn() {
+	own := meet.OwnAddresses(slices.Collect(maps.Values(m.tokens)))
+	if len(own) == 0 {
+		return
+	}
+	for _, a := range m.accounts {
+		for _, z := range a.zones {
+			for _, f := range own.BlockedIn(z) {
+				m.problems = append(m.problems, desired.Problem{
+					Origin: memberOrigin(f.Other, "expression"), Path: at(zonePath(at("account", a.Key), z), append(f.Path(), "expression")...),
+					Message: f.Message, Hint: f.Hint, Warning: true,
+				})
+			}
+		}
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/meet"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // patched is a state in which zones were replaced, added or taken out.
 type patched struct {
 	state  desired.State
+	own    meet.Own
 	copied map[int]bool // the accounts whose zones are a list of its own
 	gone   []patch
 	put    []patch
@@ -46,6 +48,9 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		if there && reflect.DeepEqual(z, old) {
 			continue // it stays the very same
 		}
+		if len(p.own.BlockedIn(z))+len(p.own.BlockedIn(old)) > 0 { // its warning comes or goes
+			return false
+		}
 		if several[zoneKey{account, z.Key}] {
 			return false
 		}
@@ -60,7 +65,7 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		p.put = append(p.put, patch{i, z, !there})
 	}
 	for _, z := range was {
-		if several[zoneKey{account, z.Key}] {
+		if several[zoneKey{account, z.Key}] || len(p.own.BlockedIn(z)) > 0 {
 			return false
 		}
 		p.gone = append(p.gone, patch{account: i, zone: z})

@@ -82,3 +82,42 @@ func TestMergerRunsTests(t *testing.T) {
 		}
 	}
 }
+
+// A rule that blocks an address from which a token is used is warned of, whichever folder has it,
+// and however the commit before was merged.
+func TestMergerFindsOwnAddresses(t *testing.T) {
+	other := strings.ReplaceAll(strings.ReplaceAll(testedZone, "shop.example", "b.example"), id2, strings.Repeat("b", 32))
+	blocks := func(text, address string) string {
+		return strings.Replace(text, `#"http.request.uri.path eq "/admin""#`, `"ip.src eq `+address+`"`, 1)
+	}
+	const token = `
+token: ci: {
+	policies: [{effect: "allow", resources: "com.vendor.api.account.zone.*": "*", permission_groups: [{id: "c8fed203ed3043cba015a93ad1616f1f"}]}]
+	condition: "request.ip": in: ["203.0.113.0/24"]
+	sink: {name: "files", key: "ci"}
+}
+`
+	var m compile.Merger
+	for i, c := range []struct {
+		a, b string
+		want string
+	}{
+		{testedZone, other, ""},
+		{blocks(testedZone, "203.0.113.7"), other, "a/z.cue:6:25: account.prod.zone.\"shop.example\".rules.custom.admin.expression: 203.0.113.7 is yours"},
+		{blocks(testedZone, "203.0.114.7"), other, ""},
+		{testedZone, blocks(other, "203.0.113.8"), "b/z.cue:6:25: account.prod.zone.\"b.example\".rules.custom.admin.expression: 203.0.113.8 is yours"},
+		{testedZone, "package edge\n", ""},
+	} {
+		files := tree(map[string]string{"cue.mod/module.cue": mod, "account.cue": "package edge\n\naccount: prod: id: \"" + id1 + "\"\n", "a/z.cue": c.a, "b/z.cue": c.b, "t/t.cue": "package edge\n" + token})
+		_, problems := m.Merge([]compile.Unit{compile.Folder(files, "a"), compile.Folder(files, "b"), compile.Folder(files, "t")}, "")
+		got := ""
+		for _, p := range problems {
+			if strings.Contains(p.Message, "is yours") {
+				got, _, _ = strings.Cut(p.String(), ": token")
+			}
+		}
+		if errs := desired.Errors(problems); len(errs) > 0 || got != c.want {
+			t.Errorf("commit %d: %q, want %q (errors: %v)", i, got, c.want, errs)
+		}
+	}
+}

@@ -133,6 +133,7 @@ func live(t *testing.T, processes int, steps []step, budget func() *Budget) []ti
 	for _, p := range running {
 		p.kill()
 	}
+	time.Sleep(time.Minute) // until all has been given back
 	slices.SortFunc(arrivals, time.Time.Compare)
 	return arrivals
 }

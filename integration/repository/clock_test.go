@@ -13,6 +13,8 @@ var mayReadClock = map[string]string{
 	"./desired/evaluate":          "a signature counts at the time of the fetch, and units in the cache have an age",
 	"./reconcile":                 "the loop waits for the next tick and stamps its reports",
 	"./reconcile/controller":      "it says when each zone is due, and stamps reports",
+	"./reconcile/lease":           "a lease has an end",
+	"./reconcile/postgres":        "a server may be silent for so long",
 	"./reconcile/queue":           "it waits until something is due",
 	"./reconcile/reconciletest":   "its repository says when it was fetched from",
 	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",
@@ -24,12 +26,13 @@ var mayReadClock = map[string]string{
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
 	"./desired/worker":            "a child that takes too long is killed",
 
+	"./reconcile/ledger/internal/zones": "a process says every few seconds that it runs",
 	"./reconcile/ledger/internal/store": "a file that was not checked for a week is checked again",
 	"./integration/bench":               "measuring is what it is for",
 	"./integration/chaos":               "measuring is what it is for",
 	"./integration/faults":              "measuring is what it is for",
+	"./integration/pgtest":              "a server may take a while to start",
 	"./integration/harness":             "its tests wait for processes, with a bound",
-	"./integration/pgtest":              "it waits for servers, with a bound",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {

@@ -199,6 +199,16 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/review", "./reconcile/once"},
 	},
 	{
+		from: []string{"./reconcile/postgres"}, forbid: []string{"./..."},
+		reason: "connecting knows nothing of what is in the tables",
+		caught: [2]string{"./reconcile/postgres", "./reconcile/ledger"},
+	},
+	{
+		from: []string{"./reconcile/lease"}, forbid: []string{"./..."}, allow: []string{"./edge/retry", "./reconcile"},
+		reason: "who does what follows from rows and clocks, and not from what is done",
+		caught: [2]string{"./reconcile/lease", "./reconcile/ledger"},
+	},
+	{
 		from: []string{"./diff/..."}, forbid: []string{
 			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		},
@@ -257,7 +267,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/jobs", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/...", "./reconcile/postgres", "./reconcile/lease", "./reconcile/jobs", "./edge/client", "./cmd/...", "./integration/pgtest"}, forbid: []string{"database/sql/..."},
 		reason: "a database is for those who keep something in it",
 		caught: [2]string{"./reconcile", "database/sql"},
 	},

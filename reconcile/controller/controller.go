@@ -118,6 +118,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages)
 	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
+	fleet.lanes = lanes
 	reports := &reports{
 		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval, looking: config.Guards.Looking,
 		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
@@ -137,6 +138,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 			deprecations: config.Deprecations, requests: config.Requests, leases: config.Leases,
 		},
 	}
+	c.leads = c.commits.leads
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
 	c.ticks = &ticks{
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,

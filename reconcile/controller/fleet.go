@@ -15,11 +15,20 @@ import (
 // and [fleetIndex.looked]. It is safe for concurrent use.
 type fleetIndex struct {
 	control *control.Control // set before use
+	lanes   *lanes           // set before use
 	changes *Changes
 	stale   atomic.Bool // what was proved is to be asked for again, of each zone
 
 	mu   sync.RWMutex // taken by lock and rlock alone; before the lock of control
 	rows rows
+}
+
+// lastProof says which declaration was proved last in a zone. Whether a zone is as declared that
+// another process works on is not known here.
+func (f *fleetIndex) lastProof(g *control.Generation, id edge.Scope) control.LastProof {
+	p := f.control.LastProof(g, id)
+	p.Work = p.Work && !f.lanes.elsewhere(g, id)
+	return p
 }
 
 // lock locks the rows, which are those of what is in force, for who changes them.
@@ -32,13 +41,13 @@ func (f *fleetIndex) lock() {
 	}
 	switch differs, same, ok := g.Differs(f.rows.g); {
 	case ok && same && !stale:
-		f.rows.follow(g, differs, f.control)
+		f.rows.follow(g, differs, f.lastProof)
 	case ok && !stale:
-		f.rows = newRows(g, f.rows, differs, f.rows.all, f.control)
+		f.rows = newRows(g, f.rows, differs, f.rows.all, f.lastProof)
 	case g == nil:
 		f.rows = rows{}
 	default:
-		f.rows = newRows(g, f.rows, slices.Collect(g.Zones()), nil, f.control)
+		f.rows = newRows(g, f.rows, slices.Collect(g.Zones()), nil, f.lastProof)
 	}
 }
 
@@ -71,7 +80,7 @@ func (f *fleetIndex) proved(id edge.Scope) {
 	f.lock()
 	defer f.mu.Unlock()
 	if i := f.rows.find(id); i >= 0 {
-		f.rows.all[i].proof = f.control.LastProof(f.rows.g, id)
+		f.rows.all[i].proof = f.lastProof(f.rows.g, id)
 		f.rows.weigh(i)
 		f.changes.Note()
 	}
@@ -97,9 +106,9 @@ func (f *fleetIndex) left(g *control.Generation, theirs func(edge.Scope) bool) {
 	for id := range g.Zones() {
 		if i := f.rows.find(id); i >= 0 && theirs(id) {
 			f.rows.all[i].last, f.rows.all[i].looked = lastLook{}, false
-			f.rows.weigh(i)
 		}
 	}
+	f.stale.Store(true)
 	f.changes.Note()
 }
 

@@ -63,9 +63,12 @@ type rows struct {
 	notable set // the places of rows that are not as declared
 }
 
+// lastProofs says which declaration was proved last in a zone.
+type lastProofs func(*control.Generation, edge.Scope) control.LastProof
+
 // newRows returns the rows of a generation: those of kept that it declares, sorted, and new ones of
 // the zones that differ from these. What was seen of zones before is known of them still.
-func newRows(g *control.Generation, before rows, differs []edge.Scope, kept []row, proofs *control.Control) rows {
+func newRows(g *control.Generation, before rows, differs []edge.Scope, kept []row, proofs lastProofs) rows {
 	n := g.State.Zones()
 	rs := rows{g: g, all: make([]row, 0, n), at: make([]int32, n), notable: make(set, n/64+1)}
 	fresh, again := make([]row, len(differs)), make(map[edge.Scope]bool, len(differs))
@@ -73,7 +76,7 @@ func newRows(g *control.Generation, before rows, differs []edge.Scope, kept []ro
 		again[id] = true
 		r := &fresh[i]
 		r.declare(g, id)
-		r.name, r.id, r.proof = strings.ToLower(r.zone.Key), strings.ToLower(desired.Known(id.ID)), proofs.LastProof(g, id)
+		r.name, r.id, r.proof = strings.ToLower(r.zone.Key), strings.ToLower(desired.Known(id.ID)), proofs(g, id)
 		if was := before.find(id); was >= 0 {
 			r.last, r.looked = before.all[was].last, before.all[was].looked
 		}
@@ -108,7 +111,7 @@ func (r *row) declare(g *control.Generation, id edge.Scope) {
 
 // follow has the rows be those of the next generation, which has the same zones, some of which
 // differ.
-func (rs *rows) follow(g *control.Generation, differs []edge.Scope, proofs *control.Control) {
+func (rs *rows) follow(g *control.Generation, differs []edge.Scope, proofs lastProofs) {
 	rs.g = g
 	number := 0
 	for i := range g.State.Accounts {
@@ -121,7 +124,7 @@ func (rs *rows) follow(g *control.Generation, differs []edge.Scope, proofs *cont
 	}
 	for _, id := range differs {
 		i := rs.find(id)
-		rs.all[i].proof = proofs.LastProof(g, id)
+		rs.all[i].proof = proofs(g, id)
 		rs.weigh(i)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
@@ -274,6 +275,41 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
+// A process says of zones that another works on neither that they wait nor that they are as declared,
+// and does not answer for git where another looks at it.
+func TestStatusOfOneOfSeveral(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 3, reconcile.Guards{})
+		r.push("c2", "sqli")
+		r.pass(ticked)
+		for _, one := range []*replica{first, second} {
+			s := one.Status()
+			if s.Zones.Outcomes[inspect.NotRead] != 3 || s.Zones.Outcomes[inspect.InSync] != 3 || len(s.Zones.Notable) > 0 {
+				t.Errorf("%s says %v of zones", one.name, s.Zones.Outcomes)
+			}
+			if s.Commit.InForce != "c2" || s.Commit.Wanted != "c2" {
+				t.Errorf("%s says %+v of commits", one.name, s.Commit)
+			}
+		}
+		r.pass(time.Hour)
+		if age := second.Status().Source.AgeSeconds; age != 0 {
+			t.Errorf("a process that does not look at git says that it was fetched %g seconds ago", age)
+		}
+		list, _ := second.Zones(zoneKey(1)) // of the first
+		if z := list.Zones[0]; z.Outcome != inspect.NotRead || z.Next != nil || len(z.Decisions) > 0 {
+			t.Errorf("it says of a zone of another: %+v", z)
+		}
+		r.leases.Give("r2", leaseA)
+		r.pass(interval)
+		if n := second.Status().Zones.Outcomes[inspect.InSync]; n != 6 {
+			t.Errorf("%d zones are in sync for a process that has all", n)
+		}
+		if n := first.Status().Zones.Outcomes[inspect.NotRead]; n != 6 {
+			t.Errorf("%d zones were not read by a process that has none", n)
+		}
+	})
+}
+
 // look1 has every zone of a process looked at.
 func (one *replica) look1(t *testing.T) {
 	t.Helper()
@@ -381,4 +417,3 @@ func (one *replica) heldBack() string {
 	diff.SortChanges(changes)
 	return diff.ApprovalDigest(changes)
 }
-

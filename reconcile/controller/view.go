@@ -30,6 +30,7 @@ type parts struct {
 	outcomes *outcomes
 	outages  *outage.Tracker
 	fleet    *fleetIndex
+	leads    func() bool
 }
 
 func (p *parts) view() view { return view{p, p.control.Current(), time.Now()} }
@@ -38,6 +39,9 @@ func (v view) commit() inspect.Commit {
 	commit := inspect.Commit{Wanted: v.source.Progress().Commit}
 	if v.g != nil {
 		commit.InForce = v.g.State.Commit
+	}
+	if !v.leads() { // another process looks at git
+		commit.Wanted = commit.InForce
 	}
 	v.outcomes.mu.Lock()
 	defer v.outcomes.mu.Unlock()

@@ -106,12 +106,6 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	return w.conclude(ctx, &l)
 }
 
-// countsFor reports whether a zone that another process works on is read here all the same: one that
-// decides about commits counts what a commit changes in it.
-func (w *zoneWork) countsFor(id edge.Scope) bool {
-	return w.commits.leads() && slices.Contains(control.Uncounted(w.control), id)
-}
-
 // later is an item once more, after a while; none where everything ends.
 func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.Scope], d time.Duration) *queue.Item[edge.Scope] {
 	if ctx.Err() != nil {

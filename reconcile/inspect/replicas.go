@@ -53,12 +53,33 @@ func (r *Replicas) Other(name reconcile.LeaseName) string {
 	return ""
 }
 
+// Has reports whether the replica that answers has a lease; a daemon without replicas has all.
+func (r *Replicas) Has(name reconcile.LeaseName) bool {
+	return r == nil || slices.ContainsFunc(r.Leases, func(l Lease) bool { return l.This && l.Name == string(name) })
+}
+
+// WorksOnZones reports whether it has one for zones.
+func (r *Replicas) WorksOnZones() bool {
+	return r == nil || slices.ContainsFunc(r.Leases, func(l Lease) bool { return l.This && strings.HasPrefix(l.Name, credentialLease) })
+}
+
+// credentialLease is how the name of such a lease begins.
+var credentialLease = string(reconcile.LeaseOf(reconcile.Lane{}))
+
 // Work says in words what a lease is for.
 func (l Lease) Work() string {
-	if path, ok := strings.CutPrefix(l.Name, "credential "); ok {
+	if path, ok := strings.CutPrefix(l.Name, credentialLease); ok {
 		return "zones of " + path
 	}
 	return l.Name
+}
+
+// fetches says who looks at git, where another replica does, or none.
+func (r *Replicas) fetches() string {
+	if other := r.Other(reconcile.LeaseCommits); other != "" {
+		return other + " fetches git"
+	}
+	return "no replica fetches git now"
 }
 
 // text says who has it.
@@ -89,11 +110,9 @@ func (t *textWriter) replicas(s Status) {
 		}
 	}
 	t.list("", entries)
-	entries = entries[:0]
+	label := "leases"
 	for _, l := range r.Leases {
-		entries = append(entries, entry{text: l.text(s.At)})
-	}
-	if len(entries) > 0 {
-		t.list("leases", slices.Clone(entries))
+		t.line(label, "%s", l.text(s.At))
+		label = ""
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/visible"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Text writes a status for a person at a terminal.
@@ -147,6 +148,8 @@ func (c *Changes) text(declared int) string {
 
 func (t *textWriter) source(s Status) {
 	switch g := s.Source; {
+	case !s.Replicas.Has(reconcile.LeaseCommits):
+		t.line("source", "%s", s.Replicas.fetches())
 	case g.LastSuccess.IsZero():
 		t.line("source", "not fetched yet, %s after the start", Span(g.AgeSeconds))
 	default:

@@ -17,6 +17,8 @@ const (
 	shortJob = 20 * time.Second
 	// endWithin is how long jobs have to end by themselves when the process ends.
 	endWithin = time.Second
+	// stopWithin is for how long what they came to is put on record, where the database is away.
+	stopWithin = 5 * time.Second
 	// startAgain is the pause before River is started again where the database was away.
 	startAgain = 2 * time.Second
 	// keptFor is for how long jobs are kept that have ended, for people who look at the database.
@@ -52,7 +54,10 @@ func (r *Replicas) work(ctx context.Context) {
 		}
 		if err == nil {
 			<-ctx.Done()
-			<-client.Stopped()
+			select {
+			case <-client.Stopped():
+			case <-time.After(stopWithin):
+			}
 			return
 		}
 		if !failing && ctx.Err() == nil {

@@ -28,6 +28,9 @@
 // in flight for so long that a request may have been cut. Work that goes on for more than half a
 // minute is cut: the lease is not renewed any more, and runs out.
 //
+// Names are those of [reconcile.LeaseOf]: a process takes those that it knows. One that no process knows
+// any more keeps its row, and so its epoch.
+//
 // Spreading. A free lease is taken at once by a process that has less than its share, and by any
 // two seconds later. A process that has at least two fewer than another asks it for one; there is one
 // such move at a time (move.go).
@@ -50,7 +53,7 @@ import (
 
 // Config is what a [Holder] is made from. DB, Names and Replica are required.
 type Config struct {
-	DB    *sql.DB
+	DB    *sql.DB               // best with connections of its own: no one else's keep a renewal waiting
 	Names []reconcile.LeaseName // to be held where they are free
 	// Replica names this process for people, and tells it from the others that run.
 	Replica string

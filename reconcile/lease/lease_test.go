@@ -285,7 +285,10 @@ func TestRun(t *testing.T) {
 // await waits until what is held was renewed.
 func (r *replica) await() {
 	r.f.await("renewed", func() bool {
-		return !slices.ContainsFunc(r.all(), func(o *owned) bool { return o.left(r.clock()) < lasts/2 })
+		return !slices.ContainsFunc(r.has(), func(name reconcile.LeaseName) bool {
+			lease, _ := r.Held(name)
+			return r.Left(lease) < lasts/2
+		})
 	})
 }
 

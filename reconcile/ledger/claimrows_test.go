@@ -1,21 +1,19 @@
 package ledger
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-// connected opens a ledger in a database as a process of another machine does, whose clock is off.
-func connected(t testing.TB, url string, off time.Duration) *Ledger {
+// onMachine opens a ledger in a database as a process of another machine does, whose clock is off.
+func onMachine(t testing.TB, url string, off time.Duration) *Ledger {
 	t.Helper()
-	l, err := Connect(t.Context(), postgres.Config{URL: url}, t.TempDir())
-	must(t, err)
-	t.Cleanup(func() { l.Close() })
+	l := connected(t, url, "").Ledger
 	l.Now = func() time.Time { return time.Now().Add(off) }
 	return l
 }
@@ -23,8 +21,8 @@ func connected(t testing.TB, url string, off time.Duration) *Ledger {
 // Over a database the claim of another machine's process counts while that says that it runs, by the
 // clock of the database, whatever the clocks of the machines say; and not for longer than it says.
 func TestClaimOfAnotherMachine(t *testing.T) {
-	url := pgtest.Start(t).URL("postgres")
-	l := connected(t, url, 24*time.Hour)
+	url := pgtest.Database(t)
+	l := onMachine(t, url, 24*time.Hour)
 	for name, c := range map[string]struct {
 		place, until string // as SQL
 		beat         string
@@ -68,8 +66,8 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 // Two machines do what two processes do; one that has lost its claim while it was stopped does not
 // write on, and what is closed has no claims.
 func TestClaimsOverADatabase(t *testing.T) {
-	url, ctx := pgtest.Start(t).URL("postgres"), t.Context()
-	a, b := connected(t, url, 0), connected(t, url, -time.Hour)
+	url, ctx := pgtest.Database(t), t.Context()
+	a, b := onMachine(t, url, 0), onMachine(t, url, -time.Hour)
 	_, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil)
 	must(t, err)
 	if _, err := b.RecordWrite(ctx, writeOf("shop", "4"), nil); !isWriting(err) {
@@ -78,8 +76,10 @@ func TestClaimsOverADatabase(t *testing.T) {
 	leased := reconcile.Under(ctx, reconcile.Lease{Name: reconcile.LeaseCommits, Epoch: 1})
 	_, err = a.Database().ExecContext(ctx, `INSERT INTO lease VALUES ('commits', 'a', 1, now(), now(), false)`)
 	must(t, err)
-	if _, err := a.RecordWrite(leased, writeOf("shop", "4"), nil); err != nil {
-		t.Errorf("a claim of its own keeps it away: %v", err)
+	for _, ctx := range []context.Context{leased, ctx} {
+		if _, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil); err != nil {
+			t.Errorf("a claim of its own keeps it away: %v", err)
+		}
 	}
 	_, err = a.Database().ExecContext(ctx, `UPDATE claim SET place = 1000`) // of a process that has taken it
 	must(t, err)

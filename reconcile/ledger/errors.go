@@ -26,6 +26,12 @@ const (
 	ErrGone     = store.ErrGone
 	ErrMoved    = store.ErrMoved
 
+	ErrUnreachable = store.ErrUnreachable
+	ErrRefused     = store.ErrRefused
+	ErrCrowded     = store.ErrCrowded
+	ErrReplica     = store.ErrReplica
+	ErrUnsure      = store.ErrUnsure
+
 	ErrUnknown  = store.ErrUnknown
 	ErrState    = store.ErrState
 	ErrSeal     = store.ErrSeal

@@ -2,9 +2,10 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -49,7 +50,9 @@ func serverFixture(t *testing.T, c *connection) ledgertest.Fixture {
 // ledgers is a server on which many ledgers begin.
 type ledgers struct {
 	*pgtest.Server
-	made atomic.Int64
+	mu   sync.Mutex
+	made int
+	free []string // databases that are empty again: to make one takes longer
 }
 
 func newLedgers(t testing.TB) *ledgers {
@@ -62,12 +65,41 @@ func newLedgers(t testing.TB) *ledgers {
 	return s
 }
 
-// empty makes a database with an empty ledger, and returns its name.
-func (s *ledgers) empty(t testing.TB) string {
+// empty returns the name of a database with an empty ledger, which the test has for itself.
+func (s *ledgers) empty(t testing.TB) (name string) {
 	t.Helper()
-	name := fmt.Sprint("ledger_", s.made.Add(1))
-	s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE begun")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.free) - 1; last >= 0 {
+		name, s.free = s.free[last], s.free[:last]
+	} else {
+		s.made++
+		name = fmt.Sprint("ledger_", s.made)
+		s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE begun")
+	}
+	t.Cleanup(func() {
+		s.clear(t, name)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.free = append(s.free, name)
+	})
 	return name
+}
+
+// clear takes all rows out of a database, but for those with which it has begun.
+func (s *ledgers) clear(t testing.TB, name string) {
+	t.Helper()
+	db, err := sql.Open("pgx", s.URL(name))
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec(`DO $$ DECLARE t text; BEGIN
+		SET LOCAL session_replication_role = replica;
+		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('seawall_schema', 'history_ends', 'said', 'lease_move') LOOP
+			EXECUTE format('DELETE FROM %I', t);
+		END LOOP;
+		UPDATE history_ends SET head_number = 0, head_hash = decode(repeat('00', 32), 'hex'), base_number = 0, base_hash = decode(repeat('00', 32), 'hex'), bytes = 0;
+	END $$`)
+	must(t, err)
 }
 
 // connection is a ledger, and how it was connected.

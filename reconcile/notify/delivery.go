@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/edge/trace"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -72,6 +73,9 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) 
 	}
 	open := d.open()
 	err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, append(late, messages...))
+	if errors.Is(err, reconcile.ErrLeaseLost) {
+		return // another process tells it
+	}
 	if err != nil && !d.behind && ctx.Err() == nil {
 		d.config.Log.Warn("notifications cannot be kept before they are sent; a restart may lose them", "route", d.Name, "error", err.Error())
 	}

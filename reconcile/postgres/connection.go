@@ -16,16 +16,20 @@ import (
 // many are of work that must not be broken off. It is waited for an answer only while one is due.
 type connection struct {
 	net.Conn
+	silent   time.Duration
 	mu       sync.Mutex
 	deadline bool // the driver has set one, for a context that has ended
 }
 
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{KeepAlive: connectWithin}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+// dialing connects so that the server may be silent for so long.
+func dialing(silent time.Duration) pgconn.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{KeepAlive: connectWithin}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &connection{Conn: conn, silent: silent}, nil
 	}
-	return &connection{Conn: conn}, nil
 }
 
 func (c *connection) Read(p []byte) (int, error) {
@@ -48,7 +52,7 @@ func (c *connection) bound(set func(time.Time) error) error {
 	if c.deadline {
 		return nil
 	}
-	return set(time.Now().Add(silentFor))
+	return set(time.Now().Add(c.silent))
 }
 
 // SetDeadline is what the driver calls where a context ends, and with the zero time afterwards.
@@ -57,6 +61,18 @@ func (c *connection) SetDeadline(t time.Time) error {
 	defer c.mu.Unlock()
 	c.deadline = !t.IsZero()
 	return c.Conn.SetDeadline(t)
+}
+
+// ErrReplica is a server that takes no writes.
+var ErrReplica = errors.New("the server takes no writes: it is a replica, or is set to be read only")
+
+// takesWrites refuses such a server: the URL may name another.
+func takesWrites(ctx context.Context, conn *pgconn.PgConn) error {
+	answer, err := conn.Exec(ctx, "SHOW transaction_read_only").ReadAll()
+	if err == nil && string(answer[0].Rows[0][0]) == "on" {
+		err = ErrReplica
+	}
+	return err
 }
 
 // readOnlyServers takes note of connections to a server that takes no writes any more: after a

@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"reflect"
+	"strings"
 
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -31,6 +34,29 @@ func (c directConn) Prepare(text string) (driver.Stmt, error) { return directTex
 
 func (c directConn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
 	return directText{c, text}, nil
+}
+
+// CheckNamedValue has texts be what a text of the server can hold: a file takes any bytes, and whoever
+// has made them, be it a server of another or the author of a commit, does not ask.
+func (c directConn) CheckNamedValue(arg *driver.NamedValue) error {
+	switch value := arg.Value.(type) {
+	case string:
+		arg.Value = validText(value)
+	case sql.NullString:
+		value.String = validText(value.String)
+		arg.Value = value
+	case driver.Valuer:
+	default:
+		if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+			arg.Value = validText(v.String())
+		}
+	}
+	return c.Conn.CheckNamedValue(arg)
+}
+
+// validText is a text with U+FFFD for what is no UTF-8, and for NUL.
+func validText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 type directText struct {

@@ -10,13 +10,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -27,6 +27,9 @@ type Config struct {
 	// connection.
 	Password func() (string, error)
 	Name     string // of this process, for people who look at the server
+	// Silent is for how long the server may say nothing to a process that waits for it; 0 is a little
+	// longer than any statement may take.
+	Silent time.Duration
 }
 
 const (
@@ -52,9 +55,9 @@ func Open(c Config) (*sql.DB, error) {
 		return nil, fmt.Errorf("the URL of the database: %w", err)
 	}
 	config.ConnectTimeout = connectWithin
-	config.DialFunc = dial
-	if config.ValidateConnect == nil { // a server that has become a replica is none: the URL may name another
-		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	config.DialFunc = dialing(cmp.Or(c.Silent, silentFor))
+	if config.ValidateConnect == nil { // the URL does not say which servers it means
+		config.ValidateConnect = takesWrites
 	}
 	config.Tracer = readOnlyServers{}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec

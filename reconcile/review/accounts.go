@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/moby/sys/atomicwriter"
 
@@ -64,6 +65,41 @@ type forgottenAccounts struct{}
 
 func (forgottenAccounts) Load() (map[string]int64, error) { return map[string]int64{}, nil }
 func (forgottenAccounts) Save(map[string]int64) error     { return nil }
+
+// wordApprovers is "approvers/ids": the ids of the accounts that were configured by name.
+const wordApprovers = "approvers/ids"
+
+// sharedAccounts are remembered for all replicas; before any are, those of this one alone count.
+type sharedAccounts struct {
+	others
+	own Accounts
+}
+
+const accountsWithin = 10 * time.Second
+
+// Load implements [Accounts].
+func (a sharedAccounts) Load() (map[string]int64, error) {
+	ctx, stop := context.WithTimeout(context.Background(), accountsWithin)
+	defer stop()
+	text, err := a.Noted(ctx, wordApprovers)
+	if err != nil || text == "" {
+		own, failed := a.own.Load()
+		return own, errors.Join(err, failed)
+	}
+	ids := map[string]int64{}
+	return ids, json.Unmarshal([]byte(text), &ids)
+}
+
+// Save implements [Accounts].
+func (a sharedAccounts) Save(ids map[string]int64) error {
+	ctx, stop := context.WithTimeout(context.Background(), accountsWithin)
+	defer stop()
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	return a.Note(ctx, wordApprovers, string(text))
+}
 
 // approvers are the accounts whose reviews count. Each is one id: the configured one, or
 // that of the account which had the configured name when it was first looked up. A name

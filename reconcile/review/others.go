@@ -80,7 +80,7 @@ type listing struct {
 
 // join has the plans made by whichever replica is free. Poke has this one look at pull requests.
 func (r *Reviews) join(o others, poke func()) {
-	r.others = o
+	r.others, r.Trust.Accounts = o, sharedAccounts{o, r.Trust.Accounts}
 	r.told = told{poke: poke, reviews: map[int]note{}, agreed: map[int]string{}, fresh: map[int]bool{}, asked: map[int]asked{}}
 	o.Poked(wordReview, r.hearReview)
 	o.Poked(wordUnreviewed, func(rest, why string) {
@@ -106,6 +106,7 @@ func (r *Reviews) lead() (end func()) {
 	r.told.leads.Store(true)
 	clear(r.shown)
 	clear(r.told.asked)
+	r.approvers.ids = nil // who led before may have found some
 	for number := range r.told.reviews {
 		r.told.fresh[number] = true
 	}
@@ -126,7 +127,9 @@ func (r *Reviews) hearReview(rest, text string) {
 	r.told.mu.Lock()
 	r.told.reviews[number], r.told.fresh[number] = n, true
 	wants, waits := r.told.asked[number]
-	delete(r.told.asked, number)
+	if !n.Unread { // else it is asked for again, and counts as one
+		delete(r.told.asked, number)
+	}
 	r.told.mu.Unlock()
 	r.pulls.update(number, n.show)
 	if waits && !n.Unread && wants != (asked{n.Head, n.Base}) && r.told.leads.Load() {

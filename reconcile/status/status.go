@@ -125,26 +125,27 @@ func (s *Status) followStuck(r reconcile.Report) {
 // NotReady returns the reasons why a daemon cannot be relied on that is as a look says,
 // none if it can.
 func (s *Status) NotReady(look inspect.Status) []string {
-	return append(s.unready(look.Commit.InForce != ""), s.config.stale(look)...)
+	return append(s.unready(look), s.config.stale(look)...)
 }
 
 // Stuck returns why a daemon makes no progress, none if it does. A restart may help.
 func (s *Status) Stuck() []string { return s.config.stuck(s.config.Look()) }
 
-// unready returns those that reports tell of. inForce says that there is a commit in force,
-// which after a start may be that of the ledger.
-func (s *Status) unready(inForce bool) []string {
+// unready returns those that reports tell of. After a start the commit in force may be that of the
+// ledger. One of several replicas need not have read a zone: another may have had its turn.
+func (s *Status) unready(look inspect.Status) []string {
+	inForce, shared := look.Commit.InForce != "", look.Replicas != nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reasons := []string{}
 	switch {
-	case s.acted:
+	case s.acted, shared && inForce:
 	case inForce:
 		reasons = append(reasons, "no zone and no token was read since the start")
 	default:
 		reasons = append(reasons, "no valid commit was accepted yet")
 	}
-	if due := s.sweepDue(); !due.IsZero() && s.config.Now().After(due) {
+	if due := s.sweepDue(); !due.IsZero() && s.config.Now().After(due) && !shared {
 		since := "no full run has ended since the start"
 		if !s.lastSweep.IsZero() {
 			since = "the last full run ended at " + instant(s.lastSweep)

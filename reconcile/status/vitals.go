@@ -29,7 +29,8 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 	if reason := c.staleSource(s); reason != "" {
 		say("%s", reason)
 	}
-	if last := latest(s.Started, s.Zones.Observed); s.Zones.Declared > 0 && c.overdue(last, s.At) {
+	zones, from := here(s, isCredential)
+	if last := latest(latest(s.Started, from), s.Zones.Observed); zones && s.Zones.Declared > 0 && c.overdue(last, s.At) {
 		if s.Zones.Observed.IsZero() {
 			say("no zone could be read since the start at %s", instant(last))
 		} else {
@@ -38,6 +39,26 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 	}
 	reasons = append(reasons, c.behind(s)...)
 	return append(reasons, unable(s)...)
+}
+
+// here reports whether work is that of the process itself, and since when; zero: since its start.
+// Without replicas all is.
+func here(s inspect.Status, work func(reconcile.LeaseName) bool) (here bool, since time.Time) {
+	if s.Replicas == nil {
+		return true, time.Time{}
+	}
+	for _, l := range s.Replicas.Leases {
+		if l.This && work(reconcile.LeaseName(l.Name)) {
+			here, since = true, latest(since, l.Since)
+		}
+	}
+	return here, since
+}
+
+func isCommits(name reconcile.LeaseName) bool { return name == reconcile.LeaseCommits }
+
+func isCredential(name reconcile.LeaseName) bool {
+	return name != reconcile.LeaseCommits && name != reconcile.LeaseTokens
 }
 
 // behind says which work is not done in time. A credential that does not work stops its own
@@ -72,7 +93,7 @@ func unable(s inspect.Status) (reasons []string) {
 	for _, o := range s.Outages {
 		switch {
 		case o.Subject == reconcile.OutageState:
-			reasons = append(reasons, "nothing is written, because the state folder cannot be used: "+o.Cause)
+			reasons = append(reasons, "nothing is written, because "+stateOf(s)+" cannot be used: "+o.Cause)
 		case o.Subject == reconcile.OutageCredential && o.Zones > 0 && o.Works.IsZero(): // that of tokens affects no zone
 			rejected[o.Name] = o.Cause
 		}
@@ -97,7 +118,11 @@ func (c Config) staleSource(s inspect.Status) string {
 	if c.Bounds.SourceStale <= 0 {
 		return ""
 	}
-	last := latest(s.Started, s.Source.LastSuccess)
+	looks, from := here(s, isCommits)
+	if !looks {
+		return ""
+	}
+	last := latest(latest(s.Started, from), s.Source.LastSuccess)
 	bound := c.Bounds.SourceStale
 	if c.Sync != nil && !s.Source.LastSuccess.IsZero() {
 		if next := c.Sync.Next(last); !next.IsZero() {
@@ -138,6 +163,14 @@ func (c Config) stuck(s inspect.Status) (reasons []string) {
 		reasons = append(reasons, "the current fetch of git began at "+instant(s.Source.Looking))
 	}
 	return reasons
+}
+
+// stateOf says where the ledger is.
+func stateOf(s inspect.Status) string {
+	if s.Replicas != nil {
+		return "the database"
+	}
+	return "the state folder"
 }
 
 func latest(a, b time.Time) time.Time {

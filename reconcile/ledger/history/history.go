@@ -79,7 +79,11 @@ INSERT INTO history_ends VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0);
 // Hash is the SHA-256 of a body.
 type Hash [sha256.Size]byte
 
-func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+func (h Hash) String() string {
+	var text [2 * len(h)]byte
+	hex.Encode(text[:], h[:])
+	return string(text[:])
+}
 
 // Head is the last row.
 type Head struct {

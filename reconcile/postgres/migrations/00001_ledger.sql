@@ -268,10 +268,14 @@ CREATE TABLE ruleset_news_page (
 );
 
 -- A member of a JSON text by its path, as SQLite's function of this name returns it, but always as
--- text. The text is never made a jsonb, which cannot hold all that JSON can.
+-- text. The text is never made a jsonb, which cannot hold all that JSON can: nor can a text hold NUL or
+-- half a surrogate pair, so these are others here.
 -- +goose StatementBegin
 CREATE FUNCTION json_extract(body text, path text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
+	IF strpos(body, '\u0000') > 0 OR strpos(body, '\ud') > 0 OR strpos(body, '\uD') > 0 THEN
+		body := regexp_replace(body, '\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\ufffd', 'g');
+	END IF;
 	RETURN (body::json #> string_to_array(substr(path, 3), '.')) #>> '{}';
 END $$;
 -- +goose StatementEnd

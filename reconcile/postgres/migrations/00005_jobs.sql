@@ -1,5 +1,6 @@
 -- +goose Up
--- What replicas tell each other: reconcile/jobs says how. The table may be emptied at any time.
+-- What replicas tell each other: reconcile/jobs says how. Where it is lost, pull requests are planned
+-- again, and approvers that are configured by a name are looked up again.
 CREATE TABLE poke (
     subject TEXT COLLATE "C" PRIMARY KEY,
     number  BIGINT NOT NULL UNIQUE,  -- the highest of all when it was poked last

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -218,6 +219,10 @@ func (d *Daemon) leases() reconcile.Leases {
 func (d *Daemon) withReplicas(s *inspect.Status) {
 	if s.Replicas = d.replica.show(); s.Replicas == nil {
 		return
+	}
+	if o := s.Zones.Outcomes; !s.Replicas.WorksOnZones() && o[inspect.Pending] > 0 { // the replicas that have them know more
+		s.Zones.Outcomes = maps.Clone(o)
+		s.Zones.Outcomes[inspect.NotRead], s.Zones.Outcomes[inspect.Pending] = o[inspect.NotRead]+o[inspect.Pending], 0
 	}
 	for i := range s.Work.Credentials {
 		c := &s.Work.Credentials[i]

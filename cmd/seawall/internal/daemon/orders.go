@@ -3,9 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -34,7 +36,7 @@ func (d *Daemon) recordTokens(ctx context.Context, body []byte) (any, error) {
 	if err == nil {
 		d.log.Info("recorded about tokens", "order", order.Record.String(), "by", order.Who)
 	}
-	return answer, notBegun(err)
+	return answer, d.notBegun(err)
 }
 
 // rotateToken makes the successor of a token now.
@@ -56,7 +58,7 @@ func (d *Daemon) rotateToken(ctx context.Context, body []byte) (any, error) {
 			return ledger.As(ctx, order.Who), nil
 		})
 	if err != nil {
-		return nil, notBegun(err)
+		return nil, d.notBegun(err)
 	}
 	return setup.RotatedOf(report, order)
 }
@@ -68,8 +70,15 @@ func (d *Daemon) memory() *ledger.Ledger {
 }
 
 // notBegun is what a client understands. Where another process has the tokens it may be the
-// client that is about to.
-func notBegun(err error) error {
+// client that is about to; a replica that has them takes the order itself.
+func (d *Daemon) notBegun(err error) error {
+	if errors.Is(err, controller.ErrElsewhere) {
+		who := "another replica"
+		if shown := d.replica.show(); shown != nil && shown.Other(reconcile.LeaseTokens) != "" {
+			who = "replica " + shown.Other(reconcile.LeaseTokens)
+		}
+		return cli.Fail(fmt.Errorf("%s does the work on tokens", who), "run the command on the machine of that replica")
+	}
 	if errors.Is(err, controller.ErrNotBegun) || errors.Is(err, ledger.ErrHeld) {
 		return inspect.ErrNotBegun
 	}

@@ -46,6 +46,9 @@ func (d *Daemon) awaitDatabase(ctx context.Context, s setup.Settings, log *slog.
 	stop := w.serve(ctx, s, log)
 	defer stop()
 	d.manager.ready(log, "waiting for the database "+s.Postgres.Place())
+	waiting, stopped := context.WithCancel(ctx)
+	defer stopped()
+	go d.manager.watchdog(waiting, log)
 	for err != nil {
 		w.set(err)
 		select {

@@ -60,7 +60,11 @@ func (d *diagnosis) checks() []check {
 	if !d.known {
 		return nil
 	}
-	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}, {"guards", d.guards}, {"bypass", d.bypass}}
+	list := []check{{"state folder", d.stateFolder}}
+	if d.InPostgres() {
+		list = append(list, check{databaseName, d.database})
+	}
+	list = append(list, []check{{"sandbox", d.sandbox}, {"desired state", d.desired}, {"guards", d.guards}, {"bypass", d.bypass}}...)
 	for _, lane := range d.Lanes() {
 		list = append(list, check{lane.Path, func(ctx context.Context, f *findings) { d.rulesets(ctx, lane, f) }})
 	}

@@ -93,6 +93,9 @@ func (s Settings) Order(ctx context.Context, name string, order, answer any, her
 		if !errors.Is(err, ledger.ErrHeld) {
 			return err
 		}
+		if s.InPostgres() {
+			return cli.Fail(err, "run the command on the machine of that replica, whose daemon takes it; or stop that replica")
+		}
 		if time.Now().After(late) {
 			return err // that process takes no orders
 		}

@@ -188,26 +188,24 @@ func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout)
 }
 
 func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.Scope]reconcile.RolloutZone) error {
+	var gone, changed []edge.Scope
 	for id := range have {
-		if _, stays := next[id]; stays {
-			continue
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = $1`, id.Text()); err != nil {
-			return err
+		if _, stays := next[id]; !stays {
+			gone = append(gone, id)
 		}
 	}
 	for id, zone := range next {
-		if known, ok := have[id]; ok && known == zone {
-			continue
-		}
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO wave (zone_id, wave, outcome) VALUES ($1, $2, $3)
-			ON CONFLICT (zone_id) DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id.Text(), zone.Wave, zone.Outcome)
-		if err != nil {
-			return err
+		if known, ok := have[id]; !ok || known != zone {
+			changed = append(changed, id)
 		}
 	}
-	return nil
+	if err := rows.Exec(ctx, tx, `DELETE FROM wave WHERE zone_id = $1`, gone, func(id edge.Scope) []any { return []any{id.Text()} }); err != nil {
+		return err
+	}
+	return rows.Exec(ctx, tx, `
+		INSERT INTO wave (zone_id, wave, outcome) VALUES ($1, $2, $3)
+		ON CONFLICT (zone_id) DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, changed,
+		func(id edge.Scope) []any { return []any{id.Text(), next[id].Wave, string(next[id].Outcome)} })
 }
 
 // RecallRolling reads a rollout without its zones.

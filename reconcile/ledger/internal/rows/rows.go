@@ -6,6 +6,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
+
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // Each calls take with each row of a query, until one fails.
@@ -92,6 +95,9 @@ func Exec[T any](ctx context.Context, tx *sql.Tx, statement string, items []T, a
 	if len(items) == 0 {
 		return nil
 	}
+	if postgres.Batches(ctx) {
+		return execBatches(ctx, tx, statement, items, args)
+	}
 	prepared, err := tx.PrepareContext(ctx, statement)
 	if err != nil {
 		return err
@@ -111,6 +117,22 @@ func Bit(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// mostInBatch bounds what is on its way at once.
+const mostInBatch = 1000
+
+func execBatches[T any](ctx context.Context, tx *sql.Tx, statement string, items []T, args func(T) []any) error {
+	for some := range slices.Chunk(items, mostInBatch) {
+		batch := make(postgres.Batch, len(some))
+		for i, item := range some {
+			batch[i] = args(item)
+		}
+		if _, err := tx.ExecContext(ctx, statement, batch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Changed runs a statement and reports whether it has changed a row.

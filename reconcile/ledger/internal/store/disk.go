@@ -104,7 +104,7 @@ func (d *disk) close() error {
 func (d *disk) begin(ctx context.Context) (*sql.Tx, error) { return d.db.BeginTx(ctx, nil) }
 
 // admit lets all pass: one process at a time writes, and there are no leases.
-func (d *disk) admit(context.Context, *sql.Tx) error { return nil }
+func (d *disk) admit(ctx context.Context, _ *sql.Tx) (context.Context, error) { return ctx, nil }
 
 func (d *disk) commit(tx *sql.Tx) error { return tx.Commit() }
 

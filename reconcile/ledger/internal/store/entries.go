@@ -1,12 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"path/filepath"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -235,11 +237,20 @@ func redacted(e reconcile.Entry) reconcile.Entry {
 	}
 	members := make([]reconcile.MemberChange, len(e.Members))
 	for i, m := range e.Members {
-		m.Old, m.New, m.Note = edge.RedactBytes(m.Old), edge.RedactBytes(m.New), edge.Redact(m.Note)
+		m.Old, m.New, m.Note = validJSON(edge.RedactBytes(m.Old)), validJSON(edge.RedactBytes(m.New)), edge.Redact(m.Note)
 		members[i] = m
 	}
 	if len(members) > 0 {
 		e.Members = members
 	}
 	return e
+}
+
+// validJSON is JSON of a server in UTF-8: its hash is that of a text, which not every database keeps
+// otherwise.
+func validJSON(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }

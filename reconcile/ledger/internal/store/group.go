@@ -168,9 +168,11 @@ var errLeft = errors.New("another change of the transaction did not return")
 
 // run makes one change. Whichever way do ends, none of it is left unless it ends well.
 func (g *group) run(ctx context.Context, under base, do Change) error {
-	if err := under.admit(ctx, g.tx); errors.Is(err, reconcile.ErrLeaseLost) {
+	ctx, err := under.admit(ctx, g.tx)
+	if errors.Is(err, reconcile.ErrLeaseLost) {
 		return err // it has done nothing, and the others go on
-	} else if err != nil {
+	}
+	if err != nil {
 		g.broken = err
 		return err
 	}

@@ -132,17 +132,17 @@ func rolledBack(tx *sql.Tx) error {
 
 // admit compares the epoch of the lease under which a change is made, and keeps it until the end of
 // the transaction: another process gets the lease only then.
-func (s *server) admit(ctx context.Context, tx *sql.Tx) error {
+func (s *server) admit(ctx context.Context, tx *sql.Tx) (context.Context, error) {
 	lease, ok := reconcile.LeaseIn(ctx)
 	if !ok {
-		return nil
+		return postgres.Batching(ctx), nil
 	}
 	var one int
 	err := tx.QueryRowContext(ctx, `SELECT 1 FROM lease WHERE name = $1 AND epoch = $2 FOR KEY SHARE`, string(lease.Name), lease.Epoch).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w: lease %q", reconcile.ErrLeaseLost, lease.Name)
+		err = fmt.Errorf("%w: lease %q", reconcile.ErrLeaseLost, lease.Name)
 	}
-	return err
+	return postgres.Batching(ctx), err
 }
 
 // commit ends a transaction. Where the answer got lost it finds out what became of it.

@@ -67,7 +67,7 @@ func cut(err error) bool {
 	if errors.As(err, &network) || errors.As(err, &connecting) || pgconn.SafeToRetry(err) {
 		return true
 	}
-	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone, syscall.ECONNRESET, syscall.EPIPE},
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, driver.ErrBadConn, sql.ErrConnDone, syscall.ECONNRESET, syscall.EPIPE},
 		func(known error) bool { return errors.Is(err, known) })
 }
 
@@ -86,6 +86,9 @@ func kindOfServer(err error) Kind {
 		return ErrNewer
 	case named == "":
 		var connecting *pgconn.ConnectError
+		if errors.Is(err, postgres.ErrReplica) {
+			return ErrReplica
+		}
 		switch ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); {
 		case errors.As(err, &connecting) && !errors.Is(err, context.Canceled), !ended && (timeout(err) || cut(err)):
 			return ErrUnreachable

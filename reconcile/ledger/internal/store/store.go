@@ -54,8 +54,8 @@ type base interface {
 	present() error
 	// begin begins a transaction that writes: no other comes between its statements.
 	begin(ctx context.Context) (*sql.Tx, error)
-	// admit refuses a change before it runs, with [reconcile.ErrLeaseLost].
-	admit(ctx context.Context, tx *sql.Tx) error
+	// admit refuses a change before it runs, with [reconcile.ErrLeaseLost], and returns its context.
+	admit(ctx context.Context, tx *sql.Tx) (context.Context, error)
 	// commit ends a transaction. After an error nothing of it was kept, unless that is [ErrUnsure].
 	commit(tx *sql.Tx) error
 	// again reports whether a change that has failed, and of which nothing was kept, may be made once

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -57,8 +56,10 @@ const rememberProof = `
 	WHERE (proved.fingerprint, proved.labels) <> (excluded.fingerprint, excluded.labels)`
 
 func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
-	labels := guard.Labels{}
-	maps.Copy(labels, p.Labels) // {}, never null
+	labels := p.Labels
+	if labels == nil {
+		labels = guard.Labels{} // never null
+	}
 	text, err := json.Marshal(labels)
 	if err != nil {
 		return err
@@ -180,6 +181,9 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late, unk
 
 // membersText is a list of members as a row holds it: [], never null.
 func membersText(members []diff.Member) (string, error) {
-	text, err := json.Marshal(append([]diff.Member{}, members...))
+	if members == nil {
+		members = []diff.Member{}
+	}
+	text, err := json.Marshal(members)
 	return string(text), err
 }

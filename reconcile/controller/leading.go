@@ -1,0 +1,91 @@
+package controller
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// leads reports whether commits are this process's to decide about.
+func (c *commits) leads() bool {
+	_, held := c.leases.Held(reconcile.LeaseCommits)
+	return held
+}
+
+// follow has the source look, and decides about what it proposes, whenever that is this process's
+// to do, until ctx ends.
+func (c *commits) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		changed := c.leases.Changed()
+		c.lead(ctx)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+	}
+}
+
+// lead has the source look for as long as that is this process's to do.
+func (c *commits) lead(ctx context.Context) {
+	within, end, held := reconcile.Begin(ctx, c.leases, reconcile.LeaseCommits)
+	defer end()
+	if !held {
+		return
+	}
+	within, cancel := context.WithCancel(within)
+	var resigning sync.WaitGroup
+	resigning.Go(func() { c.resign(within, cancel) })
+	defer resigning.Wait()
+	defer cancel()
+	if _, shared := reconcile.LeaseIn(within); shared {
+		c.reload(within)
+	}
+	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
+		// An earlier process accepted it and could not put its declarations on record.
+		if p := c.source.Evaluate(within, accepted); p.Err == nil {
+			c.propose(within, p)
+		}
+	}
+	c.source.Run(within, c.known, c.propose)
+}
+
+// resign cancels once commits are not this process's to decide about any more.
+func (c *commits) resign(ctx context.Context, cancel func()) {
+	lease, _ := reconcile.LeaseIn(ctx)
+	for {
+		changed := c.leases.Changed()
+		if now, held := c.leases.Held(reconcile.LeaseCommits); !held || now.Epoch != lease.Epoch {
+			cancel()
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// news reports whether a proposal is of another commit than the one in force, while other processes
+// work on some of the zones: what they have proved is not known here.
+func (c *commits) news(p reconcile.Proposal) bool {
+	return p.Err == nil && !p.Same && len(desired.Errors(p.Problems)) == 0 && c.lanes.shared()
+}
+
+// refresh takes in what other processes have put on record of their zones, and forgets what was seen
+// of these here: a commit is decided about by that.
+func (c *commits) refresh(ctx context.Context) bool {
+	before := c.control.Current()
+	if before != nil {
+		c.seen.leave(before, func(id edge.Scope) bool { return c.lanes.elsewhere(before, id) })
+	}
+	d, err := c.control.Reload(ctx)
+	if c.reports.quiet(ctx, "reload", err) != nil {
+		return false
+	}
+	c.takeOver(before, d)
+	return true
+}

@@ -1,0 +1,154 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/jobs"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// soon bounds what a test waits for. A machine may be slow.
+const soon = 3 * time.Minute
+
+// others are replicas that notify, what is wrong, and what was sent.
+type others struct {
+	t   *testing.T
+	url string
+
+	mu      sync.Mutex
+	outages []reconcile.Outage
+	got     []Message
+	refuses int // so many tries fail
+	failed  map[string]bool
+}
+
+func (o *others) Send(_ context.Context, m Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refuses > 0 {
+		o.refuses--
+		return errors.New("not there")
+	}
+	o.got = append(o.got, m)
+	return nil
+}
+
+func (o *others) look() inspect.Status {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := whole(time.Now())
+	s.Outages = slices.Clone(o.outages)
+	return s
+}
+
+// start starts a replica. lead has it look until the function is called that is returned.
+func (o *others) start(name string) (lead func() (stop func())) {
+	memory, err := ledger.Connect(o.t.Context(), postgres.Config{URL: o.url, Name: name}, "")
+	noError(o.t, err)
+	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now})
+	noError(o.t, err)
+	memory.Deliver(all.InsertDelivery)
+	tell := func(failed bool) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.failed[name] = o.failed[name] || failed
+	}
+	service := New(Config{
+		Routes: []Route{{Name: "ops", Least: Warning, Sender: o}}, Outbox: memory, Look: o.look, Groups: func(map[string]string) []inspect.Group { return nil },
+		Failed: func(string, error) { tell(true) }, Worked: func(string) { tell(false) }, Count: func(string) {}, Log: slog.New(slog.DiscardHandler),
+	})
+	service.Join(all, memory)
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { all.Run(ctx) })
+	o.t.Cleanup(func() { stop(); running.Wait(); _ = memory.Close() })
+	return func() func() {
+		leading, resign := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		running.Go(func() { defer close(ended); service.Run(leading) })
+		return func() { resign(); <-ended }
+	}
+}
+
+func (o *others) await(what string, is func() bool) {
+	o.t.Helper()
+	for patient := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
+		o.mu.Lock()
+		done := is()
+		o.mu.Unlock()
+		if done {
+			return
+		}
+		if time.Now().After(patient) {
+			o.t.Fatalf("%s did not come: %s", what, says(o.got))
+		}
+	}
+}
+
+// TestReplicasNotifyOnce: one replica looks, any sends, each message once and in order, also after
+// failures, which all learn; one that looks from now on repeats nothing.
+func TestReplicasNotifyOnce(t *testing.T) {
+	server := pgtest.Start(t)
+	o := &others{t: t, url: server.Pooler(t)("postgres"), refuses: 2, failed: map[string]bool{}}
+	a, b := o.start("a"), o.start("b")
+	stop := a()
+	o.wrong(reconcile.Outage{Subject: reconcile.OutageGit, Cause: "no route", Since: time.Now().Add(-time.Minute)})
+	o.await("the beginning", func() bool { return len(o.got) == 1 })
+	o.await("the failure", func() bool { return o.failed["a"] && o.failed["b"] })
+	stop()
+	stop = b()
+	defer func() { stop() }()
+	o.wrong()
+	o.await("the end", func() bool { return len(o.got) == 2 })
+	server.Cut(t)
+	o.wrong(reconcile.Outage{Subject: reconcile.OutageGit, Cause: "no route", Since: time.Now().Add(-time.Minute)})
+	o.await("the next beginning", func() bool { return len(o.got) == 3 })
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if want := "outage/git/ begins, outage/git/ ends, outage/git/ begins"; says(o.got) != want {
+		t.Errorf("sent: %s", says(o.got))
+	}
+}
+
+func (o *others) wrong(outages ...reconcile.Outage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.outages = outages
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lostLease is the outbox of a process whose lease another one has.
+type lostLease struct{ Forgetful }
+
+func (lostLease) Post(context.Context, string, json.RawMessage, []reconcile.Posted) error {
+	return reconcile.ErrLeaseLost
+}
+
+// TestLostLeaseIsSilent: who has lost the lease sends nothing more, though it cannot keep it.
+func TestLostLeaseIsSilent(t *testing.T) {
+	route, _ := routeTo(t, lostLease{}, answers{})
+	route.learn(t.Context(), whole(at), []Cause{{Key: "outage/git/", About: AboutOutage, Severity: Critical, Since: at.Add(-patience)}})
+	if m, ok := route.first(); ok {
+		t.Errorf("%s is sent", m.ID)
+	}
+}

@@ -1,0 +1,321 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/jobs"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// soon bounds what a test waits for. A machine may be slow.
+const soon = 4 * time.Minute
+
+// sharedForge is a forge to several replicas. To comment is to look for the comment first, as with
+// real ones: two who do so at once may both find none.
+type sharedForge struct {
+	*board
+	mu       sync.Mutex
+	comments map[int][]string
+	statuses map[string]string // by commit
+	lists    map[string]int    // by replica
+	broken   func() bool       // a comment is taken, and the answer is lost
+}
+
+type replicasForge struct {
+	*sharedForge
+	replica string
+}
+
+func (f replicasForge) PullRequests(ctx context.Context) ([]reconcile.PullRequest, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lists[f.replica]++
+	return f.board.PullRequests(ctx)
+}
+
+func (f *sharedForge) Comment(_ context.Context, number int, _, body string) error {
+	f.mu.Lock()
+	there := len(f.comments[number])
+	f.mu.Unlock()
+	time.Sleep(50 * time.Millisecond)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if there == 0 {
+		f.comments[number] = append(f.comments[number], body)
+	} else {
+		f.comments[number][0] = body
+	}
+	if f.broken != nil && f.broken() {
+		return fmt.Errorf("the answer to the comment on %d is lost", number)
+	}
+	return nil
+}
+
+func (f *sharedForge) Status(_ context.Context, commit string, s reconcile.CommitStatus) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.statuses[commit] = s.String()
+	return nil
+}
+
+func (f *sharedForge) Approvals(ctx context.Context, number int, head string, since time.Time) ([]reconcile.Account, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.board.Approvals(ctx, number, head, since)
+}
+
+func (f *sharedForge) Standing(ctx context.Context, number int) (reconcile.PullStanding, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.board.Standing(ctx, number)
+}
+
+// comment is the one comment of a pull request; empty for none.
+func (f *sharedForge) comment(number int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.comments[number], "\n\nANOTHER COMMENT\n\n")
+}
+
+type sharedHeads struct {
+	*heads
+	mu sync.Mutex
+}
+
+func (h *sharedHeads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[int]error, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.heads.Fetch(ctx, numbers)
+}
+
+func (h *sharedHeads) Compile(ctx context.Context, name string) (desired.State, []desired.Problem, error) {
+	time.Sleep(rand.N(600 * time.Millisecond)) // so that a push comes while an earlier head is planned
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.heads.Compile(ctx, name)
+}
+
+func (h *sharedHeads) times(head string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.compiled[head]
+}
+
+// fleet is several replicas over one database.
+type fleet struct {
+	*fixture
+	url    string
+	forge  *sharedForge
+	heads  *sharedHeads
+	leases *reconciletest.Leases
+	runs   map[string]*running
+}
+
+type running struct {
+	service *Service
+	jobs    *jobs.Replicas
+	kill    func() // as kill -9: nothing of it gets to the database any more
+	stop    func()
+}
+
+func newFleet(t *testing.T, url string) *fleet {
+	f := &fleet{fixture: newFixture(t, 3), url: url, leases: reconciletest.NewLeases(), runs: map[string]*running{}}
+	f.forge = &sharedForge{board: f.fixture.forge, comments: map[int][]string{}, statuses: map[string]string{}, lists: map[string]int{}}
+	f.heads = &sharedHeads{heads: f.fixture.heads}
+	f.converge("c1", zones(3, core("xss"))...)
+	f.approvedBy("lead")
+	db, err := postgres.Open(postgres.Config{URL: url})
+	must.Do(t, err)
+	defer db.Close()
+	must.Do(t, postgres.Migrate(t.Context(), db))
+	return f
+}
+
+// start starts a replica.
+func (f *fleet) start(name string) {
+	f.t.Helper()
+	db, err := postgres.Open(postgres.Config{URL: f.url, Name: name})
+	must.Do(f.t, err)
+	all, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second})
+	must.Do(f.t, err)
+	config := f.Config
+	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name}, f.heads, time.Now, 2*time.Second
+	service := NewService(config)
+	service.Join(all)
+	all.Poked("commits", func(string, string) { service.Poke() })
+	ctx, stop := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { all.Run(ctx) })
+	group.Go(func() {
+		jobs.Leading(ctx, f.leases.Of(name), reconcile.LeaseCommits, func(ctx context.Context) { service.Run(ctx, nil) })
+	})
+	end := sync.OnceFunc(func() {
+		stop()
+		group.Wait()
+		_ = db.Close()
+	})
+	f.runs[name] = &running{service, all, func() { _ = db.Close(); end() }, end}
+	f.t.Cleanup(end)
+}
+
+func commitNamed(n int) string { return fmt.Sprintf("%040x", n) }
+
+// push opens a pull request, or pushes to it.
+func (f *fleet) push(number, n int) {
+	f.forge.mu.Lock()
+	defer f.forge.mu.Unlock()
+	f.heads.mu.Lock()
+	defer f.heads.mu.Unlock()
+	f.open(number, commitNamed(n), fleetZone(1, core("xss", "sqli")), fleetZone(2, core("xss")), fleetZone(3, core("xss")))
+	for i := range f.forge.pulls {
+		if f.forge.pulls[i].Number == number {
+			f.forge.pulls[i].Head = commitNamed(n)
+		}
+	}
+}
+
+func (f *fleet) await(what string, is func() bool) {
+	f.t.Helper()
+	for patient := time.Now().Add(soon); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(patient) {
+			f.t.Fatalf("%s: did not come", what)
+		}
+	}
+}
+
+// planned reports whether what is shown of a pull request is the plan of a head.
+func (f *fleet) planned(number, n int) bool {
+	text := f.forge.comment(number)
+	f.forge.mu.Lock()
+	defer f.forge.mu.Unlock()
+	return strings.Contains(text, "head `"+commitNamed(n)[:12]) && f.forge.statuses[commitNamed(n)] != ""
+}
+
+func throughPooler(t *testing.T) (url string, server *pgtest.Server) {
+	server = pgtest.Start(t)
+	return server.Pooler(t)("postgres"), server
+}
+
+// TestReplicasPlanOnce: of three replicas one asks and one plans, once for each head; all know what
+// was planned; a webhook at one that does not lead has the one look that does; one that leads from
+// now on plans nothing again.
+func TestReplicasPlanOnce(t *testing.T) {
+	url, _ := throughPooler(t)
+	f := newFleet(t, url)
+	for n := range 3 {
+		f.push(n+1, n+1)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		f.start(name)
+	}
+	f.leases.Give("a", reconcile.LeaseCommits)
+	for n := range 3 {
+		f.await("a plan", func() bool { return f.planned(n+1, n+1) })
+	}
+	f.push(1, 10)
+	must.Do(t, f.runs["b"].jobs.Poke(t.Context(), "commits"))
+	f.await("the plan of a push", func() bool { return f.planned(1, 10) })
+	for name, run := range f.runs {
+		f.await("what "+name+" knows", func() bool {
+			list, one := run.service.PullRequests(time.Now()), false
+			if len(list.PullRequests) == 3 {
+				pull, ok := run.service.PullRequest(1)
+				one = ok && pull.Head == commitNamed(10) && strings.Contains(pull.Plan, "sqli")
+			}
+			return one
+		})
+	}
+	f.leases.Move("c", reconcile.LeaseCommits)
+	lists := func() int { f.forge.mu.Lock(); defer f.forge.mu.Unlock(); return f.forge.lists["c"] }
+	f.await("a look by c", func() bool { return lists() > 0 })
+	must.Do(t, f.runs["b"].jobs.Poke(t.Context(), "commits"))
+	f.await("another one", func() bool { return lists() > 1 })
+	f.runs["c"].stop()
+	for _, n := range []int{1, 2, 3, 10} {
+		if times := f.heads.times(commitNamed(n)); times != 1 {
+			t.Errorf("head %d was evaluated %d times", n, times)
+		}
+	}
+}
+
+// TestReplicasLaw: whatever is pushed, killed, cut and moved, in the end each pull request has one
+// comment, with the plan of its newest head.
+func TestReplicasLaw(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	dice := rand.New(rand.NewPCG(seed, 0))
+	url, server := throughPooler(t)
+	f := newFleet(t, url)
+	var lost sync.Mutex
+	lossy := true
+	chance := rand.New(rand.NewPCG(seed, 1))
+	f.forge.broken = func() bool { lost.Lock(); defer lost.Unlock(); return lossy && chance.IntN(4) == 0 }
+	last, started, pushed := map[int]int{}, 0, 0
+	start := func() {
+		started++
+		f.start(fmt.Sprintf("r%d", started))
+	}
+	alive := func() string {
+		names := slices.Sorted(maps.Keys(f.runs))
+		return names[dice.IntN(len(names))]
+	}
+	for range 3 {
+		start()
+	}
+	f.leases.Give(alive(), reconcile.LeaseCommits)
+	for range 40 {
+		time.Sleep(rand.N(300 * time.Millisecond))
+		switch step := dice.IntN(20); {
+		case step < 10:
+			number := 1 + dice.IntN(5)
+			pushed++
+			f.push(number, pushed)
+			last[number] = pushed
+			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits") // may be lost with its connection
+		case step < 13:
+			f.leases.Give(alive(), reconcile.LeaseCommits)
+		case step < 15:
+			server.Cut(t)
+		case step < 17:
+			name := alive()
+			held := f.leases.Holder(reconcile.LeaseCommits) == name
+			f.runs[name].kill()
+			delete(f.runs, name)
+			start()
+			if held {
+				f.leases.Give(alive(), reconcile.LeaseCommits)
+			}
+		default:
+			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits")
+		}
+	}
+	lost.Lock()
+	lossy = false
+	lost.Unlock()
+	f.leases.Give(alive(), reconcile.LeaseCommits) // whose first look finds all that was lost
+	for number, n := range last {
+		f.await(fmt.Sprintf("the plan of %d (seed %d)", number, seed), func() bool {
+			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits") // as the schedule
+			return f.planned(number, n)
+		})
+		if text := f.forge.comment(number); strings.Contains(text, "ANOTHER COMMENT") {
+			t.Errorf("pull request %d has several comments (seed %d)\n%s", number, seed, text)
+		}
+	}
+}
