@@ -62,6 +62,7 @@ func counted(t testing.TB, s Store, n int) (sum int, lost bool) {
 }
 
 func TestCountTable(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	pooled := server.Pooler(t)
 	tables(t, server.URL("postgres"))
@@ -87,6 +88,7 @@ func TestCountTable(t *testing.T) {
 
 // A row that cannot be read is told and counts as half of the quota, once.
 func TestDamagedCountTable(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	tables(t, url)
 	table := countTable(t, url, testToken)
@@ -104,6 +106,7 @@ func TestDamagedCountTable(t *testing.T) {
 // Nobody can tell from the table which credential it is about, not even who guesses right; and
 // what has not counted for a day leaves it.
 func TestCountTableHoldsNoCredential(t *testing.T) {
+	t.Parallel()
 	var names [2]string
 	for i := range names {
 		url := pgtest.Database(t)
@@ -188,6 +191,7 @@ func (p *platform) arrive() {
 // stopped and started again, and one of the three is killed with what it had taken. The platform
 // never sees more than the quota in a span, and the others go on.
 func TestMachinesShareTheQuotaInATable(t *testing.T) {
+	t.Parallel()
 	const quota, per = 60, time.Second
 	server := pgtest.Start(t)
 	tables(t, server.URL("postgres"))

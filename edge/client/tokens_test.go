@@ -279,15 +279,21 @@ func TestCreationHeldBackCostsNothing(t *testing.T) {
 	})
 }
 
-// No call but a creation and the update of a rule tells.
-func TestOtherCallsDoNotTell(t *testing.T) {
+// Each write of a token tells, once where it is sent once, and no read does.
+func TestWritesTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := serve(t, answerAll).client(t, nil)
-		ctx := edge.BeforeSend(t.Context(), func() error { t.Error("told"); return nil })
+		c, told := serve(t, answerAll).client(t, nil), 0
+		ctx := edge.BeforeSend(t.Context(), func() error { told++; return nil })
 		_, readErr := c.EntryPoint(ctx, testZone, edge.PhaseFirewallManaged)
+		if told != 0 {
+			t.Error("a read tells")
+		}
 		_, updateErr := c.UpdateToken(ctx, edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
 		_, rollErr := c.RollToken(ctx, edge.TokenID(testEntry))
 		check(t, errors.Join(readErr, updateErr, rollErr, c.DeleteToken(ctx, edge.TokenID(testEntry))))
+		if told != 3 {
+			t.Errorf("three writes have told %d times", told)
+		}
 	})
 }
 

@@ -53,7 +53,7 @@ func (b *tab) broken(rules ...string) (all []string) {
 	if len(rules) > 0 {
 		only = `{type: "rule", values: ["` + strings.Join(rules, `", "`) + `"]}`
 	}
-	for _, v := range eval[[]violation](b, `axe.run(document, {runOnly: `+only+`, resultTypes: ["violations"], elementRef: false}).then(r => r.violations.map(
+	for _, v := range eval[[]violation](b, `axe.run(document, {runOnly: `+only+`, resultTypes: ["violations"], elementRef: false, preload: false}).then(r => r.violations.map(
 		v => ({ID: v.id, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))`) {
 		for _, n := range v.Nodes {
 			all = append(all, fmt.Sprintf("%s: %s: %s\n%s", v.ID, v.Help, short(n.HTML), n.FailureSummary))

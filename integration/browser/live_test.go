@@ -31,6 +31,7 @@ func zoneLink(number int) string {
 // A page follows what changes, and leaves whoever reads it where they are: what they type and
 // have scrolled to stays.
 func TestPageFollowsChanges(t *testing.T) {
+	t.Parallel()
 	data := pagetest.New(40)
 	b := open(t, serve(t, data), look{})
 	b.visit("/zones")
@@ -64,6 +65,7 @@ func TestPageFollowsChanges(t *testing.T) {
 
 // The button pauses what would change under the eyes of a reader.
 func TestPageCanBePaused(t *testing.T) {
+	t.Parallel()
 	data := pagetest.New(50)
 	b := open(t, serve(t, data), look{})
 	b.visit("/zones")
@@ -84,6 +86,7 @@ const pauseButton = "#pause"
 
 // A page whose daemon is gone says so, until it is back.
 func TestPageThatIsCutOffSaysSo(t *testing.T) {
+	t.Parallel()
 	var gone atomic.Bool
 	pages := handlerOf(pagetest.New(50), nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

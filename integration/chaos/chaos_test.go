@@ -51,6 +51,7 @@ func (f *fixture) wantLaws(t *testing.T, log string) result {
 
 // Three daemons over one PostgreSQL. CI does it for two minutes.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	o := shared(t)
 	o.length = 30 * time.Second
 	if pgtest.Required() {
@@ -72,6 +73,7 @@ func shared(t *testing.T) options {
 
 // One daemon with a ledger of its own, which is killed, ended and paused.
 func TestChaosOfOneDaemon(t *testing.T) {
+	t.Parallel()
 	o := small(t)
 	o.embedded, o.replicas = true, 1
 	if r := holds(t, o); r.pushes+r.drifts == 0 || r.writes == 0 {

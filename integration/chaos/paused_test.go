@@ -22,6 +22,7 @@ import (
 // which says what a commit of the repository said, and the next look at the zone puts it right.
 // The daemon that was paused sends no more under its old epoch.
 func TestWhatAPausedMachineCanStillDo(t *testing.T) {
+	t.Parallel()
 	o := shared(t)
 	o.replicas = 2
 	var log bytes.Buffer

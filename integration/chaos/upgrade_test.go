@@ -21,6 +21,7 @@ import (
 // next version. The first of them changes the tables beside those that do not know of it. A program
 // that is too old for the tables refuses.
 func TestUpgradeWithoutAGap(t *testing.T) {
+	t.Parallel()
 	o := shared(t)
 	before, now, step := releases(t)
 	o.binary = before

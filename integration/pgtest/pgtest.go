@@ -222,11 +222,11 @@ func skipOrFail(t testing.TB, err error) {
 
 // start makes the files of a server, and runs it.
 func start() (*Server, error) {
-	initdb, err := program("initdb")
+	path, err := program("initdb")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: filepath.Dir(initdb)}
+	s := &Server{bin: filepath.Dir(path)}
 	if s.as, err = unprivileged(); err != nil {
 		return nil, err
 	}
@@ -241,12 +241,11 @@ func start() (*Server, error) {
 	if s.port, err = freePort(); err != nil {
 		return nil, err
 	}
-	made := s.command("initdb", "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--no-sync", "--encoding", "UTF8", "--locale", "C")
-	if out, err := made.CombinedOutput(); err != nil {
-		return nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), os.RemoveAll(s.dir))
-	}
-	if err := s.run(); err != nil {
+	if err := s.fill(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	if err := s.run(); err != nil { // what it is a copy of may be damaged
+		return nil, errors.Join(err, os.RemoveAll(s.dir), os.RemoveAll(s.kept()))
 	}
 	return s, nil
 }

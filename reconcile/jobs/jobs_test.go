@@ -27,6 +27,7 @@ func databases(t *testing.T, test func(t *testing.T, url string, server *pgtest.
 	server := pgtest.Start(t)
 	for name, url := range map[string]string{"direct": server.URL("direct"), "PgBouncer": server.Pooler(t)("pooled")} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server.Exec(t, "CREATE DATABASE "+url[strings.LastIndex(url, "/")+1:strings.Index(url, "?")])
 			db := open(t, url)
 			must(t, postgres.Migrate(t.Context(), db))
@@ -80,6 +81,7 @@ func await[T any](t *testing.T, c <-chan T) (v T) {
 // TestPokes: a poke at one replica reaches all, also where their connections were cut; a note
 // reaches those that begin later, too.
 func TestPokes(t *testing.T) {
+	t.Parallel()
 	databases(t, func(t *testing.T, url string, server *pgtest.Server) {
 		heard := make(chan string, 100)
 		hears := func(name string) func(*jobs.Replicas) {
@@ -151,6 +153,7 @@ func head(n int) string { return fmt.Sprintf("%040x", n) }
 // TestJobs: of three replicas one does a job; one that fails is tried again; one that says
 // something else follows the one that is being done, or takes its place.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	databases(t, func(t *testing.T, url string, _ *pgtest.Server) {
 		done := make(chan string, 100)
 		hold, held := make(chan struct{}), make(chan struct{}, 1)

@@ -216,6 +216,7 @@ func throughPooler(t *testing.T) (url string, server *pgtest.Server) {
 // was planned; a webhook at one that does not lead has the one look that does; one that leads from
 // now on plans nothing again.
 func TestReplicasPlanOnce(t *testing.T) {
+	t.Parallel()
 	url, _ := throughPooler(t)
 	f := newFleet(t, url)
 	for n := range 3 {
@@ -257,6 +258,7 @@ func TestReplicasPlanOnce(t *testing.T) {
 // TestReplicasLaw: whatever is pushed, killed, cut and moved, in the end each pull request has one
 // comment, with the plan of its newest head.
 func TestReplicasLaw(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	dice := rand.New(rand.NewPCG(seed, 0))
