@@ -30,12 +30,12 @@ state: postgres: {url: %q, replica: "r%d"}
 		r.Configure(text)
 	}
 	first := a.Repo.Commit("edge.cue", harness.Declare(3, 25))
-	defer func() { t.Logf("the first commit is marked %q", a.marked(first)) }()
 	a.Start()
 	b.Start()
 	a.PollReady()
 	b.PollReady()
 	a.Poll("the first commit is live", func() bool { return a.Platform.Threshold(mem.FleetZone(3)) == 25 })
+	a.Poll("the first commit is settled", func() bool { return a.marked(first) == "pending success" })
 
 	a.forge.Open(forgetest.Pull{Number: 1, Author: "dev", Title: "stricter"})
 	for i, r := range []*reviewed{a, b} {
