@@ -83,7 +83,7 @@ func TestAbsorbOfEachMember(t *testing.T) {
 		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		files = append(files, file)
 	}
-	runScripts(t, files)
+	runScripts(t, files, "")
 }
 
 func absorbScript(path string, of inherited, commands string) string {

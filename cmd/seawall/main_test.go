@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
@@ -24,7 +25,12 @@ var update = flag.Bool("update", false, "rewrite golden files and the outputs in
 // briefTests are run as [soak.Main] says.
 type briefTests struct{ *testing.M }
 
-func (m briefTests) Run() int { return soak.Main(m.M, 0) }
+func (m briefTests) Run() int { return soak.Main(withDatabase{m.M}, 0) }
+
+// withDatabase ends the PostgreSQL that tests have started.
+type withDatabase struct{ *testing.M }
+
+func (m withDatabase) Run() int { return pgtest.Main(m.M) }
 
 func TestMain(m *testing.M) {
 	worker.Main(evaluate.Jobs, restrict.Process)
@@ -117,10 +123,22 @@ func scripts(t *testing.T) (files []string) {
 // The condition [soak] is true in a soak, for what takes long.
 func TestScript(t *testing.T) {
 	t.Parallel()
-	runScripts(t, scripts(t))
+	runScripts(t, scripts(t), "")
 }
 
-func runScripts(t *testing.T, files []string) {
+// TestPostgresScript runs the scripts of several machines, each with an empty database in DATABASE.
+func TestPostgresScript(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/postgres/*.txtar")
+	must.Do(t, err)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			runScripts(t, []string{file}, pgtest.Database(t))
+		})
+	}
+}
+
+func runScripts(t *testing.T, files []string, database string) {
 	t.Helper()
 	terraform, err := filepath.Abs("../../desired/terraform/testdata")
 	must.Do(t, err)
@@ -131,6 +149,7 @@ func runScripts(t *testing.T, files []string) {
 		RequireExplicitExec: false,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("DATABASE", database)
 			env.Setenv("GORACE", quickExit)
 			env.Setenv("GOGC", fewCollections)
 			env.Setenv("HOME", env.WorkDir)

@@ -197,7 +197,7 @@ func (a *asking) elsewhere(ctx context.Context, t *cli.Terminal, err error) erro
 	if wrong != nil {
 		hint = "which replicas run is not known: " + wrong.Error()
 	}
-	return cli.Fail(err, append(cli.HintsOf(err), hint)...)
+	return cli.Fail(err, hint)
 }
 
 // exitOf is the exit code of a verdict.

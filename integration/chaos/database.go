@@ -17,6 +17,20 @@ type database struct {
 
 	mu   sync.Mutex
 	busy bool
+	last time.Time // disturbed
+}
+
+// disturb notes that something is done to it now.
+func (d *database) disturb() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = time.Now()
+}
+
+func (d *database) disturbedSince(t time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.last.After(t)
 }
 
 func startDatabase() (*database, error) {

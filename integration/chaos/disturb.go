@@ -35,20 +35,18 @@ func disturbances(embedded bool) []disturbance {
 		disturbance{"connections are cut", 18, connectionsCut, false})
 }
 
-func killed(ctx context.Context, _ *fixture, r *replica, chance *rand.Rand) error {
-	if err := r.kill(); err != nil {
-		return err
-	}
+func killed(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
+	r.kill()
 	sleep(ctx, upTo(chance, 15*time.Second))
-	return r.start(context.WithoutCancel(ctx))
+	return f.up(ctx, r)
 }
 
-func ended(ctx context.Context, _ *fixture, r *replica, chance *rand.Rand) error {
+func ended(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
 	if err := r.end(); err != nil {
 		return err
 	}
 	sleep(ctx, upTo(chance, 5*time.Second))
-	return r.start(context.WithoutCancel(ctx))
+	return f.up(ctx, r)
 }
 
 func paused(ctx context.Context, _ *fixture, r *replica, chance *rand.Rand) error {
@@ -56,14 +54,17 @@ func paused(ctx context.Context, _ *fixture, r *replica, chance *rand.Rand) erro
 }
 
 func databaseStopped(ctx context.Context, f *fixture, _ *replica, chance *rand.Rand) error {
+	f.database.disturb()
 	if err := f.database.Crash(); err != nil {
 		return err
 	}
 	sleep(ctx, upTo(chance, 15*time.Second))
+	f.database.disturb()
 	return f.database.Again()
 }
 
 func connectionsCut(_ context.Context, f *fixture, _ *replica, _ *rand.Rand) error {
+	f.database.disturb()
 	return f.database.CutAll()
 }
 
@@ -102,6 +103,36 @@ func (f *fixture) said(name string, r *replica) {
 		of = " of " + r.name
 	}
 	fmt.Fprintf(f.log, "%s %s%s\n", time.Now().UTC().Format(time.TimeOnly), name, of)
+}
+
+// up starts a daemon, and again where it ends before it serves, as systemd and Kubernetes do. It may
+// only do so where the database was disturbed meanwhile.
+func (f *fixture) up(ctx context.Context, r *replica) error {
+	ctx = context.WithoutCancel(ctx)
+	for deadline := time.Now().Add(settling); ; sleep(ctx, time.Second) {
+		err := r.start(ctx)
+		if err == nil || time.Now().After(deadline) || !f.database.disturbedSince(r.began) {
+			return err
+		}
+		f.gaveUp.Add(1)
+	}
+}
+
+// supervise starts each daemon again that has ended by itself.
+func (f *fixture) supervise(ctx context.Context) error {
+	for _, r := range f.replicas {
+		if !r.gone() || !r.take() {
+			continue
+		}
+		if !f.database.disturbedSince(r.began) {
+			return fmt.Errorf("replica %s ended by itself: %s", r.name, r.daemon.ProcessState)
+		}
+		f.said("started again", r)
+		f.gaveUp.Add(1)
+		r.forget()
+		f.again.Go(func() { defer r.give(); f.trouble.keep(f.up(ctx, r)) })
+	}
+	return f.trouble.get()
 }
 
 // pick is one of the list, by their weights.

@@ -22,14 +22,15 @@ type result struct {
 	drifts      int
 	takeovers   int
 	afterPauses int
-	busiest     int // of quota
+	gaveUp      int64 // daemons, by themselves
+	busiest     int   // of quota
 	quota       int
 	done        map[string]int
 }
 
 // end looks at everything once nothing is disturbed any more.
 func (f *fixture) end(ctx context.Context) (result, error) {
-	r := result{pushes: f.wishes.count(push), drifts: f.wishes.count(drift), done: f.done, quota: f.quota()}
+	r := result{pushes: f.wishes.count(push), drifts: f.wishes.count(drift), done: f.done, quota: f.quota(), gaveUp: f.gaveUp.Load()}
 	now := time.Now()
 	for _, w := range f.wishes.all {
 		bound := f.withinPush()
@@ -197,6 +198,7 @@ func (r result) text(o options) string {
 	}
 	fmt.Fprintf(&b, "- %d zones pushed, %d drifted; %d requests, of them %d writes\n", r.pushes, r.drifts, r.requests, r.writes)
 	fmt.Fprintf(&b, "- leases were taken over %d times; %d writes came out of a pause after the new holder's first one\n", r.takeovers, r.afterPauses)
+	fmt.Fprintf(&b, "- daemons ended by themselves %d times while the database was disturbed, and were started again\n", r.gaveUp)
 	fmt.Fprintf(&b, "- the busiest span of %s had %d of %d requests\n", per, r.busiest, r.quota)
 	return b.String()
 }

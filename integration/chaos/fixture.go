@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"filippo.io/age"
@@ -35,6 +36,10 @@ type fixture struct {
 	rotations map[string]int // asked for, by token
 	done      map[string]int // disturbances, by name
 	calm      time.Duration  // how long a push takes while nothing is disturbed
+
+	gaveUp  atomic.Int64   // how often a daemon has ended by itself while the database was disturbed
+	again   sync.WaitGroup // those that are started again for it
+	trouble firstError
 }
 
 // per is the span of the budget.
@@ -211,7 +216,12 @@ func (f *fixture) while(ctx context.Context, something func(context.Context) err
 	defer stop()
 	var failed firstError
 	var parts, watching sync.WaitGroup
-	watching.Go(func() { f.watch(watched) })
+	watching.Go(func() {
+		if err := f.watch(watched); err != nil {
+			failed.keep(err)
+			stop()
+		}
+	})
 	parts.Go(func() { failed.keep(f.work(during)); stop() })
 	failed.keep(something(during))
 	stop()
@@ -223,12 +233,17 @@ func (f *fixture) while(ctx context.Context, something func(context.Context) err
 	}
 	stopWatching()
 	watching.Wait()
+	f.again.Wait()
 	return failed.get()
 }
 
-// watch notes what is live, and who holds what, until the context is over.
-func (f *fixture) watch(ctx context.Context) {
+// watch notes what is live, and who holds what, until the context is over. What has ended is started
+// again.
+func (f *fixture) watch(ctx context.Context) error {
 	for ; ctx.Err() == nil; sleep(ctx, glance) {
+		if err := f.supervise(ctx); err != nil {
+			return err
+		}
 		f.wishes.settle(f.platform.live)
 		held := f.holders(ctx)
 		now := time.Now()
@@ -238,6 +253,7 @@ func (f *fixture) watch(ctx context.Context) {
 			f.held.note(a.key, held[a.key], now)
 		}
 	}
+	return nil
 }
 
 // holders is who holds what and can work, by account and by the name of other leases.

@@ -22,6 +22,7 @@ type replica struct {
 
 	mu     sync.Mutex
 	daemon *harness.Daemon // nil: it is not there, or does not serve yet
+	began  time.Time       // of the process
 	paused bool
 	busy   bool // something is done to it
 	pauses []span
@@ -38,6 +39,9 @@ func (r *replica) start(ctx context.Context) error {
 		return errors.Join(err, log.Close())
 	}
 	go func() { <-d.Ended; _ = log.Close() }()
+	r.mu.Lock()
+	r.began = time.Now()
+	r.mu.Unlock()
 	if err := d.Serves(ctx); err != nil {
 		_ = d.Process.Kill()
 		<-d.Ended
@@ -76,29 +80,30 @@ func (r *replica) give() {
 	r.busy = false
 }
 
-// forget takes the daemon out, which is about to end. It fails where it has ended by itself.
-func (r *replica) forget() (*harness.Daemon, error) {
+// forget takes the daemon out, which is about to end; nil where it is not there, or has ended.
+func (r *replica) forget() *harness.Daemon {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := r.daemon
-	if d == nil {
-		return nil, nil
+	if r.daemon = nil; d == nil || !d.Running() {
+		return nil
 	}
-	if r.daemon = nil; !d.Running() {
-		return nil, fmt.Errorf("replica %s ended by itself: %s", r.name, d.ProcessState)
-	}
-	return d, nil
+	return d
+}
+
+// gone reports whether the daemon has ended by itself.
+func (r *replica) gone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.daemon != nil && !r.daemon.Running()
 }
 
 // kill ends it as a machine that loses its power does.
-func (r *replica) kill() error {
-	d, err := r.forget()
-	if d == nil {
-		return err
+func (r *replica) kill() {
+	if d := r.forget(); d != nil {
+		_ = d.Process.Kill()
+		<-d.Ended
 	}
-	_ = d.Process.Kill()
-	<-d.Ended
-	return nil
 }
 
 // endGrace is how long it may take to end by itself.
@@ -106,9 +111,9 @@ const endGrace = time.Minute
 
 // end asks it to end, and waits until it has.
 func (r *replica) end() error {
-	d, err := r.forget()
+	d := r.forget()
 	if d == nil {
-		return err
+		return nil
 	}
 	_ = d.Process.Signal(syscall.SIGTERM)
 	select {

@@ -29,7 +29,7 @@ var contents = []struct {
 	{"Tutorials", []string{"README.md", "examples/README.md"}},
 	{"How-to guides", []string{
 		"deploy/README.md", "docs/adopt-a-fleet.md", "docs/add-a-zone.md", "docs/exceptions.md", "docs/from-terraform.md", "docs/staged-rollout.md", "docs/pull-requests.md", "docs/webhooks.md",
-		"docs/operations.md", "docs/incident.md", "docs/token-trouble.md", "docs/rotate-credentials.md", "docs/upgrade.md", "docs/backup-and-restore.md", "docs/disaster.md",
+		"docs/operations.md", "docs/incident.md", "docs/token-trouble.md", "docs/rotate-credentials.md", "docs/upgrade.md", "docs/backup-and-restore.md", "docs/disaster.md", "docs/several-machines.md",
 	}},
 	{reference, []string{
 		"docs/page.md", "docs/configuration.md", "docs/git.md", "docs/login.md", "docs/desired-state.md", "docs/deploying.md", "docs/cli.md", "docs/guards.md",

@@ -129,6 +129,35 @@ func (c *commits) accept(d control.Decision) {
 	}
 }
 
+// saveState puts declarations on record, and reports whether that is to be tried again: other
+// processes wait for them. Without others they are evaluated again where they are not there.
+func (c *commits) saveState(ctx context.Context, g *control.Generation) (again bool) {
+	within, end, held := reconcile.Begin(context.WithoutCancel(ctx), c.leases, reconcile.LeaseCommits)
+	defer end()
+	if !held {
+		return true // unless another process has them on record by then, this one may have to
+	}
+	err := c.control.SaveState(within, g)
+	c.reports.state(ctx, "save", err)
+	_, shared := reconcile.LeaseIn(within)
+	return err != nil && shared
+}
+
+// offer has declarations put on record a while later, unless there are newer ones.
+func (c *commits) offer(ctx context.Context, g *control.Generation) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(tickEvery):
+	}
+	if c.control.Current() != g {
+		return
+	}
+	select {
+	case c.save <- g:
+	default: // newer ones
+	}
+}
+
 // keep has declarations put on record.
 func (c *commits) keep(g *control.Generation) {
 	for offered := false; !offered; {
@@ -147,9 +176,8 @@ func (c *commits) keepStates(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case g := <-c.save:
-			if within, end, held := reconcile.Begin(context.WithoutCancel(ctx), c.leases, reconcile.LeaseCommits); held {
-				c.reports.state(ctx, "save", c.control.SaveState(within, g))
-				end()
+			if again := c.saveState(ctx, g); again {
+				c.offer(ctx, g)
 			}
 		}
 	}

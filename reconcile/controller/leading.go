@@ -24,6 +24,7 @@ func (c *commits) follow(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
+		case <-maybeChanged(changed):
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (l *leaseLoop) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := l.leases.Changed()
 		l.take(ctx)
-		var again <-chan time.Time
+		again := maybeChanged(changed)
 		if l.failed > 0 {
 			again = time.After(retry.Ledger.Delay(l.failed))
 		}
@@ -49,6 +49,15 @@ func (l *leaseLoop) run(ctx context.Context) {
 		case <-again:
 		}
 	}
+}
+
+// maybeChanged is when to ask again for leases that may change with time alone; never without other
+// processes.
+func maybeChanged(changed <-chan struct{}) <-chan time.Time {
+	if changed == nil {
+		return nil
+	}
+	return time.After(tickEvery)
 }
 
 // take leaves the lanes whose lease this process has not any more, and takes over those whose lease

@@ -25,7 +25,9 @@ func (n *nameLoop) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := n.commits.leases.Changed()
 		var due <-chan time.Time
-		if next := n.turn(ctx); !next.IsZero() {
+		if next, mine := n.turn(ctx); !mine {
+			due = maybeChanged(changed)
+		} else if !next.IsZero() {
 			due = time.After(max(time.Until(next), lookPause))
 		}
 		select {
@@ -38,13 +40,13 @@ func (n *nameLoop) run(ctx context.Context) {
 }
 
 // turn looks up what is due, where that is this process's to do.
-func (n *nameLoop) turn(ctx context.Context) (next time.Time) {
+func (n *nameLoop) turn(ctx context.Context) (next time.Time, mine bool) {
 	ctx, end, held := reconcile.Begin(ctx, n.commits.leases, reconcile.LeaseCommits)
 	defer end()
 	if !held {
-		return time.Time{}
+		return time.Time{}, false
 	}
-	return n.look(ctx)
+	return n.look(ctx), true
 }
 
 // lookPause is the shortest pause between two looks that no one asks for.

@@ -59,25 +59,25 @@ func (l *tokenLoop) run(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		l.queue.Done(item.Key, l.turn(ctx, item))
+		next := l.turn(ctx, item)
+		l.queue.Done(item.Key, &next)
 	}
 }
 
-// turn does what is due, and returns when to ask again; nil where another process does the work: it
-// is this one's with the lease.
-func (l *tokenLoop) turn(ctx context.Context, item queue.Item[struct{}]) *queue.Item[struct{}] {
+// turn does what is due, unless another process does the work, and returns when to ask again.
+func (l *tokenLoop) turn(ctx context.Context, item queue.Item[struct{}]) queue.Item[struct{}] {
+	next := queue.Item[struct{}]{Due: time.Now().Add(l.every()), Priority: queue.Sweep, Reason: "its turn"}
 	ctx, end, held := reconcile.Begin(ctx, l.leases, reconcile.LeaseTokens)
 	defer end()
 	if !held {
 		l.orders.refuse(ErrElsewhere, false)
-		return nil
+		return next
 	}
 	l.orders.carryOut(ctx)
-	next := queue.Item[struct{}]{Due: time.Now().Add(l.every()), Priority: queue.Sweep, Reason: "its turn"}
 	if g := l.control.Current(); g != nil && l.due(ctx, g, item) {
 		_, next.Due = l.look(ctx, g, Rotation{})
 	}
-	return &next
+	return next
 }
 
 // every is how long to wait before it is asked again whether anything is due.

@@ -60,7 +60,11 @@ const busyFor = 200 * time.Millisecond
 func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue.Item[edge.Scope] {
 	ctx, end, mine := w.begin(ctx)
 	defer end()
-	if !mine && !w.countsFor(item.Key) {
+	switch {
+	case mine || w.countsFor(item.Key):
+	case w.works(): // the lease ends soon, or is gone: then the queue is emptied
+		return w.later(ctx, item, tickEvery)
+	default:
 		return nil // another process works on it
 	}
 	ctx = edge.WithClass(ctx, requestClass(item.Priority))

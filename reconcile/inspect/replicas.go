@@ -99,7 +99,11 @@ func (t *textWriter) replicas(s Status) {
 	if r == nil {
 		return
 	}
-	t.line("replica", "%s, one of %s on %s", r.Name, Count(len(r.Replicas), "replica", "replicas"), r.Database)
+	of := ""
+	if n := len(r.Replicas); n > 0 {
+		of = ", one of " + Count(n, "replica", "replicas")
+	}
+	t.line("replica", "%s%s on %s", r.Name, of, r.Database)
 	if !r.Silent.IsZero() {
 		t.line("", "the database does not answer since %s: %s", instant(r.Silent), r.Error)
 	}

@@ -106,12 +106,12 @@ func (p pauses) NextRetry(row *rivertype.JobRow) time.Time {
 	return p.now().Add(kinds[Kind(row.Kind)].policy.Spread(row.Attempt))
 }
 
-// quiet is a log in which River says what it does to those who look for faults: that the database
-// is away is logged by who waits for it.
+// quiet is a log in which River says what fails to those who look for faults: that the database is
+// away is logged by who waits for it.
 type quiet struct{ slog.Handler }
 
-func (q quiet) Enabled(ctx context.Context, _ slog.Level) bool {
-	return q.Handler.Enabled(ctx, slog.LevelDebug)
+func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, slog.LevelDebug)
 }
 
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/integration/soak"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // child names what a re-executed test binary is to do instead of tests.
@@ -55,10 +57,18 @@ func number(text string) int {
 	return n
 }
 
+// openAny opens a file, or connects to a database.
+func openAny(path string) (*Ledger, error) {
+	if strings.HasPrefix(path, "postgres://") {
+		return Connect(context.Background(), postgres.Config{URL: path}, "")
+	}
+	return Open(path)
+}
+
 // generations settles the same deployments for ever, each time with the next
 // number, and says each number once it is settled.
 func generations(path string) error {
-	l, err := Open(path)
+	l, err := openAny(path)
 	for n := 1; err == nil; n++ {
 		all := make([]diff.Settled, 100)
 		for i := range all {
@@ -93,10 +103,15 @@ const rowsPerProcess = 40
 // TestKilledBetweenWrites: what a process has said to be settled is settled
 // after kill -9, and nothing is settled by half.
 func TestKilledBetweenWrites(t *testing.T) {
-	path := newPath(t)
+	t.Run("file", func(t *testing.T) { testKilledBetweenWrites(t, newPath(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { testKilledBetweenWrites(t, pgtest.Start(t).URL("postgres")) })
+}
+
+func testKilledBetweenWrites(t *testing.T, path string) {
 	for _, after := range []int{1, 3, 8} {
 		said := killAfter(t, path, after)
-		l := mustOpen(t, path)
+		l, err := openAny(path)
+		must(t, err)
 		got, err := l.Restore(t.Context())
 		must(t, err)
 		found := map[diff.Member]int{}

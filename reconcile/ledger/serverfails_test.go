@@ -153,6 +153,25 @@ func TestProcessesAtOnceOverAServerThatFails(t *testing.T) {
 	}
 }
 
+// What is only read goes on where connections were cut that nobody used.
+func TestReadingOverConnectionsThatWereCut(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	l := connected(t, server.URL("postgres"), "")
+	for range 3 {
+		var all sync.WaitGroup
+		for range 4 { // some connections
+			all.Go(func() { _, _ = l.Restore(t.Context()) })
+		}
+		all.Wait()
+		server.Cut(t)
+		_, err := l.Standing(t.Context())
+		must(t, err)
+		_, err = l.Restore(t.Context())
+		must(t, err)
+	}
+}
+
 // A server that becomes a replica under its connections is told as such, and once it, or the one that
 // takes its place, takes writes, all goes on.
 func TestServerBecomesAReplica(t *testing.T) {

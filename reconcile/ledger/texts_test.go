@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,4 +100,41 @@ func textsIn(t *testing.T, folder string) (texts []string) {
 		})
 	}
 	return texts
+}
+
+// TestPlansInSQLite holds statements to the indexes that were made for them: without these they read a
+// whole table. No statement names one, which PostgreSQL would not take.
+func TestPlansInSQLite(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	for index, part := range map[string]string{
+		"history_gap":      `IN ('gap', 'accept-gap') ORDER BY number`,
+		"history_accepted": `'$.kind') = 'commit' AND number <`,
+		"history_written":  `sum(writes)`,
+		"approval_counts":  `UPDATE approval SET `,
+	} {
+		found := 0
+		for _, text := range slices.Concat(textsIn(t, "history"), textsIn(t, "internal/decisions")) {
+			if !strings.Contains(text, part) {
+				continue
+			}
+			found++
+			args := make([]any, strings.Count(text, "$")-strings.Count(text, "'$."))
+			rows, err := l.file.DB.Query("EXPLAIN QUERY PLAN "+text, args...)
+			must(t, err)
+			var plan strings.Builder
+			for rows.Next() {
+				var id, parent, unused int
+				var step string
+				must(t, rows.Scan(&id, &parent, &unused, &step))
+				plan.WriteString(step + "\n")
+			}
+			must(t, rows.Err())
+			if !strings.Contains(plan.String(), "USING INDEX "+index) || strings.Contains(plan.String(), "B-TREE") {
+				t.Errorf("%s: %s", text, &plan)
+			}
+		}
+		if found == 0 {
+			t.Errorf("no statement for %s", index)
+		}
+	}
 }

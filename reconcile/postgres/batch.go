@@ -27,7 +27,11 @@ func (c directConn) ExecContext(ctx context.Context, text string, args []driver.
 func (c directConn) send(ctx context.Context, text string, many Batch) (driver.Result, error) {
 	var batch pgx.Batch
 	for _, args := range many {
-		batch.Queue(text, args...)
+		values := make([]any, len(args))
+		for i, arg := range args {
+			values[i] = sent(arg)
+		}
+		batch.Queue(text, values...)
 	}
 	results := c.Conn.Conn().SendBatch(ctx, &batch)
 	var changed int64

@@ -22,7 +22,7 @@ func TestBatch(t *testing.T) {
 		batch postgres.Batch
 		rows  int
 	}{
-		{postgres.Batch{{1, "a"}, {2, nil}, {int64(3), "c"}}, 3},
+		{postgres.Batch{{1, "a"}, {2, nil}, {int64(3), "c\x00\xff"}}, 3},
 		{postgres.Batch{{4, "d"}, {1, "again"}, {5, "e"}}, 3},
 		{postgres.Batch{{6, "f"}}, 4},
 	} {

@@ -36,22 +36,28 @@ func (c directConn) PrepareContext(_ context.Context, text string) (driver.Stmt,
 	return directText{c, text}, nil
 }
 
-// CheckNamedValue has texts be what a text of the server can hold: a file takes any bytes, and whoever
-// has made them, be it a server of another or the author of a commit, does not ask.
+// CheckNamedValue implements [driver.NamedValueChecker].
 func (c directConn) CheckNamedValue(arg *driver.NamedValue) error {
-	switch value := arg.Value.(type) {
+	arg.Value = sent(arg.Value)
+	return c.Conn.CheckNamedValue(arg)
+}
+
+// sent is an argument in which a text is what a text of the server can hold: a file takes any bytes,
+// and whoever has made them, be it another server or the author of a commit, does not ask.
+func sent(arg any) any {
+	switch value := arg.(type) {
 	case string:
-		arg.Value = validText(value)
+		return validText(value)
 	case sql.NullString:
 		value.String = validText(value.String)
-		arg.Value = value
+		return value
 	case driver.Valuer:
-	default:
-		if v := reflect.ValueOf(value); v.Kind() == reflect.String {
-			arg.Value = validText(v.String())
-		}
+		return value
 	}
-	return c.Conn.CheckNamedValue(arg)
+	if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
+		return validText(v.String())
+	}
+	return arg
 }
 
 // validText is a text with U+FFFD for what is no UTF-8, and for NUL.

@@ -22,6 +22,7 @@ type Merges struct {
 	log     *slog.Logger
 	outages *outage.Tracker
 	poked   reconcile.Pokes // there is a status to send
+	works   func() bool     // on zones, of which others may have all; nil: it does
 
 	mu      sync.Mutex
 	queue   []merged
@@ -54,14 +55,16 @@ func (m *Merges) Begin(commit string) {
 	if commit == "" || commit == m.pending {
 		return
 	}
-	if m.pending != "" && m.pending != m.settled { // no one will finish it
+	if m.pending != "" && m.pending != m.settled && m.mayTell() { // no one will finish it
 		m.push(m.pending, applyStatus(reconcile.StatusFailure, "superseded by "+short(commit)+" before all zones were done"))
 	}
 	if m.pending = commit; commit == m.settled {
 		return
 	}
 	m.trouble, m.mendable = nil, false
-	m.push(commit, applyStatus(reconcile.StatusPending, "applying"))
+	if m.mayTell() {
+		m.push(commit, applyStatus(reconcile.StatusPending, "applying"))
+	}
 }
 
 // Report implements [reconcile.Reporter].
@@ -97,7 +100,7 @@ func (m *Merges) concerns(r reconcile.Report) bool {
 // concludes reports whether a report ends what is said of its commit: all of it is done,
 // or the trouble is over because of which its status is a failure. The caller holds the lock.
 func (m *Merges) concludes(r reconcile.Report) bool {
-	if r.Unfinished > 0 || r.Err != nil {
+	if r.Unfinished > 0 || r.Err != nil || !m.mayTell() {
 		return false
 	}
 	return r.Commit != m.settled || m.mendable && len(m.trouble) == 0 && r.Converged()
@@ -170,12 +173,8 @@ func (m *Merges) Run(ctx context.Context) {
 	}
 }
 
-// drop forgets the statuses that wait.
-func (m *Merges) drop() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.queue = nil
-}
+// mayTell reports whether this process knows what becomes of a commit.
+func (m *Merges) mayTell() bool { return m.works == nil || m.works() }
 
 func (m *Merges) next() (merged, bool) {
 	m.mu.Lock()

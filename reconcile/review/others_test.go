@@ -157,7 +157,7 @@ func (f *fleet) start(name string) {
 	config := f.Config
 	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name}, f.heads, time.Now, 2*time.Second
 	service := NewService(config)
-	service.Join(all)
+	service.Join(all, nil)
 	all.Poked("commits", func(string, string) { service.Poke() })
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup

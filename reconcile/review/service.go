@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -26,10 +25,19 @@ func NewService(c Config) *Service {
 }
 
 // Join has plans made by whichever replica is free, and all of them know what was planned. Without,
-// this process makes them itself. To be called before anything runs.
-func (s *Service) Join(r *jobs.Replicas) {
+// this process makes them itself. Works says whether this one works on zones: the statuses of commits
+// are told by those that do, each of what it works on. To be called before anything runs.
+func (s *Service) Join(r *jobs.Replicas, works func() bool) {
 	if s.reviews != nil {
 		s.reviews.join(r, s.Poke)
+		s.merges.works = works
+	}
+}
+
+// RunMerges sends commit statuses until ctx ends.
+func (s *Service) RunMerges(ctx context.Context) {
+	if s.merges != nil {
+		s.merges.Run(ctx)
 	}
 }
 
@@ -67,19 +75,15 @@ func (s *Service) PullRequest(number int) (inspect.PullRequest, bool) {
 // Poke asks for a round of reviews at once; it does not wait.
 func (s *Service) Poke() { s.poked.Poke() }
 
-// Run reviews pull requests at each tick and when poked, and sends commit statuses, until
-// ctx ends. Of several replicas one at a time may.
+// Run reviews pull requests at each tick and when poked, until ctx ends. Of several replicas one at
+// a time may.
 func (s *Service) Run(ctx context.Context, ticks <-chan time.Time) {
 	if s.reviews == nil {
 		<-ctx.Done()
 		return
 	}
 	if s.reviews.others != nil {
-		s.merges.drop() // another replica has told it
 		defer s.reviews.lead()()
 	}
-	var merges sync.WaitGroup
-	merges.Go(func() { s.merges.Run(ctx) })
-	defer merges.Wait()
 	s.reviews.Run(ctx, ticks, s.poked)
 }

@@ -153,7 +153,7 @@ func (r *replica) read(ctx context.Context) (news bool) {
 	defer r.mu.Unlock()
 	before := r.shown
 	if err != nil {
-		if r.shown.Error = err.Error(); r.shown.Silent.IsZero() {
+		if r.shown.Error = lastLine(err); r.shown.Silent.IsZero() {
 			r.shown.Silent = time.Now()
 		}
 		return before.Silent.IsZero()

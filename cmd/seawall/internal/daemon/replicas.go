@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (d *Daemon) joinReplicas() error {
 		return err
 	}
 	memory.Deliver(all.InsertDelivery)
-	d.reviews.Join(all)
+	d.reviews.Join(all, d.worksOnZones)
 	if d.notices != nil {
 		d.notices.Join(all, memory)
 	}
@@ -106,6 +107,7 @@ func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *c
 		beside.Go(func() { jobs.Leading(ctx, d.leases(), reconcile.LeaseCommits, do) })
 	}
 	leading(func(ctx context.Context) { d.reviews.Run(ctx, ticks) })
+	beside.Go(func() { d.reviews.RunMerges(ctx) })
 	if d.notices != nil {
 		leading(d.notices.Run)
 	}
@@ -120,4 +122,13 @@ func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *c
 		}
 	})
 	beside.Go(func() { d.replicas.Run(ctx) })
+}
+
+// worksOnZones reports whether the zones of some credential are this process's own.
+func (d *Daemon) worksOnZones() bool {
+	leases := d.leases()
+	return slices.ContainsFunc(d.assembly.Lanes.All, func(l reconcile.Lane) bool {
+		_, held := leases.Held(reconcile.LeaseOf(l))
+		return held
+	})
 }

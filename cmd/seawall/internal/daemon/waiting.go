@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context, s setup.Settings, log *slog.
 	w := &waiting{started: time.Now(), replicas: inspect.Replicas{
 		Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Silent: time.Now(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
 	}}
-	log.Warn("the database does not answer; the daemon waits for it", "database", s.Postgres.Place(), "error", err.Error(), "hint", "see state.postgres in the configuration, and seawall doctor")
+	log.Warn("the database does not answer; the daemon waits for it", "database", s.Postgres.Place(), "error", lastLine(err), "hint", "see state.postgres in the configuration, and seawall doctor")
 	stop := w.serve(ctx, s, log)
 	defer stop()
 	d.manager.ready(log, "waiting for the database "+s.Postgres.Place())
@@ -75,6 +76,12 @@ func tryDatabase(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
+// lastLine is what an error says in the end. The driver lists each address that it has tried.
+func lastLine(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
 // waiting is what a daemon says of itself that has nothing to go by yet.
 type waiting struct {
 	started time.Time
@@ -86,7 +93,7 @@ type waiting struct {
 func (w *waiting) set(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.replicas.Error = err.Error()
+	w.replicas.Error = lastLine(err)
 }
 
 // Status implements [inspect.Daemon].

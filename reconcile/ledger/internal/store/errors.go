@@ -130,23 +130,31 @@ func Explain(doing, path string, err error) error {
 	if errors.As(err, &known) {
 		told := *known
 		told.Doing = doing + " " + path
-		if other := serverHints[told.Kind]; other != "" && told.Hint == hints[told.Kind] && overServer(path) {
-			told.Hint = other
+		if told.Hint == hints[told.Kind] {
+			told.Hint = hintOver(path, told.Kind)
 		}
 		return &told
 	}
 	if kind := kindOfServer(err); kind != "" && overServer(path) {
-		return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: cmp.Or(serverHints[kind], hints[kind]), From: err}
+		return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hintOver(path, kind), From: err}
 	}
 	if slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, reconcile.ErrLeaseLost}, func(as error) bool { return errors.Is(err, as) }) {
 		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}
 	kind := kindOf(err)
-	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hints[kind], From: err}
+	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hintOver(path, kind), From: err}
 }
 
 // overServer reports whether a path is one of [shownURL].
 func overServer(path string) bool { return strings.HasPrefix(path, "postgres://") }
+
+// hintOver says what to try with the database at a path.
+func hintOver(path string, kind Kind) string {
+	if overServer(path) {
+		return cmp.Or(serverHints[kind], hints[kind])
+	}
+	return hints[kind]
+}
 
 func kindOf(err error) Kind {
 	var s *sqlite.Error

@@ -180,15 +180,28 @@ func (s *server) kept() (kept bool, err error) {
 func (s *server) again(err error) bool { return passes(err) }
 
 // read sees one moment, too, and no writer waits for it.
-func (s *server) read(ctx context.Context) (*sql.Tx, error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
-	if err != nil {
-		return nil, err
+func (s *server) read(ctx context.Context) (tx *sql.Tx, err error) {
+	err = fresh(func() error {
+		if tx, err = s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}); err != nil {
+			return err
+		}
+		if err = postgres.BoundReading(ctx, tx); err != nil {
+			_ = tx.Rollback()
+		}
+		return err
+	})
+	return tx, err
+}
+
+// fresh does what changes nothing until it meets no connection any more that was cut while nobody
+// used it.
+func fresh(do func() error) (err error) {
+	for range retry.Database.Attempts {
+		if err = do(); !passes(err) {
+			break
+		}
 	}
-	if err := postgres.BoundReading(ctx, tx); err != nil {
-		return nil, errors.Join(err, rolledBack(tx))
-	}
-	return tx, nil
+	return err
 }
 
 func (s *server) beside(ctx context.Context) (*sql.Tx, error) { return s.read(ctx) }
@@ -205,7 +218,7 @@ func (l serverLook) version(ctx context.Context, tx *sql.Tx) (version, newest in
 	if tx != nil {
 		query = tx.QueryRowContext
 	}
-	err = query(ctx, currentVersion).Scan(&version, &newest)
+	err = fresh(func() error { return query(ctx, currentVersion).Scan(&version, &newest) })
 	return version, newest, err
 }
 

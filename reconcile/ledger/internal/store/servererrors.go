@@ -45,8 +45,9 @@ func code(err error) string {
 }
 
 // passing are errors that another try may not meet: a conflict with another transaction, a server
-// that stops or starts, has become a replica, or has no connection left.
-var passing = []string{"40001", "40P01", "57P01", "57P02", "57P03", "25006", "53300"}
+// that stops or starts, has become a replica, has no connection left, or has waited too long for a
+// process that was suspended.
+var passing = []string{"40001", "40P01", "57P01", "57P02", "57P03", "25P03", "25006", "53300"}
 
 // passes reports whether what has failed may go well with another try at once. What has waited in
 // vain waits no more.
