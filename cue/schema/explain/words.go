@@ -36,6 +36,7 @@ var bounds = map[string]string{
 	`!~"^refs/"`:                                         "must be the short name of a branch, such as main; a full name belongs in ref",
 	`=~"^[a-z0-9-]{1,64}$"`:                              "must be 1 to 64 lower-case letters, digits or -",
 	`=~"^[^\\s]*:[0-9]{1,5}$"`:                           "must be host:port, or :port for every address",
+	`=~"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"`:              "must be 1 to 63 letters, digits, ., _ or -, the first a letter or a digit",
 	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:                       "must be the name of an environment variable",
 	`=~"^[A-Za-z][A-Za-z0-9-]*$"`:                        "must be the name of a header: letters, digits and -",
 	`=~"^[A-Za-z0-9_.-]+$"`:                              "must be the name of a systemd credential",
