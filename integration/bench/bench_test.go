@@ -12,7 +12,6 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/must"
-	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
 // The whole measurement, on a fleet of three: each row is there, and the
@@ -20,7 +19,7 @@ import (
 func TestRequestsOfEachRow(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seawall")
 	must.Do(t, harness.Build(binary))
-	o := options{binary: binary, concurrency: 2, repeat: 1, postgres: pgtest.Installed()}
+	o := options{binary: binary, concurrency: 2, repeat: 1}
 	got, err := o.measure(t.Context(), 3, time.Millisecond)
 	must.Do(t, err)
 	want := []row{
@@ -33,11 +32,6 @@ func TestRequestsOfEachRow(t *testing.T) {
 		{"push to proof of one zone", cost{requests: 1 + 2}},
 		{"the same beside sweeps, the slowest", cost{requests: 1 + 2}},
 		{"push to proof of all zones", cost{requests: 3 * 3}},
-	}
-	if o.postgres {
-		want = slices.Insert(want, len(want)-1,
-			row{"steady sweep, in the daemon, with PostgreSQL", cost{requests: 1 + 3}},
-			row{"push to proof of one zone, with PostgreSQL", cost{requests: 1 + 2}})
 	}
 	if got.floor.requests != 3 || got.floor.wall <= 0 || len(got.rows) != len(want) {
 		t.Fatalf("the floor is %+v, and there are %d rows", got.floor, len(got.rows))

@@ -39,7 +39,6 @@ type options struct {
 	repeat      int
 	record      string // file to write; empty writes none
 	compare     string // record to compare with; empty compares with none
-	postgres    bool   // measure the daemon with its state in PostgreSQL, too
 
 	out io.Writer // gets each row as soon as it is measured; nil: nothing is shown
 }
@@ -75,7 +74,6 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
 	flags.StringVar(&o.record, "record", "", "write the ratios to this file, as JSON; it keeps those of other sizes and latencies")
 	flags.StringVar(&o.compare, "compare", "", "fail where the run is worse than the record in this file")
-	flags.BoolVar(&o.postgres, "postgres", false, "measure the daemon with its state in PostgreSQL, too; it must be installed")
 	_ = flags.Parse(args) // it exits by itself
 	for word := range strings.SplitSeq(zones, ",") {
 		n, err := strconv.Atoi(word)
@@ -157,24 +155,10 @@ func (o options) measure(ctx context.Context, zones int, latency time.Duration) 
 	defer p.Close()
 	s := scene{options: o, fleet: f, platform: p}
 	t := table{zones: zones, latency: latency, concurrency: o.concurrency, out: o.out}
-	for _, step := range s.steps() {
-		o.progress("%d zones at %s: %s", zones, latency, step.name)
-		if err := step.do(ctx, &t); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
-}
-
-// step is a part of a measurement.
-type step struct {
-	name string
-	do   func(context.Context, *table) error
-}
-
-// steps are all parts. The last leaves a fleet that is declared otherwise.
-func (s scene) steps() []step {
-	steps := []step{
+	for _, step := range []struct {
+		name string
+		do   func(context.Context, *table) error
+	}{
 		{"healing all zones", s.heal},
 		{"measuring the floor", s.floor},
 		{"validating", s.compile},
@@ -183,11 +167,14 @@ func (s scene) steps() []step {
 		{"healing in the daemon", s.healAll},
 		{"pushing to one zone", s.pushesAtRest},
 		{"pushing beside sweeps", s.pushesBesideSweeps},
+		{"pushing to all zones", s.pushToAll},
+	} {
+		o.progress("%d zones at %s: %s", zones, latency, step.name)
+		if err := step.do(ctx, &t); err != nil {
+			return t, err
+		}
 	}
-	if s.postgres {
-		steps = append(steps, step{"sweeping and pushing with PostgreSQL", s.inPostgres})
-	}
-	return append(steps, step{"pushing to all zones", s.pushToAll})
+	return t, nil
 }
 
 // progress says on standard error what goes on.

@@ -6,12 +6,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/harness"
-	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
 // scene is a platform, the repository that declares it, and the program.
@@ -19,23 +17,6 @@ type scene struct {
 	options
 	fleet    fleet
 	platform platform
-	state    string // of the daemon's configuration; empty: a folder
-	where    string // what the rows of the daemon say of it
-}
-
-// inPostgres measures the daemon with its state in a PostgreSQL of this machine.
-func (s scene) inPostgres(ctx context.Context, t *table) error {
-	server, err := pgtest.New()
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	s.where = ", with PostgreSQL"
-	s.state = fmt.Sprintf("{dir: %q, postgres: url: %q}", filepath.Join(s.fleet.dir, "state-postgres"), server.URL("postgres"))
-	if err := s.sweeps(ctx, t); err != nil {
-		return err
-	}
-	return s.pushesAtRest(ctx, t)
 }
 
 // configure writes the configuration: no budget in the way, and no limit, since commits here
@@ -43,7 +24,7 @@ func (s scene) inPostgres(ctx context.Context, t *table) error {
 func (s scene) configure(sweep string) (string, error) {
 	config := harness.ServiceConfig{
 		Source: fmt.Sprintf("url: %q", "file://"+s.fleet.Dir), BaseURL: s.platform.BaseURL, Token: s.platform.RulesetsToken.Reveal(),
-		Sync: "@every 1h", Sweep: sweep, Requests: 100_000_000, Concurrency: s.concurrency, State: s.state,
+		Sync: "@every 1h", Sweep: sweep, Requests: 100_000_000, Concurrency: s.concurrency,
 	}
 	return config.WriteFiles(s.fleet.dir)
 }

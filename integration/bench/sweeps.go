@@ -19,7 +19,7 @@ func (s scene) sweeps(ctx context.Context, t *table) error {
 	}
 	sweeps, err := s.watch(ctx, d)
 	sweeps.peak = d.stop()
-	t.add("steady sweep, in the daemon"+s.where, sweeps)
+	t.add("steady sweep, in the daemon", sweeps)
 	return err
 }
 
@@ -95,7 +95,7 @@ func (s scene) pushesAtRest(ctx context.Context, t *table) error {
 	}
 	c := medians(costs)
 	c.requests = s.platform.requests() / s.repeat
-	t.add("push to proof of one zone"+s.where, c)
+	t.add("push to proof of one zone", c)
 	return nil
 }
 
