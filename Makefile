@@ -40,7 +40,6 @@ TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
-POSTGRES     ?=
 RECORD       ?= integration/bench/record.json
 ROWS         ?=
 SOAK         ?= 30m
@@ -105,8 +104,8 @@ docs-site: ## make the documentation a folder of web pages, dist/site, that need
 	$(GO) run ./integration/site -out dist/site
 
 .PHONY: bench
-bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet, POSTGRES=1 with the state in PostgreSQL, too
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) $(if $(POSTGRES),-postgres) -record '$(RECORD)'
+bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'
 
 .PHONY: bench-compare
 bench-compare: build ## measure the same, and fail where it is worse than the committed RECORD
