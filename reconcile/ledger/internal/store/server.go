@@ -26,8 +26,9 @@ type server struct {
 	number  int64  // of the transaction that has begun last; whoever has the turn of the group may use it
 }
 
-// writersLock is the lock that each transaction takes which writes to the ledger: "SWLL".
-const writersLock = 0x53574c4c
+// WritersLock is the lock that each transaction takes which writes to the ledger: "SWLL". The schema
+// names it, too.
+const WritersLock = 0x53574c4c
 
 // openFor is for how long changes come into one transaction: other processes wait meanwhile.
 const openFor = 200 * time.Millisecond
@@ -106,7 +107,7 @@ func (s *server) close() error          { return s.db.Close() }
 
 func (s *server) begin(ctx context.Context) (*sql.Tx, error) {
 	s.number++
-	return s.alone(ctx, begunWrite, s.process, s.number, writersLock)
+	return s.alone(ctx, begunWrite, s.process, s.number, WritersLock)
 }
 
 // alone begins a transaction beside which none writes, by a statement that takes the lock.
@@ -167,7 +168,7 @@ func (s *server) kept() (kept bool, err error) {
 	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) }).ReturnLastFailure().Build()
 	return failsafe.With(policy).Get(func() (kept bool, err error) {
 		ctx := context.Background()
-		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, writersLock)
+		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, WritersLock)
 		if err != nil {
 			return false, err
 		}
