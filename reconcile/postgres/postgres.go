@@ -32,10 +32,11 @@ type Config struct {
 	Silent time.Duration
 }
 
+// MostConnections bounds those of one handle.
+const MostConnections = 8
+
 const (
-	// mostConnections bounds the connections of one process.
-	mostConnections = 8
-	connectWithin   = 5 * time.Second
+	connectWithin = 5 * time.Second
 	// idleInTransaction ends a transaction of a process that hangs, or that the server has lost sight
 	// of. Whoever waits for what it has locked waits longer: it gets it then.
 	idleInTransaction = 10 * time.Second
@@ -72,7 +73,7 @@ func Open(c Config) (*sql.DB, error) {
 		return err
 	})
 	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
-	db.SetMaxOpenConns(mostConnections)
+	db.SetMaxOpenConns(MostConnections)
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil
 }

@@ -33,6 +33,13 @@ const WritersLock = 0x53574c4c
 // openFor is for how long changes come into one transaction: other processes wait meanwhile.
 const openFor = 200 * time.Millisecond
 
+// mostReads is how many reads go on at once, [mostBeside] of them beside: a read may take minutes, and
+// who writes, or asks what stands, always finds a connection.
+const mostReads = postgres.MostConnections - 2
+
+// mostWaits is how often a change waits for other processes, each time as long as a transaction may.
+const mostWaits = 3
+
 // begunWrite takes the lock, and the row that tells afterwards whether the transaction was kept.
 const begunWrite = `
 	WITH mine AS (INSERT INTO last_write (process, number) VALUES ($1, $2)
@@ -84,7 +91,10 @@ func connect(config postgres.Config) (*File, error) {
 	if err != nil {
 		return nil, Explain("opening", path, err)
 	}
-	return &File{Settings: &Settings{}, DB: db, Path: path, base: &server{db: db, process: rand.Text()}}, nil
+	return &File{
+		Settings: &Settings{}, DB: db, Path: path, base: &server{db: db, process: rand.Text()},
+		reads: make(places, mostReads), besides: make(places, mostBeside),
+	}, nil
 }
 
 // shownURL is a URL as a person may see it.
@@ -178,7 +188,11 @@ func (s *server) kept() (kept bool, err error) {
 	})
 }
 
-func (s *server) again(err error) bool { return passes(err) }
+// again is so for what passes, and where another process has written for longer than a transaction
+// waits for it, as one does that accepts a commit with tens of thousands of zones.
+func (s *server) again(err error, failures int) bool {
+	return passes(err) && failures < retry.Database.Attempts || code(err) == lockTimeout && failures < mostWaits
+}
 
 // read sees one moment, too, and no writer waits for it.
 func (s *server) read(ctx context.Context) (tx *sql.Tx, err error) {

@@ -46,6 +46,8 @@ type File struct {
 	log    *entryLog
 	group  grouping
 	base   base
+
+	reads, besides places // of all reads, and of those beside; nil: their connections bound them
 }
 
 // base is the database under a ledger.
@@ -58,9 +60,9 @@ type base interface {
 	admit(ctx context.Context, tx *sql.Tx) (context.Context, error)
 	// commit ends a transaction. After an error nothing of it was kept, unless that is [ErrUnsure].
 	commit(tx *sql.Tx) error
-	// again reports whether a change that has failed, and of which nothing was kept, may be made once
-	// more.
-	again(err error) bool
+	// again reports whether a change that has failed so often, and of which nothing was kept, may be
+	// made once more.
+	again(err error, failures int) bool
 	// read and beside begin a transaction that sees one moment; beside waits for no writer.
 	read(ctx context.Context) (*sql.Tx, error)
 	beside(ctx context.Context) (*sql.Tx, error)
@@ -117,10 +119,18 @@ func (f *File) ReadBeside(ctx context.Context, do func(*sql.Tx) error) error {
 	if f.DB == nil {
 		return nil
 	}
+	if err := f.besides.enter(ctx); err != nil {
+		return err
+	}
+	defer f.besides.leave()
 	return f.read(ctx, f.base.beside, do)
 }
 
 func (f *File) read(ctx context.Context, begin func(context.Context) (*sql.Tx, error), do func(*sql.Tx) error) error {
+	if err := f.reads.enter(ctx); err != nil {
+		return err
+	}
+	defer f.reads.leave()
 	tx, err := begin(ctx)
 	if err != nil {
 		return err
