@@ -78,7 +78,7 @@ func TestEndOfATransactionGetsLost(t *testing.T) {
 func TestServerHangs(t *testing.T) {
 	t.Parallel()
 	w, url := newWire(t, pgtest.Database(t))
-	l, err := Connect(t.Context(), postgres.Config{URL: url, Silent: 2 * time.Second}, "")
+	l, err := Connect(t.Context(), postgres.Config{URL: url, Silent: 2 * time.Second})
 	must(t, err)
 	defer l.Close()
 	for on, do := range map[string]func() error{

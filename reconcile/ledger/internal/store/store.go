@@ -2,7 +2,7 @@
 // refused, its schema, how writes share a transaction, and what failures are.
 //
 //	file, err := store.Open(path, frequent...)      // the texts of statements to prepare
-//	file, err := store.Connect(ctx, config, dir)    // the same over PostgreSQL
+//	file, err := store.Connect(ctx, config, frequent...) // the same over PostgreSQL
 //	err = file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { … })
 //	err = file.Read(ctx, func(tx *sql.Tx) error { … })
 //
@@ -23,7 +23,7 @@ import (
 
 // Settings are what a program may set once the ledger is open, before the first write.
 type Settings struct {
-	// Now stamps rows, for a person who looks into the file; nil leaves them without a
+	// Now stamps rows, for a person who looks into the database; nil leaves them without a
 	// time.
 	Now func() time.Time
 	// Keep bounds the history; the zero value keeps all.
@@ -140,7 +140,7 @@ func (f *File) read(ctx context.Context, begin func(context.Context) (*sql.Tx, e
 }
 
 // Read returns what read reads in a transaction of its own, by [File.Read]; the zero value
-// where there is no ledger, and after an error, which says that it came of reading the file.
+// where there is no ledger, and after an error, which says that it came of reading.
 func Read[T any](ctx context.Context, f *File, read func(context.Context, *sql.Tx) (T, error)) (value T, err error) {
 	err = f.Read(ctx, func(tx *sql.Tx) error {
 		value, err = read(ctx, tx)
