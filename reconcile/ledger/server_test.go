@@ -94,7 +94,7 @@ func (s *ledgers) clear(t testing.TB, name string) {
 	defer db.Close()
 	_, err = db.Exec(`DO $$ DECLARE t text; BEGIN
 		SET LOCAL session_replication_role = replica;
-		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('seawall_schema', 'history_ends', 'lease_move') LOOP
+		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('seawall_schema', 'seawall_schema_least', 'history_ends', 'said', 'lease_move', 'poke_number', 'budget_key', 'river_migration') LOOP
 			EXECUTE format('DELETE FROM %I', t);
 		END LOOP;
 		UPDATE history_ends SET head_number = 0, head_hash = decode(repeat('00', 32), 'hex'), base_number = 0, base_hash = decode(repeat('00', 32), 'hex'), bytes = 0;

@@ -175,7 +175,7 @@ func (s *server) commit(tx *sql.Tx) error {
 // kept reports whether the transaction that has begun last was kept. It has held the lock, so once
 // that is taken again it has ended.
 func (s *server) kept() (kept bool, err error) {
-	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) }).ReturnLastFailure().Build()
+	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) || code(err) == lockTimeout }).ReturnLastFailure().Build()
 	return failsafe.With(policy).Get(func() (kept bool, err error) {
 		ctx := context.Background()
 		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, WritersLock)

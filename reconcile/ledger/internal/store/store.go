@@ -1,7 +1,7 @@
 // Package store is the database of the ledger, a file or PostgreSQL: how it is made, opened and
 // refused, its schema, how writes share a transaction, and what failures are.
 //
-//	file, err := store.Open(path, frequent...)      // the texts of statements to prepare
+//	file, err := store.Open(path, frequent...)           // the texts of statements to prepare
 //	file, err := store.Connect(ctx, config, frequent...) // the same over PostgreSQL
 //	err = file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { … })
 //	err = file.Read(ctx, func(tx *sql.Tx) error { … })
