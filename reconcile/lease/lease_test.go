@@ -340,3 +340,23 @@ func TestTheClock(t *testing.T) {
 }
 
 var _ reconcile.Leases = (*Holder)(nil)
+
+// A server that is set to lose what it has just kept does not lose who has a lease.
+func TestTakingIsDurable(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	db := open(t, f.url+"&synchronous_commit=off")
+	exec(f, db, makeLease, "a")
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var epoch int
+	if err := tx.QueryRow(takeLease, "a", 0, "r", 60).Scan(&epoch); err != nil {
+		t.Fatal(err)
+	}
+	var ends string
+	if err := tx.QueryRow(`SHOW synchronous_commit`).Scan(&ends); err != nil || ends != "on" {
+		t.Errorf("synchronous_commit is %s; %v", ends, err)
+	}
+}

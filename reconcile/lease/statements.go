@@ -5,14 +5,17 @@ import (
 	"database/sql"
 	"slices"
 	"time"
+
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 const (
+	// takeLease is not undone by a crash of the server: another would get the same epoch then.
 	takeLease = `
 		WITH free AS (SELECT name FROM lease WHERE name = $1 AND (given_up OR expires_at + make_interval(secs => $2) <= clock_timestamp())
 			FOR UPDATE SKIP LOCKED)
 		UPDATE lease SET replica = $3, epoch = epoch + 1, since = clock_timestamp(), expires_at = clock_timestamp() + make_interval(secs => $4), given_up = false
-			FROM free WHERE lease.name = free.name RETURNING epoch`
+			FROM free WHERE lease.name = free.name AND ` + postgres.Durable + ` <> '' RETURNING epoch`
 	renewLeases = `
 		UPDATE lease SET expires_at = clock_timestamp() + make_interval(secs => $4) FROM unnest($2::text[], $3::bigint[]) AS own (name, epoch)
 			WHERE lease.name = own.name AND lease.epoch = own.epoch AND replica = $1 AND NOT given_up RETURNING lease.name`

@@ -190,7 +190,7 @@ func TestRefusalsOfAServer(t *testing.T) {
 	server.Exec(t, `CREATE USER plain`)
 	server.Exec(t, `CREATE DATABASE plain OWNER plain`)
 	url := strings.Replace(server.URL("plain"), "postgres@", "plain@", 1)
-	read, err := ConnectReadOnly(t.Context(), postgres.Config{URL: url}, "")
+	read, err := ConnectReadOnly(t.Context(), postgres.Config{URL: url})
 	must(t, err)
 	if shown, _, _ := strings.Cut(url, "?"); read.Missing() != shown {
 		t.Errorf("missing %q", read.Missing())
@@ -207,7 +207,7 @@ func TestRefusalsOfAServer(t *testing.T) {
 	if cluster, _, _ := strings.Cut(home, "/"); cluster == "" {
 		t.Errorf("the cluster does not say to %s which it is", home)
 	}
-	read, err = ConnectReadOnly(t.Context(), postgres.Config{URL: url}, "")
+	read, err = ConnectReadOnly(t.Context(), postgres.Config{URL: url})
 	must(t, err)
 	wantFault(t, read.Record(t.Context(), wrote("a")), ErrReadOnly, "")
 	must(t, read.Close())
@@ -223,7 +223,7 @@ func TestRefusalsOfAServer(t *testing.T) {
 		"another user":       {strings.Replace(url, "plain@", "nobody@", 1), ErrRefused},
 		"another server":     {"postgres://postgres@127.0.0.1:1/x?sslmode=disable", ErrUnreachable},
 	} {
-		_, err := Connect(t.Context(), postgres.Config{URL: want.url}, "")
+		_, err := Connect(t.Context(), postgres.Config{URL: want.url})
 		if !errors.Is(err, want.kind) || !errors.Is(err, reconcile.ErrState) {
 			t.Errorf("%s: %v", with, err)
 		}

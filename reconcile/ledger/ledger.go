@@ -15,9 +15,9 @@
 //
 // # Parts
 //
-// A ledger is put together from parts that share the file. Each keeps its own tables:
+// A ledger is put together from parts that share the database. Each keeps its own tables:
 //
-//	internal/store      the file: opening, permissions, damage, schema, shared transactions
+//	internal/store      the file or PostgreSQL: opening, permissions, damage, schema, shared transactions
 //	internal/rows       reading rows, and running a statement for several items
 //	internal/zones      proofs, ownership, changes the platform did not keep, drift, sweep
 //	internal/decisions  holds, approvals, waves
@@ -114,13 +114,13 @@ func OpenReadOnly(path string) (*Ledger, error) { return assemble(store.OpenRead
 // Connect opens the ledger in a PostgreSQL that several processes share, for reading and writing, and
 // makes its tables or brings them up to date. Nothing of it is on the disk of this machine. Errors
 // answer [errors.As] for [*Error].
-func Connect(ctx context.Context, config postgres.Config, _ string) (*Ledger, error) {
+func Connect(ctx context.Context, config postgres.Config) (*Ledger, error) {
 	return assemble(store.Connect(ctx, config, zones.Frequent...))
 }
 
 // ConnectReadOnly opens it beside whoever writes to it. Where the database has no tables it recalls
 // nothing and creates nothing. Methods that write return [ErrReadOnly].
-func ConnectReadOnly(ctx context.Context, config postgres.Config, _ string) (*Ledger, error) {
+func ConnectReadOnly(ctx context.Context, config postgres.Config) (*Ledger, error) {
 	return assemble(store.ConnectReadOnly(ctx, config))
 }
 
@@ -146,8 +146,8 @@ func assemble(file *store.File, err error) (*Ledger, error) {
 	}, nil
 }
 
-// Close closes the file and gives the token lock back. What was written is on
-// the disk already.
+// Close closes the ledger and gives the token lock back. What was written is kept
+// already.
 func (l *Ledger) Close() error {
 	l.standing.Close()
 	var rows error // of this process, in the database that others share

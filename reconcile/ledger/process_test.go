@@ -60,7 +60,7 @@ func number(text string) int {
 // openAny opens a file, or connects to a database.
 func openAny(path string) (*Ledger, error) {
 	if strings.HasPrefix(path, "postgres://") {
-		return Connect(context.Background(), postgres.Config{URL: path}, "")
+		return Connect(context.Background(), postgres.Config{URL: path})
 	}
 	return Open(path)
 }

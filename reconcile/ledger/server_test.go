@@ -59,7 +59,7 @@ func newLedgers(t testing.TB) *ledgers {
 	t.Helper()
 	s := &ledgers{Server: pgtest.Start(t)}
 	s.Exec(t, `CREATE DATABASE begun`)
-	l, err := Connect(context.Background(), postgres.Config{URL: s.URL("begun")}, "")
+	l, err := Connect(context.Background(), postgres.Config{URL: s.URL("begun")})
 	must(t, err)
 	must(t, l.Close())
 	return s
@@ -110,7 +110,7 @@ type connection struct {
 
 func connected(t testing.TB, url, key string) *connection {
 	t.Helper()
-	l, err := Connect(t.Context(), postgres.Config{URL: url, Name: t.Name()}, "")
+	l, err := Connect(t.Context(), postgres.Config{URL: url, Name: t.Name()})
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	l.Binding, l.Seal.KeyFile = binding, key

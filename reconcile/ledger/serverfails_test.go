@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -77,7 +78,7 @@ func TestEndOfATransactionGetsLost(t *testing.T) {
 func TestServerHangs(t *testing.T) {
 	t.Parallel()
 	w, url := newWire(t, pgtest.Database(t))
-	l, err := Connect(t.Context(), postgres.Config{URL: url, Silent: 2 * time.Second}, "")
+	l, err := Connect(t.Context(), postgres.Config{URL: url, Silent: 2 * time.Second})
 	must(t, err)
 	defer l.Close()
 	for on, do := range map[string]func() error{
@@ -208,4 +209,33 @@ func eventually(t *testing.T, do func() error) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Reads that last leave connections to those who write, and to those who ask what stands.
+func TestWritingBesideLongReads(t *testing.T) {
+	t.Parallel()
+	l := connected(t, pgtest.Database(t), "").Ledger
+	ctx, done := context.WithTimeout(t.Context(), time.Minute)
+	var reads sync.WaitGroup
+	for i := range 2 * postgres.MostConnections {
+		read := l.file.Read
+		if i%2 == 0 {
+			read = l.file.ReadBeside
+		}
+		reads.Go(func() {
+			_ = read(ctx, func(*sql.Tx) error { <-ctx.Done(); return nil })
+		})
+	}
+	for l.Database().Stats().InUse < postgres.MostConnections-2 {
+		time.Sleep(time.Millisecond)
+	}
+	must(t, l.Record(t.Context(), wrote("a")))
+	_, err := l.Standing(t.Context())
+	must(t, err)
+	if waited := l.Database().Stats().WaitCount; waited > 0 {
+		t.Errorf("there was no connection %d times", waited)
+	}
+	done()
+	reads.Wait()
+	wantEntries(t, l, "a")
 }

@@ -57,7 +57,7 @@ func (o *others) look() inspect.Status {
 
 // start starts a replica. lead has it look until the function is called that is returned.
 func (o *others) start(name string) (lead func() (stop func())) {
-	memory, err := ledger.Connect(o.t.Context(), postgres.Config{URL: o.url, Name: name}, "")
+	memory, err := ledger.Connect(o.t.Context(), postgres.Config{URL: o.url, Name: name})
 	noError(o.t, err)
 	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now})
 	noError(o.t, err)

@@ -32,10 +32,11 @@ type Config struct {
 	Silent time.Duration
 }
 
+// MostConnections bounds those of one handle.
+const MostConnections = 8
+
 const (
-	// mostConnections bounds the connections of one process.
-	mostConnections = 8
-	connectWithin   = 5 * time.Second
+	connectWithin = 5 * time.Second
 	// idleInTransaction ends a transaction of a process that hangs, or that the server has lost sight
 	// of. Whoever waits for what it has locked waits longer: it gets it then.
 	idleInTransaction = 10 * time.Second
@@ -72,20 +73,29 @@ func Open(c Config) (*sql.DB, error) {
 		return err
 	})
 	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
-	db.SetMaxOpenConns(mostConnections)
+	db.SetMaxOpenConns(MostConnections)
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil
 }
 
-// Bound sets the timeouts of a transaction, as its first statement. They end with it.
-func Bound(ctx context.Context, tx *sql.Tx) error { return bound(ctx, tx, statementWithin) }
+// Durable is an expression that has its transaction end only when a crash cannot undo it any more,
+// also where the server is set to end others sooner. What is set to wait for standbys waits as it is.
+const Durable = `set_config('synchronous_commit', CASE
+	WHEN current_setting('synchronous_commit') = 'off' OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''
+	THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
+
+// Bound sets the timeouts of a transaction that writes, as its first statement, and that it is
+// [Durable]. They end with it.
+func Bound(ctx context.Context, tx *sql.Tx) error {
+	return bound(ctx, tx, statementWithin, ", "+Durable)
+}
 
 // BoundReading is [Bound] for one that only reads.
-func BoundReading(ctx context.Context, tx *sql.Tx) error { return bound(ctx, tx, readingWithin) }
+func BoundReading(ctx context.Context, tx *sql.Tx) error { return bound(ctx, tx, readingWithin, "") }
 
-func bound(ctx context.Context, tx *sql.Tx, statement time.Duration) error {
+func bound(ctx context.Context, tx *sql.Tx, statement time.Duration, more string) error {
 	_, err := tx.ExecContext(ctx, fmt.Sprintf(
 		`SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
-		statement.Milliseconds(), lockWithin.Milliseconds(), idleInTransaction.Milliseconds()))
+		statement.Milliseconds(), lockWithin.Milliseconds(), idleInTransaction.Milliseconds())+more)
 	return err
 }

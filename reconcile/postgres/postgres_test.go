@@ -77,3 +77,40 @@ func TestPreparesNothing(t *testing.T) {
 		_, _ = statement.Close(), tx.Rollback()
 	}
 }
+
+// A transaction that writes is not undone by a crash, and waits for standbys as the server is set to.
+func TestBoundIsDurable(t *testing.T) {
+	server := pgtest.Start(t)
+	for _, standbys := range []string{"", "one"} {
+		server.Exec(t, `ALTER SYSTEM SET synchronous_standby_names = '`+standbys+`'`)
+		server.Stop(t) // all of it has heard of it afterwards
+		server.Restart(t)
+		for set, want := range map[string]string{"off": "on", "local": "local", "on": "on", "remote_write": "remote_write", "remote_apply": "remote_apply"} {
+			if set == "local" && standbys != "" {
+				want = "on"
+			}
+			db, err := postgres.Open(postgres.Config{URL: server.URL("postgres") + "&synchronous_commit=" + set})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := postgres.Bound(t.Context(), tx); err != nil {
+				t.Fatal(err)
+			}
+			var within, after string
+			if err := tx.QueryRow(`SHOW synchronous_commit`).Scan(&within); err != nil || within != want {
+				t.Errorf("%s with standbys %q: %s within a transaction, want %s; %v", set, standbys, within, want, err)
+			}
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.QueryRow(`SHOW synchronous_commit`).Scan(&after); err != nil || after != set {
+				t.Errorf("%s with standbys %q: %s after a transaction; %v", set, standbys, after, err)
+			}
+			_ = db.Close()
+		}
+	}
+}

@@ -1,4 +1,4 @@
-// Package history keeps the entries of the history in the ledger's file, as a chain of
+// Package history keeps the entries of the history in the ledger's database, as a chain of
 // hashes. It works inside the transactions of its caller and opens nothing.
 //
 //	log := history.New(statement)                       // which returns one of [Frequent], prepared
@@ -15,7 +15,7 @@
 // moved shows, as long as one row behind it, or the head, was not made anew as well.
 //
 // The head is the number and the hash of the last row. It stands in a table, and in a small
-// file beside the ledger that is written after each transaction. The file may be behind,
+// file beside a ledger that is a file, written after each transaction. The file may be behind,
 // when a process was killed or a host lost power; it is never ahead, unless rows are
 // missing.
 //

@@ -126,7 +126,7 @@ func (s Settings) connectLedger(ctx context.Context, readOnly bool) (*ledger.Led
 	if readOnly {
 		connect = ledger.ConnectReadOnly
 	}
-	memory, err := connect(ctx, PostgresConfig(*s.Postgres), s.StateDir)
+	memory, err := connect(ctx, PostgresConfig(*s.Postgres))
 	if err != nil {
 		return nil, databaseError(err)
 	}

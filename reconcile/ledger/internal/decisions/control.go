@@ -1,4 +1,4 @@
-// Package decisions keeps, in the ledger's file, what people decided and how far a rollout
+// Package decisions keeps, in the ledger's database, what people decided and how far a rollout
 // is: holds (table hold), holds that a revert sets (reverted), approvals (approval), the waves
 // of a commit (rollout, wave), and which settings of the configuration zones and accounts are
 // under until a person lets them leave (remembered, bound, departures).
@@ -30,7 +30,7 @@ type Decisions struct {
 	standing *store.Cached[reconcile.Standing]
 }
 
-// In returns the records of decisions in a ledger's file, of which standing has what was read last.
+// In returns the records of decisions in a ledger, of which standing has what was read last.
 func In(file *store.File, owned *zones.Zones, standing *store.Cached[reconcile.Standing]) *Decisions {
 	return &Decisions{file: file, zones: owned, standing: standing}
 }

@@ -49,6 +49,7 @@ func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err erro
 	}
 	for _, statement := range []string{
 		`SELECT set_config('lock_timeout', '10s', true)`,
+		fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, store.WritersLock), // first, as those who write
 		`LOCK TABLE ` + strings.Join(names, ", ") + ` IN EXCLUSIVE MODE`,
 	} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {

@@ -18,6 +18,27 @@ const (
 	idleBeside = time.Minute
 )
 
+// places are for as many at once. Where there are none, none is needed.
+type places chan struct{}
+
+func (p places) enter(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	select {
+	case p <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p places) leave() {
+	if p != nil {
+		<-p
+	}
+}
+
 // aside are connections that only read. The zero value has none.
 type aside struct {
 	mu     sync.Mutex

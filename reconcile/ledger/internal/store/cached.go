@@ -134,7 +134,7 @@ func (c *Cached[T]) refresh(ctx context.Context, load func(context.Context, *sql
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	version, newest, err := c.by.version(ctx, tx) // of the moment at which the transaction sees the file
+	version, newest, err := c.by.version(ctx, tx) // of the moment at which the transaction sees the ledger
 	if err != nil {
 		return 0, err
 	}

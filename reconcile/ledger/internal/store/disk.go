@@ -109,7 +109,7 @@ func (d *disk) admit(ctx context.Context, _ *sql.Tx) (context.Context, error) { 
 func (d *disk) commit(tx *sql.Tx) error { return tx.Commit() }
 
 // again is for no failure: SQLite has waited already.
-func (d *disk) again(error) bool { return false }
+func (d *disk) again(error, int) bool { return false }
 
 func (d *disk) read(ctx context.Context) (*sql.Tx, error) { return reading(ctx, d.db) }
 

@@ -119,8 +119,8 @@ func Fault(kind Kind, reason string) error {
 	return &Error{Kind: kind, Reason: reason, Hint: hints[kind]}
 }
 
-// Explain says what was being done to which file, and sorts what SQLite and the
-// file system say into kinds. The end of a context is not the ledger's failure
+// Explain says what was being done to which ledger, and sorts what SQLite, the file
+// system and PostgreSQL say into kinds. The end of a context is not the ledger's failure
 // and is told as it is. It returns nil for nil.
 func Explain(doing, path string, err error) error {
 	if err == nil {

@@ -54,7 +54,7 @@ type group struct {
 func (p *grouping) write(ctx context.Context, do Change) error {
 	for failures := 1; ; failures++ {
 		err := p.once(ctx, do)
-		if err == nil || failures >= retry.Database.Attempts || !p.base.again(err) {
+		if err == nil || !p.base.again(err, failures) {
 			return err
 		}
 		select {

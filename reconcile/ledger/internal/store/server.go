@@ -26,11 +26,19 @@ type server struct {
 	number  int64  // of the transaction that has begun last; whoever has the turn of the group may use it
 }
 
-// writersLock is the lock that each transaction takes which writes to the ledger: "SWLL".
-const writersLock = 0x53574c4c
+// WritersLock is the lock that each transaction takes which writes to the ledger: "SWLL". The schema
+// names it, too.
+const WritersLock = 0x53574c4c
 
 // openFor is for how long changes come into one transaction: other processes wait meanwhile.
 const openFor = 200 * time.Millisecond
+
+// mostReads is how many reads go on at once, [mostBeside] of them beside: a read may take minutes, and
+// who writes, or asks what stands, always finds a connection.
+const mostReads = postgres.MostConnections - 2
+
+// mostWaits is how often a change waits for other processes, each time as long as a transaction may.
+const mostWaits = 3
 
 // begunWrite takes the lock, and the row that tells afterwards whether the transaction was kept.
 const begunWrite = `
@@ -83,7 +91,10 @@ func connect(config postgres.Config) (*File, error) {
 	if err != nil {
 		return nil, Explain("opening", path, err)
 	}
-	return &File{Settings: &Settings{}, DB: db, Path: path, base: &server{db: db, process: rand.Text()}}, nil
+	return &File{
+		Settings: &Settings{}, DB: db, Path: path, base: &server{db: db, process: rand.Text()},
+		reads: make(places, mostReads), besides: make(places, mostBeside),
+	}, nil
 }
 
 // shownURL is a URL as a person may see it.
@@ -106,7 +117,7 @@ func (s *server) close() error          { return s.db.Close() }
 
 func (s *server) begin(ctx context.Context) (*sql.Tx, error) {
 	s.number++
-	return s.alone(ctx, begunWrite, s.process, s.number, writersLock)
+	return s.alone(ctx, begunWrite, s.process, s.number, WritersLock)
 }
 
 // alone begins a transaction beside which none writes, by a statement that takes the lock.
@@ -164,10 +175,10 @@ func (s *server) commit(tx *sql.Tx) error {
 // kept reports whether the transaction that has begun last was kept. It has held the lock, so once
 // that is taken again it has ended.
 func (s *server) kept() (kept bool, err error) {
-	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) }).ReturnLastFailure().Build()
+	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) || code(err) == lockTimeout }).ReturnLastFailure().Build()
 	return failsafe.With(policy).Get(func() (kept bool, err error) {
 		ctx := context.Background()
-		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, writersLock)
+		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, WritersLock)
 		if err != nil {
 			return false, err
 		}
@@ -177,7 +188,11 @@ func (s *server) kept() (kept bool, err error) {
 	})
 }
 
-func (s *server) again(err error) bool { return passes(err) }
+// again is so for what passes, and where another process has written for longer than a transaction
+// waits for it, as one does that accepts a commit with tens of thousands of zones.
+func (s *server) again(err error, failures int) bool {
+	return passes(err) && failures < retry.Database.Attempts || code(err) == lockTimeout && failures < mostWaits
+}
 
 // read sees one moment, too, and no writer waits for it.
 func (s *server) read(ctx context.Context) (tx *sql.Tx, err error) {

@@ -49,8 +49,11 @@ func code(err error) string {
 // process that was suspended.
 var passing = []string{"40001", "40P01", "57P01", "57P02", "57P03", "25P03", "25006", "53300"}
 
-// passes reports whether what has failed may go well with another try at once. What has waited in
-// vain waits no more.
+// lockTimeout is what it names the wait for another transaction that has taken too long.
+const lockTimeout = "55P03"
+
+// passes reports whether what has failed may go well with another try at once. What has waited for
+// the server in vain waits no more.
 func passes(err error) bool {
 	if err == nil || timeout(err) || errors.Is(err, ErrUnsure) {
 		return false
@@ -103,7 +106,7 @@ func kindOfServer(err error) Kind {
 		return ErrReplica
 	case named == "42501":
 		return ErrDenied
-	case named == "40001", named == "40P01", named == "55P03", named == "57014":
+	case named == "40001", named == "40P01", named == lockTimeout, named == "57014":
 		return ErrBusy
 	case named == "53100":
 		return ErrFull

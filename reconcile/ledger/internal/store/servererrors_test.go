@@ -75,3 +75,12 @@ func TestErrorsOfAServer(t *testing.T) {
 		t.Errorf("shown as %s", text)
 	}
 }
+
+// A change waits more than once for another process that writes, but not for ever.
+func TestWaitingForAnotherProcess(t *testing.T) {
+	for failures, want := range []bool{true, true, true, false} {
+		if got := (&server{}).again(&pgconn.PgError{Code: "55P03"}, failures); got != want {
+			t.Errorf("again after %d failures: %v", failures, got)
+		}
+	}
+}

@@ -1,8 +1,8 @@
 // Package store is the database of the ledger, a file or PostgreSQL: how it is made, opened and
 // refused, its schema, how writes share a transaction, and what failures are.
 //
-//	file, err := store.Open(path, frequent...)      // the texts of statements to prepare
-//	file, err := store.Connect(ctx, config, dir)    // the same over PostgreSQL
+//	file, err := store.Open(path, frequent...)           // the texts of statements to prepare
+//	file, err := store.Connect(ctx, config, frequent...) // the same over PostgreSQL
 //	err = file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { … })
 //	err = file.Read(ctx, func(tx *sql.Tx) error { … })
 //
@@ -23,7 +23,7 @@ import (
 
 // Settings are what a program may set once the ledger is open, before the first write.
 type Settings struct {
-	// Now stamps rows, for a person who looks into the file; nil leaves them without a
+	// Now stamps rows, for a person who looks into the database; nil leaves them without a
 	// time.
 	Now func() time.Time
 	// Keep bounds the history; the zero value keeps all.
@@ -46,6 +46,8 @@ type File struct {
 	log    *entryLog
 	group  grouping
 	base   base
+
+	reads, besides places // of all reads, and of those beside; nil: their connections bound them
 }
 
 // base is the database under a ledger.
@@ -58,9 +60,9 @@ type base interface {
 	admit(ctx context.Context, tx *sql.Tx) (context.Context, error)
 	// commit ends a transaction. After an error nothing of it was kept, unless that is [ErrUnsure].
 	commit(tx *sql.Tx) error
-	// again reports whether a change that has failed, and of which nothing was kept, may be made once
-	// more.
-	again(err error) bool
+	// again reports whether a change that has failed so often, and of which nothing was kept, may be
+	// made once more.
+	again(err error, failures int) bool
 	// read and beside begin a transaction that sees one moment; beside waits for no writer.
 	read(ctx context.Context) (*sql.Tx, error)
 	beside(ctx context.Context) (*sql.Tx, error)
@@ -117,10 +119,18 @@ func (f *File) ReadBeside(ctx context.Context, do func(*sql.Tx) error) error {
 	if f.DB == nil {
 		return nil
 	}
+	if err := f.besides.enter(ctx); err != nil {
+		return err
+	}
+	defer f.besides.leave()
 	return f.read(ctx, f.base.beside, do)
 }
 
 func (f *File) read(ctx context.Context, begin func(context.Context) (*sql.Tx, error), do func(*sql.Tx) error) error {
+	if err := f.reads.enter(ctx); err != nil {
+		return err
+	}
+	defer f.reads.leave()
 	tx, err := begin(ctx)
 	if err != nil {
 		return err
@@ -130,7 +140,7 @@ func (f *File) read(ctx context.Context, begin func(context.Context) (*sql.Tx, e
 }
 
 // Read returns what read reads in a transaction of its own, by [File.Read]; the zero value
-// where there is no ledger, and after an error, which says that it came of reading the file.
+// where there is no ledger, and after an error, which says that it came of reading.
 func Read[T any](ctx context.Context, f *File, read func(context.Context, *sql.Tx) (T, error)) (value T, err error) {
 	err = f.Read(ctx, func(tx *sql.Tx) error {
 		value, err = read(ctx, tx)

@@ -1,4 +1,4 @@
-// Package tokens keeps, in the ledger's file, what is known of API tokens: attempts to
+// Package tokens keeps, in the ledger's database, what is known of API tokens: attempts to
 // create one (table token), secrets that wait for their sink (sealed), and for which
 // platform and repository the record is complete (completeness).
 //
@@ -41,7 +41,7 @@ type Memory struct {
 	leases  reconcile.Leases // by which it is held; nil for a file
 }
 
-// In returns the memory of tokens in a ledger's file.
+// In returns the memory of tokens in a ledger.
 func In(file *store.File) *Memory { return &Memory{file: file, keys: seal.NewRing(file)} }
 
 // Intend implements [reconcile.TokenMemory]. It returns [store.ErrUnknown] while the

@@ -1,4 +1,4 @@
-// Package zones keeps, in the ledger's file, what is known of zones: which declaration was
+// Package zones keeps, in the ledger's database, what is known of zones: which declaration was
 // proved last (table proved), what it owns (applied), changes that the platform did not keep
 // (nonconvergent), drifts that count for limits (drift), and how far the sweep is (sweep).
 package zones
@@ -22,7 +22,7 @@ type Zones struct {
 	claims claims
 }
 
-// In returns the records of zones in a ledger's file.
+// In returns the records of zones in a ledger.
 func In(file *store.File) *Zones { return &Zones{file: file} }
 
 // Frequent are the statements that are run for each zone of a commit, for [store.Open].
