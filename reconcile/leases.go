@@ -52,13 +52,13 @@ type Leases interface {
 
 // ErrLeaseLost: another process has the lease now, or may have it at any moment. Nothing was
 // written. It is an [ErrSuperseded]: what is to be done is for another to do.
-var ErrLeaseLost error = leaseLost{}
+var ErrLeaseLost error = leaseLostError{}
 
-type leaseLost struct{}
+type leaseLostError struct{}
 
-func (leaseLost) Error() string { return "another process does this work now" }
+func (leaseLostError) Error() string { return "another process does this work now" }
 
-func (leaseLost) Is(target error) bool { return target == ErrSuperseded }
+func (leaseLostError) Is(target error) bool { return target == ErrSuperseded }
 
 // OnlyProcess has every lease: there is no other process.
 type OnlyProcess struct{}

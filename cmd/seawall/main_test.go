@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite golden files and the outputs in
 // briefTests are run as [soak.Main] says.
 type briefTests struct{ *testing.M }
 
-func (m briefTests) Run() int { return soak.Main(withDatabase{m.M}, 0) }
+func (m briefTests) Run() int { return soak.Main(withDatabase(m), 0) }
 
 // withDatabase ends the PostgreSQL that tests have started.
 type withDatabase struct{ *testing.M }

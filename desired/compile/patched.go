@@ -37,7 +37,6 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 	if !found {
 		return false
 	}
-	rulesets := p.state.Accounts[i].Rulesets
 	was := make(map[string]desired.Zone, len(before))
 	for _, z := range before {
 		was[z.Key] = z
@@ -51,13 +50,8 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		if len(p.own.BlockedIn(z))+len(p.own.BlockedIn(old)) > 0 { // its warning comes or goes
 			return false
 		}
-		if several[zoneKey{account, z.Key}] {
+		if several[zoneKey{account, z.Key}] || !deploysOwn(p.state.Accounts[i], z) {
 			return false
-		}
-		for _, d := range z.Deployments {
-			if !slices.ContainsFunc(rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset }) {
-				return false
-			}
 		}
 		if there && (z.Scope != old.Scope || z.Name != old.Name || z.ByName != old.ByName) {
 			p.gone, there = append(p.gone, patch{account: i, zone: old}), false
@@ -69,6 +63,16 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 			return false
 		}
 		p.gone = append(p.gone, patch{account: i, zone: z})
+	}
+	return true
+}
+
+// deploysOwn reports whether an account has all rulesets that a zone deploys.
+func deploysOwn(a desired.Account, z desired.Zone) bool {
+	for _, d := range z.Deployments {
+		if !slices.ContainsFunc(a.Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset }) {
+			return false
+		}
 	}
 	return true
 }

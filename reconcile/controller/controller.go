@@ -102,19 +102,9 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented, config.Guards.Looking), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
 	seen.names = config.Names
 	outcomes := newOutcomes(time.Now(), fleet)
-	decisions, err := control.New(ctx, control.Config{
-		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
-		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
-		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
-	})
+	decisions, err := newControl(ctx, config, seen, fleet)
 	if err != nil {
 		return nil, err
-	}
-	fleet.control = decisions
-	if state, ok := decisions.InForce(); ok {
-		if err := config.Lanes.Check(state); err != nil {
-			return nil, err
-		}
 	}
 	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages)
 	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
@@ -153,15 +143,38 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		reports: reports, seen: seen, outcomes: outcomes,
 	}
 	for _, lane := range lanes.all {
-		c.zones = append(c.zones, &zoneWork{
-			lane: lane, lanes: lanes, control: decisions, commits: c.commits, seen: seen, sweep: sweep, retries: retries, reports: reports, outcomes: outcomes, rulesets: c.rulesets, asks: c.asks, looking: config.Guards.Looking,
-			worker: &zone.Worker{
-				Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names, Looks: seen.looks,
-				Gate: decisions, Now: time.Now,
-			},
-		})
+		c.zones = append(c.zones, c.newZoneWork(lane, config))
 	}
 	return c, nil
+}
+
+// newControl is what decides, with a lane for each account that is in force.
+func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleetIndex) (*control.Control, error) {
+	decisions, err := control.New(ctx, control.Config{
+		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
+		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
+		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	fleet.control = decisions
+	if state, ok := decisions.InForce(); ok {
+		err = config.Lanes.Check(state)
+	}
+	return decisions, err
+}
+
+// newZoneWork is the way of the zones of one lane, through the other parts.
+func (c *Controller) newZoneWork(lane *lane, config Config) *zoneWork {
+	return &zoneWork{
+		lane: lane, lanes: c.lanes, control: c.control, commits: c.commits, seen: c.seen, sweep: c.commits.sweep, retries: c.retries,
+		reports: c.commits.reports, outcomes: c.outcomes, rulesets: c.rulesets, asks: c.asks, looking: config.Guards.Looking,
+		worker: &zone.Worker{
+			Reader: lane.Reader, Writer: lane.Writer, Accounts: lane.accounts.Accounts, Indexes: lane.accounts.indexes, Names: config.Names, Looks: c.seen.looks,
+			Gate: c.control, Now: time.Now,
+		},
+	}
 }
 
 func (c Config) withDefaults() Config {

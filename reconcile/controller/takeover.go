@@ -70,11 +70,7 @@ func (c *commits) takeOver(before *control.Generation, d control.Decision) {
 // returns the others: it is for the first generation of a process, and for a lane whose lease it gets.
 func (c *commits) fill(g *control.Generation, lanes ...*lane) (work []edge.Scope) {
 	now := time.Now()
-	whole := map[*lane]bool{}
-	for i, part := range c.lanes.of.Part(g.State) {
-		requests := int64(c.lanes.all[i].Budget.Requests)
-		whole[c.lanes.all[i]] = c.sweep.schedule == nil || requests == 0 || reconcile.SweepRequests(part)*startWhole <= requests
-	}
+	whole := c.startWhole(g)
 	swept := map[*lane]time.Time{}
 	for _, lane := range lanes {
 		lease := lane.held.Load()
@@ -106,6 +102,16 @@ func (c *commits) fill(g *control.Generation, lanes ...*lane) (work []edge.Scope
 	}
 	c.lanes.set(g, turns...)
 	return work
+}
+
+// startWhole says of which lanes all zones are looked at at once: it costs little, or they have no turns.
+func (c *commits) startWhole(g *control.Generation) map[*lane]bool {
+	whole := map[*lane]bool{}
+	for i, part := range c.lanes.of.Part(g.State) {
+		requests := int64(c.lanes.all[i].Budget.Requests)
+		whole[c.lanes.all[i]] = c.sweep.schedule == nil || requests == 0 || reconcile.SweepRequests(part)*startWhole <= requests
+	}
+	return whole
 }
 
 // quiet notes how something that needs the state has ended, and returns the error. What another

@@ -57,7 +57,7 @@ func (t *ticks) recordSwept(ctx context.Context) {
 // swept is recordSwept, of each lane whose lease this process has. Where it has none, the records are
 // asked for anything.
 func (t *ticks) swept(ctx context.Context, now time.Time) (err error) {
-	any := false
+	shared := false // some lane is this process's by a lease
 	for _, lane := range t.lanes.all {
 		lease := lane.held.Load()
 		switch {
@@ -65,13 +65,13 @@ func (t *ticks) swept(ctx context.Context, now time.Time) (err error) {
 		case lease.Epoch == 0: // there is no other process
 			return t.records.Swept(ctx, t.sweptUntil(now))
 		default:
-			any = true
+			shared = true
 			if failed := t.records.Swept(reconcile.Under(ctx, *lease), lane.sweptUntil(now)); !anotherDoes(failed) {
 				err = errors.Join(err, failed)
 			}
 		}
 	}
-	if !any {
+	if !shared {
 		_, err = t.records.Standing(ctx)
 	}
 	return err

@@ -99,15 +99,20 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue
 	case verdict != control.Act:
 		return w.later(ctx, item, 0)
 	}
-	l.unrecorded = w.apply(ctx, &l)
+	return w.carryOut(ctx, &l)
+}
+
+// carryOut does what is planned, while the lease lasts, and returns when to look again.
+func (w *zoneWork) carryOut(ctx context.Context, l *look) *queue.Item[edge.Scope] {
+	l.unrecorded = w.apply(ctx, l)
 	if left, bounded := reconcile.Left(ctx); bounded && left <= 0 || anotherDoes(l.unrecorded) {
-		w.seen.drop(item.Key)
+		w.seen.drop(l.item.Key)
 		return nil // whoever has the lease now finds out what has become of it
 	}
 	if l.unrecorded != nil {
 		w.reports.failure(ctx, l.unrecorded) // noteLook notes it
 	}
-	return w.conclude(ctx, &l)
+	return w.conclude(ctx, l)
 }
 
 // later is an item once more, after a while; none where everything ends.

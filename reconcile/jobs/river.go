@@ -86,7 +86,7 @@ func (w *worker) Work(ctx context.Context, row *river.Job[args]) error {
 	job := row.Args.Job
 	job.Kind = w.kind
 	err := w.Do(ctx, job)
-	if later, ok := errors.AsType[Later](err); ok {
+	if later, ok := errors.AsType[LaterError](err); ok {
 		return river.JobSnooze(time.Duration(later))
 	}
 	if err != nil {

@@ -63,16 +63,16 @@ func (a args) Kind() string { return string(a.Job.Kind) }
 // Worker does the jobs of a kind.
 type Worker struct {
 	// Do does a job. The error of one that failed goes to the log of who did it; it is tried again,
-	// here or elsewhere. [Later] does that without a failure.
+	// here or elsewhere. [LaterError] does that without a failure.
 	Do     func(ctx context.Context, j Job) error
 	AtOnce int           // jobs at the same time, in this process
 	Within time.Duration // that one takes at most: its context ends
 }
 
-// Later is the error of a job that is not to be done yet.
-type Later time.Duration
+// LaterError is the error of a job that is not to be done yet.
+type LaterError time.Duration
 
-func (l Later) Error() string { return "not before " + time.Duration(l).String() + " from now" }
+func (l LaterError) Error() string { return "not before " + time.Duration(l).String() + " from now" }
 
 // Work has jobs of a kind done here. To be called before Run.
 func (r *Replicas) Work(kind Kind, w Worker) { r.workers[kind] = w }

@@ -71,13 +71,6 @@ type process struct {
 	born    int           // one more with each crash
 }
 
-// request is one that the platform was sent.
-type request struct {
-	epoch int64
-	own   *owned
-	ends  time.Duration // for the process: with the answer, or cut
-}
-
 // world is what a story is played in. Its time is that of the database.
 type world struct {
 	rules
@@ -225,7 +218,7 @@ func (w *world) ask(p *process, s step, statement func() (int64, bool), worked f
 		return
 	}
 	p.asked = true
-	sent, real, born := w.clock(p), w.now, p.born
+	sent, began, born := w.clock(p), w.now, p.born
 	var epoch int64
 	var ok, answered bool
 	w.in(s.There, func() { epoch, ok = statement(); answered = true })
@@ -243,7 +236,7 @@ func (w *world) ask(p *process, s step, statement func() (int64, bool), worked f
 			sent = w.clock(p)
 		}
 		switch {
-		case !answered || s.Lost || real+answerWithin < w.now && p.until <= real: // cut
+		case !answered || s.Lost || began+answerWithin < w.now && p.until <= began: // cut
 		case ok:
 			worked(epoch, sent)
 		default:

@@ -70,6 +70,17 @@ func (h *Holder) turn(ctx context.Context) error {
 	if err := h.giveBack(ctx); err != nil {
 		return err
 	}
+	if err := h.takeShare(ctx, v); err != nil {
+		return err
+	}
+	if r, ok := v.toAsk(h.Replica); ok {
+		return h.exec(ctx, beginMove, string(r.Name), r.Epoch, h.Replica, moveWithin.Seconds())
+	}
+	return nil
+}
+
+// takeShare takes the free leases that this replica is to have.
+func (h *Holder) takeShare(ctx context.Context, v view) error {
 	mine := v.count()[h.Replica]
 	for _, r := range v.rows {
 		if !v.takes(r, h.Replica, mine) {
@@ -80,9 +91,6 @@ func (h *Holder) turn(ctx context.Context) error {
 			return err
 		}
 		mine += got
-	}
-	if r, ok := v.toAsk(h.Replica); ok {
-		return h.exec(ctx, beginMove, string(r.Name), r.Epoch, h.Replica, moveWithin.Seconds())
 	}
 	return nil
 }

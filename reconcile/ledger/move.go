@@ -68,20 +68,7 @@ func (m Move) ToPostgres(ctx context.Context) (r MoveReport, err error) {
 		return r, store.Explain("moving the ledger to", m.Place, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	known, err := move.ReadKnown(ctx, tx)
-	if err == nil && mark.Done && known.ID != mark.ID {
-		err = &Error{Kind: ErrMoved, Reason: "the file was moved there at " + mark.At + ", and the database has nothing of it", Hint: "restore the database from a backup"}
-	}
-	if err == nil && (known.ID != mark.ID || known.Away) { // else an earlier try has come as far as this
-		if err = m.vacant(ctx, tx, tables, known); err == nil {
-			r, err = m.copy(ctx, tables, source, tx, mark.Tokens)
-		}
-		if err == nil {
-			err = errors.Join(counts(ctx, tables, source, tx), move.Known{ID: mark.ID, Place: m.Home, At: mark.At}.Put(ctx, tx))
-		}
-	} else {
-		r.Already = true
-	}
+	r, err = m.bring(ctx, mark, tables, source, tx)
 	if err == nil && !m.DryRun {
 		err = tx.Commit()
 	}
@@ -103,8 +90,7 @@ func (m Move) leave(ctx context.Context) (mark store.Moved, err error) {
 		return mark, err
 	}
 	if moved && mark.Place != m.Place {
-		_, err := OpenReadOnly(m.File) // which says so
-		return mark, err
+		return mark, store.Explain("opening", m.File, mark.Fault())
 	}
 	if moved {
 		return mark, nil
@@ -113,7 +99,7 @@ func (m Move) leave(ctx context.Context) (mark store.Moved, err error) {
 	if m.DryRun {
 		open = OpenReadOnly
 	}
-	if missing, err := m.missing(); err != nil || missing {
+	if missing, err := m.missing(); err != nil || missing { //nolint:contextcheck // a file is opened without one
 		return mark, errors.Join(err, errNothing(m.File))
 	}
 	l, err := open(m.File)
@@ -158,6 +144,27 @@ func (m Move) source(ctx context.Context) (*sql.DB, *sql.Tx, error) {
 		return nil, nil, store.Explain("opening", m.File, errors.Join(err, file.Close()))
 	}
 	return file, tx, nil
+}
+
+// bring brings all rows into the database, and has it say that it has them; unless an earlier try has.
+func (m Move) bring(ctx context.Context, mark store.Moved, tables []move.Table, source, tx *sql.Tx) (r MoveReport, err error) {
+	known, err := move.ReadKnown(ctx, tx)
+	if err != nil {
+		return r, err
+	}
+	if mark.Done && known.ID != mark.ID {
+		return r, &Error{Kind: ErrMoved, Reason: "the file was moved there at " + mark.At + ", and the database has nothing of it", Hint: "restore the database from a backup"}
+	}
+	if known.ID == mark.ID && !known.Away {
+		return MoveReport{Already: true}, nil
+	}
+	if err := m.vacant(ctx, tx, tables, known); err != nil {
+		return r, err
+	}
+	if r, err = m.copy(ctx, tables, source, tx, mark.Tokens); err != nil {
+		return r, err
+	}
+	return r, errors.Join(counts(ctx, tables, source, tx), move.Known{ID: mark.ID, Place: m.Home, At: mark.At}.Put(ctx, tx))
 }
 
 // vacant sees to it that the database has no rows: it never had any, or its ledger has gone.
@@ -224,7 +231,7 @@ func counts(ctx context.Context, tables []move.Table, file, postgres *sql.Tx) er
 func WasMoved(ctx context.Context, path string) (bool, error) {
 	mark, moved, err := store.MovedAway(ctx, path)
 	if err == nil && moved && !mark.Done {
-		_, err = OpenReadOnly(path)
+		err = store.Explain("opening", path, mark.Fault())
 	}
 	return moved, err
 }

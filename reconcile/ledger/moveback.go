@@ -24,30 +24,16 @@ func (m Move) ToFile(ctx context.Context) (r MoveReport, err error) {
 	if err != nil {
 		return r, err
 	}
-	missing, err := m.missing()
+	missing, err := m.missing() //nolint:contextcheck // a file is opened without one
 	if !marked && (err != nil || !missing) {
 		return m.arrived(ctx, err)
 	}
-	workshop, made, err := m.empty()
+	made, err := m.make(ctx)
 	if err != nil {
-		return r, store.Explain("creating", m.File, err)
+		return r, err
 	}
-	defer os.RemoveAll(workshop)
-	file, err := store.Handle(made, "rw")
-	if err != nil {
-		return r, store.Explain("opening", made, err)
-	}
-	defer file.Close()
-	target, err := file.BeginTx(ctx, nil)
-	if err != nil {
-		return r, store.Explain("writing", made, err)
-	}
-	defer func() { _ = target.Rollback() }()
-	tables, err := move.Tables(ctx, target)
-	if err != nil {
-		return r, store.Explain("reading", made, err)
-	}
-	tx, err := move.Alone(ctx, m.DB, tables)
+	defer made.drop()
+	tx, err := move.Alone(ctx, m.DB, made.tables)
 	if err != nil {
 		return r, store.Explain("moving the ledger from", m.Place, err)
 	}
@@ -59,19 +45,24 @@ func (m Move) ToFile(ctx context.Context) (r MoveReport, err error) {
 	if marked && !mark.Done && (known.ID != mark.ID || known.Away) {
 		return MoveReport{Already: true, Tokens: mark.Tokens}, m.takeBack(ctx)
 	}
-	if err := m.fetch(ctx, &r, tables, tx, target, known); err != nil || m.DryRun {
+	if err := m.fetch(ctx, &r, made.tables, tx, made.tx, known); err != nil || m.DryRun {
 		return r, store.Explain("moving the ledger from", m.Place, err)
 	}
-	if err := errors.Join(target.Commit(), file.Close()); err != nil {
-		return r, store.Explain("writing", made, err)
+	return r, m.settle(ctx, made, tx, r)
+}
+
+// settle has the file that was made take the place of the ledger, once the database says so.
+func (m Move) settle(ctx context.Context, made madeFile, tx *sql.Tx, r MoveReport) error {
+	if err := errors.Join(made.tx.Commit(), made.file.Close()); err != nil {
+		return store.Explain("writing", made.path, err)
 	}
-	if err := errors.Join(m.unused(), m.confirm(ctx, made, r)); err != nil {
-		return r, err
+	if err := errors.Join(m.unused(), m.confirm(ctx, made.path, r)); err != nil {
+		return err
 	}
 	if err := tx.Commit(); err != nil { // the database is marked: nothing opens either side
-		return r, store.Explain("moving the ledger from", m.Place, err)
+		return store.Explain("moving the ledger from", m.Place, err)
 	}
-	return r, store.Explain("writing", m.File, m.place(made, r.Tokens))
+	return store.Explain("writing", m.File, m.place(made.path, r.Tokens))
 }
 
 // arrived is for a file that is a ledger. It is the one that is in force where the database says
@@ -100,17 +91,51 @@ func (m Move) takeBack(ctx context.Context) error {
 	return store.UnsetMoved(ctx, m.File)
 }
 
-// empty makes an empty ledger in a folder beside its place.
-func (m Move) empty() (workshop, made string, err error) {
+// madeFile is a ledger that is filled in a folder of its own, beside its place.
+type madeFile struct {
+	workshop, path string
+	file           *sql.DB
+	tx             *sql.Tx
+	tables         []move.Table
+}
+
+// make makes an empty one, and begins the transaction that fills it.
+func (m Move) make(ctx context.Context) (made madeFile, err error) {
 	folder := filepath.Dir(m.File)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", "", err
+		return made, store.Explain("creating", m.File, err)
 	}
-	if workshop, err = os.MkdirTemp(folder, ".ledger-*.new"); err != nil {
-		return "", "", err
+	if made.workshop, err = os.MkdirTemp(folder, ".ledger-*.new"); err != nil {
+		return made, store.Explain("creating", m.File, err)
 	}
-	made = filepath.Join(workshop, filepath.Base(m.File))
-	return workshop, made, store.Create(made)
+	defer func() {
+		if err != nil {
+			made.drop()
+		}
+	}()
+	made.path = filepath.Join(made.workshop, filepath.Base(m.File))
+	if err := store.Create(made.path); err != nil { //nolint:contextcheck // a file is made without one
+		return made, store.Explain("creating", m.File, err)
+	}
+	if made.file, err = store.Handle(made.path, "rw"); err != nil {
+		return made, store.Explain("opening", made.path, err)
+	}
+	if made.tx, err = made.file.BeginTx(ctx, nil); err != nil {
+		return made, store.Explain("writing", made.path, err)
+	}
+	made.tables, err = move.Tables(ctx, made.tx)
+	return made, store.Explain("reading", made.path, err)
+}
+
+// drop removes what is not in its place.
+func (f madeFile) drop() {
+	if f.tx != nil {
+		_ = f.tx.Rollback()
+	}
+	if f.file != nil {
+		_ = f.file.Close()
+	}
+	_ = os.RemoveAll(f.workshop)
 }
 
 // fetch copies the rows, and marks the database.
@@ -198,7 +223,7 @@ func (m Move) confirm(ctx context.Context, made string, r MoveReport) error {
 	if err != nil {
 		return store.Explain("writing", store.HeadPath(made), err)
 	}
-	l, err := Open(made)
+	l, err := Open(made) //nolint:contextcheck // a file is opened without one
 	if err != nil {
 		return err
 	}

@@ -80,17 +80,22 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) 
 		d.config.Log.Warn("notifications cannot be kept before they are sent; a restart may lose them", "route", d.Name, "error", err.Error())
 	}
 	d.behind = err != nil
+	d.enqueue(open, late, messages)
+}
+
+// enqueue has messages wait to be sent, here or by the others; late ones wait here already.
+func (d *delivery) enqueue(open []Open, late, messages []Message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened = open
 	clear(d.unkept)
-	if err == nil && d.others != nil {
+	if !d.behind && d.others != nil {
 		d.posted += len(late) + len(messages)
 		d.waiting = nil
 		return
 	}
 	d.waiting = append(d.waiting, messages...)
-	if err != nil {
+	if d.behind {
 		for _, m := range append(late, messages...) {
 			d.unkept[m.ID] = true
 		}

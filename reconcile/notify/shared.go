@@ -131,7 +131,7 @@ func (o *shared) do(ctx context.Context, j jobs.Job) error {
 	}
 	at := slices.IndexFunc(o.config.Routes, func(r Route) bool { return r.Name == m.Route })
 	if at < 0 {
-		return jobs.Later(configureAgain)
+		return jobs.LaterError(configureAgain)
 	}
 	told := o.config
 	told.Failed = func(route string, err error) { o.tell(ctx, route, edge.Redact(err.Error())) }

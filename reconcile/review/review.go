@@ -133,6 +133,11 @@ func (r *Reviews) Round(ctx context.Context) (err error) {
 		r.unnote(ctx, numbers)
 		return r.order(ctx, open, base)
 	}
+	return r.reviewAll(ctx, open, numbers, base)
+}
+
+// reviewAll makes the plans of pull requests in this process, those last that have taken too long.
+func (r *Reviews) reviewAll(ctx context.Context, open []reconcile.PullRequest, numbers []int, base desired.State) error {
 	fetching, fetch := trace.Start(ctx, trace.Fetch)
 	heads, failed, err := r.Heads.Fetch(fetching, numbers)
 	fetch.End(err)

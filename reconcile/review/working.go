@@ -40,7 +40,7 @@ func (w *working) do(ctx context.Context, j jobs.Job) error {
 	old := w.Now().Add(-planAgain)
 	maps.DeleteFunc(w.parts, func(_ int, p part) bool { return p.since.Before(old) }) // of one that is closed
 	w.dropKept()
-	if _, later := errors.AsType[jobs.Later](err); later || ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
+	if _, later := errors.AsType[jobs.LaterError](err); later || ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return err
 	}
 	if err == nil {
@@ -51,7 +51,7 @@ func (w *working) do(ctx context.Context, j jobs.Job) error {
 		w.Log.DebugContext(ctx, "other replicas do not know why a pull request was not reviewed", "number", j.Number, "error", told.Error())
 	}
 	if errors.Is(err, errInParts) {
-		return jobs.Later(partsAgain)
+		return jobs.LaterError(partsAgain)
 	}
 	w.Failed(false)
 	level, cause := slog.LevelWarn, outage.Cause(err)
@@ -66,14 +66,14 @@ func (w *working) do(ctx context.Context, j jobs.Job) error {
 func (w *working) carryOut(ctx context.Context, j jobs.Job) error {
 	base, ok := w.Base()
 	if !ok {
-		return jobs.Later(followAgain)
+		return jobs.LaterError(followAgain)
 	}
 	record, err := w.Records.Restore(ctx)
 	if err != nil {
 		return fmt.Errorf("recalling earlier runs: %w", err)
 	}
 	if record.Accepted.Commit != base.Commit {
-		return jobs.Later(followAgain)
+		return jobs.LaterError(followAgain)
 	}
 	heads, failed, err := w.Heads.Fetch(ctx, []int{j.Number})
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *working) done(ctx context.Context, j jobs.Job, head, base string) (bool
 	}
 	var last note
 	if text == "" || json.Unmarshal([]byte(text), &last) != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // what cannot be read is done again
 	}
 	if last.Unread || last.Head != head || last.Base != base || w.Now().Sub(last.At) >= planAgain {
 		return false, nil

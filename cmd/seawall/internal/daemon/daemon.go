@@ -344,7 +344,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, sendTraces := d.traces.Begin(ctx)
 	defer sendTraces()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.pokes(git, d.reviews))
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.pokes(git, d.reviews)) //nolint:contextcheck // other replicas ask for as long as this one runs
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ const movedSchema = `CREATE TABLE moved (
 	done   INTEGER NOT NULL CHECK (done IN (0, 1))
 ) STRICT`
 
-// fault is why nothing is done with such a file.
-func (m Moved) fault() error {
+// Fault is why nothing is done with such a file.
+func (m Moved) Fault() error {
 	if !m.Done {
 		return &Error{
 			Kind: ErrMoved, Reason: "moving it to " + m.Place + " began at " + m.At + " and did not end",

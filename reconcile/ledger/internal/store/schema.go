@@ -448,7 +448,7 @@ func (d *disk) check(want versions, write bool) error {
 	if have >= movedVersions {
 		moved, _, err := movedOf(ctx, d.db)
 		if err == nil {
-			err = moved.fault()
+			err = moved.Fault()
 		}
 		return err
 	}

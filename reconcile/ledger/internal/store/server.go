@@ -62,7 +62,7 @@ func Connect(ctx context.Context, config postgres.Config, frequent ...string) (*
 	}
 	if err == nil {
 		f.group.most = openFor
-		err = f.begun(frequent)
+		err = f.begun(frequent) //nolint:contextcheck // only a file reads anything here
 	}
 	return opened(f, err)
 }
@@ -130,15 +130,10 @@ func (s *server) alone(ctx context.Context, lock string, args ...any) (*sql.Tx, 
 		_, err = tx.ExecContext(ctx, lock, args...)
 	}
 	if err != nil {
-		return nil, errors.Join(err, rolledBack(tx))
+		_ = tx.Rollback() // what a connection that is gone says to that is not told
+		return nil, err
 	}
 	return tx, nil
-}
-
-// rolledBack gives a transaction up. What a connection that is gone says to that is not told.
-func rolledBack(tx *sql.Tx) error {
-	_ = tx.Rollback()
-	return nil
 }
 
 // admit compares the epoch of the lease under which a change is made, and keeps it until the end of
@@ -169,7 +164,7 @@ func (s *server) commit(tx *sql.Tx) error {
 	case kept:
 		return nil
 	}
-	return notKept{err}
+	return notKeptError{err}
 }
 
 // kept reports whether the transaction that has begun last was kept. It has held the lock, so once

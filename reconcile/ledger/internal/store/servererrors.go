@@ -17,10 +17,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-// notKept is why a transaction was not kept whose end was not answered.
-type notKept struct{ error }
+// notKeptError is why a transaction was not kept whose end was not answered.
+type notKeptError struct{ error }
 
-func (e notKept) Unwrap() error { return e.error }
+func (e notKeptError) Unwrap() error { return e.error }
 
 // unanswered reports whether the end of a transaction may have been kept all the same: it was sent,
 // and the server has not said that it refuses it.
@@ -89,15 +89,7 @@ func kindOfServer(err error) Kind {
 	case errors.Is(err, postgres.ErrTooOld):
 		return ErrNewer
 	case named == "":
-		var connecting *pgconn.ConnectError
-		if errors.Is(err, postgres.ErrReplica) {
-			return ErrReplica
-		}
-		switch ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); {
-		case errors.As(err, &connecting) && !errors.Is(err, context.Canceled), !ended && (timeout(err) || cut(err)):
-			return ErrUnreachable
-		}
-		return "" // the end of a context too
+		return kindOfWay(err)
 	case named == "28P01", named == "28000", named == "3D000":
 		return ErrRefused
 	case named == "53300":
@@ -116,4 +108,16 @@ func kindOfServer(err error) Kind {
 		return ErrUnreachable
 	}
 	return ErrFailed
+}
+
+// kindOfWay is what is wrong with the way to PostgreSQL; empty also where a context has ended.
+func kindOfWay(err error) Kind {
+	var connecting *pgconn.ConnectError
+	switch ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); {
+	case errors.Is(err, postgres.ErrReplica):
+		return ErrReplica
+	case errors.As(err, &connecting) && !errors.Is(err, context.Canceled), !ended && (timeout(err) || cut(err)):
+		return ErrUnreachable
+	}
+	return ""
 }

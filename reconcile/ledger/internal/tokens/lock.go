@@ -27,15 +27,16 @@ func (t *Memory) LockTokens(ctx context.Context) error {
 	if t.lock != nil || t.leased(ctx) {
 		return nil
 	}
-	unlock, err := t.lockFile, error(nil)
+	lock := t.lockFile
 	if t.file.Database() != nil {
-		unlock = t.takeLease
+		lock = t.takeLease
 	}
-	if t.lock, err = unlock(ctx); err != nil {
+	var err error
+	if t.lock, err = lock(ctx); err != nil {
 		return store.Explain("locking the tokens of", t.file.Path, err)
 	}
-	// A process that was killed may have left the log as it was.
-	return store.Explain("writing", t.file.Path, t.file.Wipe()) //nolint:contextcheck // even where ctx has ended
+	// A process that was killed may have left the log as it was. It is wiped even where ctx has ended.
+	return store.Explain("writing", t.file.Path, t.file.Wipe())
 }
 
 // lockFile locks a file beside the ledger.

@@ -124,7 +124,7 @@ func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 		return err
 	})
 	// The secret may have waited, sealed.
-	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended
+	return t.wipe(err)
 }
 
 // Gone implements [reconcile.TokenMemory]: what Revoked is for a person's word,
@@ -142,7 +142,7 @@ func (t *Memory) Gone(ctx context.Context, intent string) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = $1`, intent)
 		return err
 	})
-	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended
+	return t.wipe(err)
 }
 
 // displace says of the tokens before one that is about to be forgotten that their

@@ -201,5 +201,5 @@ func (t *Memory) Delivered(ctx context.Context, intent string) error {
 		}
 		return t.enterToken(ctx, tx, reconcile.ActionDeliver, reconcile.TriggerSync, record, nil, nil)
 	})
-	return t.wipe(err) //nolint:contextcheck // a secret is wiped even where ctx has ended
+	return t.wipe(err)
 }

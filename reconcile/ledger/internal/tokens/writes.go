@@ -94,7 +94,7 @@ func (t *Memory) writeCounted(ctx context.Context, do func(context.Context, *sql
 }
 
 // wipe overwrites what the log still has of a sealed secret, once a change that takes one
-// away has ended with err.
+// away has ended with err; also where a context has ended.
 func (t *Memory) wipe(err error) error {
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func (z *Zones) claiming(ctx context.Context, tx *sql.Tx, write reconcile.Entry,
 
 // claim takes the claim on a zone, unless another process has it.
 func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry, have claim) (refused, err error) {
-	sign, err := z.signed()
+	sign, err := z.signed() //nolint:contextcheck // it lasts as long as the process
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (c claim) counts(ctx context.Context, tx *sql.Tx, sign sign) (bool, error) 
 	}
 	until, err := time.Parse(time.RFC3339, c.until)
 	if err != nil {
-		return false, nil // it is no claim that can end
+		return false, nil //nolint:nilerr // it is no claim that can end
 	}
 	return sign.counts(ctx, tx, c.place, until)
 }
@@ -188,7 +188,7 @@ func ofOneKind(a, b string) (string, string, bool) {
 
 // await waits until no other process has the claim on a zone.
 func (z *Zones) await(ctx context.Context, id edge.Scope) error {
-	sign, err := z.signed()
+	sign, err := z.signed() //nolint:contextcheck // it lasts as long as the process
 	if err != nil {
 		return err
 	}
