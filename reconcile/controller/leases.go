@@ -76,7 +76,9 @@ func (l *leaseLoop) take(ctx context.Context) {
 		}
 	}
 	if lease, _ := l.leases.Held(reconcile.LeaseTokens); lease.Epoch != l.epoch {
-		if l.epoch = lease.Epoch; lease.Epoch > 0 {
+		if l.epoch = lease.Epoch; lease.Epoch == 0 {
+			l.reports.leaveTokens(ctx)
+		} else {
 			l.tokens.Set(queue.Item[struct{}]{Reason: "another process has done the work on tokens until now"})
 		}
 	}

@@ -175,6 +175,16 @@ func (r *reports) leave(ctx context.Context, theirs func(edge.Scope) bool) {
 	}
 }
 
+// leaveTokens has groups wait for no work on tokens: another process does it.
+func (r *reports) leaveTokens(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	waited := r.commit.tokens || r.turn.tokens
+	if r.commit.tokens, r.turn.tokens = false, false; waited {
+		r.complete(ctx)
+	}
+}
+
 // renamed notes that zones have other ids in a generation that declares the same.
 func (r *reports) renamed(g *control.Generation, ids map[edge.Scope]edge.Scope) {
 	r.mu.Lock()
@@ -207,8 +217,11 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens, same bo
 	r.onlyOurs(g)
 }
 
-// onlyOurs has groups wait for no zone that another process works on; the caller holds the lock.
+// onlyOurs has groups wait for nothing that another process works on; the caller holds the lock.
 func (r *reports) onlyOurs(g *control.Generation) {
+	if !r.lanes.tokens() {
+		r.commit.tokens, r.turn.tokens = false, false
+	}
 	ours, all := r.lanes.ours()
 	if all {
 		return
