@@ -140,7 +140,7 @@ func noError(t *testing.T, err error) {
 // lostLease is the outbox of a process whose lease another one has.
 type lostLease struct{ Forgetful }
 
-func (lostLease) Post(context.Context, string, json.RawMessage, []reconcile.Posted) error {
+func (lostLease) Post(context.Context, string, string, json.RawMessage, []reconcile.Posted) error {
 	return reconcile.ErrLeaseLost
 }
 
