@@ -106,6 +106,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
+		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
 	})
 	if err != nil {
 		return nil, err
