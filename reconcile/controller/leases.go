@@ -113,6 +113,7 @@ func (l *leaseLoop) leave(ctx context.Context, of *lane, lease reconcile.Lease) 
 		l.outcomes.zones.left(g, theirs)
 		l.seen.leave(g, theirs)
 	}
+	of.admission.breaker.leave()
 	if of.outages.LeaveZones(theirs); g != nil {
 		l.rulesets.leave(g, of)
 	}

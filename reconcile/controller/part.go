@@ -23,7 +23,10 @@ func (c *Controller) PartOf(lease reconcile.Lease) (Part, bool) {
 		return Part{}, false
 	}
 	part := Part{Zones: inspect.Zones{Observed: of.lastProgress(c.outcomes.began)}}
-	part.Zones.Declared, part.Zones.Outcomes = byOutcome(c.view().countIn(of))
+	v := c.view()
+	rows := v.fleet.rlock()
+	part.Zones.Declared, part.Zones.Outcomes = byOutcome(v.count(rows, func(one *lane) bool { return one == of }))
+	v.fleet.mu.RUnlock()
 	for _, o := range of.outages.Outages() {
 		if outage.OfZones(o) {
 			part.Outages = append(part.Outages, o)
@@ -59,15 +62,13 @@ func (l *lanes) under(lease reconcile.Lease) *lane {
 	return l.all[i]
 }
 
-// countIn counts the zones of a lane by their outcomes.
-func (v view) countIn(of *lane) (counts outcomeCounts) {
-	rows := v.fleet.rlock()
-	defer v.fleet.mu.RUnlock()
-	if len(v.lanes.all) == 1 {
+// count counts the zones of some lanes by their outcomes.
+func (v view) count(rows *rows, in func(*lane) bool) (counts outcomeCounts) {
+	if !slices.ContainsFunc(v.lanes.all, func(one *lane) bool { return !in(one) }) {
 		return rows.counts
 	}
 	for i := range rows.all {
-		if v.lanes.account(rows.all[i].account.Key) == of {
+		if of := v.lanes.account(rows.all[i].account.Key); of != nil && in(of) {
 			counts[rows.all[i].outcome]++
 		}
 	}
