@@ -10,9 +10,9 @@ import (
 type Outbox interface {
 	// Notified returns what was kept, by route.
 	Notified(context.Context) (map[string]Kept, error)
-	// Post keeps in one transaction what a route knows now, and the messages that say so. A
-	// message whose id is kept already stays as it is.
-	Post(ctx context.Context, route string, known json.RawMessage, messages []Posted) error
+	// Post keeps in one transaction what a route knows now of a part, and the messages that say so;
+	// known nil: nothing any more. A message whose id is kept already stays as it is.
+	Post(ctx context.Context, route, part string, known json.RawMessage, messages []Posted) error
 	// Posted forgets a message.
 	Posted(ctx context.Context, id string) error
 	// ForgetRoute forgets a route and its messages.
@@ -21,8 +21,11 @@ type Outbox interface {
 
 // Kept is what is kept of one route.
 type Kept struct {
-	Known    json.RawMessage // nil: nothing
-	Messages []Posted        // the oldest first
+	Known json.RawMessage // nil: nothing
+	// Parts is what it knows beside of parts that are told of one by one: by the process that has the
+	// lease of this name, so that none writes over what another does.
+	Parts    map[string]json.RawMessage
+	Messages []Posted // the oldest first
 }
 
 // Posted is a message that is kept until it is sent.

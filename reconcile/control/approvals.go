@@ -150,7 +150,10 @@ func approve(ctx context.Context, records Records, list []reconcile.Approval) er
 }
 
 // recordUse puts on record which approvals a rollout has begun on, and which have expired.
-// What cannot be recorded is kept for the next time.
+// What cannot be recorded is kept for the next time. Several processes may do so at once: that one is
+// used, or has ended, is put on record only where it still counts, and once. Where one process ends
+// an approval in the same moment in which a rollout of another begins on it, the rest of the zones
+// waits for a new one.
 func (c *Control) recordUse(ctx context.Context) error {
 	c.mu.Lock()
 	used, expired := c.state.approvals.used.list, c.state.approvals.expired.list

@@ -53,6 +53,9 @@ type Config struct {
 
 	// Shared says that other processes change zones under the same limits.
 	Shared bool
+	// Leads returns the lease under which this process decides about commits; false where another
+	// one does. Nil: there is no other.
+	Leads func() (reconcile.Lease, bool)
 
 	// Told is called when the last proof of a zone has become another one; of any zone, where
 	// the scope is the zero one. It may ask the control. Nil is told nothing.

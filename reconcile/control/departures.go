@@ -58,8 +58,14 @@ func (g *Generation) zonesOf(l diff.Leaving) (ids []edge.Scope) {
 }
 
 // depart lets what people have agreed to leave the settings that it was under, and returns
-// the zones about which guards may say something else now.
+// the zones about which guards may say something else now. Of several processes only the one does so
+// that decides about commits: what zones are under then is what the newest commit declares, and one
+// that is behind would put older settings in their place. The others read that it was done.
 func (c *Control) depart(ctx context.Context) ([]edge.Scope, error) {
+	ctx, leads := c.leading(ctx)
+	if !leads {
+		return nil, nil
+	}
 	c.mu.Lock()
 	under, digests, zones := c.state.departing()
 	c.mu.Unlock()

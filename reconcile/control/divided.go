@@ -97,7 +97,9 @@ func (a *approvals) keepDivided(d divided) {
 }
 
 // recordDivided puts the approvals of single changes on record that approvals of several
-// have been divided into. What cannot be recorded is kept for the next time.
+// have been divided into. What cannot be recorded is kept for the next time. Several processes may do
+// so at once: they come to the same digests, each of which is put on record once, and what was known
+// of an approval that counts no more was forgotten when that was read, just before.
 func (c *Control) recordDivided(ctx context.Context) error {
 	c.mu.Lock()
 	d := c.state.approvals.takeDivided()

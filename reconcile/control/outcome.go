@@ -34,7 +34,8 @@ type Next struct {
 func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	recalled := c.recallSkipRules(ctx, o.Scope)
 	c.mu.Lock()
-	next, drift := c.state.note(o), c.state.drift(o)
+	lease, _ := reconcile.LeaseIn(ctx)
+	next, drift := c.state.note(o, lease), c.state.drift(o)
 	rules, seen := c.state.skipRules(o)
 	c.mu.Unlock()
 	return next, errors.Join(recalled, c.RecordFailed(ctx, o.Results), c.recordFound(ctx, drift), c.recordSkipRules(ctx, o.Scope, rules, seen), c.spend(ctx, SpentBy(o)))
@@ -49,7 +50,7 @@ func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 	return c.spend(ctx, SpentBy(o))
 }
 
-func (s *state) note(o Outcome) Next {
+func (s *state) note(o Outcome, lease reconcile.Lease) Next {
 	reasons := reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardHold, diff.GuardReverted, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken)
 	g := s.current.Load()
 	if g == nil || g.Declares(o.Scope) {
@@ -58,7 +59,7 @@ func (s *state) note(o Outcome) Next {
 		s.waiting.set(o.Scope, nil) // it was gone by then
 	}
 	if g != nil && g.declaration(o.Scope) == o.Fingerprint {
-		s.rollout.note(o.Scope, zoneOutcome(o))
+		s.rollout.note(o.Scope, zoneOutcome(o), lease)
 	}
 	next := Next{At: s.zones.of(o.Scope).again(s.now()), Waits: len(reasons) > 0}
 	if until := reasons.until(); !until.IsZero() && (next.At.IsZero() || until.Before(next.At)) {

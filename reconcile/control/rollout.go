@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -17,11 +18,12 @@ type rollout struct {
 	have     reconcile.Rollout                    // replaced by take alone; its zones are never written to
 	next     int                                  // the wave after the open one; 0 for none
 	outcomes map[edge.Scope]reconcile.ZoneOutcome // not on record yet
+	under    map[edge.Scope]reconcile.Lease       // of those that were noted under a lease
 	stale    bool                                 // have is not what was on record when it was read last
 }
 
 func newRollouts(have reconcile.Rollout) rollout {
-	o := rollout{outcomes: map[edge.Scope]reconcile.ZoneOutcome{}}
+	o := rollout{outcomes: map[edge.Scope]reconcile.ZoneOutcome{}, under: map[edge.Scope]reconcile.Lease{}}
 	o.take(have)
 	return o
 }
@@ -30,7 +32,7 @@ func newRollouts(have reconcile.Rollout) rollout {
 func (o *rollout) anew(have reconcile.Rollout) rollout {
 	next := newRollouts(have)
 	if o.have.Commit == have.Commit && o.outcomes != nil {
-		next.outcomes = o.outcomes
+		next.outcomes, next.under = o.outcomes, o.under
 	}
 	return next
 }
@@ -77,16 +79,61 @@ func (o *rollout) delays(id edge.Scope, waves []reconcile.Wave, open int) bool {
 	return o.have.Halted != "" || wave > open
 }
 
-// recordOutcomes records what became of zones since, in one step, and returns the zones
-// of waves that have opened by it. A person may have let the waves go on meanwhile.
+// recordOutcomes records what became of zones since, and returns the zones of waves that have opened
+// by it. A person may have let the waves go on meanwhile. Of several processes each records what it
+// has found, under the lease by which it has: one that is late must not put a failure in the place of
+// what the next holder has made good. The waves are judged by all on record in the same transaction,
+// so any may record that one opens or is halted: whoever has recorded the last outcome of a wave knows
+// first when its time is over, and a second one finds nothing to change.
 func (c *Control) recordOutcomes(ctx context.Context) (opened []edge.Scope, err error) {
 	waves, now := c.Guards.Waves, c.Now()
 	c.mu.Lock()
-	before, outcomes := c.state.rollout.have, maps.Clone(c.state.rollout.outcomes) // workers note more meanwhile
+	before, found := c.state.rollout.have, c.state.rollout.byLease() // workers note more meanwhile
 	c.mu.Unlock()
-	if len(waves) == 0 || len(before.Zones) == 0 || len(outcomes) == 0 && !moves(before, waves, now) {
+	if len(waves) == 0 || len(before.Zones) == 0 {
 		return nil, nil
 	}
+	if len(found) == 0 && moves(before, waves, now) {
+		return c.roll(ctx, nil)
+	}
+	for lease, outcomes := range found {
+		more, failed := c.roll(reconcile.Under(ctx, lease), outcomes)
+		if errors.Is(failed, reconcile.ErrLeaseLost) {
+			c.mu.Lock()
+			c.state.rollout.drop(lease)
+			c.mu.Unlock()
+			continue
+		}
+		opened, err = append(opened, more...), errors.Join(err, failed)
+	}
+	return opened, err
+}
+
+// byLease are the outcomes that are not on record yet, by the lease under which they were noted.
+func (o *rollout) byLease() map[reconcile.Lease]map[edge.Scope]reconcile.ZoneOutcome {
+	found := map[reconcile.Lease]map[edge.Scope]reconcile.ZoneOutcome{}
+	for id, outcome := range o.outcomes {
+		lease := o.under[id]
+		if found[lease] == nil {
+			found[lease] = map[edge.Scope]reconcile.ZoneOutcome{}
+		}
+		found[lease][id] = outcome
+	}
+	return found
+}
+
+// drop forgets what was noted under a lease that another process has by now.
+func (o *rollout) drop(lease reconcile.Lease) {
+	maps.DeleteFunc(o.outcomes, func(id edge.Scope, _ reconcile.ZoneOutcome) bool { return o.under[id] == lease })
+	maps.DeleteFunc(o.under, func(_ edge.Scope, under reconcile.Lease) bool { return under == lease })
+}
+
+// roll records outcomes, and how far the waves have come by all that is on record.
+func (c *Control) roll(ctx context.Context, outcomes map[edge.Scope]reconcile.ZoneOutcome) (opened []edge.Scope, err error) {
+	waves, now := c.Guards.Waves, c.Now()
+	c.mu.Lock()
+	before := c.state.rollout.have
+	c.mu.Unlock()
 	var next reconcile.Rollout
 	err = c.Records.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
 		next = have
@@ -133,6 +180,7 @@ func (o *rollout) recorded(before, next reconcile.Rollout, outcomes map[edge.Sco
 	for id, outcome := range outcomes {
 		if o.outcomes[id] == outcome {
 			delete(o.outcomes, id)
+			delete(o.under, id)
 		}
 	}
 	for id, z := range next.Zones {
@@ -143,10 +191,15 @@ func (o *rollout) recorded(before, next reconcile.Rollout, outcomes map[edge.Sco
 	return opened
 }
 
-// note keeps what has become of a zone until it is recorded.
-func (o *rollout) note(id edge.Scope, outcome reconcile.ZoneOutcome) {
-	if waits(o.have, id) && outcome != reconcile.ZonePending {
-		o.outcomes[id] = outcome
+// note keeps what has become of a zone until it is recorded. lease is that of the look at it; zero
+// for none.
+func (o *rollout) note(id edge.Scope, outcome reconcile.ZoneOutcome, lease reconcile.Lease) {
+	if !waits(o.have, id) || outcome == reconcile.ZonePending {
+		return
+	}
+	o.outcomes[id] = outcome
+	if lease.Until = 0; lease.Epoch > 0 { // it is renewed, and the same
+		o.under[id] = lease
 	}
 }
 

@@ -13,6 +13,16 @@ import (
 // What follows is for several processes over the same records, each of which works on the zones of
 // some credentials: what becomes of zones that another process works on is not known here.
 
+// leading is the context of what only the process does that decides about commits; false where that
+// is another one.
+func (c *Control) leading(ctx context.Context) (context.Context, bool) {
+	if c.Leads == nil {
+		return ctx, true
+	}
+	lease, leads := c.Leads()
+	return reconcile.Under(ctx, lease), leads
+}
+
 // Behind reports whether another process has accepted a commit that is not in force here: what it
 // declares is not on record yet, or was not when that was asked last.
 func (c *Control) Behind() bool {
@@ -54,6 +64,7 @@ func (c *Control) Leave(theirs func(edge.Scope) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.state.rollout.outcomes, func(id edge.Scope, _ reconcile.ZoneOutcome) bool { return theirs(id) })
+	maps.DeleteFunc(c.state.rollout.under, func(id edge.Scope, _ reconcile.Lease) bool { return theirs(id) })
 	c.state.waiting.keep(func(id edge.Scope) bool { return !theirs(id) })
 }
 

@@ -22,7 +22,8 @@ type Ticked struct {
 }
 
 // Tick takes in what people and other processes have said since, what has become of
-// zones in waves, and the time.
+// zones in waves, and the time. What it puts on record is judged in the transaction that does, or is
+// under a lease: see recordOutcomes, recordDivided, recordUse and depart.
 func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()

@@ -109,6 +109,13 @@ func (b *breaker) pass() {
 	}
 }
 
+// leave forgets what is known of the platform: another process asks it.
+func (b *breaker) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open, b.streak, b.denied, b.probes, b.next, b.down = false, 0, 0, 0, time.Time{}, down{}
+}
+
 // note learns how a read has ended, and reports whether the breaker has opened or
 // closed with it.
 func (b *breaker) note(err error, now time.Time) (opened, closed bool) {

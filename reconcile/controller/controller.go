@@ -140,7 +140,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	c.leaseLoop = &leaseLoop{
 		leases: config.Leases, control: decisions, commits: c.commits, lanes: lanes, tokens: tokens, records: config.Records, retries: retries,
-		reports: reports, seen: seen, outcomes: outcomes,
+		reports: reports, seen: seen, outcomes: outcomes, outages: config.Outages, rulesets: c.rulesets,
 	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, c.newZoneWork(lane, config))
@@ -154,6 +154,7 @@ func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleet
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
+		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
 	})
 	if err != nil {
 		return nil, err

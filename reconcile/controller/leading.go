@@ -42,6 +42,8 @@ func (c *commits) lead(ctx context.Context) {
 	defer resigning.Wait()
 	defer cancel()
 	if _, shared := reconcile.LeaseIn(within); shared {
+		c.outcomes.leaveCommits()
+		c.outages.Forget(func(o reconcile.Outage) bool { return o.Subject == reconcile.OutageGit })
 		c.reload(within)
 	}
 	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {

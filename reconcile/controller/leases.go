@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -26,9 +28,11 @@ type leaseLoop struct {
 	reports  *reports
 	seen     *lastSeen
 	outcomes *outcomes
+	outages  *outage.Tracker
+	rulesets *rulesetLoop
 
-	epoch  int64 // of the lease on tokens; 0 for none
-	failed int   // tries in a row
+	epoch  atomic.Int64 // of the lease on tokens; 0 for none
+	failed int          // tries in a row
 }
 
 // begin takes over what this process has from the start.
@@ -75,10 +79,10 @@ func (l *leaseLoop) take(ctx context.Context) {
 			got[lane] = now
 		}
 	}
-	if lease, _ := l.leases.Held(reconcile.LeaseTokens); lease.Epoch != l.epoch {
-		if l.epoch = lease.Epoch; lease.Epoch == 0 {
-			l.reports.leaveTokens(ctx)
-		} else {
+	if lease, _ := l.leases.Held(reconcile.LeaseTokens); lease.Epoch != l.epoch.Load() {
+		l.leaveTokens()
+		l.reports.leaveTokens(ctx)
+		if l.epoch.Store(lease.Epoch); lease.Epoch > 0 {
 			l.tokens.Set(queue.Item[struct{}]{Reason: "another process has done the work on tokens until now"})
 		}
 	}
@@ -86,6 +90,13 @@ func (l *leaseLoop) take(ctx context.Context) {
 	if len(got) == 0 || l.commits.take(ctx, got) {
 		l.failed = 0
 	}
+}
+
+// leaveTokens forgets what is known of tokens: another process has worked on them, or does.
+func (l *leaseLoop) leaveTokens() {
+	l.epoch.Store(0)
+	l.outcomes.leaveTokens()
+	l.outages.Forget(outage.OfTokens)
 }
 
 // leave empties the queue of a lane, and forgets what is known of its zones: another process works
@@ -102,6 +113,10 @@ func (l *leaseLoop) leave(ctx context.Context, of *lane, lease reconcile.Lease) 
 	if g != nil {
 		l.outcomes.zones.left(g, theirs)
 		l.seen.leave(g, theirs)
+	}
+	of.admission.breaker.leave()
+	if of.outages.LeaveZones(theirs); g != nil {
+		l.rulesets.leave(g, of)
 	}
 	l.reports.state(ctx, "swept", l.records.Swept(reconcile.Under(ctx, lease), swept)) // so that none of them is read twice
 }

@@ -13,10 +13,11 @@ import (
 // proved last: the author of a commit must not be able to take it from who is told of it. It
 // costs a look at each zone that is not as declared.
 func (c *Controller) NeedPerson(labels map[string]string) []inspect.Group {
-	return c.view().needPerson(labels)
+	return c.view().needPerson(labels, func(*row) bool { return true })
 }
 
-func (v view) needPerson(labels guard.Labels) []inspect.Group {
+// needPerson is that for the zones of some rows.
+func (v view) needPerson(labels guard.Labels, of func(*row) bool) []inspect.Group {
 	type reason struct {
 		outcome inspect.Outcome
 		by      string
@@ -27,7 +28,7 @@ func (v view) needPerson(labels guard.Labels) []inspect.Group {
 	for r := range rows.notables() {
 		outcome := r.as()
 		d, decided := r.last.notable.worst(outcome)
-		if !decided || !outcome.NeedsPerson() || !labels.Selects(r.labels) && !labels.Selects(r.proof.Labels) {
+		if !decided || !of(r) || !outcome.NeedsPerson() || !labels.Selects(r.labels) && !labels.Selects(r.proof.Labels) {
 			continue
 		}
 		key := reason{outcome, cmp.Or(string(d.Guard), string(d.Stage))}

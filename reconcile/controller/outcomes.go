@@ -231,6 +231,22 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 	o.tokens = tokens
 }
 
+// leaveTokens forgets what is known of tokens.
+func (o *outcomes) leaveTokens() {
+	defer o.zones.changes.Note()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tokens = inspect.Tokens{}
+}
+
+// leaveCommits forgets why a commit is held: another process has decided about commits since.
+func (o *outcomes) leaveCommits() {
+	defer o.zones.changes.Note()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = nil
+}
+
 // dated says since when tokens have their outcomes: as long as they had them before.
 func dated(findings, before []inspect.Token, now time.Time) []inspect.Token {
 	since := map[string]inspect.Token{}

@@ -132,6 +132,19 @@ func (l *rulesetLoop) saw(ctx context.Context, account desired.Account, read rul
 	return l.radar.Saw(ctx, account, read.listed, read.ruleset, read.at, fresh)
 }
 
+// leave forgets what was read of the accounts of a lane that is another process's now: what that one
+// tells of must be no news here when this one reads it again.
+func (l *rulesetLoop) leave(g *control.Generation, of *lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	theirs := map[edge.AccountID]bool{}
+	for _, a := range g.State.Accounts {
+		theirs[a.ID] = l.lanes.account(a.Key) == of
+	}
+	maps.DeleteFunc(l.current, func(key rulesetKey, _ rulesetRead) bool { return theirs[key.account] })
+	maps.DeleteFunc(l.pending, func(key rulesetKey, _ bool) bool { return theirs[key.account] })
+}
+
 // due are those to be recorded, in an order. Accounts that are not declared are forgotten.
 func (l *rulesetLoop) due(state desired.State) []rulesetKey {
 	declared := map[edge.AccountID]bool{}

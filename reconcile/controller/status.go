@@ -56,6 +56,9 @@ func (v view) zones() inspect.Zones {
 	defer v.fleet.mu.RUnlock()
 	all := inspect.Zones{Observed: v.outcomes.lastObserved(), Notable: []inspect.Notable{}}
 	all.Declared, all.Outcomes = byOutcome(rows.counts)
+	if v.lanes.shared() {
+		_, all.Here = byOutcome(v.count(rows, (*lane).works))
+	}
 	var drift time.Time
 	for r := range rows.notables() {
 		outcome := r.as()

@@ -62,7 +62,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 		tokens = len(r.inForceState().Tokens)
 	}
 	plan.Changes, plan.Problems = all.changes, all.problems
-	plan.Summary.Zones, plan.Summary.Tokens = g.count(), tokens
+	plan.Summary.Zones, plan.Summary.Tokens = r.oursOf(g, in), tokens
 	diff.SortChanges(plan.Changes)
 	plan = plan.Counted()
 	if g.whole != nil {
@@ -81,6 +81,21 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 		report.Held = &held
 	}
 	return report
+}
+
+// oursOf counts the zones of a group that are this process's: of the others it knows nothing, and
+// they are not in sync for that.
+func (r *reports) oursOf(g group, in *control.Generation) (n int) {
+	ours, all := r.lanes.ours()
+	if all || in == nil {
+		return g.count()
+	}
+	for id := range g.zones() {
+		if of := r.lanes.at(in, id); of == nil || ours[of] {
+			n++
+		}
+	}
+	return n
 }
 
 // askEvery is how often it is asked whether groups wait for lanes that are away.

@@ -128,6 +128,8 @@ type Source struct {
 type Zones struct {
 	Declared int             `json:"declared"`
 	Outcomes map[Outcome]int `json:"outcomes"` // each outcome is there
+	// Here are those of the zones that this process works on; nil: of all that are declared.
+	Here map[Outcome]int `json:"-"`
 	// Observed is when a zone was read last; zero: none since the start.
 	Observed time.Time `json:"observed,omitzero"`
 	// Drift is the oldest that is not healed.

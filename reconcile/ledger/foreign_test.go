@@ -25,7 +25,7 @@ func TestForeignBytes(t *testing.T) {
 				write.Members = []reconcile.MemberChange{{Path: "x", Old: []byte(`"\u0000 \ud800 \ud83d\ude00 \\u0000"`), New: []byte("\"a\xffb\"")}}
 				must(t, l.Record(ctx, write))
 				must(t, l.Hold(ctx, diff.Hold{Zone: text, Reason: text, Until: time.Now()}, text))
-				must(t, l.Post(ctx, "r", []byte(`{}`), []reconcile.Posted{{ID: text, Body: []byte("\"\xff\"")}}))
+				must(t, l.Post(ctx, "r", "", []byte(`{}`), []reconcile.Posted{{ID: text, Body: []byte("\"\xff\"")}}))
 				must(t, l.Intend(ctx, record(n+1)))
 				must(t, l.Quarantine(ctx, record(n+1).Intent, text))
 			}

@@ -20,6 +20,7 @@ import (
 type delivery struct {
 	Route
 	config Config
+	part   string // what it knows is of this part; empty: of all
 	// Used by learn alone:
 	judge    *judge
 	digested time.Time
@@ -72,7 +73,7 @@ func (d *delivery) learn(ctx context.Context, s inspect.Status, causes []Cause) 
 		return
 	}
 	open := d.open()
-	err := keep(ctx, d.config.Outbox, d.Name, Known{open, d.digested}, append(late, messages...))
+	err := keep(ctx, d.config.Outbox, d.Name, d.part, Known{open, d.digested}, append(late, messages...))
 	if errors.Is(err, reconcile.ErrLeaseLost) {
 		return // another process tells it
 	}
@@ -129,6 +130,27 @@ func (d *delivery) open() []Open {
 	return slices.SortedFunc(maps.Values(d.judge.open), func(a, b Open) int { return strings.Compare(a.Cause, b.Cause) })
 }
 
+// everywhere are the causes that the route knows of from all who tell it of parts.
+func (d *delivery) everywhere(ctx context.Context) ([]Open, error) {
+	all := d.open()
+	if d.others == nil {
+		return all, nil
+	}
+	kept, err := d.config.Outbox.Notified(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for part := range kept[d.Name].Parts {
+		known, err := knownOf(kept[d.Name], part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, known.Open...)
+	}
+	slices.SortFunc(all, func(a, b Open) int { return strings.Compare(a.Cause, b.Cause) })
+	return all, nil
+}
+
 // digest is the digest that is due, if one is. One whose time passed while no daemon ran is
 // due at once.
 func (d *delivery) digest(ctx context.Context, now time.Time) (Message, bool) {
@@ -146,7 +168,12 @@ func (d *delivery) digest(ctx context.Context, now time.Time) (Message, bool) {
 		d.config.Log.Warn("the history for a digest cannot be read; it is tried again", "route", d.Name, "error", err.Error())
 		return Message{}, false
 	}
-	m := digest(d.Name, d.digested, now, summary, d.open())
+	open, err := d.everywhere(ctx)
+	if err != nil {
+		d.config.Log.Warn("what is open cannot be read for a digest; it is tried again", "route", d.Name, "error", err.Error())
+		return Message{}, false
+	}
+	m := digest(d.Name, d.digested, now, summary, open)
 	d.digested = now
 	return m, true
 }

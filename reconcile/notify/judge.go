@@ -53,6 +53,15 @@ func newJudge(route string, least Severity, open []Open) *judge {
 	return j
 }
 
+// adopt has the route know of what was reported by others who do not look for it any more.
+func (j *judge) adopt(open []Open) {
+	for _, o := range open {
+		if _, known := j.open[o.Cause]; !known {
+			j.open[o.Cause], j.before[o.Cause] = o, true
+		}
+	}
+}
+
 // next are the messages about what has begun and ended as of a status. What they say is known
 // to the route from now on.
 func (j *judge) next(s inspect.Status, causes []Cause) []Message {
@@ -167,18 +176,19 @@ func coveredBy(s inspect.Status, causes []Cause) func(About) bool {
 // reported is over.
 func seenOver(o Open, s inspect.Status) bool {
 	settled := s.At.Sub(s.Started) >= inherited
+	fetched := !s.Source.LastSuccess.IsZero() && !s.Source.LastSuccess.Before(s.Started)
 	switch o.About {
 	case AboutOutage:
 		if strings.HasPrefix(o.Cause, "outage/git/") {
-			return !s.Source.LastSuccess.IsZero()
+			return fetched
 		}
-		return settled && !s.Zones.Observed.IsZero()
+		return settled && !s.Zones.Observed.Before(s.Started)
 	case AboutCommit: // what was fetched is decided once that look has ended; another may go on by now
-		return !s.Source.LastSuccess.IsZero() && (s.Source.Looking.IsZero() || s.Source.Looking.After(s.Source.LastSuccess))
+		return fetched && (s.Source.Looking.IsZero() || s.Source.Looking.After(s.Source.LastSuccess))
 	case AboutZones:
 		return s.Zones.Declared > 0 && unread(s.Zones) == 0
 	case AboutToken:
-		return settled && !s.Tokens.LookedAt.IsZero()
+		return settled && !s.Tokens.LookedAt.Before(s.Started)
 	default:
 		return settled
 	}

@@ -31,17 +31,26 @@ func (d *disk) Notified(context.Context) (map[string]reconcile.Kept, error) {
 	}
 	all := map[string]reconcile.Kept{}
 	for name, k := range d.routes {
-		all[name] = reconcile.Kept{Known: slices.Clone(k.Known), Messages: slices.Clone(k.Messages)}
+		all[name] = reconcile.Kept{Known: slices.Clone(k.Known), Parts: maps.Clone(k.Parts), Messages: slices.Clone(k.Messages)}
 	}
 	return all, nil
 }
 
-func (d *disk) Post(_ context.Context, route string, known json.RawMessage, messages []reconcile.Posted) error {
+func (d *disk) Post(_ context.Context, route, part string, known json.RawMessage, messages []reconcile.Posted) error {
 	if d.fails {
 		return errDisk
 	}
 	k := d.routes[route]
-	k.Known = known
+	if part == "" {
+		k.Known = known
+	} else {
+		parts := map[string]json.RawMessage{}
+		maps.Copy(parts, k.Parts)
+		if parts[part] = known; known == nil {
+			delete(parts, part)
+		}
+		k.Parts = parts
+	}
 	for _, m := range messages {
 		if !slices.ContainsFunc(k.Messages, func(have reconcile.Posted) bool { return have.ID == m.ID }) {
 			k.Messages = append(k.Messages, m)

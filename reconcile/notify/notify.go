@@ -94,13 +94,26 @@ type Known struct {
 	Digested time.Time `json:"digested,omitzero"` // up to when the last digest went
 }
 
-// recalled is what was kept of a route. What cannot be read is an error, never nothing: it
-// would be reported twice.
-func recalled(kept reconcile.Kept) (known Known, messages []Message, err error) {
-	if kept.Known != nil {
-		if err := json.Unmarshal(kept.Known, &known); err != nil {
-			return known, nil, fmt.Errorf("what a route knows: %w", err)
-		}
+// knownOf is what was kept of a part of a route; of all where it has no name. What cannot be read
+// is an error, never nothing: it would be reported twice.
+func knownOf(kept reconcile.Kept, part string) (known Known, err error) {
+	body := kept.Known
+	if part != "" {
+		body = kept.Parts[part]
+	}
+	if body == nil {
+		return known, nil
+	}
+	if err := json.Unmarshal(body, &known); err != nil {
+		return known, fmt.Errorf("what a route knows: %w", err)
+	}
+	return known, nil
+}
+
+// recalled is what was kept of a part of a route, and the messages that wait for the route.
+func recalled(kept reconcile.Kept, part string) (known Known, messages []Message, err error) {
+	if known, err = knownOf(kept, part); err != nil {
+		return known, nil, err
 	}
 	for _, p := range kept.Messages {
 		var m Message
@@ -112,8 +125,8 @@ func recalled(kept reconcile.Kept) (known Known, messages []Message, err error) 
 	return known, messages, nil
 }
 
-// keep keeps what a route knows, and messages that are to be sent.
-func keep(ctx context.Context, outbox reconcile.Outbox, route string, known Known, messages []Message) error {
+// keep keeps what a route knows of a part, and messages that are to be sent.
+func keep(ctx context.Context, outbox reconcile.Outbox, route, part string, known Known, messages []Message) error {
 	body, err := json.Marshal(known)
 	if err != nil {
 		return err
@@ -126,7 +139,7 @@ func keep(ctx context.Context, outbox reconcile.Outbox, route string, known Know
 		}
 		posted[i] = reconcile.Posted{ID: m.ID, Body: text}
 	}
-	return outbox.Post(ctx, route, body, posted)
+	return outbox.Post(ctx, route, part, body, posted)
 }
 
 // Forgetful is an outbox that keeps nothing, for a daemon without a ledger.
@@ -140,7 +153,9 @@ func (Forgetful) Notified(context.Context) (map[string]reconcile.Kept, error) {
 }
 
 // Post implements [reconcile.Outbox].
-func (Forgetful) Post(context.Context, string, json.RawMessage, []reconcile.Posted) error { return nil }
+func (Forgetful) Post(context.Context, string, string, json.RawMessage, []reconcile.Posted) error {
+	return nil
+}
 
 // Posted implements [reconcile.Outbox].
 func (Forgetful) Posted(context.Context, string) error { return nil }

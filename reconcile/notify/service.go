@@ -2,7 +2,6 @@ package notify
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -70,78 +69,48 @@ const (
 
 // Service runs the routes. Make it with [New].
 type Service struct {
-	config Config
-	routes []*delivery
-	others *shared   // nil: this process is the only one
-	began  time.Time // when this one began to look; zero: not yet, or it is the only one
-
-	mu   sync.Mutex
-	news []radar.Report // new versions of managed rulesets that no route knows of
+	*share                                // of all, or of what concerns all parts
+	parts  map[reconcile.LeaseName]*share // where there are several processes
+	taken  func(reconcile.LeaseName) bool
 }
 
 // New returns a service; what was kept is read by [Service.Run].
-func New(c Config) *Service { return &Service{config: c} }
+func New(c Config) *Service {
+	return &Service{share: &share{config: c, Part: Part{
+		Look:   func(context.Context) inspect.Status { return c.Look() },
+		Groups: func(_ context.Context, labels map[string]string) []inspect.Group { return c.Groups(labels) },
+	}}}
+}
 
 // Run looks, judges and sends until ctx ends; without routes it forgets those of before. What is not sent by then is kept.
 // Of several replicas one at a time may.
 func (s *Service) Run(ctx context.Context) {
 	s.begin()
-	if !s.recall(ctx) {
+	s.others.begin()
+	if !s.recall(ctx, s.read) {
 		return
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	for _, r := range s.routes {
-		all.Go(func() { r.run(ctx) })
-	}
 	if h := s.config.Heartbeat; h != nil {
 		all.Go(func() { h.run(ctx, s.config) })
 	}
-	if len(s.routes) == 0 {
-		return // once its heartbeat has ended, where there is one
-	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			s.look(ctx)
+	s.run(ctx, func() {
+		if s.others.due() {
 			s.others.remind(ctx)
+			s.adopt(ctx)
 		}
-	}
+	})
 }
 
-// recall reads what was kept, as long as it takes, and forgets routes that are not configured
-// any more.
-func (s *Service) recall(ctx context.Context) bool {
-	err := s.read(ctx)
-	for failed := false; err != nil; err = s.read(ctx) {
-		if !failed {
-			s.config.Log.Error("what was notified cannot be read; no notification is sent until it can", "error", err.Error())
-			failed = true
-		}
-		if !wait(ctx, every) {
-			return false
-		}
-	}
-	return ctx.Err() == nil
-}
-
+// read reads what was kept, and forgets routes that are not configured any more.
 func (s *Service) read(ctx context.Context) error {
 	kept, err := s.config.Outbox.Notified(ctx)
 	if err != nil {
 		return err
 	}
-	s.routes = nil
-	for _, r := range s.config.Routes {
-		known, messages, err := recalled(kept[r.Name])
-		if err != nil {
-			return fmt.Errorf("route %s: %w", r.Name, err)
-		}
-		s.routes = append(s.routes, s.others.take(newDelivery(r, s.config, known, messages)))
-		delete(kept, r.Name)
+	if err := s.take(kept); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		if err := s.config.Outbox.ForgetRoute(ctx, name); err != nil {
@@ -151,30 +120,14 @@ func (s *Service) read(ctx context.Context) error {
 	return nil
 }
 
-// Published has a new version of a managed ruleset reported with the next look.
-func (s *Service) Published(r radar.Report) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.news = append(s.news, r)
-	s.news = s.news[max(0, len(s.news)-mostNews):]
-}
-
-// look has each route learn what is wrong.
-func (s *Service) look(ctx context.Context) {
-	status := s.config.Look()
-	if status.Started.IsZero() {
+// Published has a new version of a managed ruleset reported with the next look, by who tells of its
+// account; lease is that of the account.
+func (s *Service) Published(lease reconcile.LeaseName, r radar.Report) {
+	if part := s.parts[lease]; part != nil {
+		part.published(r)
 		return
 	}
-	status.Started = s.started(status)
-	s.mu.Lock()
-	news := s.news
-	s.news = nil
-	s.mu.Unlock()
-	for _, r := range s.routes {
-		r.news = append(r.news, news...)
-		r.news = r.news[max(0, len(r.news)-mostNews):]
-		r.learn(ctx, status, Causes(status, s.config.Groups(r.Labels)))
-	}
+	s.published(r)
 }
 
 // redacted is a message without what looks like a secret.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
 )
 
@@ -55,30 +54,11 @@ func (s *Service) Join(r *jobs.Replicas, outbox reconcile.SharedOutbox) {
 // atOnce is how many messages one replica sends at the same time, each to another route.
 const atOnce = 4
 
-// begin begins anew: what an earlier time has known may be outdated.
-func (s *Service) begin() {
-	if s.others == nil {
-		return
+// begin has the messages that wait looked for with the first look.
+func (o *shared) begin() {
+	if o != nil {
+		o.looks = 0
 	}
-	s.began, s.others.looks = time.Time{}, 0
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.news = nil
-}
-
-// started is since when this process has looked for what is over: a replica that has got the lease
-// just now has seen nothing yet.
-func (s *Service) started(status inspect.Status) time.Time {
-	if s.others == nil {
-		return status.Started
-	}
-	if s.began.IsZero() {
-		s.began = status.At
-	}
-	if s.began.After(status.Started) {
-		return s.began
-	}
-	return status.Started
 }
 
 // take has the others send what waits for a route.
@@ -98,12 +78,8 @@ func (o *shared) waiting(ctx context.Context, route string, before int) int {
 	return all[route].Messages
 }
 
-// remind has the messages sent that wait first, if their jobs are lost. It does so at the first
-// call, and now and then.
+// remind has the messages sent that wait first, if their jobs are lost.
 func (o *shared) remind(ctx context.Context) {
-	if o == nil || !o.due() {
-		return
-	}
 	all, err := o.outbox.Waiting(ctx)
 	for _, route := range slices.Sorted(maps.Keys(all)) {
 		err = errors.Join(err, o.jobs.Insert(ctx, jobs.Job{Kind: jobs.Delivery, Route: route, Message: all[route].First}))
@@ -113,8 +89,11 @@ func (o *shared) remind(ctx context.Context) {
 	}
 }
 
-// due counts looks: they come at equal times.
+// due counts looks, which come at equal times: it is true at the first one, and now and then.
 func (o *shared) due() bool {
+	if o == nil {
+		return false
+	}
 	o.looks++
 	return o.looks%int(remindEvery/every) == 1
 }

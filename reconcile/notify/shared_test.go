@@ -34,6 +34,19 @@ type others struct {
 	got     []Message
 	refuses int // so many tries fail
 	failed  map[string]bool
+	ahead   time.Duration              // of the clock
+	groups  map[string][]inspect.Group // that need a person, by lease
+	unread  map[string]int             // zones that a replica has not read, by its name
+	looks   map[string]int             // of those that run, by replica and lease
+}
+
+// looked counts a look.
+func (o *others) looked(replica, lease string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, runs := o.looks[replica+"/"+lease]; runs {
+		o.looks[replica+"/"+lease]++
+	}
 }
 
 func (o *others) Send(_ context.Context, m Message) error {
@@ -50,13 +63,43 @@ func (o *others) Send(_ context.Context, m Message) error {
 func (o *others) look() inspect.Status {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := whole(time.Now())
+	s := whole(time.Now().Add(o.ahead))
 	s.Outages = slices.Clone(o.outages)
 	return s
 }
 
+// part is how the zones of a lease are, as a replica knows it.
+func (o *others) part(replica, lease string) Part {
+	return Part{
+		Lease: reconcile.LeaseName(lease), Name: lease,
+		Look: func(context.Context) inspect.Status {
+			s := o.look()
+			o.looked(replica, lease)
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			s.Outages, s.Zones.Outcomes[inspect.NotRead] = nil, o.unread[replica]
+			return s
+		},
+		Groups: func(context.Context, map[string]string) []inspect.Group {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if o.unread[replica] > 0 {
+				return nil
+			}
+			return slices.Clone(o.groups[lease])
+		},
+	}
+}
+
 // start starts a replica. lead has it look until the function is called that is returned.
 func (o *others) start(name string) (lead func() (stop func())) {
+	run := o.runs(name)
+	return func() func() { return run("") }
+}
+
+// runs starts a replica. run has it tell what a lease is about, or what concerns all where that is
+// empty, until the function is called that is returned.
+func (o *others) runs(name string, leases ...string) (run func(lease string) (stop func())) {
 	memory, err := ledger.Connect(o.t.Context(), postgres.Config{URL: o.url, Name: name})
 	noError(o.t, err)
 	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now})
@@ -68,19 +111,42 @@ func (o *others) start(name string) (lead func() (stop func())) {
 		o.failed[name] = o.failed[name] || failed
 	}
 	service := New(Config{
-		Routes: []Route{{Name: "ops", Least: Warning, Sender: o}}, Outbox: memory, Look: o.look, Groups: func(map[string]string) []inspect.Group { return nil },
+		Routes: []Route{{Name: "ops", Least: Warning, Sender: o}}, Outbox: memory, Look: func() inspect.Status { o.looked(name, ""); return o.look() }, Groups: func(map[string]string) []inspect.Group { return nil },
 		Failed: func(string, error) { tell(true) }, Worked: func(string) { tell(false) }, Count: func(string) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	service.Join(all, memory)
+	var parts []Part
+	for _, lease := range leases {
+		parts = append(parts, o.part(name, lease))
+	}
+	service.Divide(func(reconcile.LeaseName) bool { return false }, parts...)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { all.Run(ctx) })
 	o.t.Cleanup(func() { stop(); running.Wait(); _ = memory.Close() })
-	return func() func() {
+	return func(lease string) func() {
+		o.mu.Lock()
+		if o.looks != nil {
+			o.looks[name+"/"+lease] = 0
+		}
+		o.mu.Unlock()
 		leading, resign := context.WithCancel(ctx)
 		ended := make(chan struct{})
-		running.Go(func() { defer close(ended); service.Run(leading) })
-		return func() { resign(); <-ended }
+		running.Go(func() {
+			defer close(ended)
+			if lease == "" {
+				service.Run(leading)
+			} else {
+				service.RunPart(leading, reconcile.LeaseName(lease))
+			}
+		})
+		return func() {
+			resign()
+			<-ended
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			delete(o.looks, name+"/"+lease)
+		}
 	}
 }
 
@@ -102,6 +168,7 @@ func (o *others) await(what string, is func() bool) {
 // TestReplicasNotifyOnce: one replica looks, any sends, each message once and in order, also after
 // failures, which all learn; one that looks from now on repeats nothing.
 func TestReplicasNotifyOnce(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	o := &others{t: t, url: server.Pooler(t)("postgres"), refuses: 2, failed: map[string]bool{}}
 	a, b := o.start("a"), o.start("b")
@@ -140,7 +207,7 @@ func noError(t *testing.T, err error) {
 // lostLease is the outbox of a process whose lease another one has.
 type lostLease struct{ Forgetful }
 
-func (lostLease) Post(context.Context, string, json.RawMessage, []reconcile.Posted) error {
+func (lostLease) Post(context.Context, string, string, json.RawMessage, []reconcile.Posted) error {
 	return reconcile.ErrLeaseLost
 }
 

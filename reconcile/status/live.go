@@ -42,6 +42,9 @@ func (l *live) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, one := range samples(s) {
+		if !tells(s, one.of.name) {
+			continue
+		}
 		kind := prometheus.GaugeValue
 		if one.of.kind == "counter" {
 			kind = prometheus.CounterValue
@@ -66,7 +69,11 @@ func samples(s inspect.Status) (all []sample) {
 	if !s.Zones.Observed.IsZero() {
 		add(lastObservation, unix(s.Zones.Observed))
 	}
-	for outcome, n := range s.Zones.Outcomes {
+	outcomes := s.Zones.Outcomes
+	if s.Zones.Here != nil {
+		outcomes = s.Zones.Here
+	}
+	for outcome, n := range outcomes {
 		add(zoneOutcomes, float64(n), string(outcome))
 	}
 	switch {

@@ -20,10 +20,11 @@ type metrics struct {
 	gauges   map[string]*prometheus.GaugeVec
 	duration *prometheus.HistogramVec
 	shown    string // the commit whose problems are shown
+	look     func() inspect.Status
 }
 
 func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, gauges: map[string]*prometheus.GaugeVec{}}
+	m := &metrics{registry: prometheus.NewRegistry(), look: look, counters: map[string]*prometheus.CounterVec{}, gauges: map[string]*prometheus.GaugeVec{}}
 	for _, of := range toldMetrics() {
 		m.register(of)
 	}
@@ -135,7 +136,7 @@ var zoneStates = []struct {
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(prometheus.GathererFunc(m.gather), promhttp.HandlerOpts{})
 }
 
 func truth(b bool) float64 {

@@ -39,7 +39,8 @@ const introduction = `<!-- Written by the tests of reconcile/status from what th
 
 ` + "`seawall run`" + ` serves these at ` + "`/metrics`" + `, in the format of Prometheus. Times are seconds since 1970, and a label has no values
 but those listed. A counter starts at zero; a gauge is there as soon as its value is known, so that a daemon that has just started claims nothing about zones it
-has not read.
+has not read. Of [several replicas](several-machines.md) each has the numbers of its own work alone: of its zones, and those of git and of tokens
+where it has their lease. So add up zones over all replicas; the alerts that ship with Seawall need no change.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

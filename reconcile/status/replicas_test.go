@@ -1,11 +1,15 @@
 package status
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -40,5 +44,47 @@ func TestReadyWithReplicas(t *testing.T) {
 				t.Errorf("not ready: %q", reasons)
 			}
 		})
+	}
+}
+
+// What a replica does not do, or does no more, it has no numbers of: a sum over replicas counts each
+// zone once, and what was wrong when it lost a lease alarms no one.
+func TestMetricsOfOneOfSeveral(t *testing.T) {
+	now := time.Now()
+	look := inspect.Status{
+		At: now, Started: now, Source: inspect.Source{LastSuccess: now},
+		Zones: inspect.Zones{
+			Declared: 5, Observed: now, Outcomes: map[inspect.Outcome]int{inspect.InSync: 2, inspect.NotRead: 3}, Here: map[inspect.Outcome]int{inspect.InSync: 2, inspect.NotRead: 0},
+		},
+	}
+	s := New(Config{Now: func() time.Time { return now }, Look: func() inspect.Status { return look }})
+	s.Report(t.Context(), reconcile.Report{Held: &reconcile.Held{Reason: "shrinks"}})
+	s.Report(t.Context(), reconcile.Report{Scope: reconcile.Scope{Full: true, Sum: true}})
+	shown := func(names ...string) string {
+		look.Replicas = &inspect.Replicas{Name: "r1"}
+		for _, name := range names {
+			look.Replicas.Leases = append(look.Replicas.Leases, inspect.Lease{Name: name, This: true, Replica: "r1"})
+		}
+		answer := httptest.NewRecorder()
+		s.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return answer.Body.String()
+	}
+	of := map[string][]string{
+		"commits":      {"seawall_commit_held 1", "seawall_last_fetch_timestamp_seconds "},
+		"tokens":       {`seawall_tokens{state="quarantined"} 0`},
+		"credential a": {`seawall_zone_outcomes{outcome="in_sync"} 2`, `seawall_zone_outcomes{outcome="not_read"} 0`, "seawall_last_observation_timestamp_seconds ", "seawall_declared_zones 0"},
+	}
+	for lease := range of {
+		text := shown(lease)
+		for other, lines := range of {
+			for _, line := range lines {
+				if strings.Contains(text, "\n"+line) != (lease == other) {
+					t.Errorf("with the lease %q the metrics have %q: %v", lease, line, lease != other)
+				}
+			}
+		}
+		if !strings.Contains(text, "\nseawall_ready ") || !strings.Contains(text, "\nseawall_outages{") {
+			t.Errorf("with the lease %q the metrics lack what each replica has", lease)
+		}
 	}
 }

@@ -207,6 +207,14 @@ func (r *replica) show() *inspect.Replicas {
 	return &shown
 }
 
+// taken reports whether some replica has a lease; also while that was not read yet.
+func (r *replica) taken(name reconcile.LeaseName) bool {
+	shown := r.show()
+	return shown.Known.IsZero() || slices.ContainsFunc(shown.Leases, func(l inspect.Lease) bool {
+		return l.Name == string(name) && l.Replica != ""
+	})
+}
+
 // leases say which work is this process's own.
 func (d *Daemon) leases() reconcile.Leases {
 	if d.replica == nil {

@@ -2,13 +2,16 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff/radar"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/notify"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
 // newNotifications makes what tells people what is wrong; nil where nothing is configured, nor
@@ -29,7 +32,7 @@ func (d *Daemon) newNotifications() (*notify.Service, error) {
 		outbox = notify.Forgetful{}
 	}
 	return notify.New(notify.Config{
-		Routes: routes, Heartbeat: heartbeat, Outbox: outbox, Look: d.lookInside, Groups: d.needPerson, Log: d.log, Count: d.health.Notified,
+		Routes: routes, Heartbeat: heartbeat, Outbox: outbox, Look: d.lookForAll, Groups: d.needPerson, Log: d.log, Count: d.health.Notified,
 		Summary: func(ctx context.Context, from, to time.Time) (notify.Summary, error) {
 			if history == nil {
 				return notify.Summary{}, nil
@@ -41,10 +44,11 @@ func (d *Daemon) newNotifications() (*notify.Service, error) {
 	}), nil
 }
 
-// needPerson returns the zones with these labels that need a person.
+// needPerson returns the zones with these labels that need a person; none where each replica tells
+// of its own.
 func (d *Daemon) needPerson(labels map[string]string) []inspect.Group {
 	heart := d.heart.Load()
-	if heart == nil {
+	if heart == nil || d.replica != nil {
 		return nil
 	}
 	return heart.NeedPerson(labels)
@@ -56,6 +60,90 @@ func (d *Daemon) published(r radar.Report) {
 	d.readWeakened(context.Background())
 	d.changes.Note()
 	if d.notices != nil {
-		d.notices.Published(r)
+		d.notices.Published(d.leaseOf(r), r)
 	}
+}
+
+// leaseOf is the lease for the account that a report is about.
+func (d *Daemon) leaseOf(r radar.Report) reconcile.LeaseName {
+	for _, p := range r.Rulesets {
+		for _, account := range p.Accounts {
+			if i := d.assembly.Lanes.Index(account.Key); i >= 0 {
+				return reconcile.LeaseOf(d.assembly.Lanes.All[i])
+			}
+		}
+	}
+	return ""
+}
+
+// divideNotices has what concerns one credential alone told by the replica that works on its zones,
+// and what concerns tokens by the one that works on these. The others do not know it.
+func (d *Daemon) divideNotices() {
+	lanes := d.assembly.Lanes.All
+	parts := []notify.Part{{
+		Lease: reconcile.LeaseTokens, Look: d.lookAtTokens, Groups: func(context.Context, map[string]string) []inspect.Group { return nil },
+	}}
+	for _, lane := range lanes {
+		part := notify.Part{Lease: reconcile.LeaseOf(lane), Look: d.lookAtZones, Groups: d.needPersonOf}
+		if len(lanes) > 1 {
+			part.Name = lane.Name
+		}
+		parts = append(parts, part)
+	}
+	d.notices.Divide(d.replica.taken, parts...)
+}
+
+// lookForAll says how the daemon is, as far as that is not told of by parts.
+func (d *Daemon) lookForAll() inspect.Status {
+	s := d.lookInside()
+	if d.replica == nil {
+		return s
+	}
+	s.Tokens = inspect.Tokens{}
+	s.Zones = inspect.Zones{Declared: s.Zones.Declared, Observed: s.At}
+	s.Outages = slices.DeleteFunc(s.Outages, func(o reconcile.Outage) bool { return outage.OfZones(o) || outage.OfTokens(o) })
+	return s
+}
+
+// lookAtZones says how the zones are that this replica works on by the lease of ctx.
+func (d *Daemon) lookAtZones(ctx context.Context) inspect.Status {
+	heart, lease, ok := d.under(ctx)
+	if !ok {
+		return inspect.Status{}
+	}
+	part, ok := heart.PartOf(lease)
+	if !ok {
+		return inspect.Status{}
+	}
+	s := heart.Status()
+	return inspect.Status{Version: s.Version, At: s.At, Started: s.Started, Zones: part.Zones, Outages: part.Outages}
+}
+
+// lookAtTokens says how tokens are, where this replica works on them by the lease of ctx.
+func (d *Daemon) lookAtTokens(ctx context.Context) inspect.Status {
+	heart, lease, ok := d.under(ctx)
+	if !ok || !heart.HasTokens(lease) {
+		return inspect.Status{}
+	}
+	s := heart.Status()
+	return inspect.Status{
+		Version: s.Version, At: s.At, Started: s.Started, Tokens: s.Tokens, Zones: inspect.Zones{Observed: s.At},
+		Outages: slices.DeleteFunc(s.Outages, func(o reconcile.Outage) bool { return !outage.OfTokens(o) }),
+	}
+}
+
+// needPersonOf is needPerson for the zones of lookAtZones.
+func (d *Daemon) needPersonOf(ctx context.Context, labels map[string]string) []inspect.Group {
+	heart, lease, ok := d.under(ctx)
+	if !ok {
+		return nil
+	}
+	return heart.NeedPersonOf(lease, labels)
+}
+
+// under is the lease of a context; false also while the controller does not run.
+func (d *Daemon) under(ctx context.Context) (*controller.Controller, reconcile.Lease, bool) {
+	heart := d.heart.Load()
+	lease, ok := reconcile.LeaseIn(ctx)
+	return heart, lease, ok && heart != nil
 }

@@ -38,6 +38,7 @@ func (d *Daemon) joinReplicas() error {
 	d.reviews.Join(all, d.worksOnZones)
 	if d.notices != nil {
 		d.notices.Join(all, memory)
+		d.divideNotices()
 	}
 	d.replicas = all
 	return nil
@@ -103,13 +104,16 @@ func (d *Daemon) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.
 // runShared runs what one replica does for all, while this is the one; and what replicas ask of
 // this one.
 func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *controller.Controller, ticks <-chan time.Time) {
-	leading := func(do func(context.Context)) {
-		beside.Go(func() { jobs.Leading(ctx, d.leases(), reconcile.LeaseCommits, do) })
+	leading := func(lease reconcile.LeaseName, do func(context.Context)) {
+		beside.Go(func() { jobs.Leading(ctx, d.leases(), lease, do) })
 	}
-	leading(func(ctx context.Context) { d.reviews.Run(ctx, ticks) })
+	leading(reconcile.LeaseCommits, func(ctx context.Context) { d.reviews.Run(ctx, ticks) })
 	beside.Go(func() { d.reviews.RunMerges(ctx) })
 	if d.notices != nil {
-		leading(d.notices.Run)
+		leading(reconcile.LeaseCommits, d.notices.Run)
+		for _, lease := range d.notices.Leases() {
+			leading(lease, func(ctx context.Context) { d.notices.RunPart(ctx, lease) })
+		}
 	}
 	if d.replicas == nil {
 		return

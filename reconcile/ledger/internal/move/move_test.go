@@ -75,7 +75,7 @@ func (f fixture) fill() {
 		l.NonConvergent(ctx, id, "fingerprint"),
 		l.Hold(ctx, diff.Hold{Zone: "shop.example", Scopes: []edge.Scope{zone}, Until: time.Now().Add(time.Hour), Reason: "INC-1"}, "ada"),
 		l.Approve(ctx, []reconcile.Approval{{Digest: "sha256:1", Kind: reconcile.Approved, Who: "ada", Reason: "yes", At: time.Now()}}),
-		l.Post(ctx, "ops", json.RawMessage(`{"a":1}`), []reconcile.Posted{{ID: "m1", Body: json.RawMessage(`{}`)}}),
+		l.Post(ctx, "ops", "", json.RawMessage(`{"a":1}`), []reconcile.Posted{{ID: "m1", Body: json.RawMessage(`{}`)}}),
 		l.SaveState(ctx, "c1", []reconcile.StatePart{reconcile.PartOf([]byte("part one")), reconcile.PartOf([]byte{0, 1, 0xff})}),
 		l.Intend(ctx, token(1)), l.Confirm(ctx, token(1).Intent, "id-1", edge.NewSecret("s3cret-value-of-the-token")),
 		l.Intend(ctx, token(2)), l.Quarantine(ctx, token(2).Intent, "cut"),

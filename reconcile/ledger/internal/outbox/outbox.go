@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
@@ -18,6 +19,9 @@ type Outbox struct {
 	file    *store.File
 	deliver func(ctx context.Context, tx *sql.Tx, route, id string) error // nil: whoever posts sends
 }
+
+// partedBy is between the name of a route, which has none, and that of a part in the key of a row.
+const partedBy = "@"
 
 // In returns the outbox of a ledger.
 func In(file *store.File) *Outbox { return &Outbox{file: file} }
@@ -73,8 +77,25 @@ func (o *Outbox) Message(ctx context.Context, id string) (body json.RawMessage, 
 // Notified implements [reconcile.Outbox].
 func (o *Outbox) Notified(ctx context.Context) (all map[string]reconcile.Kept, err error) {
 	err = o.file.Read(ctx, func(tx *sql.Tx) error {
-		all, err = rows.Map(ctx, tx, `SELECT route, known FROM notified`, func(row *sql.Rows, route *string, k *reconcile.Kept) error {
-			return row.Scan(route, (*[]byte)(&k.Known))
+		all = map[string]reconcile.Kept{}
+		err := rows.Each(ctx, tx, `SELECT route, known FROM notified`, func(row *sql.Rows) error {
+			var key string
+			var known []byte
+			if err := row.Scan(&key, &known); err != nil {
+				return err
+			}
+			route, part, _ := strings.Cut(key, partedBy)
+			k := all[route]
+			if part == "" {
+				k.Known = known
+			} else {
+				if k.Parts == nil {
+					k.Parts = map[string]json.RawMessage{}
+				}
+				k.Parts[part] = known
+			}
+			all[route] = k
+			return nil
 		})
 		if err != nil {
 			return err
@@ -95,14 +116,24 @@ func (o *Outbox) Notified(ctx context.Context) (all map[string]reconcile.Kept, e
 }
 
 // Post implements [reconcile.Outbox].
-func (o *Outbox) Post(ctx context.Context, route string, known json.RawMessage, messages []reconcile.Posted) error {
+func (o *Outbox) Post(ctx context.Context, route, part string, known json.RawMessage, messages []reconcile.Posted) error {
 	return o.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		const keep = `INSERT INTO notified (route, known) VALUES ($1, $2) ON CONFLICT (route) DO UPDATE SET known = excluded.known`
-		if _, err := tx.ExecContext(ctx, keep, route, string(known)); err != nil {
+		key := route
+		if part != "" {
+			key += partedBy + part
+		}
+		var err error
+		if known == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM notified WHERE route = $1`, key)
+		} else {
+			const keep = `INSERT INTO notified (route, known) VALUES ($1, $2) ON CONFLICT (route) DO UPDATE SET known = excluded.known`
+			_, err = tx.ExecContext(ctx, keep, key, string(known))
+		}
+		if err != nil {
 			return err
 		}
 		const post = `INSERT INTO outbox (id, route, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-		err := rows.Exec(ctx, tx, post, messages, func(p reconcile.Posted) []any { return []any{p.ID, route, string(p.Body)} })
+		err = rows.Exec(ctx, tx, post, messages, func(p reconcile.Posted) []any { return []any{p.ID, route, string(p.Body)} })
 		if err != nil || len(messages) == 0 {
 			return err
 		}
@@ -128,11 +159,10 @@ func (o *Outbox) Posted(ctx context.Context, id string) error {
 // ForgetRoute implements [reconcile.Outbox].
 func (o *Outbox) ForgetRoute(ctx context.Context, route string) error {
 	return o.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, table := range []string{`DELETE FROM outbox WHERE route = $1`, `DELETE FROM notified WHERE route = $1`} {
-			if _, err := tx.ExecContext(ctx, table, route); err != nil {
-				return err
-			}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE route = $1`, route); err != nil {
+			return err
 		}
-		return nil
+		_, err := tx.ExecContext(ctx, `DELETE FROM notified WHERE route = $1 OR substr(route, 1, $2) = $3`, route, len(route+partedBy), route+partedBy)
+		return err
 	})
 }

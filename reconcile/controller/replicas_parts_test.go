@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// Each process tells of the zones that it has the lease of, and of no others; what fails of a
+// credential is forgotten, and not ended, when another process gets it.
+func TestPartOfOneOfSeveral(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 3, reconcile.Guards{})
+		held := func(one *replica, name reconcile.LeaseName) reconcile.Lease {
+			lease, _ := r.leases.Of(one.name).Held(name)
+			return lease
+		}
+		a, b := held(first, leaseA), held(second, leaseB)
+		for _, test := range []struct {
+			one   *replica
+			lease reconcile.Lease
+			has   bool
+		}{{first, a, true}, {second, b, true}, {first, b, false}, {second, a, false}, {first, reconcile.Lease{Name: leaseA, Epoch: a.Epoch - 1}, false}} {
+			part, has := test.one.PartOf(test.lease)
+			if has != test.has || has && (part.Zones.Declared != 3 || part.Zones.Outcomes[inspect.InSync] != 3 || part.Zones.Observed.IsZero()) {
+				t.Errorf("%s with %+v: %v, %+v", test.one.name, test.lease, has, part)
+			}
+		}
+		if here := first.Status().Zones.Here; here[inspect.InSync] != 3 || here[inspect.NotRead] != 0 {
+			t.Errorf("of its own zones the first says %v", here)
+		}
+		second.calls["b"].set(func(context.Context, call) error { return edge.ErrUnauthenticated })
+		second.look1(t)
+		r.pass(time.Minute)
+		if part, _ := second.PartOf(b); len(part.Outages) != 1 || part.Outages[0].Subject != reconcile.OutageCredential {
+			t.Errorf("the outages of b are %+v", part.Outages)
+		}
+		r.leases.Give("r1", leaseB)
+		r.pass(ticked)
+		s := second.Status()
+		for _, c := range s.Work.Credentials {
+			if c.Down != "" {
+				t.Errorf("the credential %s is down, says one that has none: %s", c.Name, c.Down)
+			}
+		}
+		if len(s.Outages) > 0 {
+			t.Errorf("a process without zones has the outages %+v", s.Outages)
+		}
+		if part, has := first.PartOf(held(first, leaseB)); !has || part.Zones.Declared != 3 || len(part.Outages) > 0 {
+			t.Errorf("the next holder: %v, %+v", has, part)
+		}
+	})
+}
+
+// What was known of commits and tokens is of an earlier time once another process has had the lease.
+func TestLostLeasesAreForgotten(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 2, reconcile.Guards{})
+		r.repo.Commit("c2", commit{Problems: []desired.Problem{{Message: "a mistake"}}})
+		first.source.Poke()
+		r.pass(ticked)
+		if first.Status().Commit.Held == nil {
+			t.Fatal("the commit is not held")
+		}
+		lease, _ := r.leases.Of("r1").Held(reconcile.LeaseTokens)
+		if !first.HasTokens(lease) || second.HasTokens(lease) {
+			t.Error("not the holder has the tokens")
+		}
+		r.leases.Give("r2", reconcile.LeaseCommits, reconcile.LeaseTokens)
+		r.pass(ticked)
+		r.push("c3", "sqli")
+		r.pass(ticked)
+		r.leases.Give("r1", reconcile.LeaseCommits)
+		r.pass(10 * time.Millisecond)
+		if held := first.Status().Commit.Held; held != nil && held.Commit == "c2" {
+			t.Errorf("a process that leads again says that a commit of before is held: %+v", held)
+		}
+		if first.HasTokens(lease) || !first.outcomes.tokens.LookedAt.IsZero() {
+			t.Error("what is known of tokens is of before")
+		}
+	})
+}

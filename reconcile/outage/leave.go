@@ -1,0 +1,64 @@
+package outage
+
+import (
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// What follows is for several processes that share the work: an outage of what another process does
+// by now is that one's to tell of, and its end, too. So it is forgotten here, and nothing is told.
+
+// OfZones reports whether an outage is known to who works on zones alone.
+func OfZones(o reconcile.Outage) bool {
+	switch o.Subject {
+	case reconcile.OutagePlatform, reconcile.OutageAccount, reconcile.OutageZone:
+		return true
+	case reconcile.OutageCredential:
+		return o.Name != CredentialTokens
+	default:
+		return false
+	}
+}
+
+// OfTokens reports whether an outage is known to who works on tokens alone.
+func OfTokens(o reconcile.Outage) bool {
+	return o.Subject == reconcile.OutageSink || o.Subject == reconcile.OutageCredential && o.Name == CredentialTokens
+}
+
+// Forget forgets outages.
+func (t *Tracker) Forget(which func(reconcile.Outage) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range t.keys() {
+		if i := t.open[k]; which(i.outage()) {
+			t.drop(i)
+		}
+	}
+}
+
+// LeaveZones forgets what fails of zones that another process works on; t is the tracker of their
+// credential.
+func (t *Tracker) LeaveZones(theirs func(edge.Scope) bool) {
+	t.Forget(OfZones)
+	t.mu.Lock()
+	clear(t.of)
+	clear(t.streak)
+	t.mu.Unlock()
+	whole := t
+	if t.whole != nil {
+		whole = t.whole
+	}
+	whole.mu.Lock()
+	defer whole.mu.Unlock()
+	i := whole.open[key(reconcile.OutageState, "")]
+	if i == nil {
+		return
+	}
+	now := whole.config.Now()
+	for of := range i.failing { // no look at them will say that it works again
+		if of.zone != (edge.Scope{}) && theirs(of.zone) {
+			i.work(of, now)
+		}
+	}
+	whole.judge(now)
+}
