@@ -338,6 +338,13 @@ func TestReportsOfOneOfSeveral(t *testing.T) {
 				t.Errorf("%s says %v of zones, and %d stand out", one.name, s.Outcomes, len(s.Notable))
 			}
 		}
+		r.leases.Give("r2", reconcile.LeaseCommits, reconcile.LeaseTokens, leaseA)
+		r.pass(2 * interval)
+		for _, report := range first.journal.take() {
+			if report.Sum {
+				t.Errorf("a process without work tells of %d zones by %s", report.Plan.Summary.Zones, report.Trigger)
+			}
+		}
 	})
 }
 

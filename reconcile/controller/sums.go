@@ -143,6 +143,9 @@ func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
 func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
 	g := r.turn
 	r.turn = r.newTurn()
+	if ours, all := r.lanes.ours(); !all && len(ours) == 0 && !r.lanes.tokensOurs() {
+		return // other processes do all the work, and this one has nothing to tell
+	}
 	r.send(ctx, r.sum(g, reconcile.TriggerSweep, missing))
 }
 

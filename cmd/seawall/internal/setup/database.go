@@ -130,7 +130,7 @@ func (s Settings) connectLedger(ctx context.Context, readOnly bool) (*ledger.Led
 	if err != nil {
 		return nil, databaseError(err)
 	}
-	here := ledger.Move{DB: memory.Database(), Place: s.Postgres.Place()}
+	here := ledger.Move{File: s.LedgerPath(), DB: memory.Database(), Place: s.Postgres.Place()}
 	if err := here.Here(ctx); err != nil {
 		return nil, errors.Join(err, memory.Close())
 	}
