@@ -169,6 +169,12 @@ func (s Settings) ReplicasElsewhere(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	switch tables, _, err := postgres.Version(ctx, db); {
+	case err != nil:
+		return "", err
+	case tables == 0:
+		return "no replica has run on " + s.Postgres.Place() + " yet", nil
+	}
 	leases, err := lease.All(ctx, db)
 	if err != nil {
 		return "", err
