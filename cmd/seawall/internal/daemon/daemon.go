@@ -363,6 +363,9 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	d.tellServing()
 	heart, err := d.controller(ctx, git, d.looks(ctx, look))
 	if err != nil {
+		if ctx.Err() != nil {
+			err = nil // it was told to end while it began
+		}
 		stop()
 		return errors.Join(err, <-served)
 	}
