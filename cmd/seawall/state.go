@@ -144,9 +144,9 @@ func (m *migration) database(s setup.Settings) (schema.Postgres, error) {
 		if m.to == toFile {
 			flag = "--from"
 		}
-		return given, cli.Fail(fmt.Errorf("%s: the address %s", flag, problem.Message), addressHint(problem.Hint))
+		return given, cli.Fail(fmt.Errorf("%s: %s", flag, strings.Replace("the address "+problem.Message, "the address the configuration", "the address", 1)), addressHint(problem.Hint))
 	}
-	if have != nil && have.Place() == given.Place() {
+	if have != nil && have.SameAs(given) {
 		return *have, nil // with its password and its authorities
 	}
 	return given, nil

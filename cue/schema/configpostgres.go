@@ -24,6 +24,7 @@ type postgresURL struct {
 	user     string
 	password bool     // it has one
 	hosts    []string // names, addresses, and paths of sockets
+	ports    []string // of those that say one, in their order
 	database string
 	query    url.Values
 }
@@ -52,9 +53,11 @@ func parsePostgres(address string) (u postgresURL, ok bool) {
 			}
 			if host != "" {
 				u.hosts = append(u.hosts, hostOf(host))
+				u.ports = append(u.ports, portOf(host)...)
 			}
 		}
 	}
+	u.ports = append(u.ports, u.query["port"]...)
 	u.password = u.password || u.query.Has("password") || u.query.Has("sslpassword")
 	return u, true
 }
@@ -69,6 +72,15 @@ func hostOf(host string) string {
 	}
 	name, _, _ := strings.Cut(host, ":")
 	return name
+}
+
+// portOf is the port of a host, where it says another one than the usual.
+func portOf(host string) []string {
+	_, port, ok := strings.Cut(host[strings.LastIndex(host, "]")+1:], ":")
+	if !ok || strings.HasPrefix(host, "/") || port == "5432" {
+		return nil
+	}
+	return []string{port}
 }
 
 // near reports whether every host is this machine.
@@ -171,6 +183,13 @@ func (p Postgres) Place() string {
 		}
 	}
 	return "postgres://" + strings.Join(u.hosts, ",") + "/" + name
+}
+
+// SameAs reports whether two addresses are those of one database.
+func (p Postgres) SameAs(other Postgres) bool {
+	a, _ := parsePostgres(p.URL)
+	b, _ := parsePostgres(other.URL)
+	return p.Place() == other.Place() && slices.Equal(a.ports, b.ports)
 }
 
 // ParsePostgres reads an address from a command line, by the rules of the configuration.

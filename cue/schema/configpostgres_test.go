@@ -54,6 +54,26 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
+// Two servers of one machine are two, whatever else an address says.
+func TestPostgresSameDatabase(t *testing.T) {
+	have := schema.Postgres{URL: "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable", TLS: "none"}
+	for address, want := range map[string]bool{
+		"postgres://other@127.0.0.1:5433/seawall":   true,
+		"postgres://seawall@127.0.0.1:5433/other":   false,
+		"postgres://seawall@127.0.0.1:5434/seawall": false,
+		"postgres://seawall@127.0.0.1/seawall":      false,
+		"postgres://seawall@127.0.0.2:5433/seawall": false,
+	} {
+		if got := have.SameAs(schema.Postgres{URL: address}); got != want {
+			t.Errorf("%s is the same: %v", address, got)
+		}
+	}
+	usual := schema.Postgres{URL: "postgres://seawall@[::1]:5432/seawall"}
+	if !usual.SameAs(schema.Postgres{URL: "postgres://seawall@[::1]/seawall"}) {
+		t.Error("the usual port is another than none")
+	}
+}
+
 func TestPostgresMistakes(t *testing.T) {
 	const (
 		secret = `c.cue:5:18: state.postgres.url: the configuration must not contain a secret (take the password out of the address, give its source in state.postgres.password: {file: "/…"}, {env: "NAME"} or {systemd: "name"}, and change the password that was written here)`

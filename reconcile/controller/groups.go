@@ -53,14 +53,6 @@ func (g *group) zones() iter.Seq[edge.Scope] {
 	return slices.Values(g.all)
 }
 
-// count counts them.
-func (g *group) count() int {
-	if g.whole != nil {
-		return g.whole.State.Zones()
-	}
-	return len(g.all)
-}
-
 // trigger is what the report of a group says to have caused it.
 func (g *group) trigger() reconcile.Trigger {
 	if g.whole != nil {

@@ -277,9 +277,3 @@ func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edg
 func (l *lanes) counted(g *control.Generation, due []edge.Scope) {
 	l.set(g, itemsOf(due, urgency(len(due)), "the commit is counted")...)
 }
-
-// tokens reports whether the work on tokens is this process's.
-func (l *lanes) tokens() bool {
-	_, held := l.all[0].leases.Held(reconcile.LeaseTokens)
-	return held
-}

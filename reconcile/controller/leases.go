@@ -84,6 +84,8 @@ func (l *leaseLoop) take(ctx context.Context) {
 		l.reports.leaveTokens(ctx)
 		if l.epoch.Store(lease.Epoch); lease.Epoch > 0 {
 			l.tokens.Set(queue.Item[struct{}]{Reason: "another process has done the work on tokens until now"})
+		} else {
+			l.reports.leave(ctx, func(edge.Scope) bool { return false })
 		}
 	}
 	l.failed++
@@ -181,6 +183,12 @@ func (l *lanes) ours() (ours map[*lane]bool, all bool) {
 		}
 	}
 	return ours, len(ours) == len(l.all)
+}
+
+// tokensOurs reports whether the work on tokens is this process's.
+func (l *lanes) tokensOurs() bool {
+	_, held := l.all[0].leases.Held(reconcile.LeaseTokens)
+	return held
 }
 
 // countsFor reports whether a zone that another process works on is read here all the same: one that

@@ -208,9 +208,9 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 			Token: p.Token, Outcome: ofToken(p.State), Reason: bounded(p.Reason), Fix: bounded(p.Hint), Lasts: p.Lasts,
 		})
 	}
-	done := map[string]bool{}
+	done, failed := map[string]bool{}, map[string]error{}
 	for _, r := range w.Results {
-		done[r.Change.Token] = r.Outcome == reconcile.Converged
+		done[r.Change.Token], failed[r.Change.Token] = r.Outcome == reconcile.Converged, r.Err
 	}
 	for _, c := range w.Plan.Changes {
 		switch {
@@ -219,7 +219,11 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 			d := ofRefusal(inspect.Decision{}, *c.Refused)
 			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: d.Outcome, Reason: d.Reason, Fix: d.Release})
 		case c.Sends():
-			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: string(c.Action()) + " is not done"})
+			reason := string(c.Action()) + " is not done"
+			if err := failed[c.Token]; err != nil {
+				reason += ": " + err.Error()
+			}
+			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: bounded(reason)})
 		}
 	}
 	report := reconcile.Report{Plan: w.Plan, Results: w.Results, Finished: now}

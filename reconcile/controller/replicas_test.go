@@ -310,6 +310,44 @@ func TestStatusOfOneOfSeveral(t *testing.T) {
 	})
 }
 
+// A process tells of the zones that it works on, and of no others: neither that they are in sync nor
+// that it waits for them. What it has counted of them for a limit is not how they are.
+func TestReportsOfOneOfSeveral(t *testing.T) {
+	run(t, func(t *testing.T) {
+		few := reconcile.Guards{Rules: []guard.Rule{{Name: "default", Weakening: &guard.Limit{Count: new(1)}}}}
+		r, first, second := twoReplicas(t, 3, few)
+		for _, one := range []*replica{first, second} {
+			one.journal.take()
+		}
+		r.push("c2", "xss", "sqli") // weakens all of them
+		r.pass(2 * interval)
+		for _, one := range []*replica{first, second} {
+			sweeps := 0
+			for _, report := range one.journal.take() {
+				if s := report.Plan.Summary; report.Sum && (s.Zones != 3 || s.InSync != 0) {
+					t.Errorf("%s tells of %d zones by %s, %d of them in sync; 3 are its own, which are refused", one.name, s.Zones, report.Trigger, s.InSync)
+				}
+				if report.Sum && report.Full {
+					sweeps++
+				}
+			}
+			if sweeps == 0 {
+				t.Errorf("%s does not tell of a sweep", one.name)
+			}
+			if s := one.Status().Zones; s.Outcomes[inspect.NotRead] != 3 || s.Outcomes[inspect.Refused] != 3 || len(s.Notable) != 3 {
+				t.Errorf("%s says %v of zones, and %d stand out", one.name, s.Outcomes, len(s.Notable))
+			}
+		}
+		r.leases.Give("r2", reconcile.LeaseCommits, reconcile.LeaseTokens, leaseA)
+		r.pass(2 * interval)
+		for _, report := range first.journal.take() {
+			if report.Sum {
+				t.Errorf("a process without work tells of %d zones by %s", report.Plan.Summary.Zones, report.Trigger)
+			}
+		}
+	})
+}
+
 // look1 has every zone of a process looked at.
 func (one *replica) look1(t *testing.T) {
 	t.Helper()

@@ -169,6 +169,7 @@ func (r *reports) leave(ctx context.Context, theirs func(edge.Scope) bool) {
 	maps.DeleteFunc(r.zones, func(id edge.Scope, _ found) bool { return theirs(id) })
 	for _, g := range []*group{&r.commit, &r.turn} {
 		maps.DeleteFunc(g.left, func(id edge.Scope, _ bool) bool { return theirs(id) })
+		g.tokens = g.tokens && r.lanes.tokensOurs()
 	}
 	if len(r.turn.left) > 0 || r.commit.open { // else there is nothing to tell of
 		r.complete(ctx)
@@ -214,21 +215,18 @@ func (r *reports) begin(g *control.Generation, due []edge.Scope, tokens, same bo
 	default:
 		r.commit = newGroup(g.State.Commit, due, tokens)
 	}
-	r.onlyOurs(g)
+	r.onlyOurs(&r.commit, g)
+	r.onlyOurs(&r.turn, g)
 }
 
-// onlyOurs has groups wait for nothing that another process works on; the caller holds the lock.
-func (r *reports) onlyOurs(g *control.Generation) {
-	if !r.lanes.tokens() {
-		r.commit.tokens, r.turn.tokens = false, false
-	}
+// onlyOurs has a group wait for nothing that another process works on; the caller holds the lock.
+func (r *reports) onlyOurs(of *group, g *control.Generation) {
+	of.tokens = of.tokens && r.lanes.tokensOurs()
 	ours, all := r.lanes.ours()
 	if all {
 		return
 	}
-	for _, group := range []*group{&r.commit, &r.turn} {
-		maps.DeleteFunc(group.left, func(id edge.Scope, _ bool) bool { lane := r.lanes.at(g, id); return lane != nil && !ours[lane] })
-	}
+	maps.DeleteFunc(of.left, func(id edge.Scope, _ bool) bool { lane := r.lanes.at(g, id); return lane != nil && !ours[lane] })
 }
 
 // join has the sweep wait for zones that are this process's now.
@@ -247,7 +245,7 @@ func (r *reports) round(g *control.Generation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn = wholeGroup(g, r.withTokens)
-	r.onlyOurs(g)
+	r.onlyOurs(&r.turn, g)
 }
 
 // looked tells of a look at the source that has changed nothing.

@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -33,20 +35,23 @@ func (r *reports) newTurn() group {
 	if g == nil {
 		return group{}
 	}
-	return wholeGroup(g, r.withTokens)
+	turn := wholeGroup(g, r.withTokens)
+	r.onlyOurs(&turn, g)
+	return turn
 }
 
 // sum is the report of a group: what the latest look at each of its zones has found. Zones of
-// the lanes that are missing were not read.
+// the lanes that are missing were not read, and those of another process are that one's to tell of.
 func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
 	plan, in := diff.NewPlan(g.commit), r.control.Current() // without a digest: no one approves it
-	all, size := found{changes: plan.Changes, problems: plan.Problems}, [3]int{}
-	for id := range g.zones() {
+	all, size, count := found{changes: plan.Changes, problems: plan.Problems}, [3]int{}, 0
+	for id := range r.oursOf(g, in) {
+		count++
 		f := r.zones[id]
 		size[0], size[1], size[2] = size[0]+len(f.changes), size[1]+len(f.problems), size[2]+len(f.results)
 	}
 	all.changes, all.problems, all.results = slices.Grow(all.changes, size[0]), slices.Grow(all.problems, size[1]), slices.Grow(all.results, size[2])
-	for id := range g.zones() {
+	for id := range r.oursOf(g, in) {
 		f := r.zones[id]
 		if g.left[id] {
 			if reason := missing[r.lanes.at(in, id)]; reason != "" {
@@ -62,7 +67,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 		tokens = len(r.inForceState().Tokens)
 	}
 	plan.Changes, plan.Problems = all.changes, all.problems
-	plan.Summary.Zones, plan.Summary.Tokens = r.oursOf(g, in), tokens
+	plan.Summary.Zones, plan.Summary.Tokens = count, tokens
 	diff.SortChanges(plan.Changes)
 	plan = plan.Counted()
 	if g.whole != nil {
@@ -83,19 +88,22 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 	return report
 }
 
-// oursOf counts the zones of a group that are this process's: of the others it knows nothing, and
-// they are not in sync for that.
-func (r *reports) oursOf(g group, in *control.Generation) (n int) {
+// oursOf are the zones of a group without those that another process works on.
+func (r *reports) oursOf(of group, g *control.Generation) iter.Seq[edge.Scope] {
 	ours, all := r.lanes.ours()
-	if all || in == nil {
-		return g.count()
+	if all {
+		return of.zones()
 	}
-	for id := range g.zones() {
-		if of := r.lanes.at(in, id); of == nil || ours[of] {
-			n++
+	return func(yield func(edge.Scope) bool) {
+		for id := range of.zones() {
+			if lane := r.lanes.at(g, id); lane != nil && !ours[lane] {
+				continue
+			}
+			if !yield(id) {
+				return
+			}
 		}
 	}
-	return n
 }
 
 // askEvery is how often it is asked whether groups wait for lanes that are away.
@@ -135,8 +143,8 @@ func (r *reports) tellCommit(ctx context.Context, missing map[*lane]string) {
 func (r *reports) tellTurn(ctx context.Context, missing map[*lane]string) {
 	g := r.turn
 	r.turn = r.newTurn()
-	if in := r.control.Current(); in != nil {
-		r.onlyOurs(in)
+	if ours, all := r.lanes.ours(); !all && len(ours) == 0 && !r.lanes.tokensOurs() {
+		return // other processes do all the work, and this one has nothing to tell
 	}
 	r.send(ctx, r.sum(g, reconcile.TriggerSweep, missing))
 }

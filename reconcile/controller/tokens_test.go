@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -207,6 +208,9 @@ func TestTokensHoldNoZoneBack(t *testing.T) {
 			f.drift(3)
 			f.pass(interval)
 			f.want(3, "rce")
+			if found := f.Status().Tokens.Findings; name == "refused" && (len(found) != 1 || !strings.HasPrefix(found[0].Reason, "create is not done: ")) {
+				t.Errorf("it does not say why: %+v", found)
+			}
 			w.set(nil)
 			if name == "silent" {
 				f.restart()

@@ -226,7 +226,9 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 // whether the commit is counted with it.
 func (w *zoneWork) counted(ctx context.Context, l *look) bool {
 	l.counting = true
-	w.outcomes.note(l, time.Now())
+	if w.works() { // else another process says how the zone is
+		w.outcomes.note(l, time.Now())
+	}
 	due, err := w.control.Looked(ctx, l.item.Key)
 	w.reports.state(ctx, "looked", err)
 	noteLook(w.outages, l)

@@ -191,7 +191,8 @@ func (m Move) gone(known move.Known) error {
 	}
 }
 
-// Here fails with [ErrMoved] where the ledger of the database was moved to a file.
+// Here fails with [ErrMoved] where the ledger of the database was moved to a file, and where the file
+// was moved to a database and this one is another: it would begin with an empty ledger.
 func (m Move) Here(ctx context.Context) error {
 	tx, err := m.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -199,10 +200,25 @@ func (m Move) Here(ctx context.Context) error {
 	}
 	defer func() { _ = tx.Rollback() }()
 	known, err := move.ReadKnown(ctx, tx)
-	if err == nil && known.Away {
+	switch {
+	case err == nil && known.Away:
 		err = m.gone(known)
+	case err == nil && known.ID == "":
+		err = m.elsewhere(ctx)
 	}
 	return store.Explain("opening", m.Place, err)
+}
+
+// elsewhere fails where the file was moved to a database; no ledger was ever moved to this one.
+func (m Move) elsewhere(ctx context.Context) error {
+	mark, moved, err := store.MovedAway(ctx, m.File)
+	if err != nil || !moved {
+		return err
+	}
+	return &Error{
+		Kind: ErrMoved, Reason: m.File + " was moved to " + mark.Place + " at " + mark.At + ", and this is another database, which has nothing of it",
+		Hint: "set state.postgres to the database that has the ledger, or restore it; to begin with an empty ledger, move that file away",
+	}
 }
 
 // unused fails where a process has the file open that is to be replaced: its log would be taken for

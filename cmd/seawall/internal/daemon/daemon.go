@@ -290,9 +290,9 @@ func fillForFolder(s *setup.Settings) {
 // runUntilReload runs a daemon until ctx ends, which returns nil, or until a reload
 // succeeds, which returns the next one.
 func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options, heard signals) (*Daemon, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	running, cancel := context.WithCancel(ctx) // what the next one begins goes on after this one
 	done := make(chan error, 1)
-	go func() { done <- d.run(ctx, heard.look) }()
+	go func() { done <- d.run(running, heard.look) }()
 	for {
 		select {
 		case err := <-done:
@@ -363,6 +363,9 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	d.tellServing()
 	heart, err := d.controller(ctx, git, d.looks(ctx, look))
 	if err != nil {
+		if ctx.Err() != nil {
+			err = nil // it was told to end while it began
+		}
 		stop()
 		return errors.Join(err, <-served)
 	}

@@ -130,7 +130,7 @@ func (s Settings) connectLedger(ctx context.Context, readOnly bool) (*ledger.Led
 	if err != nil {
 		return nil, databaseError(err)
 	}
-	here := ledger.Move{DB: memory.Database(), Place: s.Postgres.Place()}
+	here := ledger.Move{File: s.LedgerPath(), DB: memory.Database(), Place: s.Postgres.Place()}
 	if err := here.Here(ctx); err != nil {
 		return nil, errors.Join(err, memory.Close())
 	}
@@ -168,6 +168,12 @@ func (s Settings) ReplicasElsewhere(ctx context.Context) (string, error) {
 	db, err := s.Database()
 	if err != nil {
 		return "", err
+	}
+	switch tables, _, err := postgres.Version(ctx, db); {
+	case err != nil:
+		return "", err
+	case tables == 0:
+		return "no replica has run on " + s.Postgres.Place() + " yet", nil
 	}
 	leases, err := lease.All(ctx, db)
 	if err != nil {

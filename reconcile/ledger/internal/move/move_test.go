@@ -110,6 +110,9 @@ func TestThereAndBack(t *testing.T) {
 		t.Errorf("only %d tables have rows: %v", some, before)
 	}
 	f.sound() // a dry run has changed nothing
+	other := newFixture(t).Move // of a database that has nothing of it
+	other.File = f.File
+	must.Do(t, other.Here(t.Context()))
 	for range 2 {
 		r, err := f.ToPostgres(t.Context())
 		must.Do(t, err)
@@ -125,6 +128,7 @@ func TestThereAndBack(t *testing.T) {
 		_, err = ledger.Open(f.File)
 		wantKind(t, err, ledger.ErrMoved, "it is in "+place)
 		must.Do(t, f.Here(t.Context()))
+		wantKind(t, other.Here(t.Context()), ledger.ErrMoved, "was moved to "+place)
 
 		r, err = f.ToFile(t.Context())
 		must.Do(t, err)
