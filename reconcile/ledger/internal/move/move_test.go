@@ -109,7 +109,7 @@ func TestThereAndBack(t *testing.T) {
 	if some < 12 {
 		t.Errorf("only %d tables have rows: %v", some, before)
 	}
-	f.sound() // a dry run has changed nothing
+	f.sound()                   // a dry run has changed nothing
 	other := newFixture(t).Move // of a database that has nothing of it
 	other.File = f.File
 	must.Do(t, other.Here(t.Context()))
