@@ -196,12 +196,6 @@ var errMissing = errors.New("PostgreSQL is missing: install postgresql")
 // Required reports whether CI says that no test may be skipped for want of the programs.
 func Required() bool { return required }
 
-// Installed reports whether the programs are there; they are, where they must be.
-func Installed() bool {
-	_, err := program("initdb")
-	return err == nil || required
-}
-
 // Need skips a test where the programs are missing.
 func Need(t testing.TB) {
 	t.Helper()

@@ -17,7 +17,7 @@
 //	replicas.Run(ctx)
 //
 // All of it works behind PgBouncer in transaction mode: replicas ask once a second, nothing listens.
-// A process that is alone over its records has [InProcess], and does its jobs where they arise.
+// A process that is alone over its records does its jobs where they arise.
 package jobs
 
 import (
@@ -41,17 +41,6 @@ type Config struct {
 	// AbandonedAfter is when a job counts as left behind by its replica, unless it may take longer;
 	// zero is half a minute. Each must be over by then.
 	AbandonedAfter time.Duration
-}
-
-// Pokes is the part of [Replicas] that a process has which is alone, too.
-type Pokes interface {
-	// Poke asks all replicas to look at a subject: "zones", or "zone/ID" of those that begin so.
-	// It is on record once this returns, and several that are not looked at yet count as one.
-	Poke(ctx context.Context, subject string) error
-	// Poked has someone called with each poke whose subject is this word, or begins with it and a
-	// slash: with the rest of it, and with the text of a note. It must not wait. To be called before
-	// Run.
-	Poked(word string, do func(rest, text string))
 }
 
 // Replicas are those over one database, as one of them sees them. Make it with [New].
@@ -94,7 +83,7 @@ func (r *Replicas) Run(ctx context.Context) {
 // handlers are called with pokes, by word.
 type handlers map[string][]func(rest, text string)
 
-// Poked implements [Pokes].
+// Poked has a function be called with each poke of a word.
 func (h handlers) Poked(word string, do func(rest, text string)) { h[word] = append(h[word], do) }
 
 func (h handlers) call(subject, text string) {
@@ -104,17 +93,3 @@ func (h handlers) call(subject, text string) {
 	}
 }
 
-// InProcess are the pokes of a process that is alone over its records. Make it with
-// [NewInProcess].
-type InProcess struct{ handlers }
-
-// NewInProcess returns pokes that concern nobody yet.
-func NewInProcess() InProcess { return InProcess{handlers{}} }
-
-// Poke implements [Pokes]: who is concerned is poked at once.
-func (p InProcess) Poke(_ context.Context, subject string) error {
-	p.call(subject, "")
-	return nil
-}
-
-var _, _ Pokes = (*Replicas)(nil), InProcess{}
