@@ -43,6 +43,17 @@ type Config struct {
 	AbandonedAfter time.Duration
 }
 
+// Pokes is the part of [Replicas] by which they tell each other that something is to be looked at.
+type Pokes interface {
+	// Poke asks all replicas to look at a subject: "zones", or "zone/ID" of those that begin so.
+	// It is on record once this returns, and several that are not looked at yet count as one.
+	Poke(ctx context.Context, subject string) error
+	// Poked has someone called with each poke whose subject is this word, or begins with it and a
+	// slash: with the rest of it, and with the text of a note. It must not wait. To be called before
+	// Run.
+	Poked(word string, do func(rest, text string))
+}
+
 // Replicas are those over one database, as one of them sees them. Make it with [New].
 type Replicas struct {
 	Config
@@ -83,7 +94,7 @@ func (r *Replicas) Run(ctx context.Context) {
 // handlers are called with pokes, by word.
 type handlers map[string][]func(rest, text string)
 
-// Poked has a function be called with each poke of a word.
+// Poked implements [Pokes].
 func (h handlers) Poked(word string, do func(rest, text string)) { h[word] = append(h[word], do) }
 
 func (h handlers) call(subject, text string) {
@@ -93,3 +104,4 @@ func (h handlers) call(subject, text string) {
 	}
 }
 
+var _ Pokes = (*Replicas)(nil)

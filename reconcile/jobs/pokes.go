@@ -13,12 +13,10 @@ const (
 	tidyEvery = time.Hour
 )
 
-// Poked has someone called with each poke whose subject is this word, or begins with it and a slash:
-// with the rest of it, and with the text of a note. It must not wait. To be called before Run.
+// Poked implements [Pokes].
 func (r *Replicas) Poked(word string, do func(rest, text string)) { r.poked.Poked(word, do) }
 
-// Poke asks all replicas to look at a subject: "zones", or "zone/ID" of those that begin so. It is on
-// record once this returns, and several that are not looked at yet count as one.
+// Poke implements [Pokes].
 func (r *Replicas) Poke(ctx context.Context, subject string) error { return r.put(ctx, subject, nil) }
 
 // Note tells all replicas a text about a subject, those that start later, too. It takes the place
