@@ -47,10 +47,7 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		if there && reflect.DeepEqual(z, old) {
 			continue // it stays the very same
 		}
-		if len(p.own.BlockedIn(z))+len(p.own.BlockedIn(old)) > 0 { // its warning comes or goes
-			return false
-		}
-		if several[zoneKey{account, z.Key}] || !deploysOwn(p.state.Accounts[i], z) {
+		if several[zoneKey{account, z.Key}] || !deploysOwn(p.state.Accounts[i], z) || p.warned(z, old) {
 			return false
 		}
 		if there && (z.Scope != old.Scope || z.Name != old.Name || z.ByName != old.ByName) {
@@ -59,12 +56,17 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		p.put = append(p.put, patch{i, z, !there})
 	}
 	for _, z := range was {
-		if several[zoneKey{account, z.Key}] || len(p.own.BlockedIn(z)) > 0 {
+		if several[zoneKey{account, z.Key}] || p.warned(z) {
 			return false
 		}
 		p.gone = append(p.gone, patch{account: i, zone: z})
 	}
 	return true
+}
+
+// warned reports whether there is a warning of a zone that rests on the tokens: it comes or goes with it.
+func (p *patched) warned(zones ...desired.Zone) bool {
+	return slices.ContainsFunc(zones, func(z desired.Zone) bool { return len(p.own.BlockedIn(z)) > 0 })
 }
 
 // deploysOwn reports whether an account has all rulesets that a zone deploys.
