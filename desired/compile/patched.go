@@ -47,7 +47,7 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		if there && reflect.DeepEqual(z, old) {
 			continue // it stays the very same
 		}
-		if several[zoneKey{account, z.Key}] || !deploysOwn(p.state.Accounts[i], z) || p.warned(z, old) {
+		if p.restsOnOthers(several[zoneKey{account, z.Key}], z, old) || !deploysOwn(p.state.Accounts[i], z) {
 			return false
 		}
 		if there && (z.Scope != old.Scope || z.Name != old.Name || z.ByName != old.ByName) {
@@ -56,7 +56,7 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 		p.put = append(p.put, patch{i, z, !there})
 	}
 	for _, z := range was {
-		if several[zoneKey{account, z.Key}] || p.warned(z) {
+		if p.restsOnOthers(several[zoneKey{account, z.Key}], z) {
 			return false
 		}
 		p.gone = append(p.gone, patch{account: i, zone: z})
@@ -64,9 +64,10 @@ func (p *patched) zones(account string, before, now []desired.Zone, several map[
 	return true
 }
 
-// warned reports whether there is a warning of a zone that rests on the tokens: it comes or goes with it.
-func (p *patched) warned(zones ...desired.Zone) bool {
-	return slices.ContainsFunc(zones, func(z desired.Zone) bool { return len(p.own.BlockedIn(z)) > 0 })
+// restsOnOthers reports whether what is said of a zone is not its folder's alone: several folders declare
+// it, or there is a warning of it that rests on the tokens.
+func (p *patched) restsOnOthers(several bool, readings ...desired.Zone) bool {
+	return several || slices.ContainsFunc(readings, func(z desired.Zone) bool { return len(p.own.BlockedIn(z)) > 0 })
 }
 
 // deploysOwn reports whether an account has all rulesets that a zone deploys.
