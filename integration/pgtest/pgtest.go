@@ -193,9 +193,6 @@ var required = os.Getenv("SEAWALL_TEST_POSTGRES") == "required"
 
 var errMissing = errors.New("PostgreSQL is missing: install postgresql")
 
-// Required reports whether CI says that no test may be skipped for want of the programs.
-func Required() bool { return required }
-
 // Need skips a test where the programs are missing.
 func Need(t testing.TB) {
 	t.Helper()
