@@ -28,8 +28,10 @@ import (
 // process had taken counts as used until nothing of it can count at the platform: for 125
 // seconds and a span, at most 32 requests of each class and those under way.
 type CountTable struct {
-	DB         *sql.DB // with the tables budget and budget_key
-	BaseURL    string  // of the platform
+	// Database returns the handle on the database, with the tables budget and budget_key. Where it
+	// cannot, nothing is sent.
+	Database   func() (*sql.DB, error)
+	BaseURL    string // of the platform
 	Credential func() (edge.Secret, error)
 
 	mu  sync.Mutex
@@ -87,7 +89,11 @@ func (t *CountTable) Alone(int) int { return 0 }
 
 // visit is one try.
 func (t *CountTable) visit(ctx context.Context, credential edge.Secret, change func(*Window, time.Time)) (err error) {
-	conn, err := t.DB.Conn(ctx)
+	db, err := t.Database()
+	if err != nil {
+		return err
+	}
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}

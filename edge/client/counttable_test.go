@@ -42,7 +42,7 @@ func handleOf(t testing.TB, url string) *sql.DB {
 
 func countTable(t testing.TB, url, credential string) *CountTable {
 	t.Helper()
-	return &CountTable{DB: handleOf(t, url), BaseURL: "https://api.example.com/client/v4", Credential: func() (edge.Secret, error) {
+	return &CountTable{Database: opened(handleOf(t, url)), BaseURL: "https://api.example.com/client/v4", Credential: func() (edge.Secret, error) {
 		return edge.NewSecret(credential), nil
 	}}
 }
@@ -93,7 +93,7 @@ func TestDamagedCountTable(t *testing.T) {
 	tables(t, url)
 	table := countTable(t, url, testToken)
 	counted(t, table, 30)
-	_, err := table.DB.ExecContext(t.Context(), `UPDATE budget SET counts = 'hello'`)
+	_, err := dbOf(t, table).ExecContext(t.Context(), `UPDATE budget SET counts = 'hello'`)
 	must.Do(t, err)
 	if got, lost := counted(t, table, 0); got != 50 || !lost {
 		t.Errorf("%d count, lost %v, want half of 100", got, lost)
@@ -113,14 +113,14 @@ func TestCountTableHoldsNoCredential(t *testing.T) {
 		tables(t, url)
 		table := countTable(t, url, testToken)
 		counted(t, table, 1)
-		_, err := table.DB.ExecContext(t.Context(), `UPDATE budget SET ends = now() - interval '2 days'`)
+		_, err := dbOf(t, table).ExecContext(t.Context(), `UPDATE budget SET ends = now() - interval '2 days'`)
 		must.Do(t, err)
 		counted(t, table, 1) // counts again: it stays
-		_, err = table.DB.ExecContext(t.Context(), `INSERT INTO budget VALUES ('old', '{}', now() - interval '2 days')`)
+		_, err = dbOf(t, table).ExecContext(t.Context(), `INSERT INTO budget VALUES ('old', '{}', now() - interval '2 days')`)
 		must.Do(t, err)
 		counted(t, countTable(t, url, "another"), 1)
 		var rows int
-		must.Do(t, table.DB.QueryRowContext(t.Context(), `SELECT count(*), min(credential) FILTER (WHERE counts LIKE '%"n":2%') FROM budget`).Scan(&rows, &names[i]))
+		must.Do(t, dbOf(t, table).QueryRowContext(t.Context(), `SELECT count(*), min(credential) FILTER (WHERE counts LIKE '%"n":2%') FROM budget`).Scan(&rows, &names[i]))
 		if rows != 2 {
 			t.Errorf("%d rows, want those of two credentials", rows)
 		}
@@ -143,7 +143,7 @@ func TestCountTableReadsTheClockUnderTheLock(t *testing.T) {
 	tables(t, url)
 	table := countTable(t, url, testToken)
 	counted(t, table, 1)
-	tx, err := table.DB.BeginTx(t.Context(), nil)
+	tx, err := dbOf(t, table).BeginTx(t.Context(), nil)
 	must.Do(t, err)
 	defer tx.Rollback()
 	_, err = tx.ExecContext(t.Context(), `SELECT 1 FROM budget FOR UPDATE`)
@@ -151,7 +151,7 @@ func TestCountTableReadsTheClockUnderTheLock(t *testing.T) {
 	var read time.Time
 	done := make(chan error)
 	go func() {
-		other := &CountTable{DB: table.DB, BaseURL: table.BaseURL, Credential: table.Credential}
+		other := &CountTable{Database: table.Database, BaseURL: table.BaseURL, Credential: table.Credential}
 		for {
 			err := other.Update(func(_ *Window, now time.Time) { read = now })
 			if !errors.Is(err, ErrCountAway) { // it waits for 4 seconds at the most
@@ -162,7 +162,7 @@ func TestCountTableReadsTheClockUnderTheLock(t *testing.T) {
 	}()
 	var unlocked time.Time
 	for waiting := 0; waiting == 0; {
-		must.Do(t, table.DB.QueryRowContext(t.Context(), `SELECT count(*), clock_timestamp() FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting, &unlocked))
+		must.Do(t, dbOf(t, table).QueryRowContext(t.Context(), `SELECT count(*), clock_timestamp() FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting, &unlocked))
 	}
 	must.Do(t, tx.Commit())
 	must.Do(t, <-done)
@@ -263,5 +263,28 @@ func BenchmarkCount(b *testing.B) {
 				}))
 			}
 		})
+	}
+}
+
+// opened is a handle that is there.
+func opened(db *sql.DB) func() (*sql.DB, error) { return func() (*sql.DB, error) { return db, nil } }
+
+func dbOf(t testing.TB, table *CountTable) *sql.DB {
+	t.Helper()
+	db, err := table.Database()
+	must.Do(t, err)
+	return db
+}
+
+// Where the database of the counts cannot even be opened, nothing is sent: how many others send, and
+// what, is not known.
+func TestNothingIsSentWithoutADatabase(t *testing.T) {
+	table := &CountTable{
+		Database:   func() (*sql.DB, error) { return nil, errors.New("no such certificate") },
+		Credential: func() (edge.Secret, error) { return edge.NewSecret("a credential of the test"), nil },
+	}
+	err := table.Update(func(*Window, time.Time) { t.Error("a window was changed") })
+	if !errors.Is(err, ErrCountAway) || table.Alone(100) != 0 {
+		t.Errorf("%v, and alone %d", err, table.Alone(100))
 	}
 }

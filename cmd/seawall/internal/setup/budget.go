@@ -96,14 +96,9 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 
 // overDatabase shares a budget with the processes of all machines.
 func (s Settings) overDatabase(budget *client.Budget, credential schema.SecretRef, log *slog.Logger) *client.Budget {
-	db, err := s.Database()
-	if err != nil {
-		log.Warn("the request budget is not shared with other processes; this one takes half of it", "error", err.Error())
-		return client.NewBudget(max(1, s.Budget.Requests/2), s.Budget.Per)
-	}
 	budget.Share(client.Sharing{
 		Store: &client.CountTable{
-			DB: db, BaseURL: s.Platform.BaseURL,
+			Database: s.Database, BaseURL: s.Platform.BaseURL,
 			Credential: func() (edge.Secret, error) { return ReadToken(credential) },
 		},
 		Quota: s.totalRequests, Class: s.why.class(),
