@@ -84,7 +84,7 @@ var hints = map[Kind]string{
 	ErrUnreachable: "nothing is written to the platform meanwhile, and Seawall goes on by itself once the database answers: " +
 		"check that it runs, state.postgres in the configuration, and the network between",
 	ErrRefused: "check user, password and database of state.postgres in the configuration",
-	ErrCrowded: "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each process takes up to 8",
+	ErrCrowded: "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
 	ErrReplica: "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
 	ErrUnsure:  "the connection was cut at its end; look before you say it again: it may count already",
 
