@@ -56,6 +56,9 @@ type Config struct {
 	// Leads returns the lease under which this process decides about commits; false where another
 	// one does. Nil: there is no other.
 	Leads func() (reconcile.Lease, bool)
+	// News returns what a look at the records has shown a moment ago; false where they do not answer.
+	// Nil: each tick reads them.
+	News func() (reconcile.News, bool)
 
 	// Told is called when the last proof of a zone has become another one; of any zone, where
 	// the scope is the zero one. It may ask the control. Nil is told nothing.
@@ -88,6 +91,9 @@ type Control struct {
 func New(ctx context.Context, config Config) (*Control, error) {
 	if config.Foresee == nil {
 		config.Foresee = func(zone.Task) (diff.Plan, bool) { return diff.Plan{}, false }
+	}
+	if config.News == nil {
+		config.News = func() (reconcile.News, bool) { return reconcile.News{}, false }
 	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)

@@ -31,6 +31,7 @@ type state struct {
 	recorded  uint64                     // counts what this process wrote of [reconcile.Standing]
 	reads     reads                      // of that
 	said      int64                      // the number of what was read last, and was taken in; see [reconcile.Records]
+	heard     reconcile.News             // by the last tick that has taken in what is on record
 	swept     time.Time
 	// sweptUnder is as in [reconcile.Record].
 	sweptUnder map[reconcile.LeaseName]time.Time

@@ -48,6 +48,9 @@ type Config struct {
 	// Leases say which of the work is this process's own, while others do the rest over the same
 	// records; nil: all of it is.
 	Leases reconcile.Leases
+	// News returns what a look at the records has shown a moment ago; false where they do not answer.
+	// Nil: each tick reads them.
+	News func() (reconcile.News, bool)
 
 	Lanes  reconcile.Lanes  // one for each credential
 	Tokens TokenWork        // nil: tokens are not read
@@ -154,7 +157,7 @@ func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleet
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
-		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
+		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) }, News: config.News,
 	})
 	if err != nil {
 		return nil, err

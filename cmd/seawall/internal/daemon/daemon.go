@@ -25,7 +25,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
-	"github.com/seawall-dev/seawall/reconcile/jobs"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/login"
 	"github.com/seawall-dev/seawall/reconcile/notify"
@@ -78,8 +77,8 @@ type Daemon struct {
 	listener net.Listener // nil until it listens
 	reviews  *review.Service
 	notices  *notify.Service // nil: no one is to be notified
-	replicas *jobs.Replicas  // that share the work; nil: this process is alone
-	traces   *setup.Traces   // nil: none are made
+	peers    *peers
+	traces   *setup.Traces // nil: none are made
 	outages  *outage.Tracker
 	lock     *stateLock
 	replica  *replica                              // the same for each generation with these leases; nil: this process is alone
@@ -344,7 +343,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, sendTraces := d.traces.Begin(ctx)
 	defer sendTraces()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.pokes(git, d.reviews)) //nolint:contextcheck // other replicas ask for as long as this one runs
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.peers.pokes(git, d.reviews)) //nolint:contextcheck // other replicas ask for as long as this one runs
 	if err != nil {
 		return err
 	}
@@ -361,7 +360,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.tellServing()
-	heart, err := d.controller(ctx, git, d.looks(ctx, look))
+	heart, err := d.controller(ctx, git, d.peers.looks(ctx, look))
 	if err != nil {
 		if ctx.Err() != nil {
 			err = nil // it was told to end while it began
@@ -370,13 +369,14 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.replica.tell(d.peers)
 	d.readWeakened(ctx)
 	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
 	var beside gosync.WaitGroup
-	d.runShared(ctx, &beside, heart, reviews)
+	d.runShared(ctx, &beside, reviews)
 	if d.memory() != nil {
 		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) }) //nolint:contextcheck // a revert goes on while the daemon ends
 	}
@@ -420,7 +420,7 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
-		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Leases: d.leases(), Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
+		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Leases: d.leases(), News: d.replica.latest(), Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }

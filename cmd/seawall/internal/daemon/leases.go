@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -29,8 +30,12 @@ type replica struct {
 	cancel   context.CancelFunc
 	ended    sync.WaitGroup
 
+	changed func()                         // pages show something else
+	news    atomic.Pointer[reconcile.News] // of the last look; nil: the database does not answer
+
 	mu    sync.Mutex
-	shown inspect.Replicas // as it was read last
+	shown inspect.Replicas // by the last look
+	peers *peers           // of the daemon that runs; nil: none does yet
 }
 
 // joinLeases makes this process a replica, or goes on as the one that it is. It gets leases once
@@ -53,7 +58,7 @@ func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, be
 		return nil, err
 	}
 	r := &replica{db: db, database: *s.Postgres, name: name, cancel: func() {}}
-	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log})
+	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log, Looked: r.looked})
 	r.shown = inspect.Replicas{Name: name, Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}}
 	if before == nil || before.name != name {
 		err = r.alone(ctx)
@@ -88,12 +93,12 @@ func (r *replica) alone(ctx context.Context) error {
 }
 
 func (r *replica) onRecord(ctx context.Context) (lease.Replica, bool, error) {
-	all, err := lease.Replicas(ctx, r.db)
-	i := slices.IndexFunc(all, func(one lease.Replica) bool { return one.Name == r.name && one.Live })
+	look, err := lease.LookAt(ctx, r.db)
+	i := slices.IndexFunc(look.Replicas, func(one lease.Replica) bool { return one.Name == r.name && one.Live })
 	if i < 0 {
 		return lease.Replica{}, false, err
 	}
-	return all[i], true, err
+	return look.Replicas[i], true, err
 }
 
 // run gets leases and renews them until ctx ends, or leave is called; then it gives each back once
@@ -102,9 +107,9 @@ func (r *replica) run(ctx context.Context, changed func()) {
 	if r == nil {
 		return
 	}
+	r.changed = changed
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.ended.Go(func() { r.holder.Run(ctx) })
-	r.ended.Go(func() { r.watch(ctx, changed) })
 }
 
 // leave gives all leases back, and returns once that is done.
@@ -117,50 +122,53 @@ func (r *replica) leave() {
 	_ = r.db.Close() // what was written is there
 }
 
-// readEvery is how often it is read who does what, for people; readWithin bounds that.
-const (
-	readEvery  = 2 * time.Second
-	readWithin = 3 * time.Second
-)
-
-// watch reads who does what until ctx ends, and says when something has changed.
-func (r *replica) watch(ctx context.Context, changed func()) {
-	ticker := time.NewTicker(readEvery)
-	defer ticker.Stop()
-	for {
-		if r.read(ctx) {
-			changed()
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.holder.Changed():
-		case <-ticker.C:
-		}
-	}
-}
-
-// read reads who does what, and reports whether a page shows something else for it.
-func (r *replica) read(ctx context.Context) (news bool) {
-	ctx, cancel := context.WithTimeout(ctx, readWithin)
-	defer cancel()
-	leases, err := lease.All(ctx, r.db)
-	var all []lease.Replica
-	if err == nil {
-		all, err = lease.Replicas(ctx, r.db)
-	}
+// looked takes in what a look at the database has shown. It is the one place that knows whether that
+// answers: whoever else of this process goes by what is there is told of news.
+func (r *replica) looked(look lease.Look, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := r.shown
+	before, peers := r.shown, r.peers
 	if err != nil {
+		r.news.Store(nil)
 		if r.shown.Error = lastLine(err); r.shown.Silent.IsZero() {
 			r.shown.Silent = time.Now()
 		}
-		return before.Silent.IsZero()
+	} else {
+		r.shown.Silent, r.shown.Error, r.shown.Known = time.Time{}, "", time.Now()
+		r.shown.Replicas, r.shown.Leases = replicasOf(look.Replicas, look.Leases, r.name), leasesOf(look.Leases, r.name)
 	}
-	r.shown.Silent, r.shown.Error, r.shown.Known = time.Time{}, "", time.Now()
-	r.shown.Replicas, r.shown.Leases = replicasOf(all, leases, r.name), leasesOf(leases, r.name)
-	return !before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
+	changed := r.shown.Silent.IsZero() != before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
+	r.mu.Unlock()
+	if changed {
+		r.changed()
+	}
+	if err == nil {
+		said := r.news.Swap(&look.News)
+		peers.looked(look.News, said == nil || said.Said != look.News.Said)
+	}
+}
+
+// latest returns the news of the last look; nil where there are no replicas.
+func (r *replica) latest() func() (reconcile.News, bool) {
+	if r == nil {
+		return nil
+	}
+	return func() (reconcile.News, bool) {
+		news := r.news.Load()
+		if news == nil {
+			return reconcile.News{}, false
+		}
+		return *news, true
+	}
+}
+
+// tell has these peers learn of news from now on.
+func (r *replica) tell(p *peers) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.peers = p
 }
 
 func sameHolder(a, b inspect.Lease) bool { return a.Name == b.Name && a.Replica == b.Replica }

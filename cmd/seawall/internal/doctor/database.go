@@ -113,12 +113,12 @@ func (d *diagnosis) judge(s server, f *findings) {
 
 // replicas says which daemons use it.
 func (d *diagnosis) replicas(ctx context.Context, db *sql.DB, f *findings) {
-	all, err := lease.Replicas(ctx, db)
+	look, err := lease.LookAt(ctx, db)
 	if f.failed("replicas", err) {
 		return
 	}
 	var names []string
-	for _, one := range all {
+	for _, one := range look.Replicas {
 		if one.Live {
 			names = append(names, one.Name)
 		}

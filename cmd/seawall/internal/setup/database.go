@@ -175,21 +175,17 @@ func (s Settings) ReplicasElsewhere(ctx context.Context) (string, error) {
 	case tables == 0:
 		return "no replica has run on " + s.Postgres.Place() + " yet", nil
 	}
-	leases, err := lease.All(ctx, db)
-	if err != nil {
-		return "", err
-	}
-	all, err := lease.Replicas(ctx, db)
+	look, err := lease.LookAt(ctx, db)
 	if err != nil {
 		return "", err
 	}
 	var running []string
-	for _, one := range all {
+	for _, one := range look.Replicas {
 		if !one.Live {
 			continue
 		}
 		var has []string
-		for _, l := range leases {
+		for _, l := range look.Leases {
 			if l.Replica == one.Name && !l.Free {
 				has = append(has, string(l.Name))
 			}
