@@ -51,6 +51,8 @@ type Config struct {
 	// News returns what a look at the records has shown a moment ago; false where they do not answer.
 	// Nil: each tick reads them.
 	News func() (reconcile.News, bool)
+	// Replicas says which processes do what, for those who ask; nil, and nil of it: there is only this one.
+	Replicas func() *inspect.Replicas
 
 	Lanes  reconcile.Lanes  // one for each credential
 	Tokens TokenWork        // nil: tokens are not read
@@ -120,6 +122,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages, fleet: fleet,
+			replicas: config.Replicas,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
@@ -196,6 +199,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Leases == nil {
 		c.Leases = reconcile.OnlyProcess{}
+	}
+	if c.Replicas == nil {
+		c.Replicas = func() *inspect.Replicas { return nil }
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}

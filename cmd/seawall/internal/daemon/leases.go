@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,11 +43,7 @@ func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, be
 	if s.Dir != "" || !s.InPostgres() {
 		return nil, nil
 	}
-	names := []reconcile.LeaseName{reconcile.LeaseCommits, reconcile.LeaseTokens}
-	for _, lane := range lanes.All {
-		names = append(names, reconcile.LeaseOf(lane))
-	}
-	slices.Sort(names)
+	names := setup.LeaseNames(lanes)
 	name := setup.ReplicaName(*s.Postgres)
 	if before != nil && before.name == name && before.database.Address() == s.Postgres.Address() && slices.Equal(before.holder.Names, names) {
 		return before, nil
@@ -133,8 +128,9 @@ func (r *replica) looked(look lease.Look, err error) {
 			r.shown.Silent = time.Now()
 		}
 	} else {
-		r.shown.Silent, r.shown.Error, r.shown.Known = time.Time{}, "", time.Now()
-		r.shown.Replicas, r.shown.Leases = replicasOf(look.Replicas, look.Leases, r.name), leasesOf(look.Leases, r.name)
+		now := setup.ReplicasIn(look, r.name, r.holder.Names)
+		now.Name, now.Database, now.Known = r.shown.Name, r.shown.Database, time.Now()
+		r.shown = now
 	}
 	changed := r.shown.Silent.IsZero() != before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
 	r.mu.Unlock()
@@ -173,37 +169,6 @@ func (r *replica) tell(p *peers) {
 
 func sameHolder(a, b inspect.Lease) bool { return a.Name == b.Name && a.Replica == b.Replica }
 
-func replicasOf(all []lease.Replica, leases []lease.Row, this string) []inspect.Replica {
-	shown := []inspect.Replica{}
-	for _, one := range all {
-		if !one.Live {
-			continue
-		}
-		has := 0
-		for _, l := range leases {
-			if l.Replica == one.Name && !l.Free {
-				has++
-			}
-		}
-		shown = append(shown, inspect.Replica{
-			Name: one.Name, Program: one.Version, Started: one.StartedAt.UTC(), Alive: one.ExpiresAt.UTC(), This: one.Name == this, Leases: has,
-		})
-	}
-	return shown
-}
-
-func leasesOf(leases []lease.Row, this string) []inspect.Lease {
-	shown := []inspect.Lease{}
-	for _, l := range leases {
-		one := inspect.Lease{Name: string(l.Name), Epoch: l.Epoch}
-		if !l.Free {
-			one.Replica, one.Since, one.Until, one.This = l.Replica, l.Since.UTC(), l.ExpiresAt.UTC(), l.Replica == this
-		}
-		shown = append(shown, one)
-	}
-	return shown
-}
-
 // show is who does what; nil where there are no replicas.
 func (r *replica) show() *inspect.Replicas {
 	if r == nil {
@@ -212,6 +177,14 @@ func (r *replica) show() *inspect.Replicas {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := r.shown
+	if shown.Silent.IsZero() {
+		return &shown
+	}
+	shown.Leases = slices.Clone(shown.Leases)
+	for i := range shown.Leases { // who has those of others is not known, and this process keeps its own only for a while
+		l := &shown.Leases[i]
+		_, l.This = r.holder.Held(reconcile.LeaseName(l.Name))
+	}
 	return &shown
 }
 
@@ -229,29 +202,4 @@ func (d *Daemon) leases() reconcile.Leases {
 		return reconcile.OnlyProcess{}
 	}
 	return d.replica.holder
-}
-
-// withReplicas adds to a status who does what.
-func (d *Daemon) withReplicas(s *inspect.Status) {
-	if s.Replicas = d.replica.show(); s.Replicas == nil {
-		return
-	}
-	if o := s.Zones.Outcomes; !s.Replicas.WorksOnZones() && o[inspect.Pending] > 0 { // the replicas that have them know more
-		s.Zones.Outcomes = maps.Clone(o)
-		s.Zones.Outcomes[inspect.NotRead], s.Zones.Outcomes[inspect.Pending] = o[inspect.NotRead]+o[inspect.Pending], 0
-	}
-	for i := range s.Work.Credentials {
-		c := &s.Work.Credentials[i]
-		c.Replica = s.Replicas.Other(reconcile.LeaseOf(reconcile.Lane{Credential: c.Credential}))
-	}
-}
-
-// worksElsewhere is another replica that works on the zones of an account; empty for none.
-func (d *Daemon) worksElsewhere(account string) string {
-	i := d.assembly.Lanes.Index(account)
-	shown := d.replica.show()
-	if i < 0 || shown == nil {
-		return ""
-	}
-	return shown.Other(reconcile.LeaseOf(d.assembly.Lanes.All[i]))
 }

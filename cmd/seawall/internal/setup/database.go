@@ -1,21 +1,18 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
@@ -159,44 +156,3 @@ func databaseError(err error) error {
 	}
 	return cli.Fail(err, "check state.postgres in the configuration, and that the server runs: seawall doctor says more")
 }
-
-// ReplicasElsewhere says which replicas run, and which of them does what, for who asks on a machine
-// without a daemon.
-func (s Settings) ReplicasElsewhere(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	db, err := s.Database()
-	if err != nil {
-		return "", err
-	}
-	switch tables, _, err := postgres.Version(ctx, db); {
-	case err != nil:
-		return "", err
-	case tables == 0:
-		return "no replica has run on " + s.Postgres.Place() + " yet", nil
-	}
-	look, err := lease.LookAt(ctx, db)
-	if err != nil {
-		return "", err
-	}
-	var running []string
-	for _, one := range look.Replicas {
-		if !one.Live {
-			continue
-		}
-		var has []string
-		for _, l := range look.Leases {
-			if l.Replica == one.Name && !l.Free {
-				has = append(has, string(l.Name))
-			}
-		}
-		running = append(running, one.Name+" ("+cmp.Or(strings.Join(has, ", "), "no lease")+")")
-	}
-	if len(running) == 0 {
-		return "no replica runs on " + s.Postgres.Place(), nil
-	}
-	return "replicas run elsewhere: " + strings.Join(running, "; ") + "; ask on their machine, or with --address", nil
-}
-
-// askWithin bounds a question to the database that is asked in passing.
-const askWithin = 5 * time.Second
