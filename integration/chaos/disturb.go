@@ -49,7 +49,11 @@ func ended(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error
 	return r.start(context.WithoutCancel(ctx))
 }
 
-func paused(ctx context.Context, _ *fixture, r *replica, chance *rand.Rand) error {
+// paused is mostly done in the middle of writes: there is most to be done wrong then.
+func paused(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
+	if chance.IntN(4) > 0 {
+		f.platform.awaitWrite(ctx, r.name)
+	}
 	return r.pause(ctx, leaseLasts+2*time.Second+upTo(chance, 10*time.Second))
 }
 

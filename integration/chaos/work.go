@@ -116,6 +116,10 @@ func (l *wishes) count(k kind) (n int) {
 // bulk is the most zones that a push changes.
 const bulk = 30
 
+// mostTokens and mostRotations together stay below the number of tokens that the platform lets a user
+// have.
+const mostTokens, mostRotations = 20, 20
+
 // work has people push, click and ask for tokens, until the context is over.
 func (f *fixture) work(ctx context.Context) error {
 	chance := rand.New(rand.NewPCG(f.seed, 1))
@@ -190,6 +194,9 @@ func (f *fixture) drift(zones []int) error {
 
 // declareToken commits one more token. Every third rotates.
 func (f *fixture) declareToken(ctx context.Context, chance *rand.Rand, key string) error {
+	if len(f.fleet.tokens) == mostTokens {
+		return nil
+	}
 	if err := f.commit(ctx, "declare "+key, f.fleet.declare(key, chance.IntN(3) == 0)); err != nil {
 		return err
 	}
@@ -201,7 +208,11 @@ func (f *fixture) declareToken(ctx context.Context, chance *rand.Rand, key strin
 func (f *fixture) rotateToken(ctx context.Context, chance *rand.Rand) {
 	keys := f.fleet.rotating()
 	r := f.replicas[chance.IntN(len(f.replicas))]
-	if len(keys) == 0 || r.running() == nil {
+	asked := 0
+	for _, n := range f.rotations {
+		asked += n
+	}
+	if len(keys) == 0 || r.running() == nil || asked == mostRotations {
 		return
 	}
 	key := keys[chance.IntN(len(keys))]
