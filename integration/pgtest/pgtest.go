@@ -221,15 +221,7 @@ func start() (*Server, error) {
 	if s.as, err = unprivileged(); err != nil {
 		return nil, err
 	}
-	if s.dir, err = os.MkdirTemp("", "seawall-postgres-"); err != nil {
-		return nil, err
-	}
-	if s.as != nil {
-		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
-			return nil, err
-		}
-	}
-	if s.port, err = freePort(); err != nil {
+	if err := s.place(); err != nil {
 		return nil, err
 	}
 	if err := s.fill(); err != nil {
@@ -265,8 +257,9 @@ func (s *Server) run() error {
 		return err
 	}
 	s.process = cmd
+	itself := fmt.Sprintf("SELECT 1 / (current_setting('data_directory') = '%s')::int", s.data()) // another one may have the port
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		err := s.try("SELECT 1")
+		err := s.try(itself)
 		if err == nil {
 			return nil
 		}
@@ -333,13 +326,4 @@ func unprivileged() (*syscall.Credential, error) {
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, errors.New("there is no user to run PostgreSQL as")
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

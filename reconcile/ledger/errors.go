@@ -38,3 +38,7 @@ const (
 	ErrHeld     = store.ErrHeld
 	ErrUnlocked = store.ErrUnlocked
 )
+
+// Away reports whether something has failed because the database that several processes share is away
+// for a time: see [store.Away].
+func Away(err error) bool { return store.Away(err) }

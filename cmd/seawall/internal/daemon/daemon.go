@@ -145,35 +145,39 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 			lock.release()
 		}
 	}()
-	if before == nil {
-		if err := d.awaitDatabase(ctx, s, log); err != nil {
-			return nil, err
-		}
-	}
-	a, err := setup.Assemble(ctx, s, s.Serving(), log)
-	if err != nil {
-		return nil, err
-	}
-	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
-	var joined *replica
+	d.settings, d.log, d.lock = s, log, lock
 	if before != nil {
-		joined = before.replica
+		return d, d.begin(ctx, before.replica)
 	}
-	if d.replica, err = joinLeases(ctx, s, a.Lanes, joined, log); err != nil {
+	return d, d.insist(ctx, func() error {
+		if err := d.awaitDatabase(ctx); err != nil {
+			return err
+		}
+		return d.begin(ctx, nil)
+	})
+}
+
+// begin makes what needs the ledger. joined is the replica that the daemon before was; nil: none.
+func (d *Daemon) begin(ctx context.Context, joined *replica) error {
+	a, err := setup.Assemble(ctx, d.settings, d.settings.Serving(), d.log)
+	if err != nil {
+		return err
+	}
+	d.assembly = a
+	if d.replica, err = joinLeases(ctx, d.settings, a.Lanes, joined, d.log); err != nil {
 		a.Close()
-		return nil, err
+		return err
 	}
 	if d.replica != joined {
 		d.replica.run(ctx, d.changes.Note)
 	}
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
-	if err = d.newParts(); err != nil {                                                                 //nolint:contextcheck // a forge is asked with the context of each call
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(d.log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	if err = d.newParts(); err != nil {                                                                   //nolint:contextcheck // a forge is asked with the context of each call
 		if a.Close(); d.replica != joined {
 			d.replica.leave()
 		}
-		return nil, err
 	}
-	return d, nil
+	return err
 }
 
 // newLog makes the logger, and what sends traces: lines of work that has a span have its ids.
@@ -360,7 +364,12 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.tellServing()
-	heart, err := d.controller(ctx, git, d.peers.looks(ctx, look))
+	looks := d.peers.looks(ctx, look)
+	var heart *controller.Controller
+	err = d.insist(ctx, func() (err error) {
+		heart, err = d.controller(ctx, git, looks)
+		return err
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			err = nil // it was told to end while it began
