@@ -51,8 +51,10 @@ type Config struct {
 	// DriftFor is how long a drift counts for limits; zero is two hours.
 	DriftFor time.Duration
 
-	// Shared says that other processes change zones under the same limits.
+	// Shared says that other processes change zones under the same limits. Theirs reports whether
+	// one of them works on a zone; nil: none does.
 	Shared bool
+	Theirs func(edge.Scope) bool
 	// Leads returns the lease under which this process decides about commits; false where another
 	// one does. Nil: there is no other.
 	Leads func() (reconcile.Lease, bool)
@@ -136,6 +138,12 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
+	var tallied []reconcile.Count
+	if c.Shared {
+		if tallied, err = c.Records.Tallied(ctx, 0); err != nil {
+			return nil, fmt.Errorf("reading what counts for limits: %w", err)
+		}
+	}
 	declared, err := DecodeState(record.Accepted.State)
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
@@ -150,9 +158,14 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if len(record.Accepted.State) == 0 || err != nil {
 		return nil, nil
 	}
-	g := newGeneration(declared, c.Current())
+	before := c.Current()
+	g := newGeneration(declared, before)
 	g.earlier = record.Accepted.Earlier
 	c.state.publish(g)
+	c.state.limits.join(tallied, g.State.Commit, c.process)
+	if before == nil || before.State.Commit != g.State.Commit {
+		c.state.limits.fresh = false // whoever called has all that is due looked at
+	}
 	return c.state.judge(g), nil
 }
 

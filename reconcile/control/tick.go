@@ -57,10 +57,13 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 		c.mu.Unlock()
 	}
 	err = errors.Join(c.recordDivided(ctx), c.recordUse(ctx))
+	first, failed := c.recordWhole(ctx)
+	err = errors.Join(err, failed)
 	left, failed := c.depart(ctx)
 	t.Released, err = append(t.Released, left...), errors.Join(err, failed)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.state.limits.fresh = c.state.limits.fresh || first
 	c.state.tick(&t, approved || len(left) > 0)
 	return t, err
 }
@@ -100,6 +103,10 @@ func (c *Control) Heed() {
 func (s *state) tick(t *Ticked, approved bool) {
 	s.approvals.changed = s.approvals.changed && !approved
 	t.Released = append(t.Released, s.release(approved)...)
+	if s.limits.fresh && !s.counting() {
+		s.limits.fresh = false
+		t.Released = append(t.Released, s.zones.commitWork(s.current.Load())...)
+	}
 	if s.overtaken != s.accepted.Commit {
 		t.Overtaken = s.overtaken
 	}
@@ -210,8 +217,12 @@ func (c *Control) Reload(ctx context.Context) (Decision, error) {
 	if g == before {
 		return Decision{}, nil
 	}
+	first, _ := c.recordWhole(ctx) // else the next tick does, and tells of what fails
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if first && before != nil && before.State.Commit == g.State.Commit {
+		c.state.limits.fresh = true
+	}
 	d := c.state.zones.between(before, g)
 	d.Look = look
 	return d, nil

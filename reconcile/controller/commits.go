@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -36,6 +37,7 @@ type commits struct {
 	outages  *outage.Tracker
 	log      *slog.Logger
 	leases   reconcile.Leases
+	led      atomic.Int64 // when commits became this process's to decide about; Unix nanoseconds
 
 	// publishing is held while a commit comes into force, until the queues have all of it.
 	publishing sync.Mutex
@@ -188,6 +190,7 @@ func (c *commits) reload(ctx context.Context) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	c.reports.state(ctx, "names", c.names.Recall(ctx)) // it has looked them up, too
+	c.forgetTheirs()
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
 		return

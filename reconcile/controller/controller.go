@@ -155,11 +155,12 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 }
 
 // newControl is what decides, with a lane for each account that is in force.
-func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleetIndex) (*control.Control, error) {
-	decisions, err := control.New(ctx, control.Config{
+func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleetIndex) (decisions *control.Control, err error) {
+	decisions, err = control.New(ctx, control.Config{
 		Records: config.Records, News: config.News, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
+		Theirs: func(id edge.Scope) bool { return fleet.lanes != nil && fleet.lanes.elsewhere(decisions.Current(), id) },
 		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
 	})
 	if err != nil {
