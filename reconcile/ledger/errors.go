@@ -28,6 +28,9 @@ const (
 
 	ErrUnreachable = store.ErrUnreachable
 	ErrRefused     = store.ErrRefused
+	ErrEncryption  = store.ErrEncryption
+	ErrOldServer   = store.ErrOldServer
+	ErrOccupied    = store.ErrOccupied
 	ErrCrowded     = store.ErrCrowded
 	ErrReplica     = store.ErrReplica
 	ErrUnsure      = store.ErrUnsure
@@ -38,3 +41,7 @@ const (
 	ErrHeld     = store.ErrHeld
 	ErrUnlocked = store.ErrUnlocked
 )
+
+// Explain says what was being done with which database, whose path begins with postgres://, and sorts
+// what it has said into kinds.
+func Explain(doing, path string, err error) error { return store.Explain(doing, path, err) }

@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 	other.DB = f.DB
 	must.Do(t, second(other.ToPostgres(t.Context())))
 	_, err := f.ToPostgres(t.Context())
-	wantKind(t, err, ledger.ErrForeign, "it has a ledger already")
+	wantKind(t, err, ledger.ErrOccupied, "it has a ledger already")
 	must.Do(t, second(f.ToFile(t.Context()))) // f's own was marked, and nothing of it has gone
 	f.sound()
 
