@@ -55,7 +55,7 @@ func TestTextsOfAServer(t *testing.T) {
 			"opening postgres://reader@HOST/postgres: the database is a replica that takes no writes: the server takes no writes: it is a replica, or is set to be read only", "that takes writes", ErrReplica,
 		},
 		"crowded":    {as("few", "postgres"+plain), `opening postgres://few@HOST/postgres: the database has no connection left: too many connections for role "few"`, "max_connections", ErrCrowded},
-		"no right":   {as("bob", "jobs"+plain), "opening postgres://bob@HOST/jobs: the ledger may not be opened: bringing the schema up to date: ERROR: permission denied for schema public (SQLSTATE 42501)", "make it the owner", ErrDenied},
+		"no right":   {as("bob", "jobs"+plain), "opening postgres://bob@HOST/jobs: the ledger may not be opened: bringing the schema up to date: ERROR: permission denied for schema public (SQLSTATE 42501)", "the owner of the database", ErrDenied},
 		"of another": {as("postgres", "other"+plain), `opening postgres://postgres@HOST/other: the database is in use already: it has tables of something else: Seawall did not make "history"`, "name an empty database", ErrOccupied},
 	} {
 		t.Run(name, func(t *testing.T) {

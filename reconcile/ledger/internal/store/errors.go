@@ -87,7 +87,7 @@ var hints = map[Kind]string{
 
 	ErrUnreachable: "nothing is written to the platform meanwhile, and Seawall goes on by itself once the database answers: " +
 		"check that it runs, state.postgres in the configuration, and the network between",
-	ErrRefused: "check user, password and database of state.postgres in the configuration",
+	ErrRefused: "check user, password and database of state.postgres in the configuration, and pg_hba.conf of the server",
 	ErrEncryption: "state.postgres.ca_file must name the certificate of the authority that has signed that of the server, and the server's " +
 		"must name the host of state.postgres.url; where the network between is trusted, set state.postgres.tls: \"none\"",
 	ErrOldServer: fmt.Sprintf("use PostgreSQL %d or newer", postgres.Oldest),
@@ -110,7 +110,7 @@ var serverHints = map[Kind]string{
 	ErrDamaged: "restore a backup of the database; without one, empty it and start again: " +
 		"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown",
 	ErrBusy:   "look for a long transaction in pg_stat_activity",
-	ErrDenied: "grant the user of state.postgres the tables of the ledger, or make it the owner of the database",
+	ErrDenied: "make the user of state.postgres the owner of the database: ALTER DATABASE seawall OWNER TO seawall",
 	ErrFull:   "free space on the disk of the database server",
 	ErrFailed: "look into the log of the database server",
 	ErrNewer:  "run the version that the other daemons run",
