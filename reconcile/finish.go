@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -16,15 +17,20 @@ var ErrSuperseded = errors.New("a newer commit changes it")
 // ElsewhereError says that another process of Seawall writes to a zone, or has written to it since
 // it was read. Nothing was sent: the zone is read and planned once more.
 type ElsewhereError struct {
-	Process int  // its number, for people
-	Writing bool // it had not ended when the wait for it did
+	Process int    // its number, for people
+	Host    string // its machine; empty: this one, or it has ended
+	Writing bool   // it had not ended when the wait for it did
 }
 
 func (e *ElsewhereError) Error() string {
-	if e.Writing {
-		return fmt.Sprintf("another Seawall process (%d) is writing to the zone", e.Process)
+	who := strconv.Itoa(e.Process)
+	if e.Host != "" {
+		who += " on " + e.Host
 	}
-	return fmt.Sprintf("another Seawall process (%d) has written to the zone since it was read", e.Process)
+	if e.Writing {
+		return fmt.Sprintf("another Seawall process (%s) is writing to the zone", who)
+	}
+	return fmt.Sprintf("another Seawall process (%s) has written to the zone since it was read", who)
 }
 
 // HeldError says that the zone is held when its write is about to be recorded. Nothing was recorded.

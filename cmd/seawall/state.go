@@ -167,7 +167,7 @@ func openDatabase(ctx context.Context, p schema.Postgres) (*sql.DB, error) {
 		err = postgres.Migrate(ctx, db)
 	}
 	if err != nil {
-		return nil, cli.Fail(fmt.Errorf("%s: %w", p.Place(), err), "the database must exist, and its user must be allowed to create tables: CREATE DATABASE seawall OWNER seawall")
+		return nil, ledger.Explain("opening", p.Place(), err)
 	}
 	return db, nil
 }

@@ -16,6 +16,12 @@ import (
 // connection. It returns how to make the URL of a database.
 func (s *Server) Pooler(t testing.TB) (urlOf func(database string) string) {
 	t.Helper()
+	return s.PoolerIn(t, "transaction")
+}
+
+// PoolerIn is [Server.Pooler] in another mode.
+func (s *Server) PoolerIn(t testing.TB, mode string) (urlOf func(database string) string) {
+	t.Helper()
 	bin, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		if bin = "/usr/sbin/pgbouncer"; !executable(bin) {
@@ -33,13 +39,13 @@ func (s *Server) Pooler(t testing.TB) (urlOf func(database string) string) {
 listen_addr = 127.0.0.1
 listen_port = %d
 auth_type = any
-pool_mode = transaction
+pool_mode = %s
 default_pool_size = 20
 max_client_conn = 500
 ignore_startup_parameters = extra_float_digits
 unix_socket_dir =
 logfile = %s
-`, s.port, port, filepath.Join(s.dir, "pgbouncer.log"))
+`, s.port, port, mode, filepath.Join(s.dir, "pgbouncer.log"))
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

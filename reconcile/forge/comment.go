@@ -12,7 +12,8 @@ import (
 
 // Comment makes the one comment of a pull request say body. Marker, an HTML
 // comment that nobody sees, is its first line and what it is found by: it is
-// created once and updated in place ever after. An identical text sends nothing
+// created once and updated in place ever after. A second one, which another
+// process has created at the same time, is deleted. An identical text sends nothing
 // but the question. Only comments of the token's own account are considered,
 // since anyone can copy a marker. A body that is too long for the forges is cut,
 // and says so.
@@ -36,20 +37,39 @@ func (f *Forge) comment(ctx context.Context, pr int, marker, text string) error 
 	if err != nil {
 		return fmt.Errorf("reading the user of the token: %w", err)
 	}
-	all, err := f.driver.comments(ctx, pr)
-	if err != nil {
+	there, err := f.say(ctx, pr, me, marker, text)
+	if err != nil || there {
 		return err
 	}
-	for _, c := range all {
-		if c.author != me || firstLine(c.body) != marker {
-			continue
-		}
-		if lines(c.body) == lines(text) {
-			return nil
-		}
-		return f.driver.update(ctx, pr, c.id, text)
+	if err := f.driver.create(ctx, pr, text); err != nil {
+		return err
 	}
-	return f.driver.create(ctx, pr, text)
+	// Another process may have created one since the list was read, where this one was stopped meanwhile.
+	_, err = f.say(ctx, pr, me, marker, text)
+	return err
+}
+
+// say makes the oldest of this account's comments with a marker say text, and deletes the others. It
+// reports whether there is one.
+func (f *Forge) say(ctx context.Context, pr int, me int64, marker, text string) (there bool, err error) {
+	all, err := f.driver.comments(ctx, pr)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range all {
+		switch {
+		case c.author != me || firstLine(c.body) != marker:
+			continue
+		case there:
+			err = f.driver.remove(ctx, pr, c.id)
+		case lines(c.body) != lines(text):
+			err = f.driver.update(ctx, pr, c.id, text)
+		}
+		if there = true; err != nil {
+			return true, err
+		}
+	}
+	return there, nil
 }
 
 func checkMarker(marker string) error {

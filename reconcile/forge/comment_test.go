@@ -2,6 +2,7 @@ package forge_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,9 @@ func TestCommentTranscript(t *testing.T) {
 		"GET /api/v3/user\n" + list + "\nPOST /api/v3/repos/acme/edge/issues/1/comments",
 		list,
 	} {
+		if i == 0 {
+			want += "\n" + list // whether another process has created one, too
+		}
 		must.Do(t, f.Comment(t.Context(), 1, marker, "text\r\n"))
 		if got := strings.Join(s.Requests(), "\n"); got != want {
 			t.Errorf("time %d: got\n%s\nwant\n%s", i, got, want)
@@ -133,6 +137,34 @@ func TestCommentsAtOnce(t *testing.T) {
 		if got := s.Comments(1); len(got) != 1 {
 			t.Errorf("there are %d comments", len(got))
 		}
+	})
+}
+
+// Another process creates one between the list and the comment of one that was stopped meanwhile: one is
+// left, and says what was said last. What was left before is deleted with the next comment.
+func TestTwoProcessesComment(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
+		s.Say(1, "mallory", marker+"\nall is well")
+		var other sync.Once
+		s.Break(func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPost {
+				other.Do(func() { s.Say(1, forgetest.Me, marker+"\nother") })
+			}
+			return false
+		})
+		wantOne := func(body string) {
+			t.Helper()
+			must.Do(t, f.Comment(t.Context(), 1, marker, body))
+			got := s.Comments(1)
+			if len(got) != 2 || got[0].Author != "mallory" || got[1].Body != marker+"\n"+body {
+				t.Errorf("got %+v", got)
+			}
+		}
+		wantOne("mine")
+		s.Say(1, forgetest.Me, marker+"\nmine")
+		s.Say(1, forgetest.Me, marker+"\nother")
+		wantOne("mine")
 	})
 }
 

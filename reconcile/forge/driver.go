@@ -21,6 +21,7 @@ type driver interface {
 	comments(ctx context.Context, pr int) ([]comment, error)
 	create(ctx context.Context, pr int, body string) error
 	update(ctx context.Context, pr int, id int64, body string) error
+	remove(ctx context.Context, pr int, id int64) error
 
 	status(ctx context.Context, commit string, s reconcile.CommitStatus) error
 	reviewed(ctx context.Context, pr int) (reviewed, error)

@@ -141,6 +141,11 @@ func (t *tea) update(ctx context.Context, _ int, id int64, body string) error {
 	return err
 }
 
+func (t *tea) remove(ctx context.Context, _ int, id int64) error {
+	_, err := t.with(ctx).DeleteIssueComment(t.owner, t.name, id)
+	return err
+}
+
 func (t *tea) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	_, _, err := t.with(ctx).CreateStatus(t.owner, t.name, commit, gitea.CreateStatusOption{
 		State: gitea.StatusState(s.State), TargetURL: s.URL, Description: s.Description, Context: s.Context,

@@ -86,6 +86,11 @@ func (h *hub) update(ctx context.Context, _ int, id int64, body string) error {
 	return err
 }
 
+func (h *hub) remove(ctx context.Context, _ int, id int64) error {
+	_, err := h.client.Issues.DeleteComment(ctx, h.owner, h.name, id)
+	return err
+}
+
 func (h *hub) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	state := string(s.State)
 	status := github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}

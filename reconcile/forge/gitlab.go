@@ -127,6 +127,11 @@ func (l *lab) update(ctx context.Context, pr int, id int64, body string) error {
 	return err
 }
 
+func (l *lab) remove(ctx context.Context, pr int, id int64) error {
+	_, err := l.client.Notes.DeleteMergeRequestNote(l.path, int64(pr), id, gitlab.WithContext(ctx))
+	return err
+}
+
 var quickAction = lazyregexp.New(`(?m)^/`)
 
 // inert takes the power from lines that GitLab would carry out as commands, with

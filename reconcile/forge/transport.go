@@ -77,8 +77,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("Authorization", t.prefix+token.Reveal())
 	r.Header.Set("User-Agent", "seawall")
 	answer, err := t.base.RoundTrip(r)
-	if err != nil {
-		return nil, err
+	if err != nil || r.Method == http.MethodDelete && answer.StatusCode == http.StatusNoContent {
+		return answer, err // what was deleted has nothing to say
 	}
 	return t.judge(ctx, answer)
 }

@@ -40,11 +40,13 @@
 package lease
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -215,11 +217,20 @@ func (h *Holder) tell() {
 	if maps.Equal(held, h.told) {
 		return
 	}
-	h.Log.Info("this replica has other leases than before", "leases", fmt.Sprint(held))
+	h.Log.Info("this replica has other leases than before", "leases", listed(held))
 	h.told = held
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.wake.Poke() // who has what is to be seen now
+}
+
+// listed are leases for people, each with its epoch.
+func listed(held map[reconcile.LeaseName]int64) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		all = append(all, fmt.Sprintf("%s (epoch %d)", name, held[name]))
+	}
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 // all are the leases of this process.

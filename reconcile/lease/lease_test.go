@@ -360,3 +360,14 @@ func TestTakingIsDurable(t *testing.T) {
 		t.Errorf("synchronous_commit is %s; %v", ends, err)
 	}
 }
+
+// TestListed: the log has the leases in one order, and as text.
+func TestListed(t *testing.T) {
+	held := map[reconcile.LeaseName]int64{"tokens": 2, "credential b": 5, "commits": 31}
+	if got := listed(held); got != "commits (epoch 31), credential b (epoch 5), tokens (epoch 2)" {
+		t.Error(got)
+	}
+	if got := listed(nil); got != "none" {
+		t.Error(got)
+	}
+}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,9 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 			_, err := l.RecordWrite(ctx, writeOf("shop", "4"), nil)
 			if writing, ok := elsewhere(err); !ok || writing != c.writing {
 				t.Errorf("%v, want that it is writing: %v", err, c.writing)
+			}
+			if known := c.place != "1002" && c.place != "1003"; known != strings.Contains(err.Error(), "process (7 on another)") {
+				t.Errorf("%v, want its machine where that is known: %v", err, known)
 			}
 			if c.writing {
 				return

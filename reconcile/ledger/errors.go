@@ -28,6 +28,9 @@ const (
 
 	ErrUnreachable = store.ErrUnreachable
 	ErrRefused     = store.ErrRefused
+	ErrEncryption  = store.ErrEncryption
+	ErrOldServer   = store.ErrOldServer
+	ErrOccupied    = store.ErrOccupied
 	ErrCrowded     = store.ErrCrowded
 	ErrReplica     = store.ErrReplica
 	ErrUnsure      = store.ErrUnsure
@@ -42,3 +45,7 @@ const (
 // Away reports whether something has failed because the database that several processes share is away
 // for a time: see [store.Away].
 func Away(err error) bool { return store.Away(err) }
+
+// Explain says what was being done with which database, whose path begins with postgres://, and sorts
+// what it has said into kinds.
+func Explain(doing, path string, err error) error { return store.Explain(doing, path, err) }

@@ -171,7 +171,7 @@ func (m Move) bring(ctx context.Context, mark store.Moved, tables []move.Table, 
 func (m Move) vacant(ctx context.Context, tx *sql.Tx, tables []move.Table, known move.Known) error {
 	empty, err := move.Empty(ctx, tx, tables)
 	if err == nil && !empty && !known.Away {
-		return &Error{Kind: ErrForeign, Reason: "it has a ledger already", Hint: "name an empty database: CREATE DATABASE seawall OWNER seawall"}
+		return store.Fault(ErrOccupied, "it has a ledger already")
 	}
 	if err != nil {
 		return err

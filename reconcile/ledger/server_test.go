@@ -3,12 +3,15 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 	"github.com/seawall-dev/seawall/reconcile/ledger/ledgertest"
@@ -122,4 +125,24 @@ func newKey(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "key")
 	must(t, seal.CreateKeyFile(path))
 	return path
+}
+
+// Whether secrets can be sealed, and those of other machines opened, is known before one is made: a
+// key that is missing is not made up, and another key is found by what waits.
+func TestCheckSeal(t *testing.T) {
+	t.Parallel()
+	url, ctx := pgtest.Database(t), t.Context()
+	l := connected(t, url, newKey(t))
+	mustLock(t, l.Ledger)
+	must(t, l.Init(ctx, binding))
+	must(t, l.CheckSeal(ctx))
+	must(t, l.Intend(ctx, record(1)))
+	must(t, l.Confirm(ctx, record(1).Intent, "id", edge.NewSecret("value")))
+	must(t, connected(t, url, l.Seal.KeyFile).CheckSeal(ctx))
+	for key, want := range map[string]string{"": "no key is set", newKey(t): "another key", "/nonexistent/key": "missing"} {
+		err := connected(t, url, key).CheckSeal(ctx)
+		if !errors.Is(err, ErrSeal) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", key, err, want)
+		}
+	}
 }

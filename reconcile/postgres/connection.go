@@ -66,8 +66,11 @@ func (c *connection) SetDeadline(t time.Time) error {
 // ErrReplica is a server that takes no writes.
 var ErrReplica = errors.New("the server takes no writes: it is a replica, or is set to be read only")
 
-// takesWrites refuses such a server: the URL may name another.
-func takesWrites(ctx context.Context, conn *pgconn.PgConn) error {
+// usable refuses such a server, as the URL may name another, and one that is too old.
+func usable(ctx context.Context, conn *pgconn.PgConn) error {
+	if err := newEnough(conn.ParameterStatus("server_version")); err != nil {
+		return err
+	}
 	answer, err := conn.Exec(ctx, "SHOW transaction_read_only").ReadAll()
 	if err == nil && string(answer[0].Rows[0][0]) == "on" {
 		err = ErrReplica

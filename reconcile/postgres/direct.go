@@ -19,7 +19,7 @@ type direct struct{ driver.Connector }
 func (d direct) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := d.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, plainly(err)
 	}
 	conn, ok := c.(*stdlib.Conn)
 	if !ok {

@@ -50,8 +50,8 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
 		return fmt.Errorf("reading the steps of the schema: %w", err)
 	}
 	defer func() {
-		if err != nil {
-			err = fmt.Errorf("bringing the schema up to date: %w", err)
+		if err != nil && !errors.Is(err, ErrForeign) {
+			err = fmt.Errorf("bringing the schema up to date: %w", plainly(err))
 		}
 	}()
 	alone, err := aloneIn(ctx, db)
@@ -59,6 +59,9 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, alone.Rollback()) }()
+	if err := vacant(ctx, db, files); err != nil { // under the lock: no one makes ours meanwhile
+		return err
+	}
 	if _, err = provider.Up(ctx); err != nil {
 		return err
 	}

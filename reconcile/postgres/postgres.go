@@ -13,7 +13,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,13 +55,11 @@ const (
 func Open(c Config) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("the URL of the database: %w", err)
+		return nil, errors.New("the URL of the database: " + withoutURL(err))
 	}
 	config.ConnectTimeout = connectWithin
 	config.DialFunc = dialing(cmp.Or(c.Silent, silentFor))
-	if config.ValidateConnect == nil { // the URL does not say which servers it means
-		config.ValidateConnect = takesWrites
-	}
+	config.ValidateConnect = usable
 	config.Tracer = readOnlyServers{}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
@@ -76,6 +76,12 @@ func Open(c Config) (*sql.DB, error) {
 	db.SetMaxOpenConns(MostConnections)
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil
+}
+
+// withoutURL is what the driver says of a URL, which may have a password.
+func withoutURL(err error) string {
+	text := err.Error()
+	return text[strings.LastIndex(text, "`: ")+1:]
 }
 
 // Durable is an expression that has its transaction end only when a crash cannot undo it any more,

@@ -2,6 +2,7 @@ package forgetest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -73,6 +74,17 @@ func (s *Server) edit(check checkBody, show func(*Comment) object) http.HandlerF
 		}
 		s.nothing(w, r)
 	}
+}
+
+// remove deletes a comment.
+func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
+	before := len(s.comments)
+	s.comments = slices.DeleteFunc(s.comments, func(c *Comment) bool { return int64(number(r.PathValue("id"))) == c.ID })
+	if len(s.comments) == before {
+		s.nothing(w, r)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // kept is what a forge keeps of a comment: GitLab carries commands out, and all

@@ -43,6 +43,7 @@ func (h hub) handler() http.Handler {
 	}))
 	mux.HandleFunc("POST "+at+"/issues/{number}/comments", h.pull(h.create(h.checkBody, h.comment)))
 	mux.HandleFunc("PATCH "+at+"/issues/comments/{id}", h.edit(h.checkBody, h.comment))
+	mux.HandleFunc("DELETE "+at+"/issues/comments/{id}", h.remove)
 	mux.HandleFunc("POST "+at+"/statuses/{commit}", h.setStatus)
 	mux.HandleFunc("GET "+h.root+"/users/{name}", func(w http.ResponseWriter, r *http.Request) {
 		if name := r.PathValue("name"); h.known(name) {

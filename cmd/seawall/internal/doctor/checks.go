@@ -65,6 +65,9 @@ func (d *diagnosis) checks() []check {
 		list = append(list, check{databaseName, d.database})
 	}
 	list = append(list, []check{{"sandbox", d.sandbox}, {"desired state", d.desired}, {"guards", d.guards}, {"bypass", d.bypass}}...)
+	if d.InPostgres() {
+		list = append(list, check{"state.seal", d.sealed})
+	}
 	for _, lane := range d.Lanes() {
 		list = append(list, check{lane.Path, func(ctx context.Context, f *findings) { d.rulesets(ctx, lane, f) }})
 	}

@@ -11,22 +11,18 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/reconcile/lease"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-const (
-	// oldestPostgres is the oldest version of PostgreSQL that is tested.
-	oldestPostgres = 140000
-	// mostApart is by how much clocks may differ before someone should know.
-	mostApart = 5 * time.Second
-)
+// mostApart is by how much clocks may differ before someone should know.
+const mostApart = 5 * time.Second
 
 const databaseName = "database"
 
 // server is what a database says of itself.
 type server struct {
-	version            int
-	versionText        string
+	version            string
 	standby, readOnly  bool
 	encrypted, creates bool
 	synchronous        string
@@ -42,14 +38,18 @@ func (d *diagnosis) database(ctx context.Context, f *findings) {
 	}
 	s, err := ask(ctx, db)
 	if err != nil {
-		f.fail(databaseName, fmt.Errorf("%s: %w", d.Postgres.Place(), err), "check the address, the password and pg_hba.conf of the server; while it does not answer, nothing is written to the platform")
+		f.fail(databaseName, ledger.Explain("asking", d.Postgres.Place(), err), "while it cannot be used, nothing is written to the platform")
 		return
 	}
 	d.judge(s, f)
+	if pool, err := postgres.PoolOf(ctx, db); !f.failed("database pooler", err) {
+		judgePool(pool, f)
+	}
 	have, want, err := postgres.Version(ctx, db)
 	switch {
 	case f.failed(databaseName, err):
 		return
+	case have == 0 && f.failed("database tables", foreign(ctx, db, d.Postgres.Place())):
 	case have == 0:
 		f.warn("database tables", "there are none", "the first daemon or apply makes them")
 	case have > want:
@@ -67,10 +67,10 @@ func ask(ctx context.Context, db *sql.DB) (s server, err error) {
 	before := time.Now()
 	var now time.Time
 	err = db.QueryRowContext(ctx, `
-		SELECT current_setting('server_version_num')::int, current_setting('server_version'), pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on',
+		SELECT current_setting('server_version'), pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on',
 			coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
 			has_schema_privilege(current_schema(), 'CREATE'), current_setting('synchronous_commit'), clock_timestamp()`,
-	).Scan(&s.version, &s.versionText, &s.standby, &s.readOnly, &s.encrypted, &s.creates, &s.synchronous, &now)
+	).Scan(&s.version, &s.standby, &s.readOnly, &s.encrypted, &s.creates, &s.synchronous, &now)
 	if err != nil {
 		return s, err
 	}
@@ -89,9 +89,6 @@ func (d *diagnosis) judge(s server, f *findings) {
 	if s.standby || s.readOnly {
 		f.fail(databaseName, fmt.Errorf("%s takes no writes: it is a standby, or read-only", place), "name the primary; with several hosts in the address, add target_session_attrs=read-write")
 	}
-	if s.version < oldestPostgres {
-		f.fail(databaseName, fmt.Errorf("PostgreSQL %s is too old", s.versionText), "use PostgreSQL 14 or newer")
-	}
 	if !s.creates {
 		f.fail(databaseName, errors.New("its user may not create tables"), "make the user the owner: ALTER DATABASE … OWNER TO …, or GRANT CREATE ON SCHEMA public TO …")
 	}
@@ -108,7 +105,53 @@ func (d *diagnosis) judge(s server, f *findings) {
 	if s.encrypted {
 		how = "encrypted"
 	}
-	f.ok(databaseName, "%s: PostgreSQL %s, %s", place, s.versionText, how)
+	f.ok(databaseName, "%s: PostgreSQL %s, %s", place, s.version, how)
+}
+
+// judgePool says which pooler is before the server, and what is wrong with it.
+func judgePool(pool postgres.Pool, f *findings) {
+	const name = "database pooler"
+	switch pool {
+	case postgres.PoolStatement:
+		f.fail(name, errors.New("it pools statements: nothing can be written, as a change of the ledger is one transaction of several"), "set pool_mode = transaction in PgBouncer")
+	case postgres.PoolSession:
+		f.warn(name, "it pools sessions: each daemon keeps up to 24 connections to the server, and one that gets none waits",
+			"set pool_mode = transaction in PgBouncer, or default_pool_size to 24 for each daemon and some for commands")
+	case postgres.PoolTransaction:
+		f.ok(name, "it pools transactions; server_login_retry of PgBouncer should be 1, as with its default of 15 s a server that comes back is used that much later")
+	default:
+		f.ok(name, "none")
+	}
+}
+
+// foreign fails where ours cannot be made beside the tables of a database.
+func foreign(ctx context.Context, db *sql.DB, place string) error {
+	return ledger.Explain("making the tables in", place, postgres.Vacant(ctx, db))
+}
+
+// sealed checks that secrets can be sealed, and opened by each replica, where tokens are declared or
+// may be.
+func (d *diagnosis) sealed(ctx context.Context, f *findings) {
+	const name = "state.seal"
+	state := d.state.Load()
+	declared := state != nil && len(state.Tokens) > 0
+	if !declared && len(d.TokenCredentials()) == 0 {
+		f.ok(name, "no tokens are declared")
+		return
+	}
+	memory, err := d.OpenLedgerReadOnly(ctx)
+	if f.failed(name, err) {
+		return
+	}
+	defer memory.Close()
+	if memory.Missing() != "" {
+		f.ok(name, "not checked: the database has no ledger yet")
+		return
+	}
+	if f.failed(name, memory.CheckSeal(ctx), "all replicas need the same key: the one that delivers a secret may be another than the one that sealed it") {
+		return
+	}
+	f.ok(name, "secrets can be sealed, and those that wait can be opened")
 }
 
 // replicas says which daemons use it.

@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 	other.DB = f.DB
 	must.Do(t, second(other.ToPostgres(t.Context())))
 	_, err := f.ToPostgres(t.Context())
-	wantKind(t, err, ledger.ErrForeign, "it has a ledger already")
+	wantKind(t, err, ledger.ErrOccupied, "it has a ledger already")
 	must.Do(t, second(f.ToFile(t.Context()))) // f's own was marked, and nothing of it has gone
 	f.sound()
 
@@ -259,6 +259,16 @@ func TestRefused(t *testing.T) {
 	must.Do(t, err)
 	_, err = other.ToFile(t.Context())
 	wantKind(t, err, ledger.ErrRunning, "replicas run on the database: two")
+
+	_, err = f.DB.ExecContext(t.Context(), `DELETE FROM replica; INSERT INTO process (place, pid, host, beat) VALUES (2, 7, 'there', now()), (4, 8, 'long ago', now() - interval '2 minutes')`)
+	must.Do(t, err)
+	_, err = other.ToFile(t.Context()) // a command, which is no replica
+	wantKind(t, err, ledger.ErrRunning, "it is written to by process 7 on there")
+	_, err = f.ToPostgres(t.Context())
+	wantKind(t, err, ledger.ErrRunning, "it is written to by process 7 on there")
+	if fault := new(ledger.Error); !errors.As(err, &fault) || strings.Contains(err.Error(), "long ago") {
+		t.Errorf("a process that has ended counts: %v", err)
+	}
 
 	none := f.Move
 	none.File = filepath.Join(t.TempDir(), "ledger.db")

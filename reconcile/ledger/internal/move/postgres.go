@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
 
 // Known is what a database knows of moves.
@@ -32,7 +33,7 @@ func (k Known) Put(ctx context.Context, tx *sql.Tx) error {
 }
 
 // Alone has a transaction be the only one that writes to the database until it ends. Where a
-// replica runs, it fails with [store.ErrRunning].
+// replica runs, or a command writes to zones, it fails with [store.ErrRunning].
 func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -43,7 +44,7 @@ func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err erro
 			err = errors.Join(err, tx.Rollback())
 		}
 	}()
-	names := []string{`"lease"`, `"replica"`, `"moved"`}
+	names := []string{`"lease"`, `"replica"`, `"process"`, `"moved"`}
 	for _, t := range tables {
 		names = append(names, `"`+t.Name+`"`)
 	}
@@ -62,6 +63,16 @@ func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err erro
 		err = &store.Error{
 			Kind: store.ErrRunning, Reason: "replicas run on the database: " + strings.Join(running, ", "),
 			Hint: "stop all of them first; one that was killed counts as running for up to half a minute",
+		}
+	}
+	if err != nil {
+		return tx, err
+	}
+	writing, err := zones.Running(ctx, tx)
+	if err == nil && len(writing) > 0 {
+		err = &store.Error{
+			Kind: store.ErrRunning, Reason: "it is written to by " + strings.Join(writing, ", "),
+			Hint: "stop all daemons, and wait for commands such as apply to end; one that was killed counts as running for up to a minute",
 		}
 	}
 	return tx, err

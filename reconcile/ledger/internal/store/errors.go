@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // Kind is what is wrong with a ledger, as far as a program acts on it. A Kind is
@@ -39,7 +40,10 @@ const (
 	ErrMoved    Kind = "the ledger was moved away"
 
 	ErrUnreachable Kind = "the database cannot be reached"
-	ErrRefused     Kind = "the database refuses the user"
+	ErrRefused     Kind = "the database refuses the connection"
+	ErrEncryption  Kind = "the connection to the database is not encrypted as it must be"
+	ErrOldServer   Kind = "the database server is too old"
+	ErrOccupied    Kind = "the database is in use already"
 	ErrCrowded     Kind = "the database has no connection left"
 	ErrReplica     Kind = "the database is a replica that takes no writes"
 	ErrUnsure      Kind = "it is not known whether the database has kept a change"
@@ -83,10 +87,14 @@ var hints = map[Kind]string{
 
 	ErrUnreachable: "nothing is written to the platform meanwhile, and Seawall goes on by itself once the database answers: " +
 		"check that it runs, state.postgres in the configuration, and the network between",
-	ErrRefused: "check user, password and database of state.postgres in the configuration",
-	ErrCrowded: "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
-	ErrReplica: "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
-	ErrUnsure:  "the connection was cut at its end; look before you say it again: it may count already",
+	ErrRefused: "check user, password and database of state.postgres in the configuration, and pg_hba.conf of the server",
+	ErrEncryption: "state.postgres.ca_file must name the certificate of the authority that has signed that of the server, and the server's " +
+		"must name the host of state.postgres.url; where the network between is trusted, set state.postgres.tls: \"none\"",
+	ErrOldServer: fmt.Sprintf("use PostgreSQL %d or newer", postgres.Oldest),
+	ErrOccupied:  "nothing in it was changed: name an empty database in state.postgres.url, made by: CREATE DATABASE seawall OWNER seawall ENCODING 'UTF8'",
+	ErrCrowded:   "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
+	ErrReplica:   "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
+	ErrUnsure:    "the connection was cut at its end; look before you say it again: it may count already",
 
 	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run once: seawall token init; " +
 		"for an existing token: seawall token adopt KEY ID",
@@ -102,7 +110,7 @@ var serverHints = map[Kind]string{
 	ErrDamaged: "restore a backup of the database; without one, empty it and start again: " +
 		"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown",
 	ErrBusy:   "look for a long transaction in pg_stat_activity",
-	ErrDenied: "grant the user of state.postgres the tables of the ledger, or make it the owner of the database",
+	ErrDenied: "make the user of state.postgres the owner of the database: ALTER DATABASE seawall OWNER TO seawall",
 	ErrFull:   "free space on the disk of the database server",
 	ErrFailed: "look into the log of the database server",
 	ErrNewer:  "run the version that the other daemons run",

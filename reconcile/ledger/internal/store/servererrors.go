@@ -88,6 +88,12 @@ func kindOfServer(err error) Kind {
 	switch {
 	case errors.Is(err, postgres.ErrTooOld):
 		return ErrNewer
+	case errors.Is(err, postgres.ErrForeign):
+		return ErrOccupied
+	case errors.Is(err, postgres.ErrOldServer):
+		return ErrOldServer
+	case errors.Is(err, postgres.ErrEncryption):
+		return ErrEncryption
 	case named == "":
 		return kindOfWay(err)
 	case named == "28P01", named == "28000", named == "3D000":

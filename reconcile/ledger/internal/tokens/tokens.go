@@ -177,6 +177,28 @@ func (t *Memory) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 	return secret, store.Explain("opening a secret in", t.file.Path, err)
 }
 
+// CheckSeal fails with [store.ErrSeal] where a secret could not be sealed, or one that waits was sealed
+// with a key that is not here. Over a database it makes no key.
+func (t *Memory) CheckSeal(ctx context.Context) error {
+	if _, err := t.keys.Load(ctx, t.Seal); err != nil || t.Seal.Recipient != "" {
+		return store.Explain("preparing to seal for", t.file.Path, err)
+	}
+	var waiting []string
+	err := t.file.Read(ctx, func(tx *sql.Tx) (err error) {
+		waiting, err = rows.All(ctx, tx, `SELECT intent FROM sealed`, func(row *sql.Rows, intent *string) error { return row.Scan(intent) })
+		return err
+	})
+	if err != nil {
+		return store.Explain("reading", t.file.Path, err)
+	}
+	for _, intent := range waiting {
+		if _, err := t.Sealed(ctx, intent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Delivered implements [reconcile.TokenMemory]. The sealed copy is overwritten
 // with zeros in the file (secure_delete) and the log that still has it is cut to
 // nothing; where a reader is in the way, at the next delivery or LockTokens.

@@ -122,7 +122,7 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry, ha
 		if counts, err := have.counts(ctx, tx, sign); err != nil {
 			return nil, err
 		} else if counts {
-			return &reconcile.ElsewhereError{Process: have.pid, Writing: true}, nil
+			return have.elsewhere(ctx, tx, sign, true)
 		}
 	}
 	place, until, err := sign.take(ctx, tx)
@@ -134,9 +134,15 @@ func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry, ha
 	}
 	z.claims.note(id, place)
 	if other && (have.until != "" || newer(have.version, versionText(write.Subject.Kind, write.Seen))) {
-		return &reconcile.ElsewhereError{Process: have.pid}, nil
+		return have.elsewhere(ctx, tx, sign, false)
 	}
 	return nil, nil
+}
+
+// elsewhere names the other process that has a claim.
+func (c claim) elsewhere(ctx context.Context, tx *sql.Tx, sign sign, writing bool) (refused, err error) {
+	host, err := sign.host(ctx, tx, c.place)
+	return &reconcile.ElsewhereError{Process: c.pid, Host: host, Writing: writing}, err
 }
 
 // counts reports whether the claim of another process keeps this one away.

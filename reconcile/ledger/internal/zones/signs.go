@@ -3,6 +3,7 @@ package zones
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
 // sign is by what processes tell whether one that has claimed a zone still runs.
@@ -21,6 +23,8 @@ type sign interface {
 	own(place int64) bool
 	// counts reports whether a claim of another process that has not ended keeps this one away.
 	counts(ctx context.Context, tx *sql.Tx, place int64, until time.Time) (bool, error)
+	// host is the machine of another process, for people; empty where that is this one, or not known.
+	host(ctx context.Context, tx *sql.Tx, place int64) (string, error)
 	close() error
 }
 
@@ -47,6 +51,8 @@ func (s fileSign) own(place int64) bool { return place == s.Place() }
 func (s fileSign) counts(_ context.Context, _ *sql.Tx, place int64, until time.Time) (bool, error) {
 	return s.now().Before(until) && s.Runs(place), nil
 }
+
+func (fileSign) host(context.Context, *sql.Tx, int64) (string, error) { return "", nil }
 
 func (s fileSign) close() error { return s.Close() }
 
@@ -86,6 +92,8 @@ const (
 		INSERT INTO process (place, pid, host, beat) VALUES ($1, $2, $3, clock_timestamp())
 		ON CONFLICT (place) DO UPDATE SET beat = clock_timestamp() RETURNING beat`
 	beats     = `SELECT EXISTS (SELECT 1 FROM process WHERE place = $1 AND beat > clock_timestamp() - $2 * interval '1 second'), clock_timestamp()`
+	hostOf    = `SELECT host FROM process WHERE place = $1`
+	running   = `SELECT pid, host FROM process WHERE beat > clock_timestamp() - $1 * interval '1 second' ORDER BY host, pid`
 	endBeat   = `DELETE FROM process WHERE place = $1`
 	dropBeats = `DELETE FROM process WHERE beat < clock_timestamp() - interval '1 day'`
 )
@@ -178,6 +186,23 @@ func (s *rowSign) counts(ctx context.Context, tx *sql.Tx, place int64, until tim
 	var clock time.Time
 	err := tx.QueryRowContext(ctx, beats, place&^1, int64(within/time.Second)).Scan(&runs, &clock)
 	return runs && clock.Before(until), err
+}
+
+func (s *rowSign) host(ctx context.Context, tx *sql.Tx, place int64) (host string, err error) {
+	_, err = rows.Found(tx.QueryRowContext(ctx, hostOf, place&^1).Scan(&host))
+	return host, err
+}
+
+// Running are the processes, for people, that write to zones over a database that several share, or have
+// done so within the last minute and not ended: daemons and commands.
+func Running(ctx context.Context, tx *sql.Tx) ([]string, error) {
+	return rows.All(ctx, tx, running, func(row *sql.Rows, text *string) error {
+		var pid int64
+		var host string
+		err := row.Scan(&pid, &host)
+		*text = fmt.Sprintf("process %d on %s", pid, host)
+		return err
+	}, int64(runsFor/time.Second))
 }
 
 // close has the claims count no more. Where the database cannot be told they end by themselves.
