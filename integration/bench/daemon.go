@@ -118,18 +118,20 @@ func (d *daemons) look() error {
 
 // sweep has them look at every zone, and waits for what that has found.
 func (d *daemons) sweep(ctx context.Context) (line, error) {
+	asked := time.Now()
 	if err := d.look(); err != nil {
 		return line{}, err
 	}
-	return d.swept(ctx)
+	return d.swept(ctx, asked)
 }
 
-// swept waits until all zones were looked at, by whichever replica. It took as long as for the slowest.
-func (d *daemons) swept(ctx context.Context) (line, error) {
+// swept waits until all zones were looked at, by whichever replica, in a sweep that began after a time.
+// It took as long as for the slowest.
+func (d *daemons) swept(ctx context.Context, asked time.Time) (line, error) {
 	of := map[int]line{}
 	var all line
 	_, err := d.await(ctx, func(l line) bool {
-		if l.Msg != "run finished" || l.Trigger != "sweep" {
+		if l.Msg != "run finished" || l.Trigger != "sweep" || l.at.Add(time.Millisecond-took(l)).Before(asked) {
 			return false
 		}
 		of[l.replica] = l

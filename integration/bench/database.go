@@ -56,7 +56,11 @@ func (c counts) since(before counts) counts {
 	return counts{c.statements - before.statements, c.log - before.log, c.cpu - before.cpu}
 }
 
+// counts are zero where there is no database.
 func (d *database) counts(ctx context.Context) (c counts, err error) {
+	if d == nil {
+		return c, nil
+	}
 	n, err := d.numbers(ctx, `SELECT coalesce(sum(calls), 0)::bigint, (pg_current_wal_lsn() - '0/0')::bigint FROM pg_stat_statements`)
 	if err != nil {
 		return c, err

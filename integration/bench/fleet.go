@@ -26,7 +26,7 @@ const (
 )
 
 func newFleet(ctx context.Context, dir string, zones, credentials int) (f fleet, err error) {
-	f = fleet{dir: dir, zones: zones, accounts: credentials}
+	f = fleet{dir: dir, zones: zones, accounts: max(1, credentials)}
 	f.WorkTree, err = harness.NewWorkTree(ctx, filepath.Join(dir, "repository"), f.tree(lowest).Files())
 	return f, err
 }

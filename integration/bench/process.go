@@ -61,15 +61,21 @@ func (s scene) run(ctx context.Context, program string, args ...string) (cost, s
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), tokenVariable+"="+s.platform.RulesetsToken.Reveal())
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	before, err := s.database.counts(ctx)
+	if err != nil {
+		return cost{}, "", err
+	}
 	begin := time.Now()
-	err := cmd.Run()
+	err = cmd.Run()
 	wall := time.Since(begin)
 	if err != nil {
 		return cost{}, "", fmt.Errorf("%s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	state := cmd.ProcessState
-	peak := state.SysUsage().(*syscall.Rusage).Maxrss << 10
-	return cost{wall: wall, cpu: state.UserTime() + state.SystemTime(), peak: peak, requests: s.platform.requests()}, strings.TrimSpace(stdout.String()), nil
+	state, c := cmd.ProcessState, cost{wall: wall, requests: s.platform.requests()}
+	c.cpu, c.peak = state.UserTime()+state.SystemTime(), state.SysUsage().(*syscall.Rusage).Maxrss<<10
+	after, err := s.database.counts(ctx)
+	c.database = after.since(before)
+	return c, strings.TrimSpace(stdout.String()), err
 }
 
 // repeated runs a program as often as asked and returns the medians.

@@ -56,6 +56,7 @@ func (s scene) heal(ctx context.Context, t *table) error {
 		return err
 	}
 	c, _, err := s.run(ctx, s.binary, "apply", "--config", config)
+	c.written = s.fleet.zones
 	t.add("heal all, a process", c)
 	return err
 }

@@ -209,8 +209,6 @@ func (d *daemons) used(ctx context.Context) (c cost, err error) {
 		}
 		c.cpu, c.rest = c.cpu+used, max(c.rest, now)
 	}
-	if d.database != nil {
-		c.database, err = d.database.counts(ctx)
-	}
+	c.database, err = d.database.counts(ctx)
 	return c, err
 }
