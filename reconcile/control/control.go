@@ -77,7 +77,7 @@ type Control struct {
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
 
 	saving sync.Mutex // guards saved
-	saved  encoder
+	saved  encoder    // of what was put on record, or read from there
 
 	mu    sync.Mutex // guards state; never held while records are read or written
 	state state
@@ -130,7 +130,9 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	declared, err := DecodeState(record.Accepted.State)
+	c.saving.Lock()
+	declared, err := c.saved.decode(record.Accepted.State)
+	c.saving.Unlock()
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
 	}
