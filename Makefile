@@ -40,6 +40,10 @@ TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
+POSTGRES     ?=
+REPLICAS     ?= 1
+CREDENTIALS  ?= 1
+REPEAT       ?= 3
 RECORD       ?= integration/bench/record.json
 ROWS         ?=
 SOAK         ?= 30m
@@ -106,13 +110,16 @@ postgres-programs: ## install PostgreSQL and PgBouncer on Debian or Ubuntu, wher
 docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server
 	$(GO) run ./integration/site -out dist/site
 
+BENCHED = $(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -repeat $(REPEAT) \
+	$(if $(POSTGRES),-postgres -replicas $(REPLICAS)) -credentials $(CREDENTIALS)
+
 .PHONY: bench
-bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'
+bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet, POSTGRES=1 with PostgreSQL, also REPLICAS=3 CREDENTIALS=25
+	$(BENCHED) -record '$(RECORD)'
 
 .PHONY: bench-compare
 bench-compare: build ## measure the same, and fail where it is worse than the committed RECORD
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -compare '$(RECORD)'
+	$(BENCHED) -compare '$(RECORD)'
 
 .PHONY: faults
 faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows

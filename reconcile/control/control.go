@@ -82,7 +82,7 @@ type Control struct {
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
 
 	saving sync.Mutex // guards saved
-	saved  encoder
+	saved  encoder    // of what was put on record, or read from there
 
 	mu    sync.Mutex // guards state; never held while records are read or written
 	state state
@@ -144,7 +144,9 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 			return nil, fmt.Errorf("reading what counts for limits: %w", err)
 		}
 	}
-	declared, err := DecodeState(record.Accepted.State)
+	c.saving.Lock()
+	declared, err := c.saved.decode(record.Accepted.State)
+	c.saving.Unlock()
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
 	}
