@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -18,6 +19,7 @@ func (c *commits) leads() bool {
 // follow has the source look, and decides about what it proposes, whenever that is this process's
 // to do, until ctx ends.
 func (c *commits) follow(ctx context.Context) {
+	c.source.Evaluates = func() { c.lanes.first.begin(time.Now()) }
 	for ctx.Err() == nil {
 		changed := c.leases.Changed()
 		c.lead(ctx)
