@@ -19,6 +19,7 @@ func (c *commits) leads() bool {
 // follow has the source look, and decides about what it proposes, whenever that is this process's
 // to do, until ctx ends.
 func (c *commits) follow(ctx context.Context) {
+	c.source.Evaluates = func() { c.lanes.first.begin(time.Now()) }
 	for ctx.Err() == nil {
 		changed := c.leases.Changed()
 		c.lead(ctx)
