@@ -42,7 +42,7 @@ var exceptionMembers = slices.Concat(common[:2], []member{
 // Plan implements [diff.Kind].
 func (k Exceptions) Plan(in diff.Input) diff.Part {
 	out := undeclared(in)
-	p := exceptions{Kind: k.Kind, in: in, out: &out, resolved: map[diff.ID]*exception{}}
+	p := exceptions{zonePart: zonePart{Kind: k.Kind, out: &out}, in: in, resolved: map[diff.ID]*exception{}}
 	p.ahead = map[diff.ID]edge.RuleID{}
 	declared := p.Kind.Plan(p.prepared())
 	for i := range declared.Changes {
@@ -63,12 +63,8 @@ func (k Exceptions) Restore(r diff.Restoration, in diff.Input) (*diff.Change, *d
 
 // exceptions is the plan of all exceptions on its way.
 type exceptions struct {
-	Kind
-	in  diff.Input
-	out *diff.Part
-
-	account  desired.Account
-	zone     desired.Zone
+	zonePart // the zone at hand
+	in       diff.Input
 	live     diff.Observed[edge.Ruleset]
 	deployed map[edge.Scope][]diff.Deployed
 	resolved map[diff.ID]*exception
@@ -199,12 +195,6 @@ func (k Kind) rule(o desired.Other, of diff.Deployed, now time.Time) (exception,
 	data, err := json.Marshal(values)
 	e.Value = string(data)
 	return e, err
-}
-
-func (p *exceptions) problem(o desired.Other, problem diff.Problem) {
-	problem.Account, problem.Zone, problem.Scope = p.account.Key, p.zone.Key, p.zone.Scope
-	problem.Kind, problem.Deployment, problem.Origin = p.name, o.Key, o.Origin
-	p.out.Problems = append(p.out.Problems, problem)
 }
 
 // Skips implements [diff.Skipper].

@@ -12,14 +12,11 @@ import (
 
 // zonePlan is the plan of the rules of one zone on its way.
 type zonePlan struct {
-	Kind
-	account desired.Account
-	zone    desired.Zone
+	zonePart
 	live    edge.Ruleset
 	limits  *tier.Limits // of the plan of the zone; nil: not known
 	applied diff.Applied
 	memory  *diff.Memory
-	out     *diff.Part
 
 	wanted map[string]*wanted // by ref
 	many   int                // how many rules there would be
@@ -41,7 +38,7 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			observed, read := in.Live.EntryPoints[zone.Scope.At(k.phase)]
-			p := zonePlan{Kind: k, account: account, zone: zone, live: observed.Value, limits: k.limits(in.Live, zone), applied: in.Applied, memory: in.Memory, out: &out, wanted: map[string]*wanted{}}
+			p := zonePlan{zonePart: zonePart{k, account, zone, &out}, live: observed.Value, limits: k.limits(in.Live, zone), applied: in.Applied, memory: in.Memory, wanted: map[string]*wanted{}}
 			declared, left := k.of(zone), p.left(prunable[zone.Scope])
 			switch _, decided := k.decided(zone); {
 			case !read || len(declared)+len(left) == 0 && !decided:
@@ -158,7 +155,15 @@ func (p *zonePlan) wantNoneTwice(declared []desired.Other) {
 	}
 }
 
-func (p *zonePlan) problem(o desired.Other, problem diff.Problem) {
+// zonePart is the part of a plan that is about one zone.
+type zonePart struct {
+	Kind
+	account desired.Account
+	zone    desired.Zone
+	out     *diff.Part
+}
+
+func (p *zonePart) problem(o desired.Other, problem diff.Problem) {
 	problem.Account, problem.Zone, problem.Scope = p.account.Key, p.zone.Key, p.zone.Scope
 	problem.Kind, problem.Deployment, problem.Origin = p.name, o.Key, o.Origin
 	p.out.Problems = append(p.out.Problems, problem)

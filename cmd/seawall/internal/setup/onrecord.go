@@ -38,7 +38,7 @@ func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, 
 	r = &OnRecord{settings: s, memory: memory, about: inspect.OnRecord{Database: s.Postgres.Place(), Cause: cause, Unfinished: []inspect.Unfinished{}}}
 	if err = r.read(ctx); err != nil {
 		r.Close()
-		return nil, databaseError(err)
+		return nil, DatabaseError(err)
 	}
 	return r, nil
 }
