@@ -61,7 +61,8 @@ type Entry struct {
 // CountsForCommit reports whether a write counts for the limits of the commit that it was
 // made for: drift does not, and neither does what was approved.
 func (e Entry) CountsForCommit() bool {
-	return e.Trigger == TriggerSync && e.Asked.Approver == ""
+	asked := e.Trigger == TriggerSync || e.Trigger == TriggerManual && !e.Drift
+	return asked && e.Asked.Approver == ""
 }
 
 // EntryKind is what an entry is about.

@@ -97,6 +97,8 @@ func (f Facts) over(l *Limit, changes []diff.Change, rule Rule, weakening bool) 
 	}
 	if before > 0 {
 		what = f.Tally.What
+	}
+	if before > 0 && !f.Tally.Planned {
 		h.refusal.Release = "seawall plan, which shows all changes and the digest for --approve"
 	}
 	h.refusal.Guard = diff.GuardLimit

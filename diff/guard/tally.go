@@ -15,6 +15,8 @@ import (
 type Tally struct {
 	// What is what reasons call the whole: "this commit".
 	What string
+	// Planned says that whoever has the plan sees all changes that are left, with the digest to approve.
+	Planned bool
 
 	rules  []Rule
 	facts  Facts // labels and base alone

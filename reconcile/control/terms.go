@@ -28,6 +28,7 @@ type Terms struct {
 	Log     *slog.Logger
 
 	State  desired.State    // nothing is sent once another commit is accepted
+	Plan   diff.Plan        // which has passed the guards; not of a run that restores
 	Record reconcile.Record // when the run began
 	Facts  guard.Facts      // which the plan has passed
 	Guards reconcile.Guards
@@ -52,6 +53,7 @@ type Run struct {
 	Terms
 
 	approved map[string]reconcile.Approval // by digest
+	counts   *runCounts                    // nil: no limits
 
 	mu      sync.Mutex
 	wrote   map[edge.Scope]bool // zones of which a write is on record
@@ -61,6 +63,7 @@ type Run struct {
 // NewRun returns the gate of a run. unfinished are writes of which no result is on record.
 func NewRun(t Terms, unfinished []reconcile.Entry) *Run {
 	r := &Run{Terms: t, wrote: map[edge.Scope]bool{}, settled: map[diff.ID]bool{}, approved: byDigest(t.Approvals)}
+	r.counts = newRunCounts(t)
 	r.Gate.rules, r.Gate.records, r.Gate.now = r, t.Records, t.Now
 	r.writes.Resume(unfinished)
 	return r
@@ -96,6 +99,12 @@ func (r *Run) permit(_ context.Context, t zone.Task, planned, now diff.Change) (
 	if drift { // the author of the commit has not asked for this
 		asked.Author = ""
 	}
+	if !drift && !planned.Approved {
+		if p.refused = r.counts.refuses(now); p.refused != nil {
+			return p, nil
+		}
+		p.count, p.counted = r.counts.of(now, at)
+	}
 	have := r.Record.Applied[now.ID()]
 	p.entry = reconcile.WriteEntry(now, r.Trigger, asked, t.Fingerprint, have)
 	p.entry.Reason, p.entry.Drift, p.adds = r.Reason, drift, r.Restores == nil && adds(now, have)
@@ -120,6 +129,11 @@ func (r *Run) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (stri
 }
 
 func (r *Run) record(ctx context.Context, p permit) (number int64, err error) {
+	if p.count != nil {
+		if err := r.counts.add(ctx, r.Records, *p.count, p.counted); err != nil {
+			return 0, err
+		}
+	}
 	record := r.Restores
 	if record == nil {
 		record = r.Records.RecordWrite

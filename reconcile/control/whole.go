@@ -49,6 +49,26 @@ func (j Judged) Departed(plan diff.Plan) (reconcile.Memory, []string) {
 	return j.memory.departures(plan.Leaving)
 }
 
+// Beside is what counts for limits beside a plan of some zones of a state: what was written for the
+// same commit before, by whichever process; nil where none of these zones is to be changed for it.
+func (j Judged) Beside(record reconcile.Record, scope desired.State) *guard.Tally {
+	commit := j.Generation.State.Commit
+	if len(record.Written) == 0 || commit != record.Accepted.Commit {
+		return nil
+	}
+	for _, z := range scope.EachZone() {
+		if record.Proofs[z.Scope].Fingerprint != j.Generation.declaration(z.Scope) {
+			tally := guard.NewTally("this commit", j.Facts)
+			tally.Planned = true
+			for id, weakens := range record.Written {
+				tally.Count(id, weakens)
+			}
+			return tally
+		}
+	}
+	return nil
+}
+
 // Judge decides about a whole state as the daemon does about a commit, and puts nothing on
 // record.
 func (w Whole) Judge() Judged {

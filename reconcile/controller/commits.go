@@ -198,6 +198,7 @@ func (c *commits) reload(ctx context.Context) {
 	defer c.publishing.Unlock()
 	c.reports.state(ctx, "names", c.names.Recall(ctx)) // it has looked them up, too
 	c.forgetTheirs()
+	before := c.control.Current()
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
 		return
@@ -208,6 +209,7 @@ func (c *commits) reload(ctx context.Context) {
 		}
 		return // whoever has accepted it puts them there: the next tick asks again
 	}
+	c.begun(before, d.Accepted)
 	c.reports.inForce(d.Accepted, d.Due, d.SameZones)
 	c.accept(d)
 	c.keep(d.Accepted)

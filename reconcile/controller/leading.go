@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 )
 
 // leads reports whether commits are this process's to decide about.
@@ -98,5 +99,12 @@ func (c *commits) refresh(ctx context.Context) bool {
 func (c *commits) forgetTheirs() {
 	if g := c.control.Current(); g != nil && c.lanes.shared() {
 		c.seen.leave(g, func(id edge.Scope) bool { return c.lanes.elsewhere(g, id) })
+	}
+}
+
+// begun tells that a commit which another process has accepted is applied here, too.
+func (c *commits) begun(before, g *control.Generation) {
+	if shared := c.leases != reconcile.Leases(reconcile.OnlyProcess{}); shared && (before == nil || before.State.Commit != g.State.Commit) {
+		c.accepted(g.State.Commit)
 	}
 }

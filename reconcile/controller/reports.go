@@ -229,10 +229,20 @@ func (r *reports) onlyOurs(of *group, g *control.Generation) {
 	maps.DeleteFunc(of.left, func(id edge.Scope, _ bool) bool { lane := r.lanes.at(g, id); return lane != nil && !ours[lane] })
 }
 
-// join has the sweep wait for zones that are this process's now.
-func (r *reports) join(ids []edge.Scope) {
+// join has the sweep wait for zones that are this process's now, and the commit for those of them in
+// which it was not proved yet.
+func (r *reports) join(commit string, ids, work []edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(work) > 0 && !r.commit.open {
+		r.commit = newGroup(commit, work, false)
+	}
+	for _, id := range work {
+		if r.commit.whole == nil && !r.commit.left[id] {
+			r.commit.all = append(r.commit.all, id)
+		}
+		r.commit.left[id] = true
+	}
 	for _, id := range ids {
 		if r.turn.open {
 			r.turn.left[id] = true

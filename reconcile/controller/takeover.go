@@ -36,7 +36,7 @@ func (c *commits) take(ctx context.Context, got map[*lane]reconcile.Lease) bool 
 	work := c.fill(g, slices.Collect(maps.Keys(got))...)
 	c.lanes.set(g, itemsOf(withID(work), urgency(len(work)), "not proved by an earlier process")...)
 	c.lanes.set(g, itemsOf(withID(unfinished), queue.Push, "what became of a write is not known")...)
-	c.reports.join(c.lanes.in(g, got))
+	c.reports.join(g.State.Commit, c.lanes.in(g, got), work)
 	return true
 }
 
@@ -61,6 +61,7 @@ func (c *commits) takeOver(before *control.Generation, d control.Decision) {
 		return
 	}
 	if before == nil || before.State.Commit != d.Accepted.State.Commit {
+		c.begun(before, d.Accepted)
 		c.reports.inForce(d.Accepted, d.Due, d.SameZones)
 	}
 	c.accept(d)

@@ -28,7 +28,7 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 		return fmt.Errorf("recording what zones have left: %w", err)
 	}
 	gate := control.NewRun(control.Terms{
-		Records: r.Records, Now: r.Now, Log: r.log(), State: p.state, Record: p.record, Facts: p.facts, Guards: r.Guards, Thawed: p.order.DuringFreeze != "",
+		Records: r.Records, Now: r.Now, Log: r.log(), State: p.state, Plan: p.plan, Record: p.record, Facts: p.facts, Guards: r.Guards, Thawed: p.order.DuringFreeze != "",
 		Trigger: reconcile.TriggerManual, Author: p.author, Who: p.order.Who, Approvals: slices.Concat(p.record.Approvals, p.words),
 	}, p.open)
 	var err error

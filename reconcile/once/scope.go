@@ -94,6 +94,7 @@ func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	}
 	p.judged = whole.Judge()
 	f = p.judged.Facts
+	f.Tally = p.judged.Beside(p.record, p.scope)
 	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
 	for _, a := range p.words {
 		f.Approved[a.Digest] = true

@@ -22,7 +22,7 @@ type Merges struct {
 	log     *slog.Logger
 	outages *outage.Tracker
 	poked   reconcile.Pokes // there is a status to send
-	works   func() bool     // on zones, of which others may have all; nil: it does
+	parts   *parts          // of several processes, each of which applies some of a commit; nil: this is the only one
 
 	mu      sync.Mutex
 	queue   []merged
@@ -38,6 +38,7 @@ type Merges struct {
 type merged struct {
 	commit string
 	status reconcile.CommitStatus
+	part   reconcile.LeaseName // whose part it is, for the one that tells of all; empty: it is for the forge
 }
 
 // mostStatuses bounds how many statuses wait for a forge that is down; the oldest go.
@@ -55,15 +56,16 @@ func (m *Merges) Begin(commit string) {
 	if commit == "" || commit == m.pending {
 		return
 	}
-	if m.pending != "" && m.pending != m.settled && m.mayTell() { // no one will finish it
+	if m.pending != "" && !m.told(m.pending) && m.parts.leads() { // no one will finish it
 		m.push(m.pending, applyStatus(reconcile.StatusFailure, "superseded by "+short(commit)+" before all zones were done"))
 	}
 	if m.pending = commit; commit == m.settled {
 		return
 	}
 	m.trouble, m.mendable = nil, false
-	if m.mayTell() {
+	if m.parts.leads() {
 		m.push(commit, applyStatus(reconcile.StatusPending, "applying"))
+		m.sum()
 	}
 }
 
@@ -80,7 +82,7 @@ func (m *Merges) Report(_ context.Context, r reconcile.Report) {
 	m.remember(r)
 	if m.concludes(r) {
 		m.settled, m.mendable = r.Commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
-		m.push(r.Commit, m.verdictOf(r))
+		m.conclude(r.Commit, m.verdictOf(r))
 	}
 }
 
@@ -100,10 +102,10 @@ func (m *Merges) concerns(r reconcile.Report) bool {
 // concludes reports whether a report ends what is said of its commit: all of it is done,
 // or the trouble is over because of which its status is a failure. The caller holds the lock.
 func (m *Merges) concludes(r reconcile.Report) bool {
-	if r.Unfinished > 0 || r.Err != nil || !m.mayTell() {
+	if r.Unfinished > 0 || r.Err != nil {
 		return false
 	}
-	return r.Commit != m.settled || m.mendable && len(m.trouble) == 0 && r.Converged()
+	return r.Commit != m.settled || m.parts.untold(r.Commit) || m.mendable && len(m.trouble) == 0 && r.Converged()
 }
 
 // remember keeps what was reported last of each change; the caller holds the lock.
@@ -136,7 +138,11 @@ func (m *Merges) verdictOf(r reconcile.Report) reconcile.CommitStatus {
 // push adds to the queue; the caller holds the lock.
 func (m *Merges) push(commit string, status reconcile.CommitStatus) {
 	status.Description = oneLineOf(status.Description)
-	m.queue = append(m.queue, merged{commit, status})
+	m.enqueue(merged{commit: commit, status: status})
+}
+
+func (m *Merges) enqueue(next merged) {
+	m.queue = append(m.queue, next)
 	m.queue = m.queue[max(0, len(m.queue)-mostStatuses):]
 	m.poked.Poke()
 }
@@ -154,12 +160,15 @@ func (m *Merges) Run(ctx context.Context) {
 			}
 			continue
 		}
-		if err := m.send(ctx, next.commit, next.status); err != nil {
+		send := m.sendStatus
+		if next.part != "" {
+			send = m.parts.note
+		}
+		if err := send(ctx, next); err != nil {
 			if ctx.Err() != nil {
 				return
 			}
 			m.log.DebugContext(ctx, "a commit status could not be set; Seawall tries again", "commit", next.commit, "state", string(next.status.State), "error", err.Error())
-			m.outages.Failed(reconcile.OutageForge, "", "statuses", err)
 			m.postpone(next.commit)
 			select {
 			case <-ctx.Done():
@@ -168,13 +177,21 @@ func (m *Merges) Run(ctx context.Context) {
 			}
 			continue
 		}
-		m.outages.Worked(reconcile.OutageForge, "", "statuses")
 		m.done(next)
 	}
 }
 
-// mayTell reports whether this process knows what becomes of a commit.
-func (m *Merges) mayTell() bool { return m.works == nil || m.works() }
+// sendStatus tells the forge.
+func (m *Merges) sendStatus(ctx context.Context, next merged) error {
+	err := m.send(ctx, next.commit, next.status)
+	switch {
+	case err == nil:
+		m.outages.Worked(reconcile.OutageForge, "", "statuses")
+	case ctx.Err() == nil:
+		m.outages.Failed(reconcile.OutageForge, "", "statuses", err)
+	}
+	return err
+}
 
 func (m *Merges) next() (merged, bool) {
 	m.mu.Lock()

@@ -158,7 +158,10 @@ func (f *fleet) start(name string) {
 	config := f.Config
 	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name}, f.heads, time.Now, 2*time.Second
 	service := NewService(config)
-	service.Join(all, nil)
+	service.Join(all, Credentials{
+		Held:  func() []reconcile.Lease { return nil },
+		Leads: func() bool { return f.leases.Holder(reconcile.LeaseCommits) == name },
+	})
 	all.Poked("commits", func(string, string) { service.Poke() })
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup

@@ -25,12 +25,12 @@ func NewService(c Config) *Service {
 }
 
 // Join has plans made by whichever replica is free, and all of them know what was planned. Without,
-// this process makes them itself. Works says whether this one works on zones: the statuses of commits
-// are told by those that do, each of what it works on. To be called before anything runs.
-func (s *Service) Join(r *jobs.Replicas, works func() bool) {
+// this process makes them itself. The status of a commit is told by the one that leads, from what each
+// says of its part. To be called before anything runs.
+func (s *Service) Join(r *jobs.Replicas, of Credentials) {
 	if s.reviews != nil {
 		s.reviews.join(r, s.Poke)
-		s.merges.works = works
+		s.merges.divide(of, r)
 	}
 }
 
@@ -84,6 +84,7 @@ func (s *Service) Run(ctx context.Context, ticks <-chan time.Time) {
 	}
 	if s.reviews.others != nil {
 		defer s.reviews.lead()()
+		s.merges.lead()
 	}
 	s.reviews.Run(ctx, ticks, s.poked)
 }

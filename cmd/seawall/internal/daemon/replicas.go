@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
+	"github.com/seawall-dev/seawall/reconcile/review"
 )
 
 // What replicas ask each other for. What people and who decides about commits have said needs no
@@ -43,7 +43,7 @@ func (d *Daemon) joinReplicas() error {
 		return err
 	}
 	memory.Deliver(all.InsertDelivery)
-	d.reviews.Join(all, d.worksOnZones)
+	d.reviews.Join(all, d.credentials())
 	if d.notices != nil {
 		d.notices.Join(all, memory)
 		d.divideNotices()
@@ -142,11 +142,23 @@ func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, ticks <-
 	beside.Go(func() { d.peers.run(ctx) })
 }
 
-// worksOnZones reports whether the zones of some credential are this process's own.
-func (d *Daemon) worksOnZones() bool {
+// credentials say whose zones this process works on.
+func (d *Daemon) credentials() review.Credentials {
 	leases := d.leases()
-	return slices.ContainsFunc(d.assembly.Lanes.All, func(l reconcile.Lane) bool {
-		_, held := leases.Held(reconcile.LeaseOf(l))
+	of := review.Credentials{Leads: func() bool {
+		_, held := leases.Held(reconcile.LeaseCommits)
 		return held
-	})
+	}}
+	for _, lane := range d.assembly.Lanes.All {
+		of.All = append(of.All, reconcile.LeaseOf(lane))
+	}
+	of.Held = func() (held []reconcile.Lease) {
+		for _, name := range of.All {
+			if lease, ok := leases.Held(name); ok {
+				held = append(held, lease)
+			}
+		}
+		return held
+	}
+	return of
 }

@@ -1,0 +1,143 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Credentials say whose zones this process works on, of several processes that apply a commit.
+type Credentials struct {
+	All   []reconcile.LeaseName    // one for each credential
+	Held  func() []reconcile.Lease // those of this process
+	Leads func() bool              // it tells the forge what became of commits
+}
+
+// wordApplied is about what became of the newest commit in the zones under a lease: "applied/LEASE".
+const wordApplied = "applied"
+
+// applied is that, as it is on record.
+type applied struct {
+	Commit      string                `json:"commit"`
+	State       reconcile.CommitState `json:"state"`
+	Description string                `json:"description"`
+}
+
+// parts are what became of a commit with each credential: whoever works with it says so, and the one
+// that leads tells the forge of all. A commit is a success once all of them are, and a failure while one
+// is. The lock of [Merges] guards what is in it; nil is that of the only process.
+type parts struct {
+	Credentials
+	tell func(ctx context.Context, subject, text string) error
+
+	known map[reconcile.LeaseName]applied // as it is on record
+	own   map[reconcile.Lease]string      // the commit of which this process has said it
+	sent  merged                          // what the forge was told last of all parts
+}
+
+func (p *parts) leads() bool { return p == nil || p.Leads() }
+
+// untold reports whether this process is still to say what became of a commit in some of its zones.
+func (p *parts) untold(commit string) bool {
+	if p == nil {
+		return false
+	}
+	for _, lease := range p.held() {
+		if p.own[lease] != commit {
+			return true
+		}
+	}
+	return false
+}
+
+// held are the leases of this process, to be compared: each is renewed, and stays the same.
+func (p *parts) held() []reconcile.Lease {
+	held := p.Held()
+	for i := range held {
+		held[i].Until = 0
+	}
+	return held
+}
+
+func (p *parts) note(ctx context.Context, m merged) error {
+	text, err := json.Marshal(applied{m.commit, m.status.State, m.status.Description})
+	if err != nil {
+		return err
+	}
+	return p.tell(ctx, wordApplied+"/"+string(m.part), string(text))
+}
+
+// divide has the status of a commit told by one process for all.
+func (m *Merges) divide(of Credentials, o others) {
+	m.parts = &parts{Credentials: of, tell: o.Note, known: map[reconcile.LeaseName]applied{}, own: map[reconcile.Lease]string{}}
+	o.Poked(wordApplied, m.hear)
+}
+
+// hear takes in what became of a commit with a credential.
+func (m *Merges) hear(lease, text string) {
+	var a applied
+	if json.Unmarshal([]byte(text), &a) != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parts.known[reconcile.LeaseName(lease)] = a
+	m.sum()
+}
+
+// lead tells what is known of all parts: another process has led until now.
+func (m *Merges) lead() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum()
+}
+
+// conclude says what became of a commit in the zones of this process; the caller holds the lock.
+func (m *Merges) conclude(commit string, status reconcile.CommitStatus) {
+	if m.parts == nil {
+		m.push(commit, status)
+		return
+	}
+	status.Description = oneLineOf(status.Description)
+	held := m.parts.held()
+	clear(m.parts.own)
+	for _, lease := range held {
+		m.parts.own[lease] = commit
+		m.enqueue(merged{commit, status, lease.Name})
+	}
+}
+
+// told reports whether the forge knows how a commit has ended; the caller holds the lock.
+func (m *Merges) told(commit string) bool {
+	if m.parts == nil {
+		return commit == m.settled
+	}
+	return commit == m.parts.sent.commit
+}
+
+// sum tells the forge of a commit once that is known of all parts, or a part has failed; the caller
+// holds the lock.
+func (m *Merges) sum() {
+	commit := cmp.Or(m.pending, m.settled)
+	if m.parts == nil || commit == "" || !m.parts.leads() {
+		return
+	}
+	all, missing := merged{commit: commit}, false
+	for _, lease := range m.parts.All {
+		a := m.parts.known[lease]
+		if a.Commit != commit {
+			missing = true
+			continue
+		}
+		if all.status.State != reconcile.StatusFailure {
+			all.status = applyStatus(a.State, a.Description)
+		}
+	}
+	if missing && all.status.State != reconcile.StatusFailure || all == m.parts.sent {
+		return
+	}
+	m.parts.sent = all
+	m.push(commit, all.status)
+}
