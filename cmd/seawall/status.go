@@ -48,8 +48,12 @@ The daemon answers on a socket in its state folder. Only its own user and root m
 it. --address asks over the listen address instead, if that serves /status; with web.tls
 it is an https address. Lists end after 20 entries.
 
+Where several daemons share a database, and none runs on this machine, the answer is what
+the database has on record. It says so, and names the replicas, which know more.
+
 Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs attention or
-an outage lasts, 1 the daemon does not answer or does not know the zone.`,
+an outage lasts, 1 the daemon does not answer, and there are no records, or the zone is
+not declared.`,
 		Example:           "  seawall status\n  seawall status shop.example\n  seawall status -o json | jq -r .verdict",
 		Args:              perhapsZone,
 		ValidArgsFunction: setup.CompleteZone,
@@ -78,7 +82,11 @@ guard, write, prove), the guard, hold or window, since when it applies, what cha
 and when and why the zone is read next. An outage that keeps Seawall from knowing how the
 zone is, or should be, comes first, and so does a newer commit that is held. The JSON form is that of seawall status ZONE.
 
-Exit codes: 0 the daemon answers, 1 it does not answer or does not know the zone.`,
+Where several daemons share a database, and none runs on this machine, the answer is what
+the database has on record: the last proof, and the newest entries of the history.
+
+Exit codes: 0 answered, 1 the daemon does not answer, and there are no records, or the
+zone is not declared.`,
 		Example:           "  seawall why shop.example",
 		Args:              oneZone,
 		ValidArgsFunction: setup.CompleteZone,
@@ -212,7 +220,7 @@ func (a *asking) onRecord(ctx context.Context, t *cli.Terminal, failed error, as
 	}
 	r, err := s.ReadOnRecord(ctx, failed.Error())
 	if err != nil {
-		return cli.Fail(failed, append([]string{"the records could not be read either: " + err.Error()}, cli.HintsOf(err)...)...)
+		return cli.Fail(failed, append([]string{err.Error()}, cli.HintsOf(err)...)...)
 	}
 	defer r.Close()
 	return ask(r)

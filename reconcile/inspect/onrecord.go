@@ -121,3 +121,16 @@ func (p Proved) when(now time.Time) string {
 	}
 	return Ago(p.At, now) + ", at " + instant(p.At)
 }
+
+// recorded says how it is, as far as that is on record; nothing where the last proof says it.
+func (z Zone) recorded() string {
+	if z.Outcome == NotRead {
+		return ""
+	}
+	return " On record it " + map[Outcome]string{
+		PutBack:       "is not as declared, because of a revert; it stays so until git changes it.",
+		Pending:       "is not as declared yet.",
+		Waiting:       "is not as declared yet, and is held.",
+		NonConvergent: "is not as declared; the platform did not keep the last write.",
+	}[z.Outcome]
+}

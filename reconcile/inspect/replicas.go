@@ -136,6 +136,15 @@ func (r *Replicas) worked() (parts []string) {
 	return parts
 }
 
+// Elsewhere says in words who works on the zones that the process which answers does not work on;
+// empty where it works on all.
+func (s Status) Elsewhere() string {
+	if s.Zones.Here == nil || s.Replicas == nil {
+		return ""
+	}
+	return strings.Join(s.Replicas.worked(), ", ")
+}
+
 // freeFor is for how long no replica may have a lease before that needs a person: much longer than
 // another one takes to get it.
 const freeFor = time.Minute

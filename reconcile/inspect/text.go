@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -171,49 +170,6 @@ func (t *textWriter) source(s Status) {
 	if s.Source.Error != "" {
 		t.line("", "%s since: %s", Count(s.Source.Failures, "failure", "failures"), s.Source.Error)
 	}
-}
-
-func (t *textWriter) zones(s Status) {
-	z := s.Zones
-	parts := []string{fmt.Sprintf("%d declared", z.Declared)}
-	counts, elsewhere := z.Outcomes, []string(nil)
-	if z.Here != nil && s.Replicas != nil {
-		counts, elsewhere = z.Here, s.Replicas.worked()
-	}
-	for _, outcome := range severity {
-		if n := counts[outcome]; n > 0 || outcome == InSync && s.Records == nil && len(elsewhere) == 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, z.words(s, outcome)))
-		}
-	}
-	t.line("zones", "%s", strings.Join(append(parts, elsewhere...), ", "))
-	switch {
-	case s.Records != nil, z.Observed.IsZero() && len(elsewhere) > 0 && sum(counts) == 0:
-	case z.Observed.IsZero():
-		t.line("", "none was read since the start")
-	default:
-		t.line("", "the last was read %s", Ago(z.Observed, s.At))
-	}
-	if counts[NotRead] > 0 && !z.Turned.IsZero() {
-		t.line("", "those not read were proved as declared by an earlier process, and each was read in its turn until %s", instant(z.Turned))
-	}
-	if z.Drift != nil {
-		t.line("drift", "oldest: %s, for %s", z.Drift.Zone, Span(z.Drift.AgeSeconds))
-	}
-}
-
-// words is an outcome as people say it; of one that is on record alone, what that means.
-func (z Zones) words(s Status, o Outcome) string {
-	if s.Records != nil && o == NotRead {
-		return "proved as declared"
-	}
-	return Words(o)
-}
-
-func sum(counts map[Outcome]int) (sum int) {
-	for _, n := range counts {
-		sum += n
-	}
-	return sum
 }
 
 func (t *textWriter) tokens(s Status) {

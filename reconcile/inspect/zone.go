@@ -250,19 +250,6 @@ func (z Zone) headline() string {
 	}[z.Outcome]
 }
 
-// recorded says how it is, as far as that is on record; nothing where the last proof says it.
-func (z Zone) recorded() string {
-	if z.Outcome == NotRead {
-		return ""
-	}
-	return " On record it " + map[Outcome]string{
-		PutBack:       "is not as declared, because of a revert; it stays so until git changes it.",
-		Pending:       "is not as declared yet.",
-		Waiting:       "is not as declared yet, and is held.",
-		NonConvergent: "is not as declared; the platform did not keep the last write.",
-	}[z.Outcome]
-}
-
 // sentences says what was decided, and what changes it.
 func (d Decision) sentences(now time.Time) []string {
 	where := "Stage " + string(d.Stage)

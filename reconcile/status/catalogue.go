@@ -216,6 +216,19 @@ var (
 		[]label{{"subject", outageSubjects}},
 		"Current outages, by subject.",
 	}
+	databaseUp = metric{
+		"seawall_database_up", "gauge", nil,
+		"1 while the database that replicas share answers, else 0; no value where the ledger is a file.",
+	}
+	replicasRun = metric{
+		"seawall_replicas", "gauge", nil,
+		"Replicas that run, as the database says; no value while it does not answer, and where the ledger is a file.",
+	}
+	leaseFree = metric{
+		"seawall_lease_free", "gauge",
+		[]label{{"lease", nil}},
+		"1 while no replica has this lease, so that its work is not done; no value while the database does not answer. The label is commits, tokens, or credential and its path in the configuration.",
+	}
 )
 
 // Those that are counted where they happen.
@@ -282,7 +295,7 @@ var priorities = label{"priority", []string{"push", "bulk", "released", "retry",
 func liveMetrics() []metric {
 	return []metric{
 		lastFetch, lastObservation, zoneOutcomes, oldestDrift, queueZones, queueOldest, workInProgress, workOldest, budgetLeft, budgetWaited,
-		credentialDown, credentialZones, credentialLeft, outages,
+		credentialDown, credentialZones, credentialLeft, outages, databaseUp, replicasRun, leaseFree,
 	}
 }
 

@@ -93,7 +93,7 @@ func samples(s inspect.Status) (all []sample) {
 	add(budgetLeft, float64(s.Budget.Left))
 	add(budgetWaited, s.Budget.WaitedSeconds, waitedZones)
 	add(budgetWaited, s.Budget.RequestsWaitedSeconds, waitedRequests)
-	all = append(all, credentialSamples(s)...)
+	all = append(append(all, credentialSamples(s)...), replicaSamples(s.Replicas)...)
 	counts := map[reconcile.OutageSubject]int{}
 	for _, o := range s.Outages {
 		counts[o.Subject]++
@@ -127,6 +127,22 @@ func credentialSamples(s inspect.Status) (all []sample) {
 		}
 		all = append(all, sample{credentialDown, down, []string{c.Name}}, sample{credentialZones, float64(c.Due), []string{c.Name}},
 			sample{credentialLeft, float64(c.Budget.Left), []string{c.Name}})
+	}
+	return all
+}
+
+// replicaSamples are the numbers of the daemons that share a database; none where there is only this
+// one. What the database has said before it was away may be otherwise by now.
+func replicaSamples(r *inspect.Replicas) (all []sample) {
+	switch {
+	case r == nil, r.Known.IsZero() && r.Silent.IsZero():
+		return nil
+	case !r.Silent.IsZero():
+		return []sample{{databaseUp, 0, nil}}
+	}
+	all = append(all, sample{databaseUp, 1, nil}, sample{replicasRun, float64(len(r.Replicas)), nil})
+	for _, l := range r.Leases {
+		all = append(all, sample{leaseFree, truth(l.Replica == ""), []string{l.Name}})
 	}
 	return all
 }

@@ -143,6 +143,10 @@ func TestNotReadyWhileNothingCanBeWritten(t *testing.T) {
 	w := watch(t)
 	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageState, Cause: "the disk is full"}}
 	wantReady(t, w.Status, "nothing is written, because the state folder cannot be used: the disk is full")
+	w.look.Replicas = &inspect.Replicas{Name: "r1"}
+	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageState, Cause: "refused", Since: w.clock.now}}
+	wantReady(t, w.Status, "nothing is written, because the database cannot be used since 2026-03-01T09:30:00Z: refused")
+	w.look.Replicas = nil
 	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageZone, Cause: "403"}, {Subject: reconcile.OutageSink, Cause: "no"}}
 	wantReady(t, w.Status)
 }

@@ -78,6 +78,11 @@ func TestCatalogueIsWhatIsServed(t *testing.T) {
 	for _, p := range priorities.values {
 		w.look.Queue = append(w.look.Queue, inspect.Priority{Priority: p})
 	}
+	leases := []string{"commits", "credential a", "tokens"}
+	w.look.Replicas = &inspect.Replicas{Name: "r1", Known: w.clock.now}
+	for _, name := range leases {
+		w.look.Replicas.Leases = append(w.look.Replicas.Leases, inspect.Lease{Name: name, Replica: "r1", This: true})
+	}
 	s, c := w.Status, w.clock
 	for _, trigger := range triggers.values {
 		r := full(c)
@@ -111,7 +116,7 @@ func TestCatalogueIsWhatIsServed(t *testing.T) {
 		want[i].labels = slices.Clone(want[i].labels)
 		for j, l := range want[i].labels {
 			if l.values == nil {
-				l.values = map[string][]string{"version": {"v1.2.3"}, "credential": {onlyCredential}}[l.name]
+				l.values = map[string][]string{"version": {"v1.2.3"}, "credential": {onlyCredential}, "lease": leases}[l.name]
 			}
 			want[i].labels[j] = label{l.name, slices.Sorted(slices.Values(l.values))}
 		}

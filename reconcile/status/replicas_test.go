@@ -3,6 +3,7 @@ package status
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,42 @@ func TestReadyWithReplicas(t *testing.T) {
 				t.Errorf("not ready: %q", reasons)
 			}
 		})
+	}
+}
+
+// What the database says of all replicas is told while it answers, and else that it does not.
+func TestMetricsOfReplicas(t *testing.T) {
+	now := time.Now()
+	look := inspect.Status{At: now, Started: now}
+	s := New(Config{Now: func() time.Time { return now }, Look: func() inspect.Status { return look }})
+	names := []string{"seawall_database_up ", "seawall_replicas ", "seawall_lease_free{"}
+	for name, test := range map[string]struct {
+		replicas *inspect.Replicas
+		want     []string
+	}{
+		"a file":       {nil, nil},
+		"not read yet": {&inspect.Replicas{Name: "r1"}, nil},
+		"answers": {&inspect.Replicas{
+			Name: "r1", Known: now, Replicas: make([]inspect.Replica, 3), Leases: []inspect.Lease{{Name: "commits", Replica: "r2"}, {Name: "credential a", Free: now}},
+		}, []string{"seawall_database_up 1", "seawall_replicas 3", `seawall_lease_free{lease="commits"} 0`, `seawall_lease_free{lease="credential a"} 1`}},
+		"away": {&inspect.Replicas{
+			Name: "r1", Known: now.Add(-time.Minute), Silent: now, Replicas: make([]inspect.Replica, 3), Leases: []inspect.Lease{{Name: "commits", Replica: "r2"}},
+		}, []string{"seawall_database_up 0"}},
+	} {
+		look.Replicas = test.replicas
+		answer := httptest.NewRecorder()
+		s.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		var got []string
+		for line := range strings.Lines(answer.Body.String()) {
+			if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(line, name) }) {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(test.want)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func unable(s inspect.Status) (reasons []string) {
 	for _, o := range s.Outages {
 		switch {
 		case o.Subject == reconcile.OutageState:
-			reasons = append(reasons, "nothing is written, because "+stateOf(s)+" cannot be used: "+o.Cause)
+			reasons = append(reasons, "nothing is written, because "+stateOf(s, o)+": "+o.Cause)
 		case o.Subject == reconcile.OutageCredential && o.Zones > 0 && o.Works.IsZero(): // that of tokens affects no zone
 			rejected[o.Name] = o.Cause
 		}
@@ -165,12 +165,12 @@ func (c Config) stuck(s inspect.Status) (reasons []string) {
 	return reasons
 }
 
-// stateOf says where the ledger is.
-func stateOf(s inspect.Status) string {
+// stateOf says where the ledger is that is away.
+func stateOf(s inspect.Status, o reconcile.Outage) string {
 	if s.Replicas != nil {
-		return "the database"
+		return "the database cannot be used since " + instant(o.Since)
 	}
-	return "the state folder"
+	return "the state folder cannot be used"
 }
 
 func latest(a, b time.Time) time.Time {

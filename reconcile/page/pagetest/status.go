@@ -62,9 +62,9 @@ func (d *Data) replicas() *inspect.Replicas {
 	}
 	r.Leases = []inspect.Lease{
 		{Name: "commits", Replica: d.text("seawall-0"), Epoch: 3, Since: At.Add(-31 * time.Hour), Until: At.Add(9 * time.Second), This: true},
-		{Name: "credential " + d.text("credentials.accounts.prod"), Replica: d.text("seawall-1"), Epoch: 7, Since: At.Add(-time.Hour), Until: At.Add(9 * time.Second)},
-		{Name: "credential " + d.text("credentials.accounts.staging"), Replica: d.text("seawall-0"), Epoch: 1, Since: At.Add(-31 * time.Hour), Until: At.Add(9 * time.Second), This: true},
-		{Name: "tokens", Epoch: 2, Since: At.Add(-2 * time.Hour)},
+		{Name: "credential " + d.text("credentials.accounts.prod"), Replica: d.text("seawall-1"), Epoch: 7, Since: At.Add(-time.Hour), Until: At.Add(9 * time.Second), Zones: 8},
+		{Name: "credential " + d.text("credentials.accounts.staging"), Replica: d.text("seawall-0"), Epoch: 1, Since: At.Add(-31 * time.Hour), Until: At.Add(9 * time.Second), This: true, Zones: 4},
+		{Name: "tokens", Epoch: 2, Free: At.Add(-2 * time.Second)},
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -13,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
@@ -31,6 +33,9 @@ type OnRecord struct {
 func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
+	if err := s.hasRecords(ctx); err != nil {
+		return nil, err
+	}
 	memory, err := s.OpenLedgerReadOnly(ctx)
 	if err != nil {
 		return nil, err
@@ -41,6 +46,19 @@ func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, 
 		return nil, DatabaseError(err)
 	}
 	return r, nil
+}
+
+// hasRecords fails where no daemon has put anything into the database yet.
+func (s Settings) hasRecords(ctx context.Context) error {
+	db, err := s.Database()
+	if err != nil {
+		return err
+	}
+	tables, _, err := postgres.Version(ctx, db)
+	if err == nil && tables == 0 {
+		err = fmt.Errorf("no replica has run on %s yet", s.Postgres.Place())
+	}
+	return err
 }
 
 // Close closes the ledger.
