@@ -25,6 +25,7 @@ type loop struct {
 	renewAt  time.Duration // next
 	seen     bool          // on record as a replica
 	failures int           // in a row
+	there    there         // with the last look
 }
 
 // Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in
@@ -58,9 +59,13 @@ func (h *Holder) turn(ctx context.Context) error {
 		}
 		h.seen = true
 	}
+	asked := h.clock()
 	v, err := h.look(ctx)
 	if err != nil {
 		return err
+	}
+	if len(v.rows) > 0 {
+		h.compare(there{asked, v.now}, h.clock())
 	}
 	for _, o := range h.all() {
 		if slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == o.name && r.Epoch == o.epoch && r.MovesTo != "" }) {
