@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 const (
@@ -192,7 +193,7 @@ func (h *Holder) note(err error) {
 		h.Log.Info("the database answers again; leases are renewed", "failures", h.failures)
 		h.failures = 0
 	case err != nil && h.failures == 0:
-		h.Log.Warn("leases cannot be renewed: the database does not answer; it is tried again", "error", err.Error())
+		h.Log.Warn("leases cannot be renewed: the database does not answer; it is tried again", "error", postgres.Told(err))
 		fallthrough
 	case err != nil:
 		h.failures++
