@@ -20,9 +20,10 @@ import (
 // The clock is the database's, which is read once the row is locked. What a process brings are
 // lengths of time, measured by its own clock up to before it asked; so the round trip, and the
 // wait for the row, make a request count for longer and never for less. What clocks of machines
-// say, and whether they are put forward or back, is no matter. That of the database is: put
-// forward by a minute it has everything forgotten a minute early. So is its durability: what a
-// standby has not got when it takes over was never counted.
+// say, and whether they are put forward or back, is no matter. Where that of the database is put
+// forward, a process that has visited the table within the last hour sees it by its own, and has
+// all that counts follow; one that is new cannot. Its durability matters: what a standby has not
+// got when it takes over was never counted.
 //
 // A process asks seldom while much is free: it takes up to 32 requests at once. What a killed
 // process had taken counts as used until nothing of it can count at the platform: for 125
@@ -34,8 +35,9 @@ type CountTable struct {
 	BaseURL    string // of the platform
 	Credential func() (edge.Secret, error)
 
-	mu  sync.Mutex
-	key []byte // of the table, as it was read last
+	mu    sync.Mutex
+	key   []byte     // of the table, as it was read last
+	clock tableClock // as it was when the table was visited last
 }
 
 // ErrCountAway: the table of counts cannot be reached. Nothing is sent beyond what this process
@@ -111,10 +113,14 @@ func (t *CountTable) visit(ctx context.Context, credential edge.Secret, change f
 	if _, err := tx.ExecContext(ctx, tableBounds); err != nil {
 		return err
 	}
+	clock := tableClock{asked: time.Now()}
 	name, window, now, err := t.lock(ctx, tx, credential)
 	if err != nil {
 		return err
 	}
+	clock.row, clock.table, clock.told = name, now, time.Now()
+	window.follow(t.compared(), clock)
+	clock.jumped = window.Jumped
 	change(window, now)
 	text, err := json.Marshal(window)
 	if err != nil {
@@ -123,7 +129,20 @@ func (t *CountTable) visit(ctx context.Context, credential edge.Secret, change f
 	if _, err := tx.ExecContext(ctx, keepCounts, name, string(text), time.UnixMilli(window.last())); err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clock = clock
+	return nil
+}
+
+// compared is the clock of the table as it was with the last visit.
+func (t *CountTable) compared() tableClock {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.clock
 }
 
 // lock locks the row of a credential, and makes it where there is none. now is read when it is

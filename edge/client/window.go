@@ -21,6 +21,9 @@ type Window struct {
 	Resume int64            `json:"resume,omitempty"` // after a 429 no one sends before
 	// Wanted says until when each class counts as one that waits for requests.
 	Wanted [edge.Classes]int64 `json:"wanted,omitzero"`
+	// Jumped is by how much, in milliseconds and all together, a clock was set forward that times here
+	// have followed.
+	Jumped int64 `json:"jumped,omitempty"`
 	// Lost says that the count was there and could not be read. Half of the budget
 	// is then taken to be used up: less would risk minutes of refusals, and more
 	// would stop a fleet because of one damaged file.

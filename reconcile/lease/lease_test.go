@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -369,5 +370,32 @@ func TestListed(t *testing.T) {
 	}
 	if got := listed(nil); got != "none" {
 		t.Error(got)
+	}
+}
+
+// TestClockSetForward: that the clock of the database was set forward is told, once for each time.
+func TestClockSetForward(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	var log strings.Builder
+	one := f.replica("one", "a")
+	one.Log = slog.New(slog.NewTextHandler(&log, nil))
+	told := func() int { return strings.Count(log.String(), "was set forward") }
+	f.turns(one)
+	for range 3 {
+		f.pass(time.Hour)
+		f.turns(one)
+	}
+	f.passThere(-time.Minute) // set back: all lasts longer
+	f.turns(one)
+	if told() != 0 {
+		t.Error(log.String())
+	}
+	f.passThere(time.Minute)
+	for range 3 {
+		f.pass(time.Second)
+		f.turns(one)
+	}
+	if told() != 1 || !strings.Contains(log.String(), "by=1m0s") {
+		t.Error(log.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 const (
@@ -26,6 +27,7 @@ type loop struct {
 	seen     bool          // on record as a replica
 	failures int           // in a row
 	latest   Look
+	there    there         // with the last look
 }
 
 // Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in
@@ -59,9 +61,13 @@ func (h *Holder) turn(ctx context.Context) error {
 		}
 		h.seen = true
 	}
+	asked := h.clock()
 	v, err := h.look(ctx)
 	if err != nil {
 		return err
+	}
+	if len(v.rows) > 0 {
+		h.compare(there{asked, v.now}, h.clock())
 	}
 	for _, o := range h.all() {
 		if slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == o.name && r.Epoch == o.epoch && r.MovesTo != "" }) {
@@ -189,7 +195,7 @@ func (h *Holder) note(err error) {
 		h.Log.Info("the database answers again; leases are renewed", "failures", h.failures)
 		h.failures = 0
 	case err != nil && h.failures == 0:
-		h.Log.Warn("leases cannot be renewed: the database does not answer; it is tried again", "error", err.Error())
+		h.Log.Warn("leases cannot be renewed: the database does not answer; it is tried again", "error", postgres.Told(err))
 		fallthrough
 	case err != nil:
 		h.failures++

@@ -161,7 +161,7 @@ func (m Move) bring(ctx context.Context, mark store.Moved, tables []move.Table, 
 	if err := m.vacant(ctx, tx, tables, known); err != nil {
 		return r, err
 	}
-	if r, err = m.copy(ctx, tables, source, tx, mark.Tokens); err != nil {
+	if r, err = m.copy(ctx, tables, source, tx, mark.Tokens, true); err != nil {
 		return r, err
 	}
 	return r, errors.Join(counts(ctx, tables, source, tx), move.Known{ID: mark.ID, Place: m.Home, At: mark.At}.Put(ctx, tx))
@@ -180,13 +180,13 @@ func (m Move) vacant(ctx context.Context, tx *sql.Tx, tables []move.Table, known
 }
 
 // copy copies all tables, reads them again, and compares; and the chain of the history as well.
-func (m Move) copy(ctx context.Context, tables []move.Table, from, to *sql.Tx, tokens bool) (r MoveReport, err error) {
+func (m Move) copy(ctx context.Context, tables []move.Table, from, to *sql.Tx, tokens, toPostgres bool) (r MoveReport, err error) {
 	r.Tokens = tokens
 	for _, t := range tables {
 		if t.Name == "completeness" && !tokens { // a word that nothing confirms does not count elsewhere either
 			continue
 		}
-		sum, err := t.Copy(ctx, from, to)
+		sum, err := t.Copy(ctx, from, to, toPostgres)
 		if err != nil {
 			return r, fmt.Errorf("copying the table %s: %w", t.Name, err)
 		}

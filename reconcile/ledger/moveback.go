@@ -157,7 +157,7 @@ func (m Move) fetch(ctx context.Context, r *MoveReport, tables []move.Table, fro
 	if err := from.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM completeness WHERE home = ledger_home())`).Scan(&tokens); err != nil {
 		return err
 	}
-	if *r, err = m.copy(ctx, tables, from, target, tokens); err != nil {
+	if *r, err = m.copy(ctx, tables, from, target, tokens, false); err != nil {
 		return err
 	}
 	for _, t := range tables {

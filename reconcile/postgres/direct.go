@@ -47,21 +47,21 @@ func (c directConn) CheckNamedValue(arg *driver.NamedValue) error {
 func sent(arg any) any {
 	switch value := arg.(type) {
 	case string:
-		return validText(value)
+		return ValidText(value)
 	case sql.NullString:
-		value.String = validText(value.String)
+		value.String = ValidText(value.String)
 		return value
 	case driver.Valuer:
 		return value
 	}
 	if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
-		return validText(v.String())
+		return ValidText(v.String())
 	}
 	return arg
 }
 
-// validText is a text with U+FFFD for what is no UTF-8, and for NUL.
-func validText(text string) string {
+// ValidText is a text with U+FFFD for what is no UTF-8, and for NUL.
+func ValidText(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 

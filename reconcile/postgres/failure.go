@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/tls"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -63,6 +64,18 @@ func plainly(err error) error {
 	return err
 }
 
+// Told is what has gone wrong with a connection, for people: what the server has said, or what has become
+// of the way to it, without the words of the driver.
+func Told(err error) string {
+	if already := (plain{}); errors.As(err, &already) {
+		return err.Error()
+	}
+	if said := (*pgconn.PgError)(nil); errors.As(err, &said) {
+		return err.Error()
+	}
+	return triesOf(err, "")[0].text
+}
+
 // try is one of those to connect: a URL may name several hosts, and a host have several addresses.
 type try struct{ host, text string }
 
@@ -109,7 +122,7 @@ func known(err error) (string, bool) {
 		return "it does not offer TLS", true
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return "it does not answer", true
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+	case slices.ContainsFunc([]error{io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, driver.ErrBadConn, pgconn.ErrConnClosed}, func(end error) bool { return errors.Is(err, end) }):
 		return "it has closed the connection", true
 	}
 	return "", false

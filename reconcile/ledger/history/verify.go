@@ -111,6 +111,7 @@ func (v *verifier) row(number int64, text string, recorded []byte) {
 		v.report.First = number
 	}
 	v.report.Last = number
+	text = Original(text, recorded)
 	is := Hash(sha256.Sum256([]byte(text)))
 	var hash Hash
 	copy(hash[:], recorded)

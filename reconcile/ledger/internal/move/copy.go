@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // Sum is what the rows of a table are, whatever their order.
@@ -77,8 +80,27 @@ func (t Table) each(ctx context.Context, tx *sql.Tx, do func(values []any) error
 		if err := row.Scan(places...); err != nil {
 			return err
 		}
+		t.common(values)
 		return do(values)
 	})
+}
+
+// common has values be what both databases can have. The history has what it had: its hashes are of that.
+func (t Table) common(values []any) {
+	if t.Name == "history" {
+		body, hash := slices.Index(t.columns, "body"), slices.Index(t.columns, "hash")
+		text, isText := values[body].(string)
+		sum, isSum := values[hash].([]byte)
+		if isText && isSum {
+			values[body] = history.Original(text, sum)
+		}
+		return
+	}
+	for i, value := range values {
+		if text, isText := value.(string); isText {
+			values[i] = postgres.ValidText(text)
+		}
+	}
 }
 
 // The most that one statement adds, in parameters and in bytes. A row alone may be larger.
@@ -87,8 +109,9 @@ const (
 	mostBytes      = 4 << 20
 )
 
-// Copy adds the rows of from to the table in to, and returns what they are.
-func (t Table) Copy(ctx context.Context, from, to *sql.Tx) (Sum, error) {
+// Copy adds the rows of from to the table in to, and returns what they are. A body of the history that
+// PostgreSQL cannot keep is escaped there.
+func (t Table) Copy(ctx context.Context, from, to *sql.Tx, toPostgres bool) (Sum, error) {
 	var s sum
 	var batch []any
 	size := 0
@@ -105,6 +128,11 @@ func (t Table) Copy(ctx context.Context, from, to *sql.Tx) (Sum, error) {
 			return err
 		}
 		batch = append(batch, values...)
+		if body := slices.Index(t.columns, "body"); toPostgres && t.Name == "history" {
+			if text, isText := values[body].(string); isText {
+				batch[len(batch)-len(values)+body] = history.Escaped(text)
+			}
+		}
 		for _, value := range values {
 			switch v := value.(type) {
 			case string:

@@ -2,6 +2,7 @@ package move_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
@@ -167,6 +169,50 @@ func (f fixture) sound() {
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".new") || strings.HasSuffix(e.Name(), "-arriving") {
 			f.Errorf("%s is left", e.Name())
+		}
+	}
+}
+
+// TestForeignBytes: a history that an earlier version has written with bytes that PostgreSQL does not
+// keep is moved there and back as it was, with its chain; other texts get U+FFFD, as they do there.
+func TestForeignBytes(t *testing.T) {
+	f := newFixture(t)
+	body := func() (text string) {
+		file, err := store.Handle(f.File, "ro")
+		must.Do(t, err)
+		defer file.Close()
+		must.Do(t, file.QueryRowContext(t.Context(), `SELECT body FROM history ORDER BY number DESC LIMIT 1`).Scan(&text))
+		return text
+	}
+	file, err := store.Handle(f.File, "rw")
+	must.Do(t, err)
+	var number int64
+	var hash []byte
+	must.Do(t, file.QueryRowContext(t.Context(), `SELECT head_number, head_hash FROM history_ends`).Scan(&number, &hash))
+	foreign := fmt.Sprintf(`{"before":"%x","number":%d,"at":"2026-01-02T03:04:05Z","kind":"found","action":"changed","subject":{"zone":"shop"},"asked":{},"members":[{"path":"x","old":"a`+"\xff\xed\xa0\x80\U0010FF41"+`"}]}`, hash, number+1)
+	sum := sha256.Sum256([]byte(foreign))
+	for _, statement := range []string{
+		`INSERT INTO history (number, body, hash) VALUES (?1, ?2, ?3)`,
+		`UPDATE history_ends SET head_number = ?1, head_hash = ?3, bytes = bytes + length(?2)`,
+		`UPDATE accepted SET author = 'kim' || ?2 WHERE ?1 <> 0 AND ?3 <> ''`,
+	} {
+		_, err = file.ExecContext(t.Context(), statement, number+1, foreign, sum[:])
+		must.Do(t, err)
+	}
+	must.Do(t, file.Close())
+	head := history.Head{Number: number + 1, Hash: sum}
+	must.Do(t, head.Write(store.HeadPath(f.File)))
+	f.sound()
+	for range 2 {
+		r, err := f.ToPostgres(t.Context())
+		must.Do(t, err)
+		if want := strings.TrimSpace(fmt.Sprintf("%d:%s", head.Number, head.Hash)); r.Head != want {
+			t.Errorf("the head is %s, want %s", r.Head, want)
+		}
+		must.Do(t, second(f.ToFile(t.Context())))
+		f.sound()
+		if got := body(); got != foreign {
+			t.Errorf("the entry was %q and is %q", foreign, got)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // they are the same:
 //
 //	tables, err := move.Tables(ctx, file)                 // in the order in which rows refer to others
-//	sum, err := table.Copy(ctx, from, to)                 // in a transaction of each
+//	sum, err := table.Copy(ctx, from, to, toPostgres)     // in a transaction of each
 //	same, err := table.Sum(ctx, to)                       // read again: equal to sum
 //
 // A row is compared by the values of its columns, in one form for both databases. The rows of a

@@ -18,11 +18,12 @@ import (
 // entryLog adds entries to the history. Whoever has the turn of the group may use it.
 type entryLog struct {
 	*history.Log
-	path    string       // of the file that says which entry is the last; empty: there is none
-	compare bool         // that file was not compared with the ledger yet, in a transaction that has ended well
-	entered *sql.Tx      // the transaction that has an entry of what is missing; nil: none has
-	command *sql.Tx      // the transaction that has a result of a command; nil: none has
-	written atomic.Value // the [ownEntries] of this process
+	path    func() string // of the file that says which entry is the last; empty: there is none
+	shared  bool          // by several machines: each has such a file, and may lose it
+	compare bool          // that file was not compared with the ledger yet, in a transaction that has ended well
+	entered *sql.Tx       // the transaction that has an entry of what is missing; nil: none has
+	command *sql.Tx       // the transaction that has a result of a command; nil: none has
+	written atomic.Value  // the [ownEntries] of this process
 }
 
 // ownEntries are those that a process has entered since another one did.
@@ -36,15 +37,15 @@ func HeadPath(ledger string) string { return ledger + "-head" }
 
 // openLog prepares the history for writing.
 func (f *File) openLog() error {
-	f.log = &entryLog{Log: history.New(f.prepared), path: f.headPath(), compare: f.headPath() != ""}
+	f.log = &entryLog{Log: history.New(f.prepared), path: f.headPath, shared: f.Database() != nil, compare: true}
 	f.group.ending = f.endHistory
 	return f.beginHead()
 }
 
-// headPath is empty over PostgreSQL: it outlives a process, and nothing beside it does.
+// headPath is where the file with the head is. Over PostgreSQL each machine may have one of its own.
 func (f *File) headPath() string {
 	if f.Database() != nil {
-		return ""
+		return f.Seen
 	}
 	return HeadPath(f.Path)
 }
@@ -52,10 +53,11 @@ func (f *File) headPath() string {
 // beginHead makes the file with the head where the history is empty, before it has its
 // first entry. Where it has entries, a file that is missing is a gap.
 func (f *File) beginHead() error {
-	if f.log.path == "" {
+	if f.log.shared {
 		return nil
 	}
-	known, err := history.ReadHead(f.log.path)
+	path := f.headPath()
+	known, err := history.ReadHead(path)
 	if err != nil || known.Missing == "" {
 		return err
 	}
@@ -63,7 +65,7 @@ func (f *File) beginHead() error {
 	if err != nil || newest > 0 {
 		return err
 	}
-	return errors.Join(history.Begin(f.log.path), SyncFolder(filepath.Dir(f.log.path)))
+	return errors.Join(history.Begin(path), SyncFolder(filepath.Dir(path)))
 }
 
 // EnterGap adds an entry that says which entries are missing, before the file that shows it
@@ -77,8 +79,27 @@ func (f *File) EnterGap(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	f.log.entered = tx
+	if f.log.shared {
+		if _, err := tx.ExecContext(ctx, `UPDATE completeness SET home = $1`, PutBackHome); err != nil {
+			return err
+		}
+	}
 	_, err = f.log.Append(ctx, tx, gap.Entry(f.Time()))
 	return err
+}
+
+// PutBackHome stands in the place of the database in which the word on tokens was given, once it was seen
+// that the database was put back to an earlier time: then it may not know all of them.
+const PutBackHome = "put back"
+
+// PutBack reports whether a database that several machines share has forgotten what this one knows of.
+func (f *File) PutBack(ctx context.Context) (bool, error) {
+	known, err := f.Known()
+	if err != nil {
+		return false, err
+	}
+	gap, err := Read(ctx, f, func(ctx context.Context, tx *sql.Tx) (history.Gap, error) { return history.Behind(ctx, tx, known) })
+	return gap.Missing != "", err
 }
 
 // behind says what is missing at the end, by the file where it was not compared yet, and
@@ -89,8 +110,8 @@ func (e *entryLog) behind(ctx context.Context, tx *sql.Tx) (gap history.Gap, err
 		return gap, err
 	}
 	known := e.own()
-	if e.compare {
-		if known, err = readHead(e.path); err != nil {
+	if path := e.path(); path != "" && e.compare {
+		if known, err = readHead(path, e.shared); err != nil {
 			return gap, err
 		}
 	} else if stored.Number > known.Number || stored == known.Head {
@@ -121,9 +142,13 @@ func (f *File) Foreign(after, last int64) bool {
 	return !written || after < own.after || last > own.head.Number
 }
 
-// readHead reads the file with the head, and names it without its folder.
-func readHead(path string) (history.Known, error) {
+// readHead reads the file with the head, and names it without its folder. One that a machine may lose
+// says nothing where it is not there, is damaged, or is another user's.
+func readHead(path string, mayBeLost bool) (history.Known, error) {
 	known, err := history.ReadHead(path)
+	if mayBeLost && (err != nil || known.Missing != "") {
+		return history.Known{}, nil
+	}
 	known.Where = "the file " + filepath.Base(path)
 	return known, err
 }
@@ -131,11 +156,11 @@ func readHead(path string) (history.Known, error) {
 // Known is which entry of the history is the last, by what is beside the ledger: a file, or what
 // this process knows.
 func (f *File) Known() (history.Known, error) {
-	path := f.headPath()
-	if path == "" {
-		return f.log.own(), nil
+	path, shared := f.headPath(), f.Database() != nil
+	if own := f.log.own(); path == "" || shared && own.Number > 0 {
+		return own, nil
 	}
-	known, err := readHead(path)
+	known, err := readHead(path, shared)
 	return known, Explain("reading", path, err)
 }
 
@@ -180,7 +205,7 @@ func (f *File) endHistory(tx *sql.Tx) (ended func(), err error) {
 // ended takes note of the head of a transaction that has ended well, and of the one before it.
 func (e *entryLog) ended(tx *sql.Tx, before, head history.Head) {
 	e.compare = false
-	if head == e.own().Head || e.path != "" && head.Write(e.path) != nil {
+	if path := e.path(); head == e.own().Head || path != "" && head.Write(path) != nil && !e.shared {
 		return
 	}
 	own, written := e.written.Load().(ownEntries)

@@ -144,7 +144,11 @@ func Explain(doing, path string, err error) error {
 		return &told
 	}
 	if kind := kindOfServer(err); kind != "" && overServer(path) {
-		return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hintOver(path, kind), From: err}
+		reason := err.Error()
+		if kind == ErrUnreachable {
+			reason = postgres.Told(err)
+		}
+		return &Error{Kind: kind, Doing: doing + " " + path, Reason: reason, Hint: hintOver(path, kind), From: err}
 	}
 	if slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, reconcile.ErrLeaseLost}, func(as error) bool { return errors.Is(err, as) }) {
 		return fmt.Errorf("%s %s: %w", doing, path, err)

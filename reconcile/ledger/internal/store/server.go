@@ -159,7 +159,7 @@ func (s *server) commit(tx *sql.Tx) error {
 	kept, unknown := s.kept()
 	switch {
 	case unknown != nil:
-		return Fault(ErrUnsure, fmt.Sprintf("%v; afterwards: %v", err, unknown))
+		return Fault(ErrUnsure, postgres.Told(err)+"; afterwards: "+postgres.Told(unknown))
 	case kept:
 		return nil
 	}

@@ -31,6 +31,10 @@ type Settings struct {
 	// User is who runs the command that the ledger is opened for, USER@HOST, for the
 	// history; empty for a daemon.
 	User string
+	// Seen is a file of this machine that says which entry of the history it has written last, over
+	// PostgreSQL: by that it sees that the database was put back to an earlier time. Without one, or
+	// where it gets lost, nothing is known.
+	Seen string
 }
 
 // File is one open ledger. It is safe for concurrent use.

@@ -57,8 +57,9 @@ func recallCompleteness(ctx context.Context, tx *sql.Tx) (c completeness, err er
 //
 // Over PostgreSQL there is no such file: the row of the word says in which database
 // of which cluster it was given, and a dump that is played into another one does not
-// change that. What that cannot see: a cluster that was put back to an earlier time,
-// or a copy of all of its files.
+// change that. A cluster that was put back to an earlier time is found by the machines that
+// have written to it since (see [store.Settings]), unless none of them has its state folder
+// any more.
 //
 // A ledger that has tokens of another platform is refused ([store.ErrUnknown]): no word
 // makes them tokens of this one.
@@ -70,6 +71,9 @@ func (t *Memory) Init(ctx context.Context, binding Binding) error {
 	defer t.growing.Unlock()
 	serial := rand.Text()
 	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := t.file.EnterGap(ctx, tx); err != nil { // before the word: it counts in spite of that
+			return err
+		}
 		have, err := recallCompleteness(ctx, tx)
 		if err != nil {
 			return err
@@ -129,6 +133,8 @@ func (c completeness) doubt(binding Binding, m mark, born string) string {
 		return "the ledger was copied or restored: the mark beside it is missing"
 	case m.Serial != c.serial:
 		return "the ledger was copied or restored: the mark beside it belongs to another ledger"
+	case m.Born == store.PutBackHome:
+		return "the database was put back to an earlier time, or has lost its last changes: it may have forgotten tokens"
 	case m.Born != "" && born != "" && m.Born != born:
 		return "the ledger was copied or restored: its " + cmp.Or(m.of, "file") + " is not the original one"
 	case m.Generation > c.generation:

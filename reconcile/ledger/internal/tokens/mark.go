@@ -29,7 +29,7 @@ type mark struct {
 // either way the ledger is in doubt.
 func (t *Memory) readMark(ctx context.Context) (m mark, err error) {
 	if db := t.file.Database(); db != nil {
-		return homeMark(ctx, db)
+		return t.homeMark(ctx, db)
 	}
 	data, err := os.ReadFile(store.MarkPath(t.file.Path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,9 +114,17 @@ func (t *Memory) born(ctx context.Context) (home string, err error) {
 	return home, err
 }
 
-// homeMark is the mark that the row of the word is itself: it says in which database it was given.
-func homeMark(ctx context.Context, db *sql.DB) (mark, error) {
+// homeMark is the mark that the row of the word is itself: it says in which database it was given. Where
+// this machine knows more than the database, that was put back, and others are told with the next write.
+func (t *Memory) homeMark(ctx context.Context, db *sql.DB) (mark, error) {
 	m := mark{of: "database"}
 	_, err := rows.Found(db.QueryRowContext(ctx, `SELECT serial, generation, home FROM completeness`).Scan(&m.Serial, &m.Generation, &m.Born))
+	if err != nil {
+		return m, err
+	}
+	back, err := t.file.PutBack(ctx)
+	if back {
+		m.Born = store.PutBackHome
+	}
 	return m, err
 }
