@@ -1,9 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -15,7 +15,14 @@ import (
 type Batch [][]any
 
 // ExecContext runs a statement once, or for all of a [Batch].
-func (c directConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (c *directConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	if c.waits && isLate(ctx) {
+		c.late.Queue(text, values(args)...)
+		return driver.RowsAffected(0), nil
+	}
+	if err := c.sendLate(ctx); err != nil {
+		return nil, err
+	}
 	if len(args) == 1 {
 		if many, ok := args[0].Value.(Batch); ok {
 			return c.send(ctx, text, many)
@@ -24,7 +31,7 @@ func (c directConn) ExecContext(ctx context.Context, text string, args []driver.
 	return c.Conn.ExecContext(ctx, text, args)
 }
 
-func (c directConn) send(ctx context.Context, text string, many Batch) (driver.Result, error) {
+func (c *directConn) send(ctx context.Context, text string, many Batch) (driver.Result, error) {
 	var batch pgx.Batch
 	for _, args := range many {
 		values := make([]any, len(args))
@@ -34,15 +41,20 @@ func (c directConn) send(ctx context.Context, text string, many Batch) (driver.R
 		batch.Queue(text, values...)
 	}
 	results := c.Conn.Conn().SendBatch(ctx, &batch)
-	var changed int64
-	for range many {
-		done, err := results.Exec()
+	changed, err := done(results, len(many))
+	return driver.RowsAffected(changed), cmp.Or(err, results.Close())
+}
+
+// done takes the results of so many statements, and says how many rows they have changed.
+func done(results pgx.BatchResults, n int) (changed int64, err error) {
+	for range n {
+		one, err := results.Exec()
 		if err != nil {
-			return nil, errors.Join(err, results.Close())
+			return changed, err
 		}
-		changed += done.RowsAffected()
+		changed += one.RowsAffected()
 	}
-	return driver.RowsAffected(changed), results.Close()
+	return changed, nil
 }
 
 type batchKey struct{}

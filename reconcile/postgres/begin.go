@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,7 +44,9 @@ func beginning(ctx context.Context, statements string) context.Context {
 }
 
 // BeginTx implements [driver.ConnBeginTx].
-func (c directConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+func (c *directConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.takeLate()
+	c.waits = false
 	statements, ok := ctx.Value(beginKey{}).(string)
 	if !ok {
 		return c.Conn.BeginTx(ctx, opts)
@@ -59,13 +62,27 @@ func (c directConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 		}
 		return nil, err
 	}
-	return directTx{ctx, tx}, nil
+	c.waits = true
+	return directTx{ctx, c, tx}, nil
 }
 
 type directTx struct {
-	ctx context.Context //nolint:containedctx // as database/sql has it: of the whole transaction
-	tx  pgx.Tx
+	ctx  context.Context //nolint:containedctx // as database/sql has it: of the whole transaction
+	conn *directConn
+	tx   pgx.Tx
 }
 
-func (t directTx) Commit() error   { return t.tx.Commit(t.ctx) }
-func (t directTx) Rollback() error { return t.tx.Rollback(t.ctx) }
+// Commit sends what waits first.
+func (t directTx) Commit() error {
+	t.conn.waits = false
+	if err := t.conn.sendLate(t.ctx); err != nil {
+		return errors.Join(err, t.tx.Rollback(t.ctx))
+	}
+	return t.tx.Commit(t.ctx)
+}
+
+func (t directTx) Rollback() error {
+	t.conn.takeLate()
+	t.conn.waits = false
+	return t.tx.Rollback(t.ctx)
+}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -25,19 +26,23 @@ func (d direct) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver is another one"), c.Close())
 	}
-	return directConn{conn}, nil
+	return &directConn{Conn: conn}, nil
 }
 
-type directConn struct{ *stdlib.Conn }
+type directConn struct {
+	*stdlib.Conn
+	late  pgx.Batch // statements of the transaction that are not sent yet; see [Late]
+	waits bool      // there is a transaction that sends them before its end
+}
 
-func (c directConn) Prepare(text string) (driver.Stmt, error) { return directText{c, text}, nil }
+func (c *directConn) Prepare(text string) (driver.Stmt, error) { return directText{c, text}, nil }
 
-func (c directConn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
+func (c *directConn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
 	return directText{c, text}, nil
 }
 
 // CheckNamedValue implements [driver.NamedValueChecker].
-func (c directConn) CheckNamedValue(arg *driver.NamedValue) error {
+func (c *directConn) CheckNamedValue(arg *driver.NamedValue) error {
 	arg.Value = sent(arg.Value)
 	return c.Conn.CheckNamedValue(arg)
 }
@@ -66,7 +71,7 @@ func ValidText(text string) string {
 }
 
 type directText struct {
-	conn directConn
+	conn *directConn
 	text string
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 const (
@@ -33,11 +34,11 @@ func (l *Log) OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool
 	}
 	if e.Action == reconcile.ActionBegin {
 		var one int
-		return rows.Found(l.statement(ctx, tx, selectBegun).QueryRowContext(ctx, e.Subject.Zone, e.Subject.Scope.Text()).Scan(&one))
+		return rows.Found(l.statement(ctx, tx, selectBegun).QueryRowContext(postgres.Late(ctx), e.Subject.Zone, e.Subject.Scope.Text()).Scan(&one))
 	}
 	var number int64
 	var text, outcome string
-	row := l.statement(ctx, tx, selectFound).QueryRowContext(ctx, e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref)
+	row := l.statement(ctx, tx, selectFound).QueryRowContext(postgres.Late(ctx), e.Subject.Zone, e.Subject.Scope.Text(), e.Subject.Ruleset, e.Subject.Ref)
 	if found, err := rows.Found(row.Scan(&number, &text, &outcome)); err != nil || !found || outcome != "" {
 		return false, err
 	}

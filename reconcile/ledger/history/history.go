@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // Schema makes the tables. The columns behind hash are read from the body, for indexes.
@@ -162,7 +163,7 @@ func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 		if err != nil {
 			return nil, err
 		}
-		if _, err := insert.ExecContext(ctx, e.Number, string(text), hash[:]); err != nil {
+		if _, err := insert.ExecContext(postgres.Late(ctx), e.Number, string(text), hash[:]); err != nil {
 			return nil, err
 		}
 		l.now.head, l.now.bytes = Head{e.Number, hash}, l.now.bytes+int64(len(text))
@@ -182,7 +183,7 @@ func (l *Log) enter(ctx context.Context, tx *sql.Tx) (err error) {
 	if l.tx == tx {
 		return nil
 	}
-	l.stored, err = scanEnds(l.statement(ctx, tx, selectEnds).QueryRowContext(ctx))
+	l.stored, err = scanEnds(l.statement(ctx, tx, selectEnds).QueryRowContext(postgres.Late(ctx)))
 	if err == nil {
 		l.tx, l.now = tx, l.stored
 	}
@@ -219,7 +220,7 @@ func (l *Log) End(ctx context.Context, tx *sql.Tx, now time.Time) (Head, error) 
 		return l.now.head, nil
 	}
 	head, base := l.now.head, l.now.base
-	_, err := l.statement(ctx, tx, moveEnds).ExecContext(ctx, head.Number, head.Hash[:], base.Number, base.Hash[:], l.now.bytes)
+	_, err := l.statement(ctx, tx, moveEnds).ExecContext(postgres.Late(ctx), head.Number, head.Hash[:], base.Number, base.Hash[:], l.now.bytes)
 	return head, err
 }
 

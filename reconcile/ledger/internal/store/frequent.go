@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // frequent are the statements that are made for each zone of a commit, by their text. To
@@ -40,13 +42,14 @@ func (f *File) prepared(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt 
 	return bound
 }
 
-// Often runs a statement that is prepared, in a change.
+// Often runs a statement that is prepared, in a change. PostgreSQL may say only afterwards that it has
+// failed.
 func (f *File) Often(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
-	_, err := f.prepared(ctx, tx, text).ExecContext(ctx, args...)
+	_, err := f.prepared(ctx, tx, text).ExecContext(postgres.Late(ctx), args...)
 	return err
 }
 
 // OftenRow runs one that has one row at the most.
 func (f *File) OftenRow(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return f.prepared(ctx, tx, text).QueryRowContext(ctx, args...)
+	return f.prepared(ctx, tx, text).QueryRowContext(postgres.Late(ctx), args...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // Change is what one call writes. Its context never ends: SQLite rolls the whole
@@ -67,6 +68,10 @@ func (p *grouping) write(ctx context.Context, do Change) error {
 
 func (p *grouping) once(ctx context.Context, do Change) error {
 	g, err := p.join(ctx, do)
+	var late *postgres.LateError
+	if errors.As(err, &late) && g.size > 1 { // it may be of another change
+		return p.alone(ctx, do)
+	}
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (s *server) admit(ctx context.Context, tx *sql.Tx) (context.Context, error)
 		return postgres.Batching(ctx), nil
 	}
 	var one int
-	err := tx.QueryRowContext(ctx, `SELECT 1 FROM lease WHERE name = $1 AND epoch = $2 FOR KEY SHARE`, string(lease.Name), lease.Epoch).Scan(&one)
+	err := tx.QueryRowContext(postgres.Late(ctx), `SELECT 1 FROM lease WHERE name = $1 AND epoch = $2 FOR KEY SHARE`, string(lease.Name), lease.Epoch).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w: lease %q", reconcile.ErrLeaseLost, lease.Name)
 	}

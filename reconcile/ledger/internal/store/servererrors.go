@@ -26,7 +26,10 @@ func (e notKeptError) Unwrap() error { return e.error }
 // and the server has not said that it refuses it.
 func unanswered(err error) bool {
 	var said *pgconn.PgError
+	var late *postgres.LateError
 	switch {
+	case errors.As(err, &late): // the end was not sent yet
+		return false
 	case errors.Is(err, pgx.ErrTxCommitRollback), pgconn.SafeToRetry(err), errors.Is(err, driver.ErrBadConn):
 		return false
 	case errors.As(err, &said):
