@@ -1,12 +1,17 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
@@ -222,4 +227,43 @@ func TestHeldCommitsAreEvaluatedAgain(t *testing.T) {
 		f.pass(2 * time.Hour)
 		f.want(1, "rce")
 	})
+}
+
+// TestACommitTakesEachZoneOnce: a worker that is faster than what a commit puts into the queue
+// reads no zone twice, to count the commit and because of it.
+func TestACommitTakesEachZoneOnce(t *testing.T) {
+	const zones = 200
+	f := newFleetOf(t, zones)
+	f.Guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
+	var err error
+	f.heart, err = New(t.Context(), f.Config)
+	must.Do(t, err)
+	waiting := f.heart.lanes.all[0].queue
+	ctx, stop := context.WithCancel(t.Context())
+	taken, ended := map[edge.Scope]int{}, make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			item, err := waiting.Next(ctx)
+			if err != nil {
+				return
+			}
+			taken[item.Key]++
+			waiting.Done(item.Key, nil)
+		}
+	}()
+	f.heart.commits.propose(t.Context(), reconcile.Proposal{Commit: "c1", State: f.state("c1", zones, 40)})
+	for all := waiting.Snapshot(); len(all.Waiting)+len(all.AtWork) > 0; all = waiting.Snapshot() {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-ended
+	if len(taken) != zones {
+		t.Errorf("%d zones were taken, want %d", len(taken), zones)
+	}
+	for id, times := range taken {
+		if times != 1 {
+			t.Errorf("zone %s was taken %d times", id, times)
+		}
+	}
 }

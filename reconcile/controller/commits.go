@@ -124,12 +124,14 @@ func (c *commits) accept(d control.Decision) {
 	}
 	c.seen.keep(g, d.Gone)
 	c.outcomes.zones.published()
-	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
+	// All at once: a zone that is taken between two of these would be read twice.
+	items := itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")
 	reason := "changed by commit " + g.State.Commit
-	c.lanes.set(g, itemsOf(withID(d.Due), urgency(d.Forward), reason)...)
+	items = append(items, itemsOf(withID(d.Due), urgency(d.Forward), reason)...)
 	if len(d.Due) > reconcile.SmallPush {
-		c.lanes.set(g, itemsOf(d.Back, queue.Bulk, reason)...)
+		items = append(items, itemsOf(d.Back, queue.Bulk, reason)...)
 	}
+	c.lanes.set(g, items...)
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
