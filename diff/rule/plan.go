@@ -38,10 +38,15 @@ func (k Kind) Plan(in diff.Input) (out diff.Part) {
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			observed, read := in.Live.EntryPoints[zone.Scope.At(k.phase)]
+			_, decided := k.decided(zone)
+			declared, before := k.of(zone), prunable[zone.Scope]
+			if !read || len(declared)+len(before) == 0 && !decided {
+				continue // so are most zones: nothing is made for them
+			}
 			p := zonePlan{zonePart: zonePart{k, account, zone, &out}, live: observed.Value, limits: k.limits(in.Live, zone), applied: in.Applied, memory: in.Memory, wanted: map[string]*wanted{}}
-			declared, left := k.of(zone), p.left(prunable[zone.Scope])
-			switch _, decided := k.decided(zone); {
-			case !read || len(declared)+len(left) == 0 && !decided:
+			left := p.left(before)
+			switch {
+			case len(declared)+len(left) == 0 && !decided:
 			case in.Live.Accounts[account.ID].Documented:
 				p.unplanned(declared, diff.Problem{State: diff.Blocked, Lasts: true, Reason: "the platform's reference has no call for " + withArticle(k.name.Word()), Hint: `set platform.profile: "extended" in the configuration`})
 			case observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound):

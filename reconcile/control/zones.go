@@ -193,7 +193,7 @@ func (z *zoneRecord) again(now time.Time) (at time.Time) {
 // wider returns what must be on record as owned before a change is sent: what was owned
 // before and what will be; none where that is on record.
 func wider(have []diff.Member, now diff.Change) []diff.Settled {
-	union := slices.Clone(have)
+	union := have[:len(have):len(have)] // it is copied where anything is added
 	for _, member := range now.Do().Owned() {
 		if !slices.Contains(union, member) {
 			union = append(union, member)
@@ -206,6 +206,9 @@ func wider(have []diff.Member, now diff.Change) []diff.Settled {
 }
 
 func (z *zoneRecord) own(id diff.ID, owned []diff.Member) {
+	if have, known := z.applied[id]; known && slices.Equal(have, owned) {
+		return
+	}
 	applied := maps.Clone(z.applied)
 	if applied == nil {
 		applied = diff.Applied{}

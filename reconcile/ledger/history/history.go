@@ -31,6 +31,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -104,12 +105,13 @@ type body struct {
 	reconcile.Entry
 }
 
-// encode returns the canonical bytes of an entry and their hash.
-func encode(before Hash, e reconcile.Entry) (text []byte, hash Hash, err error) {
-	text, err = json.Marshal(body{before.String(), e})
-	if err != nil {
+// encode returns the canonical bytes of an entry, which are in a buffer, and their hash.
+func encode(in *bytes.Buffer, before Hash, e reconcile.Entry) (text []byte, hash Hash, err error) {
+	in.Reset()
+	if err := json.NewEncoder(in).Encode(body{before.String(), e}); err != nil {
 		return nil, hash, fmt.Errorf("encoding entry %d of the history: %w", e.Number, err)
 	}
+	text = bytes.TrimSuffix(in.Bytes(), []byte("\n"))
 	return text, sha256.Sum256(text), nil
 }
 
@@ -124,6 +126,7 @@ type Log struct {
 	bounds    Bounds
 	statement func(context.Context, *sql.Tx, string) *sql.Stmt
 	looked    time.Time // when it was looked last whether entries are too old
+	encoded   bytes.Buffer
 
 	tx          *sql.Tx // the transaction that now is of; nil before the first
 	stored, now ends    // as the table has them, and with what was added since
@@ -159,7 +162,7 @@ func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 	insert := l.statement(ctx, tx, insertRow)
 	for _, e := range entries {
 		e.Number, e.At = l.now.head.Number+1, e.At.UTC()
-		text, hash, err := encode(l.now.head.Hash, e)
+		text, hash, err := encode(&l.encoded, l.now.head.Hash, e)
 		if err != nil {
 			return nil, err
 		}
