@@ -40,6 +40,10 @@ TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
+POSTGRES     ?=
+REPLICAS     ?= 1
+CREDENTIALS  ?= 1
+REPEAT       ?= 3
 RECORD       ?= integration/bench/record.json
 ROWS         ?=
 SOAK         ?= 30m
@@ -76,10 +80,13 @@ test: ## run the tests
 race: ## run the tests of packages with goroutines under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(TEST) --packages='$(RACE)' -- -race -timeout $(TEST_TIMEOUT)
 
+# WAITS waits for three minutes more than it works: it begins first, beside as many others as ever.
+WAITS := ./integration/chaos
+
 .PHONY: plain
 plain: ## run the tests of the other packages; with "make race" that is go test ./...
-	@all=$$($(GO) list ./...) && race=$$($(GO) list $(RACE)) || exit 1; \
-	$(TEST) --packages="$$(grep -Fxv "$$race" <<<"$$all" | tr '\n' ' ')" -- -timeout $(TEST_TIMEOUT)
+	@all=$$($(GO) list ./...) && first=$$($(GO) list $(RACE) $(WAITS)) || exit 1; \
+	$(TEST) --packages="$(WAITS) $$(grep -Fxv "$$first" <<<"$$all" | tr '\n' ' ')" -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TEST_TIMEOUT)
 
 .PHONY: real
 real: build release-snapshot ## meet real programs: systemd, podman, nginx, OpenSSH, Gitea, Kubernetes, Helm, Terraform, the vendor's Go SDK (all of it as root)
@@ -103,13 +110,16 @@ postgres-programs: ## install PostgreSQL and PgBouncer on Debian or Ubuntu, wher
 docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server
 	$(GO) run ./integration/site -out dist/site
 
+BENCHED = $(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -repeat $(REPEAT) \
+	$(if $(POSTGRES),-postgres -replicas $(REPLICAS)) -credentials $(CREDENTIALS)
+
 .PHONY: bench
-bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'
+bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet, POSTGRES=1 with PostgreSQL, also REPLICAS=3 CREDENTIALS=25
+	$(BENCHED) -record '$(RECORD)'
 
 .PHONY: bench-compare
 bench-compare: build ## measure the same, and fail where it is worse than the committed RECORD
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -compare '$(RECORD)'
+	$(BENCHED) -compare '$(RECORD)'
 
 .PHONY: faults
 faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,6 +19,9 @@ type Count struct {
 	Weakens bool
 	By      string // the process
 	Number  int64  // from 1; the store gives it
+	// All are the zones that the commit changes, and whether that weakens, as the process has counted
+	// them that decides about commits; nil: this counts one zone.
+	All map[edge.Scope]bool
 }
 
 // ErrCounted: other processes have counted changes that whoever asks does not know of. Nothing was
@@ -26,12 +30,15 @@ var ErrCounted = errors.New("other processes have changed zones that count for l
 
 // Counts are the changes that limits count while several processes make them: each counts what it is
 // about to change before that, and knows by then what all others have counted. A zone may be counted
-// more than once.
+// more than once. Nothing of a commit is written before it is known what all of it changes: see Counted.
 type Counts interface {
 	// Tally has a change count, with the next number, unless another process than the one that asks
 	// has counted one with a higher number than after: that is [ErrCounted]. What counts for
-	// a drift from before a time is dropped, and what counts for a commit that was accepted before.
+	// a drift from before a time is dropped; what counts for a commit, when another one is accepted.
 	Tally(ctx context.Context, c Count, after int64, before time.Time) error
+	// Counted has the whole of the accepted commit count, with the next number, in the place of what
+	// was counted for it so before. Where another commit is accepted that is [ErrSuperseded].
+	Counted(ctx context.Context, c Count) error
 	// Tallied returns what counts with a higher number than after, in the order of numbers.
 	Tallied(ctx context.Context, after int64) ([]Count, error)
 }
@@ -43,18 +50,39 @@ func (f *Forgetful) Tally(ctx context.Context, c Count, after int64, before time
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	last := int64(0)
 	for _, have := range f.counts {
-		if last = have.Number; have.Number > after && have.By != c.By {
+		if have.Number > after && have.By != c.By {
 			return ErrCounted
 		}
 	}
 	f.counts = slices.DeleteFunc(f.counts, func(have Count) bool {
-		return have.Number < last && (have.Commit == "" && have.At.Before(before) || have.Commit != "" && have.Commit != f.has.Accepted.Commit)
+		return have.Commit == "" && have.At.Before(before)
 	})
-	c.Number = last + 1
-	f.counts = append(f.counts, c)
+	f.add(c)
 	return nil
+}
+
+// Counted implements [Counts].
+func (f *Forgetful) Counted(ctx context.Context, c Count) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch err := ctx.Err(); {
+	case err != nil:
+		return err
+	case c.Commit != f.has.Accepted.Commit:
+		return ErrSuperseded
+	}
+	f.counts = slices.DeleteFunc(f.counts, func(have Count) bool { return have.All != nil })
+	c.All = maps.Clone(c.All)
+	f.add(c)
+	return nil
+}
+
+// add has a change count with the next number; the caller holds the lock.
+func (f *Forgetful) add(c Count) {
+	f.number++
+	c.Number = f.number
+	f.counts = append(f.counts, c)
 }
 
 // Tallied implements [Counts].

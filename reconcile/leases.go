@@ -50,6 +50,15 @@ type Leases interface {
 	Changed() <-chan struct{}
 }
 
+// News are numbers that grow with what is put on record by any of several processes: who has taken in
+// what there was by the same numbers need not ask again.
+type News struct {
+	Said    int64 // by people, and by who decides about commits: see [Standing]
+	Newest  int64 // the newest entry of the history
+	Counted int64 // for limits
+	Poked   int64 // by who asks others for something
+}
+
 // ErrLeaseLost: another process has the lease now, or may have it at any moment. Nothing was
 // written. It is an [ErrSuperseded]: what is to be done is for another to do.
 var ErrLeaseLost error = leaseLostError{}

@@ -23,7 +23,8 @@ type Forgetful struct {
 	// accepted reports whether any commit is on record; it may be one without a name.
 	accepted bool
 	rulesets []rulesets.Seen // in the order in which they were seen
-	counts   []Count         // in the order of their numbers; the newest is kept
+	counts   []Count         // in the order of their numbers
+	number   int64           // of the newest of them
 }
 
 func (f *Forgetful) settle(settled []diff.Settled) {

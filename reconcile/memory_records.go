@@ -91,6 +91,7 @@ func (f *Forgetful) accept(commit string, size guard.Size, state []byte) {
 	}
 	if f.has.Accepted.Commit != commit {
 		f.has.Written = nil
+		f.counts = slices.DeleteFunc(f.counts, func(c Count) bool { return c.Commit != "" })
 	}
 	f.accepted, f.has.Accepted = true, Accepted{Commit: commit, Size: size, State: bytes.Clone(state)}
 }

@@ -105,6 +105,13 @@ type Proof struct {
 	Earlier Earlier
 }
 
+// Proved is when a declaration of a zone was first proved to be live, after another one; the zero
+// value is never.
+type Proved struct {
+	Fingerprint, Commit string    // as in [Proof]
+	At                  time.Time // zero: not known
+}
+
 // Acceptance is an accepted commit.
 type Acceptance struct {
 	Commit string

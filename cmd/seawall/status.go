@@ -99,7 +99,13 @@ func (a *asking) showStatus(ctx context.Context, t *cli.Terminal) error {
 	}
 	s, err := client.Status(ctx)
 	if err != nil {
-		return a.elsewhere(ctx, t, unanswered(err, where))
+		err = a.onRecord(ctx, t, unanswered(err, where), func(r *setup.OnRecord) error {
+			s = r.Status()
+			return nil
+		})
+	}
+	if err != nil {
+		return err
 	}
 	if err := t.Show(a.Output, s, func() error { return s.Text(t.Out, t.OutIsTerminal()) }); err != nil {
 		return err
@@ -114,7 +120,15 @@ func (a *asking) askZones(ctx context.Context, t *cli.Terminal, word string, tex
 		return list, err
 	}
 	if list, err = client.Zones(ctx, word); err != nil {
-		return list, a.elsewhere(ctx, t, unanswered(err, where))
+		err = a.onRecord(ctx, t, unanswered(err, where), func(r *setup.OnRecord) error {
+			if list, err = r.Zones(ctx, word); errors.Is(err, inspect.ErrNoZone) {
+				return unanswered(err, where)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return list, err
 	}
 	a.trace(ctx, t, list)
 	return list, t.Show(a.Output, list, func() error { return text(list, t.Out) })
@@ -136,6 +150,7 @@ func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneLi
 			found, err = setup.TraceCommit(ctx, s.Config, z.Commit, z.Places())
 		}
 		switch changed := show.Newest(found); {
+		case changed == nil && list.Records != nil: // most machines without a daemon have no copy of the repository
 		case err != nil:
 			list.Zones[i] = z.WithChanged(nil, err.Error())
 		case changed == nil:
@@ -187,17 +202,20 @@ func unanswered(err error, where string) error {
 	return cli.Fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address without web.login, or health.status is true")
 }
 
-// elsewhere adds to a failure to ask the daemon of this machine which replicas run on others.
-func (a *asking) elsewhere(ctx context.Context, t *cli.Terminal, err error) error {
-	s, wrong := setup.LoadConfig(t, a.ConfigFile())
-	if wrong != nil || a.address != "" || !s.InPostgres() || !errors.Is(err, inspect.ErrNoAnswer) {
-		return err
+// onRecord has the records asked where no daemon runs on this machine and the ledger is one that
+// those of others have; else it returns the failure to ask.
+func (a *asking) onRecord(ctx context.Context, t *cli.Terminal, failed error, ask func(*setup.OnRecord) error) error {
+	none := errors.Is(failed, fs.ErrNotExist) || errors.Is(failed, syscall.ECONNREFUSED)
+	s, err := setup.LoadConfig(t, a.ConfigFile())
+	if err != nil || a.address != "" || !s.InPostgres() || !none {
+		return failed
 	}
-	hint, wrong := s.ReplicasElsewhere(ctx)
-	if wrong != nil {
-		hint = "which replicas run is not known: " + wrong.Error()
+	r, err := s.ReadOnRecord(ctx, failed.Error())
+	if err != nil {
+		return cli.Fail(failed, append([]string{"the records could not be read either: " + err.Error()}, cli.HintsOf(err)...)...)
 	}
-	return cli.Fail(err, hint)
+	defer r.Close()
+	return ask(r)
 }
 
 // exitOf is the exit code of a verdict.

@@ -99,6 +99,17 @@ func (t *Tally) Covers(zone edge.Scope, weakens bool) bool {
 	return counts && (c.weakens || !weakens)
 }
 
+// Zones are those that count, and whether their change weakens.
+func (t *Tally) Zones() iter.Seq2[edge.Scope, bool] {
+	return func(yield func(edge.Scope, bool) bool) {
+		for zone, c := range t.zones {
+			if !yield(zone, c.weakens) {
+				return
+			}
+		}
+	}
+}
+
 // Len is how many zones count.
 func (t *Tally) Len() int { return len(t.zones) }
 

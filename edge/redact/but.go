@@ -47,7 +47,7 @@ func (w butWriter) Write(p []byte) (int, error) {
 func compared(text []byte) (views [][]byte) {
 	views = append(views, fold(text))
 	for range deepest {
-		plain, _, changed := unescape(text, nil)
+		plain, _, changed := unescape(text, nil, nil)
 		if !changed {
 			break
 		}

@@ -3,15 +3,22 @@ package redact
 import (
 	"bytes"
 	"html"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
+// layer is room for what unescape returns.
+type layer struct {
+	plain []byte
+	where []int32
+}
+
 // unescape takes one layer of escapes off: %41, \x41, \u0041 and \n, &amp; and
 // &#65;. at is where each byte of text stands in the original, and its end, nil where it
 // is the original; the answer says the same of what it returns. A text without escapes
-// comes back as it is.
-func unescape(text []byte, at []int32) (plain []byte, where []int32, changed bool) {
+// comes back as it is. What it returns is in into, which has nothing of the text; nil makes one.
+func unescape(text []byte, at []int32, into *layer) (plain []byte, where []int32, changed bool) {
 	if !bytes.ContainsAny(text, `%\&`) {
 		return text, at, false
 	}
@@ -21,7 +28,11 @@ func unescape(text []byte, at []int32) (plain []byte, where []int32, changed boo
 		}
 		return at[i]
 	}
-	plain, where = make([]byte, len(text)), make([]int32, len(text)+1)
+	if into == nil {
+		into = &layer{}
+	}
+	into.plain, into.where = slices.Grow(into.plain[:0], len(text)), slices.Grow(into.where[:0], len(text)+1)
+	plain, where = into.plain[:len(text)], into.where[:len(text)+1]
 	k := 0
 	for i := 0; i < len(text); k++ {
 		c, n := text[i], 0

@@ -27,43 +27,44 @@ func find[T string | []byte](r *Redactor, text T) []span {
 	}
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)
-	b.view = append(b.view[:0], text...)
-	found := r.scan(b, nil, nil)
-	var at []int32
-	for range deepest {
+	b.text = append(b.text[:0], text...)
+	view, at := b.text, []int32(nil)
+	found := r.scan(b, view, at, nil)
+	for i := range deepest {
 		var changed bool
-		if b.view, at, changed = unescape(b.view, at); !changed {
+		if view, at, changed = unescape(view, at, &b.layers[i%2]); !changed {
 			break
 		}
-		found = r.scan(b, at, found)
+		found = r.scan(b, view, at, found)
 	}
 	return joined(found)
 }
 
 // buffer is what a search writes to.
 type buffer struct {
-	view   []byte // the text, with escapes taken off
+	text   []byte
+	layers [2]layer // of views, which are the text with escapes taken off: each is made of the one before
 	folded []byte
-	places []int32 // of the folded bytes in view
+	places []int32 // of the folded bytes in the view
 }
 
 var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
-// fold fills folded and places from view.
-func (b *buffer) fold() {
-	b.folded = slices.Grow(b.folded[:0], len(b.view))
-	b.places = slices.Grow(b.places[:0], len(b.view))
-	for i, c := range b.view {
+// fold fills folded and places from a view.
+func (b *buffer) fold(view []byte) {
+	b.folded = slices.Grow(b.folded[:0], len(view))
+	b.places = slices.Grow(b.places[:0], len(view))
+	for i, c := range view {
 		if f := folded[c]; f != 0 {
 			b.folded, b.places = append(b.folded, f), append(b.places, int32(i))
 		}
 	}
 }
 
-// scan adds the pieces in b.view, as parts of the text that it was made of. at is where
+// scan adds the pieces in a view, as parts of the text that it was made of. at is where
 // each byte of the view stands in the text, and its end; nil where it is the text.
-func (r *Redactor) scan(b *buffer, at []int32, found []span) []span {
-	b.fold()
+func (r *Redactor) scan(b *buffer, view []byte, at []int32, found []span) []span {
+	b.fold(view)
 	for width := range r.tables {
 		r.tables[width].scan(b.folded, func(i int) {
 			hit := span{int(b.places[i]), int(b.places[i+width-1]) + 1}

@@ -65,7 +65,7 @@ func unescaped(secret string) (list []string) {
 	view := []byte(secret)
 	for range deepest {
 		var changed bool
-		if view, _, changed = unescape(view, nil); !changed {
+		if view, _, changed = unescape(view, nil, nil); !changed {
 			break
 		}
 		list = append(list, string(view))

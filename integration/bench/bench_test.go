@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
 // The whole measurement, on a fleet of three: each row is there, and the
@@ -39,6 +40,26 @@ func TestRequestsOfEachRow(t *testing.T) {
 	for i, r := range got.rows {
 		if r.name != want[i].name || r.cost.requests != want[i].cost.requests || r.cost.wall <= 0 {
 			t.Errorf("row %d is %+v, want %+v", i, r, want[i])
+		}
+	}
+}
+
+// The same with PostgreSQL, by one daemon and by two that share it: zones are written, and each row
+// tells what that costs the database.
+func TestRowsWithPostgres(t *testing.T) {
+	pgtest.Need(t)
+	binary := filepath.Join(t.TempDir(), "seawall")
+	must.Do(t, harness.Build(binary))
+	for _, how := range []setup{{Postgres: true, Replicas: 1, Credentials: 1}, {Postgres: true, Replicas: 2, Credentials: 4}} {
+		got, err := options{binary: binary, concurrency: 4, repeat: 1, setup: how}.measure(t.Context(), 40, time.Millisecond)
+		must.Do(t, err)
+		push := got.rows[slices.IndexFunc(got.rows, func(r row) bool { return r.name == "push to proof of one zone" })]
+		if c := push.cost; c.requests < 3 || c.rest == 0 || c.database.statements == 0 || c.database.log == 0 {
+			t.Errorf("%+v: the push is %+v", how, c)
+		}
+		kept := newRecord([]table{got}, time.Now()).Tables[0]
+		if kept.setup() != how || kept.Rows[0].Shared == nil {
+			t.Errorf("the record has %+v", kept)
 		}
 	}
 }
@@ -80,8 +101,8 @@ func TestMain(m *testing.M) {
 }
 
 func TestMedians(t *testing.T) {
-	got := medians([]cost{{3, 10, 5, 7}, {1, 30, 9, 7}, {2, 20, 1, 7}})
-	if want := (cost{2, 20, 9, 7}); got != want {
+	got := medians([]cost{{wall: 3, cpu: 10, peak: 5, requests: 7}, {wall: 1, cpu: 30, peak: 9, requests: 7}, {wall: 2, cpu: 20, peak: 1, requests: 7}})
+	if want := (cost{wall: 2, cpu: 20, peak: 9, requests: 7}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/seawall-dev/seawall/integration/harness"
@@ -11,8 +12,9 @@ import (
 
 // fleet is the repository that declares the platform's zones, below one folder.
 type fleet struct {
-	dir   string
-	zones int
+	dir      string
+	zones    int
+	accounts int
 	harness.WorkTree
 }
 
@@ -23,31 +25,31 @@ const (
 	lowest = 25
 )
 
-func newFleet(ctx context.Context, dir string, zones int) (f fleet, err error) {
-	f = fleet{dir: dir, zones: zones}
+func newFleet(ctx context.Context, dir string, zones, credentials int) (f fleet, err error) {
+	f = fleet{dir: dir, zones: zones, accounts: max(1, credentials)}
 	f.WorkTree, err = harness.NewWorkTree(ctx, filepath.Join(dir, "repository"), f.tree(lowest).Files())
 	return f, err
 }
 
 func (f fleet) tree(lowest int) harness.Tree {
-	return harness.TunedTree(f.zones, zonesPerFolder, lowest)
+	tree := harness.TunedTree(f.zones, min(zonesPerFolder, (f.zones+f.accounts-1)/f.accounts), lowest)
+	tree.Accounts = f.accounts
+	return tree
 }
 
-// push commits another threshold for the first zone.
-func (f fleet) push(ctx context.Context, score int) error {
-	tree := f.tree(lowest)
-	first := f.tree(score - 1).Deployment(1)
+// push commits other thresholds for the first zones, from a lowest one on.
+func (f fleet) push(ctx context.Context, lowestNow, zones int) error {
+	before, now := f.tree(lowest), f.tree(lowestNow)
+	tree, files := before, map[string]string{}
 	tree.Deployment = func(zone int) string {
-		if zone == 1 {
-			return first
+		if zone <= zones {
+			return now.Deployment(zone)
 		}
-		return f.tree(lowest).Deployment(zone)
+		return before.Deployment(zone)
 	}
-	name, text := tree.Folder(1)
-	return f.Commit(ctx, "change one zone", map[string]string{name: text})
-}
-
-// pushAll commits another threshold for every zone.
-func (f fleet) pushAll(ctx context.Context) error {
-	return f.Commit(ctx, "change all zones", f.tree(lowest+1).Files())
+	for zone := 1; zone <= zones; zone += tree.PerFolder {
+		name, text := tree.Folder(zone)
+		files[name] = text
+	}
+	return f.Commit(ctx, fmt.Sprintf("change %d zones", zones), files)
 }

@@ -5,6 +5,7 @@
 //	go run ./integration/bench -binary ./seawall -zones 100,1000 -latency 0,20ms
 //	go run ./integration/bench -binary ./seawall -record integration/bench/record.json
 //	go run ./integration/bench -binary ./seawall -compare integration/bench/record.json
+//	go run ./integration/bench -binary ./seawall -zones 100000 -latency 20ms -postgres -replicas 3 -credentials 25
 //
 // For each size and latency it starts a simulated platform, in its own process, and lets the real binary plan, heal, sweep and prove a push. The floor is
 // a bare keep-alive HTTP client that asks for the same entry points, as many at a
@@ -37,6 +38,7 @@ type options struct {
 	latencies   []time.Duration
 	concurrency int
 	repeat      int
+	setup       setup
 	record      string // file to write; empty writes none
 	compare     string // record to compare with; empty compares with none
 
@@ -72,6 +74,9 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&latencies, "latency", "0,20ms", "how long the platform takes for each answer")
 	flags.IntVar(&o.concurrency, "concurrency", 50, "requests in flight")
 	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
+	postgres := flags.Bool("postgres", false, "the daemon has its state in a PostgreSQL of this machine")
+	flags.IntVar(&o.setup.Replicas, "replicas", 1, "how many daemons share it")
+	flags.IntVar(&o.setup.Credentials, "credentials", 1, "how many credentials there are, each with an account of its own")
 	flags.StringVar(&o.record, "record", "", "write the ratios to this file, as JSON; it keeps those of other sizes and latencies")
 	flags.StringVar(&o.compare, "compare", "", "fail where the run is worse than the record in this file")
 	_ = flags.Parse(args) // it exits by itself
@@ -89,8 +94,11 @@ func parse(args []string) (options, error) {
 		}
 		o.latencies = append(o.latencies, d)
 	}
-	if o.repeat < 1 {
-		return o, errors.New("-repeat: measure at least once")
+	if o.repeat < 1 || o.setup.Replicas < 1 || o.setup.Credentials < 1 {
+		return o, errors.New("-repeat, -replicas and -credentials are at least one")
+	}
+	if o.setup.Postgres = *postgres; !o.setup.Postgres && o.setup.Replicas > 1 {
+		return o, errors.New("-replicas: several need -postgres")
 	}
 	path, err := filepath.Abs(o.binary)
 	o.binary = path
@@ -137,44 +145,58 @@ func (o options) measureAll(ctx context.Context) (tables []table, err error) {
 }
 
 // measure fills one table, in a folder that is gone afterwards.
-func (o options) measure(ctx context.Context, zones int, latency time.Duration) (table, error) {
+func (o options) measure(ctx context.Context, zones int, latency time.Duration) (_ table, err error) {
 	dir, err := os.MkdirTemp("", "seawall-bench-")
 	if err != nil {
 		return table{}, err
 	}
 	defer os.RemoveAll(dir)
 	o.progress("%d zones at %s: generating the fleet", zones, latency)
-	f, err := newFleet(ctx, dir, zones)
-	if err != nil {
+	s := scene{options: o}
+	if s.fleet, err = newFleet(ctx, dir, zones, o.setup.Credentials); err != nil {
 		return table{}, fmt.Errorf("generating the fleet: %w", err)
 	}
-	p, err := startPlatform(zones, latency)
-	if err != nil {
+	if s.platform, err = startPlatform(s.fleet, latency); err != nil {
 		return table{}, fmt.Errorf("starting the platform: %w", err)
 	}
-	defer p.Close()
-	s := scene{options: o, fleet: f, platform: p}
-	t := table{zones: zones, latency: latency, concurrency: o.concurrency, out: o.out}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context, *table) error
-	}{
-		{"healing all zones", s.heal},
-		{"measuring the floor", s.floor},
-		{"validating", s.compile},
-		{"planning", s.plan},
-		{"sweeping", s.sweeps},
-		{"healing in the daemon", s.healAll},
-		{"pushing to one zone", s.pushesAtRest},
-		{"pushing beside sweeps", s.pushesBesideSweeps},
-		{"pushing to all zones", s.pushToAll},
-	} {
+	defer s.platform.Close()
+	if o.setup.Postgres {
+		if s.database, err = startDatabase(); err != nil {
+			return table{}, fmt.Errorf("starting PostgreSQL: %w", err)
+		}
+		defer s.database.Close()
+	}
+	t := table{zones: zones, latency: latency, concurrency: o.concurrency, setup: o.setup, out: o.out}
+	for _, step := range s.steps() {
 		o.progress("%d zones at %s: %s", zones, latency, step.name)
 		if err := step.do(ctx, &t); err != nil {
 			return t, err
 		}
 	}
 	return t, nil
+}
+
+// step is a part of a measurement.
+type step struct {
+	name string
+	do   func(context.Context, *table) error
+}
+
+// steps are all parts, of which the last leaves another fleet. What has no state is measured once.
+func (s scene) steps() []step {
+	if s.setup.Replicas > 1 {
+		return []step{{"making all zones as they are declared", s.seed}, {"measuring the floor", s.floor}, {"running the replicas", s.together}}
+	}
+	steps := []step{{"healing all zones", s.heal}, {"measuring the floor", s.floor}}
+	if !s.setup.Postgres {
+		steps = append(steps, step{"validating", s.compile}, step{"planning", s.plan})
+	}
+	return append(steps,
+		step{"sweeping", s.sweeps},
+		step{"healing in the daemon", s.healAll},
+		step{"pushing to one zone", s.pushesAtRest},
+		step{"pushing beside sweeps", s.pushesBesideSweeps},
+		step{"pushing to all zones", s.pushToAll})
 }
 
 // progress says on standard error what goes on.

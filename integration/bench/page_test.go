@@ -18,16 +18,12 @@ var update = flag.Bool("update", false, "rewrite the table in docs/performance.m
 
 // docs/performance.md has the record of all fleets, at the longest latency that was measured.
 func TestGoldenPage(t *testing.T) {
-	const file, begin, end = "../../docs/performance.md", "<!-- record, written by go test ./integration/bench -update -->\n", "<!-- end record -->"
+	const file = "../../docs/performance.md"
 	kept, err := readRecord("record.json")
 	must.Do(t, err)
 	page := harness.ReadText(t, file)
-	head, rest, found := strings.Cut(page, begin)
-	_, tail, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatal("the page has no place for the table")
-	}
-	want := head + begin + kept.markdown() + end + tail
+	want := filled(t, page, "record", kept.markdown())
+	want = filled(t, want, "record of PostgreSQL", kept.shared())
 	switch {
 	case *update:
 		must.Do(t, os.WriteFile(file, []byte(want), 0o644))
@@ -36,16 +32,37 @@ func TestGoldenPage(t *testing.T) {
 	}
 }
 
-// markdown is a row for each piece of work, with a column for each fleet: floors of wall time and
-// of processor time, and the peak of memory.
-func (r record) markdown() string {
-	var columns []recordTable // one for each size: in the record a longer latency comes later
+// filled is a page with a text between its two marks.
+func filled(t *testing.T, page, mark, text string) string {
+	t.Helper()
+	begin, end := "<!-- "+mark+", written by go test ./integration/bench -update -->\n", "<!-- end of "+mark+" -->"
+	head, rest, found := strings.Cut(page, begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("the page has no place for the %s", mark)
+	}
+	return head + begin + text + end + tail
+}
+
+// columns are the tables of a record that are shown: of each size and setup the one with the longest
+// latency, which comes last.
+func (r record) columns(shown func(setup) bool) (columns []recordTable) {
 	for _, t := range r.Tables {
-		if n := len(columns); n > 0 && columns[n-1].Zones == t.Zones {
+		if !shown(t.setup()) {
+			continue
+		}
+		if n := len(columns); n > 0 && columns[n-1].Zones == t.Zones && columns[n-1].setup() == t.setup() {
 			columns = columns[:n-1]
 		}
 		columns = append(columns, t)
 	}
+	return columns
+}
+
+// markdown is a row for each piece of work, with a column for each fleet: floors of wall time and
+// of processor time, and the peak of memory.
+func (r record) markdown() string {
+	columns := r.columns(func(s setup) bool { return s.kept() == nil })
 	text, rule := "| |", "\n|---|"
 	for _, t := range columns {
 		text += fmt.Sprintf(" %d zones |", t.Zones)
@@ -72,4 +89,25 @@ func (t recordTable) cell(name string) string {
 		cell += fmt.Sprintf(", %d MiB", peak)
 	}
 	return cell
+}
+
+// shared is a table for each fleet with PostgreSQL.
+func (r record) shared() (text string) {
+	for _, t := range r.columns(func(s setup) bool { return s.Postgres }) {
+		text += fmt.Sprintf("\n%d zones%s:\n\n", t.Zones, strings.TrimPrefix(t.setup().String(), ", PostgreSQL"))
+		text += "| | seconds (floors) | CPU seconds (floors) | of PostgreSQL | memory, peak / afterwards | statements | log |\n|---|---|---|---|---|---|---|\n"
+		for _, row := range t.Rows {
+			s := row.Shared
+			text += fmt.Sprintf("| %s | %.2f (%.1f) | %.2f (%.1f) | %.2f | %s / %s MiB | %.0f | %.1f KiB |\n",
+				row.Name, s.Seconds, row.Wall, s.CPUSeconds, row.CPU, s.DatabaseCPU, orNone(row.PeakMiB), orNone(s.RestMiB), s.Statements, s.LogBytes/1024)
+		}
+	}
+	return text + "\n"
+}
+
+func orNone(n int64) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprint(n)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
-	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // platform is a simulated fleet.
@@ -16,8 +15,8 @@ type platform struct {
 	config sim.Config
 }
 
-func startPlatform(zones int, latency time.Duration) (p platform, err error) {
-	p.config = harness.Fleet(zones)
+func startPlatform(f fleet, latency time.Duration) (p platform, err error) {
+	p.config = f.tree(lowest).Platform()
 	if latency > 0 {
 		p.config.Quirks = []string{"slow=" + latency.String()}
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -33,7 +34,36 @@ type recordTable struct {
 	Zones       int         `json:"zones"`
 	Latency     string      `json:"latency"`
 	Concurrency int         `json:"concurrency"`
+	Setup       *setup      `json:"setup,omitempty"` // nil: one daemon with a file and one credential
 	Rows        []recordRow `json:"rows"`
+}
+
+// setup is how the program runs.
+type setup struct {
+	Postgres    bool `json:"postgres"`
+	Replicas    int  `json:"replicas"`
+	Credentials int  `json:"credentials"`
+}
+
+func (s setup) String() (text string) {
+	if s.Postgres {
+		text += ", PostgreSQL"
+	}
+	if s.Replicas > 1 {
+		text += fmt.Sprintf(", %d replicas", s.Replicas)
+	}
+	if s.Credentials > 1 {
+		text += fmt.Sprintf(", %d credentials", s.Credentials)
+	}
+	return text
+}
+
+// kept is how a record has it: nil where nothing is special.
+func (s setup) kept() *setup {
+	if s.String() == "" {
+		return nil
+	}
+	return &s
 }
 
 type recordRow struct {
@@ -42,7 +72,31 @@ type recordRow struct {
 	CPU      float64 `json:"cpu"`                // floors
 	PeakMiB  int64   `json:"peak_mib,omitempty"` // zero where it was not measured
 	Requests int     `json:"requests"`
+
+	Shared *shared `json:"shared,omitempty"` // nil: the state is a file
 }
+
+// shared is what is kept of work with PostgreSQL, where the targets are times.
+type shared struct {
+	Seconds     float64 `json:"seconds"`
+	CPUSeconds  float64 `json:"cpu_seconds"`          // of all replicas
+	DatabaseCPU float64 `json:"database_cpu_seconds"` // of PostgreSQL
+	RestMiB     int64   `json:"rest_mib,omitempty"`   // of the largest replica, afterwards
+	// Statements and bytes of the write-ahead log, for each zone that is written; of all where none is.
+	Statements float64 `json:"statements"`
+	LogBytes   float64 `json:"log_bytes"`
+}
+
+func newShared(c cost) *shared {
+	zones := float64(max(1, c.written))
+	return &shared{
+		Seconds: rounded(c.wall.Seconds()), CPUSeconds: rounded(c.cpu.Seconds()), DatabaseCPU: rounded(c.database.cpu.Seconds()), RestMiB: c.rest >> 20,
+		Statements: rounded(float64(c.database.statements) / zones), LogBytes: math.Round(float64(c.database.log) / zones),
+	}
+}
+
+// rounded is a number with two digits after the point.
+func rounded(n float64) float64 { return math.Round(100*n) / 100 }
 
 const recordVersion = 1
 
@@ -52,12 +106,16 @@ func newRecord(tables []table, now time.Time) record {
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
 	}
 	for _, t := range tables {
-		kept := recordTable{Zones: t.zones, Latency: t.latency.String(), Concurrency: t.concurrency}
+		kept := recordTable{Zones: t.zones, Latency: t.latency.String(), Concurrency: t.concurrency, Setup: t.setup.kept()}
 		for _, row := range t.rows {
-			kept.Rows = append(kept.Rows, recordRow{
+			measured := recordRow{
 				Name: row.name, Wall: floors(row.cost.wall, t.floor.wall), CPU: floors(row.cost.cpu, t.floor.cpu),
 				PeakMiB: row.cost.peak >> 20, Requests: row.cost.requests,
-			})
+			}
+			if t.setup.Postgres {
+				measured.Shared = newShared(row.cost)
+			}
+			kept.Rows = append(kept.Rows, measured)
 		}
 		r.Tables = append(r.Tables, kept)
 	}
@@ -69,7 +127,7 @@ func floors(a, floor time.Duration) float64 {
 	if floor <= 0 {
 		return 0
 	}
-	return math.Round(100*float64(a)/float64(floor)) / 100
+	return rounded(float64(a) / float64(floor))
 }
 
 // after is a record with those tables of an earlier one that it has not measured itself.
@@ -80,7 +138,7 @@ func (r record) after(earlier record) record {
 		}
 	}
 	slices.SortFunc(r.Tables, func(a, b recordTable) int {
-		return cmp.Or(a.Zones-b.Zones, cmp.Compare(a.latency(), b.latency()), a.Concurrency-b.Concurrency)
+		return cmp.Or(strings.Compare(a.setup().String(), b.setup().String()), a.Zones-b.Zones, cmp.Compare(a.latency(), b.latency()), a.Concurrency-b.Concurrency)
 	})
 	return r
 }
@@ -90,9 +148,16 @@ func (t recordTable) latency() time.Duration {
 	return d
 }
 
-// measures reports whether two tables are of the same size, latency and concurrency.
+func (t recordTable) setup() (s setup) {
+	if t.Setup != nil {
+		s = *t.Setup
+	}
+	return s
+}
+
+// measures reports whether two tables are of the same size, latency, concurrency and setup.
 func (t recordTable) measures(o recordTable) bool {
-	return t.Zones == o.Zones && t.Latency == o.Latency && t.Concurrency == o.Concurrency
+	return t.Zones == o.Zones && t.Latency == o.Latency && t.Concurrency == o.Concurrency && t.setup() == o.setup()
 }
 
 func (r record) write(path string) error {

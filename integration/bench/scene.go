@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -17,25 +18,45 @@ type scene struct {
 	options
 	fleet    fleet
 	platform platform
+	database *database // nil: the state is a file
 }
 
-// configure writes the configuration: no budget in the way, and no limit, since commits here
-// weaken the whole fleet. It returns the file.
-func (s scene) configure(sweep string) (string, error) {
+// configure writes the configuration of a replica: no budget in the way, and no limit, since commits
+// here weaken the whole fleet. It returns the file. All credentials together have the requests in
+// flight.
+func (s scene) configure(sweep string, replica int) (string, error) {
+	dir := filepath.Join(s.fleet.dir, fmt.Sprintf("replica-%d", replica+1))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
 	config := harness.ServiceConfig{
 		Source: fmt.Sprintf("url: %q", "file://"+s.fleet.Dir), BaseURL: s.platform.BaseURL, Token: s.platform.RulesetsToken.Reveal(),
-		Sync: "@every 1h", Sweep: sweep, Requests: 100_000_000, Concurrency: s.concurrency,
+		Sync: "@every 1h", Sweep: sweep, Requests: 100_000_000, Concurrency: max(1, s.concurrency/s.fleet.accounts),
 	}
-	return config.WriteFiles(s.fleet.dir)
+	if s.database != nil {
+		config.State = fmt.Sprintf("{dir: %q, postgres: {url: %q, replica: %q}}", filepath.Join(dir, "state"), s.database.URL("postgres"), filepath.Base(dir))
+	}
+	if accounts := s.fleet.tree(lowest).EachAccount(); len(accounts) > 1 {
+		config.Credentials = "{}"
+		for _, a := range accounts {
+			secret := filepath.Join(dir, a.Key)
+			if err := os.WriteFile(secret, []byte(a.Secret), 0o600); err != nil {
+				return "", err
+			}
+			config.More += fmt.Sprintf("accounts: %q: credentials: rulesets: file: %q\n", a.Key, secret)
+		}
+	}
+	return config.WriteFiles(dir)
 }
 
 // heal applies the declaration to a fleet in which every zone differs.
 func (s scene) heal(ctx context.Context, t *table) error {
-	config, err := s.configure("@every 1h")
+	config, err := s.configure("@every 1h", 0)
 	if err != nil {
 		return err
 	}
 	c, _, err := s.run(ctx, s.binary, "apply", "--config", config)
+	c.written = s.fleet.zones
 	t.add("heal all, a process", c)
 	return err
 }
@@ -73,7 +94,7 @@ func (s scene) compile(ctx context.Context, t *table) error {
 }
 
 func (s scene) plan(ctx context.Context, t *table) error {
-	config, err := s.configure("@every 1h")
+	config, err := s.configure("@every 1h", 0)
 	if err != nil {
 		return err
 	}

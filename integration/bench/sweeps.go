@@ -33,7 +33,7 @@ func (s scene) healAll(ctx context.Context, t *table) error {
 		if err := s.platform.drift(); err != nil {
 			return cost{}, err
 		}
-		return s.counted(d, func() (line, error) { return d.sweep(ctx) })
+		return s.counted(ctx, d, s.fleet.zones, func() (line, error) { return d.sweep(ctx) })
 	})
 	peak := d.stop()
 	if err != nil {
@@ -45,36 +45,32 @@ func (s scene) healAll(ctx context.Context, t *table) error {
 	return nil
 }
 
-func (s scene) watch(ctx context.Context, d *daemon) (cost, error) {
+func (s scene) watch(ctx context.Context, d *daemons) (cost, error) {
 	if _, err := d.sweep(ctx); err != nil {
 		return cost{}, err
 	}
-	before, err := cpu(d.Process.Pid)
-	if err != nil {
-		return cost{}, err
-	}
-	sweeps, err := times(s.repeat+2, func(int) (c cost, err error) {
-		s.platform.ClearTranscript()
-		l, err := d.sweep(ctx)
-		if err != nil {
-			return c, err
-		}
-		if l.InSync != s.fleet.zones {
-			return c, fmt.Errorf("a sweep found %d of %d zones in sync", l.InSync, s.fleet.zones)
-		}
-		c.requests = s.platform.requests()
-		c.wall, err = time.ParseDuration(l.Took)
-		return c, err
+	var sweeps []cost
+	all, err := d.spent(ctx, func() (_ line, err error) {
+		sweeps, err = times(s.repeat+2, func(int) (c cost, err error) {
+			s.platform.ClearTranscript()
+			l, err := d.sweep(ctx)
+			if err != nil {
+				return c, err
+			}
+			if l.InSync != s.fleet.zones {
+				return c, fmt.Errorf("a sweep found %d of %d zones in sync", l.InSync, s.fleet.zones)
+			}
+			return cost{wall: took(l), requests: s.platform.requests()}, nil
+		})
+		return line{}, err
 	})
 	if err != nil {
 		return cost{}, err
 	}
-	after, err := cpu(d.Process.Pid)
-	if err != nil {
-		return cost{}, err
-	}
+	n := len(sweeps)
 	c := medians(sweeps)
-	c.cpu = (after - before) / time.Duration(len(sweeps))
+	c.cpu, c.rest = all.cpu/time.Duration(n), all.rest
+	c.database = counts{all.database.statements / int64(n), all.database.log / int64(n), all.database.cpu / time.Duration(n)}
 	return c, nil
 }
 
@@ -94,7 +90,7 @@ func (s scene) pushesAtRest(ctx context.Context, t *table) error {
 		return err
 	}
 	c := medians(costs)
-	c.requests = s.platform.requests() / s.repeat
+	c.requests, c.written = s.platform.requests()/s.repeat, 1
 	t.add("push to proof of one zone", c)
 	return nil
 }
@@ -107,8 +103,8 @@ func (s scene) pushToAll(ctx context.Context, t *table) error {
 		return err
 	}
 	var c cost
-	if err = s.fleet.pushAll(ctx); err == nil {
-		c, err = s.counted(d, func() (line, error) { return s.proved(ctx, d, s.fleet.zones) })
+	if err = s.fleet.push(ctx, lowest+1, s.fleet.zones); err == nil {
+		c, err = s.counted(ctx, d, s.fleet.zones, func() (line, error) { return d.live(ctx, s.fleet.zones) })
 	}
 	c.peak = d.stop()
 	t.add("push to proof of all zones", c)
@@ -144,39 +140,46 @@ func (s scene) pushesBesideSweeps(ctx context.Context, t *table) error {
 // hookGap is how far apart webhooks must be for each of them to wake at once.
 const hookGap = 1100 * time.Millisecond
 
-// prove pushes a commit, does something, and measures from the webhook to the
+// prove pushes a commit about the first zone, does something, and measures from the webhook to the
 // proof.
-func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() error) (cost, error) {
-	if err := s.fleet.push(ctx, score); err != nil {
+func (s scene) prove(ctx context.Context, d *daemons, score int, pushed func() error) (cost, error) {
+	if err := s.fleet.push(ctx, score-1, 1); err != nil {
 		return cost{}, err
 	}
 	time.Sleep(time.Until(d.poked.Add(hookGap)))
 	if err := pushed(); err != nil {
 		return cost{}, err
 	}
-	return spent(d, func() (line, error) { return s.proved(ctx, d, 1) })
+	return d.spent(ctx, func() (line, error) { return d.live(ctx, 1) })
 }
 
-// proved waits from a webhook to the proof of a commit that changes so many zones.
-func (s scene) proved(ctx context.Context, d *daemon, zones int) (line, error) {
+// live waits from a webhook to the proof of a commit that changes so many zones, by whichever replica.
+func (d *daemons) live(ctx context.Context, zones int) (line, error) {
 	d.poked = time.Now()
-	if err := d.Poke(ctx); err != nil {
+	if err := d.all[0].Poke(ctx); err != nil {
 		return line{}, err
 	}
-	return d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == zones })
+	applied := 0
+	return d.await(ctx, func(l line) bool {
+		if l.Msg == "run finished" && l.Trigger == "sync" {
+			applied += l.Applied
+		}
+		return applied == zones
+	})
 }
 
-// counted measures the daemon until the end of a run, with the requests that the platform saw.
-func (s scene) counted(d *daemon, run func() (line, error)) (cost, error) {
+// counted measures the daemons until the end of a run that writes to so many zones, with the requests
+// that the platform saw.
+func (s scene) counted(ctx context.Context, d *daemons, written int, run func() (line, error)) (cost, error) {
 	s.platform.ClearTranscript()
-	c, err := spent(d, run)
-	c.requests = s.platform.requests()
+	c, err := d.spent(ctx, run)
+	c.requests, c.written = s.platform.requests(), written
 	return c, err
 }
 
-// spent measures the daemon until the end of a run.
-func spent(d *daemon, run func() (line, error)) (cost, error) {
-	before, err := cpu(d.Process.Pid)
+// spent measures the daemons, and their database, until the end of a run.
+func (d *daemons) spent(ctx context.Context, run func() (line, error)) (cost, error) {
+	before, err := d.used(ctx)
 	if err != nil {
 		return cost{}, err
 	}
@@ -185,6 +188,27 @@ func spent(d *daemon, run func() (line, error)) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	after, err := cpu(d.Process.Pid)
-	return cost{wall: end.at.Sub(begin), cpu: after - before, requests: end.Requests}, err
+	after, err := d.used(ctx)
+	if end.at.IsZero() {
+		end.at = time.Now()
+	}
+	after.wall, after.cpu, after.database, after.requests = end.at.Sub(begin), after.cpu-before.cpu, after.database.since(before.database), end.Requests
+	return after, err
+}
+
+// used is what they have used so far.
+func (d *daemons) used(ctx context.Context) (c cost, err error) {
+	for _, one := range d.all {
+		used, err := cpu(one.Process.Pid)
+		if err != nil {
+			return c, err
+		}
+		now, _, err := memory(one.Process.Pid)
+		if err != nil {
+			return c, err
+		}
+		c.cpu, c.rest = c.cpu+used, max(c.rest, now)
+	}
+	c.database, err = d.database.counts(ctx)
+	return c, err
 }

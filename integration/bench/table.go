@@ -13,6 +13,7 @@ import (
 type table struct {
 	zones, concurrency int
 	latency            time.Duration
+	setup              setup
 	floor              cost
 	rows               []row
 
@@ -32,8 +33,8 @@ func (t *table) add(name string, c cost) {
 }
 
 // format are the columns of a table: a row is shown before the next one is measured, which
-// in a large fleet takes minutes.
-const format = "%-38s  %10s  %7s  %10s  %7s  %9s  %8s\n"
+// in a large fleet takes minutes. What the database has done comes after them.
+const format = "%-46s  %10s  %7s  %10s  %7s  %9s  %9s  %8s%s\n"
 
 // show writes the rows that were not shown yet. Ratios wait for the floor.
 func (t *table) show() {
@@ -41,13 +42,21 @@ func (t *table) show() {
 		return
 	}
 	if t.shown == 0 {
-		fmt.Fprintf(t.out, "\n%d zones, %s of latency, %d requests at a time\n", t.zones, t.latency, t.concurrency)
-		fmt.Fprintf(t.out, format, "", "wall", "/ floor", "CPU", "/ floor", "peak", "requests")
+		database := ""
+		if t.setup.Postgres {
+			database = fmt.Sprintf("  %8s  %10s  %10s", "database", "statements", "log, KiB")
+		}
+		fmt.Fprintf(t.out, "\n%d zones, %s of latency, %d requests at a time%s\n", t.zones, t.latency, t.concurrency, t.setup)
+		fmt.Fprintf(t.out, format, "", "wall", "/ floor", "CPU", "/ floor", "peak", "at rest", "requests", database)
 	}
 	all := append([]row{{"floor: a bare client reads and decodes", t.floor}}, t.rows...)
 	for _, r := range all[t.shown:] {
-		fmt.Fprintf(t.out, format, r.name, r.cost.wall.Round(time.Millisecond), ratio(r.cost.wall, t.floor.wall),
-			r.cost.cpu.Round(time.Millisecond), ratio(r.cost.cpu, t.floor.cpu), mebibytes(r.cost.peak), strconv.Itoa(r.cost.requests))
+		c, database := r.cost, ""
+		if t.setup.Postgres {
+			database = fmt.Sprintf("  %8s  %10d  %10d", c.database.cpu.Round(time.Millisecond), c.database.statements, c.database.log>>10)
+		}
+		fmt.Fprintf(t.out, format, r.name, c.wall.Round(time.Millisecond), ratio(c.wall, t.floor.wall),
+			c.cpu.Round(time.Millisecond), ratio(c.cpu, t.floor.cpu), mebibytes(c.peak), mebibytes(c.rest), strconv.Itoa(c.requests), database)
 	}
 	t.shown = len(all)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -35,4 +36,29 @@ func cpu(pid int) (time.Duration, error) {
 		sum += time.Duration(ticks) * tick
 	}
 	return sum, nil
+}
+
+// memory returns what a running process has in memory, and the most that it has had, in bytes
+// (VmRSS and VmHWM of proc_pid_status(5)).
+func memory(pid int) (now, peak int64, err error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	for text := range bytes.Lines(data) {
+		var kibibytes int64
+		name, rest, _ := bytes.Cut(text, []byte(":"))
+		switch string(name) {
+		case "VmRSS":
+			_, err = fmt.Sscan(string(rest), &kibibytes)
+			now = kibibytes << 10
+		case "VmHWM":
+			_, err = fmt.Sscan(string(rest), &kibibytes)
+			peak = kibibytes << 10
+		}
+		if err != nil {
+			return 0, 0, fmt.Errorf("reading /proc/%d/status: %w", pid, err)
+		}
+	}
+	return now, peak, nil
 }

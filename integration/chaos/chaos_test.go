@@ -59,15 +59,9 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// chaos asks for the tests of three daemons.
-var chaos = os.Getenv("SEAWALL_TEST_CHAOS") != ""
-
-// shared are three daemons. Such tests take minutes, so they run where they are asked for.
+// shared are three daemons.
 func shared(t *testing.T) options {
 	t.Helper()
-	if !chaos {
-		t.Skip("it takes minutes: run it with SEAWALL_TEST_CHAOS=1, or make chaos")
-	}
 	pgtest.Need(t)
 	o := small(t)
 	o.replicas = 3

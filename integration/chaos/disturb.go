@@ -38,7 +38,7 @@ func disturbances(embedded bool) []disturbance {
 func killed(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
 	r.kill()
 	sleep(ctx, upTo(chance, 15*time.Second))
-	return f.up(ctx, r)
+	return r.start(context.WithoutCancel(ctx))
 }
 
 func ended(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
@@ -46,25 +46,26 @@ func ended(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error
 		return err
 	}
 	sleep(ctx, upTo(chance, 5*time.Second))
-	return f.up(ctx, r)
+	return r.start(context.WithoutCancel(ctx))
 }
 
-func paused(ctx context.Context, _ *fixture, r *replica, chance *rand.Rand) error {
+// paused is mostly done in the middle of writes: there is most to be done wrong then.
+func paused(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
+	if chance.IntN(4) > 0 {
+		f.platform.awaitWrite(ctx, r.name)
+	}
 	return r.pause(ctx, leaseLasts+2*time.Second+upTo(chance, 10*time.Second))
 }
 
 func databaseStopped(ctx context.Context, f *fixture, _ *replica, chance *rand.Rand) error {
-	f.database.disturb()
 	if err := f.database.Crash(); err != nil {
 		return err
 	}
 	sleep(ctx, upTo(chance, 15*time.Second))
-	f.database.disturb()
 	return f.database.Again()
 }
 
 func connectionsCut(_ context.Context, f *fixture, _ *replica, _ *rand.Rand) error {
-	f.database.disturb()
 	return f.database.CutAll()
 }
 
@@ -103,36 +104,6 @@ func (f *fixture) said(name string, r *replica) {
 		of = " of " + r.name
 	}
 	fmt.Fprintf(f.log, "%s %s%s\n", time.Now().UTC().Format(time.TimeOnly), name, of)
-}
-
-// up starts a daemon, and again where it ends before it serves, as systemd and Kubernetes do. It may
-// only do so where the database was disturbed meanwhile.
-func (f *fixture) up(ctx context.Context, r *replica) error {
-	ctx = context.WithoutCancel(ctx)
-	for deadline := time.Now().Add(settling); ; sleep(ctx, time.Second) {
-		err := r.start(ctx)
-		if err == nil || time.Now().After(deadline) || !f.database.disturbedSince(r.began) {
-			return err
-		}
-		f.gaveUp.Add(1)
-	}
-}
-
-// supervise starts each daemon again that has ended by itself.
-func (f *fixture) supervise(ctx context.Context) error {
-	for _, r := range f.replicas {
-		if !r.gone() || !r.take() {
-			continue
-		}
-		if !f.database.disturbedSince(r.began) {
-			return fmt.Errorf("replica %s ended by itself: %s", r.name, r.daemon.ProcessState)
-		}
-		f.said("started again", r)
-		f.gaveUp.Add(1)
-		r.forget()
-		f.again.Go(func() { defer r.give(); f.trouble.keep(f.up(ctx, r)) })
-	}
-	return f.trouble.get()
 }
 
 // pick is one of the list, by their weights.

@@ -22,25 +22,24 @@ type result struct {
 	drifts      int
 	takeovers   int
 	afterPauses int
-	gaveUp      int64 // daemons, by themselves
-	busiest     int   // of quota
+	worst       map[kind]time.Duration // the longest time with a holder
+	slow, mean  float64                // of the machine
+	busiest     int                    // of quota
 	quota       int
 	done        map[string]int
 }
 
 // end looks at everything once nothing is disturbed any more.
 func (f *fixture) end(ctx context.Context) (result, error) {
-	r := result{pushes: f.wishes.count(push), drifts: f.wishes.count(drift), done: f.done, quota: f.quota(), gaveUp: f.gaveUp.Load()}
+	r := result{pushes: f.wishes.count(push), drifts: f.wishes.count(drift), done: f.done, quota: f.quota(), worst: map[kind]time.Duration{}}
 	now := time.Now()
 	for _, w := range f.wishes.all {
-		bound := f.withinPush()
-		if w.kind == drift {
-			bound = f.withinDrift()
-		}
-		if text := w.late(&f.held, bound, now); text != "" {
+		r.worst[w.kind] = max(r.worst[w.kind], w.took(&f.held, &f.pace, now))
+		if text := w.late(&f.held, &f.pace, f.within(w.kind, f.wishes.beside(w, now)), now); text != "" {
 			r.broken = append(r.broken, text)
 		}
 	}
+	r.slow, r.mean = f.pace.slowness()
 	for _, check := range []func(context.Context) ([]string, error){f.endTokens, f.endInSync, f.endHistory} {
 		broken, err := check(ctx)
 		if err != nil {
@@ -49,8 +48,8 @@ func (f *fixture) end(ctx context.Context) (result, error) {
 		r.broken = append(r.broken, broken...)
 	}
 	for _, replica := range f.replicas {
-		if replica.running() == nil {
-			r.broken = append(r.broken, fmt.Sprintf("replica %s ended by itself", replica.name))
+		if err := replica.trouble(); err != nil {
+			r.broken = append(r.broken, err.Error())
 		}
 	}
 	f.endTranscript(&r)
@@ -198,7 +197,8 @@ func (r result) text(o options) string {
 	}
 	fmt.Fprintf(&b, "- %d zones pushed, %d drifted; %d requests, of them %d writes\n", r.pushes, r.drifts, r.requests, r.writes)
 	fmt.Fprintf(&b, "- leases were taken over %d times; %d writes came out of a pause after the new holder's first one\n", r.takeovers, r.afterPauses)
-	fmt.Fprintf(&b, "- daemons ended by themselves %d times while the database was disturbed, and were started again\n", r.gaveUp)
+	fmt.Fprintf(&b, "- with one holder there, a push took %s at the most, and drift was healed within %s", r.worst[push].Round(time.Second/10), r.worst[drift].Round(time.Second/10))
+	fmt.Fprintf(&b, " (less what this machine was slower than an idle one: %.1f times, and %.1f at the most)\n", r.mean, r.slow)
 	fmt.Fprintf(&b, "- the busiest span of %s had %d of %d requests\n", per, r.busiest, r.quota)
 	return b.String()
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"filippo.io/age"
@@ -35,11 +34,7 @@ type fixture struct {
 	pushes    int
 	rotations map[string]int // asked for, by token
 	done      map[string]int // disturbances, by name
-	calm      time.Duration  // how long a push takes while nothing is disturbed
-
-	gaveUp  atomic.Int64   // how often a daemon has ended by itself while the database was disturbed
-	again   sync.WaitGroup // those that are started again for it
-	trouble firstError
+	pace      pace
 }
 
 // per is the span of the budget.
@@ -77,6 +72,11 @@ func (f *fixture) start(ctx context.Context) (err error) {
 		if f.database, err = startDatabase(); err != nil {
 			return fmt.Errorf("starting PostgreSQL: %w", err)
 		}
+		if f.standby {
+			if err := f.database.follow(); err != nil {
+				return fmt.Errorf("starting a standby: %w", err)
+			}
+		}
 	}
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -100,7 +100,12 @@ func (f *fixture) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return f.calibrate(ctx)
+	chance := rand.New(rand.NewPCG(f.seed, 3))
+	if err := f.push(ctx, chance, f.wishes.free(chance, f.fleet.accounts[0], 1)); err != nil {
+		return err
+	}
+	defer func() { f.wishes = wishes{} }() // no law bounds the first one: all begins
+	return f.await(ctx, "the first push is live", func() bool { return f.wishes.settle(f.platform.live) == 0 })
 }
 
 // sealKey is the file of the key of secrets that are not delivered yet, which all replicas have.
@@ -151,9 +156,7 @@ func (f *fixture) stop() {
 	if f.platform != nil {
 		f.platform.close()
 	}
-	if f.database.Server != nil {
-		f.database.Close()
-	}
+	f.database.close()
 }
 
 // settling is for what never happens: a busy machine takes its time.
@@ -174,31 +177,6 @@ func (f *fixture) await(ctx context.Context, what string, ok func() bool) error 
 
 // glance is how often it is looked at what happens.
 const glance = 50 * time.Millisecond
-
-// calibrate pushes while nothing is disturbed, to learn how fast this machine is.
-func (f *fixture) calibrate(ctx context.Context) error {
-	chance := rand.New(rand.NewPCG(f.seed, 3))
-	for range 3 {
-		begin := time.Now()
-		if err := f.push(ctx, chance, f.wishes.free(chance, f.fleet.accounts[0], 1)); err != nil {
-			return err
-		}
-		if err := f.await(ctx, "the first pushes are live", func() bool { return f.wishes.settle(f.platform.live) == 0 }); err != nil {
-			return err
-		}
-		took := time.Since(begin)
-		if f.calm == 0 || took < f.calm {
-			f.calm = took
-		}
-	}
-	f.wishes = wishes{}
-	return nil
-}
-
-// withinPush and withinDrift bound how long something may take while a holder is there. They are
-// longer on a machine on which a push takes long while nothing is disturbed.
-func (f *fixture) withinPush() time.Duration  { return max(30*time.Second, 15*f.calm) }
-func (f *fixture) withinDrift() time.Duration { return 2*f.sweep + 5*f.calm }
 
 // disturbed has everything happen for the length that was asked for.
 func (f *fixture) disturbed(ctx context.Context) error {
@@ -222,27 +200,30 @@ func (f *fixture) while(ctx context.Context, something func(context.Context) err
 			stop()
 		}
 	})
+	watching.Go(func() { f.pace.measure(watched) })
 	parts.Go(func() { failed.keep(f.work(during)); stop() })
 	failed.keep(something(during))
 	stop()
 	parts.Wait()
 	f.said("all is calm", nil)
-	deadline := time.Now().Add(4 * max(f.withinPush(), f.withinDrift()))
-	for failed.get() == nil && f.wishes.settle(f.platform.live) > 0 && time.Now().Before(deadline) {
+	calm := time.Now()
+	late := 3 * max(f.within(push, f.zones), f.within(drift, f.zones))
+	for failed.get() == nil && f.wishes.settle(f.platform.live) > 0 && f.pace.between(calm, time.Now()) < late {
 		sleep(after, glance)
 	}
 	stopWatching()
 	watching.Wait()
-	f.again.Wait()
 	return failed.get()
 }
 
-// watch notes what is live, and who holds what, until the context is over. What has ended is started
-// again.
+// watch notes what is live, and who holds what, until the context is over. It fails where a daemon
+// ends by itself.
 func (f *fixture) watch(ctx context.Context) error {
 	for ; ctx.Err() == nil; sleep(ctx, glance) {
-		if err := f.supervise(ctx); err != nil {
-			return err
+		for _, r := range f.replicas {
+			if err := r.trouble(); err != nil {
+				return err
+			}
 		}
 		f.wishes.settle(f.platform.live)
 		held := f.holders(ctx)

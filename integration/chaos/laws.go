@@ -10,16 +10,34 @@ import (
 // What must hold, whatever happened. Each law is a function over what was seen, and says what
 // breaks it.
 
+// pushWithin is how long a push may take while a holder of all that it takes is there.
+const pushWithin = 30 * time.Second
+
+// within is how long what was asked for may take while a holder is there: for drift, two intervals in
+// which each zone is looked at. Beside that there is the time in which the budget lets the requests
+// pass that are asked for at the same time.
+func (o options) within(k kind, zonesBeside int) time.Duration {
+	bound := pushWithin
+	if k == drift {
+		bound = 2 * o.sweep
+	}
+	return bound + time.Duration(zonesBeside*requestsOfZone)*per/time.Duration(o.quota())
+}
+
+// requestsOfZone are a read, a write, and a read that proves it.
+const requestsOfZone = 3
+
+// took is for how long one and the same holder of all that it takes was there, until it was live.
+func (w wish) took(held *timeline, pace *pace, end time.Time) time.Duration {
+	return held.longest(pace, w.at, w.until(end), w.needs()...)
+}
+
 // late: what was asked for is live within a time in which there was one and the same holder of all
 // that it takes.
-func (w wish) late(held *timeline, bound time.Duration, end time.Time) string {
-	until := w.done
-	if until.IsZero() {
-		until = end
-	}
-	if took := held.longest(w.at, until, w.needs()...); took > bound || w.done.IsZero() {
-		return fmt.Sprintf("%s of zone %d (threshold %d) at %s: %s with a holder, and %s in all, want %s", w.kind, w.zone, w.score,
-			w.at.Format(time.TimeOnly), took.Round(time.Millisecond), until.Sub(w.at).Round(time.Millisecond), bound)
+func (w wish) late(held *timeline, pace *pace, bound time.Duration, end time.Time) string {
+	if took := w.took(held, pace, end); took > bound || w.done.IsZero() {
+		return fmt.Sprintf("%s of zone %d (threshold %d) at %s: %s with a holder on a machine with nothing else to do, and %s in all here, want %s", w.kind, w.zone, w.score,
+			w.at.UTC().Format(time.TimeOnly), took.Round(time.Millisecond), w.until(end).Sub(w.at).Round(time.Millisecond), bound)
 	}
 	return ""
 }

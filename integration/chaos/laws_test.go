@@ -94,16 +94,62 @@ func TestLate(t *testing.T) {
 		if test.done > 0 {
 			w.done = at(test.done)
 		}
-		if text := w.late(&held, test.bound, at(80)); (text != "") != test.late {
+		if text := w.late(&held, &pace{}, test.bound, at(80)); (text != "") != test.late {
 			t.Errorf("%s: %q", test.name, text)
 		}
 	}
 	held.note(commits, "", at(1))
-	if w := (wish{kind: push, account: "a1", at: at(2), done: at(80)}); w.late(&held, time.Second, at(80)) != "" {
+	if w := (wish{kind: push, account: "a1", at: at(2), done: at(80)}); w.late(&held, &pace{}, time.Second, at(80)) != "" {
 		t.Error("a push counts without a holder of commits")
 	}
-	if w := (wish{kind: drift, account: "a1", at: at(2), done: at(80)}); w.late(&held, time.Second, at(80)) == "" {
+	if w := (wish{kind: drift, account: "a1", at: at(2), done: at(80)}); w.late(&held, &pace{}, time.Second, at(80)) == "" {
 		t.Error("a drift does not count without a holder of commits")
+	}
+}
+
+// A time counts as much as there was of it on a machine with nothing else to do.
+func TestPace(t *testing.T) {
+	var p pace
+	p.note(at(10), 2)
+	p.note(at(20), 1)
+	p.note(at(30), 4)
+	for _, test := range []struct{ from, until, want float64 }{
+		{0, 10, 10},
+		{0, 20, 15},
+		{12, 18, 3},
+		{15, 25, 7.5},
+		{25, 34, 6},
+		{38, 42, 1},
+		{5, 50, 25},
+		{50, 50, 0},
+	} {
+		if got := p.between(at(test.from), at(test.until)).Seconds(); got != test.want {
+			t.Errorf("from %v until %v there are %v seconds, want %v", test.from, test.until, got, test.want)
+		}
+	}
+	if most, mean := p.slowness(); most != 4 || mean < 2.3 || mean > 2.4 {
+		t.Errorf("it was %v times slower at the most, and %v times in all", most, mean)
+	}
+}
+
+// What is wished at the same time has to share the budget.
+func TestWithin(t *testing.T) {
+	o := options{zones: 300, credentials: 6, sweep: 15 * time.Second} // 133 requests in 20 seconds
+	if push, drift := o.within(push, 1), o.within(drift, 30); push.Round(time.Second) != 30*time.Second || drift.Round(time.Second) != 44*time.Second {
+		t.Errorf("a push may take %s, and drift %s", push, drift)
+	}
+	var l wishes
+	for i, w := range []struct {
+		account  string
+		at, done float64
+	}{{"a1", 10, 20}, {"a1", 15, 30}, {"a1", 20, 30}, {"a2", 15, 16}, {"a1", 1, 9}, {"a1", 1, 0}} {
+		l.add(wish{account: w.account, zone: i, at: at(w.at)})
+		if w.done > 0 {
+			l.all[i].done = at(w.done)
+		}
+	}
+	if n := l.beside(l.all[0], at(40)); n != 3 {
+		t.Errorf("the first one has %d beside it", n)
 	}
 }
 

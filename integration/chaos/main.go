@@ -45,6 +45,7 @@ type options struct {
 	replicas    int
 	sweep       time.Duration
 	embedded    bool // one daemon with a ledger of its own
+	standby     bool // the database has one, for a failover
 	keep        bool
 
 	log io.Writer

@@ -32,7 +32,7 @@ func TestWhatAPausedMachineCanStillDo(t *testing.T) {
 	defer f.stop()
 	const zone, old, newer = 1, 111, 222
 	change := func(score int) {
-		must.Do(t, f.repo.Commit(t.Context(), "change a zone", f.fleet.change(map[int]int{zone: score})))
+		must.Do(t, f.commit(t.Context(), "change a zone", f.fleet.change(map[int]int{zone: score})))
 		f.poke(t.Context(), rand.New(rand.NewPCG(f.seed, 4)))
 	}
 	released := make(chan struct{})

@@ -44,6 +44,7 @@ type platform struct {
 
 	mu       sync.Mutex
 	requests []request
+	writes   map[string]int                        // by replica
 	hold     func(request) (until <-chan struct{}) // on its way to the platform, for longer than its sender lives; nil: none
 }
 
@@ -59,7 +60,7 @@ func startPlatform(f *fleet, limit sim.RateLimit) (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &platform{sim: server, address: listener.Addr().String()}
+	p := &platform{sim: server, address: listener.Addr().String(), writes: map[string]int{}}
 	p.core = p.lastOfCore()
 	web := &http.Server{Handler: http.HandlerFunc(p.serve)}
 	p.close = func() { _ = web.Close() }
@@ -87,7 +88,10 @@ func (p *platform) serve(w http.ResponseWriter, r *http.Request) {
 	r = p.held(r)
 	p.mu.Lock()
 	n := len(p.requests)
-	p.requests = append(p.requests, newRequest(r, time.Now()))
+	arrived := newRequest(r, time.Now())
+	if p.requests = append(p.requests, arrived); arrived.write() {
+		p.writes[arrived.replica]++
+	}
 	p.mu.Unlock()
 	seen := &statusWriter{ResponseWriter: w}
 	p.sim.Handler().ServeHTTP(seen, r)
@@ -124,6 +128,20 @@ func (p *platform) holding(hold func(request) (until <-chan struct{})) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hold = hold
+}
+
+// awaitWrite waits for a while until a write of a replica arrives.
+func (p *platform) awaitWrite(ctx context.Context, replica string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for before := p.writesOf(replica); ctx.Err() == nil && p.writesOf(replica) == before; sleep(ctx, time.Millisecond) {
+	}
+}
+
+func (p *platform) writesOf(replica string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.writes[replica]
 }
 
 // record is every request so far, in the order of arrival.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,7 +23,6 @@ type replica struct {
 
 	mu     sync.Mutex
 	daemon *harness.Daemon // nil: it is not there, or does not serve yet
-	began  time.Time       // of the process
 	paused bool
 	busy   bool // something is done to it
 	pauses []span
@@ -39,13 +39,12 @@ func (r *replica) start(ctx context.Context) error {
 		return errors.Join(err, log.Close())
 	}
 	go func() { <-d.Ended; _ = log.Close() }()
-	r.mu.Lock()
-	r.began = time.Now()
-	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
 	if err := d.Serves(ctx); err != nil {
 		_ = d.Process.Kill()
 		<-d.Ended
-		return fmt.Errorf("replica %s: %w; see %s", r.name, err, log.Name())
+		return errors.Join(err, r.ended(d))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,11 +90,21 @@ func (r *replica) forget() *harness.Daemon {
 	return d
 }
 
-// gone reports whether the daemon has ended by itself.
-func (r *replica) gone() bool {
+// trouble: a daemon does not end by itself, whatever the database does.
+func (r *replica) trouble() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.daemon != nil && !r.daemon.Running()
+	if r.daemon == nil || r.daemon.Running() {
+		return nil
+	}
+	return r.ended(r.daemon)
+}
+
+// ended is what a daemon that has ended says of it.
+func (r *replica) ended(d *harness.Daemon) error {
+	said, _ := os.ReadFile(filepath.Join(r.dir, "log"))
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	return fmt.Errorf("replica %s ended by itself: %s:\n%s", r.name, d.ProcessState, strings.Join(lines[max(0, len(lines)-8):], "\n"))
 }
 
 // kill ends it as a machine that loses its power does.

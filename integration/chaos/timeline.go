@@ -51,8 +51,8 @@ func (t *timeline) changes(what string) (n int) {
 }
 
 // longest is the longest time between two moments in which each of these things had the same
-// holder all the while.
-func (t *timeline) longest(from, until time.Time, whats ...string) (most time.Duration) {
+// holder all the while, by the pace of the machine.
+func (t *timeline) longest(pace *pace, from, until time.Time, whats ...string) (most time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cuts := []time.Time{from, until}
@@ -66,7 +66,7 @@ func (t *timeline) longest(from, until time.Time, whats ...string) (most time.Du
 	slices.SortFunc(cuts, time.Time.Compare)
 	for i := range cuts[1:] {
 		if !slices.ContainsFunc(whats, func(what string) bool { return t.holder(what, cuts[i]) == "" }) {
-			most = max(most, cuts[i+1].Sub(cuts[i]))
+			most = max(most, pace.between(cuts[i], cuts[i+1]))
 		}
 	}
 	return most

@@ -50,6 +50,33 @@ func TestUpgradeWithoutAGap(t *testing.T) {
 	}
 }
 
+// TestFailover: while people work, the database fails over to its synchronous standby. Daemons whose
+// URL names both go on, and nothing that was confirmed is lost: no law is broken.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	o := shared(t)
+	o.standby = true
+	var log bytes.Buffer
+	o.log = &log
+	f, err := newFixture(t.Context(), o, t.TempDir())
+	must.Do(t, err)
+	defer f.stop()
+	first := f.database.Server
+	err = f.while(t.Context(), func(ctx context.Context) error {
+		sleep(ctx, 10*time.Second)
+		f.said("failover", nil)
+		err := f.database.failOver(ctx, 3*time.Second)
+		sleep(ctx, 20*time.Second)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	if r := f.wantLaws(t, log.String()); r.pushes == 0 || f.database.Server == first {
+		t.Errorf("nothing has happened: %+v", r)
+	}
+}
+
 // upgrade replaces each daemon, with some time in which versions run beside each other.
 func (f *fixture) upgrade(ctx context.Context, binary string) error {
 	for _, r := range f.replicas {

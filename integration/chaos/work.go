@@ -30,6 +30,14 @@ type wish struct {
 	done    time.Time // zero: not yet
 }
 
+// until is when it was live; the end, where it is not yet.
+func (w wish) until(end time.Time) time.Time {
+	if w.done.IsZero() {
+		return end
+	}
+	return w.done
+}
+
 // needs is whose holder has to be there.
 func (w wish) needs() []string {
 	if w.kind == push {
@@ -81,6 +89,18 @@ func (l *wishes) free(chance *rand.Rand, a account, n int) (zones []int) {
 	return zones
 }
 
+// beside counts what was wished of the zones of the same account at the same time, itself as well.
+func (l *wishes) beside(w *wish, end time.Time) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, other := range l.all {
+		if other.account == w.account && other.at.Before(w.until(end)) && other.until(end).After(w.at) {
+			n++
+		}
+	}
+	return n
+}
+
 // count says how many there were of a kind.
 func (l *wishes) count(k kind) (n int) {
 	l.mu.Lock()
@@ -95,6 +115,10 @@ func (l *wishes) count(k kind) (n int) {
 
 // bulk is the most zones that a push changes.
 const bulk = 30
+
+// mostTokens and mostRotations together stay below the number of tokens that the platform lets a user
+// have.
+const mostTokens, mostRotations = 20, 20
 
 // work has people push, click and ask for tokens, until the context is over.
 func (f *fixture) work(ctx context.Context) error {
@@ -132,7 +156,7 @@ func (f *fixture) push(ctx context.Context, chance *rand.Rand, zones []int) erro
 	for _, zone := range zones {
 		scores[zone] = 100 + f.pushes%800
 	}
-	if err := f.repo.Commit(ctx, fmt.Sprintf("push %d", f.pushes), f.fleet.change(scores)); err != nil {
+	if err := f.commit(ctx, fmt.Sprintf("push %d", f.pushes), f.fleet.change(scores)); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -141,6 +165,11 @@ func (f *fixture) push(ctx context.Context, chance *rand.Rand, zones []int) erro
 	}
 	f.poke(ctx, chance)
 	return nil
+}
+
+// commit is not broken off: what the fleet wants is what the newest commit says.
+func (f *fixture) commit(ctx context.Context, message string, files map[string]string) error {
+	return f.repo.Commit(context.WithoutCancel(ctx), message, files)
 }
 
 // poke is the webhook of a forge, which may reach any daemon, or none.
@@ -165,7 +194,10 @@ func (f *fixture) drift(zones []int) error {
 
 // declareToken commits one more token. Every third rotates.
 func (f *fixture) declareToken(ctx context.Context, chance *rand.Rand, key string) error {
-	if err := f.repo.Commit(ctx, "declare "+key, f.fleet.declare(key, chance.IntN(3) == 0)); err != nil {
+	if len(f.fleet.tokens) == mostTokens {
+		return nil
+	}
+	if err := f.commit(ctx, "declare "+key, f.fleet.declare(key, chance.IntN(3) == 0)); err != nil {
 		return err
 	}
 	f.poke(ctx, chance)
@@ -176,7 +208,11 @@ func (f *fixture) declareToken(ctx context.Context, chance *rand.Rand, key strin
 func (f *fixture) rotateToken(ctx context.Context, chance *rand.Rand) {
 	keys := f.fleet.rotating()
 	r := f.replicas[chance.IntN(len(f.replicas))]
-	if len(keys) == 0 || r.running() == nil {
+	asked := 0
+	for _, n := range f.rotations {
+		asked += n
+	}
+	if len(keys) == 0 || r.running() == nil || asked == mostRotations {
 		return
 	}
 	key := keys[chance.IntN(len(keys))]

@@ -140,6 +140,7 @@ type ServiceConfig struct {
 	// DefaultGuard leaves guards.default as it is; else it is off, since most tests weaken a
 	// whole fleet at once.
 	DefaultGuard bool
+	More         string // lines after these
 }
 
 // in is the configuration for a folder.
@@ -156,7 +157,7 @@ budget: {requests: %d, per: %q, concurrency: %d}
 state: %s
 listen: "127.0.0.1:0"
 %s`, c.Source, c.BaseURL, cmp.Or(c.Credentials, fmt.Sprintf("rulesets: file: %q", filepath.Join(dir, "token"))), cmp.Or(c.Sync, "@every 10s"), cmp.Or(c.Sweep, "@every 1h"),
-		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), cmp.Or(c.State, fmt.Sprintf("dir: %q", filepath.Join(dir, "state"))), guards)
+		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), cmp.Or(c.State, fmt.Sprintf("dir: %q", filepath.Join(dir, "state"))), guards) + c.More
 }
 
 // hook is a webhook in the configuration for a folder.

@@ -38,6 +38,7 @@ type Server struct {
 	port     int
 	as       *syscall.Credential // nil: as the user of the test
 	process  *exec.Cmd           // nil: it does not run
+	settings []string            // beside those of each server
 
 	asking   sync.Once // of Ask
 	asked    *sql.DB
@@ -77,8 +78,9 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// New starts a server for a program that is no test. The error says what is missing.
-func New() (*Server, error) { return start() }
+// New starts a server for a program that is no test, with settings of its own, each NAME=VALUE. The
+// error says what is missing.
+func New(settings ...string) (*Server, error) { return start(settings...) }
 
 // Close ends a server of [New] and removes its files.
 func (s *Server) Close() { s.close() }
@@ -212,24 +214,16 @@ func skipOrFail(t testing.TB, err error) {
 }
 
 // start makes the files of a server, and runs it.
-func start() (*Server, error) {
+func start(settings ...string) (*Server, error) {
 	path, err := program("initdb")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: filepath.Dir(path)}
+	s := &Server{bin: filepath.Dir(path), settings: settings}
 	if s.as, err = unprivileged(); err != nil {
 		return nil, err
 	}
-	if s.dir, err = os.MkdirTemp("", "seawall-postgres-"); err != nil {
-		return nil, err
-	}
-	if s.as != nil {
-		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
-			return nil, err
-		}
-	}
-	if s.port, err = freePort(); err != nil {
+	if err := s.place(); err != nil {
 		return nil, err
 	}
 	if err := s.fill(); err != nil {
@@ -253,8 +247,11 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 }
 
 func (s *Server) run() error {
-	cmd := s.command("postgres", "-D", s.data(), "-p", strconv.Itoa(s.port), "-k", s.dir,
-		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "max_connections=200")
+	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.port), "-k", s.dir}
+	for _, setting := range append([]string{"listen_addresses=127.0.0.1", "fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=200"}, s.settings...) {
+		args = append(args, "-c", setting)
+	}
+	cmd := s.command("postgres", args...)
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -265,8 +262,9 @@ func (s *Server) run() error {
 		return err
 	}
 	s.process = cmd
+	itself := fmt.Sprintf("SELECT 1 / (current_setting('data_directory') = '%s')::int", s.data()) // another one may have the port
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		err := s.try("SELECT 1")
+		err := s.try(itself)
 		if err == nil {
 			return nil
 		}
@@ -333,13 +331,4 @@ func unprivileged() (*syscall.Credential, error) {
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, errors.New("there is no user to run PostgreSQL as")
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

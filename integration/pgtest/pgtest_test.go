@@ -26,6 +26,22 @@ func TestARestartKeepsWhatWasWritten(t *testing.T) {
 	run(t, pooled("postgres")+"&default_query_exec_mode=exec", `INSERT INTO kept VALUES (1)`)
 }
 
+func TestAStandbyTakesThePlaceOfItsServer(t *testing.T) {
+	server := pgtest.Start(t)
+	standby, err := server.Standby()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer standby.Close()
+	both := pgtest.URLOfBoth(server, standby, "postgres")
+	run(t, both, `CREATE TABLE kept (n INTEGER)`)
+	server.Stop(t)
+	if err := standby.Promote(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, both, `INSERT INTO kept VALUES (1)`)
+}
+
 func run(t *testing.T, url, statement string) {
 	t.Helper()
 	db, err := sql.Open("pgx", url)

@@ -77,6 +77,9 @@ func (a *approvals) restore(list []reconcile.Approval) {
 	a.digests = counting(a.known)
 }
 
+// due reports whether one of those that were read does not count any more.
+func (a *approvals) due(now time.Time) bool { return !a.expires.IsZero() && !now.Before(a.expires) }
+
 // replace takes the approvals on record in the place of those that were known. They expire after
 // a time.
 func (a *approvals) replace(list []reconcile.Approval, after time.Duration) {

@@ -51,11 +51,16 @@ type Config struct {
 	// DriftFor is how long a drift counts for limits; zero is two hours.
 	DriftFor time.Duration
 
-	// Shared says that other processes change zones under the same limits.
+	// Shared says that other processes change zones under the same limits. Theirs reports whether
+	// one of them works on a zone; nil: none does.
 	Shared bool
+	Theirs func(edge.Scope) bool
 	// Leads returns the lease under which this process decides about commits; false where another
 	// one does. Nil: there is no other.
 	Leads func() (reconcile.Lease, bool)
+	// News returns what a look at the records has shown a moment ago; false where they do not answer.
+	// Nil: each tick reads them.
+	News func() (reconcile.News, bool)
 
 	// Told is called when the last proof of a zone has become another one; of any zone, where
 	// the scope is the zero one. It may ask the control. Nil is told nothing.
@@ -77,7 +82,7 @@ type Control struct {
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
 
 	saving sync.Mutex // guards saved
-	saved  encoder
+	saved  encoder    // of what was put on record, or read from there
 
 	mu    sync.Mutex // guards state; never held while records are read or written
 	state state
@@ -88,6 +93,9 @@ type Control struct {
 func New(ctx context.Context, config Config) (*Control, error) {
 	if config.Foresee == nil {
 		config.Foresee = func(zone.Task) (diff.Plan, bool) { return diff.Plan{}, false }
+	}
+	if config.News == nil {
+		config.News = func() (reconcile.News, bool) { return reconcile.News{}, false }
 	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
@@ -130,7 +138,15 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	declared, err := DecodeState(record.Accepted.State)
+	var tallied []reconcile.Count
+	if c.Shared {
+		if tallied, err = c.Records.Tallied(ctx, 0); err != nil {
+			return nil, fmt.Errorf("reading what counts for limits: %w", err)
+		}
+	}
+	c.saving.Lock()
+	declared, err := c.saved.decode(record.Accepted.State)
+	c.saving.Unlock()
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
 	}
@@ -144,9 +160,14 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if len(record.Accepted.State) == 0 || err != nil {
 		return nil, nil
 	}
-	g := newGeneration(declared, c.Current())
+	before := c.Current()
+	g := newGeneration(declared, before)
 	g.earlier = record.Accepted.Earlier
 	c.state.publish(g)
+	c.state.limits.join(tallied, g.State.Commit, c.process)
+	if before == nil || before.State.Commit != g.State.Commit {
+		c.state.limits.fresh = false // whoever called has all that is due looked at
+	}
 	return c.state.judge(g), nil
 }
 

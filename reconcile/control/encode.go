@@ -3,10 +3,9 @@ package control
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -38,12 +37,16 @@ func EncodeState(state desired.State) ([]byte, error) {
 	return reconcile.Joined(parts), err
 }
 
-// encoder encodes one state after the other. Zones that are the very same as in the state before
-// are not encoded again. It is not safe for concurrent use.
+// encoder encodes and decodes one state after the other. Zones that are the very same as in the state
+// before are not encoded again, and parts that were in it are not decoded again: their zones are the
+// very same as there. It is not safe for concurrent use.
 type encoder struct {
 	parts map[partKey]part
-	made  int // parts that were made, for tests
+	sums  map[sum]partKey // of the parts
+	made  int             // parts that were made, or read, for tests
 }
+
+type sum = [sha256.Size]byte
 
 // partKey names a part by its account and its first zone. A part ends where the key of the next
 // zone says so, and not after a number of zones: one more zone makes one other part.
@@ -88,8 +91,16 @@ func (e *encoder) encode(state desired.State) ([]reconcile.StatePart, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the declarations: %w", err)
 	}
-	e.parts = parts
+	e.keep(parts)
 	return all, nil
+}
+
+// keep remembers the parts of the newest state.
+func (e *encoder) keep(parts map[partKey]part) {
+	e.parts, e.sums = parts, make(map[sum]partKey, len(parts))
+	for key, p := range parts {
+		e.sums[p.Sum] = key
+	}
 }
 
 // mostInPart bounds the zones of a part; about one key in oneInPart begins one.
@@ -146,36 +157,4 @@ func (c *compressor) zones(account int, zones []desired.Zone) ([]byte, error) {
 		}
 		return nil
 	})
-}
-
-// DecodeState is what [EncodeState] was made from; nothing is the empty state.
-func DecodeState(data []byte) (state desired.State, err error) {
-	if len(data) == 0 {
-		return state, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return desired.State{}, err
-	}
-	from := json.NewDecoder(r)
-	var head headText
-	if err := from.Decode(&head); err != nil {
-		return desired.State{}, err
-	}
-	state = head.State
-	for {
-		var z zoneText
-		switch err := from.Decode(&z); {
-		case errors.Is(err, io.EOF) && head.ZoneCount != nil && *head.ZoneCount != state.Zones():
-			return desired.State{}, fmt.Errorf("%d zones of %d: %w", state.Zones(), *head.ZoneCount, io.ErrUnexpectedEOF)
-		case errors.Is(err, io.EOF):
-			return state, nil
-		case err != nil:
-			return desired.State{}, err
-		case z.Account < 0 || z.Account >= len(state.Accounts):
-			return desired.State{}, fmt.Errorf("zone %s belongs to no account", z.Zone.Scope)
-		}
-		zones := &state.Accounts[z.Account].Zones
-		*zones = append(*zones, z.Zone)
-	}
 }

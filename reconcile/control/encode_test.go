@@ -164,3 +164,41 @@ func BenchmarkEncodeOneChanged(b *testing.B) {
 		})
 	}
 }
+
+// What was decoded or encoded before is not decoded again, and its zones are the very same; nor is it
+// encoded again.
+func TestDecodingCostsWhatChanges(t *testing.T) {
+	before, after := oneOtherZone(3000)
+	first, err := EncodeState(before)
+	must.Do(t, err)
+	second, err := EncodeState(after)
+	must.Do(t, err)
+	for name, know := range map[string]func(*encoder) error{
+		"decoded": func(e *encoder) error { _, err := e.decode(first); return err },
+		"encoded": func(e *encoder) error { _, err := e.encode(before); return err },
+	} {
+		var e encoder
+		must.Do(t, know(&e))
+		known := e.parts
+		e.made = 0
+		got, err := e.decode(second)
+		if err != nil || !reflect.DeepEqual(got, after) || e.made != 1 {
+			t.Errorf("%s before: %d parts were decoded: %v", name, e.made, err)
+		}
+		same := 0
+		for key, p := range e.parts {
+			if slices.EqualFunc(known[key].zones, p.zones, desired.Zone.Is) {
+				same++
+			}
+		}
+		if same != len(e.parts)-1 {
+			t.Errorf("%s before: %d of %d parts are the same", name, same, len(e.parts))
+		}
+		if e.made = 0; len(members(second)) != len(e.parts)+1 {
+			t.Errorf("%d pieces of %d parts", len(members(second)), len(e.parts))
+		}
+		if data, err := e.encode(got); err != nil || !bytes.Equal(reconcile.Joined(data), second) || e.made != 0 {
+			t.Errorf("%s before: %d parts were encoded again: %v", name, e.made, err)
+		}
+	}
+}

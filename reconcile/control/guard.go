@@ -29,7 +29,7 @@ func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan
 	if now := c.Current(); now != g && now.declaration(id) != g.declaration(id) {
 		return plan, Superseded
 	}
-	if c.state.limits.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(c.Current(), plan) {
+	if c.state.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(c.Current(), plan) {
 		return plan, Counting
 	}
 	plan = guard.Check(plan, c.state.zoneFacts(c.Current(), id))
@@ -43,7 +43,7 @@ func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan
 func (c *Control) Check(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state.limits.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(g, plan) {
+	if c.state.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(g, plan) {
 		return plan, false
 	}
 	plan = guard.Check(plan, c.state.zoneFacts(g, id))
@@ -130,7 +130,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	if s.overtaken != "" {
 		return permit{refused: &diff.Refusal{Guard: diff.GuardOvertaken, Reason: "another process has accepted commit " + s.overtaken}}, nil
 	}
-	if s.limits.counting() && s.zones.unproved(g, id) && s.mustCount(g, diff.Plan{Changes: []diff.Change{now}}) {
+	if s.counting() && s.zones.unproved(g, id) && s.mustCount(g, diff.Plan{Changes: []diff.Change{now}}) {
 		return permit{}, reconcile.ErrSuperseded // it is another change than the one that was planned
 	}
 	guarded := guard.Check(diff.Plan{Changes: []diff.Change{now}}, s.zoneFacts(g, id)).Changes[0]

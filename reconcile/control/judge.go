@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -14,6 +15,12 @@ import (
 // and weakens, and which of its changes people have agreed to as a whole. That needs
 // no request where its zones were seen before; those that were not are read
 // first.
+
+// counting reports whether a commit is still to be counted before any of it is written: here, and
+// where there are other processes, by the one that decides about commits, which counts for all.
+func (s *state) counting() bool {
+	return s.limits.reading() || s.shared && s.limits.on && s.limits.whole == nil
+}
 
 // judge counts a generation's commit work from what was last seen. It returns the
 // zones that must be read before that can be done.
@@ -51,12 +58,12 @@ func (s *state) weigh(g *Generation, changes []diff.Change) {
 		s.approvals.divide(s.guarded(g, slices.Concat(changes, drifts)), now)
 		plan = s.guarded(g, changes)
 	}
-	s.limits.countCommit(plan)
+	s.limits.countCommit(plan, s.theirs)
 }
 
 // weighAgain counts the commit in force anew, where it was counted before.
 func (s *state) weighAgain() {
-	if g := s.current.Load(); g != nil && s.limits.on && !s.limits.counting() {
+	if g := s.current.Load(); g != nil && s.limits.on && !s.limits.reading() {
 		changes, _ := s.foreseen(g, s.zones.commitWork(g))
 		s.weigh(g, changes)
 	}
@@ -93,7 +100,14 @@ func (s *state) foreseen(g *Generation, ids []edge.Scope) (changes []diff.Change
 	return changes, unseen
 }
 
-// Uncounted are the zones that must be read before the commit in force is counted; none
+// MustRead reports whether a zone must be read before the commit in force is counted here.
+func (c *Control) MustRead(id edge.Scope) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.limits.unseen[id]
+}
+
+// Uncounted are the zones that must be read before the commit in force is counted here; none
 // where it is.
 func Uncounted(c *Control) []edge.Scope {
 	c.mu.Lock()
@@ -111,7 +125,14 @@ func (c *Control) Looked(ctx context.Context, id edge.Scope) (due []edge.Scope, 
 	if !counted {
 		return nil, nil
 	}
-	return due, c.recordDivided(ctx)
+	err = c.recordDivided(ctx)
+	_, failed := c.recordWhole(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.counting() { // elsewhere, or not on record yet: a tick tells of it
+		due = nil
+	}
+	return due, errors.Join(err, failed)
 }
 
 // looked reports whether the commit is counted with this zone, and which zones it
@@ -121,7 +142,7 @@ func (s *state) looked(id edge.Scope) (due []edge.Scope, counted bool) {
 		return nil, false
 	}
 	delete(s.limits.unseen, id)
-	if s.limits.counting() {
+	if s.limits.reading() {
 		return nil, false
 	}
 	g := s.current.Load()

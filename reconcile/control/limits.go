@@ -28,6 +28,14 @@ type limits struct {
 	// counted is the number up to which it is known what all processes have counted; see
 	// [reconcile.Counts].
 	counted int64
+
+	// Of several processes one counts the commit for all of them. whole is what it has counted, as
+	// far as that is known here: without it nothing of the commit is written. agreed are the zones
+	// that do not count because people have agreed to all of their changes.
+	whole  *reconcile.Count
+	weighs bool // the commit was counted here, and what is on record may be something else
+	fresh  bool // whole is news: what waits for it may go on
+	agreed map[edge.Scope]bool
 }
 
 // newestDrift is when a zone drifted last, and last so that healing it weakened; zero for never.
@@ -56,7 +64,7 @@ func newLimits(facts guard.Facts, drifts []reconcile.Drift, lasts time.Duration,
 // begin counts a commit that comes into force. Of it, what was sent counts.
 func (l *limits) begin(facts guard.Facts) {
 	facts.Base = l.commitBase
-	l.commit, l.unseen = guard.NewTally("this commit", facts), map[edge.Scope]bool{}
+	l.commit, l.unseen, l.agreed = guard.NewTally("this commit", facts), map[edge.Scope]bool{}, map[edge.Scope]bool{}
 	if l.sent == nil {
 		l.sent = map[edge.Scope]bool{}
 	}
@@ -74,14 +82,19 @@ func (l *limits) follow(facts guard.Facts, zones iter.Seq[edge.Scope]) {
 	l.begin(facts)
 }
 
-// join has what all processes have counted for a commit, and for drifts, count here.
-func (l *limits) join(list []reconcile.Count, commit string) {
+// join has what all processes have counted for a commit, and for drifts, count in this one.
+func (l *limits) join(list []reconcile.Count, commit, here string) {
 	if !l.on {
 		return
 	}
 	for _, c := range list {
 		l.counted = max(l.counted, c.Number)
 		switch d := (reconcile.Drift{Scope: c.Scope, At: c.At, Weakens: c.Weakens}); {
+		case c.All != nil:
+			if c.Commit == commit && c.By != here && (l.whole == nil || l.whole.Number < c.Number) {
+				l.take(&c)
+				l.fresh = true
+			}
 		case c.Commit == "" && !l.knows(d):
 			l.drifted(d)
 		case c.Commit != "" && c.Commit == commit:
@@ -120,9 +133,29 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// counting reports whether zones are still to be read before the commit is
-// counted.
-func (l *limits) counting() bool { return len(l.unseen) > 0 }
+// take has the zones count that a process has counted for the whole commit, in the place of those
+// that it has counted so before.
+func (l *limits) take(whole *reconcile.Count) {
+	if l.whole != nil {
+		for id := range l.whole.All {
+			if _, still := whole.All[id]; !still && !l.wrote(id) {
+				l.commit.Drop(id)
+			}
+		}
+	}
+	l.whole = whole
+	for id, weakens := range whole.All {
+		l.commit.Count(id, weakens)
+	}
+}
+
+func (l *limits) wrote(id edge.Scope) bool {
+	_, sent := l.sent[id]
+	return sent
+}
+
+// reading reports whether zones are still to be read before the commit is counted here.
+func (l *limits) reading() bool { return len(l.unseen) > 0 }
 
 // tally is what counts beside a zone of the commit, or beside a drift.
 func (l *limits) tally(commit bool, now time.Time) *guard.Tally {
@@ -147,8 +180,10 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 }
 
 // countCommit counts a plan as what the commit changes: each zone once, and none of whose
-// changes all are approved, but for those that were written before.
-func (l *limits) countCommit(plan diff.Plan) {
+// changes all are approved, but for those that were written before. Of theirs, which other processes
+// work on, one that people have agreed to counts no more: it may be written by now, and what was seen of
+// it is of before.
+func (l *limits) countCommit(plan diff.Plan, theirs func(edge.Scope) bool) {
 	counts := map[edge.Scope]bool{}
 	for _, change := range plan.Changes {
 		if !change.Approved && (change.Applies() || change.Refused != nil && countsThough(change.Refused.Guard)) {
@@ -157,13 +192,17 @@ func (l *limits) countCommit(plan diff.Plan) {
 	}
 	for _, change := range plan.Changes {
 		_, counted := counts[change.Scope]
-		if _, sent := l.sent[change.Scope]; !counted && !sent && change.Approved {
+		if !counted && !l.wrote(change.Scope) && change.Approved {
 			l.commit.Drop(change.Scope)
+			l.agreed[change.Scope] = true
 		}
 	}
 	for id, weakens := range counts {
-		l.commit.Count(id, weakens)
+		if !l.agreed[id] || !theirs(id) {
+			l.commit.Count(id, weakens)
+		}
 	}
+	l.weighs = true
 }
 
 // countsThough reports whether a change that a guard refuses counts for limits all

@@ -92,6 +92,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	if err := errors.Join(departErr, c.recordDivided(ctx), c.recordUse(ctx)); err != nil {
 		c.Log.WarnContext(ctx, "approvals of single changes cannot be put on record yet", "error", err.Error())
 	}
+	_, _ = c.recordWhole(ctx) // else the next tick does, and tells of what fails
 	return d, nil
 }
 

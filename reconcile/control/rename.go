@@ -49,12 +49,13 @@ func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State
 // of the commit stays counted; a zone that is found later counts when it is about to be
 // written.
 func (s *state) rename(g *Generation) (look []edge.Scope) {
-	counting, counted := s.limits.counting(), s.limits.commit
+	reading, counted := s.limits.reading(), s.limits.commit
 	s.publish(g)
-	if counting || counted == nil {
+	if reading || counted == nil {
 		return s.judge(g)
 	}
 	s.limits.commit.CountAll(counted)
+	s.limits.weighs = true
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (c *Control) recount(ctx context.Context) error {
 		c.mu.Lock()
 		same := c.state.restored == restored && c.state.limits.on
 		if same {
-			c.state.limits.join(list, c.state.accepted.Commit)
+			c.state.limits.join(list, c.state.accepted.Commit, c.process)
 		}
 		c.mu.Unlock()
 		if same {
@@ -110,4 +110,41 @@ func (c *Control) recount(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// recordWhole puts on record how much the commit in force changes, where that was counted here, is
+// news, and this process decides about commits: all others wait for it before they write any of the
+// commit. It reports whether they did, and this one, too.
+func (c *Control) recordWhole(ctx context.Context) (first bool, err error) {
+	if !c.Shared {
+		return false, nil
+	}
+	ctx, leads := c.leading(ctx)
+	c.mu.Lock()
+	g, l := c.Current(), &c.state.limits
+	if !leads || g == nil || !l.on || !l.weighs || l.reading() {
+		c.mu.Unlock()
+		return false, nil
+	}
+	whole := reconcile.Count{Commit: g.State.Commit, At: c.Now(), By: c.process, All: maps.Collect(l.commit.Zones())}
+	l.weighs = false
+	known := l.whole != nil && maps.Equal(l.whole.All, whole.All)
+	c.mu.Unlock()
+	if known {
+		return false, nil
+	}
+	err = c.Records.Counted(ctx, whole)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch current := c.Current(); {
+	case err != nil:
+		c.state.limits.weighs = true
+	case current.State.Commit == whole.Commit && c.state.limits.on:
+		first = c.state.limits.whole == nil
+		c.state.limits.take(&whole)
+	}
+	if err == nil || errors.Is(err, reconcile.ErrSuperseded) { // another process decides, or another commit is accepted
+		return first, nil
+	}
+	return false, fmt.Errorf("recording how much the commit changes: %w", err)
 }

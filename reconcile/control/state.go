@@ -23,6 +23,8 @@ type state struct {
 	checkSink func(desired.Sink) error
 	ruleset   func(desired.Account, desired.RulesetRef) edge.RulesetID
 	driftFor  time.Duration
+	shared    bool                  // other processes change zones, too
+	theirs    func(edge.Scope) bool // reports whether one of those works on a zone
 
 	current   atomic.Pointer[Generation] // may be loaded without the lock
 	accepted  reconcile.Accepted         // without its state
@@ -31,6 +33,7 @@ type state struct {
 	recorded  uint64                     // counts what this process wrote of [reconcile.Standing]
 	reads     reads                      // of that
 	said      int64                      // the number of what was read last, and was taken in; see [reconcile.Records]
+	heard     reconcile.News             // by the last tick that has taken in what is on record
 	swept     time.Time
 	// sweptUnder is as in [reconcile.Record].
 	sweptUnder map[reconcile.LeaseName]time.Time
@@ -48,7 +51,10 @@ type state struct {
 
 func (s *state) init(c Config) {
 	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
-	s.ruleset = c.Ruleset
+	s.ruleset, s.shared, s.theirs = c.Ruleset, c.Shared, c.Theirs
+	if s.theirs == nil {
+		s.theirs = func(edge.Scope) bool { return false }
+	}
 	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
 	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown()}
 }
@@ -72,7 +78,7 @@ func (s *state) restore(record reconcile.Record) {
 
 // publish makes a generation the one in force, while what was done before counts.
 func (s *state) publish(g *Generation) {
-	before := s.current.Swap(g)
+	before, whole := s.current.Swap(g), s.limits.whole
 	s.overtaken, s.said = "", 0
 	s.zones.move(before, g)
 	s.recall(s.zones.onRecord)
@@ -84,6 +90,10 @@ func (s *state) publish(g *Generation) {
 	} else {
 		s.waiting.keep(g.Declares)
 		s.limits = newLimits(s.facts(g), s.limits.drifts, s.driftFor, s.limits.sent)
+	}
+	s.limits.whole = nil
+	if whole != nil && s.limits.on && whole.Commit == g.State.Commit {
+		s.limits.take(whole)
 	}
 	for id := range s.zones.changed(g) {
 		s.measureAgain(g, id)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Ticked is what time and other processes have brought.
@@ -30,16 +31,7 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	if t.Released, err = c.recordOutcomes(ctx); err != nil {
 		return t, err
 	}
-	if err := c.readStanding(ctx); err != nil {
-		return t, err
-	}
-	if err := c.readMemory(ctx); err != nil {
-		return t, err
-	}
-	if err := c.recount(ctx); err != nil {
-		return t, err
-	}
-	written, err := writtenByCommands(ctx, c)
+	written, err := c.catchUp(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -65,12 +57,45 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 		c.mu.Unlock()
 	}
 	err = errors.Join(c.recordDivided(ctx), c.recordUse(ctx))
+	first, failed := c.recordWhole(ctx)
+	err = errors.Join(err, failed)
 	left, failed := c.depart(ctx)
 	t.Released, err = append(t.Released, left...), errors.Join(err, failed)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.state.limits.fresh = c.state.limits.fresh || first
 	c.state.tick(&t, approved || len(left) > 0)
 	return t, err
+}
+
+// catchUp takes in what is on record where the last look at it has shown something else, and returns
+// the zones that commands beside this process have written.
+func (c *Control) catchUp(ctx context.Context) (written []edge.Scope, err error) {
+	news, known := c.News()
+	c.mu.Lock()
+	known = known && news == c.state.heard && c.state.said > 0 && !c.state.approvals.due(c.Now())
+	c.mu.Unlock()
+	if known {
+		return nil, nil
+	}
+	for _, read := range []func(context.Context) error{c.readStanding, c.readMemory, c.recount} {
+		if err := read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if written, err = writtenByCommands(ctx, c); err == nil {
+		c.mu.Lock()
+		c.state.heard = news
+		c.mu.Unlock()
+	}
+	return written, err
+}
+
+// Heed has the next tick take in what is on record, whatever the last look at it has shown.
+func (c *Control) Heed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.heard = reconcile.News{}
 }
 
 // tick fills in what need not wait any longer. approved says that approvals have changed
@@ -78,6 +103,10 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 func (s *state) tick(t *Ticked, approved bool) {
 	s.approvals.changed = s.approvals.changed && !approved
 	t.Released = append(t.Released, s.release(approved)...)
+	if s.limits.fresh && !s.counting() {
+		s.limits.fresh = false
+		t.Released = append(t.Released, s.zones.commitWork(s.current.Load())...)
+	}
 	if s.overtaken != s.accepted.Commit {
 		t.Overtaken = s.overtaken
 	}
@@ -136,7 +165,7 @@ func (r *reads) news(read int) bool {
 func (c *Control) hear(ctx context.Context) error {
 	c.mu.Lock()
 	said := c.state.said
-	if e := c.state.approvals.expires; !e.IsZero() && !c.state.now().Before(e) {
+	if c.state.approvals.due(c.Now()) {
 		said = 0
 	}
 	c.mu.Unlock()
@@ -188,8 +217,12 @@ func (c *Control) Reload(ctx context.Context) (Decision, error) {
 	if g == before {
 		return Decision{}, nil
 	}
+	first, _ := c.recordWhole(ctx) // else the next tick does, and tells of what fails
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if first && before != nil && before.State.Commit == g.State.Commit {
+		c.state.limits.fresh = true
+	}
 	d := c.state.zones.between(before, g)
 	d.Look = look
 	return d, nil

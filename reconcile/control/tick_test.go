@@ -101,3 +101,49 @@ func TestWhatCommandsWriteIsRead(t *testing.T) {
 	tick(edge.ZoneScope("a"))
 	tick()
 }
+
+// listened counts how often it is read what was said.
+type listened struct {
+	reconcile.Forgetful
+	reads int
+}
+
+func (l *listened) Standing(ctx context.Context) (reconcile.Standing, error) {
+	l.reads++
+	standing, err := l.Forgetful.Standing(ctx)
+	standing.Said = 1
+	return standing, err
+}
+
+// A tick reads what is on record where a look has shown something else, or cannot be had, and where
+// people have said something in this process.
+func TestATickReadsWhatIsNews(t *testing.T) {
+	records, news, answers := &listened{}, reconcile.News{Said: 1}, true
+	c, err := New(t.Context(), Config{Records: records, Now: time.Now, News: func() (reconcile.News, bool) { return news, answers }})
+	must.Do(t, err)
+	reads := func() int {
+		t.Helper()
+		before := records.reads
+		_, err := c.Tick(t.Context())
+		must.Do(t, err)
+		return records.reads - before
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		want int
+	}{
+		{"the first tick", func() {}, 1},
+		{"nothing is new", func() {}, 0},
+		{"something was said", func() { news.Said++ }, 1},
+		{"something counts for limits", func() { news.Counted++ }, 1},
+		{"nothing is new again", func() {}, 0},
+		{"a person has said something here", c.Heed, 1},
+		{"the database does not answer", func() { answers = false }, 1},
+	} {
+		step.do()
+		if got := reads(); got != step.want {
+			t.Errorf("%s: read %d times, want %d", step.what, got, step.want)
+		}
+	}
+}

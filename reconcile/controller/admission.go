@@ -20,6 +20,7 @@ type admission struct {
 	looking      reconcile.Looking
 	shares       *shares
 	breaker      *breaker
+	first        *pushFirst
 	waited       waited
 	turnsWaiting atomic.Int64 // how many zones waited for their turn at the last tick
 }
@@ -65,6 +66,11 @@ func (a *admission) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 	}
 	if p == queue.Push {
 		return true, 0
+	}
+	if p == queue.Sweep {
+		if wait := a.first.waits(now); wait > 0 {
+			return false, wait
+		}
 	}
 	if !a.shares.may(classOf(p), a.sweepNeeds(now), now) || a.room(requestClass(p), a.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
 		a.waited.refused(now)

@@ -91,7 +91,10 @@ func (c *Controller) ReadNow(zones []edge.Scope, record func([]edge.Scope) error
 }
 
 // Heed has what people have put on record acted on at once, and not with the next tick.
-func (c *Controller) Heed() { c.ticks.poked.Poke() }
+func (c *Controller) Heed() {
+	c.control.Heed()
+	c.ticks.poked.Poke()
+}
 
 // Declared is a zone as the commit in force declares it, false where it does not.
 func (c *Controller) Declared(id edge.Scope) (account desired.Account, zone desired.Zone, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -36,6 +37,7 @@ type commits struct {
 	outages  *outage.Tracker
 	log      *slog.Logger
 	leases   reconcile.Leases
+	led      atomic.Int64 // when commits became this process's to decide about; Unix nanoseconds
 
 	// publishing is held while a commit comes into force, until the queues have all of it.
 	publishing sync.Mutex
@@ -76,6 +78,12 @@ func (c *commits) known() string {
 func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
+	pushed := false
+	defer func() {
+		if !pushed {
+			c.lanes.sweepOn()
+		}
+	}()
 	noteGit(c.outages, p)
 	if c.news(p) && !c.refresh(ctx) {
 		return
@@ -94,6 +102,7 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	}
 	c.accepted(d.Accepted.State.Commit)
 	c.lanes.accepted.Store(&accepted{d.Accepted.State.Commit, trace.OriginOf(ctx)})
+	pushed = urgency(d.Forward) == queue.Push // the last of its zones has the sweep go on
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
 	c.keep(d.Accepted)
@@ -188,6 +197,7 @@ func (c *commits) reload(ctx context.Context) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	c.reports.state(ctx, "names", c.names.Recall(ctx)) // it has looked them up, too
+	c.forgetTheirs()
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
 		return

@@ -48,6 +48,11 @@ type Config struct {
 	// Leases say which of the work is this process's own, while others do the rest over the same
 	// records; nil: all of it is.
 	Leases reconcile.Leases
+	// News returns what a look at the records has shown a moment ago; false where they do not answer.
+	// Nil: each tick reads them.
+	News func() (reconcile.News, bool)
+	// Replicas says which processes do what, for those who ask; nil, and nil of it: there is only this one.
+	Replicas func() *inspect.Replicas
 
 	Lanes  reconcile.Lanes  // one for each credential
 	Tokens TokenWork        // nil: tokens are not read
@@ -117,6 +122,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages, fleet: fleet,
+			replicas: config.Replicas,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
@@ -149,11 +155,12 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 }
 
 // newControl is what decides, with a lane for each account that is in force.
-func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleetIndex) (*control.Control, error) {
-	decisions, err := control.New(ctx, control.Config{
-		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
+func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleetIndex) (decisions *control.Control, err error) {
+	decisions, err = control.New(ctx, control.Config{
+		Records: config.Records, News: config.News, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
 		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
+		Theirs: func(id edge.Scope) bool { return fleet.lanes != nil && fleet.lanes.elsewhere(decisions.Current(), id) },
 		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
 	})
 	if err != nil {
@@ -193,6 +200,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Leases == nil {
 		c.Leases = reconcile.OnlyProcess{}
+	}
+	if c.Replicas == nil {
+		c.Replicas = func() *inspect.Replicas { return nil }
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}

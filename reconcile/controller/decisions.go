@@ -22,10 +22,11 @@ const mostHint = 6000
 // differs says that something is known not to be.
 func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	if l.counting {
-		return []inspect.Decision{{
-			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: diff.GuardLimit,
-			Reason: "Seawall reads and counts all zones of the commit before it writes any",
-		}}, len(l.plan.Changes) > 0
+		reason := "Seawall reads and counts all zones of the commit before it writes any"
+		if l.theirs {
+			reason = "the replica with the lease commits reads and counts all zones of the commit before any replica writes one"
+		}
+		return []inspect.Decision{{Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: diff.GuardLimit, Reason: reason}}, len(l.plan.Changes) > 0
 	}
 	if err := l.sight.Err(); errors.Is(err, edge.ErrUnauthenticated) {
 		return []inspect.Decision{{Stage: inspect.StageRead, Outcome: inspect.Unknown, Reason: bounded(err.Error())}}, false

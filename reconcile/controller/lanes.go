@@ -59,12 +59,13 @@ type lanes struct {
 	// of commits.
 	placed   *control.Generation
 	placedAt atomic.Int64 // when that was, for the first of its commit; Unix nanoseconds
+	first    *pushFirst
 }
 
 // newLanes makes a lane for each credential. What is known of zones is shared by all, and
 // what is known of the platform is not.
 func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
-	l := &lanes{of: of}
+	l := &lanes{of: of, first: &pushFirst{}}
 	for i, one := range of.All {
 		if one.Room == nil {
 			one.Room = func(edge.Class, int) int { return 1 << 20 }
@@ -74,7 +75,7 @@ func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Loo
 		}
 		one.Credential = cmp.Or(one.Credential, outage.CredentialZones)
 		lane := &lane{Lane: one, leases: leases, lease: reconcile.LeaseOf(one), outages: outages, accounts: seen.accounts[i], admission: &admission{
-			budget: one.Budget, room: one.Room, sweep: sweep, looking: looking, shares: &shares{budget: one.Budget}, breaker: newBreaker(2 * one.AtOnce()),
+			budget: one.Budget, room: one.Room, sweep: sweep, looking: looking, shares: &shares{budget: one.Budget}, breaker: newBreaker(2 * one.AtOnce()), first: l.first,
 		}}
 		if lease, held := leases.Held(lane.lease); held && lease.Epoch == 0 { // there is no other process
 			lane.held.Store(&lease)
@@ -91,6 +92,16 @@ func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Loo
 // ask notes that a look at every zone is asked for. The time keeps its monotonic reading:
 // a clock that is set back must not make lists of rulesets look older than they are.
 func (l *lanes) ask(now time.Time) { l.asked.Store(&now) }
+
+// sweepOn has the sweep go on where it has waited for a push.
+func (l *lanes) sweepOn() {
+	if !l.first.end(time.Now()) {
+		return
+	}
+	for _, lane := range l.all {
+		lane.queue.Wake()
+	}
+}
 
 // at is the lane of a zone; nil where it is not declared, or its account has none.
 func (l *lanes) at(g *control.Generation, id edge.Scope) *lane {

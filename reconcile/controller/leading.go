@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -18,6 +19,7 @@ func (c *commits) leads() bool {
 // follow has the source look, and decides about what it proposes, whenever that is this process's
 // to do, until ctx ends.
 func (c *commits) follow(ctx context.Context) {
+	c.source.Evaluates = func() { c.lanes.first.begin(time.Now()) }
 	for ctx.Err() == nil {
 		changed := c.leases.Changed()
 		c.lead(ctx)
@@ -41,6 +43,7 @@ func (c *commits) lead(ctx context.Context) {
 	resigning.Go(func() { c.resign(within, cancel) })
 	defer resigning.Wait()
 	defer cancel()
+	c.led.Store(time.Now().UnixNano())
 	if _, shared := reconcile.LeaseIn(within); shared {
 		c.outcomes.leaveCommits()
 		c.outages.Forget(func(o reconcile.Outage) bool { return o.Subject == reconcile.OutageGit })
@@ -82,13 +85,18 @@ func (c *commits) news(p reconcile.Proposal) bool {
 // of these here: a commit is decided about by that.
 func (c *commits) refresh(ctx context.Context) bool {
 	before := c.control.Current()
-	if before != nil {
-		c.seen.leave(before, func(id edge.Scope) bool { return c.lanes.elsewhere(before, id) })
-	}
+	c.forgetTheirs()
 	d, err := c.control.Reload(ctx)
 	if c.reports.quiet(ctx, "reload", err) != nil {
 		return false
 	}
 	c.takeOver(before, d)
 	return true
+}
+
+// forgetTheirs forgets what was seen of zones of other processes: these have written to them since.
+func (c *commits) forgetTheirs() {
+	if g := c.control.Current(); g != nil && c.lanes.shared() {
+		c.seen.leave(g, func(id edge.Scope) bool { return c.lanes.elsewhere(g, id) })
+	}
 }

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -194,7 +193,7 @@ func (l *lanes) tokensOurs() bool {
 // countsFor reports whether a zone that another process works on is read here all the same: one that
 // decides about commits counts what a commit changes in it.
 func (w *zoneWork) countsFor(id edge.Scope) bool {
-	return w.commits.leads() && slices.Contains(control.Uncounted(w.control), id)
+	return w.commits.leads() && w.control.MustRead(id)
 }
 
 // anotherDoes reports whether something was not done because it is another process's to do.

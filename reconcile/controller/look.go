@@ -23,6 +23,7 @@ type look struct {
 	began      time.Time
 	commit     bool // the declaration was not proved yet: not drift
 	counting   bool // read only to count what the commit changes
+	theirs     bool // another process counts that
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result

@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
@@ -23,8 +26,33 @@ import (
 type written struct {
 	*reconciletest.Records
 
-	mu  sync.Mutex
-	all []writtenZone
+	// changes is how many zones an acceptance changes that are not as it declares them; nil: nobody asks.
+	changes func(reconcile.Acceptance) int
+
+	mu     sync.Mutex
+	all    []writtenZone
+	totals map[string]int // by commit
+}
+
+func (w *written) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
+	w.mu.Lock()
+	if _, again := w.totals[a.Commit]; !again {
+		w.totals[a.Commit] = w.changes(a)
+	}
+	w.mu.Unlock()
+	return w.Records.AcceptCommit(ctx, a)
+}
+
+// tooLarge returns a commit that changes more zones than a limit allows, and of which one was written.
+func (w *written) tooLarge(limit int) (commit string, total int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.all {
+		if total := w.totals[one.commit]; total > limit {
+			return one.commit, total
+		}
+	}
+	return "", 0
 }
 
 type writtenZone struct {
@@ -74,7 +102,7 @@ func (w *written) most(lasts time.Duration) (ofCommit, ofDrift int) {
 }
 
 // limitStep is one step of a story: a commit that changes some zones, drifts in some, a lease that
-// goes to another process, or time.
+// goes to another process, or the end of a process.
 type limitStep struct {
 	Kind  int
 	Zones []int
@@ -85,19 +113,21 @@ type limitStep struct {
 func drawLimitSteps(t *rapid.T, n int) []limitStep {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limitStep {
 		return limitStep{
-			Kind: rapid.IntRange(0, 4).Draw(t, "kind"), Zones: rapid.SliceOfNDistinct(rapid.IntRange(1, 2*n), 1, 2*n, rapid.ID).Draw(t, "zones"),
+			Kind: rapid.IntRange(0, 6).Draw(t, "kind"), Zones: rapid.SliceOfNDistinct(rapid.IntRange(1, 2*n), 1, 2*n, rapid.ID).Draw(t, "zones"),
 			Lease: rapid.IntRange(0, 2).Draw(t, "lease"), To: rapid.IntRange(0, 2).Draw(t, "to"),
 		}
 	}), 1, 8).Draw(t, "steps")
 }
 
 // However many processes change zones at the same time, no limit is ever passed: neither that of a
-// commit nor that of drifts.
+// commit nor that of drifts. Of a commit that changes more in total, nothing is written.
 func TestLimitsHoldOverProcesses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const n = 4
-		var commit, drift int
+		var commit, drift, total int
+		var part string
 		limit, steps := rapid.IntRange(1, n+1).Draw(rt, "limit"), drawLimitSteps(rt, n)
+		slow := rapid.SampledFrom([]string{"", "r0", "r1", "r2"}).Draw(rt, "slow")
 		synctest.Test(t, func(t *testing.T) {
 			r := newReplicas(t, n)
 			names := []string{"r0", "r1", "r2"}
@@ -114,18 +144,99 @@ func TestLimitsHoldOverProcesses(t *testing.T) {
 				r.all[name].stop()
 			}
 			r.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "most", Changes: &guard.Limit{Count: &limit}}}}
-			over := &written{Records: r.records}
+			over := &written{Records: r.records, changes: r.changes, totals: map[string]int{}}
 			r.keep = func() control.Records { return over }
+			r.slow = slow
 			for _, name := range names {
 				r.run(name)
 			}
 			r.pass(soon + ticked)
 			r.play(steps, names, leases)
 			commit, drift = over.most(interval)
+			part, total = over.tooLarge(limit)
 		})
+		if part != "" {
+			rt.Fatalf("with a limit of %d zones, commit %s changes %d, and some of them were written", limit, part, total)
+		}
 		if commit > limit || drift > limit {
 			rt.Fatalf("with a limit of %d zones, %d were written for one commit, and %d drifts were corrected in %s", limit, commit, drift, interval)
 		}
+	})
+}
+
+// No process writes any of a commit that changes too many zones in total, though each works on few of
+// them: not while the one that counts is slow, not when it ends before it has counted, and not when what
+// it has counted is all that others know.
+func TestCommitOverALimitOfAllProcesses(t *testing.T) {
+	few := reconcile.Guards{Rules: []guard.Rule{{Name: "most", Changes: &guard.Limit{Count: new(3)}}}}
+	for name, then := range map[string]func(*replicas, *replica){
+		"": func(*replicas, *replica) {},
+		"the one that counts ends": func(r *replicas, first *replica) {
+			first.stop()
+			r.leases.Give("r2", reconcile.LeaseCommits, reconcile.LeaseTokens, leaseA)
+		},
+		"another counts": func(r *replicas, _ *replica) { r.leases.Give("r2", reconcile.LeaseCommits) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				r, first, second := twoReplicas(t, 2, few)
+				r.slowly(first, "b")
+				r.drift(4)
+				r.push("c2", "sqli")
+				r.pass(2 * time.Second)
+				if z, _ := second.Zones(zoneKey(3)); z.Zones[0].Outcome != inspect.Pending || len(z.Zones[0].Decisions) == 0 {
+					t.Errorf("while another process counts: %+v", z.Zones[0])
+				}
+				then(r, first)
+				r.pass(time.Hour)
+				if a, b := r.have("a", "sqli"), r.have("b", "sqli"); a+b > 0 {
+					t.Errorf("%d zones of a and %d of b are written of a commit that changes 4, and 3 are allowed", a, b)
+				}
+				if z, _ := second.Zones(zoneKey(3)); z.Zones[0].Outcome != inspect.Refused {
+					t.Errorf("once the commit is counted: %+v", z.Zones[0])
+				}
+			})
+		})
+	}
+}
+
+// A commit that is not too large is written once it is counted, also where the process that counts
+// cannot read zones of another: those count when they are written. What no commit asks for waits for
+// none.
+func TestCommitWaitsForItsCountNotForEver(t *testing.T) {
+	some := reconcile.Guards{Rules: []guard.Rule{{Name: "most", Changes: &guard.Limit{Count: new(4)}}}}
+	run(t, func(t *testing.T) {
+		r, first, _ := twoReplicas(t, 2, some)
+		r.slowly(first, "b")
+		state := r.state("c2", "sqli")
+		state.Accounts[1].Zones[1] = r.state("c2", "xss").Accounts[1].Zones[1] // as before
+		r.repo.Commit("c2", commit{State: state})
+		r.drift(4)
+		first.source.Poke()
+		r.pass(2 * time.Second)
+		r.all["r2"].look1(t)
+		if off := r.off(4); off != "xss" {
+			t.Errorf("a drift waits for the count of a commit: %q", off)
+		}
+		r.pass(time.Hour)
+		if a, b := r.have("a", "sqli"), r.have("b", "sqli"); a != 2 || b != 1 {
+			t.Errorf("%d zones of a and %d of b are written", a, b)
+		}
+		first.calls["b"].set(func(context.Context, call) error { return edge.ErrUnavailable })
+		r.push("c3", "php")
+		r.pass(time.Hour)
+		r.wantAll("php")
+	})
+}
+
+// slowly has a process read zones slowly of which it has no lease.
+func (r *replicas) slowly(one *replica, lane string) {
+	lease := map[string]reconcile.LeaseName{"a": leaseA, "b": leaseB}[lane]
+	one.calls[lane].set(func(context.Context, call) error {
+		if r.leases.Holder(lease) != one.name {
+			time.Sleep(soon)
+		}
+		return nil
 	})
 }
 
@@ -154,9 +265,14 @@ func (r *replicas) play(steps []limitStep, names []string, leases []reconcile.Le
 					}
 				}
 			}
+			r.declared[name] = maps.Clone(tags)
 			r.repo.Commit(name, commit{State: state})
 			for _, one := range r.all {
 				one.source.Poke()
+			}
+			if step.Lease > 0 { // what comes next comes while the commit is counted
+				r.pass(time.Duration(step.To) * ticked / 2)
+				continue
 			}
 		case 2:
 			for _, zone := range step.Zones {
@@ -167,8 +283,32 @@ func (r *replicas) play(steps []limitStep, names []string, leases []reconcile.Le
 			r.leases.Move(names[step.To], leases[step.Lease])
 		case 4:
 			r.leases.Give(names[step.To], leases[step.Lease])
+		case 5, 6:
+			r.all[names[step.To]].stop()
+			for i, name := range leases {
+				if r.leases.Holder(name) == names[step.To] {
+					r.leases.Give(names[(step.To+1+(i+step.Lease)%2)%3], name)
+				}
+			}
+			r.run(names[step.To])
 		}
 		r.pass(soon + ticked)
 	}
 	r.pass(interval)
+}
+
+// changes is how many zones an acceptance declares otherwise than was proved in them, and that are not
+// like that.
+func (r *replicas) changes(a reconcile.Acceptance) (n int) {
+	record, err := r.records.Restore(r.t.Context())
+	if err != nil {
+		r.t.Errorf("%v", err)
+	}
+	for i := 1; i <= 2*r.n; i++ {
+		id := mem.FleetZone(i)
+		if record.Proofs[id].Fingerprint != a.Declared(id) && r.off(i) != cmp.Or(r.declared[a.Commit][i], "xss") {
+			n++
+		}
+	}
+	return n
 }

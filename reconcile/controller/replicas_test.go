@@ -23,6 +23,9 @@ type replicas struct {
 	*split
 	leases *reconciletest.Leases
 	all    map[string]*replica
+	// declared are the tags that commits declare, by zone, where they are others than those of the first.
+	declared map[string]map[int]string
+	slow     string // reads zones of others slowly
 }
 
 // replica is one of them: what it asks of the platform, and what it reports, are its own.
@@ -43,7 +46,7 @@ const (
 )
 
 func newReplicas(t testT, n int) *replicas {
-	r := &replicas{split: newSplit(t, n), leases: reconciletest.NewLeases(), all: map[string]*replica{}}
+	r := &replicas{split: newSplit(t, n), leases: reconciletest.NewLeases(), all: map[string]*replica{}, declared: map[string]map[int]string{}}
 	t.Cleanup(func() {
 		for _, one := range r.all {
 			one.stop()
@@ -88,6 +91,9 @@ func (r *replicas) run(name string) *replica {
 		own := owned{&calls{Platform: r.Platform, latency: latency}, lane.Name, r.owner, func(text string) { r.t.Errorf("%s", text) }}
 		config.Lanes.All[i].Reader, config.Lanes.All[i].Writer = own, own
 		one.calls[lane.Name] = own.calls
+		if name == r.slow {
+			r.slowly(one, lane.Name)
+		}
 	}
 	one.source = source.New(source.Config{Source: r.repo, Compiler: r.repo, Agreed: r.repo.Agreed, Schedule: r.sync, Now: time.Now})
 	config.Source = one.source

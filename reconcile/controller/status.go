@@ -2,6 +2,7 @@ package controller
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,14 +19,14 @@ func (v view) status() inspect.Status {
 	s := inspect.Status{
 		Version: inspect.Version, At: v.now, Started: v.outcomes.began, Commit: v.commit(), Source: v.git(), Zones: v.zones(),
 		Queue: v.queue(), Work: v.work(), Holds: append([]diff.Hold{}, v.control.Holds()...), Freezes: v.freezes(), Tokens: v.tokensFound(),
-		Outages: v.lasting(), Reasons: []string{}, NotReady: []string{},
+		Outages: v.lasting(), Reasons: []string{}, NotReady: []string{}, Replicas: v.shared(),
 	}
 	for _, lane := range v.lanes.all {
 		s.Budget.Requests += lane.Budget.Requests
 		s.Budget.PerSeconds = max(s.Budget.PerSeconds, lane.Budget.Per.Seconds())
 		s.Budget.WaitedSeconds += lane.admission.waited.sum().Seconds()
 	}
-	s.Work.Credentials = v.credentials()
+	s.Work.Credentials = v.credentials(s.Replicas)
 	if r := v.control.Rollout(); r != nil {
 		s.Rollout = &inspect.Rollout{Waves: r.Waves, Open: r.Open, Next: r.Next, Halted: r.Halted}
 	}
@@ -56,9 +57,13 @@ func (v view) zones() inspect.Zones {
 	defer v.fleet.mu.RUnlock()
 	all := inspect.Zones{Observed: v.outcomes.lastObserved(), Notable: []inspect.Notable{}}
 	all.Declared, all.Outcomes = byOutcome(rows.counts)
-	if v.lanes.shared() {
-		_, all.Here = byOutcome(v.count(rows, (*lane).works))
+	if v.lanes.shared() { // who works on the rest knows more of it
+		here := 0
+		here, all.Here = byOutcome(v.count(rows, (*lane).works))
+		all.Outcomes = maps.Clone(all.Here)
+		all.Outcomes[inspect.NotRead] += all.Declared - here
 	}
+	all.Turned = v.turned()
 	var drift time.Time
 	for r := range rows.notables() {
 		outcome := r.as()
@@ -72,6 +77,21 @@ func (v view) zones() inspect.Zones {
 		}
 	}
 	return all
+}
+
+// turned is until when an earlier process has taken the turn of each zone that this one works on; zero
+// where that is not known.
+func (v view) turned() (first time.Time) {
+	for i, lane := range v.lanes.all {
+		lease := lane.held.Load()
+		if lease == nil {
+			continue
+		}
+		if swept := v.control.Swept(*lease); i == 0 || swept.Before(first) {
+			first = swept
+		}
+	}
+	return first
 }
 
 // notable is a zone that stands out, with the most severe of its decisions.
@@ -106,8 +126,35 @@ func (v view) queue() []inspect.Priority {
 	return lines
 }
 
+// shared says which replicas do what, with the number of zones under each lease; nil where there is
+// only this process.
+func (v view) shared() *inspect.Replicas {
+	r := v.replicas()
+	if r == nil || v.g == nil {
+		return r
+	}
+	shown := *r
+	shown.Leases = slices.Clone(r.Leases)
+	for i, part := range v.lanes.of.Part(v.g.State) {
+		for j := range shown.Leases {
+			if shown.Leases[j].Name == string(v.lanes.all[i].lease) {
+				shown.Leases[j].Zones = part.Zones()
+			}
+		}
+	}
+	return &shown
+}
+
+// worker is another replica that works on the zones of a lane; empty for none.
+func (v view) worker(of *lane, r *inspect.Replicas) string {
+	if of == nil || of.works() {
+		return ""
+	}
+	return r.Other(of.lease)
+}
+
 // credentials says how each credential is, where there are several.
-func (v view) credentials() (list []inspect.Credential) {
+func (v view) credentials(r *inspect.Replicas) (list []inspect.Credential) {
 	if len(v.lanes.all) == 1 {
 		return nil
 	}
@@ -117,7 +164,7 @@ func (v view) credentials() (list []inspect.Credential) {
 	}
 	for i, lane := range v.lanes.all {
 		c := inspect.Credential{
-			Name: lane.Name, Credential: lane.Credential, Accounts: []string{},
+			Name: lane.Name, Credential: lane.Credential, Accounts: []string{}, Replica: v.worker(lane, r),
 			Budget: inspect.Budget{
 				Requests: lane.Budget.Requests, PerSeconds: lane.Budget.Per.Seconds(), WaitedSeconds: lane.admission.waited.sum().Seconds(),
 			},

@@ -224,10 +224,10 @@ func (t *ticks) lookNow(ctx context.Context) {
 
 // countAway has a commit counted without the zones of lanes that are away, or that another process
 // works on: they count when they are about to be written. Who decides about commits reads the
-// latter, unless that takes too long.
+// latter, for as long as that is to be expected.
 func (t *ticks) countAway(ctx context.Context, now time.Time) {
 	g := t.control.Current()
-	if g == nil || len(t.lanes.all) == 1 {
+	if g == nil || len(t.lanes.all) == 1 && t.lanes.all[0].works() {
 		return
 	}
 	for _, id := range control.Uncounted(t.control) {
@@ -239,12 +239,18 @@ func (t *ticks) countAway(ctx context.Context, now time.Time) {
 			if lane.away(now, lane.lastProgress(t.began)) == "" {
 				continue
 			}
-		case t.commits.leads() && now.Sub(time.Unix(0, t.lanes.placedAt.Load())) < lane.Budget.Per+stuckAfter: // what a commit changes is counted as a whole, whoever makes it
+		case t.commits.leads() && lane.away(now, latest(lane.lastProgress(t.began), t.countsSince())) == "":
+			// What a commit changes is counted as a whole, whoever makes it.
 			lane.queue.Sooner(itemsOf([]edge.Scope{id}, queue.Bulk, "counting the changes of the commit")...)
 			continue
 		}
 		t.looked(ctx, g, id)
 	}
+}
+
+// countsSince is since when this process counts the commit in force for all others.
+func (t *ticks) countsSince() time.Time {
+	return time.Unix(0, max(t.lanes.placedAt.Load(), t.commits.led.Load()))
 }
 
 // looked has a commit counted without a zone.

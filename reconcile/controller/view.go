@@ -31,6 +31,7 @@ type parts struct {
 	outages  *outage.Tracker
 	fleet    *fleetIndex
 	leads    func() bool
+	replicas func() *inspect.Replicas // see [Config]
 }
 
 func (p *parts) view() view { return view{p, p.control.Current(), time.Now()} }

@@ -40,6 +40,10 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 		Declares: inspect.DeclaredOf(declared),
 		Outcome:  r.as(), Decisions: []inspect.Decision{},
 		LookedAt: v.outcomes.time(last.at), WrittenAt: v.outcomes.time(last.written),
+		Replica: v.worker(v.lanes.account(account.Key), v.replicas()),
+	}
+	if t, ok := v.control.Task(v.g, declared.Scope); ok {
+		z.Fingerprint = t.Fingerprint
 	}
 	if n := last.notable; n != nil {
 		z.Decisions = append(z.Decisions, n.decisions...)
@@ -92,7 +96,11 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 		return
 	}
 	plan, seen := v.seen.plan(t)
-	if !seen {
+	switch {
+	case !seen && z.Replica != "":
+		z.Unread = "replica " + z.Replica + " works on the zone, and knows them"
+		return
+	case !seen:
 		z.Unread = notSeen
 		return
 	}

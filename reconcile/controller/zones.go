@@ -225,7 +225,7 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 // counted notes that a zone was read only to count what its commit changes, and reports
 // whether the commit is counted with it.
 func (w *zoneWork) counted(ctx context.Context, l *look) bool {
-	l.counting = true
+	l.counting, l.theirs = true, !w.commits.leads()
 	if w.works() { // else another process says how the zone is
 		w.outcomes.note(l, time.Now())
 	}

@@ -3,6 +3,7 @@
 //	Status   all of it: commit, source, zones by outcome, queue, budget   inspect.go
 //	Zone     one zone: the last decision about it, and the next look      zone.go
 //	Fleet    lists, as pages show them                                    fleet.go, live.go
+//	OnRecord what the ledger says where no daemon answers                 onrecord.go
 //
 // Both have a versioned JSON form with a published schema, a text form, and a verdict
 // for scripts. The daemon fills them in (reconcile/controller/snapshot.go) and serves them
@@ -57,6 +58,8 @@ type Status struct {
 	Weakened []Weakening `json:"weakened,omitempty"`
 	// Replicas says which daemons share the work; nil where the ledger is a file.
 	Replicas *Replicas `json:"replicas,omitempty"`
+	// Records says that no daemon has answered; nil: one has.
+	Records *OnRecord `json:"records,omitempty"`
 }
 
 // Mode says whether changes are written.
@@ -128,8 +131,11 @@ type Source struct {
 type Zones struct {
 	Declared int             `json:"declared"`
 	Outcomes map[Outcome]int `json:"outcomes"` // each outcome is there
-	// Here are those of the zones that this process works on; nil: of all that are declared.
-	Here map[Outcome]int `json:"-"`
+	// Here are those of the zones that this process works on, where others work on the rest: of that
+	// nothing is known here, so it counts as not read. Nil: this process works on all.
+	Here map[Outcome]int `json:"here,omitempty"`
+	// Turned is until when an earlier process has read each zone in its turn; zero: not known.
+	Turned time.Time `json:"turned,omitzero"`
 	// Observed is when a zone was read last; zero: none since the start.
 	Observed time.Time `json:"observed,omitzero"`
 	// Drift is the oldest that is not healed.

@@ -376,7 +376,7 @@ The zone is held until 2026-03-01T13:00:00Z: INC-1.
 A worker has processed it for 3s (priority sweep: its turn).
 Next read: due for 1m30s (priority retry: it failed before); it waits because the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z.
 
-b (account prod) has not been read since the daemon started; an earlier process proved that it is as declared.
+b (account prod) has not been read since the daemon started; an earlier process proved that it was as declared.
 Last change of the declaration: not known: no store.
 No next read is planned. A new commit, or the end of a wait, starts one.
 `

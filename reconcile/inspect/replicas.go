@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // Replicas is how the daemons share the work that have one database.
 type Replicas struct {
-	Name     string `json:"name"`     // of this one
+	Name     string `json:"name"`     // of this one; empty: none of them answers, see [OnRecord]
 	Database string `json:"database"` // where it is
 	// Known is when the database was read last; zero: not since the start.
 	Known time.Time `json:"known,omitzero"`
@@ -41,12 +42,20 @@ type Lease struct {
 	Since   time.Time `json:"since,omitzero"`
 	Until   time.Time `json:"until,omitzero"` // unless it is renewed
 	This    bool      `json:"this"`           // the replica that answers has it
+	// Zones are those that are declared under it, and Free is since when no replica has it; zero: one
+	// has.
+	Zones int       `json:"zones,omitempty"`
+	Free  time.Time `json:"free_since,omitzero"`
 }
 
-// Other is another replica than the one that answers, which has a lease; empty for none.
+// Other is another replica than the one that answers, which has a lease, or had it when the database
+// answered last; empty for none.
 func (r *Replicas) Other(name reconcile.LeaseName) string {
+	if r == nil {
+		return ""
+	}
 	for _, l := range r.Leases {
-		if l.Name == string(name) && !l.This {
+		if l.Name == string(name) && l.Replica != r.Name {
 			return l.Replica
 		}
 	}
@@ -56,11 +65,6 @@ func (r *Replicas) Other(name reconcile.LeaseName) string {
 // Has reports whether the replica that answers has a lease; a daemon without replicas has all.
 func (r *Replicas) Has(name reconcile.LeaseName) bool {
 	return r == nil || slices.ContainsFunc(r.Leases, func(l Lease) bool { return l.This && l.Name == string(name) })
-}
-
-// WorksOnZones reports whether it has one for zones.
-func (r *Replicas) WorksOnZones() bool {
-	return r == nil || slices.ContainsFunc(r.Leases, func(l Lease) bool { return l.This && strings.HasPrefix(l.Name, credentialLease) })
 }
 
 // credentialLease is how the name of such a lease begins.
@@ -76,21 +80,80 @@ func (l Lease) Work() string {
 
 // fetches says who looks at git, where another replica does, or none.
 func (r *Replicas) fetches() string {
-	if other := r.Other(reconcile.LeaseCommits); other != "" {
-		return other + " fetches git"
+	other := r.Other(reconcile.LeaseCommits)
+	switch {
+	case !r.Silent.IsZero() && other == "":
+		return "this replica fetches git again when the database answers"
+	case !r.Silent.IsZero():
+		return other + " fetched git when the database answered last"
+	case other == "":
+		return "no replica fetches git now"
 	}
-	return "no replica fetches git now"
+	return other + " fetches git"
 }
 
 // text says who has it.
-func (l Lease) text(now time.Time) string {
-	switch {
-	case l.Replica == "":
-		return l.Work() + ": no replica has it"
-	case l.This:
-		return fmt.Sprintf("%s: this replica, epoch %d, for %s", l.Work(), l.Epoch, Span(Age(l.Since, now)))
+func (r *Replicas) text(l Lease, now time.Time) string {
+	work := l.Work()
+	if l.Zones > 0 {
+		work += " (" + Count(l.Zones, "zone", "zones") + ")"
 	}
-	return fmt.Sprintf("%s: %s, epoch %d, for %s", l.Work(), l.Replica, l.Epoch, Span(Age(l.Since, now)))
+	held := fmt.Sprintf("epoch %d, for %s", l.Epoch, Span(Age(l.Since, now)))
+	switch {
+	case l.Replica == "" && l.Free.IsZero():
+		return work + ": no replica has it"
+	case l.Replica == "":
+		return fmt.Sprintf("%s: no replica has it since %s", work, instant(l.Free))
+	case l.This:
+		return work + ": this replica, " + held
+	case l.Replica == r.Name:
+		return work + ": this replica, until it was over"
+	}
+	return work + ": " + l.Replica + ", " + held
+}
+
+// worked says how many zones each of the other replicas works on, and how many are worked on by none.
+func (r *Replicas) worked() (parts []string) {
+	zones := map[string]int{}
+	for _, l := range r.Leases {
+		if !l.This {
+			zones[l.Replica] += l.Zones
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(zones)) {
+		switch n := zones[name]; {
+		case n == 0:
+		case name == "":
+			parts = append(parts, fmt.Sprintf("no replica works on %d", n))
+		case name == r.Name:
+			parts = append(parts, fmt.Sprintf("this replica worked on %d until its lease was over", n))
+		case !r.Silent.IsZero():
+			parts = append(parts, fmt.Sprintf("%s worked on %d when the database answered last", name, n))
+		default:
+			parts = append(parts, fmt.Sprintf("%s works on %d", name, n))
+		}
+	}
+	return parts
+}
+
+// freeFor is for how long no replica may have a lease before that needs a person: much longer than
+// another one takes to get it.
+const freeFor = time.Minute
+
+// free says which work no replica does.
+func (r *Replicas) free(now time.Time) (reasons []reason) {
+	if r == nil || !r.Silent.IsZero() {
+		return nil
+	}
+	for _, l := range r.Leases {
+		if !l.Free.IsZero() && now.Sub(l.Free) >= freeFor {
+			reasons = append(reasons, reason{
+				text: fmt.Sprintf("no replica has the lease %q since %s", l.Name, instant(l.Free)),
+				fix:  "see why in the log of a replica whose configuration has this work, or start one",
+			})
+		}
+	}
+	return reasons
 }
 
 // replicas writes which daemons run, and which of them does what.
@@ -103,20 +166,37 @@ func (t *textWriter) replicas(s Status) {
 	if n := len(r.Replicas); n > 0 {
 		of = ", one of " + Count(n, "replica", "replicas")
 	}
-	t.line("replica", "%s%s on %s", r.Name, of, r.Database)
+	if s.Records == nil {
+		t.line("replica", "%s%s on %s", r.Name, of, r.Database)
+	} else {
+		t.line("replicas", "%s on %s", Count(len(r.Replicas), "runs", "run"), r.Database)
+	}
 	if !r.Silent.IsZero() {
 		t.line("", "the database does not answer since %s: %s", instant(r.Silent), r.Error)
+		t.line("", "what follows of replicas and leases is as of %s, when it answered last", instant(r.Known))
 	}
 	entries := []entry{}
 	for _, one := range r.Replicas {
 		if !one.This {
-			entries = append(entries, entry{text: fmt.Sprintf("also %s: seawall %s, running for %s, %s", one.Name, one.Program, Span(Age(one.Started, s.At)), Count(one.Leases, "lease", "leases"))})
+			entries = append(entries, entry{text: one.text(s, r)})
 		}
 	}
 	t.list("", entries)
 	label := "leases"
 	for _, l := range r.Leases {
-		t.line(label, "%s", l.text(s.At))
+		t.line(label, "%s", r.text(l, s.At))
 		label = ""
 	}
+}
+
+// text says which replica it is.
+func (one Replica) text(s Status, r *Replicas) string {
+	also, running := "also ", "running for "+Span(Age(one.Started, s.At))
+	if s.Records != nil {
+		also = ""
+	}
+	if !r.Silent.IsZero() {
+		running = "started at " + instant(one.Started)
+	}
+	return fmt.Sprintf("%s%s: seawall %s, %s, %s", also, one.Name, one.Program, running, Count(one.Leases, "lease", "leases"))
 }

@@ -19,20 +19,29 @@ import (
 func (s Status) Text(w io.Writer, terminal bool) error {
 	t := textWriter{terminal: terminal}
 	t.verdict(s)
+	t.records(s)
 	t.replicas(s)
 	t.commit(s)
-	t.source(s)
+	t.works(s, t.source)
 	t.zones(s)
 	t.tokens(s)
-	t.queue(s)
-	t.budget(s)
-	t.credentials(s)
+	t.works(s, t.queue, t.budget, t.credentials)
 	t.control(s)
+	t.unfinished(s)
 	t.weakened(s)
 	t.outages(s)
 	t.notable(s)
 	_, err := w.Write(t.Bytes())
 	return err
+}
+
+// works writes what a daemon does, where one has answered.
+func (t *textWriter) works(s Status, parts ...func(Status)) {
+	if s.Records == nil {
+		for _, part := range parts {
+			part(s)
+		}
+	}
 }
 
 // JSON writes a value in its versioned JSON form, ended by a newline.
@@ -92,7 +101,11 @@ func (t *textWriter) list(label string, entries []entry) {
 
 func (t *textWriter) verdict(s Status) {
 	mode := map[Mode]string{ModeObserve: ", mode observe (nothing is written)", ModeMixed: ", some zones in mode observe"}[s.Mode]
-	t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, Span(Age(s.Started, s.At)))
+	if s.Records == nil {
+		t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, Span(Age(s.Started, s.At)))
+	} else {
+		t.line("status", "%s%s, from the records, which were read at %s", s.Verdict, mode, instant(s.At))
+	}
 	if s.Verdict == Healthy {
 		return
 	}
@@ -163,20 +176,44 @@ func (t *textWriter) source(s Status) {
 func (t *textWriter) zones(s Status) {
 	z := s.Zones
 	parts := []string{fmt.Sprintf("%d declared", z.Declared)}
+	counts, elsewhere := z.Outcomes, []string(nil)
+	if z.Here != nil && s.Replicas != nil {
+		counts, elsewhere = z.Here, s.Replicas.worked()
+	}
 	for _, outcome := range severity {
-		if n := z.Outcomes[outcome]; n > 0 || outcome == InSync {
-			parts = append(parts, fmt.Sprintf("%d %s", n, Words(outcome)))
+		if n := counts[outcome]; n > 0 || outcome == InSync && s.Records == nil && len(elsewhere) == 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, z.words(s, outcome)))
 		}
 	}
-	t.line("zones", "%s", strings.Join(parts, ", "))
-	if z.Observed.IsZero() {
+	t.line("zones", "%s", strings.Join(append(parts, elsewhere...), ", "))
+	switch {
+	case s.Records != nil, z.Observed.IsZero() && len(elsewhere) > 0 && sum(counts) == 0:
+	case z.Observed.IsZero():
 		t.line("", "none was read since the start")
-	} else {
+	default:
 		t.line("", "the last was read %s", Ago(z.Observed, s.At))
+	}
+	if counts[NotRead] > 0 && !z.Turned.IsZero() {
+		t.line("", "those not read were proved as declared by an earlier process, and each was read in its turn until %s", instant(z.Turned))
 	}
 	if z.Drift != nil {
 		t.line("drift", "oldest: %s, for %s", z.Drift.Zone, Span(z.Drift.AgeSeconds))
 	}
+}
+
+// words is an outcome as people say it; of one that is on record alone, what that means.
+func (z Zones) words(s Status, o Outcome) string {
+	if s.Records != nil && o == NotRead {
+		return "proved as declared"
+	}
+	return Words(o)
+}
+
+func sum(counts map[Outcome]int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }
 
 func (t *textWriter) tokens(s Status) {

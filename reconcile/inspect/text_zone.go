@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -18,6 +19,10 @@ func (l ZoneList) Text(w io.Writer) error {
 			t.WriteByte('\n')
 		}
 		t.zone(z, l.At)
+		if l.Records != nil {
+			t.line("records", "%s", l.Records.text(l.At))
+			t.line("", "%s", l.Records.Cause)
+		}
 	}
 	_, err := w.Write(t.Bytes())
 	return err
@@ -47,7 +52,7 @@ func (z Zone) Looks(now time.Time) []Line {
 
 func (t *textWriter) zone(z Zone, now time.Time) {
 	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, cmp.Or(z.Scope.String(), "not known"))
-	t.line("outcome", "%s", Words(z.Outcome))
+	t.line("outcome", "%s", z.outcome())
 	for _, d := range z.Decisions {
 		t.line("", "- %s", d.text(now))
 	}
@@ -63,7 +68,10 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 		t.line("changed", "%s", changed)
 	}
 	if z.Replica != "" {
-		t.line("replica", "%s works on it; what this replica knows is older", z.Replica)
+		t.line("replica", "%s works on it, and knows more: ask on its machine, or with --address", z.Replica)
+	}
+	for i, line := range z.onRecord(now) {
+		t.line(map[bool]string{true: "on record"}[i == 0], "%s", strings.TrimPrefix(line, "On record: "))
 	}
 	t.looks(z, now)
 	if z.Hold != nil {
@@ -73,8 +81,22 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 	t.bypasses(z, now)
 }
 
-// looks writes when the zone was read and will be.
+// outcome is that of the zone as people say it; of one that is on record alone, what that means.
+func (z Zone) outcome() string {
+	switch {
+	case z.OnRecord && z.Outcome == NotRead:
+		return "proved as declared, on record"
+	case z.OnRecord:
+		return Words(z.Outcome) + ", on record"
+	}
+	return Words(z.Outcome)
+}
+
+// looks writes when the zone was read and will be, where this process does that.
 func (t *textWriter) looks(z Zone, now time.Time) {
+	if z.LookedAt.IsZero() && z.Next == nil && z.AtWork == nil && (z.OnRecord || z.Replica != "") {
+		return
+	}
 	if z.LookedAt.IsZero() {
 		t.line("last read", "not since the daemon started")
 	} else {

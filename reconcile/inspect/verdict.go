@@ -69,6 +69,7 @@ func (s Status) attention() (reasons []reason) {
 			reasons = append(reasons, r)
 		}
 	}
+	reasons = append(append(reasons, s.unanswered()...), s.Replicas.free(s.At)...)
 	if s.Source.Error != "" && !git {
 		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
 	}

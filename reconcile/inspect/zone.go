@@ -16,6 +16,8 @@ type ZoneList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
 	Zones   []Zone    `json:"zones"` // at least one
+	// Records says that no daemon has answered; nil: one has.
+	Records *OnRecord `json:"records,omitempty"`
 }
 
 // Zone is what a daemon knows of one zone. Its JSON form is a promise; see [ZoneSchema].
@@ -63,9 +65,17 @@ type Zone struct {
 
 	Hold *diff.Hold `json:"hold,omitempty"`
 	// Replica is another replica, which works on the zone; empty: this one does.
-	Replica string  `json:"replica,omitempty"`
-	AtWork  *AtWork `json:"at_work,omitempty"`
-	Next    *Next   `json:"next,omitempty"` // nil: none is planned
+	Replica string `json:"replica,omitempty"`
+	// OnRecord says that no daemon has answered, but the ledger; see [OnRecord]. Proved is the last
+	// proof on record, and Past the newest entries of its history, the newest first; both only where
+	// the process that answers has not read the zone.
+	OnRecord bool    `json:"on_record,omitempty"`
+	Proved   *Proved `json:"proved,omitempty"`
+	Past     []Past  `json:"past,omitempty"`
+	// Fingerprint is that of what is declared.
+	Fingerprint string  `json:"-"`
+	AtWork      *AtWork `json:"at_work,omitempty"`
+	Next        *Next   `json:"next,omitempty"` // nil: none is planned
 	// Why says the same in sentences; see [Zone.Sentences].
 	Why []string `json:"why"`
 }
@@ -164,7 +174,8 @@ func Worst(decisions []Decision) Outcome {
 // Sentences says what was decided about a zone, since when, and when it is read
 // next, as of a moment.
 func (z Zone) Sentences(now time.Time) []string {
-	lines := append([]string{z.headline()}, z.beside(now)...)
+	lines := append([]string{z.headline()}, z.onRecord(now)...)
+	lines = append(lines, z.beside(now)...)
 	for _, d := range z.Declares {
 		lines = append(lines, declaredLine+d.String()+".")
 	}
@@ -193,7 +204,7 @@ func (z Zone) Sentences(now time.Time) []string {
 	if z.AtWork != nil {
 		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", Span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
 	}
-	if z.AtWork != nil && z.Next == nil {
+	if z.Next == nil && (z.AtWork != nil || z.Replica != "" || z.OnRecord) {
 		return lines
 	}
 	return append(lines, z.Next.sentence())
@@ -212,9 +223,17 @@ func (z Zone) whyItDiffers() string {
 // headline says how the zone is.
 func (z Zone) headline() string {
 	name := fmt.Sprintf("%s (account %s)", z.Zone, z.Account)
+	switch {
+	case z.OnRecord && z.Replica != "":
+		return name + " is worked on by replica " + z.Replica + ", which knows more than the records: ask on its machine, or with --address." + z.recorded()
+	case z.OnRecord:
+		return name + " is worked on by no replica now." + z.recorded()
+	case z.Replica != "" && z.Outcome == NotRead:
+		return name + " is worked on by replica " + z.Replica + ", which knows how it is now: ask on its machine, or with --address."
+	}
 	return name + " " + map[Outcome]string{
 		InSync:        "is in sync.",
-		NotRead:       "has not been read since the daemon started; an earlier process proved that it is as declared.",
+		NotRead:       "has not been read since the daemon started; an earlier process proved that it was as declared.",
 		Observed:      "is not as declared, but is observed only: Seawall does not write there.",
 		PutBack:       "is not as declared, because of a revert; it stays so until git changes it.",
 		Pending:       "is not as declared yet; the change will be written.",
@@ -228,6 +247,19 @@ func (z Zone) headline() string {
 		Blocked:       "cannot be changed to the declared state, because of its live state.",
 		Forbidden:     "may not be read with the configured credential.",
 		Refused:       "is not as declared; a guard holds the change back until you act.",
+	}[z.Outcome]
+}
+
+// recorded says how it is, as far as that is on record; nothing where the last proof says it.
+func (z Zone) recorded() string {
+	if z.Outcome == NotRead {
+		return ""
+	}
+	return " On record it " + map[Outcome]string{
+		PutBack:       "is not as declared, because of a revert; it stays so until git changes it.",
+		Pending:       "is not as declared yet.",
+		Waiting:       "is not as declared yet, and is held.",
+		NonConvergent: "is not as declared; the platform did not keep the last write.",
 	}[z.Outcome]
 }
 

@@ -7,6 +7,7 @@
 //
 //	replicas.Poked("commits", func(string, string) { source.Poke() }) // before Run
 //	err := replicas.Poke(ctx, "commits")                              // on record once it returns
+//	replicas.Looked(number)                                           // of each look at the database
 //
 // A job is work that any replica may take. River keeps jobs, gives each to one replica, tries
 // again what failed, and gives to another what a replica has left behind. So a job may be done
@@ -16,7 +17,7 @@
 //	err := replicas.Insert(ctx, jobs.Job{Kind: jobs.Plan, Number: 12, Head: "0123…"})
 //	replicas.Run(ctx)
 //
-// All of it works behind PgBouncer in transaction mode: replicas ask once a second, nothing listens.
+// All of it works behind PgBouncer in transaction mode: replicas look once a second, nothing listens.
 // A process that is alone over its records does its jobs where they arise.
 package jobs
 
@@ -26,6 +27,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -60,7 +62,8 @@ type Replicas struct {
 	poked   handlers
 	workers map[Kind]Worker
 	client  *river.Client[*sql.Tx] // inserts
-	look    reconcile.Pokes        // looks before its time
+	look    reconcile.Pokes        // there may be something to pass on
+	seen    atomic.Int64           // the number of the last poke that was passed on; -1: none was yet
 
 	mu   sync.Mutex
 	kept map[Job]Job // jobs that are inserted once another of the same subject has ended, by subject
@@ -75,6 +78,7 @@ func New(c Config) (*Replicas, error) {
 		c.AbandonedAfter = 30 * time.Second
 	}
 	r := &Replicas{Config: c, poked: handlers{}, workers: map[Kind]Worker{}, look: reconcile.NewPokes(), kept: map[Job]Job{}}
+	r.seen.Store(-1)
 	var err error
 	r.client, err = r.inserting()
 	return r, err

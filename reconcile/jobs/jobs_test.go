@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
+	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
@@ -54,7 +56,8 @@ func must(t *testing.T, err error) {
 // replica is one of several over a database. prepare is called before it runs.
 func replica(t *testing.T, url string, prepare func(*jobs.Replicas)) (r *jobs.Replicas, kill func()) {
 	t.Helper()
-	r, err := jobs.New(jobs.Config{DB: open(t, url), Now: time.Now, AbandonedAfter: 4 * time.Second})
+	db := open(t, url)
+	r, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second})
 	must(t, err)
 	if prepare != nil {
 		prepare(r)
@@ -62,6 +65,9 @@ func replica(t *testing.T, url string, prepare func(*jobs.Replicas)) (r *jobs.Re
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
+	running.Go(func() {
+		lease.New(lease.Config{DB: db, Replica: rand.Text(), Looked: func(l lease.Look, _ error) { r.Looked(l.News.Poked) }}).Run(ctx)
+	})
 	kill = sync.OnceFunc(func() { stop(); running.Wait() })
 	t.Cleanup(kill)
 	return r, kill

@@ -6,12 +6,8 @@ import (
 	"time"
 )
 
-const (
-	// lookEvery is how soon a replica learns of a poke of another one.
-	lookEvery = time.Second
-	// tidyEvery is how often pokes are deleted that all replicas know; each is kept for as long.
-	tidyEvery = time.Hour
-)
+// tidyEvery is how often pokes are deleted that all replicas know; each is kept for as long.
+const tidyEvery = time.Hour
 
 // Poked implements [Pokes].
 func (r *Replicas) Poked(word string, do func(rest, text string)) { r.poked.Poked(word, do) }
@@ -49,16 +45,33 @@ func (r *Replicas) Unnote(ctx context.Context, subject string) error {
 	return err
 }
 
+// Looked tells of the newest number that a look at the database has shown.
+func (r *Replicas) Looked(newest int64) {
+	r.mu.Lock()
+	waits := len(r.kept) > 0
+	r.mu.Unlock()
+	if waits || newest > r.seen.Load() {
+		r.look.Poke()
+	}
+}
+
 // listen passes on pokes until ctx ends. What comes while the database is away is passed on once
 // it is back: numbers tell what is new.
 func (r *Replicas) listen(ctx context.Context) {
-	ticker, tidy := time.NewTicker(lookEvery), time.NewTicker(tidyEvery)
-	defer ticker.Stop()
+	tidy := time.NewTicker(tidyEvery)
 	defer tidy.Stop()
-	seen, failing := int64(-1), false
-	for {
-		now, err := r.passOn(ctx, seen)
-		if seen = now; ctx.Err() != nil {
+	r.look.Poke()
+	for failing := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tidy.C:
+			r.tidy(ctx)
+			continue
+		case <-r.look:
+		}
+		now, err := r.passOn(ctx, r.seen.Load())
+		if r.seen.Store(now); ctx.Err() != nil {
 			return
 		}
 		if err == nil {
@@ -68,14 +81,6 @@ func (r *Replicas) listen(ctx context.Context) {
 			r.Log.WarnContext(ctx, "what other replicas ask for cannot be read; it is tried again every second", "error", err.Error())
 		}
 		failing = err != nil
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		case <-r.look:
-		case <-tidy.C:
-			r.tidy(ctx)
-		}
 	}
 }
 

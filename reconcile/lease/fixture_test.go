@@ -170,11 +170,11 @@ func (r *replica) has() (names []reconcile.LeaseName) {
 
 func (f *fixture) rows() []Row {
 	f.Helper()
-	rows, err := All(context.Background(), f.db)
+	look, err := LookAt(context.Background(), f.db)
 	if err != nil {
 		f.Fatal(err)
 	}
-	return rows
+	return look.Leases
 }
 
 // await waits until something holds.

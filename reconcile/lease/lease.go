@@ -61,6 +61,10 @@ type Config struct {
 	Replica string
 	Version string       // of the program, for people
 	Log     *slog.Logger // nil discards
+	// Looked is told every second what the last look at the database has shown, and why it does not
+	// answer now, where it does not: who else wants to know that does not ask. It must not wait; nil is
+	// not told.
+	Looked func(Look, error)
 
 	clock func() time.Duration // nil: the machine's
 }
@@ -124,6 +128,9 @@ func (o *owned) give(now time.Duration) bool {
 func New(c Config) *Holder {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Looked == nil {
+		c.Looked = func(Look, error) {}
 	}
 	if c.clock == nil {
 		c.clock = sinceBoot
@@ -214,6 +221,7 @@ func (h *Holder) tell() {
 	h.told = held
 	close(h.changed)
 	h.changed = make(chan struct{})
+	h.wake.Poke() // who has what is to be seen now
 }
 
 // listed are leases for people, each with its epoch.

@@ -101,8 +101,8 @@ func TestHandOver(t *testing.T) {
 	if lease, ok := three.Held("a"); !ok || lease.Epoch != 2 {
 		t.Fatalf("%+v %v", lease, ok)
 	}
-	if replicas, err := Replicas(t.Context(), f.db); err != nil || len(replicas) != 2 || !replicas[0].Live {
-		t.Errorf("%+v %v", replicas, err)
+	if look, err := LookAt(t.Context(), f.db); err != nil || len(look.Replicas) != 2 || !look.Replicas[0].Live {
+		t.Errorf("%+v %v", look.Replicas, err)
 	}
 }
 

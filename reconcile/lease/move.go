@@ -1,6 +1,11 @@
 package lease
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
 
 const (
 	// leave is for how long a free lease is left to those who have less than their share.
@@ -18,11 +23,28 @@ type view struct {
 	moving bool      // any lease is
 }
 
+// view is what a look shows of some leases.
+func (l Look) view(names []reconcile.LeaseName) view {
+	v := view{now: l.At}
+	for _, r := range l.Leases {
+		v.moving = v.moving || r.MovesTo != ""
+		if slices.Contains(names, r.Name) {
+			v.rows = append(v.rows, r)
+		}
+	}
+	for _, r := range l.Replicas {
+		if r.Live {
+			v.live++
+		}
+	}
+	return v
+}
+
 // count is how many leases each replica has. Whatever they are for, they count as one each.
 func (v view) count() map[string]int {
 	count := map[string]int{}
 	for _, r := range v.rows {
-		if r.live && !r.Free {
+		if r.Live && !r.Free {
 			count[r.Replica]++
 		}
 	}
@@ -46,7 +68,7 @@ func (v view) toAsk(replica string) (ask Row, ok bool) {
 			return Row{}, false
 		}
 		has := count[r.Replica]
-		if !r.live || has < count[replica]+2 || has < most || has == most && !r.Since.After(ask.Since) {
+		if !r.Live || has < count[replica]+2 || has < most || has == most && !r.Since.After(ask.Since) {
 			continue
 		}
 		ask, most, ok = r, has, true

@@ -19,7 +19,7 @@ func TestSpreading(t *testing.T) {
 		for i := range n {
 			r := Row{Name: reconcile.LeaseName(fmt.Sprint(i)), ExpiresAt: v.now, GivenUp: true, Free: true}
 			if owner := rapid.IntRange(-1, live-1).Draw(t, "owner"); owner >= 0 {
-				r.GivenUp, r.Free, r.live, r.Replica, r.Since = false, false, true, fmt.Sprint(owner), v.now.Add(time.Duration(i))
+				r.GivenUp, r.Free, r.Live, r.Replica, r.Since = false, false, true, fmt.Sprint(owner), v.now.Add(time.Duration(i))
 			}
 			v.rows = append(v.rows, r)
 		}
@@ -27,7 +27,7 @@ func TestSpreading(t *testing.T) {
 			for who := range live {
 				name := fmt.Sprint(who)
 				if r := &v.rows[i]; v.takes(*r, name, v.count()[name]) {
-					r.GivenUp, r.Free, r.live, r.Replica, r.Since = false, false, true, name, v.now
+					r.GivenUp, r.Free, r.Live, r.Replica, r.Since = false, false, true, name, v.now
 				}
 			}
 		}

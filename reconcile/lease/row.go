@@ -24,8 +24,7 @@ type Row struct {
 	GivenUp   bool
 	Free      bool   // for anyone to take, when the row was read
 	MovesTo   string // who is to get it next; empty: nobody
-
-	live bool // the replica runs
+	Live      bool   // the replica runs
 }
 
 // free is since when a lease is for anyone to take, and whether it is.

@@ -27,6 +27,7 @@ type loop struct {
 	seen     bool          // on record as a replica
 	failures int           // in a row
 	there    there         // with the last look
+	latest   Look
 }
 
 // Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in
@@ -188,6 +189,7 @@ func (h *Holder) wait(done <-chan struct{}) {
 // note tells what has changed, and whether the database answers.
 func (h *Holder) note(err error) {
 	h.tell()
+	h.Looked(h.latest, err)
 	switch {
 	case err == nil && h.failures > 0:
 		h.Log.Info("the database answers again; leases are renewed", "failures", h.failures)

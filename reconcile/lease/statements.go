@@ -3,9 +3,12 @@ package lease
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
@@ -26,47 +29,31 @@ const (
 	beginMove = `
 		UPDATE lease_move AS m SET lease = $1, epoch = $2, replica = $3, until = clock_timestamp() + make_interval(secs => $4)
 			WHERE until <= clock_timestamp() OR NOT EXISTS (SELECT FROM lease AS l WHERE l.name = m.lease AND l.epoch = m.epoch)`
-	allLeases = `
-		SELECT l.name, l.replica, l.epoch, l.since, l.expires_at, l.given_up, coalesce(m.replica, ''), r.name IS NOT NULL,
-				clock_timestamp(), (SELECT count(*) FROM replica WHERE expires_at > clock_timestamp()) FROM lease AS l
-			LEFT JOIN lease_move AS m ON m.lease = l.name AND m.epoch = l.epoch AND m.until > clock_timestamp()
-			LEFT JOIN replica AS r ON r.name = l.replica AND r.expires_at > clock_timestamp() ORDER BY l.name`
-
 	setReplica = `
 		INSERT INTO replica (name, version, started_at, expires_at) VALUES ($1, $2, clock_timestamp(), clock_timestamp() + make_interval(secs => $3))
 		ON CONFLICT (name) DO UPDATE SET version = excluded.version, expires_at = excluded.expires_at,
 			started_at = CASE WHEN $4 THEN excluded.started_at ELSE replica.started_at END`
 	forgetReplicas = `DELETE FROM replica WHERE name = $1 OR expires_at < clock_timestamp() - interval '1 hour'`
-	allReplicas    = `SELECT name, version, started_at, expires_at, expires_at > clock_timestamp() FROM replica ORDER BY name`
+
+	// all is what each process looks at every second: one statement, whatever it finds.
+	all = `
+		SELECT clock_timestamp(), leases, replicas, said.version, head_number, coalesce(counted, 0), poke_number.number FROM said, history_ends, poke_number,
+			(SELECT max(number) AS counted FROM tally) AS tally,
+			(SELECT coalesce(json_agg(l ORDER BY name), '[]')::text AS leases FROM (
+				SELECT l.name, l.replica, l.epoch, l.since, l.expires_at AS expiresat, l.given_up AS givenup,
+					coalesce(m.replica, '') AS movesto, r.name IS NOT NULL AS live FROM lease AS l
+				LEFT JOIN lease_move AS m ON m.lease = l.name AND m.epoch = l.epoch AND m.until > clock_timestamp()
+				LEFT JOIN replica AS r ON r.name = l.replica AND r.expires_at > clock_timestamp()) AS l) AS leases,
+			(SELECT coalesce(json_agg(r ORDER BY name), '[]')::text AS replicas FROM (
+				SELECT name, version, started_at AS startedat, expires_at AS expiresat, expires_at > clock_timestamp() AS live FROM replica) AS r) AS replicas`
 )
 
-// look reads the leases that this process knows, and makes those that are not there.
-func (h *Holder) look(ctx context.Context) (view, error) {
-	v, err := readAll(ctx, h.DB)
-	v.rows = slices.DeleteFunc(v.rows, func(r Row) bool { return !slices.Contains(h.Names, r.Name) })
-	for _, name := range h.Names {
-		known := slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == name })
-		if err == nil && !known {
-			err = h.exec(ctx, makeLease, string(name))
-		}
-	}
-	return v, err
-}
-
-func readAll(ctx context.Context, db *sql.DB) (v view, err error) {
-	v.rows, err = query(ctx, db, allLeases, func(rows *sql.Rows) (r Row, err error) {
-		err = rows.Scan(&r.Name, &r.Replica, &r.Epoch, &r.Since, &r.ExpiresAt, &r.GivenUp, &r.MovesTo, &r.live, &v.now, &v.live)
-		_, r.Free = r.free(v.now)
-		v.moving = v.moving || r.MovesTo != ""
-		return r, err
-	})
-	return v, err
-}
-
-// All are the leases on record, by name.
-func All(ctx context.Context, db *sql.DB) ([]Row, error) {
-	v, err := readAll(ctx, db)
-	return v.rows, err
+// Look is what a look at the database shows.
+type Look struct {
+	At       time.Time // by the clock of the database
+	Leases   []Row     // by name
+	Replicas []Replica // by name
+	News     reconcile.News
 }
 
 // Replica is a process that runs, or has done so within the last hour.
@@ -76,11 +63,35 @@ type Replica struct {
 	Live                 bool // it runs, as far as is known
 }
 
-// Replicas are the processes on record, by name.
-func Replicas(ctx context.Context, db *sql.DB) ([]Replica, error) {
-	return query(ctx, db, allReplicas, func(rows *sql.Rows) (r Replica, err error) {
-		return r, rows.Scan(&r.Name, &r.Version, &r.StartedAt, &r.ExpiresAt, &r.Live)
-	})
+// LookAt looks at a database.
+func LookAt(ctx context.Context, db *sql.DB) (l Look, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var leases, replicas []byte
+	err = db.QueryRowContext(ctx, all).Scan(&l.At, &leases, &replicas, &l.News.Said, &l.News.Newest, &l.News.Counted, &l.News.Poked)
+	if err == nil {
+		err = errors.Join(json.Unmarshal(leases, &l.Leases), json.Unmarshal(replicas, &l.Replicas))
+	}
+	for i, r := range l.Leases {
+		_, l.Leases[i].Free = r.free(l.At)
+	}
+	return l, err
+}
+
+// look looks at the leases that this process knows, and makes those that are not there.
+func (h *Holder) look(ctx context.Context) (view, error) {
+	l, err := LookAt(ctx, h.DB)
+	if err == nil {
+		h.latest = l
+	}
+	v := l.view(h.Names)
+	for _, name := range h.Names {
+		known := slices.ContainsFunc(v.rows, func(r Row) bool { return r.Name == name })
+		if err == nil && !known {
+			err = h.exec(ctx, makeLease, string(name))
+		}
+	}
+	return v, err
 }
 
 func scan[T any](rows *sql.Rows) (value T, err error) { return value, rows.Scan(&value) }

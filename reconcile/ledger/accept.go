@@ -59,7 +59,7 @@ func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Accept
 	if err != nil || found && have == a.Commit {
 		return err
 	}
-	if err := zones.ForgetWritten(ctx, tx); err != nil {
+	if err := l.ForgetWritten(ctx, tx); err != nil {
 		return err
 	}
 	e := reconcile.Entry{

@@ -42,6 +42,10 @@ const (
 	ErrUnlocked = store.ErrUnlocked
 )
 
+// Away reports whether something has failed because the database that several processes share is away
+// for a time: see [store.Away].
+func Away(err error) bool { return store.Away(err) }
+
 // Explain says what was being done with which database, whose path begins with postgres://, and sorts
 // what it has said into kinds.
 func Explain(doing, path string, err error) error { return store.Explain(doing, path, err) }

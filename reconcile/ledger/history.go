@@ -24,6 +24,9 @@ func (l *Ledger) Unfinished(ctx context.Context) ([]reconcile.Entry, error) {
 // WrittenByCommands implements [reconcile.Records].
 func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) ([]edge.Scope, error) {
 	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) ([]edge.Scope, error) {
+		if newest, err := history.Newest(ctx, tx); err != nil || !l.file.Foreign(after, newest) {
+			return nil, err
+		}
 		return history.WrittenByCommands(ctx, tx, after)
 	})
 }

@@ -329,3 +329,45 @@ func TestWrittenByCommands(t *testing.T) {
 		t.Errorf("since then: %v, %v", got, err)
 	}
 }
+
+// What a process has written itself is not read for commands, unless one of another process, or of
+// its own, came between.
+func TestOwnEntriesAreNotReadForCommands(t *testing.T) {
+	path := newPath(t)
+	l := mustOpen(t, path)
+	foreign := func(after int64) bool {
+		t.Helper()
+		standing, err := l.Standing(t.Context())
+		must(t, err)
+		return l.file.Foreign(after, standing.Newest)
+	}
+	result := func(of *Ledger, zone string, trigger reconcile.Trigger) {
+		t.Helper()
+		e := resultOf(1, zone, "")
+		e.Trigger = trigger
+		must(t, of.Record(t.Context(), e))
+	}
+	result(l, "a", reconcile.TriggerSync)
+	result(l, "b", reconcile.TriggerSweep)
+	if foreign(0) {
+		t.Error("all entries are its own")
+	}
+	other := mustOpen(t, path)
+	result(other, "c", reconcile.TriggerManual)
+	if !foreign(2) {
+		t.Error("the last entry is of another process")
+	}
+	result(l, "d", reconcile.TriggerSync)
+	if !foreign(2) || foreign(3) {
+		t.Error("the third entry is of another process, and the fourth is not")
+	}
+	result(l, "e", reconcile.TriggerRevert)
+	if !foreign(4) || foreign(5) {
+		t.Error("the fifth entry is of a command")
+	}
+	got, err := l.WrittenByCommands(t.Context(), 2)
+	must(t, err)
+	if slices.SortFunc(got, edge.Scope.Compare); !slices.Equal(got, []edge.Scope{edge.ZoneScope("c"), edge.ZoneScope("e")}) {
+		t.Errorf("written by commands: %v", got)
+	}
+}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -41,11 +42,42 @@ func TestTallyOverProcesses(t *testing.T) {
 		t.Errorf("the first counts without knowing of that: %v", err)
 	}
 	must(t, count(a, "a", "4", known(a, at)))
-	for range 70 { // what counts no more is dropped: no commit was accepted
-		must(t, count(a, "a", "5", known(a, 0)))
+	drift := reconcile.Count{Scope: edge.ZoneScope("6"), At: now.Add(-2 * time.Hour), By: "a"}
+	for range 70 { // what counts no more is dropped
+		must(t, a.Tally(t.Context(), drift, 1<<40, now.Add(-time.Hour)))
 	}
 	if list, err := a.Tallied(t.Context(), 0); err != nil || len(list) > 20 {
 		t.Errorf("%d are kept, %v", len(list), err)
+	}
+}
+
+// What a commit changes as a whole is counted once, for the commit that is accepted, and forgotten with
+// all else that counts for it when another one is.
+func TestCountedOverProcesses(t *testing.T) {
+	url, key := pgtest.Database(t), newKey(t)
+	a, b := connected(t, url, key), connected(t, url, key)
+	now := time.Now()
+	zone := edge.ZoneScope("1")
+	whole := reconcile.Count{Commit: "c1", At: now, By: "a", All: map[edge.Scope]bool{zone: true, edge.AccountScope("x"): false}}
+	if err := a.Counted(t.Context(), whole); !errors.Is(err, reconcile.ErrSuperseded) {
+		t.Errorf("of a commit that is not accepted: %v", err)
+	}
+	must(t, a.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
+	must(t, a.Counted(t.Context(), reconcile.Count{Commit: "c1", At: now, By: "a", All: map[edge.Scope]bool{}}))
+	must(t, a.Counted(t.Context(), whole))
+	one := reconcile.Count{Scope: zone, Commit: "c1", At: now, By: "b"}
+	if err := b.Tally(t.Context(), one, 0, now); !errors.Is(err, reconcile.ErrCounted) {
+		t.Errorf("a zone counts without knowing of that: %v", err)
+	}
+	list, err := b.Tallied(t.Context(), 0)
+	must(t, err)
+	if len(list) != 1 || !maps.Equal(list[0].All, whole.All) || list[0].Commit != "c1" || list[0].By != "a" {
+		t.Fatalf("%+v", list)
+	}
+	must(t, b.Tally(t.Context(), one, list[0].Number, now))
+	must(t, b.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2"}))
+	if list, err := a.Tallied(t.Context(), 0); err != nil || len(list) > 0 {
+		t.Errorf("%+v counts for another commit, %v", list, err)
 	}
 }
 

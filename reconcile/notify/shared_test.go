@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
+	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
@@ -123,6 +124,9 @@ func (o *others) runs(name string, leases ...string) (run func(lease string) (st
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { all.Run(ctx) })
+	running.Go(func() {
+		lease.New(lease.Config{DB: memory.Database(), Replica: name, Looked: func(l lease.Look, _ error) { all.Looked(l.News.Poked) }}).Run(ctx)
+	})
 	o.t.Cleanup(func() { stop(); running.Wait(); _ = memory.Close() })
 	return func(lease string) func() {
 		o.mu.Lock()

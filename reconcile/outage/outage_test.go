@@ -131,6 +131,22 @@ func TestThePlatformIsOneOutage(t *testing.T) {
 	h.want(t, "began "+platform, "ended "+platform)
 }
 
+// TestAnAnswerUnderWayIsNoEvidence: what is answered just after the first failure, as it was under
+// way, makes no outage of zones of one of the platform.
+func TestAnAnswerUnderWayIsNoEvidence(t *testing.T) {
+	h := newHistory(20)
+	for i := range 5 {
+		h.Zone(zoneNumber(i), errReset)
+	}
+	h.pass(2 * time.Second)
+	h.Zone(zoneNumber(9), nil)
+	for i := range 20 {
+		h.Zone(zoneNumber(i), errReset)
+		h.pass(time.Second)
+	}
+	h.want(t, `began platform "": no answer from the platform, zones 20`)
+}
+
 func TestABreakerThatOpensTellsAtOnce(t *testing.T) {
 	h := newHistory(100)
 	for i := range 32 {

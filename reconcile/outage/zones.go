@@ -190,6 +190,9 @@ func (t *Tracker) decide(i *incident, now time.Time) {
 	case away && len(t.streak) >= need && now.Sub(t.streakSince) >= gather:
 		t.widen(reconcile.OutagePlatform, t.platform, unanswered)
 	case now.Sub(i.since) < gather:
+	case away && len(t.streak) >= need && t.streakSince.Sub(i.since) < gather:
+		// A request under way was answered after the first one failed: whether it is the platform
+		// is known a moment later.
 	case i.subject == reconcile.OutageAccount && (!away || t.answered.After(i.since)):
 		t.begin(i)
 	case t.evidence(i).After(i.since), now.Sub(i.since) >= patience:

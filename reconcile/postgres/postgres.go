@@ -14,7 +14,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -74,6 +73,7 @@ func Open(c Config) (*sql.DB, error) {
 	})
 	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
 	db.SetMaxOpenConns(MostConnections)
+	db.SetMaxIdleConns(MostConnections) // a new one costs the server more than a hundred statements
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil
 }
@@ -82,26 +82,4 @@ func Open(c Config) (*sql.DB, error) {
 func withoutURL(err error) string {
 	text := err.Error()
 	return text[strings.LastIndex(text, "`: ")+1:]
-}
-
-// Durable is an expression that has its transaction end only when a crash cannot undo it any more,
-// also where the server is set to end others sooner. What is set to wait for standbys waits as it is.
-const Durable = `set_config('synchronous_commit', CASE
-	WHEN current_setting('synchronous_commit') = 'off' OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''
-	THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
-
-// Bound sets the timeouts of a transaction that writes, as its first statement, and that it is
-// [Durable]. They end with it.
-func Bound(ctx context.Context, tx *sql.Tx) error {
-	return bound(ctx, tx, statementWithin, ", "+Durable)
-}
-
-// BoundReading is [Bound] for one that only reads.
-func BoundReading(ctx context.Context, tx *sql.Tx) error { return bound(ctx, tx, readingWithin, "") }
-
-func bound(ctx context.Context, tx *sql.Tx, statement time.Duration, more string) error {
-	_, err := tx.ExecContext(ctx, fmt.Sprintf(
-		`SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
-		statement.Milliseconds(), lockWithin.Milliseconds(), idleInTransaction.Milliseconds())+more)
-	return err
 }

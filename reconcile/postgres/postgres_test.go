@@ -33,11 +33,8 @@ func TestMigrate(t *testing.T) {
 			if have, want, err := postgres.Version(t.Context(), db); err != nil || have != want || have == 0 {
 				t.Errorf("version %d of %d: %v", have, want, err)
 			}
-			tx, err := db.BeginTx(t.Context(), nil)
+			tx, err := postgres.Begin(t.Context(), db, `SELECT 1`)
 			if err != nil {
-				t.Fatal(err)
-			}
-			if err := postgres.Bound(t.Context(), tx); err != nil {
 				t.Fatal(err)
 			}
 			if err := tx.Commit(); err != nil {
@@ -79,7 +76,7 @@ func TestPreparesNothing(t *testing.T) {
 }
 
 // A transaction that writes is not undone by a crash, and waits for standbys as the server is set to.
-func TestBoundIsDurable(t *testing.T) {
+func TestATransactionIsDurable(t *testing.T) {
 	server := pgtest.Start(t)
 	for _, standbys := range []string{"", "one"} {
 		server.Exec(t, `ALTER SYSTEM SET synchronous_standby_names = '`+standbys+`'`)
@@ -93,11 +90,8 @@ func TestBoundIsDurable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tx, err := db.BeginTx(t.Context(), nil)
+			tx, err := postgres.Begin(t.Context(), db, `SELECT 1`)
 			if err != nil {
-				t.Fatal(err)
-			}
-			if err := postgres.Bound(t.Context(), tx); err != nil {
 				t.Fatal(err)
 			}
 			var within, after string
@@ -113,4 +107,32 @@ func TestBoundIsDurable(t *testing.T) {
 			_ = db.Close()
 		}
 	}
+}
+
+// What fails as the first statement of a transaction leaves nothing of it on the connection.
+func TestABeginningThatFails(t *testing.T) {
+	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var before, after int
+	if err := db.QueryRowContext(t.Context(), `SELECT pg_backend_pid()`).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Begin(t.Context(), db, `SELECT 1/0`); err == nil {
+		t.Fatal("a division by zero has succeeded")
+	}
+	tx, err := postgres.BeginReading(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.QueryRowContext(t.Context(), `SELECT pg_backend_pid()`).Scan(&after); err != nil || after != before {
+		t.Errorf("connection %d after %d: %v", after, before, err)
+	}
+	if _, err := tx.ExecContext(t.Context(), `CREATE TABLE t (n INTEGER)`); err == nil {
+		t.Error("a transaction that only reads has made a table")
+	}
+	_ = tx.Rollback()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
+	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
@@ -162,6 +163,9 @@ func (f *fleet) start(name string) {
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { all.Run(ctx) })
+	group.Go(func() {
+		lease.New(lease.Config{DB: db, Replica: name, Looked: func(l lease.Look, _ error) { all.Looked(l.News.Poked) }}).Run(ctx)
+	})
 	group.Go(func() {
 		jobs.Leading(ctx, f.leases.Of(name), reconcile.LeaseCommits, func(ctx context.Context) { service.Run(ctx, nil) })
 	})

@@ -40,8 +40,10 @@ type Config struct {
 	FastForward bool
 	// Schedule says when to look; nil only when poked.
 	Schedule cron.Schedule
-	Now      func() time.Time
-	Log      *slog.Logger // nil discards
+	// Evaluates is called before each evaluation of a commit; nil is not.
+	Evaluates func()
+	Now       func() time.Time
+	Log       *slog.Logger // nil discards
 }
 
 // Source looks at git. Make it with [New]. But for Poke and Progress, its methods are
@@ -77,6 +79,9 @@ func New(c Config) *Source {
 	}
 	if c.Moved == nil {
 		c.Moved = func(context.Context, string, string) (Move, error) { return Forward, nil }
+	}
+	if c.Evaluates == nil {
+		c.Evaluates = func() {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -124,6 +129,7 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
 	if !known {
 		s.last = evaluated{}
+		s.Evaluates()
 		within, span := trace.Start(ctx, trace.Evaluate)
 		state, problems, err := s.Compiler.Compile(within, commit)
 		span.Text(trace.Commit, commit)

@@ -28,7 +28,7 @@ type actions struct {
 	heart   func() *controller.Controller // nil while it does not run
 	memory  *ledger.Ledger
 	reverts *reverts
-	others  func(ctx context.Context, subjects ...string) // asks the other replicas
+	ask     func(ctx context.Context, subject string) // asks all replicas
 	now     func() time.Time
 	log     *slog.Logger
 }
@@ -40,7 +40,7 @@ func (d *Daemon) actions() page.Actions {
 	if d.memory() == nil {
 		return nil
 	}
-	return &actions{heart: d.heart.Load, memory: d.memory(), reverts: d.reverts, others: d.others, now: time.Now, log: d.log}
+	return &actions{heart: d.heart.Load, memory: d.memory(), reverts: d.reverts, ask: d.peers.ask, now: time.Now, log: d.log}
 }
 
 var errBusy = &page.RefusedError{Status: http.StatusServiceUnavailable, Reason: "the daemon accepts no actions now", Hint: "it starts or stops: try again in some seconds"}
@@ -106,7 +106,7 @@ func (a *actions) ReadNow(ctx context.Context, who login.Person, ids []edge.Scop
 		return "nothing is read again: the zones were requested less than 10 seconds ago", nil
 	}
 	for _, id := range some {
-		a.others(ctx, askZone+"/"+id.Text())
+		a.ask(ctx, askZone+"/"+id.Text())
 	}
 	a.tell(reconcile.ActionRead, cli.Plural(len(some), "zone", "zones"), who)
 	if len(some) == 1 {
@@ -148,7 +148,6 @@ func (a *actions) Hold(ctx context.Context, who login.Person, id edge.Scope, len
 		return "", err
 	}
 	heart.Heed()
-	a.others(ctx, askPeople)
 	a.tell(reconcile.ActionHold, zone.Key, who)
 	return cli.OneLine(zone.Key + " is " + hold.String()), nil
 }
@@ -175,7 +174,6 @@ func (a *actions) Release(ctx context.Context, who login.Person, id edge.Scope) 
 		return "", &page.RefusedError{Status: http.StatusConflict, Reason: "the zone is not held", Hint: "it was released, or the time of its hold is over"}
 	}
 	heart.Heed()
-	a.others(ctx, askPeople)
 	a.tell(reconcile.ActionRelease, zone.Key, who)
 	return cli.OneLine(zone.Key) + " is not held any more", nil
 }

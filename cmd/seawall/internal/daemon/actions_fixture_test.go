@@ -95,7 +95,7 @@ func newHouse(t reconciletest.T, dir string, n int, guards reconcile.Guards, zon
 	})
 	must.Do(t, err)
 	log := slog.New(slog.DiscardHandler)
-	h.actions = &actions{heart: func() *controller.Controller { return h.heart }, memory: memory, reverts: newReverts(), others: (&Daemon{}).others, now: time.Now, log: log}
+	h.actions = &actions{heart: func() *controller.Controller { return h.heart }, memory: memory, reverts: newReverts(), ask: (*peers)(nil).ask, now: time.Now, log: log}
 	needs := revertNeeds{
 		read: memory, done: h.heart.Heed, log: log,
 		open: func() (*ledger.Ledger, error) {

@@ -43,7 +43,6 @@ func (a *actions) Approve(ctx context.Context, who login.Person, id edge.Scope, 
 		return "", err
 	}
 	heart.Heed()
-	a.others(ctx, askPeople)
 	a.tell(reconcile.ActionApprove, zone.Key, who)
 	return "the change of " + cli.OneLine(zone.Key) + " is approved", nil
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
-	"github.com/seawall-dev/seawall/reconcile/jobs"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/login"
 	"github.com/seawall-dev/seawall/reconcile/notify"
@@ -78,8 +77,8 @@ type Daemon struct {
 	listener net.Listener // nil until it listens
 	reviews  *review.Service
 	notices  *notify.Service // nil: no one is to be notified
-	replicas *jobs.Replicas  // that share the work; nil: this process is alone
-	traces   *setup.Traces   // nil: none are made
+	peers    *peers
+	traces   *setup.Traces // nil: none are made
 	outages  *outage.Tracker
 	lock     *stateLock
 	replica  *replica                              // the same for each generation with these leases; nil: this process is alone
@@ -146,35 +145,39 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Da
 			lock.release()
 		}
 	}()
-	if before == nil {
-		if err := d.awaitDatabase(ctx, s, log); err != nil {
-			return nil, err
-		}
-	}
-	a, err := setup.Assemble(ctx, s, s.Serving(), log)
-	if err != nil {
-		return nil, err
-	}
-	d.settings, d.assembly, d.log, d.lock = s, a, log, lock
-	var joined *replica
+	d.settings, d.log, d.lock = s, log, lock
 	if before != nil {
-		joined = before.replica
+		return d, d.begin(ctx, before.replica)
 	}
-	if d.replica, err = joinLeases(ctx, s, a.Lanes, joined, log); err != nil {
+	return d, d.insist(ctx, func() error {
+		if err := d.awaitDatabase(ctx); err != nil {
+			return err
+		}
+		return d.begin(ctx, nil)
+	})
+}
+
+// begin makes what needs the ledger. joined is the replica that the daemon before was; nil: none.
+func (d *Daemon) begin(ctx context.Context, joined *replica) error {
+	a, err := setup.Assemble(ctx, d.settings, d.settings.Serving(), d.log)
+	if err != nil {
+		return err
+	}
+	d.assembly = a
+	if d.replica, err = joinLeases(ctx, d.settings, a.Lanes, joined, d.log); err != nil {
 		a.Close()
-		return nil, err
+		return err
 	}
 	if d.replica != joined {
 		d.replica.run(ctx, d.changes.Note)
 	}
-	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
-	if err = d.newParts(); err != nil {                                                                 //nolint:contextcheck // a forge is asked with the context of each call
+	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(d.log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
+	if err = d.newParts(); err != nil {                                                                   //nolint:contextcheck // a forge is asked with the context of each call
 		if a.Close(); d.replica != joined {
 			d.replica.leave()
 		}
-		return nil, err
 	}
-	return d, nil
+	return err
 }
 
 // newLog makes the logger, and what sends traces: lines of work that has a span have its ids.
@@ -344,7 +347,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, sendTraces := d.traces.Begin(ctx)
 	defer sendTraces()
 	git := d.assembly.Look(d.sync)
-	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.pokes(git, d.reviews)) //nolint:contextcheck // other replicas ask for as long as this one runs
+	pages, err := withHooks(d.served(ctx), d.settings.Hooks, d.health.Webhook, d.log, d.peers.pokes(git, d.reviews)) //nolint:contextcheck // other replicas ask for as long as this one runs
 	if err != nil {
 		return err
 	}
@@ -361,7 +364,12 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.tellServing()
-	heart, err := d.controller(ctx, git, d.looks(ctx, look))
+	looks := d.peers.looks(ctx, look)
+	var heart *controller.Controller
+	err = d.insist(ctx, func() (err error) {
+		heart, err = d.controller(ctx, git, looks)
+		return err
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			err = nil // it was told to end while it began
@@ -370,13 +378,14 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		return errors.Join(err, <-served)
 	}
 	d.heart.Store(heart)
+	d.replica.tell(d.peers)
 	d.readWeakened(ctx)
 	d.changes.Note()
 	alive := func() bool { return len(d.health.Stuck()) == 0 }
 	d.manager.alive.Store(&alive)
 	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
 	var beside gosync.WaitGroup
-	d.runShared(ctx, &beside, heart, reviews)
+	d.runShared(ctx, &beside, reviews)
 	if d.memory() != nil {
 		beside.Go(func() { d.reverts.serve(ctx, d.revertNeeds(heart)) }) //nolint:contextcheck // a revert goes on while the daemon ends
 	}
@@ -420,7 +429,7 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
-		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Leases: d.leases(), Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
+		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Leases: d.leases(), News: d.replica.latest(), Replicas: d.replica.show, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})
 }

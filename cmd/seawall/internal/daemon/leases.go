@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -29,8 +29,12 @@ type replica struct {
 	cancel   context.CancelFunc
 	ended    sync.WaitGroup
 
+	changed func()                         // pages show something else
+	news    atomic.Pointer[reconcile.News] // of the last look; nil: the database does not answer
+
 	mu    sync.Mutex
-	shown inspect.Replicas // as it was read last
+	shown inspect.Replicas // by the last look
+	peers *peers           // of the daemon that runs; nil: none does yet
 }
 
 // joinLeases makes this process a replica, or goes on as the one that it is. It gets leases once
@@ -39,11 +43,7 @@ func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, be
 	if s.Dir != "" || !s.InPostgres() {
 		return nil, nil
 	}
-	names := []reconcile.LeaseName{reconcile.LeaseCommits, reconcile.LeaseTokens}
-	for _, lane := range lanes.All {
-		names = append(names, reconcile.LeaseOf(lane))
-	}
-	slices.Sort(names)
+	names := setup.LeaseNames(lanes)
 	name := setup.ReplicaName(*s.Postgres)
 	if before != nil && before.name == name && before.database.Address() == s.Postgres.Address() && slices.Equal(before.holder.Names, names) {
 		return before, nil
@@ -53,7 +53,7 @@ func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, be
 		return nil, err
 	}
 	r := &replica{db: db, database: *s.Postgres, name: name, cancel: func() {}}
-	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log})
+	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log, Looked: r.looked})
 	r.shown = inspect.Replicas{Name: name, Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}}
 	if before == nil || before.name != name {
 		err = r.alone(ctx)
@@ -88,12 +88,12 @@ func (r *replica) alone(ctx context.Context) error {
 }
 
 func (r *replica) onRecord(ctx context.Context) (lease.Replica, bool, error) {
-	all, err := lease.Replicas(ctx, r.db)
-	i := slices.IndexFunc(all, func(one lease.Replica) bool { return one.Name == r.name && one.Live })
+	look, err := lease.LookAt(ctx, r.db)
+	i := slices.IndexFunc(look.Replicas, func(one lease.Replica) bool { return one.Name == r.name && one.Live })
 	if i < 0 {
 		return lease.Replica{}, false, err
 	}
-	return all[i], true, err
+	return look.Replicas[i], true, err
 }
 
 // run gets leases and renews them until ctx ends, or leave is called; then it gives each back once
@@ -102,9 +102,9 @@ func (r *replica) run(ctx context.Context, changed func()) {
 	if r == nil {
 		return
 	}
+	r.changed = changed
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.ended.Go(func() { r.holder.Run(ctx) })
-	r.ended.Go(func() { r.watch(ctx, changed) })
 }
 
 // leave gives all leases back, and returns once that is done.
@@ -117,84 +117,57 @@ func (r *replica) leave() {
 	_ = r.db.Close() // what was written is there
 }
 
-// readEvery is how often it is read who does what, for people; readWithin bounds that.
-const (
-	readEvery  = 2 * time.Second
-	readWithin = 3 * time.Second
-)
-
-// watch reads who does what until ctx ends, and says when something has changed.
-func (r *replica) watch(ctx context.Context, changed func()) {
-	ticker := time.NewTicker(readEvery)
-	defer ticker.Stop()
-	for {
-		if r.read(ctx) {
-			changed()
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.holder.Changed():
-		case <-ticker.C:
-		}
-	}
-}
-
-// read reads who does what, and reports whether a page shows something else for it.
-func (r *replica) read(ctx context.Context) (news bool) {
-	ctx, cancel := context.WithTimeout(ctx, readWithin)
-	defer cancel()
-	leases, err := lease.All(ctx, r.db)
-	var all []lease.Replica
-	if err == nil {
-		all, err = lease.Replicas(ctx, r.db)
-	}
+// looked takes in what a look at the database has shown. It is the one place that knows whether that
+// answers: whoever else of this process goes by what is there is told of news.
+func (r *replica) looked(look lease.Look, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := r.shown
+	before, peers := r.shown, r.peers
 	if err != nil {
+		r.news.Store(nil)
 		if r.shown.Error = lastLine(err); r.shown.Silent.IsZero() {
 			r.shown.Silent = time.Now()
 		}
-		return before.Silent.IsZero()
+	} else {
+		now := setup.ReplicasIn(look, r.name, r.holder.Names)
+		now.Name, now.Database, now.Known = r.shown.Name, r.shown.Database, time.Now()
+		r.shown = now
 	}
-	r.shown.Silent, r.shown.Error, r.shown.Known = time.Time{}, "", time.Now()
-	r.shown.Replicas, r.shown.Leases = replicasOf(all, leases, r.name), leasesOf(leases, r.name)
-	return !before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
+	changed := r.shown.Silent.IsZero() != before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
+	r.mu.Unlock()
+	if changed {
+		r.changed()
+	}
+	if err == nil {
+		said := r.news.Swap(&look.News)
+		peers.looked(look.News, said == nil || said.Said != look.News.Said)
+	}
+}
+
+// latest returns the news of the last look; nil where there are no replicas.
+func (r *replica) latest() func() (reconcile.News, bool) {
+	if r == nil {
+		return nil
+	}
+	return func() (reconcile.News, bool) {
+		news := r.news.Load()
+		if news == nil {
+			return reconcile.News{}, false
+		}
+		return *news, true
+	}
+}
+
+// tell has these peers learn of news from now on.
+func (r *replica) tell(p *peers) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.peers = p
 }
 
 func sameHolder(a, b inspect.Lease) bool { return a.Name == b.Name && a.Replica == b.Replica }
-
-func replicasOf(all []lease.Replica, leases []lease.Row, this string) []inspect.Replica {
-	shown := []inspect.Replica{}
-	for _, one := range all {
-		if !one.Live {
-			continue
-		}
-		has := 0
-		for _, l := range leases {
-			if l.Replica == one.Name && !l.Free {
-				has++
-			}
-		}
-		shown = append(shown, inspect.Replica{
-			Name: one.Name, Program: one.Version, Started: one.StartedAt.UTC(), Alive: one.ExpiresAt.UTC(), This: one.Name == this, Leases: has,
-		})
-	}
-	return shown
-}
-
-func leasesOf(leases []lease.Row, this string) []inspect.Lease {
-	shown := []inspect.Lease{}
-	for _, l := range leases {
-		one := inspect.Lease{Name: string(l.Name), Epoch: l.Epoch}
-		if !l.Free {
-			one.Replica, one.Since, one.Until, one.This = l.Replica, l.Since.UTC(), l.ExpiresAt.UTC(), l.Replica == this
-		}
-		shown = append(shown, one)
-	}
-	return shown
-}
 
 // show is who does what; nil where there are no replicas.
 func (r *replica) show() *inspect.Replicas {
@@ -204,6 +177,14 @@ func (r *replica) show() *inspect.Replicas {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := r.shown
+	if shown.Silent.IsZero() {
+		return &shown
+	}
+	shown.Leases = slices.Clone(shown.Leases)
+	for i := range shown.Leases { // who has those of others is not known, and this process keeps its own only for a while
+		l := &shown.Leases[i]
+		_, l.This = r.holder.Held(reconcile.LeaseName(l.Name))
+	}
 	return &shown
 }
 
@@ -221,29 +202,4 @@ func (d *Daemon) leases() reconcile.Leases {
 		return reconcile.OnlyProcess{}
 	}
 	return d.replica.holder
-}
-
-// withReplicas adds to a status who does what.
-func (d *Daemon) withReplicas(s *inspect.Status) {
-	if s.Replicas = d.replica.show(); s.Replicas == nil {
-		return
-	}
-	if o := s.Zones.Outcomes; !s.Replicas.WorksOnZones() && o[inspect.Pending] > 0 { // the replicas that have them know more
-		s.Zones.Outcomes = maps.Clone(o)
-		s.Zones.Outcomes[inspect.NotRead], s.Zones.Outcomes[inspect.Pending] = o[inspect.NotRead]+o[inspect.Pending], 0
-	}
-	for i := range s.Work.Credentials {
-		c := &s.Work.Credentials[i]
-		c.Replica = s.Replicas.Other(reconcile.LeaseOf(reconcile.Lane{Credential: c.Credential}))
-	}
-}
-
-// worksElsewhere is another replica that works on the zones of an account; empty for none.
-func (d *Daemon) worksElsewhere(account string) string {
-	i := d.assembly.Lanes.Index(account)
-	shown := d.replica.show()
-	if i < 0 || shown == nil {
-		return ""
-	}
-	return shown.Other(reconcile.LeaseOf(d.assembly.Lanes.All[i]))
 }

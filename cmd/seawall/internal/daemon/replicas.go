@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -15,13 +16,20 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/jobs"
 )
 
-// What replicas ask each other for.
+// What replicas ask each other for. What people and who decides about commits have said needs no
+// asking: each looks whether something was.
 const (
 	askCommits = "commits" // look at git, and at pull requests
-	askPeople  = "people"  // heed what people have put on record
 	askZones   = "zones"   // look at every zone
 	askZone    = "zone"    // "zone/ID": read it now
 )
+
+// peers are the replicas, this one too, as those that a daemon asks; nil: this process is alone.
+type peers struct {
+	*jobs.Replicas
+	heart func() *controller.Controller // nil while it does not run
+	log   *slog.Logger
+}
 
 // joinReplicas has the parts of the daemon share their work with other replicas, where its ledger is
 // one that others have, too.
@@ -40,49 +48,40 @@ func (d *Daemon) joinReplicas() error {
 		d.notices.Join(all, memory)
 		d.divideNotices()
 	}
-	d.replicas = all
+	d.peers = &peers{all, d.heart.Load, d.log}
 	return nil
 }
 
 // pokes is how a webhook reaches those who look: in this process, or through the record in the one
 // that has the lease.
-func (d *Daemon) pokes(poked ...forge.Poker) func(context.Context) error {
+func (p *peers) pokes(poked ...forge.Poker) func(context.Context) error {
 	here := forge.Spaced(poked...)
-	if d.replicas == nil {
+	if p == nil {
 		return here
 	}
-	d.replicas.Poked(askCommits, func(string, string) { _ = here(context.Background()) }) // it never fails
-	return func(ctx context.Context) error { return d.replicas.Poke(ctx, askCommits) }
+	p.Poked(askCommits, func(string, string) { _ = here(context.Background()) }) // it never fails
+	return func(ctx context.Context) error { return p.Poke(ctx, askCommits) }
 }
 
-// others asks all replicas for something; it does nothing in a process that is alone. What cannot
-// be asked for is seen by the others with their next tick, or turn.
-func (d *Daemon) others(ctx context.Context, subjects ...string) {
-	if d.replicas == nil {
+// ask asks all replicas for something; it does nothing in a process that is alone. What cannot
+// be asked for is seen by the others with their next turn.
+func (p *peers) ask(ctx context.Context, subject string) {
+	if p == nil {
 		return
 	}
-	for _, subject := range subjects {
-		if err := d.replicas.Poke(ctx, subject); err != nil {
-			d.log.Warn("other replicas could not be asked", "subject", subject, "error", err.Error())
-			return
-		}
+	if err := p.Poke(ctx, subject); err != nil {
+		p.log.Warn("other replicas could not be asked", "subject", subject, "error", err.Error())
 	}
-}
-
-// heed has what people have put on record acted on at once, by all replicas.
-func (d *Daemon) heed(heart *controller.Controller) {
-	heart.Heed()
-	d.others(context.Background(), askPeople)
 }
 
 // looks are what the controller hears of those to look: of other replicas, too. They are to be
 // asked for before the controller is made.
-func (d *Daemon) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal {
-	if d.replicas == nil {
+func (p *peers) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal {
+	if p == nil {
 		return signals
 	}
 	looks := make(chan os.Signal, 1)
-	d.replicas.Poked(askZones, func(string, string) {
+	p.Poked(askZones, func(string, string) {
 		select {
 		case looks <- os.Interrupt: // whichever
 		default: // one is enough
@@ -94,16 +93,41 @@ func (d *Daemon) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.
 			case <-ctx.Done():
 				return
 			case <-signals:
-				d.others(ctx, askZones)
+				p.ask(ctx, askZones)
 			}
 		}
 	}()
 	return looks
 }
 
+// looked is told of the news that a look at the database has shown.
+func (p *peers) looked(news reconcile.News, said bool) {
+	if p == nil {
+		return
+	}
+	p.Looked(news.Poked)
+	if heart := p.heart(); said && heart != nil {
+		heart.Heed()
+	}
+}
+
+// run passes on what replicas ask of this one, until ctx ends.
+func (p *peers) run(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	p.Poked(askZone, func(id, _ string) {
+		_, err := p.heart().ReadNow([]edge.Scope{edge.ParseScope(id)}, func([]edge.Scope) error { return nil }) // who has asked has recorded it
+		if err != nil && !errors.Is(err, controller.ErrNotBegun) {
+			p.log.Warn("a zone is not read at once, as another replica has asked", "zone", id, "error", err.Error())
+		}
+	})
+	p.Run(ctx)
+}
+
 // runShared runs what one replica does for all, while this is the one; and what replicas ask of
 // this one.
-func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *controller.Controller, ticks <-chan time.Time) {
+func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, ticks <-chan time.Time) {
 	leading := func(lease reconcile.LeaseName, do func(context.Context)) {
 		beside.Go(func() { jobs.Leading(ctx, d.leases(), lease, do) })
 	}
@@ -115,17 +139,7 @@ func (d *Daemon) runShared(ctx context.Context, beside *sync.WaitGroup, heart *c
 			leading(lease, func(ctx context.Context) { d.notices.RunPart(ctx, lease) })
 		}
 	}
-	if d.replicas == nil {
-		return
-	}
-	d.replicas.Poked(askPeople, func(string, string) { heart.Heed() })
-	d.replicas.Poked(askZone, func(id, _ string) {
-		_, err := heart.ReadNow([]edge.Scope{edge.ParseScope(id)}, func([]edge.Scope) error { return nil }) // who has asked has recorded it
-		if err != nil && !errors.Is(err, controller.ErrNotBegun) {
-			d.log.Warn("a zone is not read at once, as another replica has asked", "zone", id, "error", err.Error())
-		}
-	})
-	beside.Go(func() { d.replicas.Run(ctx) })
+	beside.Go(func() { d.peers.run(ctx) })
 }
 
 // worksOnZones reports whether the zones of some credential are this process's own.

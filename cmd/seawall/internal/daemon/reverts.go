@@ -47,7 +47,7 @@ type revertNeeds struct {
 // revertNeeds are those of this daemon.
 func (d *Daemon) revertNeeds(heart *controller.Controller) revertNeeds {
 	return revertNeeds{
-		read: d.memory(), done: func() { d.heed(heart) }, log: d.log,
+		read: d.memory(), done: heart.Heed, log: d.log,
 		run: func(records any, show reconcile.Progress) (*revert.Run, error) {
 			if d.settings.Observing() {
 				return nil, errors.New("this daemon observes only, and writes nothing")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -62,7 +63,6 @@ func (d *Daemon) lookInside() inspect.Status {
 		b.Used, b.Left = window.Used, window.Left
 		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
 	}
-	d.withReplicas(&s)
 	s.Mode = d.mode()
 	s.Weakened = d.newlyWeakened(s.At)
 	return s
@@ -94,15 +94,23 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 	}
 	list, near := heart.Zones(word)
 	for i := range list.Zones {
-		d.tellReplica(&list.Zones[i])
+		d.recall(&list.Zones[i], list.At)
 	}
 	return list, near
 }
 
-// tellReplica adds to what is known of a zone that another replica works on it.
-func (d *Daemon) tellReplica(z *inspect.Zone) {
-	if z.Replica = d.worksElsewhere(z.Account); z.Replica != "" {
-		z.Why = append([]string{"Replica " + z.Replica + " works on this zone; ask it for what is known now. What follows is older."}, z.Why...)
+// recallWithin bounds how long an answer waits for the ledger.
+const recallWithin = 3 * time.Second
+
+// recall adds to what is known of a zone what is on record, where this process has not read it.
+func (d *Daemon) recall(z *inspect.Zone, now time.Time) {
+	if z.Outcome != inspect.NotRead || d.memory() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recallWithin)
+	defer cancel()
+	if err := setup.Recall(ctx, d.memory(), z, now); err != nil {
+		d.log.Debug("what is on record of a zone could not be read", "zone", z.Zone, "error", err.Error())
 	}
 }
 

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -17,6 +16,8 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -26,19 +27,40 @@ const (
 	tryEvery  = 2 * time.Second
 )
 
+// insist does what needs the database, and again where that is away meanwhile: a daemon does not end for
+// it, as it would only be started again.
+func (d *Daemon) insist(ctx context.Context, do func() error) error {
+	err := do()
+	for d.shares() && ledger.Away(err) && ctx.Err() == nil {
+		d.log.Warn("the daemon has not begun, as the database was away; it tries again", "database", d.settings.Postgres.Place(), "error", lastLine(err))
+		d.manager.ready(d.log, "waiting for the database "+d.settings.Postgres.Place())
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(tryEvery):
+		}
+		err = do()
+	}
+	return err
+}
+
+// shares reports whether other processes may use the ledger of the daemon, too.
+func (d *Daemon) shares() bool { return d.settings.Dir == "" && d.settings.InPostgres() }
+
 // awaitDatabase returns once the database of the configuration answers and takes writes. A daemon
-// that starts beside its database, or while that is down, says so and is not ready meanwhile; it
-// does not end, as it would only be started again.
-func (d *Daemon) awaitDatabase(ctx context.Context, s setup.Settings, log *slog.Logger) error {
-	if s.Dir != "" || !s.InPostgres() {
+// that starts beside its database, or while that is down, says so and is not ready meanwhile. What the
+// database refuses for good is returned at once.
+func (d *Daemon) awaitDatabase(ctx context.Context) error {
+	if !d.shares() {
 		return nil
 	}
+	s, log := d.settings, d.log
 	db, err := s.Database()
 	if err != nil {
 		return err
 	}
-	if err = tryDatabase(ctx, db); err == nil || ctx.Err() != nil {
-		return err
+	if err = tryDatabase(ctx, db); !ledger.Away(err) || ctx.Err() != nil {
+		return setup.DatabaseError(err)
 	}
 	w := &waiting{started: time.Now(), replicas: inspect.Replicas{
 		Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Silent: time.Now(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
@@ -50,7 +72,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context, s setup.Settings, log *slog.
 	waiting, stopped := context.WithCancel(ctx)
 	defer stopped()
 	go d.manager.watchdog(waiting, log)
-	for err != nil {
+	for ledger.Away(err) {
 		w.set(err)
 		select {
 		case <-ctx.Done():
@@ -59,11 +81,11 @@ func (d *Daemon) awaitDatabase(ctx context.Context, s setup.Settings, log *slog.
 		}
 		err = tryDatabase(ctx, db)
 	}
-	log.Info("the database answers", "database", s.Postgres.Place())
-	return nil
+	if err == nil {
+		log.Info("the database answers", "database", s.Postgres.Place())
+	}
+	return setup.DatabaseError(err)
 }
-
-var errTakesNoWrites = errors.New("the server takes no writes: it is a standby, or read-only")
 
 func tryDatabase(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, tryWithin)
@@ -71,7 +93,7 @@ func tryDatabase(ctx context.Context, db *sql.DB) error {
 	var refuses bool
 	err := db.QueryRowContext(ctx, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'`).Scan(&refuses)
 	if err == nil && refuses {
-		err = errTakesNoWrites
+		err = postgres.ErrReplica
 	}
 	return err
 }

@@ -156,12 +156,12 @@ func (d *diagnosis) sealed(ctx context.Context, f *findings) {
 
 // replicas says which daemons use it.
 func (d *diagnosis) replicas(ctx context.Context, db *sql.DB, f *findings) {
-	all, err := lease.Replicas(ctx, db)
+	look, err := lease.LookAt(ctx, db)
 	if f.failed("replicas", err) {
 		return
 	}
 	var names []string
-	for _, one := range all {
+	for _, one := range look.Replicas {
 		if one.Live {
 			names = append(names, one.Name)
 		}

@@ -1,21 +1,18 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
@@ -59,7 +56,7 @@ func (s Settings) InPostgres() bool { return s.Postgres != nil }
 // Database is the database of the configuration, which must have one.
 func (s Settings) Database() (*sql.DB, error) {
 	db, err := s.database.open()
-	return db, databaseError(err)
+	return db, DatabaseError(err)
 }
 
 // CloseDatabase closes it, where it is open.
@@ -128,7 +125,7 @@ func (s Settings) connectLedger(ctx context.Context, readOnly bool) (*ledger.Led
 	}
 	memory, err := connect(ctx, PostgresConfig(*s.Postgres))
 	if err != nil {
-		return nil, databaseError(err)
+		return nil, DatabaseError(err)
 	}
 	here := ledger.Move{File: s.LedgerPath(), DB: memory.Database(), Place: s.Postgres.Place()}
 	if err := here.Here(ctx); err != nil {
@@ -152,55 +149,10 @@ func (s Settings) movedHere(ctx context.Context) error {
 		"if that ledger is of no use any more, move the file away")
 }
 
-// databaseError is a failure to reach the database, as people read it.
-func databaseError(err error) error {
+// DatabaseError is a failure to reach the database, as people read it.
+func DatabaseError(err error) error {
 	if err == nil || len(cli.HintsOf(err)) > 0 {
 		return err
 	}
 	return cli.Fail(err, "check state.postgres in the configuration, and that the server runs: seawall doctor says more")
 }
-
-// ReplicasElsewhere says which replicas run, and which of them does what, for who asks on a machine
-// without a daemon.
-func (s Settings) ReplicasElsewhere(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	db, err := s.Database()
-	if err != nil {
-		return "", err
-	}
-	switch tables, _, err := postgres.Version(ctx, db); {
-	case err != nil:
-		return "", err
-	case tables == 0:
-		return "no replica has run on " + s.Postgres.Place() + " yet", nil
-	}
-	leases, err := lease.All(ctx, db)
-	if err != nil {
-		return "", err
-	}
-	all, err := lease.Replicas(ctx, db)
-	if err != nil {
-		return "", err
-	}
-	var running []string
-	for _, one := range all {
-		if !one.Live {
-			continue
-		}
-		var has []string
-		for _, l := range leases {
-			if l.Replica == one.Name && !l.Free {
-				has = append(has, string(l.Name))
-			}
-		}
-		running = append(running, one.Name+" ("+cmp.Or(strings.Join(has, ", "), "no lease")+")")
-	}
-	if len(running) == 0 {
-		return "no replica runs on " + s.Postgres.Place(), nil
-	}
-	return "replicas run elsewhere: " + strings.Join(running, "; ") + "; ask on their machine, or with --address", nil
-}
-
-// askWithin bounds a question to the database that is asked in passing.
-const askWithin = 5 * time.Second

@@ -22,7 +22,14 @@ type entryLog struct {
 	shared  bool          // by several machines: each has such a file, and may lose it
 	compare bool          // that file was not compared with the ledger yet, in a transaction that has ended well
 	entered *sql.Tx       // the transaction that has an entry of what is missing; nil: none has
-	written atomic.Value  // the [history.Head] that this process has written into that file, or at all
+	command *sql.Tx       // the transaction that has a result of a command; nil: none has
+	written atomic.Value  // the [ownEntries] of this process
+}
+
+// ownEntries are those that a process has entered since another one did.
+type ownEntries struct {
+	head  history.Head // the last: this process has written it into the file with the head, or at all
+	after int64        // those with higher numbers are its own, and none is the result of a command
 }
 
 // HeadPath is the file beside a ledger that says which entry of the history is the last.
@@ -118,11 +125,21 @@ func (e *entryLog) own() history.Known {
 	if e == nil {
 		return history.Known{}
 	}
-	head, written := e.written.Load().(history.Head)
+	own, written := e.written.Load().(ownEntries)
 	if !written {
 		return history.Known{}
 	}
-	return history.Known{Head: head, Where: "this process"}
+	return history.Known{Head: own.head, Where: "this process"}
+}
+
+// Foreign reports whether an entry after one, up to another, may be of another process, or the
+// result of a command.
+func (f *File) Foreign(after, last int64) bool {
+	if f.log == nil {
+		return true
+	}
+	own, written := f.log.written.Load().(ownEntries)
+	return !written || after < own.after || last > own.head.Number
 }
 
 // readHead reads the file with the head, and names it without its folder. One that a machine may lose
@@ -181,15 +198,24 @@ func (f *File) endHistory(tx *sql.Tx) (ended func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { f.log.ended(head) }, nil
+	before, err := f.log.Stored(ctx, tx)
+	return func() { f.log.ended(tx, before, head) }, err
 }
 
-// ended takes note of the head of a transaction that has ended well.
-func (e *entryLog) ended(head history.Head) {
+// ended takes note of the head of a transaction that has ended well, and of the one before it.
+func (e *entryLog) ended(tx *sql.Tx, before, head history.Head) {
 	e.compare = false
-	if path := e.path(); head != e.own().Head && (path == "" || head.Write(path) == nil || e.shared) {
-		e.written.Store(head)
+	if path := e.path(); head == e.own().Head || path != "" && head.Write(path) != nil && !e.shared {
+		return
 	}
+	own, written := e.written.Load().(ownEntries)
+	if !written || own.head != before {
+		own.after = before.Number
+	}
+	if own.head = head; e.command == tx {
+		own.after = head.Number
+	}
+	e.written.Store(own)
 }
 
 // Time is the time by the clock of the ledger; zero where it has none.
@@ -236,6 +262,9 @@ func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 			} else if known {
 				continue
 			}
+		}
+		if e.Result != nil && (e.Trigger == reconcile.TriggerManual || e.Trigger == reconcile.TriggerRevert) {
+			f.log.command = tx
 		}
 		news = append(news, e)
 	}

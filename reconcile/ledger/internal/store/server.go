@@ -24,6 +24,14 @@ type server struct {
 	db      *sql.DB
 	process string // random: this one's row in last_write
 	number  int64  // of the transaction that has begun last; whoever has the turn of the group may use it
+	// admitted are the leases that this transaction keeps; whoever has the turn may use it.
+	admitted map[leaseEpoch]bool
+}
+
+// leaseEpoch is a lease as one process has it.
+type leaseEpoch struct {
+	name  reconcile.LeaseName
+	epoch int64
 }
 
 // WritersLock is the lock that each transaction takes which writes to the ledger: "SWLL". The schema
@@ -42,9 +50,12 @@ const mostWaits = 3
 
 // begunWrite takes the lock, and the row that tells afterwards whether the transaction was kept.
 const begunWrite = `
-	WITH mine AS (INSERT INTO last_write (process, number) VALUES ($1, $2)
+	WITH mine AS (INSERT INTO last_write (process, number) VALUES ('%s', %d)
 		ON CONFLICT (process) DO UPDATE SET number = excluded.number, at = now())
-	SELECT pg_advisory_xact_lock($3)`
+	` + takeLock
+
+// takeLock takes the lock alone.
+const takeLock = `SELECT pg_advisory_xact_lock(%d)`
 
 // Connect opens the ledger in a database for reading and writing, and makes its tables or brings them
 // up to date. Errors answer [errors.As] for [*Error].
@@ -117,30 +128,17 @@ func (s *server) close() error          { return s.db.Close() }
 
 func (s *server) begin(ctx context.Context) (*sql.Tx, error) {
 	s.number++
-	return s.alone(ctx, begunWrite, s.process, s.number, WritersLock)
-}
-
-// alone begins a transaction beside which none writes, by a statement that takes the lock.
-func (s *server) alone(ctx context.Context, lock string, args ...any) (*sql.Tx, error) {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err = postgres.Bound(ctx, tx); err == nil {
-		_, err = tx.ExecContext(ctx, lock, args...)
-	}
-	if err != nil {
-		_ = tx.Rollback() // what a connection that is gone says to that is not told
-		return nil, err
-	}
-	return tx, nil
+	s.admitted = map[leaseEpoch]bool{}
+	return postgres.Begin(ctx, s.db, fmt.Sprintf(begunWrite, s.process, s.number, WritersLock))
 }
 
 // admit compares the epoch of the lease under which a change is made, and keeps it until the end of
-// the transaction: another process gets the lease only then.
+// the transaction: another process gets the lease only then. So changes that share a transaction are
+// admitted by the first of them.
 func (s *server) admit(ctx context.Context, tx *sql.Tx) (context.Context, error) {
 	lease, ok := reconcile.LeaseIn(ctx)
-	if !ok {
+	held := leaseEpoch{lease.Name, lease.Epoch}
+	if !ok || s.admitted[held] {
 		return postgres.Batching(ctx), nil
 	}
 	var one int
@@ -148,6 +146,7 @@ func (s *server) admit(ctx context.Context, tx *sql.Tx) (context.Context, error)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w: lease %q", reconcile.ErrLeaseLost, lease.Name)
 	}
+	s.admitted[held] = err == nil
 	return postgres.Batching(ctx), err
 }
 
@@ -173,7 +172,7 @@ func (s *server) kept() (kept bool, err error) {
 	policy := retry.InPlace[bool](retry.Database).HandleIf(func(_ bool, err error) bool { return passes(err) || code(err) == lockTimeout }).ReturnLastFailure().Build()
 	return failsafe.With(policy).Get(func() (kept bool, err error) {
 		ctx := context.Background()
-		tx, err := s.alone(ctx, `SELECT pg_advisory_xact_lock($1)`, WritersLock)
+		tx, err := postgres.Begin(ctx, s.db, fmt.Sprintf(takeLock, WritersLock))
 		if err != nil {
 			return false, err
 		}
@@ -192,12 +191,7 @@ func (s *server) again(err error, failures int) bool {
 // read sees one moment, too, and no writer waits for it.
 func (s *server) read(ctx context.Context) (tx *sql.Tx, err error) {
 	err = fresh(func() error {
-		if tx, err = s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}); err != nil {
-			return err
-		}
-		if err = postgres.BoundReading(ctx, tx); err != nil {
-			_ = tx.Rollback()
-		}
+		tx, err = postgres.BeginReading(ctx, s.db)
 		return err
 	})
 	return tx, err

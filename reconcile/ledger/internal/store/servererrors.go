@@ -116,6 +116,21 @@ func kindOfServer(err error) Kind {
 	return ErrFailed
 }
 
+// away are what a database is that may do its work later, with nothing changed here.
+var away = []Kind{ErrUnreachable, ErrReplica, ErrCrowded, ErrBusy, ErrUnsure}
+
+// Away reports whether something has failed because the database that several processes share could
+// not be reached, did not answer in time, or takes no work now. It may go well later. What the database
+// refuses for good, such as a wrong password, is not that.
+func Away(err error) bool {
+	var known *Error
+	kind := kindOfServer(err)
+	if errors.As(err, &known) {
+		kind = known.Kind
+	}
+	return slices.Contains(away, kind) || kind == "" && errors.Is(err, context.DeadlineExceeded)
+}
+
 // kindOfWay is what is wrong with the way to PostgreSQL; empty also where a context has ended.
 func kindOfWay(err error) Kind {
 	var connecting *pgconn.ConnectError

@@ -27,34 +27,35 @@ func TestErrorsOfAServer(t *testing.T) {
 		err                error
 		kind               Kind // empty: told as it is
 		passes, unanswered bool
+		refused            bool // it is not that the database is away for a time
 	}{
-		{said("40001"), ErrBusy, true, false},
-		{said("40P01"), ErrBusy, true, false},
-		{said("55P03"), ErrBusy, false, false},
-		{said("57014"), ErrBusy, false, false},
-		{said("25006"), ErrReplica, true, false},
-		{said("42P01"), ErrDamaged, false, false},
-		{said("23505"), ErrFailed, false, false},
-		{said("53100"), ErrFull, false, false},
-		{said("42501"), ErrDenied, false, false},
-		{ended("57P01"), ErrUnreachable, true, true},
-		{ended("57P03"), ErrUnreachable, true, true},
-		{ended("25P03"), ErrUnreachable, true, true},
-		{ended("08P01"), ErrUnreachable, true, true},
-		{ended("53300"), ErrCrowded, true, true},
-		{ended("28P01"), ErrRefused, false, true},
-		{ended("3D000"), ErrRefused, false, true},
-		{io.ErrUnexpectedEOF, ErrUnreachable, true, true},
-		{pgconn.ErrConnClosed, ErrUnreachable, true, true},
-		{slow, ErrUnreachable, false, true},
-		{postgres.ErrReplica, ErrReplica, false, true},
-		{postgres.ErrForeign, ErrOccupied, false, true},
-		{postgres.ErrOldServer, ErrOldServer, false, true},
-		{postgres.ErrEncryption, ErrEncryption, false, true},
-		{pgx.ErrTxCommitRollback, ErrFailed, false, false},
-		{context.Canceled, "", false, true},
-		{context.DeadlineExceeded, "", false, true},
-		{fmt.Errorf("%w: x", reconcile.ErrLeaseLost), "", false, true},
+		{said("40001"), ErrBusy, true, false, false},
+		{said("40P01"), ErrBusy, true, false, false},
+		{said("55P03"), ErrBusy, false, false, false},
+		{said("57014"), ErrBusy, false, false, false},
+		{said("25006"), ErrReplica, true, false, false},
+		{said("42P01"), ErrDamaged, false, false, true},
+		{said("23505"), ErrFailed, false, false, true},
+		{said("53100"), ErrFull, false, false, true},
+		{said("42501"), ErrDenied, false, false, true},
+		{ended("57P01"), ErrUnreachable, true, true, false},
+		{ended("57P03"), ErrUnreachable, true, true, false},
+		{ended("25P03"), ErrUnreachable, true, true, false},
+		{ended("08P01"), ErrUnreachable, true, true, false},
+		{ended("53300"), ErrCrowded, true, true, false},
+		{ended("28P01"), ErrRefused, false, true, true},
+		{ended("3D000"), ErrRefused, false, true, true},
+		{io.ErrUnexpectedEOF, ErrUnreachable, true, true, false},
+		{pgconn.ErrConnClosed, ErrUnreachable, true, true, false},
+		{slow, ErrUnreachable, false, true, false},
+		{postgres.ErrReplica, ErrReplica, false, true, false},
+		{postgres.ErrForeign, ErrOccupied, false, true, true},
+		{postgres.ErrOldServer, ErrOldServer, false, true, true},
+		{postgres.ErrEncryption, ErrEncryption, false, true, true},
+		{pgx.ErrTxCommitRollback, ErrFailed, false, false, true},
+		{context.Canceled, "", false, true, true},
+		{context.DeadlineExceeded, "", false, true, false},
+		{fmt.Errorf("%w: x", reconcile.ErrLeaseLost), "", false, true, true},
 	} {
 		told := Explain("writing", "postgres://host/name", fmt.Errorf("on the way: %w", test.err))
 		var kind Kind
@@ -66,6 +67,9 @@ func TestErrorsOfAServer(t *testing.T) {
 		}
 		if kind != test.kind || !errors.Is(told, test.err) || kind != "" && !errors.Is(told, reconcile.ErrState) {
 			t.Errorf("%v: told as %q, want %q: %v", test.err, kind, test.kind, told)
+		}
+		if Away(told) == test.refused || Away(test.err) == test.refused {
+			t.Errorf("%v: the database is away for a time: %v", test.err, !test.refused)
 		}
 		if got := passes(test.err); got != test.passes {
 			t.Errorf("%v passes: %v", test.err, got)

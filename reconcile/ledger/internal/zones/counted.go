@@ -3,6 +3,7 @@ package zones
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -19,8 +20,11 @@ const (
 	addTally = `
 		INSERT INTO tally (zone_id, "commit", at, weakens, process) SELECT $1, $2, $3, $4::bigint, $5
 		WHERE NOT EXISTS (SELECT 1 FROM tally WHERE number > $6 AND process <> $5) RETURNING number`
-	dropTally = `
-		DELETE FROM tally WHERE "commit" = '' AND at < $1 OR "commit" <> '' AND "commit" NOT IN (SELECT "commit" FROM accepted)`
+	dropTally = `DELETE FROM tally WHERE "commit" = '' AND at < $1`
+	addWhole  = `
+		INSERT INTO tally (zone_id, "commit", at, weakens, process, whole) SELECT '', "commit", $2, 0, $3, $4
+		FROM accepted WHERE "commit" = $1 RETURNING number`
+	dropWhole = `DELETE FROM tally WHERE whole IS NOT NULL AND number < $1`
 	// dropEvery is how many changes are counted until those are dropped that count no more.
 	dropEvery = 64
 )
@@ -47,17 +51,57 @@ func (z *Zones) Tally(ctx context.Context, c reconcile.Count, after int64, befor
 	return err
 }
 
+// Counted implements [reconcile.Counts].
+func (z *Zones) Counted(ctx context.Context, c reconcile.Count) error {
+	if z.file.Database() == nil {
+		return nil
+	}
+	whole, err := json.Marshal(c.All)
+	if err != nil {
+		return err
+	}
+	accepted := false
+	err = z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		var number int64
+		accepted, err = rows.Found(tx.QueryRowContext(ctx, addWhole, c.Commit, c.At.UTC().Format(driftTime), c.By, string(whole)).Scan(&number))
+		if err != nil || !accepted {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, dropWhole, number)
+		return err
+	})
+	if err == nil && !accepted {
+		return reconcile.ErrSuperseded
+	}
+	return err
+}
+
+// forgetCounted forgets what counts for a commit: another one is accepted.
+func (z *Zones) forgetCounted(ctx context.Context, tx *sql.Tx) error {
+	if z.file.Database() == nil {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM tally WHERE "commit" <> ''`)
+	return err
+}
+
 // Tallied implements [reconcile.Counts].
 func (z *Zones) Tallied(ctx context.Context, after int64) ([]reconcile.Count, error) {
 	if z.file.Database() == nil {
 		return nil, nil
 	}
-	const query = `SELECT number, zone_id, "commit", at, weakens <> 0, process FROM tally WHERE number > $1 ORDER BY number`
+	const query = `SELECT number, zone_id, "commit", at, weakens <> 0, process, whole FROM tally WHERE number > $1 ORDER BY number`
 	return store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) ([]reconcile.Count, error) {
 		return rows.All(ctx, tx, query, func(row *sql.Rows, c *reconcile.Count) (err error) {
 			var at string
-			if err := row.Scan(&c.Number, &c.Scope, &c.Commit, &at, &c.Weakens, &c.By); err != nil {
+			var whole []byte
+			if err := row.Scan(&c.Number, &c.Scope, &c.Commit, &at, &c.Weakens, &c.By, &whole); err != nil {
 				return err
+			}
+			if whole != nil {
+				if err := json.Unmarshal(whole, &c.All); err != nil {
+					return store.Fault(store.ErrDamaged, fmt.Sprintf("what commit %s changes: %v", c.Commit, err))
+				}
 			}
 			if c.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
 				return store.Fault(store.ErrDamaged, fmt.Sprintf("the time of the change of zone %s that counts: %v", c.Scope, err))

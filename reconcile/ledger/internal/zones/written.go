@@ -23,9 +23,11 @@ func (z *Zones) Count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) er
 }
 
 // ForgetWritten forgets which zones were written: another commit is accepted.
-func ForgetWritten(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM written`)
-	return err
+func (z *Zones) ForgetWritten(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM written`); err != nil {
+		return err
+	}
+	return z.forgetCounted(ctx, tx)
 }
 
 func recallWritten(ctx context.Context, tx *sql.Tx) (weakened map[edge.Scope]bool, err error) {

@@ -1,0 +1,187 @@
+package setup
+
+import (
+	"context"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/directory"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/lease"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/source"
+)
+
+// OnRecord answers from the ledger in PostgreSQL, where no daemon does. Make it with
+// [Settings.ReadOnRecord], and close it.
+type OnRecord struct {
+	settings Settings
+	memory   *ledger.Ledger
+	records  *controller.Controller
+	replicas inspect.Replicas
+	about    inspect.OnRecord
+	tokens   diff.TokensLive
+}
+
+// ReadOnRecord reads all that the ledger has. cause is why no daemon has answered.
+func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	memory, err := s.OpenLedgerReadOnly(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r = &OnRecord{settings: s, memory: memory, about: inspect.OnRecord{Database: s.Postgres.Place(), Cause: cause, Unfinished: []inspect.Unfinished{}}}
+	if err = r.read(ctx); err != nil {
+		r.Close()
+		return nil, databaseError(err)
+	}
+	return r, nil
+}
+
+// Close closes the ledger.
+func (r *OnRecord) Close() { _ = r.memory.Close() } // it was only read
+
+func (r *OnRecord) read(ctx context.Context) (err error) {
+	lanes := r.settings.lanesOnRecord()
+	look, err := lease.LookAt(ctx, r.memory.Database())
+	if err != nil {
+		return err
+	}
+	r.replicas = ReplicasIn(look, "", LeaseNames(lanes))
+	r.replicas.Database, r.replicas.Known = r.about.Database, time.Now()
+	limits, err := guards(r.settings.Config)
+	if err != nil {
+		return err
+	}
+	limits.Accounts = r.settings.accountSettings()
+	r.records, err = controller.OnRecord(ctx, controller.Config{
+		Source: source.New(source.Config{Now: time.Now}), Records: r.memory, Guards: limits, Lanes: lanes,
+		Names:    directory.New(directory.Config{Now: time.Now, Memory: r.memory, ReadOnly: true}),
+		Replicas: func() *inspect.Replicas { return &r.replicas },
+	})
+	if err != nil {
+		return err
+	}
+	if r.tokens, err = r.memory.Tokens(ctx); err != nil {
+		return err
+	}
+	return r.readAbout(ctx)
+}
+
+// lanesOnRecord are the credentials for rulesets, with which nothing is asked.
+func (s Settings) lanesOnRecord() reconcile.Lanes {
+	list, lanes := s.lanes()
+	for _, c := range list {
+		lanes.All = append(lanes.All, reconcile.Lane{Name: c.Name, Credential: c.Path})
+	}
+	return lanes
+}
+
+// readAbout reads what is not of one zone.
+func (r *OnRecord) readAbout(ctx context.Context) error {
+	newest, _, err := r.memory.Page(ctx, reconcile.HistoryFilter{Last: 1})
+	if err != nil {
+		return err
+	}
+	for _, e := range newest {
+		r.about.Newest = e.At
+	}
+	standing, err := r.memory.Standing(ctx)
+	if err != nil {
+		return err
+	}
+	r.about.Approvals = len(standing.Approvals)
+	unfinished, err := r.memory.Unfinished(ctx)
+	for _, e := range unfinished {
+		r.about.Unfinished = append(r.about.Unfinished, inspect.Unfinished{What: inspect.EntryWhat(e), Since: e.At})
+	}
+	return err
+}
+
+// Status says how everything is, as far as that is on record.
+func (r *OnRecord) Status() inspect.Status {
+	s := r.records.Status()
+	s.Program, s.Mode, s.Records, s.Started = cli.ThisVersion().Version, r.settings.mode(), &r.about, s.At
+	s.Commit.Wanted, s.Source = s.Commit.InForce, inspect.Source{}
+	s.Tokens.Findings = append(s.Tokens.Findings, r.tokensFound()...)
+	return s.Judged()
+}
+
+// mode says whether changes are written.
+func (s Settings) mode() inspect.Mode {
+	if s.Observing() {
+		return inspect.ModeObserve
+	}
+	return inspect.ModeApply
+}
+
+// tokensFound are the tokens that a person must see to, or whose secret waits.
+func (r *OnRecord) tokensFound() (found []inspect.Token) {
+	state, _ := r.records.InForce()
+	used := planner.Secrets.InUse(state.Tokens, r.tokens)
+	for _, t := range r.tokens.Records {
+		one := inspect.Token{Token: t.Key, Since: t.At}
+		switch {
+		case t.State == diff.TokenQuarantined:
+			one.Outcome, one.Reason, one.Fix = inspect.Quarantined, "what became of an attempt to create it is not known", "seawall token list says more, and which command resolves it"
+		case t.State == diff.TokenConfirmed && !t.Delivered && used[t.Key].ID == t.ID:
+			one.Outcome, one.Reason = inspect.Undelivered, "its secret waits for its sink"
+		default:
+			continue
+		}
+		found = append(found, one)
+	}
+	return found
+}
+
+// Zones says what is on record of the zones that a word means; the error is an
+// [inspect.NoZoneError] where no such zone is declared.
+func (r *OnRecord) Zones(ctx context.Context, word string) (inspect.ZoneList, error) {
+	list, near := r.records.Zones(word)
+	if len(list.Zones) == 0 {
+		return list, &inspect.NoZoneError{Zone: word, Near: near}
+	}
+	list.Records = &r.about
+	for i := range list.Zones {
+		z := &list.Zones[i]
+		z.OnRecord, z.Unread, z.Replica = true, "the records do not have them", r.worksOn(z.Account)
+		if err := Recall(ctx, r.memory, z, list.At); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}
+
+// worksOn is the replica that works on the zones of an account; empty for none.
+func (r *OnRecord) worksOn(account string) string {
+	lane, ok := r.settings.LaneOf(account)
+	if !ok {
+		return ""
+	}
+	return r.replicas.Other(reconcile.LeaseOf(reconcile.Lane{Credential: lane.Path}))
+}
+
+// newestOnRecord is how many entries of the history say how a zone was that was not read.
+const newestOnRecord = 3
+
+// Recall adds to what is known of a zone what is on record of it.
+func Recall(ctx context.Context, memory *ledger.Ledger, z *inspect.Zone, now time.Time) error {
+	proved, err := memory.Proved(ctx, z.Scope)
+	if err != nil {
+		return err
+	}
+	if proved.Fingerprint != "" {
+		z.Proved = &inspect.Proved{Commit: proved.Commit, At: proved.At, Now: proved.Fingerprint == z.Fingerprint}
+	}
+	entries, _, err := memory.Page(ctx, reconcile.HistoryFilter{Scope: z.Scope, Last: newestOnRecord})
+	for _, e := range entries {
+		z.Past = append(z.Past, inspect.PastOf(e))
+	}
+	z.Why = z.Sentences(now)
+	return err
+}

@@ -1,0 +1,169 @@
+package control
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// DecodeState is what [EncodeState] was made from; nothing is the empty state.
+func DecodeState(data []byte) (state desired.State, err error) { return new(encoder).decode(data) }
+
+// decode is [DecodeState].
+func (e *encoder) decode(data []byte) (desired.State, error) {
+	if len(data) == 0 {
+		return desired.State{}, nil
+	}
+	var from decompressor
+	var head headText
+	zones, left, err := from.zones(members(data), &head)
+	if err != nil {
+		return desired.State{}, err
+	}
+	d := decoded{State: head.State}
+	err = d.add(zones, reconcile.StatePart{}) // an earlier version has all of them there
+	for err == nil && len(left) > 0 {
+		name := sha256.Sum256(left[0])
+		if key, known := e.sums[name]; known {
+			err = d.join(key.account, e.parts[key].zones, reconcile.StatePart{Sum: name, Data: left[0]})
+			left = left[1:]
+			continue
+		}
+		before := left
+		if zones, left, err = from.zones(left, nil); err == nil {
+			err = d.add(zones, reconcile.PartOf(bytes.Join(before[:len(before)-len(left)], nil)))
+			e.made++
+		}
+	}
+	if n := d.Zones(); err == nil && head.ZoneCount != nil && *head.ZoneCount != n {
+		err = fmt.Errorf("%d zones of %d: %w", n, *head.ZoneCount, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return desired.State{}, err
+	}
+	e.keep(d.kept())
+	return d.State, nil
+}
+
+// decoded is a state whose parts are added one after the other.
+type decoded struct {
+	desired.State
+	places []placeOfPart
+}
+
+// placeOfPart is where the zones of a part are.
+type placeOfPart struct {
+	account, from, to int
+	reconcile.StatePart
+}
+
+// add adds zones as a part has them. Those of several accounts are no part that there is once more.
+func (d *decoded) add(zones []zoneText, part reconcile.StatePart) error {
+	for len(zones) > 0 {
+		account, own := zones[0].Account, []desired.Zone(nil)
+		for len(zones) > 0 && zones[0].Account == account {
+			own, zones = append(own, zones[0].Zone), zones[1:]
+		}
+		if err := d.join(account, own, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoded) join(account int, zones []desired.Zone, part reconcile.StatePart) error {
+	if account < 0 || account >= len(d.Accounts) {
+		return fmt.Errorf("zone %s belongs to no account", zones[0].Scope)
+	}
+	all := &d.Accounts[account].Zones
+	d.places = append(d.places, placeOfPart{account, len(*all), len(*all) + len(zones), part})
+	*all = append(*all, zones...)
+	return nil
+}
+
+// kept are the parts, with the zones of this state and no other.
+func (d *decoded) kept() map[partKey]part {
+	parts := make(map[partKey]part, len(d.places))
+	for i, at := range d.places {
+		again := i+1 < len(d.places) && d.places[i+1].Sum == at.Sum || i > 0 && d.places[i-1].Sum == at.Sum
+		if again || at.Data == nil {
+			continue
+		}
+		zones := d.Accounts[at.account].Zones[at.from:at.to:at.to]
+		parts[partKey{at.account, zones[0].Key}] = part{zones, at.StatePart}
+	}
+	return parts
+}
+
+// memberBegins are the first bytes of each member that [compressor] makes.
+var memberBegins = func() []byte {
+	var to compressor
+	data, err := to.member(func(*json.Encoder) error { return nil })
+	if err != nil {
+		panic(err) // it writes to memory
+	}
+	return data[:10]
+}()
+
+// members cuts a text before whatever looks like the beginning of a member. What is within one may
+// look so: then no cut piece is whole, and none has a known sum.
+func members(data []byte) (pieces [][]byte) {
+	for len(data) > 0 {
+		n := len(data)
+		if next := bytes.Index(data[1:], memberBegins); next >= 0 {
+			n = next + 1
+		}
+		pieces, data = append(pieces, data[:n:n]), data[n:]
+	}
+	return pieces
+}
+
+// mostPieces is how many pieces may make a member: a text of ten bytes is hardly twice in one.
+const mostPieces = 3
+
+// decompressor reads members, with one reader for all of them.
+type decompressor struct{ gzip *gzip.Reader }
+
+// zones reads the head, where it is wanted, and the zones of the first member, of as many pieces as
+// make it, and returns the pieces that are left.
+func (d *decompressor) zones(pieces [][]byte, head *headText) (zones []zoneText, left [][]byte, err error) {
+	for n := 1; n <= min(mostPieces, len(pieces)); n++ {
+		if zones, err = d.read(bytes.Join(pieces[:n], nil), head); err == nil {
+			return zones, pieces[n:], nil
+		}
+	}
+	return nil, nil, err
+}
+
+func (d *decompressor) read(data []byte, head *headText) (zones []zoneText, err error) {
+	if d.gzip == nil {
+		d.gzip = new(gzip.Reader)
+	}
+	if err := d.gzip.Reset(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	from := json.NewDecoder(d.gzip)
+	if head != nil {
+		*head = headText{}
+		if err := from.Decode(head); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		var z zoneText
+		switch err := from.Decode(&z); {
+		case errors.Is(err, io.EOF):
+			return zones, nil
+		case err != nil:
+			return nil, err
+		}
+		zones = append(zones, z)
+	}
+}
