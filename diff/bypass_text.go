@@ -46,11 +46,7 @@ func (b Bypass) Skips() string {
 		}
 		names = append(names, name)
 	}
-	text := fmt.Sprintf("%s of %s: %s", words.Count(len(b.Rules), "rule", "rules"), visible.Name(b.Deployment), strings.Join(names, ", "))
-	if more := len(b.Rules) - mostMembers; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return fmt.Sprintf("%s of %s: %s", words.Count(len(b.Rules), "rule", "rules"), visible.Name(b.Deployment), words.First(names, len(b.Rules)))
 }
 
 // Requests says for which requests it is off.

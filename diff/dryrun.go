@@ -1,9 +1,6 @@
 package diff
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/seawall-dev/seawall/diff/internal/words"
 )
 
@@ -24,9 +21,5 @@ func (d DryRun) String() string {
 	if len(d.NotTried) == 0 {
 		return text
 	}
-	text += "; not about " + strings.Join(d.NotTried[:min(len(d.NotTried), notTriedShown)], ", ")
-	if more := len(d.NotTried) - notTriedShown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text + ": " + d.Reason
+	return text + "; not about " + words.First(d.NotTried[:min(len(d.NotTried), notTriedShown)], len(d.NotTried)) + ": " + d.Reason
 }

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/seawall-dev/seawall/diff/internal/words"
 )
@@ -19,10 +18,7 @@ const mostNamed = 3
 // String is one line, however many zones there are.
 func (p PutBack) String() string {
 	are := map[bool]string{true: "is", false: "are"}[len(p.Zones) == 1]
-	names := strings.Join(p.Zones[:min(len(p.Zones), mostNamed)], ", ")
-	if more := len(p.Zones) - mostNamed; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
+	names := words.First(p.Zones[:min(len(p.Zones), mostNamed)], len(p.Zones))
 	return fmt.Sprintf("%s %s %s: %s", words.Count(len(p.Zones), "zone", "zones"), are, p.Said, names)
 }
 

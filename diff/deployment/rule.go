@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
@@ -114,11 +115,7 @@ func (m *managed) texts(ids []edge.RuleID) string {
 	for _, id := range ids[:min(mostNear, len(ids))] {
 		shown = append(shown, m.text(id))
 	}
-	text := strings.Join(shown, ", ")
-	if more := len(ids) - mostNear; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return words.First(shown, len(ids))
 }
 
 // text is the id of a rule with what it is called.

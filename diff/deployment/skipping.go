@@ -135,11 +135,7 @@ func (b *bypassed) rulesOf() string {
 	for _, r := range b.Rules[:min(len(b.Rules), shownRules)] {
 		names = append(names, cmp.Or(r.Description, string(r.ID)))
 	}
-	text := rulesText(len(b.Rules)) + " of this deployment (" + strings.Join(names, ", ")
-	if more := len(b.Rules) - shownRules; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text + ")"
+	return rulesText(len(b.Rules)) + " of this deployment (" + words.First(names, len(b.Rules)) + ")"
 }
 
 func rulesText(n int) string { return words.Count(n, "rule", "rules") }

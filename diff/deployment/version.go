@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -243,10 +244,7 @@ func (s pin) note(found *managed, o *edge.Overrides) string {
 		if len(part.rules) == 0 {
 			continue
 		}
-		text += "; " + part.what + ": " + strings.Join(part.rules[:min(len(part.rules), mostRules)], ", ")
-		if more := len(part.rules) - mostRules; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
+		text += "; " + part.what + ": " + words.First(part.rules[:min(len(part.rules), mostRules)], len(part.rules))
 	}
 	return text
 }

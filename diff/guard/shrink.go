@@ -141,12 +141,8 @@ func listed(parts []string) string {
 }
 
 func (l Loss) named() string {
-	text := ": " + strings.Join(l.Names, ", ")
-	switch {
-	case len(l.Names) == 0:
+	if len(l.Names) == 0 {
 		return ""
-	case l.More > 0:
-		return fmt.Sprintf("%s and %d more", text, l.More)
 	}
-	return text
+	return ": " + words.First(l.Names, len(l.Names)+l.More)
 }

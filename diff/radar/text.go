@@ -202,10 +202,7 @@ func (w *writer) zones(all []Zone) string {
 	for i, z := range shown {
 		names[i] = w.name(z.called(several))
 	}
-	text := strings.Join(names, ", ")
-	if more := len(all) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
+	text := words.First(names, len(all))
 	if len(all) > 1 {
 		text = words.Count(len(all), "zone", "zones") + ", " + text
 	}

@@ -121,10 +121,6 @@ func markdownRemarks(b *bytes.Buffer, p diff.Plan) {
 		for _, one := range r.about[:len(r.about)-r.left()] {
 			names = append(names, strings.TrimSpace(fmt.Sprintf("%s %s %s", Name(one.subject), one.text, Name(one.where))))
 		}
-		text := strings.Join(names, ", ")
-		if n := r.left(); n > 0 {
-			text += fmt.Sprintf(" and %d more", n)
-		}
-		fmt.Fprintf(b, "- %s; %s\n", text, Code(r.hint))
+		fmt.Fprintf(b, "- %s; %s\n", words.First(names, len(r.about)), Code(r.hint))
 	}
 }

@@ -1,10 +1,8 @@
 package render
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 )
 
 // alike are problems with the same state, reason and hint: a platform that is
@@ -51,9 +49,5 @@ func (g alike) names(quote func(string) string) string {
 
 // firstOf lists names, and counts those that are too many.
 func firstOf(names []string) string {
-	text := strings.Join(names[:min(len(names), namesShown)], ", ")
-	if more := len(names) - namesShown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return words.First(names[:min(len(names), namesShown)], len(names))
 }

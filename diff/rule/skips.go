@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/expression/judge"
 )
@@ -218,9 +219,5 @@ func named(rules []diff.SkippedRule) string {
 	for _, r := range rules[:min(len(rules), mostNamed)] {
 		names = append(names, cmp.Or(r.Description, string(r.ID)))
 	}
-	text := strings.Join(names, ", ")
-	if more := len(rules) - mostNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return words.First(names, len(rules))
 }

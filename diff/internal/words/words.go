@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -18,6 +19,15 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// First are the names of the first of many things: "a, b and 3 more".
+func First(names []string, many int) string {
+	text := strings.Join(names, ", ")
+	if more := many - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Instant is a time in UTC.
