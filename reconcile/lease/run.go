@@ -27,7 +27,7 @@ type loop struct {
 	seen     bool          // on record as a replica
 	failures int           // in a row
 	latest   Look
-	there    there         // with the last look
+	there    there // with the last look
 }
 
 // Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in
