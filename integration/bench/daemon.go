@@ -50,13 +50,18 @@ func (s scene) start(ctx context.Context) (*daemons, error) {
 }
 
 // launch starts them, and waits until they serve.
-func (s scene) launch(ctx context.Context) (*daemons, error) {
+func (s scene) launch(ctx context.Context) (d *daemons, err error) {
 	heard, ignore := context.WithCancel(ctx)
-	d := &daemons{zones: s.fleet.zones, database: s.database, lines: make(chan line, 1000), ignore: ignore}
+	d = &daemons{zones: s.fleet.zones, database: s.database, lines: make(chan line, 1000), ignore: ignore}
+	defer func() {
+		if err != nil {
+			d.stop()
+		}
+	}()
 	for i := range max(1, s.setup.Replicas) {
 		config, err := s.configure("@every 100h", i)
 		if err != nil {
-			return nil, errors.Join(err, d.abort())
+			return d, err
 		}
 		one, err := harness.StartDaemon(s.binary, config, func(data []byte) {
 			l := line{at: time.Now(), replica: i}
@@ -68,19 +73,17 @@ func (s scene) launch(ctx context.Context) (*daemons, error) {
 			}
 		})
 		if err != nil {
-			return nil, errors.Join(err, d.abort())
+			return d, err
 		}
 		d.all = append(d.all, one)
 	}
 	for _, one := range d.all {
 		if err := one.Serves(ctx); err != nil {
-			return nil, errors.Join(err, d.abort())
+			return d, err
 		}
 	}
 	return d, nil
 }
-
-func (d *daemons) abort() error { d.stop(); return nil }
 
 // patience is for what never happens: a large fleet on a busy machine takes minutes to heal.
 const patience = 20 * time.Minute

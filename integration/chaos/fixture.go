@@ -68,15 +68,8 @@ func (f *fixture) start(ctx context.Context) (err error) {
 	if f.repo, err = harness.NewWorkTree(ctx, filepath.Join(f.dir, "repository"), f.fleet.files()); err != nil {
 		return fmt.Errorf("making the repository: %w", err)
 	}
-	if !f.embedded {
-		if f.database, err = startDatabase(); err != nil {
-			return fmt.Errorf("starting PostgreSQL: %w", err)
-		}
-		if f.standby {
-			if err := f.database.follow(); err != nil {
-				return fmt.Errorf("starting a standby: %w", err)
-			}
-		}
+	if err := f.startDatabase(); err != nil {
+		return err
 	}
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -106,6 +99,23 @@ func (f *fixture) start(ctx context.Context) (err error) {
 	}
 	defer func() { f.wishes = wishes{} }() // no law bounds the first one: all begins
 	return f.await(ctx, "the first push is live", func() bool { return f.wishes.settle(f.platform.live) == 0 })
+}
+
+// startDatabase starts PostgreSQL, where the daemons share one, and its standby.
+func (f *fixture) startDatabase() (err error) {
+	if f.embedded {
+		return nil
+	}
+	if f.database, err = startDatabase(); err != nil {
+		return fmt.Errorf("starting PostgreSQL: %w", err)
+	}
+	if !f.standby {
+		return nil
+	}
+	if err = f.database.follow(); err != nil {
+		return fmt.Errorf("starting a standby: %w", err)
+	}
+	return nil
 }
 
 // sealKey is the file of the key of secrets that are not delivered yet, which all replicas have.

@@ -39,7 +39,7 @@ func (p *pace) measure(ctx context.Context) {
 		begin := time.Now()
 		time.Sleep(measuredEvery)
 		woken, worked := time.Now(), threadTime()
-		for threadTime()-worked < measuredWork { //nolint:revive // it is the work
+		for threadTime()-worked < measuredWork {
 		}
 		end := time.Now()
 		late := float64(woken.Sub(begin)) / float64(measuredEvery)

@@ -58,8 +58,8 @@ func (v view) zones() inspect.Zones {
 	all := inspect.Zones{Observed: v.outcomes.lastObserved(), Notable: []inspect.Notable{}}
 	all.Declared, all.Outcomes = byOutcome(rows.counts)
 	if v.lanes.shared() { // who works on the rest knows more of it
-		here := 0
-		here, all.Here = byOutcome(v.count(rows, (*lane).works))
+		here, outcomes := byOutcome(v.count(rows, (*lane).works))
+		all.Here = outcomes
 		all.Outcomes = maps.Clone(all.Here)
 		all.Outcomes[inspect.NotRead] += all.Declared - here
 	}

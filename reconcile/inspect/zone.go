@@ -183,17 +183,7 @@ func (z Zone) Sentences(now time.Time) []string {
 		lines = append(lines, d.sentences(now)...)
 	}
 	lines = append(append(lines, z.differences()...), z.skipRules()...)
-	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
-	switch {
-	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
-	case written:
-		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written and read back.", Ago(z.LookedAt, now)))
-	default:
-		lines = append(lines, fmt.Sprintf("Stage plan, %s: the live state is as declared, so nothing was written.", Ago(z.LookedAt, now)))
-	}
-	if !z.WrittenAt.IsZero() && !written {
-		lines = append(lines, fmt.Sprintf("The last write was proved %s.", Ago(z.WrittenAt, now)))
-	}
+	lines = append(lines, z.stage(now)...)
 	if !z.Differs.IsZero() {
 		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), z.whyItDiffers()))
 	}
@@ -208,6 +198,22 @@ func (z Zone) Sentences(now time.Time) []string {
 		return lines
 	}
 	return append(lines, z.Next.sentence())
+}
+
+// stage says how far the last look at a zone has come, and when it was written last.
+func (z Zone) stage(now time.Time) (lines []string) {
+	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
+	switch {
+	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
+	case written:
+		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written and read back.", Ago(z.LookedAt, now)))
+	default:
+		lines = append(lines, fmt.Sprintf("Stage plan, %s: the live state is as declared, so nothing was written.", Ago(z.LookedAt, now)))
+	}
+	if !z.WrittenAt.IsZero() && !written {
+		lines = append(lines, fmt.Sprintf("The last write was proved %s.", Ago(z.WrittenAt, now)))
+	}
+	return lines
 }
 
 func (z Zone) whyItDiffers() string {

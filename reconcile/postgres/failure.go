@@ -83,7 +83,7 @@ type try struct{ host, text string }
 var tried = regexp.MustCompile(`^\S+ \(([^()]+)\): `)
 
 func triesOf(err error, host string) (all []try) {
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it is the tree that is walked
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range many.Unwrap() {
 			all = append(all, triesOf(one, host)...)
 		}

@@ -110,7 +110,7 @@ func (d pageData) Zone(ctx context.Context, scope edge.Scope) (inspect.ZonePage,
 	if err != nil {
 		return zone, err
 	}
-	d.recall(&zone.Zone, time.Now())
+	d.recall(ctx, &zone.Zone, time.Now())
 	newest, err := d.History(ctx, page.HistoryQuery{Scope: scope, Limit: newestOfZone})
 	zone.History = newest.Entries
 	return zone, err

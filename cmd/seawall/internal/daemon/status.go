@@ -94,7 +94,7 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 	}
 	list, near := heart.Zones(word)
 	for i := range list.Zones {
-		d.recall(&list.Zones[i], list.At)
+		d.recall(context.Background(), &list.Zones[i], list.At)
 	}
 	return list, near
 }
@@ -103,11 +103,11 @@ func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 const recallWithin = 3 * time.Second
 
 // recall adds to what is known of a zone what is on record, where this process has not read it.
-func (d *Daemon) recall(z *inspect.Zone, now time.Time) {
+func (d *Daemon) recall(ctx context.Context, z *inspect.Zone, now time.Time) {
 	if z.Outcome != inspect.NotRead || d.memory() == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), recallWithin)
+	ctx, cancel := context.WithTimeout(ctx, recallWithin)
 	defer cancel()
 	if err := setup.Recall(ctx, d.memory(), z, now); err != nil {
 		d.log.Debug("what is on record of a zone could not be read", "zone", z.Zone, "error", err.Error())

@@ -147,7 +147,7 @@ func (f *File) Foreign(after, last int64) bool {
 func readHead(path string, mayBeLost bool) (history.Known, error) {
 	known, err := history.ReadHead(path)
 	if mayBeLost && (err != nil || known.Missing != "") {
-		return history.Known{}, nil
+		return history.Known{}, nil //nolint:nilerr // what may be lost proves nothing
 	}
 	known.Where = "the file " + filepath.Base(path)
 	return known, err
