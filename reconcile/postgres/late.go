@@ -83,10 +83,14 @@ func (c *directConn) QueryContext(ctx context.Context, text string, args []drive
 	return read, nil
 }
 
+// values are those of a statement that is sent later. Bytes may be the caller's again before.
 func values(args []driver.NamedValue) []any {
 	values := make([]any, len(args))
 	for i, arg := range args {
 		values[i] = arg.Value
+		if bytes, ok := arg.Value.([]byte); ok {
+			values[i] = slices.Clone(bytes)
+		}
 	}
 	return values
 }
