@@ -73,7 +73,7 @@ func Open(c Config) (*sql.DB, error) {
 	})
 	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
 	db.SetMaxOpenConns(MostConnections)
-	db.SetMaxIdleConns(MostConnections) // a new one costs the server more than a hundred statements
+	db.SetMaxIdleConns(MostConnections) // a new one is a new process of the server
 	db.SetConnMaxIdleTime(time.Minute)
 	return db, nil
 }
