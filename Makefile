@@ -93,8 +93,8 @@ WAITS := ./integration/chaos
 
 .PHONY: plain
 plain: ## run the tests of the other packages; with "make race" that is go test ./...
-	@all=$$($(GO) list ./...) && first=$$($(GO) list $(RACE) $(WAITS)) || exit 1; \
-	$(TEST) --packages="$(WAITS) $$(grep -Fxv "$$first" <<<"$$all" | tr '\n' ' ')" -- $(VETTED) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TEST_TIMEOUT)
+	@all=$$($(GO) list ./...) && race=$$($(GO) list $(RACE)) && first=$$($(GO) list $(WAITS)) || exit 1; \
+	$(TEST) --packages="$$first $$(grep -Fxv "$$race"$$'\n'"$$first" <<<"$$all" | tr '\n' ' ')" -- $(VETTED) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TEST_TIMEOUT)
 
 .PHONY: real
 real: build release-snapshot ## meet real programs: systemd, podman, nginx, OpenSSH, Gitea, Kubernetes, Helm, Terraform, the vendor's Go SDK (all of it as root)
