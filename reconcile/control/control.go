@@ -80,6 +80,7 @@ type Control struct {
 	Gate                // of the daemon, which decides by state
 	process  string     // names this process where it counts for limits
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
+	wholes   sync.Mutex // held while it is put on record how much a commit changes: the last counts
 
 	saving sync.Mutex // guards saved
 	saved  encoder    // of what was put on record, or read from there
@@ -163,10 +164,15 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	before := c.Current()
 	g := newGeneration(declared, before)
 	g.earlier = record.Accepted.Earlier
+	known, fresh := c.state.limits.ours(c.process), c.state.limits.fresh
+	c.state.limits.whole = nil // it is on record, or is to be put there again
 	c.state.publish(g)
 	c.state.limits.join(tallied, g.State.Commit, c.process)
-	if before == nil || before.State.Commit != g.State.Commit {
+	switch {
+	case before == nil || before.State.Commit != g.State.Commit:
 		c.state.limits.fresh = false // whoever called has all that is due looked at
+	case known && c.state.limits.ours(c.process):
+		c.state.limits.fresh = fresh // it is no news
 	}
 	return c.state.judge(g), nil
 }

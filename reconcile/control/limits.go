@@ -91,7 +91,7 @@ func (l *limits) join(list []reconcile.Count, commit, here string) {
 		l.counted = max(l.counted, c.Number)
 		switch d := (reconcile.Drift{Scope: c.Scope, At: c.At, Weakens: c.Weakens}); {
 		case c.All != nil:
-			if c.Commit == commit && c.By != here && (l.whole == nil || l.whole.Number < c.Number) {
+			if c.Commit == commit && (l.whole == nil || c.By != here && l.whole.Number < c.Number) {
 				l.take(&c)
 				l.fresh = true
 			}
@@ -148,6 +148,9 @@ func (l *limits) take(whole *reconcile.Count) {
 		l.commit.Count(id, weakens)
 	}
 }
+
+// ours reports whether this process has counted the whole commit.
+func (l *limits) ours(here string) bool { return l.whole != nil && l.whole.By == here }
 
 func (l *limits) wrote(id edge.Scope) bool {
 	_, sent := l.sent[id]

@@ -119,6 +119,8 @@ func (c *Control) recordWhole(ctx context.Context) (first bool, err error) {
 	if !c.Shared {
 		return false, nil
 	}
+	c.wholes.Lock()
+	defer c.wholes.Unlock()
 	ctx, leads := c.leading(ctx)
 	c.mu.Lock()
 	g, l := c.Current(), &c.state.limits
@@ -143,8 +145,8 @@ func (c *Control) recordWhole(ctx context.Context) (first bool, err error) {
 		first = c.state.limits.whole == nil
 		c.state.limits.take(&whole)
 	}
-	if err == nil || errors.Is(err, reconcile.ErrSuperseded) { // another process decides, or another commit is accepted
-		return first, nil
+	if err == nil || errors.Is(err, reconcile.ErrSuperseded) || errors.Is(err, reconcile.ErrLeaseLost) {
+		return first, nil // where it failed another process decides, or another commit is accepted
 	}
 	return false, fmt.Errorf("recording how much the commit changes: %w", err)
 }

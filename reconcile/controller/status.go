@@ -82,13 +82,14 @@ func (v view) zones() inspect.Zones {
 // turned is until when an earlier process has taken the turn of each zone that this one works on; zero
 // where that is not known.
 func (v view) turned() (first time.Time) {
-	for i, lane := range v.lanes.all {
+	some := false
+	for _, lane := range v.lanes.all {
 		lease := lane.held.Load()
 		if lease == nil {
 			continue
 		}
-		if swept := v.control.Swept(*lease); i == 0 || swept.Before(first) {
-			first = swept
+		if swept := v.control.Swept(*lease); !some || swept.Before(first) {
+			first, some = swept, true
 		}
 	}
 	return first

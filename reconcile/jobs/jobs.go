@@ -64,6 +64,7 @@ type Replicas struct {
 	client  *river.Client[*sql.Tx] // inserts
 	look    reconcile.Pokes        // there may be something to pass on
 	seen    atomic.Int64           // the number of the last poke that was passed on; -1: none was yet
+	newest  atomic.Int64           // that a look at the database has shown
 
 	mu   sync.Mutex
 	kept map[Job]Job // jobs that are inserted once another of the same subject has ended, by subject

@@ -47,6 +47,7 @@ func (r *Replicas) Unnote(ctx context.Context, subject string) error {
 
 // Looked tells of the newest number that a look at the database has shown.
 func (r *Replicas) Looked(newest int64) {
+	r.newest.Store(newest)
 	r.mu.Lock()
 	waits := len(r.kept) > 0
 	r.mu.Unlock()
@@ -85,8 +86,9 @@ func (r *Replicas) listen(ctx context.Context) {
 }
 
 // passOn passes on what was poked since a number, and returns the highest. Before the first look
-// there is no number: of what is on record then, notes alone are news.
+// there is no number: of what is on record then, notes alone are news. What was deleted has a number, too.
 func (r *Replicas) passOn(ctx context.Context, seen int64) (int64, error) {
+	newest := r.newest.Load()
 	const since = `SELECT subject, number, body FROM poke WHERE number > $1 ORDER BY number`
 	rows, err := r.DB.QueryContext(ctx, since, seen)
 	if err != nil {
@@ -107,7 +109,7 @@ func (r *Replicas) passOn(ctx context.Context, seen int64) (int64, error) {
 	if err := rows.Err(); err != nil {
 		return seen, err
 	}
-	return max(seen, 0), nil
+	return max(seen, newest, 0), nil
 }
 
 // tidy deletes old pokes. A replica that was away for longer misses them, but it looks at

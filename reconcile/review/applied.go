@@ -61,6 +61,19 @@ func (p *parts) held() []reconcile.Lease {
 	return held
 }
 
+// agreed is the commit that all parts are of, as it is on record; empty while they are of several. A
+// process that leads from its start knows no other.
+func (p *parts) agreed() (commit string) {
+	for i, lease := range p.All {
+		if a := p.known[lease]; i == 0 {
+			commit = a.Commit
+		} else if a.Commit != commit {
+			return ""
+		}
+	}
+	return commit
+}
+
 func (p *parts) note(ctx context.Context, m merged) error {
 	text, err := json.Marshal(applied{m.commit, m.status.State, m.status.Description})
 	if err != nil {
@@ -87,10 +100,12 @@ func (m *Merges) hear(lease, text string) {
 	m.sum()
 }
 
-// lead tells what is known of all parts: another process has led until now.
+// lead tells what is known of all parts: another process has led until now, or this one has not told
+// all that it had to.
 func (m *Merges) lead() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.parts.sent = merged{}
 	m.sum()
 }
 
@@ -120,8 +135,11 @@ func (m *Merges) told(commit string) bool {
 // sum tells the forge of a commit once that is known of all parts, or a part has failed; the caller
 // holds the lock.
 func (m *Merges) sum() {
-	commit := cmp.Or(m.pending, m.settled)
-	if m.parts == nil || commit == "" || !m.parts.leads() {
+	if m.parts == nil || !m.parts.leads() {
+		return
+	}
+	commit := cmp.Or(m.pending, m.settled, m.parts.agreed())
+	if commit == "" {
 		return
 	}
 	all, missing := merged{commit: commit}, false

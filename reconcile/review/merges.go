@@ -181,8 +181,12 @@ func (m *Merges) Run(ctx context.Context) {
 	}
 }
 
-// sendStatus tells the forge.
+// sendStatus tells the forge. What waited while this process led is dropped once it does not: another one
+// has told what is newer.
 func (m *Merges) sendStatus(ctx context.Context, next merged) error {
+	if !m.parts.leads() {
+		return nil
+	}
 	err := m.send(ctx, next.commit, next.status)
 	switch {
 	case err == nil:

@@ -177,11 +177,11 @@ func (g *group) run(ctx context.Context, under base, do Change) error {
 	if errors.Is(err, reconcile.ErrLeaseLost) {
 		return err // it has done nothing, and the others go on
 	}
+	g.size++
 	if err != nil {
 		g.broken = err
 		return err
 	}
-	g.size++
 	g.broken = errLeft // should do not return
 	g.broken = do(ctx, g.tx)
 	return g.broken

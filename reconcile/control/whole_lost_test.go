@@ -1,0 +1,67 @@
+package control
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// losing are records that lose what was counted, as a database does that was put back to an earlier time.
+type losing struct {
+	*reconcile.Forgetful
+	lost    bool
+	counted int
+}
+
+func (l *losing) Counted(ctx context.Context, c reconcile.Count) error {
+	l.counted, l.lost = l.counted+1, false
+	return l.Forgetful.Counted(ctx, c)
+}
+
+func (l *losing) Tallied(ctx context.Context, after int64) ([]reconcile.Count, error) {
+	if l.lost {
+		return nil, nil
+	}
+	return l.Forgetful.Tallied(ctx, after)
+}
+
+// Who decides about commits goes by what is on record of how much one changes, and not by what it has put
+// there once: a process that starts later would wait for it for ever.
+func TestWhatACommitChangesIsOnRecord(t *testing.T) {
+	records := &losing{Forgetful: &reconcile.Forgetful{}}
+	c, err := New(t.Context(), Config{
+		Records: records, Now: time.Now, Shared: true,
+		Guards:  reconcile.Guards{Rules: sharesOf(20)},
+		Foresee: func(zone.Task) (diff.Plan, bool) { return diff.Plan{}, true },
+	})
+	must.Do(t, err)
+	state := labelled("c1", desired.Zone{Key: "y", Scope: edge.ZoneScope("y")})
+	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: state, Commit: state.Commit}); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := c.saved.encode(state)
+	must.Do(t, err)
+	must.Do(t, records.SaveState(t.Context(), state.Commit, parts))
+	for _, test := range []struct {
+		lost    bool
+		counted int
+	}{{false, 1}, {true, 2}, {false, 2}} {
+		records.lost = test.lost
+		if _, err := c.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if records.counted != test.counted || c.state.counting() || c.state.limits.fresh != test.lost {
+			t.Errorf("lost: %v: counted %d times, want %d; counting: %v, news: %v", test.lost, records.counted, test.counted, c.state.counting(), c.state.limits.fresh)
+		}
+		if _, err := c.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
