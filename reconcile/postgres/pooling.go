@@ -66,7 +66,7 @@ func PoolOf(ctx context.Context, db *sql.DB) (Pool, error) {
 // that does its work now.
 func backend(ctx context.Context, conn *sql.Conn) (said, is uint32, err error) {
 	err = conn.Raw(func(driver any) error {
-		c, ok := driver.(directConn)
+		c, ok := driver.(*directConn)
 		if !ok {
 			return errors.New("the driver is another one")
 		}
