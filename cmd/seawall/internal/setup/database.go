@@ -56,7 +56,7 @@ func (s Settings) InPostgres() bool { return s.Postgres != nil }
 // Database is the database of the configuration, which must have one.
 func (s Settings) Database() (*sql.DB, error) {
 	db, err := s.database.open()
-	return db, DatabaseError(err)
+	return db, s.DatabaseError(err)
 }
 
 // CloseDatabase closes it, where it is open.
@@ -125,7 +125,7 @@ func (s Settings) connectLedger(ctx context.Context, readOnly bool) (*ledger.Led
 	}
 	memory, err := connect(ctx, PostgresConfig(*s.Postgres))
 	if err != nil {
-		return nil, DatabaseError(err)
+		return nil, s.DatabaseError(err)
 	}
 	here := ledger.Move{File: s.LedgerPath(), DB: memory.Database(), Place: s.Postgres.Place()}
 	if err := here.Here(ctx); err != nil {
@@ -150,9 +150,9 @@ func (s Settings) movedHere(ctx context.Context) error {
 }
 
 // DatabaseError is a failure to reach the database, as people read it.
-func DatabaseError(err error) error {
+func (s Settings) DatabaseError(err error) error {
 	if err == nil || len(cli.HintsOf(err)) > 0 {
 		return err
 	}
-	return cli.Fail(err, "check state.postgres in the configuration, and that the server runs: seawall doctor says more")
+	return ledger.Explain("opening", s.Postgres.Place(), err)
 }

@@ -85,7 +85,7 @@ var hints = map[Kind]string{
 		"without either, restart the daemon: it begins with an empty ledger",
 	ErrFailed: "check the space and the file system of the state folder; it must be a local one",
 
-	ErrUnreachable: "nothing is written to the platform meanwhile, and Seawall goes on by itself once the database answers: " +
+	ErrUnreachable: "meanwhile nothing is written to the platform; daemons go on by themselves once the database answers: " +
 		"check that it runs, state.postgres in the configuration, and the network between",
 	ErrRefused: "check user, password and database of state.postgres in the configuration, and pg_hba.conf of the server",
 	ErrEncryption: "state.postgres.ca_file must name the certificate of the authority that has signed that of the server, and the server's " +
@@ -114,6 +114,8 @@ var serverHints = map[Kind]string{
 	ErrFull:   "free space on the disk of the database server",
 	ErrFailed: "look into the log of the database server",
 	ErrNewer:  "run the version that the other daemons run",
+	ErrSeal: "all replicas need the same key, since one delivers what another has sealed: copy ledger.db-key of a ledger that was moved, " +
+		"or make one with age-keygen -o FILE, to each machine, and set state.seal.key_file to it",
 }
 
 // Hint says what to try.
