@@ -108,6 +108,18 @@ func (s Settings) sender(ctx context.Context) string {
 // LedgerPath is the file of the ledger, where it is one.
 func (s Settings) LedgerPath() string { return filepath.Join(s.StateDir, "ledger.db") }
 
+// vacant reports whether the database has no tables of Seawall yet; false also where that cannot be asked.
+func (s Settings) vacant() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), connectWithin)
+	defer cancel()
+	db, err := s.Database()
+	if err != nil {
+		return false
+	}
+	tables, _, err := postgres.Version(ctx, db)
+	return err == nil && tables == 0
+}
+
 // connectWithin bounds how long a command waits for the database, with all steps of the schema.
 const connectWithin = time.Minute
 

@@ -43,6 +43,7 @@ const (
 	ErrRefused     Kind = "the database refuses the connection"
 	ErrEncryption  Kind = "the connection to the database is not encrypted as it must be"
 	ErrOldServer   Kind = "the database server is too old"
+	ErrStatements  Kind = "PgBouncer gives each statement another connection, and Seawall needs transactions"
 	ErrOccupied    Kind = "the database is in use already"
 	ErrCrowded     Kind = "the database has no connection left"
 	ErrReplica     Kind = "the database is a replica that takes no writes"
@@ -90,11 +91,12 @@ var hints = map[Kind]string{
 	ErrRefused: "check user, password and database of state.postgres in the configuration, and pg_hba.conf of the server",
 	ErrEncryption: "state.postgres.ca_file must name the certificate of the authority that has signed that of the server, and the server's " +
 		"must name the host of state.postgres.url; where the network between is trusted, set state.postgres.tls: \"none\"",
-	ErrOldServer: fmt.Sprintf("use PostgreSQL %d or newer", postgres.Oldest),
-	ErrOccupied:  "nothing in it was changed: name an empty database in state.postgres.url, made by: CREATE DATABASE seawall OWNER seawall ENCODING 'UTF8'",
-	ErrCrowded:   "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
-	ErrReplica:   "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
-	ErrUnsure:    "the connection was cut at its end; look before you say it again: it may count already",
+	ErrStatements: "set pool_mode = transaction in PgBouncer",
+	ErrOldServer:  fmt.Sprintf("use PostgreSQL %d or newer", postgres.Oldest),
+	ErrOccupied:   "nothing in it was changed: name an empty database in state.postgres.url, made by: CREATE DATABASE seawall OWNER seawall ENCODING 'UTF8'",
+	ErrCrowded:    "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
+	ErrReplica:    "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
+	ErrUnsure:     "the connection was cut at its end; look before you say it again: it may count already",
 
 	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run once: seawall token init; " +
 		"for an existing token: seawall token adopt KEY ID",
