@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -160,7 +161,7 @@ func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneLi
 		}
 		switch changed := show.Newest(found); {
 		case changed == nil && list.Records != nil: // most machines without a daemon have no copy of the repository
-		case errors.Is(err, gitrepo.ErrNoCommit) && s.InPostgres():
+		case changed == nil && s.InPostgres() && noCommit(found, err):
 			list.Zones[i] = z.WithChanged(nil, "this machine has not fetched commit "+inspect.Short(z.Commit)+": the replica with the lease \"commits\" fetches git, and knows it")
 		case err != nil:
 			list.Zones[i] = z.WithChanged(nil, err.Error())
@@ -239,4 +240,14 @@ func exitOf(v inspect.Verdict) error {
 	default:
 		return nil
 	}
+}
+
+// noCommit reports whether the copy of the repository lacks the commit. The worker that reads it
+// says so in words.
+func noCommit(found evaluate.Origins, err error) bool {
+	why := found.Unread
+	if err != nil {
+		why = err.Error()
+	}
+	return strings.Contains(why, string(gitrepo.ErrNoCommit))
 }
