@@ -82,12 +82,20 @@ func noLedger(t *cli.Terminal, memory *ledger.Ledger, so string) bool {
 	if path == "" {
 		return false
 	}
-	fmt.Fprintf(t.Err, "there is no ledger in state.dir, %s, so %s\n", cli.OneLine(filepath.Dir(path)), so)
+	fmt.Fprintf(t.Err, "there is no ledger in %s, so %s\n", cli.OneLine(ledgerPlace(path)), so)
 	t.Hint(ledgerHint)
 	return true
 }
 
-const ledgerHint = "seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config"
+// ledgerPlace is where a ledger would be, as the configuration names it.
+func ledgerPlace(path string) string {
+	if strings.Contains(path, "://") { // in PostgreSQL
+		return "the database " + path
+	}
+	return "state.dir, " + filepath.Dir(path)
+}
+
+const ledgerHint = "seawall run and seawall apply create it; if they have run, they had another state.dir or state.postgres: pass their configuration with --config"
 
 // historyFlags select entries.
 type historyFlags struct {

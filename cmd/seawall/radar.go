@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +80,7 @@ func runRadar(ctx context.Context, t *cli.Terminal, f radarFlags, ruleset string
 	}
 	err = setup.ReadLedger(ctx, t, f.Options, func(memory *ledger.Ledger) error {
 		if path := memory.Missing(); path != "" {
-			return cli.Fail(fmt.Errorf("there is no ledger in state.dir, %s, so no version of a managed ruleset is on record", filepath.Dir(path)), ledgerHint)
+			return cli.Fail(fmt.Errorf("there is no ledger in %s, so no version of a managed ruleset is on record", ledgerPlace(path)), ledgerHint)
 		}
 		if in.Seen, err = memory.Rulesets(ctx); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -234,12 +235,25 @@ func (m *migration) next(s setup.Settings, place schema.Postgres, r ledger.MoveR
 	if s.Postgres == nil || s.Postgres.Place() != place.Place() {
 		hints = append(hints, fmt.Sprintf("add to the configuration of each machine: state: postgres: url: %q", place.URL))
 	}
-	if s.Seal == (schema.Seal{}) {
+	if keyMissing(s.Seal) {
 		waiting := "secrets"
 		if r.Sealed > 0 {
 			waiting = cli.Plural(int(r.Sealed), "secret that waits for its sink", "secrets that wait for their sink")
 		}
-		hints = append(hints, fmt.Sprintf("the key that opens %s stays in %s-key: copy it to each machine and set state.seal.key_file to it", waiting, s.LedgerPath()))
+		copied := "copy it to each machine and set state.seal.key_file to it"
+		if s.Seal.KeyFile != "" {
+			copied = "copy it to " + s.Seal.KeyFile + " on each machine"
+		}
+		hints = append(hints, fmt.Sprintf("the key that opens %s stays in %s-key: %s", waiting, s.LedgerPath(), copied))
 	}
 	return append(hints, "then start the daemons: seawall run")
+}
+
+// keyMissing reports whether the configuration names no key, or one that is not there.
+func keyMissing(s schema.Seal) bool {
+	if s.KeyFile == "" {
+		return s.Recipient == ""
+	}
+	_, err := os.Stat(s.KeyFile)
+	return errors.Is(err, fs.ErrNotExist)
 }

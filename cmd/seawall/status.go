@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
@@ -159,6 +161,8 @@ func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneLi
 		}
 		switch changed := show.Newest(found); {
 		case changed == nil && list.Records != nil: // most machines without a daemon have no copy of the repository
+		case changed == nil && s.InPostgres() && noCommit(found, err):
+			list.Zones[i] = z.WithChanged(nil, "this machine has not fetched commit "+inspect.Short(z.Commit)+": the replica with the lease \"commits\" fetches git, and knows it")
 		case err != nil:
 			list.Zones[i] = z.WithChanged(nil, err.Error())
 		case changed == nil:
@@ -220,7 +224,7 @@ func (a *asking) onRecord(ctx context.Context, t *cli.Terminal, failed error, as
 	}
 	r, err := s.ReadOnRecord(ctx, failed.Error())
 	if err != nil {
-		return cli.Fail(failed, append([]string{err.Error()}, cli.HintsOf(err)...)...)
+		return cli.Fail(failed, append([]string{"the records cannot be read either: " + err.Error()}, cli.HintsOf(err)...)...)
 	}
 	defer r.Close()
 	return ask(r)
@@ -236,4 +240,14 @@ func exitOf(v inspect.Verdict) error {
 	default:
 		return nil
 	}
+}
+
+// noCommit reports whether the copy of the repository lacks the commit. The worker that reads it
+// says so in words.
+func noCommit(found evaluate.Origins, err error) bool {
+	why := found.Unread
+	if err != nil {
+		why = err.Error()
+	}
+	return strings.Contains(why, string(gitrepo.ErrNoCommit))
 }

@@ -70,7 +70,9 @@ func (t *textWriter) records(s Status) {
 	}
 	t.line("records", "%s", r.text(s.At))
 	t.line("", "%s", r.Cause)
-	t.line("", "a replica knows more of its zones, such as what differs and what guards hold back: ask on its machine, or with --address")
+	if s.Replicas != nil && len(s.Replicas.Replicas) > 0 {
+		t.line("", "a replica knows more of its zones, such as what differs and what guards hold back: ask on its machine, or with --address")
+	}
 }
 
 // text says which records they are, and how old.

@@ -182,7 +182,9 @@ func (t *textWriter) replicas(s Status) {
 	}
 	if !r.Silent.IsZero() {
 		t.line("", "the database does not answer since %s: %s", instant(r.Silent), r.Error)
-		t.line("", "what follows of replicas and leases is as of %s, when it answered last", instant(r.Known))
+		if !r.Known.IsZero() { // else it has never answered this daemon
+			t.line("", "what follows of replicas and leases is as of %s, when it answered last", instant(r.Known))
+		}
 	}
 	entries := []entry{}
 	for _, one := range r.Replicas {

@@ -183,3 +183,19 @@ func TestZoneOfAnother(t *testing.T) {
 		}
 	}
 }
+
+// A replica that does not work on tokens names who does, and one that has never reached the database
+// names no time at which it did.
+func TestTextOfWhatIsNotKnown(t *testing.T) {
+	r := &Replicas{Name: "a", Leases: []Lease{{Name: string(reconcile.LeaseTokens), Replica: "b"}}}
+	s := Status{At: noon, Tokens: Tokens{Declared: 2}, Replicas: r}
+	var text strings.Builder
+	if err := s.Text(&text, false); err != nil || !strings.Contains(text.String(), "2 declared, b works on them") {
+		t.Errorf("%v:\n%s", err, &text)
+	}
+	text.Reset()
+	r.Silent = noon
+	if err := s.Text(&text, false); err != nil || !strings.Contains(text.String(), "b worked on them when the database answered last") || strings.Contains(text.String(), "0001") {
+		t.Errorf("%v:\n%s", err, &text)
+	}
+}

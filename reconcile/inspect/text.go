@@ -177,7 +177,15 @@ func (t *textWriter) tokens(s Status) {
 		return
 	}
 	looked := "not checked yet"
-	if !s.Tokens.LookedAt.IsZero() {
+	switch other := s.Replicas.Other(reconcile.LeaseTokens); {
+	case other != "":
+		looked = other + " works on them"
+		if !s.Replicas.Silent.IsZero() {
+			looked = other + " worked on them when the database answered last"
+		}
+	case s.Records != nil:
+		looked = "no replica works on them now"
+	case !s.Tokens.LookedAt.IsZero():
 		looked = "checked " + Ago(s.Tokens.LookedAt, s.At)
 	}
 	t.line("tokens", "%d declared, %s", s.Tokens.Declared, looked)

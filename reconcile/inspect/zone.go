@@ -180,6 +180,9 @@ func (z Zone) Sentences(now time.Time) []string {
 		lines = append(lines, declaredLine+d.String()+".")
 	}
 	for _, d := range z.Decisions {
+		if z.OnRecord && d.Stage != StageProve {
+			d.Since = time.Time{} // that it is so now is all that the records say
+		}
 		lines = append(lines, d.sentences(now)...)
 	}
 	lines = append(append(lines, z.differences()...), z.skipRules()...)
@@ -265,7 +268,10 @@ func (d Decision) sentences(now time.Time) []string {
 	if d.Deployment != "" {
 		where += ", " + diff.Called(cmp.Or(d.Kind, "deployment"), d.Deployment)
 	}
-	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), Ago(d.Since, now), d.Reason)}
+	if !d.Since.IsZero() {
+		where += fmt.Sprintf(", since %s (%s)", instant(d.Since), Ago(d.Since, now))
+	}
+	lines := []string{where + ": " + d.Reason + "."}
 	if d.Release != "" {
 		lines = append(lines, "What changes that: "+d.Release+".")
 	}

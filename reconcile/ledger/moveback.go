@@ -192,8 +192,12 @@ func (m Move) gone(known move.Known) error {
 }
 
 // Here fails with [ErrMoved] where the ledger of the database was moved to a file, and where the file
-// was moved to a database and this one is another: it would begin with an empty ledger.
+// was moved to a database and this one is another: it would begin with an empty ledger. Without a
+// database that has a ledger, nothing was moved from it.
 func (m Move) Here(ctx context.Context) error {
+	if m.DB == nil {
+		return store.Explain("opening", m.Place, m.elsewhere(ctx))
+	}
 	tx, err := m.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return store.Explain("opening", m.Place, err)

@@ -51,7 +51,7 @@ func PoolOf(ctx context.Context, db *sql.DB) (Pool, error) {
 		}
 	}
 	switch tx, err := one.BeginTx(ctx, nil); {
-	case byStatement(err):
+	case ByStatement(err):
 		return PoolStatement, nil
 	case err != nil:
 		return PoolNone, err
@@ -79,8 +79,8 @@ func backend(ctx context.Context, conn *sql.Conn) (said, is uint32, err error) {
 	return said, is, err
 }
 
-// byStatement reports whether a pooler has refused a transaction because it pools statements.
-func byStatement(err error) bool {
+// ByStatement reports whether a pooler has refused a transaction because it pools statements.
+func ByStatement(err error) bool {
 	var said *pgconn.PgError
 	return errors.As(err, &said) && strings.Contains(said.Message, "statement pooling")
 }

@@ -60,7 +60,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context) error {
 		return err
 	}
 	if err = tryDatabase(ctx, db); !ledger.Away(err) || ctx.Err() != nil {
-		return setup.DatabaseError(err)
+		return s.DatabaseError(err)
 	}
 	w := &waiting{started: time.Now(), replicas: inspect.Replicas{
 		Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Silent: time.Now(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
@@ -84,7 +84,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context) error {
 	if err == nil {
 		log.Info("the database answers", "database", s.Postgres.Place())
 	}
-	return setup.DatabaseError(err)
+	return s.DatabaseError(err)
 }
 
 func tryDatabase(ctx context.Context, db *sql.DB) error {

@@ -95,7 +95,11 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 }
 
 // overDatabase shares a budget with the processes of all machines.
+// A plan before the first daemon has no one to share with, and makes no tables.
 func (s Settings) overDatabase(budget *client.Budget, credential schema.SecretRef, log *slog.Logger) *client.Budget {
+	if !s.keepsState && s.vacant() {
+		return budget
+	}
 	budget.Share(client.Sharing{
 		Store: &client.CountTable{
 			Database: s.Database, BaseURL: s.Platform.BaseURL,

@@ -56,7 +56,7 @@ func (s Settings) InPostgres() bool { return s.Postgres != nil }
 // Database is the database of the configuration, which must have one.
 func (s Settings) Database() (*sql.DB, error) {
 	db, err := s.database.open()
-	return db, DatabaseError(err)
+	return db, s.DatabaseError(err)
 }
 
 // CloseDatabase closes it, where it is open.
@@ -108,6 +108,18 @@ func (s Settings) sender(ctx context.Context) string {
 // LedgerPath is the file of the ledger, where it is one.
 func (s Settings) LedgerPath() string { return filepath.Join(s.StateDir, "ledger.db") }
 
+// vacant reports whether the database has no tables of Seawall yet; false also where that cannot be asked.
+func (s Settings) vacant() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), connectWithin)
+	defer cancel()
+	db, err := s.Database()
+	if err != nil {
+		return false
+	}
+	tables, _, err := postgres.Version(ctx, db)
+	return err == nil && tables == 0
+}
+
 // connectWithin bounds how long a command waits for the database, with all steps of the schema.
 const connectWithin = time.Minute
 
@@ -125,7 +137,7 @@ func (s Settings) connectLedger(ctx context.Context, readOnly bool) (*ledger.Led
 	}
 	memory, err := connect(ctx, PostgresConfig(*s.Postgres))
 	if err != nil {
-		return nil, DatabaseError(err)
+		return nil, s.DatabaseError(err)
 	}
 	here := ledger.Move{File: s.LedgerPath(), DB: memory.Database(), Place: s.Postgres.Place()}
 	if err := here.Here(ctx); err != nil {
@@ -150,9 +162,9 @@ func (s Settings) movedHere(ctx context.Context) error {
 }
 
 // DatabaseError is a failure to reach the database, as people read it.
-func DatabaseError(err error) error {
+func (s Settings) DatabaseError(err error) error {
 	if err == nil || len(cli.HintsOf(err)) > 0 {
 		return err
 	}
-	return cli.Fail(err, "check state.postgres in the configuration, and that the server runs: seawall doctor says more")
+	return ledger.Explain("opening", s.Postgres.Place(), err)
 }

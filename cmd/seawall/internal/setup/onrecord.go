@@ -43,7 +43,7 @@ func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, 
 	r = &OnRecord{settings: s, memory: memory, about: inspect.OnRecord{Database: s.Postgres.Place(), Cause: cause, Unfinished: []inspect.Unfinished{}}}
 	if err = r.read(ctx); err != nil {
 		r.Close()
-		return nil, DatabaseError(err)
+		return nil, s.DatabaseError(err)
 	}
 	return r, nil
 }
@@ -56,9 +56,9 @@ func (s Settings) hasRecords(ctx context.Context) error {
 	}
 	tables, _, err := postgres.Version(ctx, db)
 	if err == nil && tables == 0 {
-		err = fmt.Errorf("no replica has run on %s yet", s.Postgres.Place())
+		return fmt.Errorf("no replica has run on %s yet", s.Postgres.Place())
 	}
-	return err
+	return s.DatabaseError(err)
 }
 
 // Close closes the ledger.
@@ -168,6 +168,11 @@ func (r *OnRecord) Zones(ctx context.Context, word string) (inspect.ZoneList, er
 	for i := range list.Zones {
 		z := &list.Zones[i]
 		z.OnRecord, z.Unread, z.Replica = true, "the records do not have them", r.worksOn(z.Account)
+		for j := range z.Decisions {
+			if d := &z.Decisions[j]; d.Stage == inspect.StageQueue { // a replica may have checked it
+				d.Reason = "a commit changes it, and no proof since then is on record"
+			}
+		}
 		if err := Recall(ctx, r.memory, z, list.At); err != nil {
 			return list, err
 		}

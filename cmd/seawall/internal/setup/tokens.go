@@ -92,7 +92,11 @@ type lockedTokens struct{ *ledger.Ledger }
 func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	err := l.LockTokens(ctx)
 	if errors.Is(err, ledger.ErrHeld) {
-		return diff.TokensLive{Unknown: err.Error(), Hint: "let that process manage the tokens, or stop it"}, nil
+		hint := "let that process manage the tokens, or stop it"
+		if l.Database() != nil {
+			hint = "leave the tokens to that replica, which creates and changes them by itself"
+		}
+		return diff.TokensLive{Unknown: err.Error(), Hint: hint}, nil
 	}
 	if err != nil {
 		return diff.TokensLive{}, err

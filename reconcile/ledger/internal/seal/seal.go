@@ -99,10 +99,7 @@ func (r *Ring) load(ctx context.Context, by Seal) (*Keys, error) {
 // sharedKey refuses to make up a key where several machines have the ledger: each opens what another
 // has sealed.
 func sharedKey(reason string) error {
-	return &store.Error{
-		Kind: store.ErrSeal, Reason: reason,
-		Hint: "every process over the same database needs the same key: age-keygen -o FILE, and name it in state.seal on each machine",
-	}
+	return store.Fault(store.ErrSeal, reason)
 }
 
 func (r *Ring) mayCreateKey(ctx context.Context, path string) error {

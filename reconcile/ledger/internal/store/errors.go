@@ -43,6 +43,7 @@ const (
 	ErrRefused     Kind = "the database refuses the connection"
 	ErrEncryption  Kind = "the connection to the database is not encrypted as it must be"
 	ErrOldServer   Kind = "the database server is too old"
+	ErrStatements  Kind = "PgBouncer gives each statement another connection, and Seawall needs transactions"
 	ErrOccupied    Kind = "the database is in use already"
 	ErrCrowded     Kind = "the database has no connection left"
 	ErrReplica     Kind = "the database is a replica that takes no writes"
@@ -85,16 +86,17 @@ var hints = map[Kind]string{
 		"without either, restart the daemon: it begins with an empty ledger",
 	ErrFailed: "check the space and the file system of the state folder; it must be a local one",
 
-	ErrUnreachable: "nothing is written to the platform meanwhile, and Seawall goes on by itself once the database answers: " +
+	ErrUnreachable: "meanwhile nothing is written to the platform; daemons go on by themselves once the database answers: " +
 		"check that it runs, state.postgres in the configuration, and the network between",
 	ErrRefused: "check user, password and database of state.postgres in the configuration, and pg_hba.conf of the server",
 	ErrEncryption: "state.postgres.ca_file must name the certificate of the authority that has signed that of the server, and the server's " +
 		"must name the host of state.postgres.url; where the network between is trusted, set state.postgres.tls: \"none\"",
-	ErrOldServer: fmt.Sprintf("use PostgreSQL %d or newer", postgres.Oldest),
-	ErrOccupied:  "nothing in it was changed: name an empty database in state.postgres.url, made by: CREATE DATABASE seawall OWNER seawall ENCODING 'UTF8'",
-	ErrCrowded:   "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
-	ErrReplica:   "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
-	ErrUnsure:    "the connection was cut at its end; look before you say it again: it may count already",
+	ErrStatements: "set pool_mode = transaction in PgBouncer",
+	ErrOldServer:  fmt.Sprintf("use PostgreSQL %d or newer", postgres.Oldest),
+	ErrOccupied:   "nothing in it was changed: name an empty database in state.postgres.url, made by: CREATE DATABASE seawall OWNER seawall ENCODING 'UTF8'",
+	ErrCrowded:    "raise max_connections of the server, or put PgBouncer before it, in transaction mode; each daemon takes up to 24",
+	ErrReplica:    "name the server that takes writes in state.postgres.url, or all of them: postgres://one,another/seawall",
+	ErrUnsure:     "the connection was cut at its end; look before you say it again: it may count already",
 
 	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run once: seawall token init; " +
 		"for an existing token: seawall token adopt KEY ID",
@@ -114,6 +116,8 @@ var serverHints = map[Kind]string{
 	ErrFull:   "free space on the disk of the database server",
 	ErrFailed: "look into the log of the database server",
 	ErrNewer:  "run the version that the other daemons run",
+	ErrSeal: "all replicas need the same key, since one delivers what another has sealed: copy ledger.db-key of a ledger that was moved, " +
+		"or make one with age-keygen -o FILE, to each machine, and set state.seal.key_file to it",
 }
 
 // Hint says what to try.

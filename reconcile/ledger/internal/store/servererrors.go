@@ -58,7 +58,7 @@ const lockTimeout = "55P03"
 // passes reports whether what has failed may go well with another try at once. What has waited for
 // the server in vain waits no more.
 func passes(err error) bool {
-	if err == nil || timeout(err) || errors.Is(err, ErrUnsure) {
+	if err == nil || timeout(err) || errors.Is(err, ErrUnsure) || postgres.ByStatement(err) {
 		return false
 	}
 	if named := code(err); named != "" {
@@ -93,6 +93,8 @@ func kindOfServer(err error) Kind {
 		return ErrNewer
 	case errors.Is(err, postgres.ErrForeign):
 		return ErrOccupied
+	case postgres.ByStatement(err):
+		return ErrStatements
 	case errors.Is(err, postgres.ErrOldServer):
 		return ErrOldServer
 	case errors.Is(err, postgres.ErrEncryption):

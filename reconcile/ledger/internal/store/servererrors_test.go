@@ -42,6 +42,7 @@ func TestErrorsOfAServer(t *testing.T) {
 		{ended("57P03"), ErrUnreachable, true, true, false},
 		{ended("25P03"), ErrUnreachable, true, true, false},
 		{ended("08P01"), ErrUnreachable, true, true, false},
+		{&pgconn.PgError{Code: "08P01", Message: "transaction blocks not allowed in statement pooling mode"}, ErrStatements, false, true, true},
 		{ended("53300"), ErrCrowded, true, true, false},
 		{ended("28P01"), ErrRefused, false, true, true},
 		{ended("3D000"), ErrRefused, false, true, true},
