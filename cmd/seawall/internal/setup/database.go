@@ -109,6 +109,8 @@ func (s Settings) sender(ctx context.Context) string {
 func (s Settings) LedgerPath() string { return filepath.Join(s.StateDir, "ledger.db") }
 
 // vacant reports whether the database has no tables of Seawall yet; false also where that cannot be asked.
+//
+//nolint:contextcheck,nolintlint // all is assembled without one, and it is bounded
 func (s Settings) vacant() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), connectWithin)
 	defer cancel()
