@@ -304,14 +304,14 @@ func TestRefused(t *testing.T) {
 	_, err = f.DB.ExecContext(t.Context(), `INSERT INTO replica (name, version, started_at, expires_at) VALUES ('two', '1', now(), now() + interval '1 hour')`)
 	must.Do(t, err)
 	_, err = other.ToFile(t.Context())
-	wantKind(t, err, ledger.ErrRunning, "replicas run on the database: two")
+	wantKind(t, err, ledger.ErrOccupied, "replicas run on it: two")
 
 	_, err = f.DB.ExecContext(t.Context(), `DELETE FROM replica; INSERT INTO process (place, pid, host, beat) VALUES (2, 7, 'there', now()), (4, 8, 'long ago', now() - interval '2 minutes')`)
 	must.Do(t, err)
 	_, err = other.ToFile(t.Context()) // a command, which is no replica
-	wantKind(t, err, ledger.ErrRunning, "it is written to by process 7 on there")
+	wantKind(t, err, ledger.ErrOccupied, "it is written to by process 7 on there")
 	_, err = f.ToPostgres(t.Context())
-	wantKind(t, err, ledger.ErrRunning, "it is written to by process 7 on there")
+	wantKind(t, err, ledger.ErrOccupied, "it is written to by process 7 on there")
 	if fault := new(ledger.Error); !errors.As(err, &fault) || strings.Contains(err.Error(), "long ago") {
 		t.Errorf("a process that has ended counts: %v", err)
 	}

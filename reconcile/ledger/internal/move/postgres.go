@@ -33,7 +33,7 @@ func (k Known) Put(ctx context.Context, tx *sql.Tx) error {
 }
 
 // Alone has a transaction be the only one that writes to the database until it ends. Where a
-// replica runs, or a command writes to zones, it fails with [store.ErrRunning].
+// replica runs, or a command writes to zones, it fails with [store.ErrOccupied].
 func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -61,7 +61,7 @@ func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err erro
 		UNION SELECT replica FROM lease WHERE expires_at > now() AND NOT given_up ORDER BY 1`, func(row *sql.Rows, name *string) error { return row.Scan(name) })
 	if err == nil && len(running) > 0 {
 		err = &store.Error{
-			Kind: store.ErrRunning, Reason: "replicas run on the database: " + strings.Join(running, ", "),
+			Kind: store.ErrOccupied, Reason: "replicas run on it: " + strings.Join(running, ", "),
 			Hint: "stop all of them first; one that was killed counts as running for up to half a minute",
 		}
 	}
@@ -71,7 +71,7 @@ func Alone(ctx context.Context, db *sql.DB, tables []Table) (_ *sql.Tx, err erro
 	writing, err := zones.Running(ctx, tx)
 	if err == nil && len(writing) > 0 {
 		err = &store.Error{
-			Kind: store.ErrRunning, Reason: "it is written to by " + strings.Join(writing, ", "),
+			Kind: store.ErrOccupied, Reason: "it is written to by " + strings.Join(writing, ", "),
 			Hint: "stop all daemons, and wait for commands such as apply to end; one that was killed counts as running for up to a minute",
 		}
 	}
