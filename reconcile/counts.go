@@ -22,6 +22,9 @@ type Count struct {
 	// All are the zones that the commit changes, and whether that weakens, as the process has counted
 	// them that decides about commits; nil: this counts one zone.
 	All map[edge.Scope]bool
+	// Read are the zones that exist as that process has read since the commit was accepted: shares are
+	// shares of them, too.
+	Read []edge.Scope
 }
 
 // ErrCounted: other processes have counted changes that whoever asks does not know of. Nothing was

@@ -6,6 +6,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // What a commit is measured by, for limits and shrink: the zones that were there before it
@@ -33,13 +34,39 @@ func (zs *zones) goOn(earlier zones) {
 func (c *Control) Read(id edge.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	z, g := c.state.zones.of(id), c.Current()
+	c.state.read(id)
+}
+
+func (s *state) read(id edge.Scope) {
+	z, g := s.zones.of(id), s.current.Load()
 	if z.read {
 		return
 	}
 	z.read = true
 	if g != nil && g.Declares(id) {
-		c.state.measure(g, id)
+		s.measure(g, id)
+	}
+}
+
+// lately are the declared zones that exist as was read here, and as nothing on record said when the
+// commit was accepted.
+func (s *state) lately(g *Generation) (list []edge.Scope) {
+	for id, z := range s.zones.records {
+		if z.read && (z.proof.Fingerprint == "" || z.proof.Commit == g.State.Commit) && g.Declares(id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// join has what all processes have counted count here, and the zones exist that another one has read.
+func (s *state) join(list []reconcile.Count, commit, here string) {
+	before := s.limits.whole
+	s.limits.join(list, commit, here)
+	if whole := s.limits.whole; whole != before {
+		for _, id := range whole.Read {
+			s.read(id)
+		}
 	}
 }
 

@@ -167,7 +167,7 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	known, fresh := c.state.limits.ours(c.process), c.state.limits.fresh
 	c.state.limits.whole = nil // it is on record, or is to be put there again
 	c.state.publish(g)
-	c.state.limits.join(tallied, g.State.Commit, c.process)
+	c.state.join(tallied, g.State.Commit, c.process)
 	switch {
 	case before == nil || before.State.Commit != g.State.Commit:
 		c.state.limits.fresh = false // whoever called has all that is due looked at

@@ -102,7 +102,7 @@ func (c *Control) recount(ctx context.Context) error {
 		c.mu.Lock()
 		same := c.state.restored == restored && c.state.limits.on
 		if same {
-			c.state.limits.join(list, c.state.accepted.Commit, c.process)
+			c.state.join(list, c.state.accepted.Commit, c.process)
 		}
 		c.mu.Unlock()
 		if same {
@@ -128,7 +128,7 @@ func (c *Control) recordWhole(ctx context.Context) (first bool, err error) {
 		c.mu.Unlock()
 		return false, nil
 	}
-	whole := reconcile.Count{Commit: g.State.Commit, At: c.Now(), By: c.process, All: maps.Collect(l.commit.Zones())}
+	whole := reconcile.Count{Commit: g.State.Commit, At: c.Now(), By: c.process, All: maps.Collect(l.commit.Zones()), Read: c.state.lately(g)}
 	l.weighs = false
 	known := l.whole != nil && maps.Equal(l.whole.All, whole.All)
 	c.mu.Unlock()

@@ -229,6 +229,26 @@ func TestCommitWaitsForItsCountNotForEver(t *testing.T) {
 	})
 }
 
+// Shares are shares of all zones, also of those that only the process has read that counts.
+func TestShareOfZonesOfAllProcesses(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r := newReplicas(t, 3)
+		r.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "half", Changes: &guard.Limit{Percent: new(50)}}}}
+		r.leases.Give("r1", reconcile.LeaseCommits, reconcile.LeaseTokens, leaseA)
+		r.leases.Give("r2", leaseB)
+		state := r.state("c1", "xss")
+		state.Accounts[0] = r.state("c1").Accounts[0] // as it is live
+		r.repo.Commit("c1", commit{State: state})
+		r.run("r1")
+		r.run("r2")
+		r.pass(time.Hour)
+		if n := r.have("b", "xss"); n != 3 {
+			z, _ := r.all["r2"].Zones(zoneKey(4))
+			t.Errorf("%d zones are written of a commit that changes 3 of 6: %+v", n, z.Zones[0].Decisions)
+		}
+	})
+}
+
 // slowly has a process read zones slowly of which it has no lease.
 func (r *replicas) slowly(one *replica, lane string) {
 	lease := map[string]reconcile.LeaseName{"a": leaseA, "b": leaseB}[lane]

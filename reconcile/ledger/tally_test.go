@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,7 +59,7 @@ func TestCountedOverProcesses(t *testing.T) {
 	a, b := connected(t, url, key), connected(t, url, key)
 	now := time.Now()
 	zone := edge.ZoneScope("1")
-	whole := reconcile.Count{Commit: "c1", At: now, By: "a", All: map[edge.Scope]bool{zone: true, edge.AccountScope("x"): false}}
+	whole := reconcile.Count{Commit: "c1", At: now, By: "a", All: map[edge.Scope]bool{zone: true, edge.AccountScope("x"): false}, Read: []edge.Scope{zone}}
 	if err := a.Counted(t.Context(), whole); !errors.Is(err, reconcile.ErrSuperseded) {
 		t.Errorf("of a commit that is not accepted: %v", err)
 	}
@@ -71,7 +72,7 @@ func TestCountedOverProcesses(t *testing.T) {
 	}
 	list, err := b.Tallied(t.Context(), 0)
 	must(t, err)
-	if len(list) != 1 || !maps.Equal(list[0].All, whole.All) || list[0].Commit != "c1" || list[0].By != "a" {
+	if len(list) != 1 || !maps.Equal(list[0].All, whole.All) || !slices.Equal(list[0].Read, whole.Read) || list[0].Commit != "c1" || list[0].By != "a" {
 		t.Fatalf("%+v", list)
 	}
 	must(t, b.Tally(t.Context(), one, list[0].Number, now))

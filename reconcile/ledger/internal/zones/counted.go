@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
@@ -28,6 +29,12 @@ const (
 	// dropEvery is how many changes are counted until those are dropped that count no more.
 	dropEvery = 64
 )
+
+// whole is how a count of a whole commit is kept.
+type whole struct {
+	Zones map[edge.Scope]bool `json:"zones"` // whether what changes weakens
+	Read  []edge.Scope        `json:"read"`
+}
 
 // Tally implements [reconcile.Counts]. No other process changes what a file is about.
 func (z *Zones) Tally(ctx context.Context, c reconcile.Count, after int64, before time.Time) error {
@@ -56,14 +63,14 @@ func (z *Zones) Counted(ctx context.Context, c reconcile.Count) error {
 	if z.file.Database() == nil {
 		return nil
 	}
-	whole, err := json.Marshal(c.All)
+	counted, err := json.Marshal(whole{c.All, c.Read})
 	if err != nil {
 		return err
 	}
 	accepted := false
 	err = z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		var number int64
-		accepted, err = rows.Found(tx.QueryRowContext(ctx, addWhole, c.Commit, c.At.UTC().Format(driftTime), c.By, string(whole)).Scan(&number))
+		accepted, err = rows.Found(tx.QueryRowContext(ctx, addWhole, c.Commit, c.At.UTC().Format(driftTime), c.By, string(counted)).Scan(&number))
 		if err != nil || !accepted {
 			return err
 		}
@@ -94,14 +101,16 @@ func (z *Zones) Tallied(ctx context.Context, after int64) ([]reconcile.Count, er
 	return store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) ([]reconcile.Count, error) {
 		return rows.All(ctx, tx, query, func(row *sql.Rows, c *reconcile.Count) (err error) {
 			var at string
-			var whole []byte
-			if err := row.Scan(&c.Number, &c.Scope, &c.Commit, &at, &c.Weakens, &c.By, &whole); err != nil {
+			var counted []byte
+			if err := row.Scan(&c.Number, &c.Scope, &c.Commit, &at, &c.Weakens, &c.By, &counted); err != nil {
 				return err
 			}
-			if whole != nil {
-				if err := json.Unmarshal(whole, &c.All); err != nil {
+			if counted != nil {
+				var all whole
+				if err := json.Unmarshal(counted, &all); err != nil {
 					return store.Fault(store.ErrDamaged, fmt.Sprintf("what commit %s changes: %v", c.Commit, err))
 				}
+				c.All, c.Read = all.Zones, all.Read
 			}
 			if c.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
 				return store.Fault(store.ErrDamaged, fmt.Sprintf("the time of the change of zone %s that counts: %v", c.Scope, err))
