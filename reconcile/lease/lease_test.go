@@ -303,7 +303,12 @@ func TestTheDatabaseIsAway(t *testing.T) {
 	f := newFixture(t, server.URL("postgres"))
 	one := f.replica("one", "a", "b")
 	stop := one.run()
-	f.await("it has them", func() bool { return len(one.has()) == 2 })
+	both := func() bool { // also told: it is only told once that it has others than it was told before
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		return len(one.told) == 2
+	}
+	f.await("it has them", both)
 	for name, away := range map[string]func() func(){
 		"stands still": func() func() { return server.Pause(t) },
 		"has stopped":  func() func() { server.Stop(t); return func() { server.Restart(t) } },
@@ -318,14 +323,14 @@ func TestTheDatabaseIsAway(t *testing.T) {
 			back()
 			f.passThere(lasts + rest)
 			f.passed.Add(int64(margin + rest))
-			f.await("it has them again", func() bool { return len(one.has()) == 2 })
+			f.await("it has them again", both)
 		})
 	}
 	for range 10 {
 		server.Cut(t)
 		time.Sleep(10 * time.Millisecond)
 	}
-	f.await("it has them in spite of cut connections", func() bool { return len(one.has()) == 2 })
+	f.await("it has them in spite of cut connections", both)
 	server.Stop(t)
 	f.passed.Add(int64(lasts))
 	stop() // what has run out need not be given up
