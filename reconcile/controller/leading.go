@@ -20,7 +20,6 @@ func (c *commits) leads() bool {
 // follow has the source look, and decides about what it proposes, whenever that is this process's
 // to do, until ctx ends.
 func (c *commits) follow(ctx context.Context) {
-	c.source.Evaluates = func() { c.lanes.first.begin(time.Now()) }
 	for ctx.Err() == nil {
 		changed := c.leases.Changed()
 		c.lead(ctx)
@@ -56,7 +55,7 @@ func (c *commits) lead(ctx context.Context) {
 			c.propose(within, p)
 		}
 	}
-	c.source.Run(within, c.known, c.propose)
+	c.source.Run(within, c.known, func() { c.lanes.first.begin(time.Now()) }, c.propose)
 }
 
 // resign cancels once commits are not this process's to decide about any more.

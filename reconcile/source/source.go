@@ -2,7 +2,7 @@
 // and proposes it. It alone knows when to look again.
 //
 //	s := source.New(source.Config{Source: git, Compiler: cue, …})
-//	s.Run(ctx, propose)         // a daemon: on a schedule, and when poked
+//	s.Run(ctx, …, propose)      // a daemon: on a schedule, and when poked
 //	proposal := s.Look(ctx)     // once
 //
 // What comes in are a ref and a schedule; what goes out are proposals. Nothing that
@@ -40,10 +40,8 @@ type Config struct {
 	FastForward bool
 	// Schedule says when to look; nil only when poked.
 	Schedule cron.Schedule
-	// Evaluates is called before each evaluation of a commit; nil is not.
-	Evaluates func()
-	Now       func() time.Time
-	Log       *slog.Logger // nil discards
+	Now      func() time.Time
+	Log      *slog.Logger // nil discards
 }
 
 // Source looks at git. Make it with [New]. But for Poke and Progress, its methods are
@@ -55,6 +53,8 @@ type Source struct {
 	last     evaluated // the newest commit, while it is not in force
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
+
+	evaluates func() // before each evaluation
 
 	failing  failing
 	fetches  fetches
@@ -80,13 +80,10 @@ func New(c Config) *Source {
 	if c.Moved == nil {
 		c.Moved = func(context.Context, string, string) (Move, error) { return Forward, nil }
 	}
-	if c.Evaluates == nil {
-		c.Evaluates = func() {}
-	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Source{Config: c, poked: reconcile.NewPokes()}
+	return &Source{Config: c, poked: reconcile.NewPokes(), evaluates: func() {}}
 }
 
 // Poke asks for a look at once. It ends a pause after a failure, and a fetch that takes far
@@ -129,7 +126,7 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
 	if !known {
 		s.last = evaluated{}
-		s.Evaluates()
+		s.evaluates()
 		within, span := trace.Start(ctx, trace.Evaluate)
 		state, problems, err := s.Compiler.Compile(within, commit)
 		span.Text(trace.Commit, commit)
@@ -183,9 +180,10 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 }
 
 // Run looks at once, then on the schedule and when poked, until ctx ends. It waits by
-// the monotonic clock: a wall clock that is set back keeps no one from looking. propose
-// says which commit is in force then.
-func (s *Source) Run(ctx context.Context, inForce func() string, propose func(context.Context, reconcile.Proposal)) {
+// the monotonic clock: a wall clock that is set back keeps no one from looking. inForce says which
+// commit is in force then; evaluates is called before each evaluation of a commit.
+func (s *Source) Run(ctx context.Context, inForce func() string, evaluates func(), propose func(context.Context, reconcile.Proposal)) {
+	s.evaluates = evaluates
 	for ctx.Err() == nil {
 		s.once(ctx, inForce(), propose)
 		s.wait(ctx)
