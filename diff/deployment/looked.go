@@ -63,6 +63,9 @@ func lookedAt(at edge.Place, ahead diff.Ahead) looked {
 // look notes where skip rules were looked for that may act on deployments of a zone, and whether
 // there may be one.
 func (p *planner) look(account desired.Account, zone desired.Zone, entryPoint edge.Ruleset) {
+	if p.places == nil {
+		p.places = make([]looked, 0, 1+len(p.in.Live.Ahead))
+	}
 	p.places = append(p.places[:0], lookedAt(zone.Scope.At(edge.PhaseFirewallManaged), diff.Ahead{}))
 	for i := range entryPoint.Rules {
 		if rule := &entryPoint.Rules[i]; rule.Action == edge.ActionSkip {

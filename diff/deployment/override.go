@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -14,7 +15,7 @@ import (
 // twice is a member of an override that is declared in two places.
 type twice struct {
 	member        string
-	second, first desired.Origin
+	second, first *desired.Origin
 }
 
 // with adds declared members to a claim.
@@ -22,27 +23,27 @@ func (c claim) with(o desired.Override) (claim, []twice) {
 	var all []twice
 	if v := o.Enabled; v != nil {
 		if c.enabled != nil || c.on {
-			all = append(all, twice{"enabled", v.Origin, c.enabledFrom})
+			all = append(all, twice{"enabled", &v.Origin, c.enabledFrom})
 		}
-		c.enabled, c.enabledFrom = &v.Value, v.Origin
+		c.enabled, c.enabledFrom = &v.Value, &v.Origin
 	}
 	if v := o.Action; v != nil {
 		if c.action != nil {
-			all = append(all, twice{"action", v.Origin, c.actionFrom})
+			all = append(all, twice{"action", &v.Origin, c.actionFrom})
 		}
-		c.action, c.actionFrom = &v.Value, v.Origin
+		c.action, c.actionFrom = &v.Value, &v.Origin
 	}
 	if v := o.Sensitivity; v != nil {
 		if c.sensitivity != nil {
-			all = append(all, twice{"sensitivity", v.Origin, c.sensitivityFrom})
+			all = append(all, twice{"sensitivity", &v.Origin, c.sensitivityFrom})
 		}
-		c.sensitivity, c.sensitivityFrom = &v.Value, v.Origin
+		c.sensitivity, c.sensitivityFrom = &v.Value, &v.Origin
 	}
 	if v := o.Score; v != nil {
 		if c.score != nil {
-			all = append(all, twice{"score", v.Origin, c.scoreFrom})
+			all = append(all, twice{"score", &v.Origin, c.scoreFrom})
 		}
-		c.score, c.scoreFrom = &v.Value, v.Origin
+		c.score, c.scoreFrom = &v.Value, &v.Origin
 	}
 	return c, all
 }
@@ -85,7 +86,7 @@ func (c claims) overrideRules(rules []desired.RuleOverride, m *managed) (errs []
 		errs = append(errs, declaredTwice(fmt.Sprintf("rules: %s", o.Rule), clashes)...)
 		if claimed.enabled != nil && !*claimed.enabled && claimed.score != nil {
 			errs = append(errs, resolveError{
-				claimed.enabledFrom, fmt.Sprintf("rules: %s is disabled, but its score is declared, at %s", o.Rule, claimed.scoreFrom),
+				*claimed.enabledFrom, fmt.Sprintf("rules: %s is disabled, but its score is declared, at %s", o.Rule, claimed.scoreFrom),
 				"disable the rule or set its score, not both",
 			})
 		}
@@ -97,7 +98,7 @@ func (c claims) overrideRules(rules []desired.RuleOverride, m *managed) (errs []
 func declaredTwice(what string, clashes []twice) (errs []resolveError) {
 	for _, t := range clashes {
 		errs = append(errs, resolveError{
-			t.second, fmt.Sprintf("%s: %s is already declared at %s", what, t.member, t.first),
+			*t.second, fmt.Sprintf("%s: %s is already declared at %s", what, t.member, t.first),
 			"declare it in one of the two places",
 		})
 	}
@@ -108,32 +109,28 @@ func declaredTwice(what string, clashes []twice) (errs []resolveError) {
 // (reference, "Overrides"): it has enabled on tags, and enabled, action and score on
 // rules.
 func beyondReference(d desired.Deployment) (errs []resolveError) {
-	check := func(where string, o desired.Override, shown ...string) {
-		known := map[string]bool{}
-		for _, member := range shown {
-			known[member] = true
-		}
+	check := func(where func() string, o desired.Override, shown ...string) {
 		for m := range o.Members() {
-			if !known[m.Path] {
+			if !slices.Contains(shown, m.Path) {
 				errs = append(errs, resolveError{
-					m.Origin, fmt.Sprintf("%s: the platform's reference has no %s here", where, m.Path),
+					m.Origin, fmt.Sprintf("%s: the platform's reference has no %s here", where(), m.Path),
 					`if your platform supports it, set platform.profile: "extended"`,
 				})
 			}
 		}
 	}
-	check("all", d.All)
+	check(func() string { return "all" }, d.All)
 	for _, o := range d.Tags {
-		check(fmt.Sprintf("tags: the tag %q", o.Tag), o.Override, "enabled")
+		check(func() string { return fmt.Sprintf("tags: the tag %q", o.Tag) }, o.Override, "enabled")
 	}
 	for _, o := range d.Rules {
-		check(fmt.Sprintf("rules: %s", o.Rule), o.Override, "enabled", "action", "score")
+		check(func() string { return fmt.Sprintf("rules: %s", o.Rule) }, o.Override, "enabled", "action", "score")
 	}
 	return errs
 }
 
 // origins adds the members that a claim is about, each with the line that claims it.
-func (c claim) origins(to map[diff.Member]desired.Origin, path func(member string) diff.Member) {
+func (c claim) origins(to map[diff.Member]*desired.Origin, path func(member string) diff.Member) {
 	if c.enabled != nil || c.on {
 		to[path("enabled")] = c.enabledFrom
 	}

@@ -27,8 +27,8 @@ func owned(c claims, standIns []diff.Member) []diff.Member {
 }
 
 // claimed are the members that are claimed, each with the line that claims it.
-func (c claims) claimed() map[diff.Member]desired.Origin {
-	origins := make(map[diff.Member]desired.Origin, len(c.tags)+len(c.rules))
+func (c claims) claimed() map[diff.Member]*desired.Origin {
+	origins := make(map[diff.Member]*desired.Origin, len(c.tags)+len(c.rules))
 	c.all.origins(origins, wideMember)
 	for tag, claim := range c.tags {
 		claim.origins(origins, func(member string) diff.Member { return categoryMember(tag, member) })
@@ -46,9 +46,10 @@ func annotate(fields []diff.Field, in intent, m *managed) {
 	d, decided := in.declared, in.decided
 	for i := range fields {
 		f := &fields[i]
-		origin, claimed := in.claims.origins[f.Path]
-		switch {
-		case claimed:
+		var origin desired.Origin
+		switch claimed := in.claims.origins[f.Path]; {
+		case claimed != nil:
+			origin = *claimed
 		case f.Path == "enabled":
 			origin = d.Enabled.Origin
 		case f.Path == versionMember && d.Version != nil:

@@ -70,7 +70,8 @@ type claim struct {
 	action      *edge.Action
 	sensitivity *string
 
-	enabledFrom, scoreFrom, actionFrom, sensitivityFrom desired.Origin
+	// Where each is declared; nil for what is not. Pointers into the declaration: zones have many claims.
+	enabledFrom, scoreFrom, actionFrom, sensitivityFrom *desired.Origin
 
 	place int // among the tags that are written; those of one place by name
 }
@@ -87,7 +88,7 @@ type claims struct {
 	tags  map[string]claim
 	rules map[edge.RuleID]claim
 
-	origins map[diff.Member]desired.Origin // of each claimed member: the line that claims it
+	origins map[diff.Member]*desired.Origin // of each claimed member: the line that claims it
 }
 
 // resolveError is a declaration that the managed ruleset cannot honour.
@@ -130,7 +131,7 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 	for level := 1; level <= edge.MaxParanoia; level++ {
 		tag := edge.ParanoiaTag(level)
 		if level <= paranoia.Value {
-			c.tags[tag] = claim{on: true, enabledFrom: paranoia.Origin}
+			c.tags[tag] = claim{on: true, enabledFrom: &paranoia.Origin}
 			continue
 		}
 		if !m.knowsTag(tag) {
@@ -140,7 +141,7 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 				hint,
 			})
 		}
-		c.tags[tag] = claim{enabled: &off, enabledFrom: paranoia.Origin}
+		c.tags[tag] = claim{enabled: &off, enabledFrom: &paranoia.Origin}
 	}
 	return errs
 }
@@ -158,8 +159,8 @@ func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError 
 		}}
 	}
 	c.rules[m.last] = claim{
-		score: &t.Score.Value, scoreFrom: t.Score.Origin,
-		action: &t.Action.Value, actionFrom: t.Action.Origin,
+		score: &t.Score.Value, scoreFrom: &t.Score.Origin,
+		action: &t.Action.Value, actionFrom: &t.Action.Origin,
 	}
 	return nil
 }
@@ -171,19 +172,21 @@ func (m *managed) unknownTag(where, tag string, at desired.Origin) resolveError 
 
 func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolveError {
 	var errs []resolveError
-	for _, tag := range tags {
+	for i := range tags {
+		tag := &tags[i]
 		if !m.knowsTag(tag.Value) {
 			errs = append(errs, m.unknownTag("disable.tags", tag.Value, tag.Origin))
 			continue
 		}
-		c.tags[tag.Value] = claim{enabled: &off, enabledFrom: tag.Origin}
+		c.tags[tag.Value] = claim{enabled: &off, enabledFrom: &tag.Origin}
 	}
 	return errs
 }
 
 func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold bool, m *managed) []resolveError {
 	var errs []resolveError
-	for _, ref := range refs {
+	for i := range refs {
+		ref := &refs[i]
 		f := m.find(ref.Value)
 		if f.message == "" && threshold && f.id == m.last {
 			f.message = fmt.Sprintf("%s is the last rule of %q, whose threshold is declared too", ref.Value, m.Name)
@@ -193,7 +196,7 @@ func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold b
 			errs = append(errs, resolveError{ref.Origin, "disable.rules: " + f.message, f.hint})
 			continue
 		}
-		c.rules[f.id] = claim{enabled: &off, enabledFrom: ref.Origin}
+		c.rules[f.id] = claim{enabled: &off, enabledFrom: &ref.Origin}
 	}
 	return errs
 }
