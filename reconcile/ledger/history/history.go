@@ -106,10 +106,10 @@ type body struct {
 }
 
 // encode returns the canonical bytes of an entry, which are in a buffer, and their hash.
-func encode(in *bytes.Buffer, before Hash, e reconcile.Entry) (text []byte, hash Hash, err error) {
+func encode(in *bytes.Buffer, b *body) (text []byte, hash Hash, err error) {
 	in.Reset()
-	if err := json.NewEncoder(in).Encode(body{before.String(), e}); err != nil {
-		return nil, hash, fmt.Errorf("encoding entry %d of the history: %w", e.Number, err)
+	if err := json.NewEncoder(in).Encode(b); err != nil {
+		return nil, hash, fmt.Errorf("encoding entry %d of the history: %w", b.Number, err)
 	}
 	text = bytes.TrimSuffix(in.Bytes(), []byte("\n"))
 	return text, sha256.Sum256(text), nil
@@ -127,6 +127,7 @@ type Log struct {
 	statement func(context.Context, *sql.Tx, string) *sql.Stmt
 	looked    time.Time // when it was looked last whether entries are too old
 	encoded   bytes.Buffer
+	body      body // of the entry that is added
 
 	tx          *sql.Tx // the transaction that now is of; nil before the first
 	stored, now ends    // as the table has them, and with what was added since
@@ -160,18 +161,22 @@ func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 		return nil, err
 	}
 	insert := l.statement(ctx, tx, insertRow)
-	for _, e := range entries {
-		e.Number, e.At = l.now.head.Number+1, e.At.UTC()
-		text, hash, err := encode(&l.encoded, l.now.head.Hash, e)
+	numbers = make([]int64, 0, len(entries))
+	for i := range entries {
+		b := &l.body // an entry is large
+		b.Before, b.Entry = l.now.head.Hash.String(), entries[i]
+		b.Number, b.At = l.now.head.Number+1, b.At.UTC()
+		text, hash, err := encode(&l.encoded, b)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := insert.ExecContext(postgres.Late(ctx), e.Number, string(text), hash[:]); err != nil {
+		if _, err := insert.ExecContext(postgres.Late(ctx), b.Number, string(text), hash[:]); err != nil {
 			return nil, err
 		}
-		l.now.head, l.now.bytes = Head{e.Number, hash}, l.now.bytes+int64(len(text))
-		numbers = append(numbers, e.Number)
+		l.now.head, l.now.bytes = Head{b.Number, hash}, l.now.bytes+int64(len(text))
+		numbers = append(numbers, b.Number)
 	}
+	l.body = body{} // which keeps nothing of them
 	return numbers, nil
 }
 

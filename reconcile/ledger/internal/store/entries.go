@@ -247,7 +247,7 @@ func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 		return nil, nil
 	}
 	now, user := f.Time(), userOf(ctx)
-	var news []reconcile.Entry
+	news := make([]reconcile.Entry, 0, len(entries))
 	for _, e := range entries {
 		if user != "" && e.Asked.User == "" && e.Kind != reconcile.EntryResult && e.Kind != reconcile.EntryFound {
 			e.Asked.User, e.Trigger = user, reconcile.TriggerManual
