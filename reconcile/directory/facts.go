@@ -77,31 +77,36 @@ func (f *facts) settled() {
 	}
 }
 
-// accountsOf is what is known of the list in which the account with a key is found.
+// accountsOf is what is known of the list in which the account with a key is found, for who only
+// reads it. It is asked for each zone, most often without anything known.
 func (f *facts) accountsOf(key string) *list {
 	if l := f.accounts[key]; l != nil {
 		return l
 	}
-	return newList()
+	return &list{}
 }
 
-// zonesOf is what is known of the zones of an account.
+// zonesOf is what is known of the zones of an account, for who only reads it.
 func (f *facts) zonesOf(id edge.AccountID) *list {
 	if l := f.zones[id]; l != nil {
 		return l
 	}
-	return newList()
+	return &list{}
 }
 
 // toAccounts is accountsOf for who adds to it.
 func (f *facts) toAccounts(key string) *list {
-	f.accounts[key] = f.accountsOf(key)
+	if f.accounts[key] == nil {
+		f.accounts[key] = newList()
+	}
 	return f.accounts[key]
 }
 
 // toZones is zonesOf for who adds to it.
 func (f *facts) toZones(id edge.AccountID) *list {
-	f.zones[id] = f.zonesOf(id)
+	if f.zones[id] == nil {
+		f.zones[id] = newList()
+	}
 	return f.zones[id]
 }
 
