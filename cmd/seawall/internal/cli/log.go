@@ -37,20 +37,23 @@ func readable(groups []string, a slog.Attr) slog.Attr {
 		return a
 	}
 	a.Value = a.Value.Resolve()
-	switch value := a.Value.Any().(type) {
-	case nil:
-		return slog.Attr{}
-	case time.Duration:
-		return slog.String(a.Key, value.Round(time.Millisecond).String())
-	case error:
-		a.Value = slog.StringValue(outage.Line(value.Error()))
-	case string:
+	switch a.Value.Kind() { //nolint:exhaustive // the others are readable
+	case slog.KindDuration:
+		return slog.String(a.Key, a.Value.Duration().Round(time.Millisecond).String())
+	case slog.KindString: // nearly all are
 		if a.Key == "error" || a.Key == "reason" {
-			a.Value = slog.StringValue(outage.Line(value))
+			a.Value = slog.StringValue(outage.Line(a.Value.String()))
 		}
-	case []string:
-		if len(value) == 0 {
+	case slog.KindAny:
+		switch value := a.Value.Any().(type) {
+		case nil:
 			return slog.Attr{}
+		case error:
+			a.Value = slog.StringValue(outage.Line(value.Error()))
+		case []string:
+			if len(value) == 0 {
+				return slog.Attr{}
+			}
 		}
 	}
 	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
