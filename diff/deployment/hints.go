@@ -12,7 +12,11 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
 
 // What permissions the platform asks for is not in the reference; these are the
 // vendor's names for them.
