@@ -169,6 +169,10 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 	}
 	for _, r := range results {
 		r.Change, r.Left = r.Change.Light(), nil
+		same := func(c diff.Change) bool { return c.ID() == r.Change.ID() && c.Action() == r.Change.Action() }
+		if i := slices.IndexFunc(f.changes, same); i >= 0 {
+			r.Change.Operation = f.changes[i].Operation // what is light of both is the same: it is kept once
+		}
 		f.results = append(f.results, r)
 	}
 	return f

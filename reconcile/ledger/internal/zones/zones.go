@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"unique"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -56,6 +57,9 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Scope, err))
+	}
+	for i, m := range members { // they stay in memory, and most zones of a fleet own nearly the same
+		members[i] = unique.Make(m).Value()
 	}
 	return members, nil
 }
