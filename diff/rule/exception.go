@@ -42,6 +42,14 @@ var exceptionMembers = slices.Concat(common[:2], []member{
 // Plan implements [diff.Kind].
 func (k Exceptions) Plan(in diff.Input) diff.Part {
 	out := undeclared(in)
+	if !k.concerned(in) {
+		return out
+	}
+	return k.planDeclared(in, out)
+}
+
+// planDeclared adds the plan of what is declared.
+func (k Exceptions) planDeclared(in diff.Input, out diff.Part) diff.Part {
 	p := exceptions{zonePart: zonePart{Kind: k.Kind, out: &out}, in: in, resolved: map[diff.ID]*exception{}}
 	p.ahead = map[diff.ID]edge.RuleID{}
 	declared := p.Kind.Plan(p.prepared())

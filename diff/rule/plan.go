@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -33,7 +34,28 @@ type wanted struct {
 }
 
 // Plan implements [diff.Kind].
-func (k Kind) Plan(in diff.Input) (out diff.Part) {
+func (k Kind) Plan(in diff.Input) diff.Part {
+	if !k.concerned(in) {
+		return diff.Part{}
+	}
+	return k.planAll(in)
+}
+
+// concerned reports whether any zone declares rules of the kind, says what is done with those of
+// others, or has one that may be removed. Most plans are of a zone for which nothing is to be made.
+func (k Kind) concerned(in diff.Input) bool {
+	for _, account := range in.State.Accounts {
+		for i := range account.Zones {
+			zone := &account.Zones[i]
+			if _, decided := k.decided(*zone); decided || slices.ContainsFunc(zone.Others, k.is) {
+				return true
+			}
+		}
+	}
+	return in.Prunable.Of(k.name)
+}
+
+func (k Kind) planAll(in diff.Input) (out diff.Part) {
 	prunable := k.byScope(in.Prunable)
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
