@@ -56,7 +56,7 @@ func members(fields []diff.Field) []string {
 		if i == mostMembers {
 			return append(list, fmt.Sprintf("and %d more", len(fields)-i))
 		}
-		list = append(list, fmt.Sprintf("%s: %s → %s", f.Path, shown(f.Old), shown(f.New)))
+		list = append(list, string(f.Path)+": "+shown(f.Old)+" → "+shown(f.New))
 	}
 	return list
 }

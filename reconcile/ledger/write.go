@@ -11,7 +11,7 @@ import (
 // RecordWrite implements [reconcile.Records]. That the write is still permitted, that no
 // other process writes to the zone, and the entry are one transaction.
 func (l *Ledger) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	var before []reconcile.Entry
+	before := make([]reconcile.Entry, 0, 2) // what was found, and the write: an entry is large
 	if found, drift := write.Found(); drift {
 		before = append(before, found)
 	}
