@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -28,10 +29,18 @@ import (
 // It is written in place and not synced: a process that is killed has written or
 // not, and after a loss of power the checksum tells. The longest it can grow to
 // is a few hundred counts for each credential that was used lately.
+//
+// Most often no other process has written it since this one has: then it is read and
+// compared, and not decoded.
 type CountFile struct {
 	Path       string // in a folder that only we can write to
 	BaseURL    string // of the platform
 	Credential func() (edge.Secret, error)
+
+	mu   sync.Mutex // held before the lock of the file is waited for, and guards what follows
+	read []byte     // room for the file
+	kept *book      // as the file had it when this process wrote it last; nil: not known
+	text []byte     // the file as it was then
 }
 
 // book is the file.
@@ -52,7 +61,9 @@ const (
 )
 
 // Update implements [Store].
-func (f CountFile) Update(change func(*Window, time.Time)) (err error) {
+func (f *CountFile) Update(change func(*Window, time.Time)) (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("sharing the count of requests: %w", err)
@@ -68,25 +79,34 @@ func (f CountFile) Update(change func(*Window, time.Time)) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	now := time.Now()
-	b, err := readBook(file, now)
+	b, err := f.book(file, now)
 	if err != nil {
 		return err
 	}
+	f.kept = nil // until it is written
 	change(b.window(keyOf(b.Salt, f.BaseURL, credential), now), now)
 	b.prune(now)
-	return b.write(file)
+	if f.text, err = b.write(file); err == nil {
+		f.kept = b.told()
+	}
+	return err
 }
 
 // Alone implements [Store]: half of the budget, so that the daemon and one command line of the
 // same machine keep to it together.
-func (f CountFile) Alone(requests int) int { return max(1, requests/2) }
+func (f *CountFile) Alone(requests int) int { return max(1, requests/2) }
 
-// readBook reads the file; one that is not whole is begun anew, in doubt. Only a
+// book reads the file; one that is not whole is begun anew, in doubt. Only a
 // file that cannot be read at all is an error.
-func readBook(file io.ReaderAt, now time.Time) (*book, error) {
-	data, err := io.ReadAll(io.NewSectionReader(file, 0, maxBook))
-	if err != nil {
+func (f *CountFile) book(file io.ReaderAt, now time.Time) (*book, error) {
+	read := bytes.NewBuffer(f.read[:0])
+	if _, err := read.ReadFrom(io.NewSectionReader(file, 0, maxBook)); err != nil {
 		return nil, err
+	}
+	data := read.Bytes()
+	f.read = data
+	if f.kept != nil && bytes.Equal(data, f.text) {
+		return f.kept, nil
 	}
 	if b := parseBook(data); b != nil {
 		return b, nil
@@ -150,16 +170,26 @@ func (b *book) prune(now time.Time) {
 	}
 }
 
-// write writes over what was there before the end is cut: one that is killed in
-// between leaves a whole book with something behind it.
-func (b *book) write(file *lockedfile.File) error {
+// write writes over what was there before the end is cut, and returns what it has written: one that
+// is killed in between leaves a whole book with something behind it.
+func (b *book) write(file *lockedfile.File) ([]byte, error) {
 	text, err := json.Marshal(b)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data := fmt.Appendf(nil, "%s\n%s\n", checksum(text), text)
 	if _, err := file.WriteAt(data, 0); err != nil {
-		return err
+		return nil, err
 	}
-	return file.Truncate(int64(len(data)))
+	return data, file.Truncate(int64(len(data)))
+}
+
+// told is the book as the file says it: that a count was lost is not in it.
+func (b *book) told() *book {
+	for _, w := range b.Windows {
+		if w != nil {
+			w.Lost = false
+		}
+	}
+	return b
 }

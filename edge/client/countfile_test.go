@@ -23,8 +23,8 @@ import (
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
-func countFile(path, credential string) CountFile {
-	return CountFile{
+func countFile(path, credential string) *CountFile {
+	return &CountFile{
 		Path: path, BaseURL: "https://api.example.com/client/v4",
 		Credential: func() (edge.Secret, error) { return edge.NewSecret(credential), nil },
 	}
@@ -37,7 +37,7 @@ func ended(n int) visit {
 }
 
 // used returns what counts in the file, and whether it was lost.
-func (f CountFile) used(t *testing.T) (n int, lost bool) {
+func (f *CountFile) used(t *testing.T) (n int, lost bool) {
 	t.Helper()
 	err := f.Update(func(w *Window, _ time.Time) {
 		lost = w.trade(visit{now: time.Now(), per: time.Minute, quota: 100, holder: "reader"}).lost
@@ -47,7 +47,7 @@ func (f CountFile) used(t *testing.T) (n int, lost bool) {
 	return n, lost
 }
 
-func (f CountFile) tell(t *testing.T, n int) {
+func (f *CountFile) tell(t *testing.T, n int) {
 	t.Helper()
 	must.Do(t, f.Update(func(w *Window, _ time.Time) { w.trade(ended(n)) }))
 }
@@ -58,17 +58,17 @@ func TestCountFile(t *testing.T) {
 	one.tell(t, 7)
 	one.tell(t, 2)
 	two.tell(t, 5)
-	for want, f := range map[int]CountFile{9: one, 5: two} {
+	for want, f := range map[int]*CountFile{9: one, 5: two} {
 		if got, lost := f.used(t); got != want || lost {
 			t.Errorf("%d count, lost %v, want %d", got, lost, want)
 		}
 	}
-	elsewhere := one
+	elsewhere := countFile(path, testToken)
 	elsewhere.BaseURL = "https://other.example.com/client/v4"
 	if got, _ := elsewhere.used(t); got != 0 {
 		t.Errorf("%d count at another platform", got)
 	}
-	same := one
+	same := countFile(path, testToken)
 	same.BaseURL += "/"
 	if got, _ := same.used(t); got != 9 {
 		t.Errorf("%d count where the base address ends with a slash", got)
@@ -76,6 +76,27 @@ func TestCountFile(t *testing.T) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() > 1000 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// What another process has written since counts, and what this one has kept of the file does not.
+func TestCountFileOfTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "budget")
+	one, other := countFile(path, testToken), countFile(path, testToken)
+	for i, f := range []*CountFile{one, one, other, one, other, other, one} {
+		f.tell(t, 1)
+		if got, lost := f.used(t); got != i+1 || lost {
+			t.Fatalf("%d count, lost %v, want %d", got, lost, i+1)
+		}
+	}
+	must.Do(t, os.WriteFile(path, []byte("damaged"), 0o600))
+	must.Do(t, one.Update(func(w *Window, _ time.Time) {
+		if !w.Lost {
+			t.Error("a count that was lost is not told")
+		}
+	}))
+	if _, lost := one.used(t); lost {
+		t.Error("that a count was lost is told twice")
 	}
 }
 

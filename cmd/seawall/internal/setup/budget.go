@@ -78,7 +78,7 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 		return budget
 	}
 	budget.Share(client.Sharing{
-		Store: client.CountFile{
+		Store: &client.CountFile{
 			Path: filepath.Join(dir, "budget"), BaseURL: s.Platform.BaseURL,
 			Credential: func() (edge.Secret, error) { return ReadToken(credential) },
 		},
