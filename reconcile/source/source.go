@@ -54,7 +54,8 @@ type Source struct {
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
 
-	urgent func() // see Run
+	urgent    func() // see Run
+	evaluated bool   // this process has evaluated a commit
 
 	failing  failing
 	fetches  fetches
@@ -127,6 +128,7 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 	if !known {
 		s.last = evaluated{}
 		s.urgent()
+		s.evaluated = true
 		within, span := trace.Start(ctx, trace.Evaluate)
 		state, problems, err := s.Compiler.Compile(within, commit)
 		span.Text(trace.Commit, commit)
@@ -183,32 +185,53 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 // the monotonic clock: a wall clock that is set back keeps no one from looking. inForce says which
 // commit is in force then. urgent is called before each fetch that someone has poked for, and before
 // each evaluation of a commit: somebody waits for what comes of them.
-func (s *Source) Run(ctx context.Context, inForce func() string, urgent func(), propose func(context.Context, reconcile.Proposal)) {
+//
+// A commit that is in force from an earlier process is evaluated once, while nobody waits for another
+// one, and given to rehearsed: evaluating the next commit then costs what that changes.
+func (s *Source) Run(ctx context.Context, inForce func() string, urgent func(), propose func(context.Context, reconcile.Proposal), rehearsed func(desired.State)) {
 	s.urgent = urgent
 	for ctx.Err() == nil {
-		s.once(ctx, inForce(), propose)
+		if p := s.once(ctx, inForce(), propose); p.Same {
+			s.rehearse(ctx, p.Commit, rehearsed)
+		}
 		if poked := s.wait(ctx); poked {
 			urgent()
 		}
 	}
 }
 
+// rehearse evaluates a commit that is in force, unless this process has evaluated one, or someone has
+// poked. What comes of it is of use, and nothing depends on it.
+func (s *Source) rehearse(ctx context.Context, commit string, rehearsed func(desired.State)) {
+	if s.evaluated || len(s.poked) > 0 {
+		return
+	}
+	s.evaluated = true
+	state, problems, err := s.Compiler.Compile(ctx, commit)
+	if err == nil && len(desired.Errors(problems)) == 0 {
+		rehearsed(state)
+		return
+	}
+	s.Log.DebugContext(ctx, "the commit in force cannot be evaluated ahead of the next one", "commit", commit)
+}
+
 // once looks once, and proposes what it has found.
-func (s *Source) once(ctx context.Context, inForce string, propose func(context.Context, reconcile.Proposal)) {
+func (s *Source) once(ctx context.Context, inForce string, propose func(context.Context, reconcile.Proposal)) (p reconcile.Proposal) {
 	s.progress.begin(s.Now())
 	defer s.progress.end()
 	ctx, span := trace.Start(ctx, trace.Look)
-	p := s.Look(ctx, inForce)
+	p = s.Look(ctx, inForce)
 	span.Text(trace.Commit, p.Commit)
 	defer span.End(p.Err)
 	if ctx.Err() != nil || errors.Is(p.Err, errCut) {
-		return
+		return p
 	}
 	s.progress.looked(p, s.Now())
 	if p.Err == nil || p.Commit != "" { // a commit that is not trusted costs git nothing
 		s.failing = failing{}
 	}
 	propose(ctx, p)
+	return p
 }
 
 // wait returns when it is time to look again, and whether someone has poked: after a failure at the
