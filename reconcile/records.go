@@ -173,6 +173,14 @@ func Joined(parts []StatePart) []byte {
 	return data
 }
 
+// StateParts are the parts of what the accepted commit declares, to be read one by one.
+type StateParts struct {
+	Commit string
+	Count  int // 0: they are not on record
+	// Read reads the data of one of them, from 0. They are what the name of the part says.
+	Read func(n int) ([]byte, error)
+}
+
 // Drift is a change that was made without a new commit. It counts for limits for a while.
 type Drift struct {
 	Scope   edge.Scope

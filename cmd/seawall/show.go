@@ -47,7 +47,7 @@ Exit codes: 0 all of it is shown, 4 something could not be read: the output says
 }
 
 func runShow(ctx context.Context, t *cli.Terminal, o setup.Options, word string) error {
-	in, err := setup.ReadInForce(ctx, t, o, func(_ desired.Account, z desired.Zone) bool { return isMeant(z, word) })
+	in, err := setup.ReadInForce(ctx, t, o, word)
 	if err != nil {
 		return err
 	}
@@ -87,15 +87,12 @@ func writeShown(t *cli.Terminal, output string, all []show.Shown) error {
 	})
 }
 
-// isMeant reports whether a word is the key or the id of a zone.
-func isMeant(z desired.Zone, word string) bool { return z.Key == word || z.Scope.String() == word }
-
 // findShown finds the zones and the token that a word means, with what is live of them.
 func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desired.State, word string) (all []show.Shown, err error) {
 	var names []string
 	for account, z := range state.EachZone() {
 		names = append(names, z.Key)
-		if isMeant(z, word) {
+		if setup.IsMeant(z, word) {
 			all = append(all, showZone(ctx, t, o, state.Commit, account, z))
 		}
 	}

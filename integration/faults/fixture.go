@@ -38,7 +38,8 @@ type fixture struct {
 	repo     *repository
 	daemon   *daemon
 
-	pushes int // so far; each has a threshold of its own
+	pushes int       // so far; each has a threshold of its own
+	told   time.Time // when the daemon was told of the newest commit
 }
 
 // newFixture starts everything, and waits until the daemon has healed the one
@@ -102,6 +103,7 @@ func (f *fixture) change(ctx context.Context, message string, changes map[zone]i
 	if err := f.repo.Commit(ctx, message, f.fleet.declare(changes)); err != nil {
 		return err
 	}
+	f.told = time.Now()
 	return f.daemon.Poke(ctx)
 }
 

@@ -39,7 +39,8 @@ func (s *soak) plantAndWatch(ctx, during context.Context, f *fixture) error {
 	return nil
 }
 
-// pushAndWatch pushes commits one after the other, each once the one before is live.
+// pushAndWatch pushes commits one after the other, each once the one before is live. The time of a push
+// begins with the webhook: how long git takes to make the commit is not the daemon's.
 func (s *soak) pushAndWatch(ctx context.Context, f *fixture) error {
 	for n := 0; ctx.Err() == nil && f.daemon.Running() && (s.pushes == 0 || n < s.pushes); n++ {
 		pause := time.After(s.push)
@@ -55,7 +56,7 @@ func (s *soak) pushAndWatch(ctx context.Context, f *fixture) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the soak is over
 		}
-		s.note(&s.live[max(now, s.phase())], end.Sub(begin), ok)
+		s.note(&s.live[max(now, s.phase())], max(0, end.Sub(f.told)), ok)
 		select {
 		case <-pause:
 		case <-ctx.Done():

@@ -142,11 +142,23 @@ func (d *decompressor) zones(pieces [][]byte, head *headText) (zones []zoneText,
 	return nil, nil, err
 }
 
-func (d *decompressor) read(data []byte, head *headText) (zones []zoneText, err error) {
+// text is all that members have.
+func (d *decompressor) text(data []byte) ([]byte, error) {
+	if err := d.reset(data); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(d.gzip)
+}
+
+func (d *decompressor) reset(data []byte) error {
 	if d.gzip == nil {
 		d.gzip = new(gzip.Reader)
 	}
-	if err := d.gzip.Reset(bytes.NewReader(data)); err != nil {
+	return d.gzip.Reset(bytes.NewReader(data))
+}
+
+func (d *decompressor) read(data []byte, head *headText) (zones []zoneText, err error) {
+	if err := d.reset(data); err != nil {
 		return nil, err
 	}
 	from := json.NewDecoder(d.gzip)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -57,6 +58,27 @@ func (s *state) rename(g *Generation) (look []edge.Scope) {
 	s.limits.commit.CountAll(counted)
 	s.limits.weighs = true
 	return nil
+}
+
+// Adopt has the generation in force hold the values of a state that declares the very same at the same
+// places. What the next state has in common with these values is not compared with it, nor encoded
+// again. Nothing else changes, nor is put on record. It is false where anything differs.
+func (c *Control) Adopt(state desired.State) bool {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	g := c.Current()
+	if g == nil || !reflect.DeepEqual(g.State, state) {
+		return false
+	}
+	c.saving.Lock()
+	_, err := c.saved.encode(state)
+	c.saving.Unlock()
+	next := *g
+	next.State = state
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.current.Store(&next)
+	return err == nil
 }
 
 // ids are the zones of a state whose id is another one in a later state that declares

@@ -111,6 +111,14 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	}
 }
 
+// rehearsed takes over the values of the commit in force as they were evaluated in this process.
+func (c *commits) rehearsed(state desired.State) {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	same := c.control.Adopt(c.names.Resolve(state))
+	c.log.Debug("the commit in force was evaluated ahead of the next one", "commit", state.Commit, "as_on_record", same)
+}
+
 // accept has the zones of a new generation read, and forgets those that left.
 func (c *commits) accept(d control.Decision) {
 	g := d.Accepted

@@ -55,7 +55,7 @@ func (c *commits) lead(ctx context.Context) {
 			c.propose(within, p)
 		}
 	}
-	c.source.Run(within, c.known, func() { c.lanes.first.begin(time.Now()) }, c.propose)
+	c.source.Run(within, c.known, func() { c.lanes.first.begin(time.Now()) }, c.propose, c.rehearsed)
 }
 
 // resign cancels once commits are not this process's to decide about any more.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pushFirst has the sweep wait while a commit is evaluated, and until its zones are proved where
-// they are few: all of it shares the processors. A zone of the sweep can wait for a moment, and
+// pushFirst has the sweep wait while a commit is fetched that someone has told of, while it is
+// evaluated, and until its zones are proved where they are few: all of it shares the processors. A zone of the sweep can wait for a moment, and
 // somebody waits for what was pushed. It is safe for concurrent use.
 type pushFirst struct {
 	mu    sync.Mutex

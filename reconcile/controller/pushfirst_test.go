@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -40,8 +41,8 @@ func TestTheSweepWaitsForAPush(t *testing.T) {
 	waits(2800*time.Millisecond, time.Second)
 }
 
-// While a commit is evaluated no zone is read for its turn, and neither until its last zone is
-// proved.
+// While a commit is fetched that someone has told of, and evaluated, no zone is read for its turn, and
+// neither until its last zone is proved. Where nothing is new, the sweep goes on.
 func TestNoZoneOfTheSweepIsReadWhileACommitIsOnItsWay(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := running(t, 3)
@@ -50,6 +51,12 @@ func TestNoZoneOfTheSweepIsReadWhileACommitIsOnItsWay(t *testing.T) {
 			ok, _ := f.Controller.lanes.all[0].admission.admit(queue.Sweep, 0)
 			seen = append(seen, ok)
 		}
+		fetched := 0
+		f.source.Source = fetchFunc(func(ctx context.Context) (string, error) {
+			sweeps()
+			fetched++
+			return f.repo.Fetch(ctx)
+		})
 		f.source.Compiler = compilerFunc(func(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
 			sweeps()
 			return f.repo.Compile(ctx, commit)
@@ -63,12 +70,25 @@ func TestNoZoneOfTheSweepIsReadWhileACommitIsOnItsWay(t *testing.T) {
 		sweeps()
 		f.push("c2", fleet(3, "sqli")...)
 		sweeps()
-		if want := []bool{true, false, false, false, false, true}; !slices.Equal(seen, want) {
+		if want := []bool{true, false, false, false, false, false, true}; !slices.Equal(seen, want) {
 			t.Errorf("the sweep went on: %v, want %v", seen, want)
 		}
 		f.want(3, "sqli")
+		time.Sleep(2 * pushFirstFor)
+		seen, fetched = nil, 0
+		f.source.Poke()
+		synctest.Wait()
+		sweeps()
+		if want := []bool{false, true}; !slices.Equal(seen, want) || fetched != 1 {
+			t.Errorf("nothing new, %d fetches: the sweep went on: %v, want %v", fetched, seen, want)
+		}
 	})
 }
+
+// fetchFunc is a [reconcile.Source].
+type fetchFunc func(ctx context.Context) (string, error)
+
+func (f fetchFunc) Fetch(ctx context.Context) (string, error) { return f(ctx) }
 
 // compilerFunc is a [reconcile.Compiler].
 type compilerFunc func(ctx context.Context, commit string) (desired.State, []desired.Problem, error)

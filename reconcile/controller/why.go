@@ -18,17 +18,19 @@ func (v view) named(word string) (list inspect.ZoneList, near string) {
 	if v.g == nil {
 		return list, ""
 	}
-	var names []string
 	for account, z := range v.g.State.EachZone() {
 		if z.Key == word || z.Scope.String() == word {
 			list.Zones = append(list.Zones, v.zone(account, z))
 		}
+	}
+	if len(list.Zones) > 0 {
+		return list, ""
+	}
+	var names []string
+	for _, z := range v.g.State.EachZone() {
 		names = append(names, z.Key)
 	}
-	if len(list.Zones) == 0 {
-		near = nearest.Word(word, names)
-	}
-	return list, near
+	return list, nearest.Word(word, names)
 }
 
 // zone says what is known of a zone.

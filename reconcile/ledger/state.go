@@ -112,6 +112,38 @@ func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) 
 	return state, nil
 }
 
+// StateParts has do look at parts of what the accepted commit declares, one row for each. It reads
+// none before, and they are to be read before do returns, which is not called where there is no ledger.
+func (l *Ledger) StateParts(ctx context.Context, do func(reconcile.StateParts) error) error {
+	return store.Explain("reading", l.file.Path, l.file.Read(ctx, func(tx *sql.Tx) error {
+		var commit string
+		var packed []byte
+		found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit", state FROM accepted`).Scan(&commit, &packed))
+		if err != nil {
+			return err
+		}
+		names, inParts := bytes.CutPrefix(packed, []byte(partsMark))
+		if !found || !inParts || len(names)%sha256.Size != 0 {
+			return do(reconcile.StateParts{Commit: commit})
+		}
+		return do(reconcile.StateParts{Commit: commit, Count: len(names) / sha256.Size, Read: func(n int) ([]byte, error) {
+			return readPart(ctx, tx, commit, names[n*sha256.Size:][:sha256.Size])
+		}})
+	}))
+}
+
+// readPart reads one part, which must be what its name says.
+func readPart(ctx context.Context, tx *sql.Tx, commit string, name []byte) (data []byte, err error) {
+	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT data FROM state_part WHERE sum = $1`, name).Scan(&data))
+	if err != nil {
+		return nil, err
+	}
+	if is := sha256.Sum256(data); !found || !bytes.Equal(is[:], name) {
+		return nil, store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: the part %x is missing", commit, name))
+	}
+	return data, nil
+}
+
 // pack makes gzip of a state; nil stays nil. One that is gzip already is not compressed again.
 func pack(state []byte) ([]byte, error) {
 	if state == nil {

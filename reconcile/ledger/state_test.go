@@ -94,3 +94,40 @@ func TestPartThatIsNotThere(t *testing.T) {
 		}
 	}
 }
+
+// Parts are read one by one: harm to one of them is no harm to the others.
+func TestPartsAreReadOneByOne(t *testing.T) {
+	t.Parallel()
+	l := mustOpen(t, newPath(t))
+	counts := func(want int) {
+		t.Helper()
+		must(t, l.StateParts(t.Context(), func(got reconcile.StateParts) error {
+			if got.Count != want {
+				t.Errorf("%d parts, want %d", got.Count, want)
+			}
+			return nil
+		}))
+	}
+	counts(0)
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "a", State: []byte("whole")}))
+	counts(0)
+	parts := []reconcile.StatePart{reconcile.PartOf([]byte("x")), reconcile.PartOf([]byte("y")), reconcile.PartOf([]byte("x")), reconcile.PartOf([]byte("z"))}
+	must(t, errors.Join(l.SaveState(t.Context(), "a", parts),
+		l.file.Exec(t.Context(), `UPDATE state_part SET data = x'00' WHERE data = $1`, []byte("y")),
+		l.file.Exec(t.Context(), `DELETE FROM state_part WHERE data = $1`, []byte("z"))))
+	must(t, l.StateParts(t.Context(), func(got reconcile.StateParts) error {
+		for n, part := range parts {
+			data, err := got.Read(n)
+			whole := n == 0 || n == 2
+			if damaged, ok := errors.AsType[*Error](err); whole && (err != nil || string(data) != "x") || !whole && (!ok || damaged.Kind != ErrDamaged) {
+				t.Errorf("part %d, %q: %q, %v", n, part.Data, data, err)
+			}
+		}
+		if got.Commit != "a" || got.Count != len(parts) {
+			t.Errorf("%d parts of commit %q", got.Count, got.Commit)
+		}
+		return nil
+	}))
+	must(t, l.file.Exec(t.Context(), `UPDATE accepted SET state = substr(state, 1, length(state) - 1)`))
+	counts(0)
+}

@@ -164,7 +164,7 @@ func (r *Run) recall(ctx context.Context, order Order, writes bool) (*planned, e
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	p := &planned{order: order, record: record, before: control.Accepted(record)}
+	p := &planned{order: order, record: record}
 	if writes { // before the zones are read
 		if p.open, err = r.Records.Unfinished(ctx); err != nil {
 			return nil, fmt.Errorf("recalling writes without a result: %w", err)
@@ -180,9 +180,12 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if err != nil {
 		return nil, err
 	}
-	record := p.record
 	if err := r.choose(ctx, p, report); err != nil {
 		return nil, err
+	}
+	record := p.record
+	if writes || !p.isAccepted() {
+		p.before = control.Accepted(record)
 	}
 	if err := r.observe(ctx, p, writes); err != nil {
 		return nil, err

@@ -70,6 +70,13 @@ func tokenKeys(state desired.State) (keys []string) {
 	return keys
 }
 
+// isAccepted reports whether what git has is the accepted commit, by ids alone: what that declares then
+// says nothing that the state does not, and is not decoded for a plan. Names may stand for other
+// zones than before, which counts as a loss.
+func (p *planned) isAccepted() bool {
+	return p.state.Commit != "" && p.state.Commit == p.record.Accepted.Commit && !slices.ContainsFunc(p.state.Accounts, anyNamed)
+}
+
 // leavingWithin is what of all departures is about a part of what is declared.
 func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
 	accounts, zones := map[string]bool{}, map[edge.Scope]bool{}

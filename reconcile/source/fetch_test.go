@@ -74,7 +74,7 @@ func follow(ctx context.Context, s *Source) (proposed func(commit string) bool) 
 		if p.Err == nil {
 			newest = p.Commit
 		}
-	})
+	}, func(desired.State) {})
 	return func(commit string) bool { mu.Lock(); defer mu.Unlock(); return newest == commit }
 }
 

@@ -54,7 +54,8 @@ type Source struct {
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
 
-	evaluates func() // before each evaluation
+	urgent    func() // see Run
+	evaluated bool   // this process has evaluated a commit
 
 	failing  failing
 	fetches  fetches
@@ -83,7 +84,7 @@ func New(c Config) *Source {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Source{Config: c, poked: reconcile.NewPokes(), evaluates: func() {}}
+	return &Source{Config: c, poked: reconcile.NewPokes(), urgent: func() {}}
 }
 
 // Poke asks for a look at once. It ends a pause after a failure, and a fetch that takes far
@@ -126,7 +127,8 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
 	if !known {
 		s.last = evaluated{}
-		s.evaluates()
+		s.urgent()
+		s.evaluated = true
 		within, span := trace.Start(ctx, trace.Evaluate)
 		state, problems, err := s.Compiler.Compile(within, commit)
 		span.Text(trace.Commit, commit)
@@ -181,36 +183,60 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 
 // Run looks at once, then on the schedule and when poked, until ctx ends. It waits by
 // the monotonic clock: a wall clock that is set back keeps no one from looking. inForce says which
-// commit is in force then; evaluates is called before each evaluation of a commit.
-func (s *Source) Run(ctx context.Context, inForce func() string, evaluates func(), propose func(context.Context, reconcile.Proposal)) {
-	s.evaluates = evaluates
+// commit is in force then. urgent is called before each fetch that someone has poked for, and before
+// each evaluation of a commit: somebody waits for what comes of them.
+//
+// A commit that is in force from an earlier process is evaluated once, while nobody waits for another
+// one, and given to rehearsed: evaluating the next commit then costs what that changes.
+func (s *Source) Run(ctx context.Context, inForce func() string, urgent func(), propose func(context.Context, reconcile.Proposal), rehearsed func(desired.State)) {
+	s.urgent = urgent
 	for ctx.Err() == nil {
-		s.once(ctx, inForce(), propose)
-		s.wait(ctx)
+		if p := s.once(ctx, inForce(), propose); p.Same {
+			s.rehearse(ctx, p.Commit, rehearsed)
+		}
+		if poked := s.wait(ctx); poked {
+			urgent()
+		}
 	}
 }
 
+// rehearse evaluates a commit that is in force, unless this process has evaluated one, or someone has
+// poked. What comes of it is of use, and nothing depends on it.
+func (s *Source) rehearse(ctx context.Context, commit string, rehearsed func(desired.State)) {
+	if s.evaluated || len(s.poked) > 0 {
+		return
+	}
+	s.evaluated = true
+	state, problems, err := s.Compiler.Compile(ctx, commit)
+	if err == nil && len(desired.Errors(problems)) == 0 {
+		rehearsed(state)
+		return
+	}
+	s.Log.DebugContext(ctx, "the commit in force cannot be evaluated ahead of the next one", "commit", commit)
+}
+
 // once looks once, and proposes what it has found.
-func (s *Source) once(ctx context.Context, inForce string, propose func(context.Context, reconcile.Proposal)) {
+func (s *Source) once(ctx context.Context, inForce string, propose func(context.Context, reconcile.Proposal)) (p reconcile.Proposal) {
 	s.progress.begin(s.Now())
 	defer s.progress.end()
 	ctx, span := trace.Start(ctx, trace.Look)
-	p := s.Look(ctx, inForce)
+	p = s.Look(ctx, inForce)
 	span.Text(trace.Commit, p.Commit)
 	defer span.End(p.Err)
 	if ctx.Err() != nil || errors.Is(p.Err, errCut) {
-		return
+		return p
 	}
 	s.progress.looked(p, s.Now())
 	if p.Err == nil || p.Commit != "" { // a commit that is not trusted costs git nothing
 		s.failing = failing{}
 	}
 	propose(ctx, p)
+	return p
 }
 
-// wait returns when it is time to look again: after a failure at the end of a pause, which is
-// the sooner the oftener the schedule looks.
-func (s *Source) wait(ctx context.Context) {
+// wait returns when it is time to look again, and whether someone has poked: after a failure at the
+// end of a pause, which is the sooner the oftener the schedule looks.
+func (s *Source) wait(ctx context.Context) (poked bool) {
 	var next <-chan time.Time
 	now := s.Now()
 	if d, ok := s.untilNext(now); ok {
@@ -222,7 +248,9 @@ func (s *Source) wait(ctx context.Context) {
 	case <-next:
 	case <-s.poked:
 		s.pause(ctx, s.failing.sinceFailure(s.Now()))
+		return true
 	}
+	return false
 }
 
 // untilNext is how long to wait; false for as long as no one pokes.

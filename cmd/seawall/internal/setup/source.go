@@ -182,6 +182,11 @@ func LastGood(ctx context.Context, s Settings, wanted compile.Wanted) (desired.S
 	if err != nil {
 		return desired.State{}, err
 	}
+	return compileGood(ctx, repository, commit, wanted)
+}
+
+// compileGood evaluates an accepted commit for the zones that are wanted.
+func compileGood(ctx context.Context, repository *evaluate.Repository, commit string, wanted compile.Wanted) (desired.State, error) {
 	state, problems, err := repository.CompileOnly(ctx, commit, wanted)
 	if err == nil && len(desired.Errors(problems)) > 0 {
 		err = fmt.Errorf("the last accepted commit no longer compiles: %s", desired.Errors(problems)[0])
