@@ -71,19 +71,6 @@ func (r Resource) String() string {
 	return r.Key
 }
 
-// Covers reports whether a change of rights concerns a group on a target.
-func (c Change) Covers(group string, t Target) bool {
-	if c.Kind != KindRight || c.Group != group || !c.Resource.Covers(t) {
-		return false
-	}
-	for _, r := range c.Except {
-		if r.Covers(t) {
-			return false
-		}
-	}
-	return true
-}
-
 // String tells a change to people: "gains group G on R except S".
 func (c Change) String() string {
 	var text string

@@ -99,9 +99,15 @@ func TestDiffOfRightsHoldsBeyondTheUniverse(t *testing.T) {
 	})
 }
 
+// covers is whether a change of rights concerns a group on a target.
+func covers(c Change, group string, t Target) bool {
+	return c.Kind == KindRight && c.Group == group && c.Resource.Covers(t) &&
+		!slices.ContainsFunc(c.Except, func(r Resource) bool { return r.Covers(t) })
+}
+
 func about(changes []Change, group string, t Target) (found []Direction) {
 	for _, c := range changes {
-		if c.Covers(group, t) {
+		if covers(c, group, t) {
 			found = append(found, c.Direction)
 		}
 	}

@@ -14,7 +14,7 @@ var header = []string{"fault", "drift elsewhere healed: undisturbed → with the
 var compared = regexp.MustCompile(`[0-9][0-9./ ]* s → [0-9./ ]+ s \((×[0-9.]+)\)`)
 
 // notRun says which fault cannot be made for the real binary.
-const notRun = "\nNot run: the clock is set back. libfaketime cannot reach a static Go program, and the machine's clock is everybody's; unit tests move it.\n"
+const notRun = "\nNot run: the clock is set back. libfaketime cannot reach a static Go program, and other programs share the machine's clock; unit tests move it.\n"
 
 // table renders the rows for the page, with ratios alone: the times are of one machine. Of
 // quirks that miss nothing it shows how many there are.

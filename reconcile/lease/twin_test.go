@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -41,6 +42,7 @@ func (w *twin) all() (rows []Row) {
 
 // TestStatementsAreTheProtocol: each statement does to the tables what its twin does to values.
 func TestStatementsAreTheProtocol(t *testing.T) {
+	soak.Draws(t, 40) // each sends some hundred statements
 	url := pgtest.Database(t)
 	prepare(t, url)
 	db := open(t, url)

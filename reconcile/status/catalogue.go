@@ -1,8 +1,6 @@
 package status
 
 import (
-	"slices"
-
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -306,12 +304,6 @@ func toldMetrics() []metric {
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, acceptancesEnding, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
 		writesTotal, platformErrors, reviewFailures, headsRefused, rulesetVersions, rulesetZones, webhooks, notifications, logins,
 	}
-}
-
-// catalogue returns all of the above, in the order of the documentation.
-func catalogue() []metric {
-	all := append(toldMetrics(), liveMetrics()...)
-	return slices.Insert(all, 1, readiness)
 }
 
 // namesOf are the values of a label, which are words of another package.

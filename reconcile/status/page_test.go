@@ -133,3 +133,9 @@ func byName(all []metric) []metric {
 	slices.SortFunc(all, func(a, b metric) int { return strings.Compare(a.name, b.name) })
 	return all
 }
+
+// catalogue returns all metrics, in the order of the documentation.
+func catalogue() []metric {
+	all := append(toldMetrics(), liveMetrics()...)
+	return slices.Insert(all, 1, readiness)
+}
