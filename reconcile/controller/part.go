@@ -44,6 +44,9 @@ func (c *Controller) NeedPersonOf(lease reconcile.Lease, labels map[string]strin
 	return c.view().needPerson(labels, func(r *row) bool { return c.lanes.account(r.account.Key) == of })
 }
 
+// Works reports whether this process works on the zones of a lease.
+func (c *Controller) Works(lease reconcile.Lease) bool { return c.lanes.under(lease) != nil }
+
 // HasTokens reports whether this process works on tokens by a lease, and knows nothing of them that
 // is of an earlier time.
 func (c *Controller) HasTokens(lease reconcile.Lease) bool {

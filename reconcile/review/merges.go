@@ -30,8 +30,8 @@ type Merges struct {
 	settled string // the commit whose status is final
 
 	// trouble are the changes of the commit that the latest word about is a refusal,
-	// or that the platform did not keep: a commit may take several runs.
-	trouble  map[string]bool
+	// or that the platform did not keep, each with whose part it is of: a commit may take several runs.
+	trouble  map[string]reconcile.LeaseName
 	mendable bool // the status is a failure because of trouble alone
 }
 
@@ -39,6 +39,7 @@ type merged struct {
 	commit string
 	status reconcile.CommitStatus
 	part   reconcile.LeaseName // whose part it is, for the one that tells of all; empty: it is for the forge
+	first  bool                // this process has not said it of the part yet: another may have
 }
 
 // mostStatuses bounds how many statuses wait for a forge that is down; the oldest go.
@@ -81,8 +82,7 @@ func (m *Merges) Report(_ context.Context, r reconcile.Report) {
 	}
 	m.remember(r)
 	if m.concludes(r) {
-		m.settled, m.mendable = r.Commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
-		m.conclude(r.Commit, m.verdictOf(r))
+		m.conclude(r)
 	}
 }
 
@@ -93,8 +93,8 @@ func (m *Merges) concerns(r reconcile.Report) bool {
 	case r.Commit == "":
 		return false
 	case m.pending == "" && m.settled == "": // of an earlier process
-		// It may have settled long ago; what goes wrong today is not its verdict.
-		return r.Full && r.Converged()
+		// It may have settled long ago; what goes wrong today is not its verdict, unless nothing is on record of it.
+		return r.Full && r.Converged() || r.Sum && m.parts != nil
 	}
 	return r.Commit == m.pending || r.Commit == m.settled
 }
@@ -111,28 +111,40 @@ func (m *Merges) concludes(r reconcile.Report) bool {
 // remember keeps what was reported last of each change; the caller holds the lock.
 func (m *Merges) remember(r reconcile.Report) {
 	if m.trouble == nil || r.Full {
-		m.trouble = map[string]bool{}
+		m.trouble = map[string]reconcile.LeaseName{}
 	}
+	m.parts.forget(m.trouble)
 	for _, c := range r.Plan.Changes {
 		if delete(m.trouble, c.Name()); c.Refused != nil {
-			m.trouble[c.Name()] = true
+			m.trouble[c.Name()] = m.parts.of(c)
 		}
 	}
 	for _, result := range r.Results {
 		if result.Outcome == reconcile.NonConvergent {
-			m.trouble[result.Change.Name()] = true
+			m.trouble[result.Change.Name()] = m.parts.of(result.Change)
 		}
 	}
 }
 
-func (m *Merges) verdictOf(r reconcile.Report) reconcile.CommitStatus {
+// verdictOf is what became of a part of a commit; of all of it where there is no lease.
+func (m *Merges) verdictOf(r reconcile.Report, part reconcile.LeaseName) reconcile.CommitStatus {
 	status := applyStatus(reconcile.StatusSuccess, r.Verdict())
 	if !r.Converged() {
 		status.State = reconcile.StatusFailure
-	} else if n := len(m.trouble); n > 0 {
+	} else if n := m.troubleIn(part); n > 0 {
 		status.State, status.Description = reconcile.StatusFailure, fmt.Sprintf("not converged: %s not made", plural(n, "change was", "changes were"))
 	}
 	return status
+}
+
+// troubleIn counts the trouble of a part, with what is of none.
+func (m *Merges) troubleIn(part reconcile.LeaseName) (n int) {
+	for _, of := range m.trouble {
+		if of == "" || of == part {
+			n++
+		}
+	}
+	return n
 }
 
 // push adds to the queue; the caller holds the lock.
