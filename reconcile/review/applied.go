@@ -166,7 +166,7 @@ func (m *Merges) conclude(r reconcile.Report) {
 		}
 		status := m.verdictOf(r, lease.Name)
 		status.Description = oneLineOf(status.Description)
-		m.enqueue(merged{commit, status, lease.Name, !said})
+		m.notes.add(merged{commit, status, lease.Name, !said})
 	}
 }
 

@@ -1,8 +1,11 @@
 package review
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -119,4 +122,28 @@ func TestPartsAreToldApart(t *testing.T) {
 	if n := len(m.trouble); n > 0 {
 		t.Errorf("%d changes of another's part are still its trouble", n)
 	}
+}
+
+// What this process has to say of its part waits for no forge.
+func TestNotesWaitForNoForge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &applying{all: map[string]*Merges{}, held: map[string][]reconcile.Lease{}, lead: "r1"}
+		a.start("r1", "credential a")
+		m := a.all["r1"]
+		m.send = func(context.Context, string, reconcile.CommitStatus) error { return errors.New("503") }
+		for _, commit := range []string{"c1", "c2", "c3"} {
+			m.Begin(commit)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); m.Run(ctx) }()
+		synctest.Wait()
+		m.Report(t.Context(), reconcile.Report{Commit: "c3"})
+		synctest.Wait()
+		if got := a.file["applied/credential a"]; !strings.Contains(got, `"commit":"c3","state":"success"`) {
+			t.Errorf("on record is %q", got)
+		}
+		cancel()
+		<-ended
+	})
 }

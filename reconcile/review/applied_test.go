@@ -56,15 +56,13 @@ func (a *applying) say(t *testing.T) {
 	t.Helper()
 	for range 2 {
 		for _, m := range a.all {
-			for next, ok := m.next(); ok; next, ok = m.next() {
-				send := m.sendStatus
-				if next.part != "" {
-					send = m.parts.note
+			for l, send := range map[*line]func(context.Context, merged) error{&m.notes: m.parts.note, &m.statuses: m.sendStatus} {
+				for next, ok := m.next(l); ok; next, ok = m.next(l) {
+					if err := send(t.Context(), next); err != nil {
+						t.Fatal(err)
+					}
+					m.done(l, next)
 				}
-				if err := send(t.Context(), next); err != nil {
-					t.Fatal(err)
-				}
-				m.done(next)
 			}
 		}
 	}

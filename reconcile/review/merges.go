@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
-	"time"
 
-	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
@@ -21,13 +18,13 @@ type Merges struct {
 	send    func(ctx context.Context, commit string, m reconcile.CommitStatus) error
 	log     *slog.Logger
 	outages *outage.Tracker
-	poked   reconcile.Pokes // there is a status to send
-	parts   *parts          // of several processes, each of which applies some of a commit; nil: this is the only one
+	parts   *parts // of several processes, each of which applies some of a commit; nil: this is the only one
 
-	mu      sync.Mutex
-	queue   []merged
-	pending string // the commit whose status is pending
-	settled string // the commit whose status is final
+	mu       sync.Mutex
+	statuses line   // for the forge
+	notes    line   // for the process that tells of all parts: no forge holds them up
+	pending  string // the commit whose status is pending
+	settled  string // the commit whose status is final
 
 	// trouble are the changes of the commit that the latest word about is a refusal,
 	// or that the platform did not keep, each with whose part it is of: a commit may take several runs.
@@ -42,12 +39,9 @@ type merged struct {
 	first  bool                // this process has not said it of the part yet: another may have
 }
 
-// mostStatuses bounds how many statuses wait for a forge that is down; the oldest go.
-const mostStatuses = 100
-
 // NewMerges returns a reporter that sends statuses; see [Merges.Run].
 func NewMerges(send func(ctx context.Context, commit string, m reconcile.CommitStatus) error, log *slog.Logger, outages *outage.Tracker) *Merges {
-	return &Merges{send: send, log: log, outages: outages, poked: reconcile.NewPokes()}
+	return &Merges{send: send, log: log, outages: outages, statuses: newLine(), notes: newLine()}
 }
 
 // Begin says that a commit is about to be applied.
@@ -150,96 +144,7 @@ func (m *Merges) troubleIn(part reconcile.LeaseName) (n int) {
 // push adds to the queue; the caller holds the lock.
 func (m *Merges) push(commit string, status reconcile.CommitStatus) {
 	status.Description = oneLineOf(status.Description)
-	m.enqueue(merged{commit: commit, status: status})
-}
-
-func (m *Merges) enqueue(next merged) {
-	m.queue = append(m.queue, next)
-	m.queue = m.queue[max(0, len(m.queue)-mostStatuses):]
-	m.poked.Poke()
-}
-
-// Run sends statuses until ctx ends, those of one commit in order. One that the forge
-// does not take is tried again after those of other commits, and is reported once.
-func (m *Merges) Run(ctx context.Context) {
-	for {
-		next, ok := m.next()
-		if !ok {
-			select {
-			case <-ctx.Done():
-				return
-			case <-m.poked:
-			}
-			continue
-		}
-		send := m.sendStatus
-		if next.part != "" {
-			send = m.parts.note
-		}
-		if err := send(ctx, next); err != nil {
-			if ctx.Err() != nil {
-				return
-			}
-			m.log.DebugContext(ctx, "a commit status could not be set; Seawall tries again", "commit", next.commit, "state", string(next.status.State), "error", err.Error())
-			m.postpone(next.commit)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(retry.Status.First):
-			}
-			continue
-		}
-		m.done(next)
-	}
-}
-
-// sendStatus tells the forge. What waited while this process led is dropped once it does not: another one
-// has told what is newer.
-func (m *Merges) sendStatus(ctx context.Context, next merged) error {
-	if !m.parts.leads() {
-		return nil
-	}
-	err := m.send(ctx, next.commit, next.status)
-	switch {
-	case err == nil:
-		m.outages.Worked(reconcile.OutageForge, "", "statuses")
-	case ctx.Err() == nil:
-		m.outages.Failed(reconcile.OutageForge, "", "statuses", err)
-	}
-	return err
-}
-
-func (m *Merges) next() (merged, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.queue) == 0 {
-		return merged{}, false
-	}
-	return m.queue[0], true
-}
-
-// postpone moves what waits for one commit behind all others: a forge that will
-// never take it (it may not know the commit) must not keep those from being told.
-func (m *Merges) postpone(commit string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	slices.SortStableFunc(m.queue, func(a, b merged) int {
-		switch {
-		case a.commit != commit && b.commit == commit:
-			return -1
-		case a.commit == commit && b.commit != commit:
-			return 1
-		}
-		return 0
-	})
-}
-
-func (m *Merges) done(sent merged) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.queue) > 0 && m.queue[0] == sent {
-		m.queue = m.queue[1:]
-	}
+	m.statuses.add(merged{commit: commit, status: status})
 }
 
 var _ reconcile.Reporter = (*Merges)(nil)
