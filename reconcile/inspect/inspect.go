@@ -159,7 +159,7 @@ type Notable struct {
 	Account string     `json:"account"`
 	Outcome Outcome    `json:"outcome"`
 	Reason  string     `json:"reason"`
-	Since   time.Time  `json:"since"`
+	Since   time.Time  `json:"since,omitzero"` // zero: not known
 }
 
 // Tokens says what stands out about tokens.

@@ -163,7 +163,7 @@ func TestZoneOfAnother(t *testing.T) {
 			"On record: it was as declared when that was proved 1h00m ago, at 2026-03-01T11:00:00Z, with commit abcdef123456.", past,
 		}},
 		"of none": {changed, []string{
-			"b (account prod) is worked on by no replica now. On record it is not as declared yet, and is held.",
+			"b (account prod) is worked on by no replica now. On record it is not as declared yet, and waits.",
 			"On record: it was proved 1h00m ago, at 2026-03-01T11:00:00Z, to be as commit 0123456789ab declares, which is not what is declared now.", past,
 			"The zone is held until 2026-03-01T13:00:00Z: INC-1.",
 		}},

@@ -301,6 +301,14 @@ func (t *textWriter) outages(s Status) {
 	}
 }
 
+// spanSince is how long ago a time was; a dash where it is not known.
+func spanSince(since, now time.Time) string {
+	if since.IsZero() {
+		return "-"
+	}
+	return Span(Age(since, now))
+}
+
 // notable writes the zones that are not as declared, as a table.
 func (t *textWriter) notable(s Status) {
 	if len(s.Zones.Notable) == 0 {
@@ -316,7 +324,7 @@ func (t *textWriter) notable(s Status) {
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), Words(z.Outcome), Span(Age(z.Since, s.At)), t.cut(visible.Text(z.Reason)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), Words(z.Outcome), spanSince(z.Since, s.At), t.cut(visible.Text(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {

@@ -81,7 +81,7 @@ func (r *OnRecord) read(ctx context.Context) (err error) {
 		Source: source.New(source.Config{Now: time.Now}), Records: r.memory, Guards: limits, Lanes: lanes,
 		Names:    directory.New(directory.Config{Now: time.Now, Memory: r.memory, ReadOnly: true}),
 		Replicas: func() *inspect.Replicas { return &r.replicas },
-	})
+	}, func(commit string) time.Time { return r.accepted(ctx, commit) })
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,15 @@ func (r *OnRecord) read(ctx context.Context) (err error) {
 		return err
 	}
 	return r.readAbout(ctx)
+}
+
+// accepted is when a commit was accepted last; zero where the history does not have it any more.
+func (r *OnRecord) accepted(ctx context.Context, commit string) time.Time {
+	last, _, err := r.memory.Accepted(ctx, 0, 1)
+	if err != nil || len(last) == 0 || last[0].Asked.Commit != commit {
+		return time.Time{}
+	}
+	return last[0].At
 }
 
 // lanesOnRecord are the credentials for rulesets, with which nothing is asked.
@@ -168,11 +177,6 @@ func (r *OnRecord) Zones(ctx context.Context, word string) (inspect.ZoneList, er
 	for i := range list.Zones {
 		z := &list.Zones[i]
 		z.OnRecord, z.Unread, z.Replica = true, "the records do not have them", r.worksOn(z.Account)
-		for j := range z.Decisions {
-			if d := &z.Decisions[j]; d.Stage == inspect.StageQueue { // a replica may have checked it
-				d.Reason = "a commit changes it, and no proof since then is on record"
-			}
-		}
 		if err := Recall(ctx, r.memory, z, list.At); err != nil {
 			return list, err
 		}
