@@ -48,7 +48,7 @@ type Status struct {
 	Tokens  Tokens             `json:"tokens"`
 	Queue   []Priority         `json:"queue"` // the most urgent first
 	Work    Work               `json:"work"`
-	Budget  Budget             `json:"budget"`  // of all credentials together
+	Budget  Budget             `json:"budget"`  // of all credentials that this process works with
 	Outages []reconcile.Outage `json:"outages"` // that last
 	Rollout *Rollout           `json:"rollout,omitempty"`
 	Holds   []diff.Hold        `json:"holds"`

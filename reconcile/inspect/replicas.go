@@ -46,6 +46,8 @@ type Lease struct {
 	// has.
 	Zones int       `json:"zones,omitempty"`
 	Free  time.Time `json:"free_since,omitzero"`
+	// Proved is in how many of Zones the commit in force is proved, as the records say; nil: not known.
+	Proved *int `json:"proved,omitempty"`
 }
 
 // Other is another replica than the one that answers, which has a lease, or had it when the database
@@ -96,7 +98,7 @@ func (r *Replicas) fetches() string {
 func (r *Replicas) text(l Lease, now time.Time) string {
 	work := l.Work()
 	if l.Zones > 0 {
-		work += " (" + Count(l.Zones, "zone", "zones") + ")"
+		work += " (" + Count(l.Zones, "zone", "zones") + l.proved() + ")"
 	}
 	held := fmt.Sprintf("epoch %d, for %s", l.Epoch, Span(Age(l.Since, now)))
 	switch {
@@ -110,6 +112,34 @@ func (r *Replicas) text(l Lease, now time.Time) string {
 		return work + ": this replica, until it was over"
 	}
 	return work + ": " + l.Replica + ", " + held
+}
+
+// proved says in how many of the zones the commit in force is proved; empty where that is not known.
+func (l Lease) proved() string {
+	switch {
+	case l.Proved == nil:
+		return ""
+	case *l.Proved == l.Zones:
+		return ", all proved for the commit in force"
+	}
+	return fmt.Sprintf(", %d proved for the commit in force", *l.Proved)
+}
+
+// behind says in which zones of others the commit in force is not proved.
+func (r *Replicas) behind() (reasons []reason) {
+	if r == nil || r.Name == "" {
+		return nil
+	}
+	for _, l := range r.Leases {
+		if l.Proved == nil || l.This || l.Replica == "" || *l.Proved == l.Zones {
+			continue
+		}
+		reasons = append(reasons, reason{
+			text: fmt.Sprintf("the commit in force is not proved in %d of the %s of %s", l.Zones-*l.Proved, Count(l.Zones, "zone", "zones"), l.Replica),
+			fix:  "see seawall status of " + l.Replica + ", which knows why",
+		})
+	}
+	return reasons
 }
 
 // worked says how many zones each of the other replicas works on, and how many are worked on by none.

@@ -32,6 +32,8 @@ func shared() Status {
 			{Name: "tokens", Replica: "r1", Epoch: 1, Since: hour, Until: noon.Add(8 * time.Second), This: true},
 		},
 	}
+	s.Replicas.Leases[2].Proved, s.Commit.Changes = new(5), &Changes{Zones: 3, Weakened: 3}
+	s.Work.Credentials = []Credential{{Name: "stage", Credential: "accounts.stage", Accounts: []string{"stage"}, Zones: 8, Replica: "r2", Budget: Budget{Requests: 77, Left: 77, PerSeconds: 300}}}
 	return s.Judged()
 }
 
@@ -78,12 +80,15 @@ replica    r1, one of 2 replicas on postgres://db/seawall
            also r2: seawall v1, running for 1h00m, 1 lease
 leases     commits: r2, epoch 2, for 1h00m
            zones of accounts.prod (12 zones): this replica, epoch 1, for 1h00m
-           zones of accounts.stage (8 zones): r2, epoch 4, for 1h00m
+           zones of accounts.stage (8 zones, 5 proved for the commit in force): r2, epoch 4, for 1h00m
            tokens: this replica, epoch 1, for 1h00m
+           - the commit in force is not proved in 3 of the 8 zones of r2
+commit     1234567890ab in force: weakens 3 of 20 zones, as far as this replica has read them
+credentials  stage: 8 zones, which r2 works on
 source     r2 fetches git
 zones      20 declared, 12 in sync, r2 works on 8
            the last was read 1m00s ago
-`, []string{"not read"}},
+`, []string{"not read", "77"}},
 		"silent": {silent(), `
            the database does not answer since 2026-03-01T11:59:40Z: refused
            what follows of replicas and leases is as of 2026-03-01T11:59:39Z, when it answered last

@@ -149,7 +149,7 @@ func (s Status) working() []reason {
 			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
-	return append(s.throttled(len(reasons) > 0), plainly(reasons...)...)
+	return append(append(s.throttled(len(reasons) > 0), plainly(reasons...)...), s.Replicas.behind()...)
 }
 
 // throttled says that the platform has asked to wait, where something waits for it.

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -27,6 +28,7 @@ type OnRecord struct {
 	replicas inspect.Replicas
 	about    inspect.OnRecord
 	tokens   diff.TokensLive
+	proofs   map[edge.Scope]string
 }
 
 // ReadOnRecord reads all that the ledger has. cause is why no daemon has answered.
@@ -123,6 +125,9 @@ func (r *OnRecord) readAbout(ctx context.Context) error {
 		return err
 	}
 	r.about.Approvals = len(standing.Approvals)
+	if r.proofs, err = r.memory.Fingerprints(ctx); err != nil {
+		return err
+	}
 	unfinished, err := r.memory.Unfinished(ctx)
 	for _, e := range unfinished {
 		r.about.Unfinished = append(r.about.Unfinished, inspect.Unfinished{What: inspect.EntryWhat(e), Since: e.At})
@@ -136,6 +141,9 @@ func (r *OnRecord) Status() inspect.Status {
 	s.Program, s.Mode, s.Records, s.Started = cli.ThisVersion().Version, r.settings.mode(), &r.about, s.At
 	s.Commit.Wanted, s.Source = s.Commit.InForce, inspect.Source{}
 	s.Tokens.Findings = append(s.Tokens.Findings, r.tokensFound()...)
+	if s.Replicas != nil {
+		r.records.Proved(s.Replicas.Leases, r.proofs)
+	}
 	return s.Judged()
 }
 
