@@ -17,11 +17,39 @@ type Replicas struct {
 	// Known is when the database was read last; zero: not since the start.
 	Known time.Time `json:"known,omitzero"`
 	// Silent is since when the database does not answer; zero: it does.
-	Silent   time.Time `json:"silent_since,omitzero"`
-	Error    string    `json:"error,omitempty"`
+	Silent time.Time `json:"silent_since,omitzero"`
+	Error  string    `json:"error,omitempty"`
+	// Forward is when the clock of the database was set forward last, while that matters; nil: it was not.
+	Forward  *Forward  `json:"clock_forward,omitempty"`
 	Replicas []Replica `json:"replicas"` // that run, by name
 	Leases   []Lease   `json:"leases"`   // by name
 }
+
+// Forward is that the clock of the database was set forward.
+type Forward struct {
+	At      time.Time `json:"at"`
+	Seconds float64   `json:"seconds"` // by how much, at least
+}
+
+// forwardFor is for how long that matters: leases have ended early, and what counts against a budget does
+// so by that clock for up to an hour.
+const forwardFor = time.Hour
+
+// ClockForward is that clock, while it matters; nil where it does not.
+func (s Status) ClockForward() *Forward {
+	if s.Replicas == nil || s.Replicas.Forward == nil || s.At.Sub(s.Replicas.Forward.At) >= forwardFor {
+		return nil
+	}
+	return s.Replicas.Forward
+}
+
+// Text says what has happened.
+func (f Forward) Text() string {
+	return fmt.Sprintf("the clock of the database was set forward by %s at %s: leases ended early, and a replica may have taken one that was in use", Span(f.Seconds), instant(f.At))
+}
+
+// ForwardFix is what a person can do about it.
+const ForwardFix = "have that clock set in small steps only (such as chrony does); the ledger keeps replicas apart, and nothing else is to be done"
 
 // Replica is a daemon that runs.
 type Replica struct {

@@ -70,6 +70,9 @@ func (s Status) attention() (reasons []reason) {
 		}
 	}
 	reasons = append(append(reasons, s.unanswered()...), s.Replicas.free(s.At)...)
+	if f := s.ClockForward(); f != nil {
+		reasons = append(reasons, reason{text: f.Text(), fix: ForwardFix})
+	}
 	if s.Source.Error != "" && !git {
 		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
 	}

@@ -169,6 +169,10 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 		a.Close()
 		return err
 	}
+	if err = d.settings.AgreeSeal(ctx, d.memory(), true); err != nil {
+		a.Close()
+		return err
+	}
 	if d.replica != joined {
 		d.replica.run(ctx, d.changes.Note)
 	}
