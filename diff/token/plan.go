@@ -58,6 +58,7 @@ func (Kind) Restore(diff.Restoration, diff.Input) (*diff.Change, *diff.Problem) 
 func (Kind) Plan(in diff.Input) diff.Part {
 	p := planner{in: in, groups: groupNames(in), takers: takersOf(in.Live.Tokens)}
 	p.planAll()
+	p.leaveToOther()
 	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.CreatingGroups)...))
 	p.out.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	return p.out
@@ -169,6 +170,10 @@ func (p *planner) runsOut(r diff.TokenRecord) bool {
 }
 
 func (p *planner) quarantined(token desired.Token, r diff.TokenRecord) {
+	if p.in.Live.Tokens.Elsewhere != "" && r.State == diff.TokenIntended {
+		p.othersProblem(token, "its creation is under way")
+		return
+	}
 	reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was interrupted"))
 	hint := fmt.Sprintf("search for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key)
 	if p.in.Live.Tokens.Of(r.Owner).Listed != nil && r.Named() {

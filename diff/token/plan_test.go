@@ -42,6 +42,11 @@ func TestTokenPlans(t *testing.T) {
 		"quarantined":             {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{a}, []string{"quarantined"}},
 		"cut short":               {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenIntended)}}, []desired.Token{a}, []string{"quarantined"}},
 		"changed in quarantine":   {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{b}, []string{"quarantined"}},
+		"another's, same":         {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed)}}, []desired.Token{a}, nil},
+		"another's, none":         {diff.TokensLive{Elsewhere: "r2 works"}, []desired.Token{a}, []string{"unknown"}},
+		"another's, changed":      {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed)}}, []desired.Token{b}, []string{"unknown"}},
+		"another's, under way":    {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenIntended)}}, []desired.Token{a}, []string{"unknown"}},
+		"another's, quarantined":  {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{a}, []string{"quarantined"}},
 		"secret on its way":       {diff.TokensLive{Records: []diff.TokenRecord{undelivered}}, []desired.Token{a}, []string{"undelivered"}},
 		"quarantined after good":  {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed), difftest.RecordOf(2, b, diff.TokenQuarantined)}}, []desired.Token{b}, []string{"quarantined"}},
 	} {

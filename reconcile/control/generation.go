@@ -179,6 +179,11 @@ func (g *Generation) Number(id edge.Scope) (int, bool) {
 	return at.number, ok
 }
 
+// Proves reports whether a proof, given by its fingerprint, is of what is declared for a zone.
+func (g *Generation) Proves(id edge.Scope, fingerprint string) bool {
+	return fingerprint != "" && g.declaration(id) == fingerprint
+}
+
 // declaration is the fingerprint of a zone's declaration, empty where it is not declared.
 func (g *Generation) declaration(id edge.Scope) string {
 	if at, ok := g.places[id]; ok {

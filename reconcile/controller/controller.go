@@ -47,7 +47,8 @@ type Config struct {
 	Guards  reconcile.Guards
 	// Leases say which of the work is this process's own, while others do the rest over the same
 	// records; nil: all of it is.
-	Leases reconcile.Leases
+	Leases   reconcile.Leases
+	onRecord bool // nothing is run: see [OnRecord]
 	// News returns what a look at the records has shown a moment ago; false where they do not answer.
 	// Nil: each tick reads them.
 	News func() (reconcile.News, bool)
@@ -159,7 +160,7 @@ func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleet
 	decisions, err = control.New(ctx, control.Config{
 		Records: config.Records, News: config.News, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
-		Shared: config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
+		Shared: config.onRecord || config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
 		Theirs: func(id edge.Scope) bool { return fleet.lanes != nil && fleet.lanes.elsewhere(decisions.Current(), id) },
 		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
 	})

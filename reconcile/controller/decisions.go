@@ -18,13 +18,16 @@ const mostText = 1000
 // the platform takes up to 4,096 characters long, must be whole.
 const mostHint = 6000
 
+// countedElsewhere is why nothing of a commit is written that another process counts.
+const countedElsewhere = "the replica with the lease commits reads and counts all zones of the commit before any replica writes one"
+
 // decide says what was decided in a look: nothing where the zone is as declared now.
 // differs says that something is known not to be.
 func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	if l.counting {
 		reason := "Seawall reads and counts all zones of the commit before it writes any"
 		if l.theirs {
-			reason = "the replica with the lease commits reads and counts all zones of the commit before any replica writes one"
+			reason = countedElsewhere
 		}
 		return []inspect.Decision{{Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: diff.GuardLimit, Reason: reason}}, len(l.plan.Changes) > 0
 	}

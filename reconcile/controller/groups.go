@@ -45,6 +45,21 @@ func wholeGroup(of *control.Generation, tokens bool) group {
 	return g
 }
 
+// union are the zones of both, each once.
+func union(all, more []edge.Scope) []edge.Scope {
+	have := make(map[edge.Scope]bool, len(all))
+	for _, id := range all {
+		have[id] = true
+	}
+	all = slices.Clip(all)
+	for _, id := range more {
+		if !have[id] {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
 // zones are those that it is about.
 func (g *group) zones() iter.Seq[edge.Scope] {
 	if g.whole != nil {

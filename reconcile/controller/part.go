@@ -3,6 +3,7 @@ package controller
 import (
 	"slices"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -42,6 +43,30 @@ func (c *Controller) NeedPersonOf(lease reconcile.Lease, labels map[string]strin
 		return nil
 	}
 	return c.view().needPerson(labels, func(r *row) bool { return c.lanes.account(r.account.Key) == of })
+}
+
+// Works reports whether this process works on the zones of a lease.
+func (c *Controller) Works(lease reconcile.Lease) bool { return c.lanes.under(lease) != nil }
+
+// Proved says of each lease on zones in how many of them the commit in force is proved, by the last proof
+// of each: of the zones of other processes that is all that is known here. It takes the leases of one
+// status.
+func (c *Controller) Proved(leases []inspect.Lease, proofs map[edge.Scope]string) {
+	g := c.control.Current()
+	if g == nil {
+		return
+	}
+	proved := map[string]int{}
+	for id := range g.Zones() {
+		if of := c.lanes.at(g, id); of != nil && g.Proves(id, proofs[id]) {
+			proved[string(of.lease)]++
+		}
+	}
+	for i := range leases {
+		if leases[i].Zones > 0 {
+			leases[i].Proved = new(proved[leases[i].Name])
+		}
+	}
 }
 
 // HasTokens reports whether this process works on tokens by a lease, and knows nothing of them that

@@ -85,3 +85,26 @@ func TestLostLeasesAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+// A process that gets a lease tells at once what has become of the commit in force in the zones under
+// it: the one before may have ended when all was proved, and had told nothing.
+func TestTakeOverTellsOfTheCommit(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 5, reconcile.Guards{})
+		r.push("c2", "sqli")
+		r.pass(ticked)
+		r.wantAll("sqli")
+		second.journal.take()
+		r.end(first, "r2")
+		r.pass(soon)
+		for _, report := range second.journal.take() {
+			if report.Sum && report.Commit == "c2" && report.Unfinished == 0 {
+				if s := report.Plan.Summary; s.Zones != 10 || s.InSync != 10 {
+					t.Errorf("it tells of %d zones, %d in sync, as %s", s.Zones, s.InSync, report.Trigger)
+				}
+				return
+			}
+		}
+		t.Error("it tells nothing")
+	})
+}

@@ -230,17 +230,19 @@ func (r *reports) onlyOurs(of *group, g *control.Generation) {
 }
 
 // join has the sweep wait for zones that are this process's now, and the commit for those of them in
-// which it was not proved yet.
-func (r *reports) join(commit string, ids, work []edge.Scope) {
+// which it was not proved yet. Where it was proved in all, that is told at once: the process that had
+// them may have ended before it told.
+func (r *reports) join(ctx context.Context, commit string, ids, work []edge.Scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(work) > 0 && !r.commit.open {
-		r.commit = newGroup(commit, work, false)
+	defer r.complete(ctx)
+	if !r.commit.open {
+		r.commit = newGroup(commit, nil, false)
+	}
+	if r.commit.whole == nil {
+		r.commit.all = union(r.commit.all, ids)
 	}
 	for _, id := range work {
-		if r.commit.whole == nil && !r.commit.left[id] {
-			r.commit.all = append(r.commit.all, id)
-		}
 		r.commit.left[id] = true
 	}
 	for _, id := range ids {

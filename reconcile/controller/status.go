@@ -22,6 +22,9 @@ func (v view) status() inspect.Status {
 		Outages: v.lasting(), Reasons: []string{}, NotReady: []string{}, Replicas: v.shared(),
 	}
 	for _, lane := range v.lanes.all {
+		if !lane.works() && s.Replicas != nil { // the replica that works with it knows more
+			continue
+		}
 		s.Budget.Requests += lane.Budget.Requests
 		s.Budget.PerSeconds = max(s.Budget.PerSeconds, lane.Budget.Per.Seconds())
 		s.Budget.WaitedSeconds += lane.admission.waited.sum().Seconds()

@@ -36,7 +36,7 @@ func (c *commits) take(ctx context.Context, got map[*lane]reconcile.Lease) bool 
 	work := c.fill(g, slices.Collect(maps.Keys(got))...)
 	c.lanes.set(g, itemsOf(withID(work), urgency(len(work)), "not proved by an earlier process")...)
 	c.lanes.set(g, itemsOf(withID(unfinished), queue.Push, "what became of a write is not known")...)
-	c.reports.join(g.State.Commit, c.lanes.in(g, got), work)
+	c.reports.join(ctx, g.State.Commit, c.lanes.in(g, got), work)
 	return true
 }
 

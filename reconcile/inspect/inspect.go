@@ -48,7 +48,7 @@ type Status struct {
 	Tokens  Tokens             `json:"tokens"`
 	Queue   []Priority         `json:"queue"` // the most urgent first
 	Work    Work               `json:"work"`
-	Budget  Budget             `json:"budget"`  // of all credentials together
+	Budget  Budget             `json:"budget"`  // of all credentials that this process works with
 	Outages []reconcile.Outage `json:"outages"` // that last
 	Rollout *Rollout           `json:"rollout,omitempty"`
 	Holds   []diff.Hold        `json:"holds"`
@@ -159,7 +159,7 @@ type Notable struct {
 	Account string     `json:"account"`
 	Outcome Outcome    `json:"outcome"`
 	Reason  string     `json:"reason"`
-	Since   time.Time  `json:"since"`
+	Since   time.Time  `json:"since,omitzero"` // zero: not known
 }
 
 // Tokens says what stands out about tokens.

@@ -9,7 +9,7 @@ import (
 )
 
 // OnRecord says that what is told is no daemon's answer, but what the ledger has of all of them: a
-// replica knows more of its own zones, such as what differs live, and what guards hold back.
+// replica knows more of its own zones, such as what differs live.
 type OnRecord struct {
 	Database string `json:"database"` // where the ledger is
 	Cause    string `json:"cause"`    // why no daemon has answered
@@ -71,7 +71,7 @@ func (t *textWriter) records(s Status) {
 	t.line("records", "%s", r.text(s.At))
 	t.line("", "%s", r.Cause)
 	if s.Replicas != nil && len(s.Replicas.Replicas) > 0 {
-		t.line("", "a replica knows more of its zones, such as what differs and what guards hold back: ask on its machine, or with --address")
+		t.line("", "a replica knows more of its zones, such as what differs live: ask on its machine, or with --address")
 	}
 }
 
@@ -132,7 +132,9 @@ func (z Zone) recorded() string {
 	return " On record it " + map[Outcome]string{
 		PutBack:       "is not as declared, because of a revert; it stays so until git changes it.",
 		Pending:       "is not as declared yet.",
-		Waiting:       "is not as declared yet, and is held.",
+		Waiting:       "is not as declared yet, and waits.",
+		Observed:      "is not as declared; the configuration allows no write there.",
+		Refused:       "is not as declared; a guard holds the change back until you act.",
 		NonConvergent: "is not as declared; the platform did not keep the last write.",
 	}[z.Outcome]
 }

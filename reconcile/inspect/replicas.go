@@ -17,11 +17,39 @@ type Replicas struct {
 	// Known is when the database was read last; zero: not since the start.
 	Known time.Time `json:"known,omitzero"`
 	// Silent is since when the database does not answer; zero: it does.
-	Silent   time.Time `json:"silent_since,omitzero"`
-	Error    string    `json:"error,omitempty"`
+	Silent time.Time `json:"silent_since,omitzero"`
+	Error  string    `json:"error,omitempty"`
+	// Forward is when the clock of the database was set forward last, while that matters; nil: it was not.
+	Forward  *Forward  `json:"clock_forward,omitempty"`
 	Replicas []Replica `json:"replicas"` // that run, by name
 	Leases   []Lease   `json:"leases"`   // by name
 }
+
+// Forward is that the clock of the database was set forward.
+type Forward struct {
+	At      time.Time `json:"at"`
+	Seconds float64   `json:"seconds"` // by how much, at least
+}
+
+// forwardFor is for how long that matters: leases have ended early, and what counts against a budget does
+// so by that clock for up to an hour.
+const forwardFor = time.Hour
+
+// ClockForward is that clock, while it matters; nil where it does not.
+func (s Status) ClockForward() *Forward {
+	if s.Replicas == nil || s.Replicas.Forward == nil || s.At.Sub(s.Replicas.Forward.At) >= forwardFor {
+		return nil
+	}
+	return s.Replicas.Forward
+}
+
+// Text says what has happened.
+func (f Forward) Text() string {
+	return fmt.Sprintf("the clock of the database was set forward by %s at %s: leases ended early, and a replica may have taken one that was in use", Span(f.Seconds), instant(f.At))
+}
+
+// ForwardFix is what a person can do about it.
+const ForwardFix = "have that clock set in small steps only (such as chrony does); the ledger keeps replicas apart, and nothing else is to be done"
 
 // Replica is a daemon that runs.
 type Replica struct {
@@ -46,6 +74,8 @@ type Lease struct {
 	// has.
 	Zones int       `json:"zones,omitempty"`
 	Free  time.Time `json:"free_since,omitzero"`
+	// Proved is in how many of Zones the commit in force is proved, as the records say; nil: not known.
+	Proved *int `json:"proved,omitempty"`
 }
 
 // Other is another replica than the one that answers, which has a lease, or had it when the database
@@ -96,7 +126,7 @@ func (r *Replicas) fetches() string {
 func (r *Replicas) text(l Lease, now time.Time) string {
 	work := l.Work()
 	if l.Zones > 0 {
-		work += " (" + Count(l.Zones, "zone", "zones") + ")"
+		work += " (" + Count(l.Zones, "zone", "zones") + l.proved() + ")"
 	}
 	held := fmt.Sprintf("epoch %d, for %s", l.Epoch, Span(Age(l.Since, now)))
 	switch {
@@ -110,6 +140,34 @@ func (r *Replicas) text(l Lease, now time.Time) string {
 		return work + ": this replica, until it was over"
 	}
 	return work + ": " + l.Replica + ", " + held
+}
+
+// proved says in how many of the zones the commit in force is proved; empty where that is not known.
+func (l Lease) proved() string {
+	switch {
+	case l.Proved == nil:
+		return ""
+	case *l.Proved == l.Zones:
+		return ", all proved for the commit in force"
+	}
+	return fmt.Sprintf(", %d proved for the commit in force", *l.Proved)
+}
+
+// behind says in which zones of others the commit in force is not proved.
+func (r *Replicas) behind() (reasons []reason) {
+	if r == nil || r.Name == "" {
+		return nil
+	}
+	for _, l := range r.Leases {
+		if l.Proved == nil || l.This || l.Replica == "" || *l.Proved == l.Zones {
+			continue
+		}
+		reasons = append(reasons, reason{
+			text: fmt.Sprintf("the commit in force is not proved in %d of the %s of %s", l.Zones-*l.Proved, Count(l.Zones, "zone", "zones"), l.Replica),
+			fix:  "see seawall status of " + l.Replica + ", which knows why",
+		})
+	}
+	return reasons
 }
 
 // worked says how many zones each of the other replicas works on, and how many are worked on by none.

@@ -32,6 +32,8 @@ func shared() Status {
 			{Name: "tokens", Replica: "r1", Epoch: 1, Since: hour, Until: noon.Add(8 * time.Second), This: true},
 		},
 	}
+	s.Replicas.Leases[2].Proved, s.Commit.Changes = new(5), &Changes{Zones: 3, Weakened: 3}
+	s.Work.Credentials = []Credential{{Name: "stage", Credential: "accounts.stage", Accounts: []string{"stage"}, Zones: 8, Replica: "r2", Budget: Budget{Requests: 77, Left: 77, PerSeconds: 300}}}
 	return s.Judged()
 }
 
@@ -78,12 +80,15 @@ replica    r1, one of 2 replicas on postgres://db/seawall
            also r2: seawall v1, running for 1h00m, 1 lease
 leases     commits: r2, epoch 2, for 1h00m
            zones of accounts.prod (12 zones): this replica, epoch 1, for 1h00m
-           zones of accounts.stage (8 zones): r2, epoch 4, for 1h00m
+           zones of accounts.stage (8 zones, 5 proved for the commit in force): r2, epoch 4, for 1h00m
            tokens: this replica, epoch 1, for 1h00m
+           - the commit in force is not proved in 3 of the 8 zones of r2
+commit     1234567890ab in force: weakens 3 of 20 zones, as far as this replica has read them
+credentials  stage: 8 zones, which r2 works on
 source     r2 fetches git
 zones      20 declared, 12 in sync, r2 works on 8
            the last was read 1m00s ago
-`, []string{"not read"}},
+`, []string{"not read", "77"}},
 		"silent": {silent(), `
            the database does not answer since 2026-03-01T11:59:40Z: refused
            what follows of replicas and leases is as of 2026-03-01T11:59:39Z, when it answered last
@@ -163,7 +168,7 @@ func TestZoneOfAnother(t *testing.T) {
 			"On record: it was as declared when that was proved 1h00m ago, at 2026-03-01T11:00:00Z, with commit abcdef123456.", past,
 		}},
 		"of none": {changed, []string{
-			"b (account prod) is worked on by no replica now. On record it is not as declared yet, and is held.",
+			"b (account prod) is worked on by no replica now. On record it is not as declared yet, and waits.",
 			"On record: it was proved 1h00m ago, at 2026-03-01T11:00:00Z, to be as commit 0123456789ab declares, which is not what is declared now.", past,
 			"The zone is held until 2026-03-01T13:00:00Z: INC-1.",
 		}},
@@ -197,5 +202,22 @@ func TestTextOfWhatIsNotKnown(t *testing.T) {
 	r.Silent = noon
 	if err := s.Text(&text, false); err != nil || !strings.Contains(text.String(), "b worked on them when the database answered last") || strings.Contains(text.String(), "0001") {
 		t.Errorf("%v:\n%s", err, &text)
+	}
+}
+
+// That the clock of the database was set forward needs attention for as long as it matters.
+func TestClockSetForwardNeedsAttention(t *testing.T) {
+	s := shared()
+	s.Replicas.Leases[2].Proved = nil
+	s.Replicas.Forward = &Forward{At: noon.Add(-forwardFor + time.Second), Seconds: 90}
+	if s = s.Judged(); s.Verdict != Attention || len(s.Reasons) != 1 || !strings.HasPrefix(s.Reasons[0], "the clock of the database was set forward by 1m30s at 2026-03-01T11:00:01Z") {
+		t.Errorf("%s: %q", s.Verdict, s.Reasons)
+	}
+	if err := compiled(t, StatusSchema).Validate(instance(t, s)); err != nil {
+		t.Error(err)
+	}
+	s.Replicas.Forward.At = noon.Add(-forwardFor)
+	if s = s.Judged(); s.Verdict != Healthy {
+		t.Errorf("after that it is %s: %q", s.Verdict, s.Reasons)
 	}
 }

@@ -127,7 +127,7 @@ func (t *textWriter) commit(s Status) {
 	case c.InForce == "":
 		t.line("commit", "none: the desired state is a folder without git")
 	default:
-		t.line("commit", "%s in force%s", Short(c.InForce), c.Changes.text(s.Zones.Declared))
+		t.line("commit", "%s in force%s", Short(c.InForce), s.changes())
 	}
 	if c.Held == nil {
 		if c.Wanted != "" && c.Wanted != c.InForce {
@@ -139,6 +139,15 @@ func (t *textWriter) commit(s Status) {
 	for _, p := range c.Held.Problems {
 		t.line("", "  %s", p)
 	}
+}
+
+// changes says which part of the fleet the commit changes, as far as this process knows.
+func (s Status) changes() string {
+	text := s.Commit.Changes.text(s.Zones.Declared)
+	if text != "" && s.Elsewhere() != "" {
+		text += ", as far as this replica has read them"
+	}
+	return text
 }
 
 // text says which part of the fleet a commit changes; nothing where that is not known.
@@ -235,6 +244,9 @@ func (t *textWriter) budget(s Status) {
 		return
 	}
 	text := b.Text(s.At)
+	if s.Elsewhere() != "" {
+		text += ", for what this replica works on"
+	}
 	if b.WaitedSeconds >= 1 {
 		text += fmt.Sprintf("; zones have waited %s for the budget since the start", Span(b.WaitedSeconds))
 	}
@@ -259,11 +271,12 @@ func (t *textWriter) credentials(s Status) {
 		if c.Zones == 0 {
 			continue
 		}
-		t.line(label, "%s: %s, %d due, %s", c.Name, Count(c.Zones, "zone", "zones"), c.Due, c.Budget.Text(s.At))
-		label = ""
-		if c.Replica != "" {
-			t.line("", "  %s works on them; what this replica knows of them is older", c.Replica)
+		if c.Replica != "" { // which knows what is due, and what is left of its budget
+			t.line(label, "%s: %s, which %s works on", c.Name, Count(c.Zones, "zone", "zones"), c.Replica)
+		} else {
+			t.line(label, "%s: %s, %d due, %s", c.Name, Count(c.Zones, "zone", "zones"), c.Due, c.Budget.Text(s.At))
 		}
+		label = ""
 		if c.Down != "" {
 			t.line("", "  only probes are sent since %s: %s", instant(c.Since), c.Down)
 		}
@@ -301,6 +314,14 @@ func (t *textWriter) outages(s Status) {
 	}
 }
 
+// spanSince is how long ago a time was; a dash where it is not known.
+func spanSince(since, now time.Time) string {
+	if since.IsZero() {
+		return "-"
+	}
+	return Span(Age(since, now))
+}
+
 // notable writes the zones that are not as declared, as a table.
 func (t *textWriter) notable(s Status) {
 	if len(s.Zones.Notable) == 0 {
@@ -316,7 +337,7 @@ func (t *textWriter) notable(s Status) {
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), Words(z.Outcome), Span(Age(z.Since, s.At)), t.cut(visible.Text(z.Reason)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), Words(z.Outcome), spanSince(z.Since, s.At), t.cut(visible.Text(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {

@@ -149,5 +149,8 @@ func (d Decision) text(now time.Time) string {
 	if d.Deployment != "" {
 		where = diff.Called(d.Kind, d.Deployment) + ": " + where
 	}
-	return fmt.Sprintf("%s, for %s: %s", where, Span(Age(d.Since, now)), d.Reason)
+	if !d.Since.IsZero() {
+		where += ", for " + Span(Age(d.Since, now))
+	}
+	return where + ": " + d.Reason
 }

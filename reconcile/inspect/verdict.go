@@ -70,6 +70,9 @@ func (s Status) attention() (reasons []reason) {
 		}
 	}
 	reasons = append(append(reasons, s.unanswered()...), s.Replicas.free(s.At)...)
+	if f := s.ClockForward(); f != nil {
+		reasons = append(reasons, reason{text: f.Text(), fix: ForwardFix})
+	}
 	if s.Source.Error != "" && !git {
 		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
 	}
@@ -149,7 +152,7 @@ func (s Status) working() []reason {
 			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
-	return append(s.throttled(len(reasons) > 0), plainly(reasons...)...)
+	return append(append(s.throttled(len(reasons) > 0), plainly(reasons...)...), s.Replicas.behind()...)
 }
 
 // throttled says that the platform has asked to wait, where something waits for it.

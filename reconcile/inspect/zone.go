@@ -92,7 +92,7 @@ type Decision struct {
 	Approve    string           `json:"approve,omitempty"` // the digest that a person may approve
 	// Until is when it ends by itself; zero: it does not, or that is not known.
 	Until time.Time `json:"until,omitzero"`
-	Since time.Time `json:"since"` // when it was decided so first
+	Since time.Time `json:"since,omitzero"` // when it was decided so first; zero: not known
 }
 
 // Stage is where a decision was taken.
@@ -180,9 +180,6 @@ func (z Zone) Sentences(now time.Time) []string {
 		lines = append(lines, declaredLine+d.String()+".")
 	}
 	for _, d := range z.Decisions {
-		if z.OnRecord && d.Stage != StageProve {
-			d.Since = time.Time{} // that it is so now is all that the records say
-		}
 		lines = append(lines, d.sentences(now)...)
 	}
 	lines = append(append(lines, z.differences()...), z.skipRules()...)

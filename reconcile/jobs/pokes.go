@@ -39,6 +39,34 @@ func (r *Replicas) Noted(ctx context.Context, subject string) (text string, err 
 	return text, err
 }
 
+// Agree puts a note on record that follows from the one there is, which is empty where there is none;
+// where decide fails, the note stays as it is. No other note is put there meanwhile.
+func (r *Replicas) Agree(ctx context.Context, subject string, decide func(have string) (text string, err error)) error {
+	tx, err := r.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var number int64
+	if err := tx.QueryRowContext(ctx, `UPDATE poke_number SET number = number + 1 RETURNING number`).Scan(&number); err != nil {
+		return err
+	}
+	var have string
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce((SELECT body FROM poke WHERE subject = $1), '')`, subject).Scan(&have); err != nil {
+		return err
+	}
+	text, err := decide(have)
+	if err != nil || text == have {
+		return err
+	}
+	const put = `INSERT INTO poke (subject, number, body, at) VALUES ($1, $2, $3, now())
+		ON CONFLICT (subject) DO UPDATE SET number = excluded.number, body = excluded.body, at = excluded.at`
+	if _, err := tx.ExecContext(ctx, put, subject, number, text); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // Unnote deletes the note about a subject. Replicas are not told.
 func (r *Replicas) Unnote(ctx context.Context, subject string) error {
 	_, err := r.DB.ExecContext(ctx, `DELETE FROM poke WHERE subject = $1`, subject)

@@ -400,7 +400,7 @@ func TestClockSetForward(t *testing.T) {
 		f.pass(time.Second)
 		f.turns(one)
 	}
-	if told() != 1 || !strings.Contains(log.String(), "by=1m0s") {
-		t.Error(log.String())
+	if forward := one.latest.Forward; told() != 1 || !strings.Contains(log.String(), "by=1m0s") || forward.Round(time.Second) != time.Minute {
+		t.Errorf("set forward by %s\n%s", forward, &log)
 	}
 }

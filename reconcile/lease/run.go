@@ -28,6 +28,7 @@ type loop struct {
 	failures int           // in a row
 	latest   Look
 	there    there // with the last look
+	forward  time.Duration
 }
 
 // Run gets leases and renews them until ctx ends. Then it gives all back, each once nothing is in

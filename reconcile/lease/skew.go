@@ -15,6 +15,8 @@ type there struct {
 // early then, for all. Their epochs keep processes apart in the ledger.
 func (h *Holder) compare(seen there, told time.Duration) {
 	if by := seen.now.Sub(h.there.now) - (told - h.there.asked); !h.there.now.IsZero() && by > mostDrift {
+		h.forward += by
+		h.latest.Forward = h.forward
 		h.Log.Warn("the clock of the database was set forward; leases may have ended early", "by", by.Round(time.Second))
 	}
 	h.there = seen

@@ -54,6 +54,9 @@ type Look struct {
 	Leases   []Row     // by name
 	Replicas []Replica // by name
 	News     reconcile.News
+	// Forward is by how much the clock of the database was set forward, all together, since this process
+	// has looked first.
+	Forward time.Duration
 }
 
 // Replica is a process that runs, or has done so within the last hour.
@@ -82,6 +85,7 @@ func LookAt(ctx context.Context, db *sql.DB) (l Look, err error) {
 func (h *Holder) look(ctx context.Context) (view, error) {
 	l, err := LookAt(ctx, h.DB)
 	if err == nil {
+		l.Forward = h.forward
 		h.latest = l
 	}
 	v := l.view(h.Names)

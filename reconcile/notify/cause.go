@@ -50,6 +50,7 @@ const (
 	AboutWaves  About = "waves"
 	AboutZones  About = "zones"
 	AboutToken  About = "token"
+	AboutClock  About = "clock"
 
 	AboutRuleset About = "ruleset"
 )
@@ -79,6 +80,11 @@ func Causes(s inspect.Status, groups []inspect.Group) []Cause {
 			Key: "waves/" + s.Commit.InForce, About: AboutWaves, Severity: Warning, Since: s.At,
 			Title: fmt.Sprintf("The rollout of commit %s is halted at wave %d of %d", short(s.Commit.InForce), s.Rollout.Open, s.Rollout.Waves),
 			Text:  lines(s.Rollout.Halted, "seawall waves shows it; seawall waves resume continues it."),
+		})
+	}
+	if f := s.ClockForward(); f != nil {
+		all = append(all, Cause{
+			Key: "clock/database", About: AboutClock, Severity: Warning, Since: f.At, Title: "Database: " + f.Text(), Text: inspect.ForwardFix + ".",
 		})
 	}
 	for _, g := range groups {

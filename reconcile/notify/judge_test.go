@@ -191,6 +191,7 @@ func TestCauses(t *testing.T) {
 	}
 	s.Tokens.Findings = []inspect.Token{{Token: "ci", Outcome: inspect.Quarantined, Reason: "no answer", Fix: "seawall token resolve"}, {Token: "in-time", Outcome: inspect.Pending}}
 	s.Tokens.Expiring = []diff.Expiry{{Token: "old", At: at.Add(24 * time.Hour)}, {Token: "later", At: at.Add(240 * time.Hour)}}
+	s.Replicas = &inspect.Replicas{Forward: &inspect.Forward{At: s.At.Add(-59 * time.Minute), Seconds: 90}}
 	var got []string
 	for _, c := range Causes(s, []inspect.Group{{Outcome: inspect.Blocked, By: "plan", Count: 7, First: []string{"a", "b"}, Reason: "no such rule", Since: at}, {Outcome: inspect.Bypassed, By: "plan", Count: 1, First: []string{"c"}, Reason: "skip rule", Since: at}}) {
 		got = append(got, fmt.Sprintf("%s %s: %s", c.Severity, c.Key, c.Title))
@@ -199,6 +200,7 @@ func TestCauses(t *testing.T) {
 		}
 	}
 	want := []string{
+		"warning clock/database: Database: " + s.Replicas.Forward.Text(),
 		"warning commit/4f2a00000000000: Commit 4f2a00000000 is not accepted: it removes 30 of 40 zones",
 		"warning outage/route/ops: Outage of route ops: 404",
 		"warning outage/sink/vault: Outage of sink vault: 403",

@@ -35,7 +35,7 @@ type OutageList struct {
 type CredentialList struct {
 	Version     int                  `json:"version"`
 	At          time.Time            `json:"at"`
-	Budget      inspect.Budget       `json:"budget"` // of all together
+	Budget      inspect.Budget       `json:"budget"` // of all that this process works with
 	Queue       []inspect.Priority   `json:"queue"`
 	Credentials []inspect.Credential `json:"credentials"`
 }

@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Credentials say whose zones this process works on, of several processes that apply a commit.
 type Credentials struct {
 	All   []reconcile.LeaseName    // one for each credential
-	Held  func() []reconcile.Lease // those of this process
-	Leads func() bool              // it tells the forge what became of commits
+	Held  func() []reconcile.Lease // those of this process, whose zones it has taken over
+	Of    func(account string) reconcile.LeaseName
+	Leads func() bool // it tells the forge what became of commits
 }
 
 // wordApplied is about what became of the newest commit in the zones under a lease: "applied/LEASE".
@@ -30,7 +35,8 @@ type applied struct {
 // is. The lock of [Merges] guards what is in it; nil is that of the only process.
 type parts struct {
 	Credentials
-	tell func(ctx context.Context, subject, text string) error
+	tell   func(ctx context.Context, subject, text string) error
+	onFile func(ctx context.Context, subject string) (text string, err error)
 
 	known map[reconcile.LeaseName]applied // as it is on record
 	own   map[reconcile.Lease]string      // the commit of which this process has said it
@@ -74,17 +80,49 @@ func (p *parts) agreed() (commit string) {
 	return commit
 }
 
+// note puts on record what became of a part. What another process has said of it counts, unless it was
+// no success and is one by now: what goes wrong later is not the verdict about the commit.
 func (p *parts) note(ctx context.Context, m merged) error {
+	subject := wordApplied + "/" + string(m.part)
+	if m.first && m.status.State != reconcile.StatusSuccess {
+		said, err := p.onFile(ctx, subject)
+		if err != nil {
+			return err
+		}
+		var a applied
+		if json.Unmarshal([]byte(said), &a) == nil && a.Commit == m.commit {
+			return nil
+		}
+	}
 	text, err := json.Marshal(applied{m.commit, m.status.State, m.status.Description})
 	if err != nil {
 		return err
 	}
-	return p.tell(ctx, wordApplied+"/"+string(m.part), string(text))
+	return p.tell(ctx, subject, string(text))
+}
+
+// of is whose part a change is of; empty where it is of none, and in the only process.
+func (p *parts) of(c diff.Change) reconcile.LeaseName {
+	if p == nil || c.Level() == edge.LevelCredential {
+		return ""
+	}
+	return p.Of(c.Account)
+}
+
+// forget forgets the trouble of parts that are another process's by now.
+func (p *parts) forget(trouble map[string]reconcile.LeaseName) {
+	if p == nil {
+		return
+	}
+	held := p.held()
+	maps.DeleteFunc(trouble, func(_ string, of reconcile.LeaseName) bool {
+		return of != "" && !slices.ContainsFunc(held, func(l reconcile.Lease) bool { return l.Name == of })
+	})
 }
 
 // divide has the status of a commit told by one process for all.
 func (m *Merges) divide(of Credentials, o others) {
-	m.parts = &parts{Credentials: of, tell: o.Note, known: map[reconcile.LeaseName]applied{}, own: map[reconcile.Lease]string{}}
+	m.parts = &parts{Credentials: of, tell: o.Note, onFile: o.Noted, known: map[reconcile.LeaseName]applied{}, own: map[reconcile.Lease]string{}}
 	o.Poked(wordApplied, m.hear)
 }
 
@@ -109,18 +147,26 @@ func (m *Merges) lead() {
 	m.sum()
 }
 
-// conclude says what became of a commit in the zones of this process; the caller holds the lock.
-func (m *Merges) conclude(commit string, status reconcile.CommitStatus) {
+// conclude says what became of a commit in the zones of this process: in those that it got since it
+// said so, where that is all that is new. The caller holds the lock.
+func (m *Merges) conclude(r reconcile.Report) {
+	commit, joined := r.Commit, r.Commit == m.settled && m.parts.untold(r.Commit)
+	m.settled, m.mendable = commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
 	if m.parts == nil {
-		m.push(commit, status)
+		m.push(commit, m.verdictOf(r, ""))
 		return
 	}
-	status.Description = oneLineOf(status.Description)
-	held := m.parts.held()
-	clear(m.parts.own)
-	for _, lease := range held {
+	before := m.parts.own
+	m.parts.own = map[reconcile.Lease]string{}
+	for _, lease := range m.parts.held() {
 		m.parts.own[lease] = commit
-		m.enqueue(merged{commit, status, lease.Name})
+		said := before[lease] == commit
+		if joined && said {
+			continue
+		}
+		status := m.verdictOf(r, lease.Name)
+		status.Description = oneLineOf(status.Description)
+		m.notes.add(merged{commit, status, lease.Name, !said})
 	}
 }
 

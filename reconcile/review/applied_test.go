@@ -15,6 +15,7 @@ import (
 // applying is what several processes have on record, and what the forge was told.
 type applying struct {
 	told []string
+	file map[string]string // by subject
 	all  map[string]*Merges
 	held map[string][]reconcile.Lease
 	lead string
@@ -31,9 +32,15 @@ func (a *applying) start(name, credential string) {
 		Credentials: Credentials{
 			All:   []reconcile.LeaseName{"credential a", "credential b"},
 			Held:  func() []reconcile.Lease { return append([]reconcile.Lease{}, a.held[name]...) },
+			Of:    func(account string) reconcile.LeaseName { return reconcile.LeaseName("credential " + account) },
 			Leads: func() bool { return a.lead == name },
 		},
+		onFile: func(_ context.Context, subject string) (string, error) { return a.file[subject], nil },
 		tell: func(_ context.Context, subject, text string) error {
+			if a.file == nil {
+				a.file = map[string]string{}
+			}
+			a.file[subject] = text
 			for _, other := range a.all {
 				other.hear(strings.TrimPrefix(subject, wordApplied+"/"), text)
 			}
@@ -49,15 +56,13 @@ func (a *applying) say(t *testing.T) {
 	t.Helper()
 	for range 2 {
 		for _, m := range a.all {
-			for next, ok := m.next(); ok; next, ok = m.next() {
-				send := m.sendStatus
-				if next.part != "" {
-					send = m.parts.note
+			for l, send := range map[*line]func(context.Context, merged) error{&m.notes: m.parts.note, &m.statuses: m.sendStatus} {
+				for next, ok := m.next(l); ok; next, ok = m.next(l) {
+					if err := send(t.Context(), next); err != nil {
+						t.Fatal(err)
+					}
+					m.done(l, next)
 				}
-				if err := send(t.Context(), next); err != nil {
-					t.Fatal(err)
-				}
-				m.done(next)
 			}
 		}
 	}

@@ -37,10 +37,10 @@ func TestMergesSettleOnce(t *testing.T) {
 	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it", Again: true}})
 	m.Begin("c1")
 	want := []string{"c1 seawall/apply pending: applying", "c1 seawall/apply success: converged: 1 applied and proved", "c2 seawall/apply failure: held: 2 mistakes in it"}
-	if len(m.queue) != len(want) {
-		t.Fatalf("queued %+v", m.queue)
+	if len(m.statuses.queue) != len(want) {
+		t.Fatalf("queued %+v", m.statuses.queue)
 	}
-	for i, q := range m.queue {
+	for i, q := range m.statuses.queue {
 		if got := q.commit + " " + q.status.String(); got != want[i] {
 			t.Errorf("queued %q, want %q", got, want[i])
 		}
@@ -48,8 +48,8 @@ func TestMergesSettleOnce(t *testing.T) {
 	for range 200 {
 		m.push("c", reconcile.CommitStatus{})
 	}
-	if len(m.queue) != mostStatuses {
-		t.Errorf("%d wait for a forge that is down", len(m.queue))
+	if len(m.statuses.queue) != mostStatuses {
+		t.Errorf("%d wait for a forge that is down", len(m.statuses.queue))
 	}
 }
 
@@ -63,7 +63,7 @@ func TestMergesSettleWhatIsReplaced(t *testing.T) {
 	m.Begin("c1") // somebody moved the branch back
 	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
 	var got []string
-	for _, q := range m.queue {
+	for _, q := range m.statuses.queue {
 		got = append(got, q.commit+" "+string(q.status.State))
 	}
 	want := []string{"c1 pending", "c1 success", "c2 pending", "c2 failure", "c3 pending", "c3 failure"}
@@ -91,8 +91,8 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 		time.Sleep(5 * retry.Status.First)
 		synctest.Wait()
 		cancel()
-		if !slices.Equal(sent, []string{"c2 pending", "c2 success"}) || len(m.queue) != 2 {
-			t.Errorf("sent %v, %d wait", sent, len(m.queue))
+		if !slices.Equal(sent, []string{"c2 pending", "c2 success"}) || len(m.statuses.queue) != 2 {
+			t.Errorf("sent %v, %d wait", sent, len(m.statuses.queue))
 		}
 	})
 }
@@ -109,10 +109,10 @@ func TestMergesOfSeveralRuns(t *testing.T) {
 		return reconcile.Report{Commit: "c1", Fleet: reconcile.Fleet{Unfinished: unfinished}, Results: results, Plan: diff.Plan{Changes: changes}}
 	}
 	m := NewMerges(nil, slog.New(slog.DiscardHandler), outage.New(outage.Config{Now: time.Now}))
-	last := func() string { return m.queue[len(m.queue)-1].status.String() }
+	last := func() string { return m.statuses.queue[len(m.statuses.queue)-1].status.String() }
 	m.Begin("c1")
 	m.Report(t.Context(), run(1, []reconcile.Result{{Change: change(2, false), Outcome: reconcile.Failed}}, change(1, true), change(2, false)))
-	if len(m.queue) != 1 {
+	if len(m.statuses.queue) != 1 {
 		t.Errorf("settled too early: %s", last())
 	}
 	m.Report(t.Context(), run(0, []reconcile.Result{{Change: change(2, false), Outcome: reconcile.Converged}}, change(2, false)))
@@ -121,12 +121,12 @@ func TestMergesOfSeveralRuns(t *testing.T) {
 	}
 	m.Report(t.Context(), run(0, nil))
 	m.Report(t.Context(), run(0, nil, change(1, true)))
-	if len(m.queue) != 2 {
+	if len(m.statuses.queue) != 2 {
 		t.Errorf("marked again: %s", last())
 	}
 	m.Report(t.Context(), run(0, []reconcile.Result{{Change: change(1, false), Outcome: reconcile.Converged}}, change(1, false)))
 	m.Report(t.Context(), run(0, nil))
-	if got := last(); len(m.queue) != 3 || got != "seawall/apply success: converged: 1 applied and proved" {
-		t.Errorf("%d marks, the last %q", len(m.queue), got)
+	if got := last(); len(m.statuses.queue) != 3 || got != "seawall/apply success: converged: 1 applied and proved" {
+		t.Errorf("%d marks, the last %q", len(m.statuses.queue), got)
 	}
 }

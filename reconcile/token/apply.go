@@ -14,8 +14,11 @@ import (
 
 // Apply delivers secrets that still wait for their sink, then sends what a guarded
 // plan has: creations first, deletions last. In this order a new secret goes where
-// the one it replaces went.
+// the one it replaces went. Where another process works on tokens it does nothing.
 func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan) Outcome {
+	if live.Elsewhere != "" {
+		return Outcome{Plan: plan}
+	}
 	a := applier{Worker: w, outcome: Outcome{Plan: plan}, empty: map[desired.Sink]bool{}, rejected: map[edge.AccountID]bool{}}
 	a.deliver(ctx, live, w.waiting(live))
 	send(ctx, &a, w.create)

@@ -21,7 +21,7 @@ func (w *Worker) Prepare(ctx context.Context, scope Scope) (diff.TokensLive, err
 		return diff.TokensLive{}, err
 	}
 	live, lookErr := w.Look(ctx, scope)
-	if lookErr != nil && !rejected(lookErr) || live.Unknown != "" {
+	if lookErr != nil && !rejected(lookErr) || live.Unknown != "" || live.Elsewhere != "" {
 		return live, lookErr
 	}
 	if err := w.forgetGone(ctx, live, scope); err != nil {

@@ -21,7 +21,7 @@ func (w *Worker) quarantineUnfinished(ctx context.Context) error {
 	}
 	live, err := quarantineUnfinished(ctx, w.Memory)
 	// While another process has the lock, the tokens are unknown and without records.
-	w.quarantined = err == nil && (live.Unknown == "" || len(live.Records) > 0)
+	w.quarantined = err == nil && live.Elsewhere == "" && (live.Unknown == "" || len(live.Records) > 0)
 	return err
 }
 
@@ -35,7 +35,7 @@ func QuarantineUnfinished(ctx context.Context, memory reconcile.TokenMemory) err
 
 func quarantineUnfinished(ctx context.Context, memory reconcile.TokenMemory) (diff.TokensLive, error) {
 	live, err := memory.Tokens(ctx)
-	if err != nil {
+	if err != nil || live.Elsewhere != "" {
 		return live, err
 	}
 	for _, record := range live.Records {

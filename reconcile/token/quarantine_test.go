@@ -37,6 +37,24 @@ func TestUnknownTokensAreNotCreated(t *testing.T) {
 	}
 }
 
+// While another process works on tokens they are compared with the record, and nothing is sent or put on
+// record: not even what an attempt that is under way has come to.
+func TestTokensOfAnotherProcessAreOnlyCompared(t *testing.T) {
+	f := newFixture(t)
+	f.push(declare("ci-dns", zoneA))
+	f.unfinished("dns")
+	f.memory.live.Elsewhere = "r2 works on tokens"
+	o := f.work()
+	f.wantTaken()
+	f.wantStates(diff.TokenIntended)
+	if p := o.Plan.Problems; len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "under way; r2 works on tokens") || len(o.Results) != 0 {
+		t.Errorf("problems %+v, results %+v", p, o.Results)
+	}
+	f.memory.live.Elsewhere = ""
+	f.work()
+	f.wantStates(diff.TokenQuarantined)
+}
+
 // unfinished is an attempt of a process that died.
 func (f *fixture) unfinished(intent string) {
 	f.memory.live.Records = append(f.memory.live.Records, diff.TokenRecord{Intent: intent, Key: "ci-" + intent, State: diff.TokenIntended, At: f.now})

@@ -68,28 +68,29 @@ type signals struct{ reload, look chan os.Signal }
 
 // Daemon is one generation of the service: a configuration and what it needs.
 type Daemon struct {
-	settings setup.Settings
-	assembly *setup.Assembly
-	log      *slog.Logger
-	health   *status.Status
-	sync     cron.Schedule
-	sweep    cron.Schedule
-	listener net.Listener // nil until it listens
-	reviews  *review.Service
-	notices  *notify.Service // nil: no one is to be notified
-	peers    *peers
-	traces   *setup.Traces // nil: none are made
-	outages  *outage.Tracker
-	lock     *stateLock
-	replica  *replica                              // the same for each generation with these leases; nil: this process is alone
-	heart    atomic.Pointer[controller.Controller] // nil until it runs
-	manager  *manager                              // the same for each generation
-	sessions *login.Sessions                       // the same for each generation
-	login    *login.Guard                          // in front of the pages
-	tls      *tls.Config                           // of listen; nil: without
-	reverts  *reverts                              // the same for each generation
-	changes  *controller.Changes                   // the same for each generation
-	weakened atomic.Pointer[[]inspect.Weakening]   // of the last days; nil: not read yet
+	settings  setup.Settings
+	assembly  *setup.Assembly
+	log       *slog.Logger
+	health    *status.Status
+	sync      cron.Schedule
+	sweep     cron.Schedule
+	listener  net.Listener // nil until it listens
+	reviews   *review.Service
+	notices   *notify.Service // nil: no one is to be notified
+	peers     *peers
+	traces    *setup.Traces // nil: none are made
+	outages   *outage.Tracker
+	lock      *stateLock
+	elsewhere provedElsewhere
+	replica   *replica                              // the same for each generation with these leases; nil: this process is alone
+	heart     atomic.Pointer[controller.Controller] // nil until it runs
+	manager   *manager                              // the same for each generation
+	sessions  *login.Sessions                       // the same for each generation
+	login     *login.Guard                          // in front of the pages
+	tls       *tls.Config                           // of listen; nil: without
+	reverts   *reverts                              // the same for each generation
+	changes   *controller.Changes                   // the same for each generation
+	weakened  atomic.Pointer[[]inspect.Weakening]   // of the last days; nil: not read yet
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -165,6 +166,10 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 	}
 	d.assembly = a
 	if d.replica, err = joinLeases(ctx, d.settings, a.Lanes, joined, d.log); err != nil {
+		a.Close()
+		return err
+	}
+	if err = d.settings.AgreeSeal(ctx, d.memory(), true); err != nil {
 		a.Close()
 		return err
 	}

@@ -32,9 +32,10 @@ type replica struct {
 	changed func()                         // pages show something else
 	news    atomic.Pointer[reconcile.News] // of the last look; nil: the database does not answer
 
-	mu    sync.Mutex
-	shown inspect.Replicas // by the last look
-	peers *peers           // of the daemon that runs; nil: none does yet
+	mu      sync.Mutex
+	shown   inspect.Replicas // by the last look
+	forward time.Duration    // as in [lease.Look], by the last look
+	peers   *peers           // of the daemon that runs; nil: none does yet
 }
 
 // joinLeases makes this process a replica, or goes on as the one that it is. It gets leases once
@@ -130,6 +131,9 @@ func (r *replica) looked(look lease.Look, err error) {
 	} else {
 		now := setup.ReplicasIn(look, r.name, r.holder.Names)
 		now.Name, now.Database, now.Known = r.shown.Name, r.shown.Database, time.Now()
+		if now.Forward = r.shown.Forward; look.Forward > r.forward {
+			now.Forward, r.forward = &inspect.Forward{At: now.Known, Seconds: (look.Forward - r.forward).Seconds()}, look.Forward
+		}
 		r.shown = now
 	}
 	changed := r.shown.Silent.IsZero() != before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)

@@ -68,10 +68,18 @@ func (d *Daemon) published(r radar.Report) {
 func (d *Daemon) leaseOf(r radar.Report) reconcile.LeaseName {
 	for _, p := range r.Rulesets {
 		for _, account := range p.Accounts {
-			if i := d.assembly.Lanes.Index(account.Key); i >= 0 {
-				return reconcile.LeaseOf(d.assembly.Lanes.All[i])
+			if lease := d.leaseFor(account.Key); lease != "" {
+				return lease
 			}
 		}
+	}
+	return ""
+}
+
+// leaseFor is the lease for the zones of an account; empty where it has none.
+func (d *Daemon) leaseFor(account string) reconcile.LeaseName {
+	if i := d.assembly.Lanes.Index(account); i >= 0 {
+		return reconcile.LeaseOf(d.assembly.Lanes.All[i])
 	}
 	return ""
 }

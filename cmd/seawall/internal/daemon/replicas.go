@@ -154,11 +154,18 @@ func (d *Daemon) credentials() review.Credentials {
 	}
 	of.Held = func() (held []reconcile.Lease) {
 		for _, name := range of.All {
-			if lease, ok := leases.Held(name); ok {
+			if lease, ok := leases.Held(name); ok && d.works(lease) {
 				held = append(held, lease)
 			}
 		}
 		return held
 	}
+	of.Of = d.leaseFor
 	return of
+}
+
+// works reports whether the controller works on the zones of a lease.
+func (d *Daemon) works(lease reconcile.Lease) bool {
+	heart := d.heart.Load()
+	return heart != nil && heart.Works(lease)
 }

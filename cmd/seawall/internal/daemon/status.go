@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/status"
@@ -55,17 +58,23 @@ func (d *Daemon) lookInside() inspect.Status {
 	}
 	s := heart.Status()
 	s.Program = cli.ThisVersion().Version
-	window := d.assembly.Quota.Meter.State()
-	s.Budget.Used, s.Budget.Left = window.Used, window.Left
-	s.Budget.PausedSeconds, s.Budget.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
+	s.Budget = counted(s.Budget, d.assembly.Quota.Meter.State())
 	for i := range s.Work.Credentials {
-		b, window := &s.Work.Credentials[i].Budget, d.assembly.BudgetState(i)
-		b.Used, b.Left = window.Used, window.Left
-		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
+		c := &s.Work.Credentials[i]
+		if c.Budget = counted(c.Budget, d.assembly.BudgetState(i)); c.Replica != "" {
+			s.Budget.Used, s.Budget.Left = s.Budget.Used-c.Budget.Used, s.Budget.Left-c.Budget.Left
+		}
 	}
 	s.Mode = d.mode()
 	s.Weakened = d.newlyWeakened(s.At)
 	return s
+}
+
+// counted is a budget with what is used of it.
+func counted(b inspect.Budget, window client.BudgetState) inspect.Budget {
+	b.Used, b.Left = window.Used, window.Left
+	b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
+	return b
 }
 
 // mode says whether changes are written.
@@ -82,8 +91,43 @@ func (d *Daemon) mode() inspect.Mode {
 // Status implements [inspect.Daemon].
 func (d *Daemon) Status() inspect.Status {
 	s := d.lookInside()
+	d.proved(&s)
 	s.NotReady = d.health.NotReady(s)
 	return s.Judged()
+}
+
+// provedFor is for how long it is believed what the records say of the zones of other replicas.
+const provedFor = 2 * time.Second
+
+// provedElsewhere is what the records say was proved in each zone, by a while ago.
+type provedElsewhere struct {
+	mu     sync.Mutex
+	at     time.Time
+	proofs map[edge.Scope]string // nil: not known
+}
+
+// proved adds to what this replica knows in how many zones of each lease the commit in force is proved.
+func (d *Daemon) proved(s *inspect.Status) {
+	heart, memory := d.heart.Load(), d.memory()
+	if heart == nil || memory == nil || s.Zones.Here == nil || s.Replicas == nil || !s.Replicas.Silent.IsZero() {
+		return
+	}
+	p := &d.elsewhere
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.at) >= provedFor {
+		ctx, cancel := context.WithTimeout(context.Background(), recallWithin)
+		defer cancel()
+		var err error
+		if p.proofs, err = memory.Fingerprints(ctx); err != nil {
+			d.log.Debug("what was proved in zones of other replicas could not be read", "error", err.Error())
+			p.proofs = nil
+		}
+		p.at = now
+	}
+	if p.proofs != nil {
+		heart.Proved(s.Replicas.Leases, p.proofs)
+	}
 }
 
 // Zones implements [inspect.Daemon].

@@ -151,7 +151,10 @@ func (d *diagnosis) sealed(ctx context.Context, f *findings) {
 	if f.failed(name, memory.CheckSeal(ctx)) {
 		return
 	}
-	f.ok(name, "secrets can be sealed, and those that wait can be opened")
+	if f.failed(name, d.AgreeSeal(ctx, memory, false)) {
+		return
+	}
+	f.ok(name, "secrets can be sealed, those that wait can be opened, and the replicas that run have the same key")
 }
 
 // replicas says which daemons use it.

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -27,6 +28,7 @@ type OnRecord struct {
 	replicas inspect.Replicas
 	about    inspect.OnRecord
 	tokens   diff.TokensLive
+	proofs   map[edge.Scope]string
 }
 
 // ReadOnRecord reads all that the ledger has. cause is why no daemon has answered.
@@ -81,7 +83,7 @@ func (r *OnRecord) read(ctx context.Context) (err error) {
 		Source: source.New(source.Config{Now: time.Now}), Records: r.memory, Guards: limits, Lanes: lanes,
 		Names:    directory.New(directory.Config{Now: time.Now, Memory: r.memory, ReadOnly: true}),
 		Replicas: func() *inspect.Replicas { return &r.replicas },
-	})
+	}, func(commit string) time.Time { return r.accepted(ctx, commit) })
 	if err != nil {
 		return err
 	}
@@ -89,6 +91,15 @@ func (r *OnRecord) read(ctx context.Context) (err error) {
 		return err
 	}
 	return r.readAbout(ctx)
+}
+
+// accepted is when a commit was accepted last; zero where the history does not have it any more.
+func (r *OnRecord) accepted(ctx context.Context, commit string) time.Time {
+	last, _, err := r.memory.Accepted(ctx, 0, 1)
+	if err != nil || len(last) == 0 || last[0].Asked.Commit != commit {
+		return time.Time{}
+	}
+	return last[0].At
 }
 
 // lanesOnRecord are the credentials for rulesets, with which nothing is asked.
@@ -114,6 +125,9 @@ func (r *OnRecord) readAbout(ctx context.Context) error {
 		return err
 	}
 	r.about.Approvals = len(standing.Approvals)
+	if r.proofs, err = r.memory.Fingerprints(ctx); err != nil {
+		return err
+	}
 	unfinished, err := r.memory.Unfinished(ctx)
 	for _, e := range unfinished {
 		r.about.Unfinished = append(r.about.Unfinished, inspect.Unfinished{What: inspect.EntryWhat(e), Since: e.At})
@@ -127,6 +141,9 @@ func (r *OnRecord) Status() inspect.Status {
 	s.Program, s.Mode, s.Records, s.Started = cli.ThisVersion().Version, r.settings.mode(), &r.about, s.At
 	s.Commit.Wanted, s.Source = s.Commit.InForce, inspect.Source{}
 	s.Tokens.Findings = append(s.Tokens.Findings, r.tokensFound()...)
+	if s.Replicas != nil {
+		r.records.Proved(s.Replicas.Leases, r.proofs)
+	}
 	return s.Judged()
 }
 
@@ -168,11 +185,6 @@ func (r *OnRecord) Zones(ctx context.Context, word string) (inspect.ZoneList, er
 	for i := range list.Zones {
 		z := &list.Zones[i]
 		z.OnRecord, z.Unread, z.Replica = true, "the records do not have them", r.worksOn(z.Account)
-		for j := range z.Decisions {
-			if d := &z.Decisions[j]; d.Stage == inspect.StageQueue { // a replica may have checked it
-				d.Reason = "a commit changes it, and no proof since then is on record"
-			}
-		}
 		if err := Recall(ctx, r.memory, z, list.At); err != nil {
 			return list, err
 		}

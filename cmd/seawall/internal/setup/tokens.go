@@ -8,6 +8,8 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -29,7 +31,7 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 		CreatingGroups: s.Config.Tokens.CreatingGroups, Now: time.Now, Log: a.Log,
 	}
 	if why != ToPlan {
-		a.Tokens.Memory = lockedTokens{memory}
+		a.Tokens.Memory = lockedTokens{memory, why == ToApply && memory.Database() != nil}
 	}
 	if why == toObserve {
 		a.Tokens.Sinks = checkedSinks{sinks}
@@ -84,22 +86,45 @@ func (checkedSinks) Deliver(context.Context, desired.Sink, edge.Secret) error {
 }
 
 // lockedTokens is a ledger's tokens for a process that may create some: one
-// process at a time.
-type lockedTokens struct{ *ledger.Ledger }
+// process at a time. beside says that a replica may have them, which leaves on record whatever it does:
+// then they are compared, and nothing about them is sent.
+type lockedTokens struct {
+	*ledger.Ledger
+	beside bool
+}
 
-// Tokens takes the lock, keeps it, and reads. While another process has it
+// Tokens takes the lock, keeps it, and reads. While another process than a replica has it
 // nothing can be concluded from what is on record.
 func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	err := l.LockTokens(ctx)
 	if errors.Is(err, ledger.ErrHeld) {
-		hint := "let that process manage the tokens, or stop it"
-		if l.Database() != nil {
-			hint = "leave the tokens to that replica, which creates and changes them by itself"
+		if l.beside {
+			return l.besideReplica(ctx)
 		}
-		return diff.TokensLive{Unknown: err.Error(), Hint: hint}, nil
+		return diff.TokensLive{Unknown: err.Error(), Hint: "let that process manage the tokens, or stop it"}, nil
 	}
 	if err != nil {
 		return diff.TokensLive{}, err
 	}
 	return l.Ledger.Tokens(ctx)
+}
+
+// besideReplica is what is on record while a replica works on tokens.
+func (l lockedTokens) besideReplica(ctx context.Context) (diff.TokensLive, error) {
+	live, err := l.Ledger.Tokens(ctx)
+	if err != nil || live.Unknown != "" {
+		return live, err
+	}
+	look, err := lease.LookAt(ctx, l.Database())
+	if err != nil {
+		return live, err
+	}
+	live.Elsewhere = "another process works on tokens"
+	for _, one := range look.Leases {
+		if one.Name == reconcile.LeaseTokens && !one.Free {
+			live.Elsewhere = one.Replica + " works on tokens"
+		}
+	}
+	live.Hint = "nothing: a replica makes it by itself; seawall token list shows what has become of it"
+	return live, nil
 }

@@ -4,12 +4,16 @@ package seal
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +41,29 @@ type Seal struct {
 type Keys struct {
 	recipient  age.Recipient
 	identities []age.Identity // none where only a recipient is known
+}
+
+// Prints tell keys apart, the one that seals first, and are none of them: who knows one learns nothing of
+// its key.
+func (k *Keys) Prints() (prints []string) {
+	all := []any{k.recipient}
+	for _, identity := range k.identities {
+		switch i := identity.(type) {
+		case *age.X25519Identity:
+			all = append(all, i.Recipient())
+		case *age.HybridIdentity:
+			all = append(all, i.Recipient())
+		}
+	}
+	for _, recipient := range all {
+		mac := hmac.New(sha256.New, fmt.Append(nil, recipient))
+		mac.Write([]byte("the key of a seal of Seawall"))
+		print := hex.EncodeToString(mac.Sum(nil)[:16])
+		if !slices.Contains(prints, print) {
+			prints = append(prints, print)
+		}
+	}
+	return prints
 }
 
 // Ring loads the keys of a ledger when they are first needed. It is safe for concurrent use.

@@ -199,6 +199,19 @@ func (t *Memory) CheckSeal(ctx context.Context) error {
 	return nil
 }
 
+// SealPrints tell the keys apart with which this process seals and opens secrets, the one that seals
+// first; none where no key is set or can be read. Over a database it makes no key.
+func (t *Memory) SealPrints(ctx context.Context) ([]string, error) {
+	keys, err := t.keys.Load(ctx, t.Seal)
+	if errors.Is(err, store.ErrSeal) {
+		return nil, nil // whoever needs a key says what is wrong
+	}
+	if err != nil {
+		return nil, store.Explain("reading the key for", t.file.Path, err)
+	}
+	return keys.Prints(), nil
+}
+
 // Delivered implements [reconcile.TokenMemory]. The sealed copy is overwritten
 // with zeros in the file (secure_delete) and the log that still has it is cut to
 // nothing; where a reader is in the way, at the next delivery or LockTokens.

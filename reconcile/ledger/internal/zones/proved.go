@@ -22,3 +22,24 @@ func (z *Zones) Proved(ctx context.Context, zone edge.Scope) (p reconcile.Proved
 	})
 	return p, store.Explain("reading", z.file.Path, err)
 }
+
+// Fingerprints are what was proved last in each zone. It waits for no write.
+func (z *Zones) Fingerprints(ctx context.Context) (prints map[edge.Scope]string, err error) {
+	err = z.file.ReadBeside(ctx, func(tx *sql.Tx) error {
+		prints = map[edge.Scope]string{}
+		list, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint FROM proved`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = list.Close() }()
+		for list.Next() {
+			var zone, print string
+			if err := list.Scan(&zone, &print); err != nil {
+				return err
+			}
+			prints[edge.ParseScope(zone)] = print
+		}
+		return list.Err()
+	})
+	return prints, store.Explain("reading", z.file.Path, err)
+}
