@@ -32,9 +32,10 @@ type replica struct {
 	changed func()                         // pages show something else
 	news    atomic.Pointer[reconcile.News] // of the last look; nil: the database does not answer
 
-	mu    sync.Mutex
-	shown inspect.Replicas // by the last look
-	peers *peers           // of the daemon that runs; nil: none does yet
+	mu      sync.Mutex
+	shown   inspect.Replicas // by the last look
+	putBack int64            // how often the database was put back, by the last look
+	peers   *peers           // of the daemon that runs; nil: none does yet
 }
 
 // joinLeases makes this process a replica, or goes on as the one that it is. It gets leases once
@@ -121,7 +122,7 @@ func (r *replica) leave() {
 // answers: whoever else of this process goes by what is there is told of news.
 func (r *replica) looked(look lease.Look, err error) {
 	r.mu.Lock()
-	before, peers := r.shown, r.peers
+	before, peers, putBack := r.shown, r.peers, false
 	if err != nil {
 		r.news.Store(nil)
 		if r.shown.Error = lastLine(err); r.shown.Silent.IsZero() {
@@ -131,6 +132,7 @@ func (r *replica) looked(look lease.Look, err error) {
 		now := setup.ReplicasIn(look, r.name, r.holder.Names)
 		now.Name, now.Database, now.Known = r.shown.Name, r.shown.Database, time.Now()
 		r.shown = now
+		putBack, r.putBack = look.News.PutBack != r.putBack, look.News.PutBack
 	}
 	changed := r.shown.Silent.IsZero() != before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
 	r.mu.Unlock()
@@ -139,7 +141,7 @@ func (r *replica) looked(look lease.Look, err error) {
 	}
 	if err == nil {
 		said := r.news.Swap(&look.News)
-		peers.looked(look.News, said == nil || said.Said != look.News.Said)
+		peers.looked(look.News, said == nil || said.Said != look.News.Said, putBack)
 	}
 }
 
