@@ -206,6 +206,8 @@ func unanswered(err error, where string) error {
 		return cli.Fail(err, fmt.Sprintf("did you mean %q?", none.Near))
 	case errors.As(err, &none):
 		return cli.Fail(err, "the name is the one under zone: in the desired state; seawall status shows whether a commit is in force yet")
+	case errors.Is(err, inspect.ErrUnread):
+		return cli.Fail(err, "seawall status says more; seawall doctor checks the database")
 	case errors.Is(err, fs.ErrPermission):
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
