@@ -103,6 +103,13 @@ func (c *Control) recordsPutBack() bool {
 	return known && news.PutBack != c.state.putBack
 }
 
+// PutBack is how often the records were found to be of an earlier time, as of when all was taken in.
+func (c *Control) PutBack() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.putBack
+}
+
 // Heed has the next tick take in what is on record, whatever the last look at it has shown.
 func (c *Control) Heed() {
 	c.mu.Lock()
