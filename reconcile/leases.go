@@ -57,6 +57,9 @@ type News struct {
 	Newest  int64 // the newest entry of the history
 	Counted int64 // for limits
 	Poked   int64 // by who asks others for something
+	// PutBack is how often this process has found that the records are those of an earlier time: each
+	// number may be that of something else than before.
+	PutBack int64
 }
 
 // ErrLeaseLost: another process has the lease now, or may have it at any moment. Nothing was

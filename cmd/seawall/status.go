@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
 // asking says which daemon is asked, and how its answer is printed.
@@ -206,6 +207,8 @@ func unanswered(err error, where string) error {
 		return cli.Fail(err, fmt.Sprintf("did you mean %q?", none.Near))
 	case errors.As(err, &none):
 		return cli.Fail(err, "the name is the one under zone: in the desired state; seawall status shows whether a commit is in force yet")
+	case errors.Is(err, inspect.ErrUnread):
+		return cli.Fail(err, "seawall status says more; seawall doctor checks the database")
 	case errors.Is(err, fs.ErrPermission):
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
@@ -215,12 +218,15 @@ func unanswered(err error, where string) error {
 }
 
 // onRecord has the records asked where no daemon runs on this machine and the ledger is one that
-// those of others have; else it returns the failure to ask.
+// those of others have; else it returns the failure to ask, or where the ledger was moved to.
 func (a *asking) onRecord(ctx context.Context, t *cli.Terminal, failed error, ask func(*setup.OnRecord) error) error {
 	none := errors.Is(failed, fs.ErrNotExist) || errors.Is(failed, syscall.ECONNREFUSED)
 	s, err := setup.LoadConfig(t, a.ConfigFile())
-	if err != nil || a.address != "" || !s.InPostgres() || !none {
+	if err != nil || a.address != "" || !none {
 		return failed
+	}
+	if !s.InPostgres() { // a daemon cannot run where the ledger was moved away
+		return cmp.Or(ledger.MovedAway(ctx, s.LedgerPath()), failed)
 	}
 	r, err := s.ReadOnRecord(ctx, failed.Error())
 	if err != nil {

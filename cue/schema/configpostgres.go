@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -24,7 +25,7 @@ type postgresURL struct {
 	user     string
 	password bool     // it has one
 	hosts    []string // names, addresses, and paths of sockets
-	ports    []string // of those that say one, in their order
+	places   []string // the same, in lower case, with their ports where these are not the usual one
 	database string
 	query    url.Values
 }
@@ -53,11 +54,10 @@ func parsePostgres(address string) (u postgresURL, ok bool) {
 			}
 			if host != "" {
 				u.hosts = append(u.hosts, hostOf(host))
-				u.ports = append(u.ports, portOf(host)...)
+				u.places = append(u.places, placeOf(hostOf(host), cmp.Or(portOf(host), u.query.Get("port"))))
 			}
 		}
 	}
-	u.ports = append(u.ports, u.query["port"]...)
 	u.password = u.password || u.query.Has("password") || u.query.Has("sslpassword")
 	return u, true
 }
@@ -74,13 +74,27 @@ func hostOf(host string) string {
 	return name
 }
 
-// portOf is the port of a host, where it says another one than the usual.
-func portOf(host string) []string {
-	_, port, ok := strings.Cut(host[strings.LastIndex(host, "]")+1:], ":")
-	if !ok || strings.HasPrefix(host, "/") || port == "5432" {
-		return nil
+// portOf is the port of a host; empty where it says none.
+func portOf(host string) string {
+	if strings.HasPrefix(host, "/") {
+		return ""
 	}
-	return []string{port}
+	_, port, _ := strings.Cut(host[strings.LastIndex(host, "]")+1:], ":")
+	return port
+}
+
+// placeOf is where a server is; names of hosts have no case, paths of sockets do.
+func placeOf(host, port string) string {
+	if !strings.HasPrefix(host, "/") && !strings.HasPrefix(host, "@") {
+		host = strings.ToLower(host)
+	}
+	switch {
+	case port == "" || port == "5432":
+		return host
+	case strings.Contains(host, ":"):
+		return "[" + host + "]:" + port
+	}
+	return host + ":" + port
 }
 
 // near reports whether every host is this machine.
@@ -182,15 +196,12 @@ func (p Postgres) Place() string {
 			name = given
 		}
 	}
-	return "postgres://" + strings.Join(u.hosts, ",") + "/" + name
+	return "postgres://" + strings.Join(u.places, ",") + "/" + name
 }
 
-// SameAs reports whether two addresses are those of one database.
-func (p Postgres) SameAs(other Postgres) bool {
-	a, _ := parsePostgres(p.URL)
-	b, _ := parsePostgres(other.URL)
-	return p.Place() == other.Place() && slices.Equal(a.ports, b.ports)
-}
+// SameAs reports whether two addresses are those of one database. There are more ways to write one: only
+// the database itself says which it is.
+func (p Postgres) SameAs(other Postgres) bool { return p.Place() == other.Place() }
 
 // ParsePostgres reads an address from a command line, by the rules of the configuration.
 func ParsePostgres(address string) (p Postgres, problem desired.Problem, ok bool) {

@@ -36,11 +36,11 @@ func TestPostgres(t *testing.T) {
 			&schema.Postgres{URL: "postgres://seawall@/seawall?host=/var/run/postgresql", TLS: "verify"},
 		},
 		{
-			`url: "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable"`, "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable", "postgres://127.0.0.1/seawall",
+			`url: "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable"`, "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable", "postgres://127.0.0.1:5433/seawall",
 			&schema.Postgres{URL: "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable", TLS: "verify"},
 		},
 		{
-			`url: "postgres://seawall@[::1]:5433/seawall"`, "postgres://seawall@[::1]:5433/seawall", "postgres://::1/seawall",
+			`url: "postgres://seawall@[::1]:5433/seawall"`, "postgres://seawall@[::1]:5433/seawall", "postgres://[::1]:5433/seawall",
 			&schema.Postgres{URL: "postgres://seawall@[::1]:5433/seawall", TLS: "verify"},
 		},
 	} {
@@ -59,6 +59,7 @@ func TestPostgresSameDatabase(t *testing.T) {
 	have := schema.Postgres{URL: "postgres://seawall@127.0.0.1:5433/seawall?sslmode=disable", TLS: "none"}
 	for address, want := range map[string]bool{
 		"postgres://other@127.0.0.1:5433/seawall":   true,
+		"postgres://me@127.0.0.1/seawall?port=5433": true,
 		"postgres://seawall@127.0.0.1:5433/other":   false,
 		"postgres://seawall@127.0.0.1:5434/seawall": false,
 		"postgres://seawall@127.0.0.1/seawall":      false,
@@ -71,6 +72,10 @@ func TestPostgresSameDatabase(t *testing.T) {
 	usual := schema.Postgres{URL: "postgres://seawall@[::1]:5432/seawall"}
 	if !usual.SameAs(schema.Postgres{URL: "postgres://seawall@[::1]/seawall"}) {
 		t.Error("the usual port is another than none")
+	}
+	named := schema.Postgres{URL: "postgres://seawall@db.example/Seawall"}
+	if !named.SameAs(schema.Postgres{URL: "postgres://seawall@DB.Example/Seawall"}) || named.SameAs(schema.Postgres{URL: "postgres://seawall@db.example/seawall"}) {
+		t.Error("names of hosts have no case, and names of databases do")
 	}
 }
 

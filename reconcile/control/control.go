@@ -135,6 +135,7 @@ func (c *Control) InForce() (desired.State, bool) {
 // restore takes everything on record, and what was in force there. It returns the zones
 // that must be read before any of its commit work is written.
 func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
+	news, known := c.News() // before they are read
 	record, err := c.Records.Restore(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
@@ -158,6 +159,9 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state.restore(record)
+	if known {
+		c.state.putBack = news.PutBack
+	}
 	if len(record.Accepted.State) == 0 || err != nil {
 		return nil, nil
 	}

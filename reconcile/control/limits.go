@@ -175,6 +175,9 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 	switch {
 	case !l.on:
 	case commit:
+		if l.sent == nil { // records were read anew, without the declarations
+			l.sent = map[edge.Scope]bool{}
+		}
 		l.sent[d.Scope] = l.sent[d.Scope] || d.Weakens
 		l.commit.Count(d.Scope, d.Weakens)
 	default:

@@ -34,6 +34,7 @@ type state struct {
 	reads     reads                      // of that
 	said      int64                      // the number of what was read last, and was taken in; see [reconcile.Records]
 	heard     reconcile.News             // by the last tick that has taken in what is on record
+	putBack   int64                      // how often that was found to be of an earlier time, as of when all was taken in
 	swept     time.Time
 	// sweptUnder is as in [reconcile.Record].
 	sweptUnder map[reconcile.LeaseName]time.Time

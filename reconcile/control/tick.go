@@ -20,6 +20,9 @@ type Ticked struct {
 	// Overtaken is a commit that another process has accepted, and that is to come into
 	// force here: empty for none. Reload brings it where its declarations are on record.
 	Overtaken string
+	// PutBack says that the records are those of an earlier time than before. All that is known of them
+	// is to be read anew: Reload does.
+	PutBack bool
 }
 
 // Tick takes in what people and other processes have said since, what has become of
@@ -28,6 +31,7 @@ type Ticked struct {
 func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
+	t.PutBack = c.recordsPutBack()
 	if t.Released, err = c.recordOutcomes(ctx); err != nil {
 		return t, err
 	}
@@ -89,6 +93,21 @@ func (c *Control) catchUp(ctx context.Context) (written []edge.Scope, err error)
 		c.mu.Unlock()
 	}
 	return written, err
+}
+
+// recordsPutBack reports whether what is known here is of records that were put back since.
+func (c *Control) recordsPutBack() bool {
+	news, known := c.News()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return known && news.PutBack != c.state.putBack
+}
+
+// PutBack is how often the records were found to be of an earlier time, as of when all was taken in.
+func (c *Control) PutBack() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.putBack
 }
 
 // Heed has the next tick take in what is on record, whatever the last look at it has shown.

@@ -65,3 +65,42 @@ func TestWhatACommitChangesIsOnRecord(t *testing.T) {
 		}
 	}
 }
+
+// Records that were put back to an earlier time are read anew: what others count from then on has numbers
+// that are known here as those of something else.
+func TestCountsOfRecordsPutBack(t *testing.T) {
+	records, news := &reconcile.Forgetful{}, reconcile.News{}
+	c, err := New(t.Context(), Config{
+		Records: records, Now: time.Now, Shared: true, Guards: reconcile.Guards{Rules: sharesOf(20)},
+		Foresee: func(zone.Task) (diff.Plan, bool) { return diff.Plan{}, true }, News: func() (reconcile.News, bool) { return news, true },
+	})
+	must.Do(t, err)
+	state := labelled("c1", desired.Zone{Key: "y", Scope: edge.ZoneScope("y")})
+	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: state, Commit: state.Commit}); err != nil {
+		t.Fatal(err)
+	}
+	tick := func(want bool) {
+		t.Helper()
+		ticked, err := c.Tick(t.Context())
+		must.Do(t, err)
+		if ticked.PutBack != want {
+			t.Errorf("put back: %v, want %v", ticked.PutBack, want)
+		}
+	}
+	tick(false)
+	c.state.limits.counted = 100 // of before
+	news.PutBack++
+	tick(true)
+	tick(true) // until all was read anew
+	if _, err := c.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tick(false)
+	must.Do(t, records.Tally(t.Context(), reconcile.Count{Scope: edge.ZoneScope("z"), Commit: "c1", At: time.Now(), By: "another"}, c.state.limits.counted, time.Time{}))
+	news.Counted++
+	c.Heed()
+	tick(false)
+	if n := c.state.limits.counted; n == 0 || n > 10 {
+		t.Errorf("what others count is read up to %d", n)
+	}
+}

@@ -147,7 +147,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	c.leaseLoop = &leaseLoop{
 		leases: config.Leases, control: decisions, commits: c.commits, lanes: lanes, tokens: tokens, records: config.Records, retries: retries,
-		reports: reports, seen: seen, outcomes: outcomes, outages: config.Outages, rulesets: c.rulesets,
+		reports: reports, seen: seen, outcomes: outcomes, outages: config.Outages, rulesets: c.rulesets, kept: map[*lane]keptLooks{},
 	}
 	for _, lane := range lanes.all {
 		c.zones = append(c.zones, c.newZoneWork(lane, config))

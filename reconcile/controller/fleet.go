@@ -99,16 +99,35 @@ func (f *fleetIndex) looked(id edge.Scope, next func(before lastLook) lastLook) 
 	}
 }
 
-// left forgets the looks at zones that another process works on.
-func (f *fleetIndex) left(g *control.Generation, theirs func(edge.Scope) bool) {
+// left forgets the looks at zones that another process works on, and returns them: where none did in
+// the end, they are given to [fleetIndex.again].
+func (f *fleetIndex) left(g *control.Generation, theirs func(edge.Scope) bool) map[edge.Scope]lastLook {
 	f.lock()
 	defer f.mu.Unlock()
+	looks := map[edge.Scope]lastLook{}
 	for id := range g.Zones() {
 		if i := f.rows.find(id); i >= 0 && theirs(id) {
+			if f.rows.all[i].looked {
+				looks[id] = f.rows.all[i].last
+			}
 			f.rows.all[i].last, f.rows.all[i].looked = lastLook{}, false
 		}
 	}
 	f.stale.Store(true)
+	f.changes.Note()
+	return looks
+}
+
+// again has looks count as before at zones that were not looked at since.
+func (f *fleetIndex) again(looks map[edge.Scope]lastLook) {
+	f.lock()
+	defer f.mu.Unlock()
+	for id, last := range looks {
+		if i := f.rows.find(id); i >= 0 && !f.rows.all[i].looked {
+			f.rows.all[i].last, f.rows.all[i].looked = last, true
+			f.rows.weigh(i)
+		}
+	}
 	f.changes.Note()
 }
 

@@ -31,7 +31,17 @@ type leaseLoop struct {
 	rulesets *rulesetLoop
 
 	epoch  atomic.Int64 // of the lease on tokens; 0 for none
-	failed int          // tries in a row
+	kept   map[*lane]keptLooks
+	failed int // tries in a row
+}
+
+// keptLooks are the last looks at the zones of a lane whose lease has ended, and under which lease of
+// which records they were. They count again where this process gets the next lease: then none had it in
+// between.
+type keptLooks struct {
+	looks   map[edge.Scope]lastLook
+	epoch   int64
+	putBack int64
 }
 
 // begin takes over what this process has from the start.
@@ -90,6 +100,17 @@ func (l *leaseLoop) take(ctx context.Context) {
 	l.failed++
 	if len(got) == 0 || l.commits.take(ctx, got) {
 		l.failed = 0
+		l.goOn(got)
+	}
+}
+
+// goOn has what was known of the zones of lanes count again that no other process has worked on.
+func (l *leaseLoop) goOn(got map[*lane]reconcile.Lease) {
+	for lane, lease := range got {
+		if kept := l.kept[lane]; kept.epoch+1 == lease.Epoch && kept.putBack == l.control.PutBack() {
+			l.outcomes.zones.again(kept.looks)
+		}
+		delete(l.kept, lane)
 	}
 }
 
@@ -112,7 +133,7 @@ func (l *leaseLoop) leave(ctx context.Context, of *lane, lease reconcile.Lease) 
 	l.retries.leave(theirs)
 	l.reports.leave(ctx, theirs)
 	if g != nil {
-		l.outcomes.zones.left(g, theirs)
+		l.kept[of] = keptLooks{l.outcomes.zones.left(g, theirs), lease.Epoch, l.control.PutBack()}
 		l.seen.leave(g, theirs)
 	}
 	of.admission.breaker.leave()

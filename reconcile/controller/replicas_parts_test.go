@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -106,5 +107,51 @@ func TestTakeOverTellsOfTheCommit(t *testing.T) {
 			}
 		}
 		t.Error("it tells nothing")
+	})
+}
+
+// What was seen of zones under a lease that has ended counts again, as of when it was seen, where the
+// same process gets the next one: no other has worked on them. Else they were not read yet.
+func TestLooksCountAgain(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, _ := twoReplicas(t, 3, reconcile.Guards{})
+		looks := func() (ours int, at map[edge.Scope]time.Duration) {
+			s := first.Status().Zones
+			counts := s.Here
+			if counts == nil {
+				counts = s.Outcomes
+			}
+			at = map[edge.Scope]time.Duration{}
+			for id := range first.control.Current().Zones() {
+				if row, _ := first.outcomes.zones.of(id); row.looked {
+					at[id] = row.last.at
+				}
+			}
+			return counts[inspect.InSync], at
+		}
+		before, at := looks()
+		if before != 3 {
+			t.Fatalf("%d zones are in sync", before)
+		}
+		r.leases.Ends(leaseA, 0) // as while the database is away
+		r.pass(ticked)
+		if ours, _ := looks(); ours != 0 {
+			t.Errorf("without the lease %d zones are in sync", ours)
+		}
+		first.calls["a"].take()
+		r.leases.Give("r1", leaseA)
+		r.pass(10 * time.Millisecond)
+		ours, again := looks()
+		if n := len(who(first.calls["a"].take())); ours != 3 || n > 0 || !maps.Equal(at, again) {
+			t.Errorf("%d zones are in sync, %d were read; last at %v, before %v", ours, n, again, at)
+		}
+		r.leases.Ends(leaseA, 0)
+		r.pass(ticked)
+		r.leases.Give("r2", leaseA)
+		r.leases.Give("r1", leaseA)
+		r.pass(10 * time.Millisecond)
+		if ours, _ := looks(); ours != 0 {
+			t.Errorf("after another has had the lease %d zones are in sync, and none was read", ours)
+		}
 	})
 }

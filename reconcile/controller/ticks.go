@@ -126,7 +126,10 @@ func (t *ticks) run(ctx context.Context) {
 		if ticked.Tokens {
 			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
-		if ticked.Overtaken != "" || t.follows(ctx) {
+		if ticked.PutBack {
+			t.commits.source.Poke() // the accepted commit may be an earlier one
+		}
+		if ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx) {
 			t.commits.reload(ctx)
 		}
 	}

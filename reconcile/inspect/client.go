@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/outbound"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
+
+// ErrUnread: the daemon has not read its records yet, so it does not know what is declared.
+var ErrUnread = errors.New("the daemon does not know yet")
 
 // ErrNoAnswer: the daemon does not answer, or what answers is none.
 var ErrNoAnswer = errors.New("the daemon does not answer")
@@ -107,10 +111,13 @@ func (c Client) get(ctx context.Context, path string, value any) error {
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
 		return fmt.Errorf("%w: %s answers %s, which is not a status", ErrNoAnswer, c.Base, response.Status)
 	}
-	if response.StatusCode == http.StatusNotFound {
-		var r refusal
-		if err := json.Unmarshal(body, &r); err == nil && r.Error != "" {
+	var r refusal
+	if response.StatusCode != http.StatusOK && json.Unmarshal(body, &r) == nil && r.Error != "" {
+		switch response.StatusCode {
+		case http.StatusNotFound:
 			return &NoZoneError{Near: r.Near}
+		case http.StatusServiceUnavailable:
+			return fmt.Errorf("%w: %s", ErrUnread, visible.Text(r.Error))
 		}
 	}
 	if response.StatusCode != http.StatusOK {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"net/http"
+	"strings"
 )
 
 // Daemon is what answers.
@@ -29,7 +30,7 @@ type refusal struct {
 // Handler serves, to GET and HEAD, and reads only:
 //
 //	/status            a [Status]
-//	/status/zone?name= a [ZoneList]; 404 where no such zone is declared
+//	/status/zone?name= a [ZoneList]; 404 where no such zone is declared, 503 where that is not known yet
 func Handler(d Daemon) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+statusPath, func(w http.ResponseWriter, _ *http.Request) {
@@ -38,6 +39,10 @@ func Handler(d Daemon) http.Handler {
 	mux.HandleFunc("GET "+zonePath, func(w http.ResponseWriter, r *http.Request) {
 		word := r.URL.Query().Get(zoneParam)
 		list, near := d.Zones(word)
+		if s := d.Status(); len(list.Zones) == 0 && !s.Unread.IsZero() {
+			answer(w, http.StatusServiceUnavailable, refusal{Error: strings.Join(s.NotReady, "; "), Hint: "seawall status says more"})
+			return
+		}
 		if len(list.Zones) == 0 {
 			answer(w, http.StatusNotFound, refusal{Error: "no zone " + word + " is declared", Near: near})
 			return

@@ -20,6 +20,11 @@ func (s Status) Text(w io.Writer, terminal bool) error {
 	t.verdict(s)
 	t.records(s)
 	t.replicas(s)
+	if !s.Unread.IsZero() {
+		t.line("zones", "not known yet, as commit and tokens are not: the records could not be read since %s", instant(s.Unread))
+		_, err := w.Write(t.Bytes())
+		return err
+	}
 	t.commit(s)
 	t.works(s, t.source)
 	t.zones(s)

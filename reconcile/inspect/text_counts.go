@@ -14,7 +14,7 @@ func (t *textWriter) zones(s Status) {
 		counts = z.Here
 	}
 	for _, outcome := range severity {
-		if n := counts[outcome]; n > 0 || outcome == InSync && s.Records == nil && elsewhere == "" {
+		if n := counts[outcome]; n > 0 || outcome == InSync && s.Records == nil && elsewhere == "" && counts[NotRead] == 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.words(outcome)))
 		}
 	}

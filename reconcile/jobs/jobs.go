@@ -65,6 +65,8 @@ type Replicas struct {
 	look    reconcile.Pokes        // there may be something to pass on
 	seen    atomic.Int64           // the number of the last poke that was passed on; -1: none was yet
 	newest  atomic.Int64           // that a look at the database has shown
+	ahead   atomic.Int64           // what seen was, where the last look has shown a lower number
+	again   atomic.Bool            // all that is on record is to be passed on
 
 	mu   sync.Mutex
 	kept map[Job]Job // jobs that are inserted once another of the same subject has ended, by subject

@@ -73,15 +73,29 @@ func (r *Replicas) Unnote(ctx context.Context, subject string) error {
 	return err
 }
 
-// Looked tells of the newest number that a look at the database has shown.
+// Looked tells of the newest number that a look at the database has shown. Where that has become a
+// lower one the database was put back to an earlier time.
 func (r *Replicas) Looked(newest int64) {
-	r.newest.Store(newest)
+	seen := r.seen.Load()
+	if newest < r.newest.Swap(newest) || newest < seen && r.ahead.Load() == seen { // a single look may have begun before what was seen was poked
+		r.PutBack()
+	}
+	if r.ahead.Store(0); newest < seen {
+		r.ahead.Store(seen)
+	}
 	r.mu.Lock()
 	waits := len(r.kept) > 0
 	r.mu.Unlock()
-	if waits || newest > r.seen.Load() {
+	if waits || newest > seen {
 		r.look.Poke()
 	}
+}
+
+// PutBack has all that is on record passed on, since the database was put back to an earlier time:
+// numbers are given again.
+func (r *Replicas) PutBack() {
+	r.again.Store(true)
+	r.look.Poke()
 }
 
 // listen passes on pokes until ctx ends. What comes while the database is away is passed on once
@@ -99,8 +113,8 @@ func (r *Replicas) listen(ctx context.Context) {
 			continue
 		case <-r.look:
 		}
-		now, err := r.passOn(ctx, r.seen.Load())
-		if r.seen.Store(now); ctx.Err() != nil {
+		err := r.turn(ctx)
+		if ctx.Err() != nil {
 			return
 		}
 		if err == nil {
@@ -111,6 +125,20 @@ func (r *Replicas) listen(ctx context.Context) {
 		}
 		failing = err != nil
 	}
+}
+
+// turn passes on what is news.
+func (r *Replicas) turn(ctx context.Context) error {
+	seen, again := r.seen.Load(), r.again.Swap(false)
+	if again {
+		seen = min(seen, 0)
+	}
+	now, err := r.passOn(ctx, seen)
+	r.seen.Store(now)
+	if again && err != nil {
+		r.again.Store(true)
+	}
+	return err
 }
 
 // passOn passes on what was poked since a number, and returns the highest. Before the first look

@@ -37,7 +37,8 @@ const (
 
 	// all is what each process looks at every second: one statement, whatever it finds.
 	all = `
-		SELECT clock_timestamp(), leases, replicas, said.version, head_number, coalesce(counted, 0), poke_number.number FROM said, history_ends, poke_number,
+		SELECT clock_timestamp(), leases, replicas, said.version, head_number, coalesce(counted, 0), poke_number.number, head_hash,
+			base_number, (SELECT hash FROM history WHERE history.number = $1) FROM said, history_ends, poke_number,
 			(SELECT max(number) AS counted FROM tally) AS tally,
 			(SELECT coalesce(json_agg(l ORDER BY name), '[]')::text AS leases FROM (
 				SELECT l.name, l.replica, l.epoch, l.since, l.expires_at AS expiresat, l.given_up AS givenup,
@@ -57,6 +58,7 @@ type Look struct {
 	// Forward is by how much the clock of the database was set forward, all together, since this process
 	// has looked first.
 	Forward time.Duration
+	history ends
 }
 
 // Replica is a process that runs, or has done so within the last hour.
@@ -67,11 +69,15 @@ type Replica struct {
 }
 
 // LookAt looks at a database.
-func LookAt(ctx context.Context, db *sql.DB) (l Look, err error) {
+func LookAt(ctx context.Context, db *sql.DB) (Look, error) { return lookAfter(ctx, db, Look{}) }
+
+// lookAfter is LookAt after an earlier look.
+func lookAfter(ctx context.Context, db *sql.DB, earlier Look) (l Look, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	var leases, replicas []byte
-	err = db.QueryRowContext(ctx, all).Scan(&l.At, &leases, &replicas, &l.News.Said, &l.News.Newest, &l.News.Counted, &l.News.Poked)
+	err = db.QueryRowContext(ctx, all, earlier.News.Newest).Scan(&l.At, &leases, &replicas, &l.News.Said, &l.News.Newest, &l.News.Counted, &l.News.Poked,
+		&l.history.hash, &l.history.base, &l.history.earlier)
 	if err == nil {
 		err = errors.Join(json.Unmarshal(leases, &l.Leases), json.Unmarshal(replicas, &l.Replicas))
 	}
@@ -83,9 +89,14 @@ func LookAt(ctx context.Context, db *sql.DB) (l Look, err error) {
 
 // look looks at the leases that this process knows, and makes those that are not there.
 func (h *Holder) look(ctx context.Context) (view, error) {
-	l, err := LookAt(ctx, h.DB)
+	l, err := lookAfter(ctx, h.DB, h.latest)
 	if err == nil {
 		l.Forward = h.forward
+		l.News.PutBack = h.latest.News.PutBack
+		if l.putBack(h.latest) {
+			l.News.PutBack++
+			h.Log.Warn("the database was put back to an earlier time: all of it is read anew")
+		}
 		h.latest = l
 	}
 	v := l.view(h.Names)

@@ -226,6 +226,16 @@ func counts(ctx context.Context, tables []move.Table, file, postgres *sql.Tx) er
 	return nil
 }
 
+// MovedAway fails with [ErrMoved] where the ledger at path was moved into a database, or such a move did
+// not end: it says which one, and what to do. What cannot be read was not moved, as far as is known.
+func MovedAway(ctx context.Context, path string) error {
+	mark, moved, err := store.MovedAway(ctx, path)
+	if err != nil || !moved {
+		return nil //nolint:nilerr // whoever opens it says what is wrong with it
+	}
+	return store.Explain("opening", path, mark.Fault())
+}
+
 // WasMoved reports whether the ledger at path was moved into a database as a whole. One whose
 // move did not end is an error that says what to do.
 func WasMoved(ctx context.Context, path string) (bool, error) {

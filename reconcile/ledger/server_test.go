@@ -146,3 +146,23 @@ func TestCheckSeal(t *testing.T) {
 		}
 	}
 }
+
+// A database of something else is no ledger without entries: who only reads says so, too.
+func TestReadingAnotherDatabase(t *testing.T) {
+	url := pgtest.Database(t)
+	empty, err := ConnectReadOnly(t.Context(), postgres.Config{URL: url})
+	must(t, err)
+	if empty.Missing() == "" {
+		t.Error("an empty database has a ledger")
+	}
+	must(t, empty.Close())
+	db, err := postgres.Open(postgres.Config{URL: url})
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE orders (n INT)`)
+	must(t, err)
+	_, err = ConnectReadOnly(t.Context(), postgres.Config{URL: url})
+	if !errors.Is(err, ErrOccupied) || !strings.Contains(err.Error(), `"orders"`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -44,8 +44,12 @@ func TestTallyOverProcesses(t *testing.T) {
 	}
 	must(t, count(a, "a", "4", known(a, at)))
 	drift := reconcile.Count{Scope: edge.ZoneScope("6"), At: now.Add(-2 * time.Hour), By: "a"}
+	last := known(a, at)
 	for range 70 { // what counts no more is dropped
-		must(t, a.Tally(t.Context(), drift, 1<<40, now.Add(-time.Hour)))
+		must(t, a.Tally(t.Context(), drift, last, now.Add(-time.Hour)))
+	}
+	if err := count(a, "a", "5", 1<<40); !errors.Is(err, reconcile.ErrCounted) {
+		t.Errorf("a process that knows of more than there was ever counts, as after the database was put back: %v", err)
 	}
 	if list, err := a.Tallied(t.Context(), 0); err != nil || len(list) > 20 {
 		t.Errorf("%d are kept, %v", len(list), err)

@@ -53,3 +53,24 @@ func vacant(ctx context.Context, db *sql.DB, files fs.FS) error {
 	}
 	return err
 }
+
+// Unused fails with [ErrForeign] where a database without tables of ours has some of something else, by
+// whatever name: it is not the one that is meant, as far as who only reads can tell. Those of extensions
+// are of no one.
+func Unused(ctx context.Context, db *sql.DB) error {
+	if err := Vacant(ctx, db); err != nil {
+		return err
+	}
+	var name string
+	err := db.QueryRowContext(ctx, `
+		SELECT relname FROM pg_class AS c WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+			ORDER BY relname LIMIT 1`).Scan(&name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w, such as %q, and no ledger", ErrForeign, name)
+	}
+	return err
+}

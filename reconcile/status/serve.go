@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -43,6 +44,7 @@ func (l *serverLog) Write(line []byte) (int, error) {
 // to five seconds and returns nil. It closes the listener. Any other end is an
 // error.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	var unused unusedConns
 	server := &http.Server{
 		Handler:           compressed(redacted(handler)),
 		ReadHeaderTimeout: headerTimeout,
@@ -50,6 +52,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerBytes,
+		ConnState:         unused.follow,
 		ErrorLog:          log.New(&serverLog{rate.Sometimes{First: firstErrors, Interval: errorEvery}}, "", 0),
 	}
 	served := make(chan error, 1)
@@ -61,6 +64,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
 	defer cancel()
+	server.RegisterOnShutdown(unused.close)
 	err := server.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close() // the rest is cut
@@ -69,4 +73,39 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		return errors.Join(ended, err)
 	}
 	return err
+}
+
+// unusedConns are connections on which nothing was asked yet, as browsers and load balancers keep ready.
+// A server that ends would wait for a request on each for 5 seconds.
+type unusedConns struct {
+	mu     sync.Mutex
+	all    map[net.Conn]bool
+	closed bool
+}
+
+// follow takes note of what becomes of a connection.
+func (u *unusedConns) follow(conn net.Conn, now http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case now != http.StateNew:
+		delete(u.all, conn)
+	case u.closed:
+		_ = conn.Close()
+	default:
+		if u.all == nil {
+			u.all = map[net.Conn]bool{}
+		}
+		u.all[conn] = true
+	}
+}
+
+// close closes them, and each that is opened from now on.
+func (u *unusedConns) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.closed = true
+	for conn := range u.all {
+		_ = conn.Close()
+	}
 }

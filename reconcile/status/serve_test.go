@@ -114,6 +114,26 @@ func TestServeCutsWhoHangs(t *testing.T) {
 	})
 }
 
+// TestServeWaitsForNoRequest: a connection on which nothing was asked does not keep a server that ends.
+func TestServeWaitsForNoRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := must.Listen()
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- Serve(ctx, listener, http.NotFoundHandler()) }()
+		ready := listener.Dial()
+		synctest.Wait()
+		began := time.Now()
+		cancel()
+		if err := <-served; err != nil || time.Since(began) > time.Second {
+			t.Errorf("ended with %v after %v", err, time.Since(began))
+		}
+		if _, err := ready.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection is open")
+		}
+	})
+}
+
 // TestServerLogIsBounded: whoever sends what is no request fills no log.
 func TestServerLogIsBounded(t *testing.T) {
 	var text strings.Builder

@@ -35,6 +35,7 @@ type replica struct {
 	mu      sync.Mutex
 	shown   inspect.Replicas // by the last look
 	forward time.Duration    // as in [lease.Look], by the last look
+	putBack int64            // how often the database was put back, by the last look
 	peers   *peers           // of the daemon that runs; nil: none does yet
 }
 
@@ -122,7 +123,7 @@ func (r *replica) leave() {
 // answers: whoever else of this process goes by what is there is told of news.
 func (r *replica) looked(look lease.Look, err error) {
 	r.mu.Lock()
-	before, peers := r.shown, r.peers
+	before, peers, putBack := r.shown, r.peers, false
 	if err != nil {
 		r.news.Store(nil)
 		if r.shown.Error = lastLine(err); r.shown.Silent.IsZero() {
@@ -135,6 +136,7 @@ func (r *replica) looked(look lease.Look, err error) {
 			now.Forward, r.forward = &inspect.Forward{At: now.Known, Seconds: (look.Forward - r.forward).Seconds()}, look.Forward
 		}
 		r.shown = now
+		putBack, r.putBack = look.News.PutBack != r.putBack, look.News.PutBack
 	}
 	changed := r.shown.Silent.IsZero() != before.Silent.IsZero() || len(before.Replicas) != len(r.shown.Replicas) || !slices.EqualFunc(before.Leases, r.shown.Leases, sameHolder)
 	r.mu.Unlock()
@@ -143,7 +145,7 @@ func (r *replica) looked(look lease.Look, err error) {
 	}
 	if err == nil {
 		said := r.news.Swap(&look.News)
-		peers.looked(look.News, said == nil || said.Said != look.News.Said)
+		peers.looked(look.News, said == nil || said.Said != look.News.Said, putBack)
 	}
 }
 

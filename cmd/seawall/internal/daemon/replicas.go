@@ -101,11 +101,13 @@ func (p *peers) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.S
 }
 
 // looked is told of the news that a look at the database has shown.
-func (p *peers) looked(news reconcile.News, said bool) {
+func (p *peers) looked(news reconcile.News, said, putBack bool) {
 	if p == nil {
 		return
 	}
-	p.Looked(news.Poked)
+	if p.Looked(news.Poked); putBack {
+		p.PutBack()
+	}
 	if heart := p.heart(); said && heart != nil {
 		heart.Heed()
 	}

@@ -62,7 +62,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context) error {
 	if err = tryDatabase(ctx, db); !ledger.Away(err) || ctx.Err() != nil {
 		return s.DatabaseError(err)
 	}
-	w := &waiting{started: time.Now(), replicas: inspect.Replicas{
+	w := &waiting{started: time.Now(), mode: d.settings.StartMode(), replicas: inspect.Replicas{
 		Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Silent: time.Now(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
 	}}
 	log.Warn("the database does not answer; the daemon waits for it", "database", s.Postgres.Place(), "error", lastLine(err), "hint", "see state.postgres in the configuration, and seawall doctor")
@@ -107,6 +107,7 @@ func lastLine(err error) string {
 // waiting is what a daemon says of itself that has nothing to go by yet.
 type waiting struct {
 	started time.Time
+	mode    inspect.Mode
 
 	mu       sync.Mutex
 	replicas inspect.Replicas
@@ -124,7 +125,7 @@ func (w *waiting) Status() inspect.Status {
 	defer w.mu.Unlock()
 	shown := w.replicas
 	return inspect.Status{
-		At: time.Now(), Program: cli.ThisVersion().Version, Started: w.started, Mode: inspect.ModeApply, NotReady: []string{w.why()},
+		At: time.Now(), Program: cli.ThisVersion().Version, Started: w.started, Mode: w.mode, NotReady: []string{w.why()}, Unread: w.replicas.Silent,
 		Zones:  inspect.Zones{Outcomes: noOutcomes(), Notable: []inspect.Notable{}},
 		Tokens: inspect.Tokens{Findings: []inspect.Token{}, Expiring: []diff.Expiry{}}, Queue: []inspect.Priority{},
 		Outages: []reconcile.Outage{}, Holds: []diff.Hold{}, Freezes: []inspect.Freeze{}, Replicas: &shown,
@@ -132,7 +133,8 @@ func (w *waiting) Status() inspect.Status {
 }
 
 func (w *waiting) why() string {
-	return fmt.Sprintf("the daemon waits for the database %s, which does not answer: %s", w.replicas.Database, w.replicas.Error)
+	return fmt.Sprintf("the daemon waits for the database %s, which has not answered since %s: %s. What is declared is not known yet",
+		w.replicas.Database, w.replicas.Silent.UTC().Format(time.RFC3339), w.replicas.Error)
 }
 
 // Zones implements [inspect.Daemon].
@@ -140,15 +142,18 @@ func (w *waiting) Zones(string) (inspect.ZoneList, string) {
 	return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
 }
 
+// unready answers what is asked of a daemon that is not ready, pages too.
+func (w *waiting) unready(answer http.ResponseWriter, _ *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	http.Error(answer, w.why(), http.StatusServiceUnavailable)
+}
+
 // serve answers health checks and seawall status until stop is called.
 func (w *waiting) serve(ctx context.Context, s setup.Settings, log *slog.Logger) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(answer http.ResponseWriter, _ *http.Request) { fmt.Fprintln(answer, "ok") })
-	mux.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		http.Error(answer, w.why(), http.StatusServiceUnavailable)
-	})
+	mux.HandleFunc("/", w.unready)
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	answer := func(listener net.Listener, err error, handler http.Handler) {

@@ -126,7 +126,7 @@ func judgePool(pool postgres.Pool, f *findings) {
 
 // foreign fails where ours cannot be made beside the tables of a database.
 func foreign(ctx context.Context, db *sql.DB, place string) error {
-	return ledger.Explain("making the tables in", place, postgres.Vacant(ctx, db))
+	return ledger.Explain("making the tables in", place, postgres.Unused(ctx, db))
 }
 
 // sealed checks that secrets can be sealed, and opened by each replica, where tokens are declared or

@@ -26,6 +26,10 @@ func announce(ctx context.Context, memory *ledger.Ledger, s Settings, serving bo
 	if err != nil {
 		return err
 	}
+	if missing := memory.Missing(); missing != "" && s.InPostgres() {
+		log.Warn("there is no ledger in the database, so nothing is known of earlier runs", "database", s.Postgres.Place(),
+			"hint", "seawall run and seawall apply make it; if they have run, state.postgres names another database")
+	}
 	created, traces := memory.Created()
 	switch {
 	case !created || !serving:

@@ -2,8 +2,6 @@ package setup
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,17 +39,12 @@ func (s Settings) openLedger(ctx context.Context, readOnly bool, file func(strin
 	memory.Now, memory.User, memory.Keep = time.Now, Whoami(), history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
 	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
 	if s.InPostgres() && s.StateDir != "" {
-		memory.Seen = filepath.Join(s.StateDir, seenFile(s.Postgres.URL))
+		if memory.Seen, err = s.seenFile(ctx, memory, readOnly); err != nil {
+			return nil, errors.Join(s.DatabaseError(err), memory.Close())
+		}
 	}
 	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
 	return memory, nil
-}
-
-// seenFile is the file of this machine that says which entry of the history it has written last to a
-// database: one for each, as their histories are others.
-func seenFile(url string) string {
-	sum := sha256.Sum256([]byte(url))
-	return "history-seen-" + hex.EncodeToString(sum[:4])
 }
 
 // MakeStateDir creates the state folder where there is none.

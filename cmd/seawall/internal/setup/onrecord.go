@@ -138,7 +138,7 @@ func (r *OnRecord) readAbout(ctx context.Context) error {
 // Status says how everything is, as far as that is on record.
 func (r *OnRecord) Status() inspect.Status {
 	s := r.records.Status()
-	s.Program, s.Mode, s.Records, s.Started = cli.ThisVersion().Version, r.settings.mode(), &r.about, s.At
+	s.Program, s.Mode, s.Records, s.Started = cli.ThisVersion().Version, r.settings.StartMode(), &r.about, s.At
 	s.Commit.Wanted, s.Source = s.Commit.InForce, inspect.Source{}
 	s.Tokens.Findings = append(s.Tokens.Findings, r.tokensFound()...)
 	if s.Replicas != nil {
@@ -147,8 +147,8 @@ func (r *OnRecord) Status() inspect.Status {
 	return s.Judged()
 }
 
-// mode says whether changes are written.
-func (s Settings) mode() inspect.Mode {
+// StartMode says whether changes are written, as far as the configuration tells.
+func (s Settings) StartMode() inspect.Mode {
 	if s.Observing() {
 		return inspect.ModeObserve
 	}

@@ -38,7 +38,7 @@ func (m Moved) Fault() error {
 	if !m.Done {
 		return &Error{
 			Kind: ErrMoved, Reason: "moving it to " + m.Place + " began at " + m.At + " and did not end",
-			Hint: "run the same command again: seawall state migrate --to " + m.Place + "; to stay with the file instead: seawall state migrate --to file",
+			Hint: "with state.postgres set to that database, run again: seawall state migrate --to postgres; to stay with the file instead: seawall state migrate --to file",
 		}
 	}
 	return &Error{

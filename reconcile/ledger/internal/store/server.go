@@ -78,8 +78,8 @@ func Connect(ctx context.Context, config postgres.Config, frequent ...string) (*
 	return opened(f, err)
 }
 
-// ConnectReadOnly opens the ledger in a database beside whoever writes to it. Where it has no tables
-// it recalls nothing and creates nothing. Methods that write return [ErrReadOnly].
+// ConnectReadOnly opens the ledger in a database beside whoever writes to it. Where that is empty
+// it recalls nothing and creates nothing; where it has tables of something else alone, that is not a ledger without entries, and it fails. Methods that write return [ErrReadOnly].
 func ConnectReadOnly(ctx context.Context, config postgres.Config) (*File, error) {
 	f, err := connect(config)
 	if err != nil {
@@ -89,7 +89,9 @@ func ConnectReadOnly(ctx context.Context, config postgres.Config) (*File, error)
 	have, want, err := postgres.Version(ctx, f.DB)
 	switch {
 	case err == nil && have == 0:
-		err, f.DB = f.DB.Close(), nil
+		if err = postgres.Unused(ctx, f.DB); err == nil {
+			err, f.DB = f.DB.Close(), nil
+		}
 	case err == nil && have < want:
 		err = Fault(ErrOlder, fmt.Sprintf("its schema is version %d, this program reads version %d", have, want))
 	}

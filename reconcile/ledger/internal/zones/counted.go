@@ -20,7 +20,7 @@ import (
 const (
 	addTally = `
 		INSERT INTO tally (zone_id, "commit", at, weakens, process) SELECT $1, $2, $3, $4::bigint, $5
-		WHERE NOT EXISTS (SELECT 1 FROM tally WHERE number > $6 AND process <> $5) RETURNING number`
+		WHERE NOT EXISTS (SELECT 1 FROM tally WHERE number > $6 AND process <> $5) AND $6 <= (SELECT last_value FROM tally_number_seq) RETURNING number`
 	dropTally = `DELETE FROM tally WHERE "commit" = '' AND at < $1`
 	addWhole  = `
 		INSERT INTO tally (zone_id, "commit", at, weakens, process, whole) SELECT '', "commit", $2, 0, $3, $4

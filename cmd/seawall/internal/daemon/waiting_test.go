@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// A daemon that has not read its records says that it does not know what is declared, and since when:
+// that is not the same as nothing.
+func TestWaitingKnowsNothing(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w := &waiting{started: since, mode: inspect.ModeObserve, replicas: inspect.Replicas{
+		Name: "a", Database: "db.example/seawall", Silent: since, Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
+	}}
+	w.set(errors.New("connection refused"))
+	server := httptest.NewServer(inspect.Handler(w))
+	defer server.Close()
+	client := inspect.Client{HTTP: server.Client(), Base: server.URL}
+	s, err := client.Status(t.Context())
+	must.Do(t, err)
+	if !s.Unread.Equal(since) || s.Verdict != inspect.Attention || s.Mode != inspect.ModeObserve {
+		t.Errorf("%+v", s)
+	}
+	var text bytes.Buffer
+	must.Do(t, s.Text(&text, false))
+	for _, not := range []string{"declared,", "0 ", "none in force", "queue"} {
+		if strings.Contains(text.String(), not) {
+			t.Errorf("it says %q:\n%s", not, text.String())
+		}
+	}
+	for _, want := range []string{"not known yet", "since 2026-03-01T12:00:00Z", "db.example/seawall", "connection refused"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, text.String())
+		}
+	}
+	_, err = client.Zones(t.Context(), "shop.example")
+	if !errors.Is(err, inspect.ErrUnread) || errors.Is(err, inspect.ErrNoZone) || !strings.Contains(err.Error(), "2026-03-01T12:00:00Z") {
+		t.Errorf("of a zone: %v", err)
+	}
+	ready := httptest.NewRecorder()
+	w.unready(ready, nil)
+	if ready.Code != http.StatusServiceUnavailable || !strings.Contains(ready.Body.String(), "since 2026-03-01T12:00:00Z") || !strings.Contains(ready.Body.String(), "not known yet") {
+		t.Errorf("ready: %d %s", ready.Code, ready.Body)
+	}
+}

@@ -1,0 +1,77 @@
+package lease
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/pgtest"
+)
+
+// A database that was put back to an earlier time is told from one that has gone on, also where it has
+// as many entries again with the next look.
+func TestPutBackIsSeen(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	f := newFixture(t, server.URL("postgres"))
+	r := f.replica("one", "a")
+	enter := func(number int64, what string) {
+		t.Helper()
+		exec(t, f.db, `INSERT INTO history (number, body, hash) VALUES ($1, '{}', decode(md5($2), 'hex'))`, number, what)
+		exec(t, f.db, `UPDATE history_ends SET head_number = $1, head_hash = decode(md5($2), 'hex')`, number, what)
+	}
+	poke := func() { exec(t, f.db, `UPDATE poke_number SET number = number + 1`) }
+	times := int64(0)
+	look := func(what string, putBack bool) {
+		t.Helper()
+		if putBack {
+			times++
+		}
+		if _, err := r.look(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.latest.News.PutBack; got != times {
+			t.Errorf("%s: it was put back %d times, want %d", what, got, times)
+		}
+		times = r.latest.News.PutBack
+	}
+	back := func() {
+		t.Helper()
+		must.Do(t, server.PutBack())
+		f.db = open(t, f.url)
+		r.DB = f.db
+	}
+	look("the first look", false)
+	enter(1, "one")
+	look("an entry", false)
+	must.Do(t, server.Keep())
+	f.db = open(t, f.url)
+	r.DB = f.db
+	look("the server was restarted", false)
+	enter(2, "two")
+	poke()
+	look("more entries", false)
+
+	back()
+	look("put back", true)
+	look("the same again", false)
+	enter(2, "another two")
+	look("it goes on", false)
+
+	back()
+	enter(2, "a third two")
+	enter(3, "three")
+	look("put back, and more entries than before", true)
+	exec(t, f.db, `DELETE FROM history WHERE number < 3`)
+	exec(t, f.db, `UPDATE history_ends SET base_number = 2`)
+	look("old entries are dropped", false)
+	poke()
+	look("a poke", false)
+
+	exec(t, f.db, `UPDATE poke_number SET number = 0`)
+	look("fewer pokes", true)
+	exec(t, f.db, `INSERT INTO tally (zone_id, "commit", at, weakens, process) VALUES ('', 'c', '', 0, '')`)
+	look("something counts", false)
+	exec(t, f.db, `DELETE FROM tally`)
+	look("less counts, and nothing was said", true)
+}
