@@ -37,8 +37,9 @@ type state struct {
 	swept     time.Time
 	// sweptUnder is as in [reconcile.Record].
 	sweptUnder map[reconcile.LeaseName]time.Time
-	restored   uint64 // counts how often everything on record was taken in
-	onRecord   string // the commit that was accepted when the standing was read last
+	restored   uint64         // counts how often what is on record was taken in
+	mark       reconcile.Mark // of what was taken in last; zero: the next look takes in everything
+	onRecord   string         // the commit that was accepted when the standing was read last
 
 	zones     zones
 	approvals approvals
@@ -63,16 +64,21 @@ func (s *state) init(c Config) {
 func (s *state) restore(record reconcile.Record) {
 	s.accepted, s.swept, s.sweptUnder, s.said = record.Accepted, record.Swept, record.SweptUnder, 0
 	s.accepted.State = nil
-	before := s.zones
-	s.zones = zonesOf(record, s.now(), before.memory)
-	s.zones.goOn(before)
-	s.zones.reports = s.guards.ReportUnmanaged
+	s.mark, s.accepted.Parts = record.Mark, nil
+	if record.Only != nil {
+		s.takeSome(record)
+	} else {
+		before := s.zones
+		s.zones = zonesOf(record, s.now(), before.memory)
+		s.zones.goOn(before)
+		s.zones.reports = s.guards.ReportUnmanaged
+	}
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.put(record.Holds)
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = s.rollout.anew(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
-	s.limits.drifts, s.limits.sent, s.limits.counted = record.Drifts, maps.Clone(record.Written), 0
+	s.limits.drifts, s.limits.sent, s.limits.counted, s.limits.anew = record.Drifts, maps.Clone(record.Written), 0, true
 	s.restored++
 }
 
@@ -84,7 +90,10 @@ func (s *state) publish(g *Generation) {
 	s.recall(s.zones.onRecord)
 	if s.zones.known.follows(g) {
 		s.waiting.forget(g.since.gone)
-		if s.limits.on {
+		switch {
+		case s.limits.on && s.limits.anew:
+			s.limits = s.limits.over(s.facts(g), s.limits.drifts, s.limits.sent)
+		case s.limits.on:
 			s.limits.follow(s.facts(g), s.zones.changed(g))
 		}
 	} else {

@@ -47,6 +47,7 @@ func (c *commits) lead(ctx context.Context) {
 	if _, shared := reconcile.LeaseIn(within); shared {
 		c.outcomes.leaveCommits()
 		c.outages.Forget(func(o reconcile.Outage) bool { return o.Subject == reconcile.OutageGit })
+		c.control.Anew()
 		c.reload(within)
 	}
 	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {

@@ -78,13 +78,10 @@ func sumOf(name []byte) (s sum, err error) {
 
 // recallState reads a state that is whole, or in parts. Each part must be what its name says.
 func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) (state []byte, err error) {
-	damaged := func(err error) error {
-		return store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", commit, err))
-	}
 	names, inParts := bytes.CutPrefix(packed, []byte(partsMark))
 	if !inParts {
 		if state, err = unpack(packed); err != nil {
-			return nil, damaged(err)
+			return nil, damagedState(commit, err)
 		}
 		return state, nil
 	}
@@ -98,18 +95,71 @@ func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) 
 	if err != nil {
 		return nil, err
 	}
+	all, err := sumsIn(names)
+	if err != nil {
+		return nil, damagedState(commit, err)
+	}
 	state = []byte{}
-	for len(names) > 0 {
-		name := names[:min(len(names), sha256.Size)]
-		names = names[len(name):]
-		s, err := sumOf(name)
+	for _, s := range all {
 		data, known := parts[s]
-		if err != nil || !known {
-			return nil, damaged(fmt.Errorf("the part %x is missing", name))
+		if !known {
+			return nil, damagedState(commit, missingPart(s))
 		}
 		state = append(state, data...)
 	}
 	return state, nil
+}
+
+// recallParts reads the parts of a state, and the data of those alone that are not known.
+func recallParts(ctx context.Context, tx *sql.Tx, commit string, packed []byte, known func(sum) bool) ([]reconcile.StatePart, error) {
+	all, err := sumsIn(packed[len(partsMark):])
+	if err != nil {
+		return nil, damagedState(commit, err)
+	}
+	var wanted [][]byte
+	for i := range all {
+		if !known(all[i]) {
+			wanted = append(wanted, all[i][:])
+		}
+	}
+	data := map[sum][]byte{}
+	if len(wanted) > 0 {
+		err = rows.Each(ctx, tx, `SELECT data FROM state_part WHERE sum = ANY($1::bytea[])`, func(row *sql.Rows) error {
+			var one []byte
+			err := row.Scan(&one)
+			data[sha256.Sum256(one)] = one
+			return err
+		}, wanted)
+	}
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]reconcile.StatePart, len(all))
+	for i, s := range all {
+		parts[i] = reconcile.StatePart{Sum: s, Data: data[s]}
+		if _, read := data[s]; !read && !known(s) {
+			return nil, damagedState(commit, missingPart(s))
+		}
+	}
+	return parts, nil
+}
+
+// sumsIn are the names of parts, one after the other.
+func sumsIn(names []byte) (all []sum, err error) {
+	for len(names) > 0 {
+		s, err := sumOf(names[:min(len(names), sha256.Size)])
+		if err != nil {
+			return nil, err
+		}
+		all, names = append(all, s), names[sha256.Size:]
+	}
+	return all, nil
+}
+
+func missingPart(s sum) error { return fmt.Errorf("the part %x is missing", s[:]) }
+
+func damagedState(commit string, err error) error {
+	return store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", commit, err))
 }
 
 // pack makes gzip of a state; nil stays nil. One that is gzip already is not compressed again.

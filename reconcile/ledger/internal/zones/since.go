@@ -1,0 +1,66 @@
+package zones
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+)
+
+// Since returns the zones of which something may be on record now that was not at a mark: nil where
+// that cannot be told. newest is the mark of now, the zero one where none is kept.
+//
+// The mark itself must still be there. It is not where a server was put back to before it, and where
+// there were so many changes since that it was dropped.
+func (z *Zones) Since(ctx context.Context, tx *sql.Tx, mark reconcile.Mark) (zones []edge.Scope, newest reconcile.Mark, err error) {
+	if z.file.Database() == nil {
+		return nil, newest, nil
+	}
+	if mark == (reconcile.Mark{}) {
+		_, err = rows.Found(tx.QueryRowContext(ctx, `SELECT number, mark FROM zone_change ORDER BY number DESC LIMIT 1`).Scan(&newest.Number, &newest.Random))
+		return nil, newest, err
+	}
+	known, seen := false, map[edge.Scope]bool{}
+	zones = []edge.Scope{}
+	err = rows.Each(ctx, tx, `SELECT number, mark, zone_id FROM zone_change WHERE number >= $1 ORDER BY number`, func(row *sql.Rows) error {
+		var id edge.Scope
+		if err := row.Scan(&newest.Number, &newest.Random, &id); err != nil {
+			return err
+		}
+		switch {
+		case newest == mark:
+			known = true
+		case !seen[id]:
+			seen[id] = true
+			zones = append(zones, id)
+		}
+		return nil
+	}, mark.Number)
+	if err != nil {
+		return nil, reconcile.Mark{}, err
+	}
+	if !known {
+		return z.Since(ctx, tx, reconcile.Mark{})
+	}
+	return zones, newest, nil
+}
+
+// some selects the rows of some zones, as the condition of a query.
+type some struct {
+	where string
+	args  []any
+}
+
+// ofZones selects those of these zones; nil selects all.
+func ofZones(zones []edge.Scope) some {
+	if zones == nil {
+		return some{where: "1 = 1"}
+	}
+	texts := make([]string, len(zones))
+	for i, id := range zones {
+		texts[i] = id.Text()
+	}
+	return some{"zone_id = ANY($1::text[])", []any{texts}}
+}
