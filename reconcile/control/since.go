@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
@@ -30,9 +31,14 @@ func (c *Control) read(ctx context.Context) (record reconcile.Record, declared d
 	c.saving.Lock() // the parts that are at hand stay so
 	defer c.saving.Unlock()
 	c.mu.Lock()
-	known := reconcile.Known{Mark: c.state.mark, Part: c.saved.has}
+	ours := c.state.zones.ours
+	known := reconcile.Known{Mark: c.state.mark, Zones: slices.Collect(maps.Keys(ours)), Part: c.saved.has}
+	c.state.zones.ours = scopes{} // more may come meanwhile
 	c.mu.Unlock()
 	if record, err = c.since(ctx, known); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		maps.Copy(c.state.zones.ours, ours)
 		return record, declared, nil, err
 	}
 	if len(record.Accepted.Parts) > 0 {
@@ -123,6 +129,13 @@ func (s *state) takeSome(record reconcile.Record) {
 		}
 	}
 	zs.onRecord, zs.departed, zs.departedOnRecord = record.Memory, record.Departures, record.Departures
+}
+
+// touch notes that this process has put something on record of a zone. What it knows of it by that may be
+// more than what is there: of an earlier commit than the accepted one, the record takes no proof.
+func (zs *zones) touch(id edge.Scope) {
+	zs.known.moved.add(id)
+	zs.ours.add(id)
 }
 
 // note notes that something of a zone may be otherwise on record than before.

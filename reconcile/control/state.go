@@ -57,7 +57,7 @@ func (s *state) init(c Config) {
 		s.theirs = func(edge.Scope) bool { return false }
 	}
 	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
-	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown()}
+	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown(), ours: scopes{}}
 }
 
 // restore makes a record the one that is worked with.
@@ -71,7 +71,7 @@ func (s *state) restore(record reconcile.Record) {
 		before := s.zones
 		s.zones = zonesOf(record, s.now(), before.memory)
 		s.zones.goOn(before)
-		s.zones.reports = s.guards.ReportUnmanaged
+		s.zones.reports, s.zones.ours = s.guards.ReportUnmanaged, before.ours
 	}
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.put(record.Holds)

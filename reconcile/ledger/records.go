@@ -26,7 +26,7 @@ func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
 // RestoreSince implements [reconcile.Records]. A file is read as a whole.
 func (l *Ledger) RestoreSince(ctx context.Context, known reconcile.Known) (reconcile.Record, error) {
 	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
-		if r.Only, r.Mark, err = l.Since(ctx, tx, known.Mark); err != nil {
+		if r.Only, r.Mark, err = l.Since(ctx, tx, known); err != nil {
 			return r, err
 		}
 		if err = zones.Recall(ctx, tx, &r); err != nil {

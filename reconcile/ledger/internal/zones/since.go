@@ -9,40 +9,43 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
-// Since returns the zones of which something may be on record now that was not at a mark: nil where
-// that cannot be told. newest is the mark of now, the zero one where none is kept.
+// Since returns the zones of which something may be on record now that a process does not know: nil
+// where that cannot be told. newest is the mark of now, the zero one where none is kept.
 //
 // The mark itself must still be there. It is not where a server was put back to before it, and where
 // there were so many changes since that it was dropped.
-func (z *Zones) Since(ctx context.Context, tx *sql.Tx, mark reconcile.Mark) (zones []edge.Scope, newest reconcile.Mark, err error) {
+func (z *Zones) Since(ctx context.Context, tx *sql.Tx, known reconcile.Known) (zones []edge.Scope, newest reconcile.Mark, err error) {
 	if z.file.Database() == nil {
 		return nil, newest, nil
 	}
-	if mark == (reconcile.Mark{}) {
+	if known.Mark == (reconcile.Mark{}) {
 		_, err = rows.Found(tx.QueryRowContext(ctx, `SELECT number, mark FROM zone_change ORDER BY number DESC LIMIT 1`).Scan(&newest.Number, &newest.Random))
 		return nil, newest, err
 	}
-	known, seen := false, map[edge.Scope]bool{}
-	zones = []edge.Scope{}
+	found, seen := false, map[edge.Scope]bool{}
+	zones = append([]edge.Scope{}, known.Zones...)
+	for _, id := range zones {
+		seen[id] = true
+	}
 	err = rows.Each(ctx, tx, `SELECT number, mark, zone_id FROM zone_change WHERE number >= $1 ORDER BY number`, func(row *sql.Rows) error {
 		var id edge.Scope
 		if err := row.Scan(&newest.Number, &newest.Random, &id); err != nil {
 			return err
 		}
 		switch {
-		case newest == mark:
-			known = true
+		case newest == known.Mark:
+			found = true
 		case !seen[id]:
 			seen[id] = true
 			zones = append(zones, id)
 		}
 		return nil
-	}, mark.Number)
+	}, known.Mark.Number)
 	if err != nil {
 		return nil, reconcile.Mark{}, err
 	}
-	if !known {
-		return z.Since(ctx, tx, reconcile.Mark{})
+	if !found {
+		return z.Since(ctx, tx, reconcile.Known{})
 	}
 	return zones, newest, nil
 }
