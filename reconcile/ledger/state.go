@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
@@ -32,25 +33,17 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []reconcile
 		if err != nil || !changed {
 			return err
 		}
-		return putParts(ctx, tx, state, wanted)
+		return l.putParts(ctx, tx, state, wanted)
 	})
 }
 
 // putParts has the parts of one state on record, and no others.
-func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, wanted map[sum]bool) error {
-	have, gone := map[sum]bool{}, [][]byte(nil)
-	err := rows.Each(ctx, tx, `SELECT sum FROM state_part`, func(row *sql.Rows) error {
-		var known sql.RawBytes // there are many
-		if err := row.Scan(&known); err != nil {
-			return err
-		}
-		if s, err := sumOf(known); err == nil && wanted[s] {
-			have[s] = true
-		} else {
-			gone = append(gone, bytes.Clone(known))
-		}
-		return nil
-	})
+func (l *Ledger) putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, wanted map[sum]bool) error {
+	compare := compareParts
+	if l.file.Database() != nil {
+		compare = compareThere
+	}
+	missing, gone, err := compare(ctx, tx, wanted)
 	if err != nil {
 		return err
 	}
@@ -59,14 +52,59 @@ func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, want
 	}
 	var news []reconcile.StatePart
 	for _, part := range state {
-		if !have[part.Sum] {
-			have[part.Sum] = true
+		if missing[part.Sum] {
+			delete(missing, part.Sum)
 			news = append(news, part)
 		}
 	}
 	return rows.Exec(ctx, tx, `INSERT INTO state_part (sum, data) VALUES ($1, $2)`, news, func(p reconcile.StatePart) []any {
 		return []any{p.Sum[:], p.Data}
 	})
+}
+
+// compareParts returns which parts of a state are not on record, and which of those there are not of it.
+func compareParts(ctx context.Context, tx *sql.Tx, wanted map[sum]bool) (missing map[sum]bool, gone [][]byte, err error) {
+	missing = maps.Clone(wanted)
+	err = rows.Each(ctx, tx, `SELECT sum FROM state_part`, func(row *sql.Rows) error {
+		var known sql.RawBytes // there are many
+		if err := row.Scan(&known); err != nil {
+			return err
+		}
+		if s, err := sumOf(known); err == nil && wanted[s] {
+			delete(missing, s)
+		} else {
+			gone = append(gone, bytes.Clone(known))
+		}
+		return nil
+	})
+	return missing, gone, err
+}
+
+// compareThere is compareParts where PostgreSQL compares: it says what differs alone.
+func compareThere(ctx context.Context, tx *sql.Tx, wanted map[sum]bool) (missing map[sum]bool, gone [][]byte, err error) {
+	names := make([][]byte, 0, len(wanted))
+	for s := range wanted {
+		names = append(names, s[:])
+	}
+	missing = map[sum]bool{}
+	const differs = `
+		SELECT true, name FROM unnest($1::bytea[]) AS name WHERE NOT EXISTS (SELECT 1 FROM state_part WHERE sum = name)
+		UNION ALL SELECT false, sum FROM state_part WHERE NOT EXISTS (SELECT 1 FROM unnest($1::bytea[]) AS name WHERE name = sum)`
+	err = rows.Each(ctx, tx, differs, func(row *sql.Rows) error {
+		var isNew bool
+		var name []byte
+		if err := row.Scan(&isNew, &name); err != nil {
+			return err
+		}
+		if !isNew {
+			gone = append(gone, name)
+			return nil
+		}
+		s, err := sumOf(name)
+		missing[s] = true
+		return err
+	}, names)
+	return missing, gone, err
 }
 
 func sumOf(name []byte) (s sum, err error) {
