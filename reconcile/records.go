@@ -25,6 +25,9 @@ type Records interface {
 	// for each zone it may return that of the zones in [Record.Only] alone, and of the state those parts
 	// that are not at hand. It returns everything where it cannot tell what has changed since.
 	RestoreSince(ctx context.Context, known Known) (Record, error)
+	// Newer is about how many changes there were of zones since a mark; 0 where that cannot be told. It costs
+	// the same however many there are.
+	Newer(ctx context.Context, mark Mark) (changes int64, err error)
 	// Standing returns what other processes and people may have said since, as of one
 	// moment. It costs next to nothing while no one has written, and never reads what
 	// there is one of for each zone.

@@ -25,6 +25,22 @@ func (c *Control) Anew() {
 	c.state.mark = reconcile.Mark{}
 }
 
+// manyNewer is how many changes of zones are taken in before a commit needs them: it would wait for that.
+const manyNewer = 200
+
+// FallsBehind reports whether other processes have put so much on record of zones since it was taken in
+// last that it is to be taken in now.
+func (c *Control) FallsBehind(ctx context.Context) (bool, error) {
+	if !c.Shared {
+		return false, nil
+	}
+	c.mu.Lock()
+	mark := c.state.mark
+	c.mu.Unlock()
+	changes, err := c.Records.Newer(ctx, mark)
+	return changes >= manyNewer, err
+}
+
 // read returns what is on record, or what is new there, and what the accepted commit declares by that.
 // unusable says why that cannot be used.
 func (c *Control) read(ctx context.Context) (record reconcile.Record, declared desired.State, unusable, err error) {
@@ -110,6 +126,10 @@ func (s *state) takeSome(record reconcile.Record) {
 	fresh := zonesOf(record, s.now(), zs.memory)
 	earlier := zones{records: map[edge.Scope]*zoneRecord{}}
 	for _, id := range record.Only {
+		if _, since := zs.ours[id]; since { // what this process has put there may be newer: the next look reads it again
+			delete(fresh.records, id)
+			continue
+		}
 		if z := zs.records[id]; z != nil {
 			earlier.records[id] = z
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Since returns the zones of which something may be on record now that a process does not know: nil
@@ -48,6 +49,17 @@ func (z *Zones) Since(ctx context.Context, tx *sql.Tx, known reconcile.Known) (z
 		return z.Since(ctx, tx, reconcile.Known{})
 	}
 	return zones, newest, nil
+}
+
+// Newer implements [reconcile.Records].
+func (z *Zones) Newer(ctx context.Context, mark reconcile.Mark) (changes int64, err error) {
+	if z.file.Database() == nil || mark == (reconcile.Mark{}) {
+		return 0, nil
+	}
+	return store.Read(ctx, z.file, func(ctx context.Context, tx *sql.Tx) (changes int64, err error) {
+		err = tx.QueryRowContext(ctx, `SELECT coalesce(max(number), $1) - $1 FROM zone_change`, mark.Number).Scan(&changes)
+		return changes, err
+	})
 }
 
 // some selects the rows of some zones, as the condition of a query.
