@@ -35,6 +35,12 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 	return r, nil
 }
 
+// RestoreSince implements [Records].
+func (f *Forgetful) RestoreSince(ctx context.Context, _ Known) (Record, error) { return f.Restore(ctx) }
+
+// Newer implements [Records].
+func (f *Forgetful) Newer(context.Context, Mark) (int64, error) { return 0, nil }
+
 // Standing implements [Records].
 func (f *Forgetful) Standing(context.Context) (Standing, error) {
 	f.mu.Lock()

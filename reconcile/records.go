@@ -21,6 +21,13 @@ type Records interface {
 	// Restore returns everything on record as of one moment, for a process that begins.
 	// What cannot be read fails the whole: it is never empty.
 	Restore(ctx context.Context) (Record, error)
+	// RestoreSince is Restore for a process that has taken in what was on record at a mark: of what there is
+	// for each zone it may return that of the zones in [Record.Only] alone, and of the state those parts
+	// that are not at hand. It returns everything where it cannot tell what has changed since.
+	RestoreSince(ctx context.Context, known Known) (Record, error)
+	// Newer is about how many changes there were of zones since a mark; 0 where that cannot be told. It costs
+	// the same however many there are.
+	Newer(ctx context.Context, mark Mark) (changes int64, err error)
 	// Standing returns what other processes and people may have said since, as of one
 	// moment. It costs next to nothing while no one has written, and never reads what
 	// there is one of for each zone.
@@ -222,6 +229,11 @@ type Record struct {
 	Memory  Memory
 	// Departures is as in [Standing].
 	Departures int64
+	// Mark is the moment of it; the zero one where that cannot be told.
+	Mark Mark
+	// Only are zones, in no order: Applied, Prunable, NonConvergent, Tries and Proofs have what is on record of
+	// these, and of no others, which are as they were. Nil: they have all.
+	Only []edge.Scope
 }
 
 // Proved returns the labels with which a zone was proved last; false where it was not.
@@ -245,7 +257,9 @@ type Accepted struct {
 	Commit string
 	Author string // as in [Acceptance]
 	Size   guard.Size
-	State  []byte // nil: none on record
+	State  []byte // nil: none on record, or Parts have it
+	// Parts are the state, by [Records.RestoreSince] alone: without the data of those that are at hand.
+	Parts []StatePart
 	// Earlier is as in [Acceptance].
 	Earlier guard.Earlier
 }

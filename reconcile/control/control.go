@@ -132,11 +132,14 @@ func (c *Control) InForce() (desired.State, bool) {
 	return g.State, true
 }
 
-// restore takes everything on record, and what was in force there. It returns the zones
-// that must be read before any of its commit work is written.
+// restore takes everything on record, or what is new there since it was taken last, and what was in
+// force there. It returns the zones that must be read before any of its commit work is written.
 func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	news, known := c.News() // before they are read
-	record, err := c.Records.Restore(ctx)
+	if c.recordsPutBack() {
+		c.Anew() // what this process has put on record may be there no more
+	}
+	record, declared, stateErr, err := c.read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
@@ -146,26 +149,23 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 			return nil, fmt.Errorf("reading what counts for limits: %w", err)
 		}
 	}
-	c.saving.Lock()
-	declared, err := c.saved.decode(record.Accepted.State)
-	c.saving.Unlock()
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
 	}
-	if err != nil {
+	if stateErr != nil {
 		c.Log.WarnContext(ctx, "the accepted commit's declarations on record cannot be used; they are evaluated again",
-			"commit", record.Accepted.Commit, "error", err.Error())
+			"commit", record.Accepted.Commit, "error", stateErr.Error())
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	before := c.Current()
 	c.state.restore(record)
 	if known {
 		c.state.putBack = news.PutBack
 	}
-	if len(record.Accepted.State) == 0 || err != nil {
+	if len(record.Accepted.State)+len(record.Accepted.Parts) == 0 || stateErr != nil {
 		return nil, nil
 	}
-	before := c.Current()
 	g := newGeneration(declared, before)
 	g.earlier = record.Accepted.Earlier
 	known, fresh := c.state.limits.ours(c.process), c.state.limits.fresh

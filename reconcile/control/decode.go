@@ -42,6 +42,11 @@ func (e *encoder) decode(data []byte) (desired.State, error) {
 			e.made++
 		}
 	}
+	return e.decoded(d, head, reconcile.StatePart{}, err)
+}
+
+// decoded is a state that was decoded, with these data of its head, and remembers its parts.
+func (e *encoder) decoded(d decoded, head headText, data reconcile.StatePart, err error) (desired.State, error) {
 	if n := d.Zones(); err == nil && head.ZoneCount != nil && *head.ZoneCount != n {
 		err = fmt.Errorf("%d zones of %d: %w", n, *head.ZoneCount, io.ErrUnexpectedEOF)
 	}
@@ -49,6 +54,7 @@ func (e *encoder) decode(data []byte) (desired.State, error) {
 		return desired.State{}, err
 	}
 	e.keep(d.kept())
+	e.head = data
 	return d.State, nil
 }
 

@@ -42,8 +42,9 @@ func EncodeState(state desired.State) ([]byte, error) {
 // very same as there. It is not safe for concurrent use.
 type encoder struct {
 	parts map[partKey]part
-	sums  map[sum]partKey // of the parts
-	made  int             // parts that were made, or read, for tests
+	sums  map[sum]partKey     // of the parts
+	made  int                 // parts that were made, or read, for tests
+	head  reconcile.StatePart // of the newest state; without data where that is not known
 }
 
 type sum = [sha256.Size]byte
@@ -92,6 +93,7 @@ func (e *encoder) encode(state desired.State) ([]reconcile.StatePart, error) {
 		return nil, fmt.Errorf("encoding the declarations: %w", err)
 	}
 	e.keep(parts)
+	e.head = all[0]
 	return all, nil
 }
 

@@ -115,7 +115,7 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 	defer c.mu.Unlock()
 	for _, w := range p.widened {
 		p.zone.own(w.ID, w.Owned)
-		c.state.zones.known.moved.add(w.ID.Scope)
+		c.state.zones.touch(w.ID.Scope)
 	}
 	return number, nil
 }
@@ -200,6 +200,7 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) erro
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.state.zones.touch(gone[0].Scope)
 	z.disown(gone)
 	return nil
 }
@@ -213,7 +214,7 @@ func (c *Control) disown(ctx context.Context, ids []diff.ID) error {
 	defer c.mu.Unlock()
 	for _, id := range ids {
 		c.state.zones.of(id.Scope).disown([]diff.ID{id})
-		c.state.zones.known.moved.add(id.Scope)
+		c.state.zones.touch(id.Scope)
 	}
 	return nil
 }
@@ -230,6 +231,7 @@ func (c *Control) TryUnkept(ids []edge.Scope) {
 func (c *Control) unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
 	z := c.state.zones.of(t.Zone().Scope)
+	c.state.zones.touch(t.Zone().Scope)
 	news = z.noteUnkept(left.ID(), left.Fingerprint(), c.Now())
 	try := z.tries()[left.ID()]
 	c.mu.Unlock()

@@ -23,6 +23,7 @@ type limits struct {
 	sent                  map[edge.Scope]bool // zones of the commit that were written, and whether that weakened
 	drift                 *guard.Tally
 	drifts                []reconcile.Drift // that count, in the order of time
+	anew                  bool              // drifts and sent were read from the record, and are not counted yet
 	newest                map[edge.Scope]newestDrift
 	lasts                 time.Duration
 	// counted is the number up to which it is known what all processes have counted; see
@@ -47,18 +48,21 @@ func newLimits(facts guard.Facts, drifts []reconcile.Drift, lasts time.Duration,
 	if len(facts.Rules) == 0 {
 		return limits{}
 	}
-	l := limits{
-		on: true, commitBase: guard.NewBase(facts.Rules, len(facts.Zones)), driftBase: guard.NewBase(facts.Rules, len(facts.Zones)),
-		newest: map[edge.Scope]newestDrift{}, lasts: lasts, sent: sent,
-	}
-	facts.Base = l.driftBase
-	l.drift = guard.NewTally("this sweep", facts)
+	l := limits{commitBase: guard.NewBase(facts.Rules, len(facts.Zones)), driftBase: guard.NewBase(facts.Rules, len(facts.Zones)), lasts: lasts}
+	return l.over(facts, drifts, sent)
+}
+
+// over counts what was done before anew, while shares are of the same zones.
+func (l *limits) over(facts guard.Facts, drifts []reconcile.Drift, sent map[edge.Scope]bool) limits {
+	next := limits{on: true, commitBase: l.commitBase, driftBase: l.driftBase, newest: map[edge.Scope]newestDrift{}, lasts: l.lasts, sent: sent}
+	facts.Base = next.driftBase
+	next.drift = guard.NewTally("this sweep", facts)
 	for _, d := range drifts {
-		l.drifted(d)
+		next.drifted(d)
 	}
-	l.forget(facts.Now)
-	l.begin(facts)
-	return l
+	next.forget(facts.Now)
+	next.begin(facts)
+	return next
 }
 
 // begin counts a commit that comes into force. Of it, what was sent counts.

@@ -236,12 +236,12 @@ func (c *Control) updateMemory(ctx context.Context) error {
 // readMemory takes what another process has let leave since.
 func (c *Control) readMemory(ctx context.Context) error {
 	c.mu.Lock()
-	stale := c.state.zones.departed != c.state.zones.departedOnRecord
+	stale, mark := c.state.zones.departed != c.state.zones.departedOnRecord, c.state.mark
 	c.mu.Unlock()
 	if !stale {
 		return nil
 	}
-	record, err := c.Records.Restore(ctx)
+	record, err := c.since(ctx, reconcile.Known{Mark: mark}) // of zones it is taken in with the next commit
 	if err != nil {
 		return fmt.Errorf("recalling what zones have left: %w", err)
 	}

@@ -158,22 +158,7 @@ func (m *movedLife) step() {
 	}
 	switch rapid.SampledFrom([]string{"prove", "prove", "prove", "read", "write", "write", "wait", "time", "restart"}).Draw(m.T, "step") {
 	case "prove":
-		var settled []diff.Settled
-		for _, d := range t.Zone().Deployments {
-			s := diff.Settled{ID: diff.ID{Scope: id, Ruleset: edge.RulesetID("id-" + d.Ruleset)}}
-			if d.Prune {
-				s.Prune = &diff.Prunable{Deployment: d.Name()}
-			}
-			settled = append(settled, s)
-		}
-		for _, o := range t.Zone().Others {
-			s := diff.Settled{ID: diff.ID{Kind: o.Kind, Scope: id, Ref: o.Key}}
-			if o.Prune {
-				s.Prune = &diff.Prunable{Deployment: o.Key}
-			}
-			settled = append(settled, s)
-		}
-		m.must(c.Proved(m.Context(), t, settled))
+		m.must(c.Proved(m.Context(), t, allSettled(t)))
 	case "read":
 		c.Read(id)
 	case "write":

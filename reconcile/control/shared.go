@@ -39,6 +39,7 @@ func (c *Control) Retake(ctx context.Context, mine func(edge.Scope) bool) (d Dec
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("loading writes without a result: %w", err)
 	}
+	c.Anew() // others have worked on them
 	if d, err = c.Reload(ctx); err != nil {
 		return Decision{}, nil, err
 	}

@@ -38,8 +38,9 @@ type state struct {
 	swept     time.Time
 	// sweptUnder is as in [reconcile.Record].
 	sweptUnder map[reconcile.LeaseName]time.Time
-	restored   uint64 // counts how often everything on record was taken in
-	onRecord   string // the commit that was accepted when the standing was read last
+	restored   uint64         // counts how often what is on record was taken in
+	mark       reconcile.Mark // of what was taken in last; zero: the next look takes in everything
+	onRecord   string         // the commit that was accepted when the standing was read last
 
 	zones     zones
 	approvals approvals
@@ -57,23 +58,28 @@ func (s *state) init(c Config) {
 		s.theirs = func(edge.Scope) bool { return false }
 	}
 	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
-	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown()}
+	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown(), ours: scopes{}}
 }
 
 // restore makes a record the one that is worked with.
 func (s *state) restore(record reconcile.Record) {
 	s.accepted, s.swept, s.sweptUnder, s.said = record.Accepted, record.Swept, record.SweptUnder, 0
 	s.accepted.State = nil
-	before := s.zones
-	s.zones = zonesOf(record, s.now(), before.memory)
-	s.zones.goOn(before)
-	s.zones.reports = s.guards.ReportUnmanaged
+	s.mark, s.accepted.Parts = record.Mark, nil
+	if record.Only != nil {
+		s.takeSome(record)
+	} else {
+		before := s.zones
+		s.zones = zonesOf(record, s.now(), before.memory)
+		s.zones.goOn(before)
+		s.zones.reports, s.zones.ours = s.guards.ReportUnmanaged, before.ours
+	}
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.put(record.Holds)
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = s.rollout.anew(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
-	s.limits.drifts, s.limits.sent, s.limits.counted = record.Drifts, maps.Clone(record.Written), 0
+	s.limits.drifts, s.limits.sent, s.limits.counted, s.limits.anew = record.Drifts, maps.Clone(record.Written), 0, true
 	s.restored++
 }
 
@@ -85,7 +91,10 @@ func (s *state) publish(g *Generation) {
 	s.recall(s.zones.onRecord)
 	if s.zones.known.follows(g) {
 		s.waiting.forget(g.since.gone)
-		if s.limits.on {
+		switch {
+		case s.limits.on && s.limits.anew:
+			s.limits = s.limits.over(s.facts(g), s.limits.drifts, s.limits.sent)
+		case s.limits.on:
 			s.limits.follow(s.facts(g), s.zones.changed(g))
 		}
 	} else {

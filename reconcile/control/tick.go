@@ -220,7 +220,7 @@ func (c *Control) readStanding(ctx context.Context) error {
 	}
 }
 
-// Reload takes everything on record anew, after another process has accepted a commit.
+// Reload takes in what is on record since it was taken in last, after another process has accepted a commit.
 // Where what that declares is on record it is in force now; else nothing is accepted,
 // and it is to be proposed.
 func (c *Control) Reload(ctx context.Context) (Decision, error) {

@@ -34,7 +34,8 @@ type zoneRecord struct {
 type zones struct {
 	records map[edge.Scope]*zoneRecord
 	known   known
-	reports bool // as [reconcile.Guards.ReportUnmanaged]
+	ours    scopes // that this process has put something on record of since it was read: it may know more than what is there
+	reports bool   // as [reconcile.Guards.ReportUnmanaged]
 
 	memory           memory           // of the generation in force
 	onRecord         reconcile.Memory // what was on record before it
@@ -45,7 +46,7 @@ type zones struct {
 // zonesOf sorts a record by zone. The memory is that of the generation in force.
 func zonesOf(record reconcile.Record, now time.Time, memory memory) zones {
 	zones := zones{
-		records: map[edge.Scope]*zoneRecord{}, known: newKnown(), memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
+		records: map[edge.Scope]*zoneRecord{}, known: newKnown(), ours: scopes{}, memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
 	}
 	for id, proof := range record.Proofs {
 		zones.of(id).proof = proof
@@ -286,7 +287,7 @@ func (zs *zones) take(id edge.Scope, z *zoneRecord, p proof, g *Generation) {
 		delete(z.unkept, s.ID)
 		delete(z.found, s.ID)
 	}
-	zs.known.moved.add(id)
+	zs.touch(id)
 	if len(p.proofs) > 0 {
 		z.proof = z.proof.Then(p.proofs[0])
 		zs.weigh(g, id)

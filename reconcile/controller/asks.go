@@ -96,6 +96,9 @@ func (c *Controller) Heed() {
 	c.ticks.poked.Poke()
 }
 
+// Hint has what other processes have put on record looked for at once, and not with the next tick.
+func (c *Controller) Hint() { c.ticks.poked.Poke() }
+
 // Declared is a zone as the commit in force declares it, false where it does not.
 func (c *Controller) Declared(id edge.Scope) (account desired.Account, zone desired.Zone, ok bool) {
 	g := c.control.Current()

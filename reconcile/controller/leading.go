@@ -47,6 +47,7 @@ func (c *commits) lead(ctx context.Context) {
 	if _, shared := reconcile.LeaseIn(within); shared {
 		c.outcomes.leaveCommits()
 		c.outages.Forget(func(o reconcile.Outage) bool { return o.Subject == reconcile.OutageGit })
+		c.control.Anew()
 		c.reload(within)
 	}
 	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
@@ -92,6 +93,13 @@ func (c *commits) refresh(ctx context.Context) bool {
 	}
 	c.takeOver(before, d)
 	return true
+}
+
+// catchUp is refresh, without a commit that waits for it.
+func (c *commits) catchUp(ctx context.Context) {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	c.refresh(ctx)
 }
 
 // forgetTheirs forgets what was seen of zones of other processes: these have written to them since.

@@ -34,6 +34,8 @@ type ticks struct {
 
 	state stateTries
 	named time.Time // when it was asked whether zones have other ids
+	// caughtUp is when it was asked how much other processes have put on record.
+	caughtUp time.Time
 	last  glance
 }
 
@@ -129,8 +131,11 @@ func (t *ticks) run(ctx context.Context) {
 		if ticked.PutBack {
 			t.commits.source.Poke() // the accepted commit may be an earlier one
 		}
-		if ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx) {
+		switch {
+		case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
 			t.commits.reload(ctx)
+		case t.fallsBehind(ctx, time.Now()):
+			t.commits.catchUp(ctx)
 		}
 	}
 }
@@ -153,6 +158,19 @@ func (t *ticks) follows(ctx context.Context) bool {
 		return t.commits.renamed(ctx)
 	}
 	return false
+}
+
+// catchUpEvery is how often it is asked how much other processes have put on record of their zones.
+const catchUpEvery = 3 * time.Second
+
+// fallsBehind reports whether that is so much that the next commit would wait for it.
+func (t *ticks) fallsBehind(ctx context.Context, now time.Time) bool {
+	if now.Sub(t.caughtUp) < catchUpEvery || t.control.Current() == nil {
+		return false
+	}
+	t.caughtUp = now
+	behind, err := t.control.FallsBehind(ctx)
+	return err == nil && behind // what is wrong with the records the tick itself has told
 }
 
 // stateTries is how the state folder was found by the last tick.

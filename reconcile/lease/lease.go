@@ -141,6 +141,9 @@ func New(c Config) *Holder {
 	}
 }
 
+// LookNow has the database looked at now, and not with the next turn.
+func (h *Holder) LookNow() { h.wake.Poke() }
+
 // Held implements [reconcile.Leases].
 func (h *Holder) Held(name reconcile.LeaseName) (reconcile.Lease, bool) {
 	h.mu.Lock()

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -97,7 +98,8 @@ func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance)
 	return err
 }
 
-func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
+// recallAccepted reads the accepted commit; the state in parts where known is not nil.
+func recallAccepted(ctx context.Context, tx *sql.Tx, known func(sum) bool) (a reconcile.Accepted, err error) {
 	var packed []byte
 	var earlier string
 	row := tx.QueryRowContext(ctx, `SELECT "commit", author, zones, deployments, tokens, state, earlier FROM accepted`)
@@ -105,7 +107,12 @@ func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err 
 	if err != nil || !found {
 		return a, err
 	}
-	if a.State, err = recallState(ctx, tx, a.Commit, packed); err != nil {
+	if known != nil && bytes.HasPrefix(packed, []byte(partsMark)) {
+		a.Parts, err = recallParts(ctx, tx, a.Commit, packed, known)
+	} else {
+		a.State, err = recallState(ctx, tx, a.Commit, packed)
+	}
+	if err != nil {
 		return a, err
 	}
 	if a.Earlier, err = decodeEarlier(earlier); err != nil {

@@ -20,23 +20,30 @@ var (
 // Restore implements [reconcile.Records]. A row that cannot be read fails the
 // whole, with [ErrDamaged].
 func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
-	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
-		if r, err = restore(ctx, tx); err == nil {
-			r.SweptUnder, err = l.RecallSweptUnder(ctx, tx)
-		}
-		return r, err
-	})
+	return l.RestoreSince(ctx, reconcile.Known{})
 }
 
-func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
-	if err = zones.Recall(ctx, tx, &r); err != nil {
+// RestoreSince implements [reconcile.Records]. A file is read as a whole.
+func (l *Ledger) RestoreSince(ctx context.Context, known reconcile.Known) (reconcile.Record, error) {
+	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
+		if r.Only, r.Mark, err = l.Since(ctx, tx, known); err != nil {
+			return r, err
+		}
+		if err = zones.Recall(ctx, tx, &r); err != nil {
+			return r, err
+		}
+		if err = decisions.Recall(ctx, tx, &r); err != nil {
+			return r, err
+		}
+		if r.SweptUnder, err = l.RecallSweptUnder(ctx, tx); err != nil {
+			return r, err
+		}
+		if r.Only == nil {
+			known.Part = nil
+		}
+		r.Accepted, err = recallAccepted(ctx, tx, known.Part)
 		return r, err
-	}
-	if err = decisions.Recall(ctx, tx, &r); err != nil {
-		return r, err
-	}
-	r.Accepted, err = recallAccepted(ctx, tx)
-	return r, err
+	})
 }
 
 // Standing implements [reconcile.Records]. While nothing else is said it is read once, however

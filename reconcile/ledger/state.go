@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
@@ -32,25 +33,17 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []reconcile
 		if err != nil || !changed {
 			return err
 		}
-		return putParts(ctx, tx, state, wanted)
+		return l.putParts(ctx, tx, state, wanted)
 	})
 }
 
 // putParts has the parts of one state on record, and no others.
-func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, wanted map[sum]bool) error {
-	have, gone := map[sum]bool{}, [][]byte(nil)
-	err := rows.Each(ctx, tx, `SELECT sum FROM state_part`, func(row *sql.Rows) error {
-		var known sql.RawBytes // there are many
-		if err := row.Scan(&known); err != nil {
-			return err
-		}
-		if s, err := sumOf(known); err == nil && wanted[s] {
-			have[s] = true
-		} else {
-			gone = append(gone, bytes.Clone(known))
-		}
-		return nil
-	})
+func (l *Ledger) putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, wanted map[sum]bool) error {
+	compare := compareParts
+	if l.file.Database() != nil {
+		compare = compareThere
+	}
+	missing, gone, err := compare(ctx, tx, wanted)
 	if err != nil {
 		return err
 	}
@@ -59,14 +52,59 @@ func putParts(ctx context.Context, tx *sql.Tx, state []reconcile.StatePart, want
 	}
 	var news []reconcile.StatePart
 	for _, part := range state {
-		if !have[part.Sum] {
-			have[part.Sum] = true
+		if missing[part.Sum] {
+			delete(missing, part.Sum)
 			news = append(news, part)
 		}
 	}
 	return rows.Exec(ctx, tx, `INSERT INTO state_part (sum, data) VALUES ($1, $2)`, news, func(p reconcile.StatePart) []any {
 		return []any{p.Sum[:], p.Data}
 	})
+}
+
+// compareParts returns which parts of a state are not on record, and which of those there are not of it.
+func compareParts(ctx context.Context, tx *sql.Tx, wanted map[sum]bool) (missing map[sum]bool, gone [][]byte, err error) {
+	missing = maps.Clone(wanted)
+	err = rows.Each(ctx, tx, `SELECT sum FROM state_part`, func(row *sql.Rows) error {
+		var known sql.RawBytes // there are many
+		if err := row.Scan(&known); err != nil {
+			return err
+		}
+		if s, err := sumOf(known); err == nil && wanted[s] {
+			delete(missing, s)
+		} else {
+			gone = append(gone, bytes.Clone(known))
+		}
+		return nil
+	})
+	return missing, gone, err
+}
+
+// compareThere is compareParts where PostgreSQL compares: it says what differs alone.
+func compareThere(ctx context.Context, tx *sql.Tx, wanted map[sum]bool) (missing map[sum]bool, gone [][]byte, err error) {
+	names := make([][]byte, 0, len(wanted))
+	for s := range wanted {
+		names = append(names, s[:])
+	}
+	missing = map[sum]bool{}
+	const differs = `
+		SELECT true, name FROM unnest($1::bytea[]) AS name WHERE NOT EXISTS (SELECT 1 FROM state_part WHERE sum = name)
+		UNION ALL SELECT false, sum FROM state_part WHERE NOT EXISTS (SELECT 1 FROM unnest($1::bytea[]) AS name WHERE name = sum)`
+	err = rows.Each(ctx, tx, differs, func(row *sql.Rows) error {
+		var isNew bool
+		var name []byte
+		if err := row.Scan(&isNew, &name); err != nil {
+			return err
+		}
+		if !isNew {
+			gone = append(gone, name)
+			return nil
+		}
+		s, err := sumOf(name)
+		missing[s] = true
+		return err
+	}, names)
+	return missing, gone, err
 }
 
 func sumOf(name []byte) (s sum, err error) {
@@ -78,13 +116,10 @@ func sumOf(name []byte) (s sum, err error) {
 
 // recallState reads a state that is whole, or in parts. Each part must be what its name says.
 func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) (state []byte, err error) {
-	damaged := func(err error) error {
-		return store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", commit, err))
-	}
 	names, inParts := bytes.CutPrefix(packed, []byte(partsMark))
 	if !inParts {
 		if state, err = unpack(packed); err != nil {
-			return nil, damaged(err)
+			return nil, damagedState(commit, err)
 		}
 		return state, nil
 	}
@@ -98,14 +133,15 @@ func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) 
 	if err != nil {
 		return nil, err
 	}
+	all, err := sumsIn(names)
+	if err != nil {
+		return nil, damagedState(commit, err)
+	}
 	state = []byte{}
-	for len(names) > 0 {
-		name := names[:min(len(names), sha256.Size)]
-		names = names[len(name):]
-		s, err := sumOf(name)
+	for _, s := range all {
 		data, known := parts[s]
-		if err != nil || !known {
-			return nil, damaged(fmt.Errorf("the part %x is missing", name))
+		if !known {
+			return nil, damagedState(commit, missingPart(s))
 		}
 		state = append(state, data...)
 	}
@@ -139,9 +175,61 @@ func readPart(ctx context.Context, tx *sql.Tx, commit string, name []byte) (data
 		return nil, err
 	}
 	if is := sha256.Sum256(data); !found || !bytes.Equal(is[:], name) {
-		return nil, store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: the part %x is missing", commit, name))
+		return nil, damagedState(commit, missingPart(sum(name)))
 	}
 	return data, nil
+}
+
+// recallParts reads the parts of a state, and the data of those alone that are not known.
+func recallParts(ctx context.Context, tx *sql.Tx, commit string, packed []byte, known func(sum) bool) ([]reconcile.StatePart, error) {
+	all, err := sumsIn(packed[len(partsMark):])
+	if err != nil {
+		return nil, damagedState(commit, err)
+	}
+	var wanted [][]byte
+	for i := range all {
+		if !known(all[i]) {
+			wanted = append(wanted, all[i][:])
+		}
+	}
+	data := map[sum][]byte{}
+	if len(wanted) > 0 {
+		err = rows.Each(ctx, tx, `SELECT data FROM state_part WHERE sum = ANY($1::bytea[])`, func(row *sql.Rows) error {
+			var one []byte
+			err := row.Scan(&one)
+			data[sha256.Sum256(one)] = one
+			return err
+		}, wanted)
+	}
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]reconcile.StatePart, len(all))
+	for i, s := range all {
+		parts[i] = reconcile.StatePart{Sum: s, Data: data[s]}
+		if _, read := data[s]; !read && !known(s) {
+			return nil, damagedState(commit, missingPart(s))
+		}
+	}
+	return parts, nil
+}
+
+// sumsIn are the names of parts, one after the other.
+func sumsIn(names []byte) (all []sum, err error) {
+	for len(names) > 0 {
+		s, err := sumOf(names[:min(len(names), sha256.Size)])
+		if err != nil {
+			return nil, err
+		}
+		all, names = append(all, s), names[sha256.Size:]
+	}
+	return all, nil
+}
+
+func missingPart(s sum) error { return fmt.Errorf("the part %x is missing", s[:]) }
+
+func damagedState(commit string, err error) error {
+	return store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", commit, err))
 }
 
 // pack makes gzip of a state; nil stays nil. One that is gzip already is not compressed again.

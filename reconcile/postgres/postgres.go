@@ -6,7 +6,7 @@
 //	err = postgres.Migrate(ctx, db)
 //
 // It works behind PgBouncer in transaction mode: nothing rests on a session. So no statement is
-// prepared beyond its transaction, there is no LISTEN and no lock of a session.
+// prepared beyond its transaction, and there is no lock of a session; what [Listen] hears is a hint.
 package postgres
 
 import (
@@ -52,6 +52,20 @@ const (
 
 // Open returns a handle on the database. It connects with the first use.
 func Open(c Config) (*sql.DB, error) {
+	config, err := c.parsed()
+	if err != nil {
+		return nil, err
+	}
+	before := stdlib.OptionBeforeConnect(func(_ context.Context, config *pgx.ConnConfig) error { return c.authenticate(config) })
+	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
+	db.SetMaxOpenConns(MostConnections)
+	db.SetMaxIdleConns(MostConnections) // a new one is a new process of the server
+	db.SetConnMaxIdleTime(time.Minute)
+	return db, nil
+}
+
+// parsed is what a connection is made with.
+func (c Config) parsed() (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(c.URL)
 	if err != nil {
 		return nil, errors.New("the URL of the database: " + withoutURL(err))
@@ -65,17 +79,14 @@ func Open(c Config) (*sql.DB, error) {
 	if c.Name != "" {
 		config.RuntimeParams["application_name"] = c.Name
 	}
-	before := stdlib.OptionBeforeConnect(func(_ context.Context, config *pgx.ConnConfig) (err error) {
-		if c.Password != nil {
-			config.Password, err = c.Password()
-		}
-		return err
-	})
-	db := sql.OpenDB(direct{stdlib.GetConnector(*config, before, stdlib.OptionResetSession(dropReadOnly))})
-	db.SetMaxOpenConns(MostConnections)
-	db.SetMaxIdleConns(MostConnections) // a new one is a new process of the server
-	db.SetConnMaxIdleTime(time.Minute)
-	return db, nil
+	return config, nil
+}
+
+func (c Config) authenticate(config *pgx.ConnConfig) (err error) {
+	if c.Password != nil {
+		config.Password, err = c.Password()
+	}
+	return err
 }
 
 // withoutURL is what the driver says of a URL, which may have a password.

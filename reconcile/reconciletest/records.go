@@ -55,6 +55,11 @@ func (r *Records) Restore(ctx context.Context) (reconcile.Record, error) {
 	return r.Forgetful.Restore(ctx)
 }
 
+// RestoreSince implements [reconcile.Records].
+func (r *Records) RestoreSince(ctx context.Context, _ reconcile.Known) (reconcile.Record, error) {
+	return r.Restore(ctx)
+}
+
 // Standing implements [reconcile.Records].
 func (r *Records) Standing(ctx context.Context) (reconcile.Standing, error) {
 	if err := r.begin(ctx, "standing"); err != nil {

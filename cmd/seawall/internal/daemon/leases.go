@@ -30,6 +30,7 @@ type replica struct {
 	ended    sync.WaitGroup
 
 	changed func()                         // pages show something else
+	hinted  atomic.Bool                    // another process has put something on record since the last look
 	news    atomic.Pointer[reconcile.News] // of the last look; nil: the database does not answer
 
 	mu      sync.Mutex
@@ -107,6 +108,32 @@ func (r *replica) run(ctx context.Context, changed func()) {
 	r.changed = changed
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.ended.Go(func() { r.holder.Run(ctx) })
+	r.ended.Go(func() { r.listen(ctx) })
+}
+
+// hintsApart bounds how often it is looked at the database for hints.
+const hintsApart = 50 * time.Millisecond
+
+// listen has the database looked at when another process gives the hint that something is on record. The
+// looks of each second do the same a little later: where no hint comes, nothing else is lost.
+func (r *replica) listen(ctx context.Context) {
+	heard := reconcile.NewPokes()
+	r.ended.Go(func() {
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-heard:
+			}
+			r.hinted.Store(true)
+			r.holder.LookNow()
+			select {
+			case <-ctx.Done():
+			case <-time.After(hintsApart):
+			}
+		}
+	})
+	postgres.Listen(ctx, setup.PostgresConfig(r.database), heard.Poke)
 }
 
 // leave gives all leases back, and returns once that is done.
@@ -145,7 +172,7 @@ func (r *replica) looked(look lease.Look, err error) {
 	}
 	if err == nil {
 		said := r.news.Swap(&look.News)
-		peers.looked(look.News, said == nil || said.Said != look.News.Said, putBack)
+		peers.looked(look.News, said == nil || said.Said != look.News.Said, r.hinted.Swap(false), putBack)
 	}
 }
 

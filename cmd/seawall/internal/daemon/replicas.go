@@ -100,16 +100,21 @@ func (p *peers) looks(ctx context.Context, signals <-chan os.Signal) <-chan os.S
 	return looks
 }
 
-// looked is told of the news that a look at the database has shown.
-func (p *peers) looked(news reconcile.News, said, putBack bool) {
+// looked is told of the news that a look at the database has shown; said, that something was said since the
+// one before; hinted, that the look was made for a hint; and putBack, that the database was put back.
+func (p *peers) looked(news reconcile.News, said, hinted, putBack bool) {
 	if p == nil {
 		return
 	}
 	if p.Looked(news.Poked); putBack {
 		p.PutBack()
 	}
-	if heart := p.heart(); said && heart != nil {
+	switch heart := p.heart(); {
+	case heart == nil:
+	case said:
 		heart.Heed()
+	case hinted: // declarations may be on record now that are waited for
+		heart.Hint()
 	}
 }
 

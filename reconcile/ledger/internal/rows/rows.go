@@ -43,7 +43,7 @@ func All[T any](ctx context.Context, tx *sql.Tx, query string, scan func(*sql.Ro
 }
 
 // Map returns what scan makes of each row of a query, by its key; nil after an error.
-func Map[K comparable, V any](ctx context.Context, tx *sql.Tx, query string, scan func(*sql.Rows, *K, *V) error) (map[K]V, error) {
+func Map[K comparable, V any](ctx context.Context, tx *sql.Tx, query string, scan func(*sql.Rows, *K, *V) error, args ...any) (map[K]V, error) {
 	all := map[K]V{}
 	err := Each(ctx, tx, query, func(row *sql.Rows) error {
 		var key K
@@ -53,7 +53,7 @@ func Map[K comparable, V any](ctx context.Context, tx *sql.Tx, query string, sca
 		}
 		all[key] = value
 		return nil
-	})
+	}, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -67,10 +67,10 @@ func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late b
 	return z.file.Often(ctx, tx, rememberProof, p.Scope.Text(), p.Fingerprint, string(text), p.Commit, z.file.Stamp(), rows.Bit(late), reconcile.MostEarlier)
 }
 
-func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Proof, error) {
+func (of some) recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Proof, error) {
 	known := map[reconcile.Earlier]reconcile.Earlier{} // most zones of a fleet are alike
-	const query = `SELECT zone_id, fingerprint, labels, "commit", earlier FROM proved`
-	return rows.Map(ctx, tx, query, func(row *sql.Rows, zone *edge.Scope, p *reconcile.Proof) error {
+	const query = `SELECT zone_id, fingerprint, labels, "commit", earlier FROM proved WHERE `
+	return rows.Map(ctx, tx, query+of.where, func(row *sql.Rows, zone *edge.Scope, p *reconcile.Proof) error {
 		var labels string
 		if err := row.Scan(zone, &p.Fingerprint, &labels, &p.Commit, &p.Earlier); err != nil {
 			return err
@@ -85,7 +85,7 @@ func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.Scope]reconcile.Pro
 			return store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Scope, err))
 		}
 		return nil
-	})
+	}, of.args...)
 }
 
 // Widen implements [reconcile.Records]. What is stored keeps its order.

@@ -18,9 +18,9 @@ func (z *Zones) Tried(ctx context.Context, id diff.ID, try diff.Try) error {
 }
 
 // recallTries reads those that are known.
-func recallTries(ctx context.Context, tx *sql.Tx) (map[diff.ID]diff.Try, error) {
-	const query = `SELECT zone_id, ruleset_id, tried, next FROM nonconvergent WHERE next IS NOT NULL`
-	return rows.Map(ctx, tx, query, func(row *sql.Rows, id *diff.ID, try *diff.Try) (err error) {
+func (of some) recallTries(ctx context.Context, tx *sql.Tx) (map[diff.ID]diff.Try, error) {
+	const query = `SELECT zone_id, ruleset_id, tried, next FROM nonconvergent WHERE next IS NOT NULL AND `
+	return rows.Map(ctx, tx, query+of.where, func(row *sql.Rows, id *diff.ID, try *diff.Try) (err error) {
 		var zone edge.Scope
 		var ruleset string
 		var tried, next sql.NullString
@@ -35,5 +35,5 @@ func recallTries(ctx context.Context, tx *sql.Tx) (map[diff.ID]diff.Try, error) 
 			return store.Fault(store.ErrDamaged, fmt.Sprintf("the tries of ruleset %s in zone %s: %v", ruleset, zone, err))
 		}
 		return nil
-	})
+	}, of.args...)
 }

@@ -29,22 +29,24 @@ func In(file *store.File) *Zones { return &Zones{file: file} }
 // Frequent are the statements that are run for each zone of a commit, for [store.Open].
 var Frequent = []string{beforeProof, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, beforeWrite, takeClaim, endClaim}
 
-// Recall reads all of it into a record.
+// Recall reads all of it into a record, or what there is of the zones of [reconcile.Record.Only] and all
+// that there is not one of for each zone.
 func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
+	of := ofZones(r.Only)
 	return rows.Parts(ctx, tx,
-		rows.Into(&r.Applied, recallApplied),
-		rows.Into(&r.Prunable, recallPrunable),
-		rows.Into(&r.NonConvergent, recallNonConvergent),
-		rows.Into(&r.Tries, recallTries),
-		rows.Into(&r.Proofs, recallProofs),
+		rows.Into(&r.Applied, of.recallApplied),
+		rows.Into(&r.Prunable, of.recallPrunable),
+		rows.Into(&r.NonConvergent, of.recallNonConvergent),
+		rows.Into(&r.Tries, of.recallTries),
+		rows.Into(&r.Proofs, of.recallProofs),
 		rows.Into(&r.Drifts, recallDrifts),
 		rows.Into(&r.Written, recallWritten),
 		rows.Into(&r.Swept, recallSwept))
 }
 
-func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
+func (of some) recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	known := map[string][]diff.Member{} // most zones of a fleet are alike
-	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) (members []diff.Member, err error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, members FROM applied WHERE `, func(id diff.ID, text string) (members []diff.Member, err error) {
 		members, ok := known[text]
 		if !ok {
 			members, err = parseMembers(id, text)
@@ -64,15 +66,15 @@ func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 	return members, nil
 }
 
-func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID]string, error) {
-	return byDeployment(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(_ diff.ID, fingerprint string) (string, error) {
+func (of some) recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID]string, error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent WHERE `, func(_ diff.ID, fingerprint string) (string, error) {
 		return fingerprint, nil
 	})
 }
 
 // byDeployment returns what parse makes of each row of a query for a deployment and a text.
-func byDeployment[V any](ctx context.Context, tx *sql.Tx, query string, parse func(diff.ID, string) (V, error)) (map[diff.ID]V, error) {
-	return rows.Map(ctx, tx, query, func(row *sql.Rows, id *diff.ID, value *V) (err error) {
+func byDeployment[V any](ctx context.Context, tx *sql.Tx, of some, query string, parse func(diff.ID, string) (V, error)) (map[diff.ID]V, error) {
+	return rows.Map(ctx, tx, query+of.where, func(row *sql.Rows, id *diff.ID, value *V) (err error) {
 		var zone edge.Scope
 		var ruleset, text string
 		if err := row.Scan(&zone, &ruleset, &text); err != nil {
@@ -81,7 +83,7 @@ func byDeployment[V any](ctx context.Context, tx *sql.Tx, query string, parse fu
 		*id = deploymentOf(zone, ruleset)
 		*value, err = parse(*id, text)
 		return err
-	})
+	}, of.args...)
 }
 
 // NonConvergent implements [reconcile.Records]. A fingerprint that is known
