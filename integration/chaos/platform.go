@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
@@ -60,8 +59,7 @@ func startPlatform(f *fleet, limit sim.RateLimit) (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &platform{sim: server, address: listener.Addr().String(), writes: map[string]int{}}
-	p.core = p.lastOfCore()
+	p := &platform{sim: server, core: harness.LastOfCore(server), address: listener.Addr().String(), writes: map[string]int{}}
 	web := &http.Server{Handler: http.HandlerFunc(p.serve)}
 	p.close = func() { _ = web.Close() }
 	go func() { _ = web.Serve(listener) }()
@@ -93,11 +91,11 @@ func (p *platform) serve(w http.ResponseWriter, r *http.Request) {
 		p.writes[arrived.replica]++
 	}
 	p.mu.Unlock()
-	seen := &statusWriter{ResponseWriter: w}
+	seen := &harness.StatusWriter{ResponseWriter: w}
 	p.sim.Handler().ServeHTTP(seen, r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests[n].end, p.requests[n].status = time.Now(), seen.status
+	p.requests[n].end, p.requests[n].status = time.Now(), seen.Status
 }
 
 // held returns a request once it is let through. What was held is independent of its sender: that is
@@ -151,54 +149,12 @@ func (p *platform) record() []request {
 	return append([]request(nil), p.requests...)
 }
 
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *statusWriter) Write(data []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(data)
-}
-
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
 // set gives a zone a threshold behind the back of every client.
 func (p *platform) set(zone, score int) error {
-	id := mem.FleetZone(zone)
-	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), id, edge.PhaseFirewallManaged)
-	if err != nil {
-		return err
-	}
-	entryPoint.Rules[0].ActionParameters.Overrides = &edge.Overrides{Rules: []edge.RuleOverride{
-		{ID: p.core, Action: new(edge.ActionBlock), ScoreThreshold: &score},
-	}}
-	return p.sim.Platform.SetEntryPoint(id, entryPoint)
-}
-
-// lastOfCore is the rule by which the core ruleset blocks.
-func (p *platform) lastOfCore() edge.RuleID {
-	for _, ruleset := range p.sim.Platform.State().Accounts[0].Rulesets {
-		if ruleset.ID == mem.CoreRuleset {
-			last, _ := ruleset.Last()
-			return last.ID
-		}
-	}
-	return ""
+	return harness.SetThreshold(p.sim, p.core, zone, score)
 }
 
 // live is the threshold that a zone has; 0 when none is overridden.
 func (p *platform) live(zone int) int {
-	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(zone), edge.PhaseFirewallManaged)
-	if err != nil {
-		return 0
-	}
-	return harness.Threshold(entryPoint.Rules[0])
+	return harness.LiveThreshold(p.sim, zone)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,7 +20,8 @@ import (
 // those that a fault swallows too.
 type platform struct {
 	*front
-	sim *sim.Server
+	sim  *sim.Server
+	core edge.RuleID // by which the core ruleset blocks
 
 	mu     sync.Mutex
 	record []write
@@ -42,7 +42,7 @@ func startPlatform(s shape, f *fleet) (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &platform{sim: server}
+	p := &platform{sim: server, core: harness.LastOfCore(server)}
 	base := server.Handler()
 	if s.latency > 0 {
 		base = delayed(s.latency, s.latency).on(base)
@@ -66,29 +66,12 @@ func (p *platform) quirks(list ...string) error { return p.sim.SetQuirks(list) }
 
 // set gives a zone a threshold behind the back of every client.
 func (p *platform) set(z zone, score int) error {
-	id := mem.FleetZone(int(z))
-	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), id, edge.PhaseFirewallManaged)
-	if err != nil {
-		return err
-	}
-	core, err := p.sim.Platform.Ruleset(context.Background(), edge.AccountScope(mem.Account), mem.CoreRuleset)
-	if err != nil {
-		return err
-	}
-	last, _ := core.Last()
-	entryPoint.Rules[0].ActionParameters.Overrides = &edge.Overrides{Rules: []edge.RuleOverride{
-		{ID: last.ID, Action: new(edge.ActionBlock), ScoreThreshold: &score},
-	}}
-	return p.sim.Platform.SetEntryPoint(id, entryPoint)
+	return harness.SetThreshold(p.sim, p.core, int(z), score)
 }
 
 // live is the threshold that a zone has; 0 when none is overridden.
 func (p *platform) live(z zone) int {
-	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(int(z)), edge.PhaseFirewallManaged)
-	if err != nil {
-		return 0
-	}
-	return harness.Threshold(entryPoint.Rules[0])
+	return harness.LiveThreshold(p.sim, int(z))
 }
 
 // recorded notes what passes.
@@ -106,11 +89,11 @@ func (p *platform) recorded(next http.Handler, w http.ResponseWriter, r *http.Re
 	n := len(p.record)
 	p.record = append(p.record, write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
 	p.mu.Unlock()
-	seen := &statusWriter{ResponseWriter: w}
+	seen := &harness.StatusWriter{ResponseWriter: w}
 	next.ServeHTTP(seen, r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
+	p.record[n].ok = seen.Status == http.StatusOK && r.Context().Err() == nil
 }
 
 // writes returns those so far.
@@ -134,25 +117,6 @@ func (p *platform) ignoredPatch(next http.Handler, w http.ResponseWriter, r *htt
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"result": entryPoint, "success": true, "errors": []any{}, "messages": []any{}})
 }
-
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *statusWriter) Write(data []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(data)
-}
-
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // zoneOf returns the zone that a request is about; 0 for none.
 func zoneOf(r *http.Request) zone {

@@ -69,19 +69,6 @@ func (p *Platform) Threshold(zone edge.Scope) int {
 	return Threshold(p.EntryPoint(zone).Rules[0])
 }
 
-// Threshold is the score at which a deployment acts; zero when it is not overridden.
-func Threshold(rule edge.Rule) int {
-	if rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
-		return 0
-	}
-	for _, override := range rule.ActionParameters.Overrides.Rules {
-		if override.ScoreThreshold != nil {
-			return *override.ScoreThreshold
-		}
-	}
-	return 0
-}
-
 // At counts those of the zones first to last of a fleet that have a threshold.
 func (p *Platform) At(first, last, threshold int) (n int) {
 	p.T.Helper()

@@ -112,14 +112,14 @@ func TestEncodingCostsWhatChanges(t *testing.T) {
 // What one more zone, one less, and another account make of the parts that were kept is never
 // another state.
 func TestEncodedStatesFollow(t *testing.T) {
-	zones, cuts := 600, 20
+	zones, cuts := 240, 20
 	if soak.On {
 		zones, cuts = 2000, 1000
 	}
 	var e encoder
 	before, after := oneOtherZone(zones)
 	less := before
-	less.Accounts = []desired.Account{{Key: "prod", Zones: slices.Delete(slices.Clone(before.Accounts[0].Zones), 300, 301)}}
+	less.Accounts = []desired.Account{{Key: "prod", Zones: slices.Delete(slices.Clone(before.Accounts[0].Zones), zones/2, zones/2+1)}}
 	other := before
 	other.Accounts = []desired.Account{{Key: "first"}, before.Accounts[0]}
 	for i, state := range []desired.State{before, after, less, before, other, after, {Commit: "c9"}, other} {

@@ -238,8 +238,9 @@ func TestPushCostsWhatItChangesWithGuards(t *testing.T) {
 	}
 }
 
-// BenchmarkPushOne takes one changed zone from its folder's unit to its proof, with a ledger.
-func BenchmarkPushOne(b *testing.B) {
+// eachProvedFleet runs a benchmark over fleets that are as declared, with a ledger and with limits or
+// without.
+func eachProvedFleet(b *testing.B, bench func(b *testing.B, f *benchFleet, zones int)) {
 	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
 	for _, of := range []struct {
 		name  string
@@ -255,49 +256,41 @@ func BenchmarkPushOne(b *testing.B) {
 			f.Records = records
 			f.open(b)
 			f.prove(b)
-			p := newPushes(f)
-			p.push(b)
-			b.ReportAllocs()
-			for b.Loop() {
-				p.push(b)
-				f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1), Priority: queue.Push, Reason: "changed by a commit"})
-			}
-			if task, _ := f.heart.control.Task(f.heart.control.Current(), mem.FleetZone(1)); f.heart.control.CommitWork(f.heart.control.Current(), task.Zone().Scope) {
-				b.Fatal("the zone is not proved")
-			}
+			bench(b, f, of.zones)
 		})
 	}
+}
+
+// BenchmarkPushOne takes one changed zone from its folder's unit to its proof, with a ledger.
+func BenchmarkPushOne(b *testing.B) {
+	eachProvedFleet(b, func(b *testing.B, f *benchFleet, _ int) {
+		p := newPushes(f)
+		p.push(b)
+		b.ReportAllocs()
+		for b.Loop() {
+			p.push(b)
+			f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1), Priority: queue.Push, Reason: "changed by a commit"})
+		}
+		if task, _ := f.heart.control.Task(f.heart.control.Current(), mem.FleetZone(1)); f.heart.control.CommitWork(f.heart.control.Current(), task.Zone().Scope) {
+			b.Fatal("the zone is not proved")
+		}
+	})
 }
 
 // BenchmarkHealAll takes each zone of a fleet from a difference to its proof, with a ledger: one
 // after the other, as a worker does. ns/op, B/op and allocs/op are of one zone.
 func BenchmarkHealAll(b *testing.B) {
-	limit := []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
-	for _, of := range []struct {
-		name  string
-		zones int
-		rules []guard.Rule
-	}{{"100", 100, nil}, {"1000", 1000, nil}, {"10000", 10_000, nil}, {"1000_limited", 1000, limit}, {"10000_limited", 10_000, limit}} {
-		b.Run(of.name, func(b *testing.B) {
-			f := newFleetOf(b, of.zones)
-			f.Guards.Rules = of.rules
-			records, err := ledger.Open(b.TempDir() + "/ledger")
-			must.Do(b, err)
-			defer records.Close()
-			f.Records = records
-			f.open(b)
-			f.prove(b)
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				if n%of.zones == 0 {
-					b.StopTimer()
-					f.heart.commits.propose(b.Context(), reconcile.Proposal{State: f.state(fmt.Sprint("c", n), of.zones, 30+n/of.zones%2)})
-					b.StartTimer()
-				}
-				n++
-				f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1 + n%of.zones), Priority: queue.Bulk, Reason: "changed by a commit"})
+	eachProvedFleet(b, func(b *testing.B, f *benchFleet, zones int) {
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			if n%zones == 0 {
+				b.StopTimer()
+				f.heart.commits.propose(b.Context(), reconcile.Proposal{State: f.state(fmt.Sprint("c", n), zones, 30+n/zones%2)})
+				b.StartTimer()
 			}
-		})
-	}
+			n++
+			f.heart.zones[0].work(b.Context(), queue.Item[edge.Scope]{Key: mem.FleetZone(1 + n%zones), Priority: queue.Bulk, Reason: "changed by a commit"})
+		}
+	})
 }

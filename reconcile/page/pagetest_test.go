@@ -1,15 +1,16 @@
-package pagetest
+package page_test
 
 import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/page/pagetest"
 )
 
 // The pages of a list have each zone that is selected once, in order; and zones that may not
 // be seen are in no count.
 func TestFleetIsPagedAndFiltered(t *testing.T) {
-	d := New(1000)
+	d := pagetest.New(1000)
 	seen := map[string]bool{}
 	query := inspect.FleetQuery{Labels: map[string]string{"tier": "gold"}, May: func(l inspect.ZoneLabels) bool { return l.Declared["team"] == "web" }}
 	last := ""
@@ -37,13 +38,13 @@ func TestFleetIsPagedAndFiltered(t *testing.T) {
 }
 
 func TestAllOutcomesOccur(t *testing.T) {
-	f, _ := New(1000).Fleet(inspect.FleetQuery{})
+	f, _ := pagetest.New(1000).Fleet(inspect.FleetQuery{})
 	for _, o := range inspect.Outcomes() {
 		if f.Outcomes[o] == 0 {
 			t.Errorf("no zone is %s", o)
 		}
 	}
-	if s := Empty().Status(); s.Zones.Declared != 0 || s.Commit.InForce != "" || s.Verdict != inspect.Attention {
+	if s := pagetest.Empty().Status(); s.Zones.Declared != 0 || s.Commit.InForce != "" || s.Verdict != inspect.Attention {
 		t.Errorf("empty: %+v", s)
 	}
 }

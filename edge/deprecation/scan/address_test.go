@@ -1,12 +1,14 @@
-package call
+package scan
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-func TestNormal(t *testing.T) {
+func TestNormalAddress(t *testing.T) {
 	for address, want := range map[string]string{
 		"/zones/:id/filters":                   "/zones/{}/filters",
 		"/zones/{id}/rules-{n}/x":              "/zones/{}/{}/x",
@@ -23,17 +25,17 @@ func TestNormal(t *testing.T) {
 		"/zones/#{zone[:id]}/\\(name)/%(a)s/b": "/zones/{}/{}/{}/b",
 		"/a/{b?c}/d":                           "/a/{}/d",
 	} {
-		if got, ok := Normal(address); got != want || !ok {
+		if got, ok := call.Normal(address); got != want || !ok {
 			t.Errorf("%q is %q, %v; want %q", address, got, ok, want)
 		}
 	}
 	for _, address := range []string{"", "{}", "/{id}", "https://h.example", "$URL", "/", "/:id/{x}"} {
-		if got, ok := Normal(address); ok {
+		if got, ok := call.Normal(address); ok {
 			t.Errorf("%q passes for known: %q", address, got)
 		}
 	}
-	once, _ := Normal("{base}/zones/:id/%zz?a={b}")
-	if twice, _ := Normal(once); cmp.Diff(once, twice) != "" {
+	once, _ := call.Normal("{base}/zones/:id/%zz?a={b}")
+	if twice, _ := call.Normal(once); cmp.Diff(once, twice) != "" {
 		t.Errorf("what is normal changes: %q, %q", once, twice)
 	}
 }
