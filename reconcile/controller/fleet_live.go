@@ -17,10 +17,14 @@ import (
 func (v view) live(t zone.Task) []inspect.LiveMember {
 	all := []inspect.LiveMember{}
 	sight, seen := v.seen.sight(t)
+	why := notSeen
+	if v.lanes.elsewhere(v.g, t.Zone().Scope) { // whoever works on it may have written there since
+		seen, why = false, "another replica works on the zone, or none"
+	}
 	for _, d := range t.Zone().Deployments {
 		var as desired.Declaring
 		var note func(desired.RuleRef) string
-		unknown := notSeen
+		unknown := why
 		if seen {
 			as, note, unknown = v.deployed(t, sight, d)
 		}
@@ -28,7 +32,7 @@ func (v view) live(t zone.Task) []inspect.LiveMember {
 	}
 	for _, o := range t.Zone().Others {
 		var as desired.Declaring
-		unknown := notSeen
+		unknown := why
 		if seen {
 			as, unknown = v.otherAsLive(t, sight, o)
 		}

@@ -3,10 +3,12 @@ package controller
 import (
 	"context"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -152,6 +154,31 @@ func TestLooksCountAgain(t *testing.T) {
 		r.pass(10 * time.Millisecond)
 		if ours, _ := looks(); ours != 0 {
 			t.Errorf("after another has had the lease %d zones are in sync, and none was read", ours)
+		}
+	})
+}
+
+// Of a zone that another process works on, what differs is not told from what was read here: the other may
+// have written since. Of one that none works on it is not said that it was proved.
+func TestWhatDiffersInZonesOfOthers(t *testing.T) {
+	run(t, func(t *testing.T) {
+		few := reconcile.Guards{Rules: []guard.Rule{{Name: "default", Changes: &guard.Limit{Count: new(9)}}}}
+		r, first, _ := twoReplicas(t, 3, few)
+		first.replicas = func() *inspect.Replicas {
+			return &inspect.Replicas{Name: "r1", Leases: []inspect.Lease{{Name: string(leaseB), Replica: "r2"}, {Name: string(leaseA), Replica: "r1"}}}
+		}
+		r.push("c2", "sqli") // r1 reads and counts all of them, and r2 writes those of b
+		r.pass(2 * ticked)
+		r.wantAll("sqli")
+		list, _ := first.Zones(zoneKey(4))
+		if z := list.Zones[0]; len(z.Fields) > 0 || z.Replica != "r2" || z.NoReplica {
+			t.Errorf("it says of a zone of another: %+v", z)
+		}
+		r.leases.Take(leaseA)
+		r.pass(ticked)
+		list, _ = first.Zones(zoneKey(1))
+		if z := list.Zones[0]; !z.NoReplica || len(z.Fields) > 0 || !strings.Contains(z.Why[0], "by no replica now") {
+			t.Errorf("it says of a zone that none works on: %+v", z)
 		}
 	})
 }

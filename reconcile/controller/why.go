@@ -44,6 +44,9 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 		LookedAt: v.outcomes.time(last.at), WrittenAt: v.outcomes.time(last.written),
 		Replica: v.worker(v.lanes.account(account.Key), v.replicas()),
 	}
+	if of := v.lanes.account(account.Key); of != nil && !of.works() {
+		z.NoReplica = z.Replica == ""
+	}
 	if t, ok := v.control.Task(v.g, declared.Scope); ok {
 		z.Fingerprint = t.Fingerprint
 	}
@@ -99,8 +102,11 @@ func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	}
 	plan, seen := v.seen.plan(t)
 	switch {
-	case !seen && z.Replica != "":
+	case z.Replica != "": // it may have written there since it was seen here
 		z.Unread = "replica " + z.Replica + " works on the zone, and knows them"
+		return
+	case z.NoReplica:
+		z.Unread = "no replica works on the zone now"
 		return
 	case !seen:
 		z.Unread = notSeen

@@ -66,6 +66,8 @@ type Zone struct {
 	Hold *diff.Hold `json:"hold,omitempty"`
 	// Replica is another replica, which works on the zone; empty: this one does.
 	Replica string `json:"replica,omitempty"`
+	// NoReplica says that none works on the zone now: who had it may be this one.
+	NoReplica bool `json:"no_replica,omitempty"`
 	// OnRecord says that no daemon has answered, but the ledger; see [OnRecord]. Proved is the last
 	// proof on record, and Past the newest entries of its history, the newest first; both only where
 	// the process that answers has not read the zone.
@@ -236,6 +238,9 @@ func (z Zone) headline() string {
 		return name + " is worked on by no replica now." + z.recorded()
 	case z.Replica != "" && z.Outcome == NotRead:
 		return name + " is worked on by replica " + z.Replica + ", which knows how it is now: ask on its machine, or with --address."
+	}
+	if z.NoReplica && z.Outcome == NotRead {
+		return name + " is worked on by no replica now, so how it is now is not known."
 	}
 	return name + " " + map[Outcome]string{
 		InSync:        "is in sync.",
