@@ -128,15 +128,20 @@ func (t *ticks) run(ctx context.Context) {
 		if ticked.Tokens {
 			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
-		if ticked.PutBack {
-			t.commits.source.Poke() // the accepted commit may be an earlier one
-		}
-		switch {
-		case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
-			t.commits.reload(ctx)
-		case t.fallsBehind(ctx, time.Now()):
-			t.commits.catchUp(ctx)
-		}
+		t.reload(ctx, ticked)
+	}
+}
+
+// reload takes in all on record where that is another commit's, or of an earlier time.
+func (t *ticks) reload(ctx context.Context, ticked control.Ticked) {
+	if ticked.PutBack {
+		t.commits.source.Poke() // the accepted commit may be an earlier one
+	}
+	switch {
+	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
+		t.commits.reload(ctx)
+	case t.fallsBehind(ctx, time.Now()):
+		t.commits.catchUp(ctx)
 	}
 }
 

@@ -13,11 +13,7 @@ func (t *textWriter) zones(s Status) {
 	if elsewhere != "" {
 		counts = z.Here
 	}
-	for _, outcome := range severity {
-		if n := counts[outcome]; n > 0 || outcome == InSync && s.Records == nil && elsewhere == "" && counts[NotRead] == 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s.words(outcome)))
-		}
-	}
+	parts = append(parts, s.outcomes(counts, s.Records == nil && elsewhere == "")...)
 	if elsewhere != "" {
 		parts = append(parts, elsewhere)
 	}
@@ -35,6 +31,17 @@ func (t *textWriter) zones(s Status) {
 	if z.Drift != nil {
 		t.line("drift", "oldest: %s, for %s", z.Drift.Zone, Span(z.Drift.AgeSeconds))
 	}
+}
+
+// outcomes are counts in words. All zones are known of: where none is in sync, and each was read, that is
+// said, too.
+func (s Status) outcomes(counts map[Outcome]int, all bool) (parts []string) {
+	for _, outcome := range severity {
+		if n := counts[outcome]; n > 0 || outcome == InSync && all && counts[NotRead] == 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.words(outcome)))
+		}
+	}
+	return parts
 }
 
 // words is an outcome as people say it; of one that is on record alone, what that means.

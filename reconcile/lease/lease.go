@@ -41,6 +41,7 @@ package lease
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"fmt"
 	"log/slog"
@@ -65,6 +66,10 @@ type Config struct {
 	// answer now, where it does not: who else wants to know that does not ask. It must not wait; nil is
 	// not told.
 	Looked func(Look, error)
+
+	// Forgot is called when a look shows that the database has forgotten entries of the history: it was
+	// put back to an earlier time. No lease is taken until it returns nil. Nil is not called.
+	Forgot func(context.Context, *sql.DB) error
 
 	clock func() time.Duration // nil: the machine's
 }
@@ -131,6 +136,9 @@ func New(c Config) *Holder {
 	}
 	if c.Looked == nil {
 		c.Looked = func(Look, error) {}
+	}
+	if c.Forgot == nil {
+		c.Forgot = func(context.Context, *sql.DB) error { return nil }
 	}
 	if c.clock == nil {
 		c.clock = sinceBoot

@@ -1,6 +1,9 @@
 package lease
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+)
 
 // ends are those of the history, by which a database that was put back to an earlier time is told from
 // one that has gone on: the hash of an entry is that of all before it, too.
@@ -10,19 +13,34 @@ type ends struct {
 	earlier []byte // of the entry that was the newest with the look before; nil: it is not there
 }
 
-// putBack reports whether the database is that of an earlier time than with the look before. Of what
-// has no entry in the history, the numbers tell: they only grow, but that what counts for limits is
-// forgotten with the next commit.
-func (l Look) putBack(before Look) bool {
-	if before.At.IsZero() {
-		return false
+// compareRecords takes note of a database that was put back to an earlier time since the look before.
+func (h *Holder) compareRecords(ctx context.Context, l *Look) error {
+	forgot := l.forgot(h.latest)
+	if l.News.PutBack = h.latest.News.PutBack; !forgot && !l.fewer(h.latest) {
+		return nil
 	}
+	l.News.PutBack++
+	h.Log.Warn("the database was put back to an earlier time: all of it is read anew")
+	if !forgot {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return h.Forgot(ctx, h.DB)
+}
+
+// forgot reports whether entries of the history are missing that were there with the look before.
+func (l Look) forgot(before Look) bool {
+	was, is := before.News.Newest, l.News.Newest
+	if before.At.IsZero() || was == 0 || was <= l.history.base {
+		return !before.At.IsZero() && is < was
+	}
+	return is < was || !bytes.Equal(l.history.earlier, before.history.hash)
+}
+
+// fewer reports whether numbers of what has no entry in the history are lower than with the look before.
+// They only grow, but that what counts for limits is forgotten with the next commit.
+func (l Look) fewer(before Look) bool {
 	was, is := before.News, l.News
-	switch {
-	case is.Newest < was.Newest, is.Poked < was.Poked, is.Counted < was.Counted && is.Said == was.Said:
-		return true
-	case was.Newest == 0 || was.Newest <= l.history.base:
-		return false
-	}
-	return !bytes.Equal(l.history.earlier, before.history.hash)
+	return !before.At.IsZero() && (is.Poked < was.Poked || is.Counted < was.Counted && is.Said == was.Said)
 }

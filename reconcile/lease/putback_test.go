@@ -2,6 +2,8 @@ package lease
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/must"
@@ -21,7 +23,8 @@ func TestPutBackIsSeen(t *testing.T) {
 		exec(t, f.db, `UPDATE history_ends SET head_number = $1, head_hash = decode(md5($2), 'hex')`, number, what)
 	}
 	poke := func() { exec(t, f.db, `UPDATE poke_number SET number = number + 1`) }
-	times := int64(0)
+	times, forgot := int64(0), int64(0)
+	r.Forgot = func(_ context.Context, db *sql.DB) error { forgot++; return db.PingContext(t.Context()) }
 	look := func(what string, putBack bool) {
 		t.Helper()
 		if putBack {
@@ -74,4 +77,14 @@ func TestPutBackIsSeen(t *testing.T) {
 	look("something counts", false)
 	exec(t, f.db, `DELETE FROM tally`)
 	look("less counts, and nothing was said", true)
+	if times -= 2; forgot != times {
+		t.Errorf("it was told %d times that entries were forgotten, want %d", forgot, times)
+	}
+	exec(t, f.db, `UPDATE history_ends SET head_number = 2`)
+	r.Forgot = func(context.Context, *sql.DB) error { return errors.New("it cannot be put on record") }
+	for range 2 { // until it is on record
+		if _, err := r.look(context.Background()); err == nil {
+			t.Error("what cannot be told is known")
+		}
+	}
 }

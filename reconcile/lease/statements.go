@@ -92,11 +92,9 @@ func (h *Holder) look(ctx context.Context) (view, error) {
 	l, err := lookAfter(ctx, h.DB, h.latest)
 	if err == nil {
 		l.Forward = h.forward
-		l.News.PutBack = h.latest.News.PutBack
-		if l.putBack(h.latest) {
-			l.News.PutBack++
-			h.Log.Warn("the database was put back to an earlier time: all of it is read anew")
-		}
+		err = h.compareRecords(ctx, &l)
+	}
+	if err == nil {
 		h.latest = l
 	}
 	v := l.view(h.Names)

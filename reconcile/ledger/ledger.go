@@ -124,6 +124,14 @@ func ConnectReadOnly(ctx context.Context, config postgres.Config) (*Ledger, erro
 	return assemble(store.ConnectReadOnly(ctx, config))
 }
 
+// Forgot has tokens be unknown to all processes over a database, since one of them has seen that it has
+// forgotten what was on record: it was put back to an earlier time. The history gets its gap with the
+// next entry of a process that has written one which is missing.
+func Forgot(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, `UPDATE completeness SET home = $1`, store.PutBackHome)
+	return err
+}
+
 // Database is the database that several processes share; nil for a file.
 func (l *Ledger) Database() *sql.DB { return l.file.Database() }
 

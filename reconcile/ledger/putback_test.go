@@ -88,3 +88,22 @@ func TestDatabasePutBack(t *testing.T) {
 		t.Errorf("after a person's word on an empty database: %s", text)
 	}
 }
+
+// A process that has written nothing since knows of it, too, where it has looked at the database before: no
+// process may create a token that is forgotten.
+func TestForgottenTokensAreUnknown(t *testing.T) {
+	t.Parallel()
+	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	mustLock(t, l)
+	must(t, l.Init(t.Context(), binding))
+	must(t, Forgot(t.Context(), l.Database()))
+	live, err := l.Tokens(t.Context())
+	if must(t, err); !strings.Contains(live.Unknown, "put back to an earlier time") {
+		t.Errorf("tokens are known: %q", live.Unknown)
+	}
+	if err := l.Intend(t.Context(), record(1)); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a token may be created: %v", err)
+	}
+	must(t, l.Init(t.Context(), binding))
+	must(t, l.Intend(t.Context(), record(1)))
+}

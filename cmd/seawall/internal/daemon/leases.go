@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/lease"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
@@ -56,7 +57,7 @@ func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, be
 		return nil, err
 	}
 	r := &replica{db: db, database: *s.Postgres, name: name, cancel: func() {}}
-	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log, Looked: r.looked})
+	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log, Looked: r.looked, Forgot: ledger.Forgot})
 	r.shown = inspect.Replicas{Name: name, Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}}
 	if before == nil || before.name != name {
 		err = r.alone(ctx)
