@@ -45,19 +45,25 @@ func readable(groups []string, a slog.Attr) slog.Attr {
 			a.Value = slog.StringValue(outage.Line(a.Value.String()))
 		}
 	case slog.KindAny:
-		switch value := a.Value.Any().(type) {
-		case nil:
-			return slog.Attr{}
-		case error:
-			a.Value = slog.StringValue(outage.Line(value.Error()))
-		case []string:
-			if len(value) == 0 {
-				return slog.Attr{}
-			}
-		}
+		a = readableAny(a)
 	}
 	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
 		return slog.Attr{}
+	}
+	return a
+}
+
+// readableAny is [readable] of an attribute of a type that slog does not know.
+func readableAny(a slog.Attr) slog.Attr {
+	switch value := a.Value.Any().(type) {
+	case nil:
+		return slog.Attr{}
+	case error:
+		a.Value = slog.StringValue(outage.Line(value.Error()))
+	case []string:
+		if len(value) == 0 {
+			return slog.Attr{}
+		}
 	}
 	return a
 }
