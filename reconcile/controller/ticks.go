@@ -36,7 +36,7 @@ type ticks struct {
 	named time.Time // when it was asked whether zones have other ids
 	// caughtUp is when it was asked how much other processes have put on record.
 	caughtUp time.Time
-	last  glance
+	last     glance
 }
 
 // tickEvery is how often control is asked what time and people have brought, unless the

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
-// A hint is heard where another process says or pokes something, and again after the connection was cut.
+// A hint is heard where another process says or pokes something, until the connection is cut.
 func TestListen(t *testing.T) {
 	server := pgtest.Start(t)
 	config := Config{URL: server.URL("postgres"), Name: "listens"}
@@ -17,11 +16,10 @@ func TestListen(t *testing.T) {
 	must.Do(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must.Do(t, Migrate(t.Context(), db))
-	ctx, cancel := context.WithCancel(t.Context())
-	heard, ended := make(chan struct{}, 1000), make(chan struct{})
+	heard, ended := make(chan struct{}, 1000), make(chan error, 1)
 	go func() {
-		defer close(ended)
-		Listen(ctx, config, func() { heard <- struct{}{} })
+		_, err := Listen(t.Context(), config, func() { heard <- struct{}{} })
+		ended <- err
 	}()
 	hear := func(what string) {
 		t.Helper()
@@ -42,9 +40,9 @@ func TestListen(t *testing.T) {
 		hear(says)
 	}
 	must.Do(t, server.CutAll())
-	hear("it listens again")
-	cancel()
-	<-ended
+	if err := <-ended; err == nil {
+		t.Error("the connection is cut, and that is no error")
+	}
 }
 
 // Behind a pooler nobody listens: the connection to the server is that of others, too.
@@ -52,15 +50,9 @@ func TestListenBehindAPooler(t *testing.T) {
 	server := pgtest.Start(t)
 	for _, mode := range []string{"transaction", "session"} {
 		urlOf := server.PoolerIn(t, mode)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			Listen(t.Context(), Config{URL: urlOf("postgres")}, func() { t.Errorf("%s: it listens", mode) })
-		}()
-		select {
-		case <-ended:
-		case <-time.After(time.Minute):
-			t.Fatalf("%s: it does not end", mode)
+		pooled, err := Listen(t.Context(), Config{URL: urlOf("postgres")}, func() { t.Fatalf("%s: it listens", mode) })
+		if !pooled || err != nil {
+			t.Errorf("%s: pooled %v, %v", mode, pooled, err)
 		}
 	}
 }
