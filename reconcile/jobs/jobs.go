@@ -17,7 +17,8 @@
 //	err := replicas.Insert(ctx, jobs.Job{Kind: jobs.Plan, Number: 12, Head: "0123…"})
 //	replicas.Run(ctx)
 //
-// All of it works behind PgBouncer in transaction mode: replicas look once a second, nothing listens.
+// All of it works behind PgBouncer in transaction mode: replicas look once a second, or sooner where they
+// get a hint. Nothing rests on that.
 // A process that is alone over its records does its jobs where they arise.
 package jobs
 

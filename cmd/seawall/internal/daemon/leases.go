@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/lease"
@@ -134,7 +135,20 @@ func (r *replica) listen(ctx context.Context) {
 			}
 		}
 	})
-	postgres.Listen(ctx, setup.PostgresConfig(r.database), heard.Poke)
+	for failures := 1; ctx.Err() == nil; failures++ {
+		began := time.Now()
+		pooled, _ := postgres.Listen(ctx, setup.PostgresConfig(r.database), heard.Poke) // the looks tell what is wrong
+		if pooled {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			failures = 1
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry.Lease.Spread(failures)):
+		}
+	}
 }
 
 // leave gives all leases back, and returns once that is done.
