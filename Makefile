@@ -88,7 +88,7 @@ test: ## run the tests
 race: ## run the tests of packages with goroutines under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(TEST) --packages='$(RACE)' -- $(VETTED) $(RACING) -timeout $(TEST_TIMEOUT)
 
-# WAITS waits for two minutes more than it works: it begins first, beside as many others as ever.
+# WAITS waits for three minutes more than it works: it begins first, beside as many others as ever.
 WAITS := ./integration/chaos
 
 .PHONY: plain

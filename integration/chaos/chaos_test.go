@@ -13,7 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
-	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m, nil)) }
@@ -50,14 +49,11 @@ func (f *fixture) wantLaws(t *testing.T, log string) result {
 	return r
 }
 
-// Three daemons over one PostgreSQL. In 80 seconds some ten things are done to them.
+// Three daemons over one PostgreSQL, for two minutes.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	o := shared(t)
-	o.length, o.zones, o.credentials, o.sweep = 80*time.Second, 300, 6, 15*time.Second
-	if soak.On {
-		o.length = 2 * time.Minute
-	}
+	o.length, o.zones, o.credentials, o.sweep = 2*time.Minute, 300, 6, 15*time.Second
 	if r := holds(t, o); r.takeovers == 0 || r.pushes == 0 || r.drifts == 0 || r.writes == 0 {
 		t.Errorf("nothing has happened: %+v", r)
 	}
