@@ -3,10 +3,8 @@ package control
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -17,7 +15,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -26,18 +23,11 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
-
 // Whatever two replicas do to zones and with commits, and whatever people say meanwhile: what a replica
 // knows after a reload, which reads what is new alone, is what a process knows that begins now and reads
 // everything.
 func TestNewsIsWhatAllOnRecordIs(t *testing.T) {
-	if !soak.On { // each draw has a database
-		checks := flag.Lookup("rapid.checks")
-		before := checks.Value.String()
-		must.Do(t, checks.Value.Set("12"))
-		defer func() { must.Do(t, checks.Value.Set(before)) }()
-	}
+	soak.Draws(t, 12) // each has a database
 	partly := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newSharedLife(t, rt)
