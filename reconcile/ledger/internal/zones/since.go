@@ -68,13 +68,14 @@ type some struct{ args []any }
 
 // of is a query for these rows.
 func (s some) of(query string) string {
+	const ofThese = "zone_id = ANY($1::text[])"
 	switch {
 	case s.args == nil:
 		return query
 	case strings.Contains(query, " WHERE "):
-		return query + " AND zone_id = ANY($1::text[])"
+		return strings.Join([]string{query, ofThese}, " AND ")
 	}
-	return query + " WHERE zone_id = ANY($1::text[])"
+	return strings.Join([]string{query, ofThese}, " WHERE ")
 }
 
 // ofZones selects those of these zones; nil selects all.
