@@ -241,7 +241,8 @@ func (c *Control) readMemory(ctx context.Context) error {
 	if !stale {
 		return nil
 	}
-	record, err := c.since(ctx, reconcile.Known{Mark: mark}) // of zones it is taken in with the next commit
+	// Of zones and declarations it is taken in with the next commit.
+	record, err := c.since(ctx, reconcile.Known{Mark: mark, Part: func(sum) bool { return true }})
 	if err != nil {
 		return fmt.Errorf("recalling what zones have left: %w", err)
 	}

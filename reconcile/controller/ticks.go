@@ -128,20 +128,7 @@ func (t *ticks) run(ctx context.Context) {
 		if ticked.Tokens {
 			t.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
-		t.reload(ctx, ticked)
-	}
-}
-
-// reload takes in all on record where that is another commit's, or of an earlier time.
-func (t *ticks) reload(ctx context.Context, ticked control.Ticked) {
-	if ticked.PutBack {
-		t.commits.source.Poke() // the accepted commit may be an earlier one
-	}
-	switch {
-	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
-		t.commits.reload(ctx)
-	case t.fallsBehind(ctx, time.Now()):
-		t.commits.catchUp(ctx)
+		t.takeIn(ctx, ticked)
 	}
 }
 
@@ -163,6 +150,19 @@ func (t *ticks) follows(ctx context.Context) bool {
 		return t.commits.renamed(ctx)
 	}
 	return false
+}
+
+// takeIn takes in what other processes have put on record.
+func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
+	if ticked.PutBack {
+		t.commits.source.Poke() // the accepted commit may be an earlier one
+	}
+	switch {
+	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
+		t.commits.reload(ctx)
+	case t.fallsBehind(ctx, time.Now()):
+		t.commits.catchUp(ctx)
+	}
 }
 
 // catchUpEvery is how often it is asked how much other processes have put on record of their zones.

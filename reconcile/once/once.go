@@ -184,9 +184,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, err
 	}
 	record := p.record
-	if writes || !p.isAccepted() {
-		p.before = control.Accepted(record)
-	}
+	p.before = p.accepted(writes)
 	if err := r.observe(ctx, p, writes); err != nil {
 		return nil, err
 	}

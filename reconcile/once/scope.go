@@ -70,11 +70,17 @@ func tokenKeys(state desired.State) (keys []string) {
 	return keys
 }
 
-// isAccepted reports whether what git has is the accepted commit, by ids alone: what that declares then
-// says nothing that the state does not, and is not decoded for a plan. Names may stand for other
-// zones than before, which counts as a loss.
-func (p *planned) isAccepted() bool {
-	return p.state.Commit != "" && p.state.Commit == p.record.Accepted.Commit && !slices.ContainsFunc(p.state.Accounts, anyNamed)
+// accepted is what the accepted commit declares. For a plan of that commit it is nil, and not decoded:
+// it says nothing that the state does not, where that declares as much (another folder of the
+// repository may be configured by now) by ids alone (names may stand for other zones than before).
+func (p *planned) accepted(writes bool) *desired.State {
+	commit, size := p.record.Accepted.Commit, p.record.Accepted.Size
+	same := commit != "" && p.state.Commit == commit &&
+		p.state.Zones() == size.Zones && p.state.Deployments() == size.Deployments && len(p.state.Tokens) == size.Tokens
+	if !writes && same && !slices.ContainsFunc(p.state.Accounts, anyNamed) {
+		return nil
+	}
+	return control.Accepted(p.record)
 }
 
 // leavingWithin is what of all departures is about a part of what is declared.

@@ -58,9 +58,9 @@ func (k *Keys) Prints() (prints []string) {
 	for _, recipient := range all {
 		mac := hmac.New(sha256.New, fmt.Append(nil, recipient))
 		mac.Write([]byte("the key of a seal of Seawall"))
-		print := hex.EncodeToString(mac.Sum(nil)[:16])
-		if !slices.Contains(prints, print) {
-			prints = append(prints, print)
+		fingerprint := hex.EncodeToString(mac.Sum(nil)[:16])
+		if !slices.Contains(prints, fingerprint) {
+			prints = append(prints, fingerprint)
 		}
 	}
 	return prints

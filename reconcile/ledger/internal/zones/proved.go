@@ -33,11 +33,11 @@ func (z *Zones) Fingerprints(ctx context.Context) (prints map[edge.Scope]string,
 		}
 		defer func() { _ = list.Close() }()
 		for list.Next() {
-			var zone, print string
-			if err := list.Scan(&zone, &print); err != nil {
+			var zone, proved string
+			if err := list.Scan(&zone, &proved); err != nil {
 				return err
 			}
-			prints[edge.ParseScope(zone)] = print
+			prints[edge.ParseScope(zone)] = proved
 		}
 		return list.Err()
 	})

@@ -21,7 +21,7 @@ func pruneText(p *diff.Prunable) (string, error) {
 }
 
 func (of some) recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
-	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> '' AND `, func(id diff.ID, text string) (p diff.Prunable, err error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> ''`, func(id diff.ID, text string) (p diff.Prunable, err error) {
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			return p, store.Fault(store.ErrDamaged, fmt.Sprintf("whether ruleset %s in zone %s may be removed: %v", id.Ruleset, id.Scope, err))
 		}

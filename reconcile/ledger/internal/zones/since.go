@@ -3,6 +3,7 @@ package zones
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -62,20 +63,29 @@ func (z *Zones) Newer(ctx context.Context, mark reconcile.Mark) (changes int64, 
 	})
 }
 
-// some selects the rows of some zones, as the condition of a query.
-type some struct {
-	where string
-	args  []any
+// some selects the rows of some zones. The zero value selects all.
+type some struct{ args []any }
+
+// of is a query for these rows.
+func (s some) of(query string) string {
+	const ofThese = "zone_id = ANY($1::text[])"
+	switch {
+	case s.args == nil:
+		return query
+	case strings.Contains(query, " WHERE "):
+		return strings.Join([]string{query, ofThese}, " AND ")
+	}
+	return strings.Join([]string{query, ofThese}, " WHERE ")
 }
 
 // ofZones selects those of these zones; nil selects all.
 func ofZones(zones []edge.Scope) some {
 	if zones == nil {
-		return some{where: "1 = 1"}
+		return some{}
 	}
 	texts := make([]string, len(zones))
 	for i, id := range zones {
 		texts[i] = id.Text()
 	}
-	return some{"zone_id = ANY($1::text[])", []any{texts}}
+	return some{[]any{texts}}
 }

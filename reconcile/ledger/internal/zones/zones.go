@@ -46,7 +46,7 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
 
 func (of some) recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	known := map[string][]diff.Member{} // most zones of a fleet are alike
-	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, members FROM applied WHERE `, func(id diff.ID, text string) (members []diff.Member, err error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) (members []diff.Member, err error) {
 		members, ok := known[text]
 		if !ok {
 			members, err = parseMembers(id, text)
@@ -67,14 +67,14 @@ func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 }
 
 func (of some) recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID]string, error) {
-	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent WHERE `, func(_ diff.ID, fingerprint string) (string, error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(_ diff.ID, fingerprint string) (string, error) {
 		return fingerprint, nil
 	})
 }
 
 // byDeployment returns what parse makes of each row of a query for a deployment and a text.
 func byDeployment[V any](ctx context.Context, tx *sql.Tx, of some, query string, parse func(diff.ID, string) (V, error)) (map[diff.ID]V, error) {
-	return rows.Map(ctx, tx, query+of.where, func(row *sql.Rows, id *diff.ID, value *V) (err error) {
+	return rows.Map(ctx, tx, of.of(query), func(row *sql.Rows, id *diff.ID, value *V) (err error) {
 		var zone edge.Scope
 		var ruleset, text string
 		if err := row.Scan(&zone, &ruleset, &text); err != nil {
