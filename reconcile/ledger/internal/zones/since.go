@@ -67,10 +67,10 @@ func (z *Zones) Newer(ctx context.Context, mark reconcile.Mark) (changes int64, 
 type some struct{ args []any }
 
 // of is a query for these rows.
-func (s some) of(query string) string {
+func (of some) of(query string) string {
 	const ofThese = "zone_id = ANY($1::text[])"
 	switch {
-	case s.args == nil:
+	case of.args == nil:
 		return query
 	case strings.Contains(query, " WHERE "):
 		return strings.Join([]string{query, ofThese}, " AND ")
