@@ -25,7 +25,11 @@ func (t *textWriter) zones(s Status) {
 	default:
 		t.line("", "the last was read %s", Ago(z.Observed, s.At))
 	}
-	if counts[NotRead] > 0 && !z.Turned.IsZero() {
+	switch {
+	case counts[NotRead] == 0 || z.Turned.IsZero():
+	case s.Records != nil:
+		t.line("", "each was read in its turn until %s", instant(z.Turned))
+	default:
 		t.line("", "those not read were proved as declared by an earlier process, and each was read in its turn until %s", instant(z.Turned))
 	}
 	if z.Drift != nil {
