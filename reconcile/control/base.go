@@ -23,12 +23,15 @@ func (zs *zones) exists(id edge.Scope) bool {
 // that goes on has come to so far.
 func (zs *zones) goOn(earlier zones) {
 	for id, before := range earlier.records {
-		if before.read || before.sent || before.under != "" {
+		if before.goesOn() {
 			z := zs.of(id)
 			z.read, z.sent, z.under, z.settled = before.read, before.sent, before.under, slices.Clone(before.settled)
 		}
 	}
 }
+
+// goesOn reports whether something is known of a zone that is not on record.
+func (z *zoneRecord) goesOn() bool { return z.read || z.sent || z.under != "" }
 
 // Read tells that the platform has answered for a zone: it exists.
 func (c *Control) Read(id edge.Scope) {

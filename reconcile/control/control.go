@@ -139,15 +139,15 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if c.recordsPutBack() {
 		c.Anew() // what this process has put on record may be there no more
 	}
-	record, declared, stateErr, err := c.read(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("recalling earlier runs: %w", err)
-	}
 	var tallied []reconcile.Count
-	if c.Shared {
+	if c.Shared { // before the rest, which is taken in once it is read
 		if tallied, err = c.Records.Tallied(ctx, 0); err != nil {
 			return nil, fmt.Errorf("reading what counts for limits: %w", err)
 		}
+	}
+	record, declared, stateErr, err := c.read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk

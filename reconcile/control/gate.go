@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -53,7 +54,7 @@ type rules interface {
 // permit is what was decided about a change that is about to be sent.
 type permit struct {
 	refused *diff.Refusal    // nil: it may be sent; the rest is what to record before that
-	zone    *zoneRecord      // of the daemon
+	zone    edge.Scope       // of the daemon
 	count   *reconcile.Count // as it counts for limits; nil: it does not
 	counted int64            // the number up to which what counts was known
 	drift   *reconcile.Drift

@@ -114,7 +114,7 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range p.widened {
-		p.zone.own(w.ID, w.Owned)
+		c.state.zones.of(p.zone).own(w.ID, w.Owned)
 		c.state.zones.touch(w.ID.Scope)
 	}
 	return number, nil
@@ -139,7 +139,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	}
 	z, commitWork := s.zones.of(id), s.zones.unproved(g, id)
 	have := z.applied[now.ID()]
-	p := permit{zone: z, widened: wider(have, now), adds: adds(now, have), entry: s.entry(t, guarded, commitWork)}
+	p := permit{zone: id, widened: wider(have, now), adds: adds(now, have), entry: s.entry(t, guarded, commitWork)}
 	if !guarded.Approved {
 		drift := reconcile.Drift{Scope: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
 		s.limits.count(drift, commitWork)
@@ -175,23 +175,23 @@ func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		results = begins
 	}
 	if len(p.settled)+len(p.proofs)+len(results) == 0 {
-		return forget(ctx, c, z, p.gone)
+		return forget(ctx, c, p.gone)
 	}
 	// It is what the commit in force declares, whichever commit it was worked out from.
 	if err := c.Records.Prove(ctx, g.State.Commit, p.proofs, p.settled, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	c.mu.Lock()
-	c.state.zones.take(id, z, p, c.Current())
+	c.state.zones.take(id, p, c.Current())
 	c.mu.Unlock()
 	if len(p.proofs) > 0 {
 		c.tell(id)
 	}
-	return forget(ctx, c, z, p.gone)
+	return forget(ctx, c, p.gone)
 }
 
 // forget drops deployments of a zone that are not declared any more.
-func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) error {
+func forget(ctx context.Context, c *Control, gone []diff.ID) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -200,8 +200,9 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.ID) erro
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state.zones.touch(gone[0].Scope)
-	z.disown(gone)
+	id := gone[0].Scope
+	c.state.zones.touch(id)
+	c.state.zones.of(id).disown(gone)
 	return nil
 }
 

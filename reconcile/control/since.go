@@ -3,8 +3,10 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
@@ -41,20 +43,78 @@ func (c *Control) FallsBehind(ctx context.Context) (bool, error) {
 	return changes >= manyNewer, err
 }
 
+// CatchUp takes in what is on record of zones since it was taken in last, and nothing else: what is in
+// force and what is counted stay as they are, and no zone is to be read for it. Where more has changed
+// than zones, or that cannot be told, it does nothing: [Control.Reload] takes that in.
+func (c *Control) CatchUp(ctx context.Context) error {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	known := c.known(func(sum) bool { return true }) // no declarations are read
+	if c.Current() == nil || known.Mark == (reconcile.Mark{}) || c.recordsPutBack() {
+		c.unread(known)
+		return nil
+	}
+	record, err := c.Records.RestoreSince(ctx, known)
+	if err != nil {
+		c.unread(known)
+		return fmt.Errorf("reading what other processes have proved: %w", err)
+	}
+	for _, id := range c.takeZones(record, known) {
+		c.tell(id)
+	}
+	return nil
+}
+
+// takeZones takes in what a record has of zones, where it has nothing else, and returns those that have
+// another proof now.
+func (c *Control) takeZones(record reconcile.Record, known reconcile.Known) []edge.Scope {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, g := &c.state, c.Current()
+	if s.mark == known.Mark { // else all is to be taken in
+		switch {
+		case record.Only == nil:
+			s.mark = reconcile.Mark{} // the next look takes in everything
+		case record.Accepted.Commit == g.State.Commit:
+			s.mark = record.Mark
+			return s.zones.takeSome(record, s.now(), g)
+		}
+	}
+	s.zones.unread(known.Zones)
+	return nil
+}
+
+// known is what this process knows of the records, with the zones that it has put something on record
+// of. From then on these are noted anew: more may come while they are read.
+func (c *Control) known(part func(sum) bool) reconcile.Known {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ours := c.state.zones.ours
+	c.state.zones.ours = scopes{}
+	return reconcile.Known{Mark: c.state.mark, Zones: slices.Collect(maps.Keys(ours)), Part: part}
+}
+
+// unread notes that nothing was taken in of what was asked for with this.
+func (c *Control) unread(known reconcile.Known) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.zones.unread(known.Zones)
+}
+
+func (zs *zones) unread(ours []edge.Scope) {
+	for _, id := range ours {
+		zs.ours.add(id)
+	}
+}
+
 // read returns what is on record, or what is new there, and what the accepted commit declares by that.
 // unusable says why that cannot be used.
 func (c *Control) read(ctx context.Context) (record reconcile.Record, declared desired.State, unusable, err error) {
 	c.saving.Lock() // the parts that are at hand stay so
 	defer c.saving.Unlock()
-	c.mu.Lock()
-	ours := c.state.zones.ours
-	known := reconcile.Known{Mark: c.state.mark, Zones: slices.Collect(maps.Keys(ours)), Part: c.saved.has}
-	c.state.zones.ours = scopes{} // more may come meanwhile
-	c.mu.Unlock()
+	known := c.known(c.saved.has)
 	if record, err = c.since(ctx, known); err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		maps.Copy(c.state.zones.ours, ours)
+		c.unread(known)
 		return record, declared, nil, err
 	}
 	if len(record.Accepted.Parts) > 0 {
@@ -119,27 +179,61 @@ func (e *encoder) join(parts []reconcile.StatePart) (desired.State, error) {
 	return e.decoded(d, head, first, err)
 }
 
-// takeSome takes in what a record has of some zones, and what people have let leave settings. What
-// is known of all others stays.
-func (s *state) takeSome(record reconcile.Record) {
-	zs, g := &s.zones, s.current.Load()
-	fresh := zonesOf(record, s.now(), zs.memory)
-	earlier := zones{records: map[edge.Scope]*zoneRecord{}}
+// takeSome takes in what a record has of some zones, and returns those that have another proof now.
+// What is known of all others stays.
+func (zs *zones) takeSome(record reconcile.Record, now time.Time, g *Generation) (proved []edge.Scope) {
+	fresh := zonesOf(record, now, zs.memory)
 	for _, id := range record.Only {
-		if _, since := zs.ours[id]; since { // what this process has put there may be newer: the next look reads it again
-			delete(fresh.records, id)
-			continue
+		if _, since := zs.ours[id]; !since { // else what this process has put there may be newer: the next look reads it again
+			if zs.takeOne(id, fresh.records[id]) {
+				proved = append(proved, id)
+			}
 		}
-		if z := zs.records[id]; z != nil {
-			earlier.records[id] = z
-		}
-		delete(zs.records, id)
-	}
-	fresh.goOn(earlier)
-	maps.Copy(zs.records, fresh.records)
-	for _, id := range record.Only {
 		zs.note(g, id)
 	}
+	return proved
+}
+
+// anew are the zones as a record has them, which has all.
+func (zs *zones) anew(record reconcile.Record, now time.Time) zones {
+	fresh := zonesOf(record, now, zs.memory)
+	fresh.goOn(*zs)
+	fresh.ours = zs.ours
+	for id := range zs.ours { // as takeSome
+		if z := zs.records[id]; z != nil {
+			fresh.records[id] = z
+			fresh.known.loose.add(id)
+		} else {
+			delete(fresh.records, id)
+		}
+	}
+	return fresh
+}
+
+// takeOne takes in what is on record of a zone, nil for nothing, and reports whether it has another proof
+// now. What is not on record of it stays: which work goes on there.
+func (zs *zones) takeOne(id edge.Scope, is *zoneRecord) (proved bool) {
+	z := zs.records[id]
+	if z == nil && is == nil {
+		return false
+	}
+	if is == nil && !z.goesOn() {
+		delete(zs.records, id)
+		return z.proof.Fingerprint != ""
+	}
+	if is == nil {
+		is = &zoneRecord{}
+	}
+	if z == nil {
+		z = zs.of(id)
+	}
+	proved = z.proof.Fingerprint != is.proof.Fingerprint || !maps.Equal(z.proof.Labels, is.proof.Labels)
+	z.proof, z.applied, z.prunable, z.unkept = is.proof, is.applied, is.prunable, is.unkept
+	return proved
+}
+
+// takeMemory takes in what people have let leave settings, as a record has it.
+func (zs *zones) takeMemory(record reconcile.Record, g *Generation) {
 	for _, kept := range []map[edge.Scope][]guard.Selection{zs.onRecord.Kept, record.Memory.Kept} {
 		for id := range kept {
 			was, had := zs.onRecord.Kept[id]

@@ -67,12 +67,11 @@ func (s *state) restore(record reconcile.Record) {
 	s.accepted.State = nil
 	s.mark, s.accepted.Parts = record.Mark, nil
 	if record.Only != nil {
-		s.takeSome(record)
+		s.zones.takeSome(record, s.now(), s.current.Load())
+		s.zones.takeMemory(record, s.current.Load())
 	} else {
-		before := s.zones
-		s.zones = zonesOf(record, s.now(), before.memory)
-		s.zones.goOn(before)
-		s.zones.reports, s.zones.ours = s.guards.ReportUnmanaged, before.ours
+		s.zones = s.zones.anew(record, s.now())
+		s.zones.reports = s.guards.ReportUnmanaged
 	}
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.put(record.Holds)

@@ -275,8 +275,13 @@ func (z *zoneRecord) leftOver(whole bool) (gone []diff.ID) {
 	return gone
 }
 
-// take takes in what was recorded of a zone.
-func (zs *zones) take(id edge.Scope, z *zoneRecord, p proof, g *Generation) {
+// take takes in what was recorded of a zone: into the record that there is now, which may be another
+// one than there was before that was recorded.
+func (zs *zones) take(id edge.Scope, p proof, g *Generation) {
+	if zs.records[id] == nil && !g.Declares(id) {
+		return // it was forgotten meanwhile
+	}
+	z := zs.of(id)
 	for _, s := range p.settled {
 		if s.Removed {
 			z.disown([]diff.ID{s.ID})

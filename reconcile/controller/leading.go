@@ -95,13 +95,6 @@ func (c *commits) refresh(ctx context.Context) bool {
 	return true
 }
 
-// catchUp is refresh, without a commit that waits for it.
-func (c *commits) catchUp(ctx context.Context) {
-	c.publishing.Lock()
-	defer c.publishing.Unlock()
-	c.refresh(ctx)
-}
-
 // forgetTheirs forgets what was seen of zones of other processes: these have written to them since.
 func (c *commits) forgetTheirs() {
 	if g := c.control.Current(); g != nil && c.lanes.shared() {

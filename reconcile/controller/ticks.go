@@ -160,22 +160,24 @@ func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
 	switch {
 	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
 		t.commits.reload(ctx)
-	case t.fallsBehind(ctx, time.Now()):
-		t.commits.catchUp(ctx)
+	default:
+		t.catchUp(ctx, time.Now())
 	}
 }
 
 // catchUpEvery is how often it is asked how much other processes have put on record of their zones.
 const catchUpEvery = 3 * time.Second
 
-// fallsBehind reports whether that is so much that the next commit would wait for it.
-func (t *ticks) fallsBehind(ctx context.Context, now time.Time) bool {
+// catchUp takes that in where it is so much that the next commit would wait for it. What is wrong with the
+// records the tick itself has told, and the commit tells of what is wrong with these.
+func (t *ticks) catchUp(ctx context.Context, now time.Time) {
 	if now.Sub(t.caughtUp) < catchUpEvery || t.control.Current() == nil {
-		return false
+		return
 	}
 	t.caughtUp = now
-	behind, err := t.control.FallsBehind(ctx)
-	return err == nil && behind // what is wrong with the records the tick itself has told
+	if behind, err := t.control.FallsBehind(ctx); err == nil && behind {
+		_ = t.control.CatchUp(ctx)
+	}
 }
 
 // stateTries is how the state folder was found by the last tick.
