@@ -3,7 +3,9 @@ package controller
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,7 +13,9 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // Each process tells of the zones that it has the lease of, and of no others; what fails of a
@@ -179,6 +183,67 @@ func TestWhatDiffersInZonesOfOthers(t *testing.T) {
 		list, _ = first.Zones(zoneKey(1))
 		if z := list.Zones[0]; !z.NoReplica || len(z.Fields) > 0 || !strings.Contains(z.Why[0], "by no replica now") {
 			t.Errorf("it says of a zone that none works on: %+v", z)
+		}
+	})
+}
+
+// always are records of which others always change much: a commit would wait for that.
+type always struct {
+	*reconciletest.Records
+	caughtUp atomic.Int64
+}
+
+func (a *always) Newer(context.Context, reconcile.Mark) (int64, error) { return 1000, nil }
+
+func (a *always) Restore(ctx context.Context) (reconcile.Record, error) {
+	r, err := a.Records.Restore(ctx)
+	r.Mark = reconcile.Mark{Number: 1}
+	return r, err
+}
+
+func (a *always) RestoreSince(ctx context.Context, known reconcile.Known) (reconcile.Record, error) {
+	r, err := a.Restore(ctx)
+	a.caughtUp.Add(1)
+	r.Only = slices.Collect(maps.Keys(r.Proofs))
+	return r, err
+}
+
+// What others put on record while a commit is under way is taken in without a read of any zone: neither
+// of those of others, to count the commit anew, nor of those that wait for a person.
+func TestCatchingUpReadsNoZone(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 2, reconcile.Guards{})
+		first.stop()
+		second.stop()
+		records := &always{Records: r.records}
+		r.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "most", Changes: &guard.Limit{Count: new(3)}}}}
+		r.keep = func() control.Records { return records }
+		all := []*replica{r.run("r1"), r.run("r2")}
+		r.pass(soon + ticked)
+		r.push("c2", "sqli")
+		r.pass(soon + ticked)
+		for _, one := range all {
+			if n, _ := one.Controller.control.Waiting(); n != 2 {
+				t.Fatalf("%d zones of %s wait", n, one.name)
+			}
+			for _, calls := range one.calls {
+				calls.take()
+			}
+		}
+		before := records.caughtUp.Load()
+		r.pass(20 * catchUpEvery)
+		if n := records.caughtUp.Load() - before; n < 20 {
+			t.Errorf("they have caught up %d times, want 20 or more", n)
+		}
+		for _, one := range all {
+			for lane, calls := range one.calls {
+				if made := calls.take(); len(made) > 0 {
+					t.Errorf("%s has made %d requests for zones of %s, the first %s", one.name, len(made), lane, made[0])
+				}
+			}
+			if control.Uncounted(one.Controller.control) != nil {
+				t.Errorf("%s counts a commit that is counted", one.name)
+			}
 		}
 	})
 }
