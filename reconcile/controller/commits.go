@@ -78,12 +78,7 @@ func (c *commits) known() string {
 func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	pushed := false
-	defer func() {
-		if !pushed {
-			c.lanes.sweepOn()
-		}
-	}()
+	defer func() { c.lanes.sweepOn(false) }() // zones of a push before may wait for their proofs
 	noteGit(c.outages, p)
 	if c.news(p) && !c.refresh(ctx) {
 		return
@@ -102,7 +97,9 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	}
 	c.accepted(d.Accepted.State.Commit)
 	c.lanes.accepted.Store(&accepted{d.Accepted.State.Commit, trace.OriginOf(ctx)})
-	pushed = urgency(d.Forward) == queue.Push // the last of its zones has the sweep go on
+	if urgency(d.Forward) == queue.Push {
+		c.lanes.first.proves() // the last of its zones has the sweep go on
+	}
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
 	c.keep(d.Accepted)

@@ -154,7 +154,7 @@ func (r *reports) complete(ctx context.Context) {
 	if r.commit.done() {
 		r.commit.open = false
 		r.tellCommit(ctx, nil)
-		r.lanes.sweepOn()
+		r.lanes.sweepOn(true)
 	}
 	if r.turn.done() {
 		r.tellTurn(ctx, nil)

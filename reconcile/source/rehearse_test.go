@@ -49,7 +49,7 @@ func TestTheCommitInForceIsEvaluatedAhead(t *testing.T) {
 				inForce := test.inForce
 				var urgent int
 				var rehearsed []string
-				go s.Run(ctx, func() string { return inForce }, func() { urgent++ }, func(_ context.Context, p reconcile.Proposal) {
+				go s.Run(ctx, func() string { return inForce }, func(bool) { urgent++ }, func(_ context.Context, p reconcile.Proposal) {
 					if p.Err == nil && !p.Same && len(desired.Errors(p.Problems)) == 0 {
 						inForce = p.Commit
 					}
