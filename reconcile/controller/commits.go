@@ -110,10 +110,19 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 
 // rehearsed takes over the values of the commit in force as they were evaluated in this process.
 func (c *commits) rehearsed(state desired.State) {
-	c.publishing.Lock()
-	defer c.publishing.Unlock()
 	same := c.control.Adopt(c.names.Resolve(state))
 	c.log.Debug("the commit in force was evaluated ahead of the next one", "commit", state.Commit, "as_on_record", same)
+	if !same {
+		return
+	}
+	c.publishing.Lock() // not before: to compare takes a while
+	defer c.publishing.Unlock()
+	g := c.control.Current()
+	if c.lanes.placed.Same(g) {
+		c.lanes.placed = g
+	}
+	c.reports.adopted(g)
+	c.outcomes.zones.published()
 }
 
 // accept has the zones of a new generation read, and forgets those that left.
@@ -165,7 +174,7 @@ func (c *commits) offer(ctx context.Context, g *control.Generation) {
 	case <-ctx.Done():
 	case <-time.After(tickEvery):
 	}
-	if c.control.Current() != g {
+	if !c.control.Current().Same(g) {
 		return
 	}
 	select {
@@ -226,10 +235,12 @@ func (c *commits) reload(ctx context.Context) {
 func (c *commits) rename(ctx context.Context, g *control.Generation) *control.Generation {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	if c.control.Current() != g {
+	now := c.control.Current()
+	if !now.Same(g) {
 		c.names.Poke()
-		return c.control.Current()
+		return now
 	}
+	g = now
 	state := c.names.Resolve(g.State)
 	if directory.SameIDs(g.State, state) {
 		return g
