@@ -57,9 +57,10 @@ type Source struct {
 	urgent    func(evaluates bool) // see Run
 	evaluated bool                 // this process has evaluated a commit
 
-	failing  failing
-	fetches  fetches
-	progress progress
+	failing   failing
+	rehearsal rehearsal
+	fetches   fetches
+	progress  progress
 }
 
 // evaluated is what a commit came to.
@@ -91,6 +92,7 @@ func New(c Config) *Source {
 // longer than they do. It returns without waiting, and may be called at any time.
 func (s *Source) Poke() {
 	s.poked.Poke()
+	s.rehearsal.end()
 	s.fetches.hurry(s.Now())
 }
 
@@ -201,13 +203,19 @@ func (s *Source) Run(ctx context.Context, inForce func() string, urgent func(eva
 }
 
 // rehearse evaluates a commit that is in force, unless this process has evaluated one, or someone has
-// poked. What comes of it is of use, and nothing depends on it.
+// poked: a poke ends it, and it is not tried again. What comes of it is of use, and nothing depends on it.
 func (s *Source) rehearse(ctx context.Context, commit string, rehearsed func(desired.State)) {
 	if s.evaluated || len(s.poked) > 0 {
 		return
 	}
 	s.evaluated = true
-	state, problems, err := s.Compiler.Compile(ctx, commit)
+	within, cancel := context.WithCancel(ctx)
+	s.rehearsal.begin(cancel)
+	defer s.rehearsal.end()
+	if len(s.poked) > 0 { // just before
+		return
+	}
+	state, problems, err := s.Compiler.Compile(within, commit)
 	if err == nil && len(desired.Errors(problems)) == 0 {
 		rehearsed(state)
 		return
