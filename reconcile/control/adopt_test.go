@@ -35,7 +35,15 @@ func TestTheFirstCommitAfterAStartCostsWhatItChanges(t *testing.T) {
 			if now := c.Current(); now.self != before.self || !slices.Equal(now.prints, before.prints) || now.size != before.size {
 				t.Error("what is in force is another generation")
 			}
-			next, made := newGeneration(after, c.Current()), c.saved.made
+			if differs, same, ok := c.Current().Differs(before); len(differs) > 0 || !same || !ok || !c.Current().Same(before) {
+				t.Error("what is in force is not the same as before")
+			}
+			made := c.saved.made
+			must.Do(t, c.SaveState(t.Context(), before)) // of the values in force
+			if c.saved.made != made {
+				t.Errorf("of %d zones, adopted %v: parts are encoded again", n, adopts)
+			}
+			next := newGeneration(after, c.Current())
 			_, err := c.saved.encode(after)
 			must.Do(t, err)
 			if few := len(next.since.is) == 1 && c.saved.made == made+1; few != adopts {
@@ -67,5 +75,19 @@ func TestWhatDiffersIsNotAdopted(t *testing.T) {
 		if c.Adopt(state) || c.Current() != d.Accepted {
 			t.Errorf("%s was adopted", name)
 		}
+	}
+}
+
+// What came into force while a state was compared is not replaced by it.
+func TestWhatIsNotInForceAnyMoreIsNotAdopted(t *testing.T) {
+	first, after := oneOtherZone(100)
+	c, err := New(t.Context(), Config{Records: &reconcile.Forgetful{}, Now: time.Now})
+	must.Do(t, err)
+	d, err := c.Propose(t.Context(), reconcile.Proposal{State: first, Commit: first.Commit})
+	must.Do(t, err)
+	next, err := c.Propose(t.Context(), reconcile.Proposal{State: after, Commit: after.Commit})
+	must.Do(t, err)
+	if c.adopt(d.Accepted, first, encoder{made: 1}) || c.Current() != next.Accepted || c.saved.made != 0 {
+		t.Error("what is not in force any more was adopted")
 	}
 }

@@ -137,10 +137,19 @@ func (g *Generation) after(before *Generation) *step {
 	return g.since
 }
 
+// Same reports whether two generations are of the same decision. One of them may hold values of the
+// declarations that lie elsewhere in memory; see [Control.Adopt].
+func (g *Generation) Same(as *Generation) bool {
+	return g == as || g != nil && as != nil && g.self != nil && g.self == as.self
+}
+
 // Differs returns the zones that g has otherwise than a generation, and reports whether it has the
 // same zones at the same places: all others are the very same as there. It is false where g did not
 // come out of that one.
 func (g *Generation) Differs(before *Generation) (zones []edge.Scope, same, ok bool) {
+	if g != nil && g.Same(before) {
+		return nil, true, true
+	}
 	step := g.after(before)
 	if step == nil {
 		return nil, false, false

@@ -189,6 +189,9 @@ func (zs *zones) touched(before, next *Generation) (ids []edge.Scope) {
 // commit was accepted since.
 func (c *Control) SaveState(ctx context.Context, g *Generation) error {
 	c.saving.Lock()
+	if now := c.Current(); now.Same(g) {
+		g = now // which may have been adopted since
+	}
 	parts, err := c.saved.encode(g.State)
 	c.saving.Unlock()
 	if err != nil {

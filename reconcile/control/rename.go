@@ -18,9 +18,11 @@ import (
 func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State) (Decision, error) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
-	if c.Current() != g {
+	now := c.Current()
+	if !now.Same(g) {
 		return Decision{}, nil
 	}
+	g = now
 	standing, err := c.Records.Standing(ctx)
 	if err != nil {
 		return Decision{}, fmt.Errorf("asking what others have accepted since: %w", err)
@@ -62,23 +64,36 @@ func (s *state) rename(g *Generation) (look []edge.Scope) {
 
 // Adopt has the generation in force hold the values of a state that declares the very same at the same
 // places. What the next state has in common with these values is not compared with it, nor encoded
-// again. Nothing else changes, nor is put on record. It is false where anything differs.
+// again. Nothing else changes, nor is put on record. It is false where anything differs. No decision
+// waits while it compares: of a large fleet that takes a second.
 func (c *Control) Adopt(state desired.State) bool {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
 	g := c.Current()
 	if g == nil || !reflect.DeepEqual(g.State, state) {
 		return false
 	}
 	c.saving.Lock()
-	_, err := c.saved.encode(state)
+	saved := c.saved
 	c.saving.Unlock()
+	_, err := saved.encode(state)
+	return err == nil && c.adopt(g, state, saved)
+}
+
+// adopt has g hold the values of a state, as encoded, unless g is not in force any more.
+func (c *Control) adopt(g *Generation, state desired.State, saved encoder) bool {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	c.saving.Lock()
+	defer c.saving.Unlock()
+	if c.Current() != g {
+		return false
+	}
 	next := *g
 	next.State = state
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.saved = saved
 	c.state.current.Store(&next)
-	return err == nil
+	return true
 }
 
 // ids are the zones of a state whose id is another one in a later state that declares

@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
@@ -266,4 +267,35 @@ func TestACommitTakesEachZoneOnce(t *testing.T) {
 			t.Errorf("zone %s was taken %d times", id, times)
 		}
 	}
+}
+
+// Once the commit in force was evaluated again, nothing keeps the values that were read from the
+// record: a large fleet would be in memory twice.
+func TestNothingKeepsTheDeclarationsThatWereRead(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := running(t, 3)
+		f.stop()
+		f.start()
+		c := f.Controller.commits
+		g, r := c.control.Current(), c.reports
+		if evaluated := f.repo.Commits["c1"].State; &g.State.Accounts[0] != &evaluated.Accounts[0] {
+			t.Fatal("the values that were evaluated are not in force")
+		}
+		if c.lanes.placed != g || r.turn.whole != g || r.sweep.of != g || c.outcomes.zones.rows.g != g {
+			t.Error("values that were read from the record are kept")
+		}
+
+		// What is to be put on record again is that, whichever of the values it has.
+		read := *g
+		retry := commits{control: c.control, save: make(chan *control.Generation, 1)}
+		retry.offer(t.Context(), &read)
+		if len(retry.save) != 1 {
+			t.Fatal("what is in force is not put on record again")
+		}
+		<-retry.save
+		f.push("c2", fleet(3, "sqli")...)
+		if retry.offer(t.Context(), &read); len(retry.save) != 0 {
+			t.Error("what is not in force any more is put on record again")
+		}
+	})
 }

@@ -78,12 +78,7 @@ func (c *commits) known() string {
 func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	pushed := false
-	defer func() {
-		if !pushed {
-			c.lanes.sweepOn()
-		}
-	}()
+	defer func() { c.lanes.sweepOn(false) }() // zones of a push before may wait for their proofs
 	noteGit(c.outages, p)
 	if c.news(p) && !c.refresh(ctx) {
 		return
@@ -102,7 +97,9 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 	}
 	c.accepted(d.Accepted.State.Commit)
 	c.lanes.accepted.Store(&accepted{d.Accepted.State.Commit, trace.OriginOf(ctx)})
-	pushed = urgency(d.Forward) == queue.Push // the last of its zones has the sweep go on
+	if urgency(d.Forward) == queue.Push {
+		c.lanes.first.proves() // the last of its zones has the sweep go on
+	}
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
 	c.keep(d.Accepted)
@@ -113,10 +110,19 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 
 // rehearsed takes over the values of the commit in force as they were evaluated in this process.
 func (c *commits) rehearsed(state desired.State) {
-	c.publishing.Lock()
-	defer c.publishing.Unlock()
 	same := c.control.Adopt(c.names.Resolve(state))
 	c.log.Debug("the commit in force was evaluated ahead of the next one", "commit", state.Commit, "as_on_record", same)
+	if !same {
+		return
+	}
+	c.publishing.Lock() // not before: to compare takes a while
+	defer c.publishing.Unlock()
+	g := c.control.Current()
+	if c.lanes.placed.Same(g) {
+		c.lanes.placed = g
+	}
+	c.reports.adopted(g)
+	c.outcomes.zones.published()
 }
 
 // accept has the zones of a new generation read, and forgets those that left.
@@ -168,7 +174,7 @@ func (c *commits) offer(ctx context.Context, g *control.Generation) {
 	case <-ctx.Done():
 	case <-time.After(tickEvery):
 	}
-	if c.control.Current() != g {
+	if !c.control.Current().Same(g) {
 		return
 	}
 	select {
@@ -229,10 +235,12 @@ func (c *commits) reload(ctx context.Context) {
 func (c *commits) rename(ctx context.Context, g *control.Generation) *control.Generation {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	if c.control.Current() != g {
+	now := c.control.Current()
+	if !now.Same(g) {
 		c.names.Poke()
-		return c.control.Current()
+		return now
 	}
+	g = now
 	state := c.names.Resolve(g.State)
 	if directory.SameIDs(g.State, state) {
 		return g

@@ -93,9 +93,10 @@ func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Loo
 // a clock that is set back must not make lists of rulesets look older than they are.
 func (l *lanes) ask(now time.Time) { l.asked.Store(&now) }
 
-// sweepOn has the sweep go on where it has waited for a push.
-func (l *lanes) sweepOn() {
-	if !l.first.end(time.Now()) {
+// sweepOn has the sweep go on where it has waited for a push: for proofs, or for what comes before
+// these.
+func (l *lanes) sweepOn(proofs bool) {
+	if !l.first.end(proofs, time.Now()) {
 		return
 	}
 	for _, lane := range l.all {

@@ -56,7 +56,14 @@ func (c *commits) lead(ctx context.Context) {
 			c.propose(within, p)
 		}
 	}
-	c.source.Run(within, c.known, func() { c.lanes.first.begin(time.Now()) }, c.propose, c.rehearsed)
+	urgent := func(evaluates bool) {
+		reason := waitFetch
+		if evaluates {
+			reason = waitEvaluation
+		}
+		c.lanes.first.begin(reason, time.Now())
+	}
+	c.source.Run(within, c.known, urgent, c.propose, c.rehearsed)
 }
 
 // resign cancels once commits are not this process's to decide about any more.

@@ -6,39 +6,77 @@ import (
 )
 
 // pushFirst has the sweep wait while a commit is fetched that someone has told of, while it is
-// evaluated, and until its zones are proved where they are few: all of it shares the processors. A zone of the sweep can wait for a moment, and
-// somebody waits for what was pushed. It is safe for concurrent use.
+// evaluated, and until its zones are proved where they are few: all of it shares the processors. A
+// zone of the sweep can wait for a moment, and somebody waits for what was pushed. It is safe for
+// concurrent use.
 type pushFirst struct {
-	mu    sync.Mutex
-	began time.Time // zero: the sweep goes on
-	again time.Time // before that it does not wait once more
+	mu     sync.Mutex
+	began  time.Time // zero: the sweep goes on
+	reason waitReason
+	owed   time.Duration // from the wait before, which this one followed at once
+
+	// Before these times it does not wait once more. A fetch mostly finds nothing: what was waited
+	// for that keeps no evaluation from its wait.
+	fetch, evaluation time.Time
 }
 
-// pushFirstFor is for how long the sweep waits at most. It goes on for as long after that, however
-// often someone pushes.
+// waitReason is what the sweep waits for, in the order of time.
+type waitReason int
+
+const (
+	waitFetch waitReason = iota
+	waitEvaluation
+	waitProofs // which goes on from the wait for the evaluation
+)
+
+// pushFirstFor is for how long the sweep waits at most for a fetch, and then for an evaluation with
+// its proofs. It goes on for as long after that as it has waited, however often someone pushes.
 const pushFirstFor = time.Second
 
-// begin has the sweep wait.
-func (f *pushFirst) begin(now time.Time) {
+// begin has the sweep wait for a fetch or an evaluation.
+func (f *pushFirst) begin(reason waitReason, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.began.IsZero() && !now.Before(f.again) {
-		f.began = now
+	if f.left(now) > 0 && f.reason >= reason {
+		if reason == waitEvaluation {
+			f.reason = reason // proofs of the commit before do not end it
+		}
+		return
+	}
+	f.stop(now)
+	again := f.fetch
+	if reason == waitEvaluation {
+		again = f.evaluation
+	}
+	if !now.Before(again) {
+		f.began, f.reason, f.owed = now, reason, max(0, f.fetch.Sub(now))
 	}
 }
 
-// end has it go on, and reports whether it has waited.
-func (f *pushFirst) end(now time.Time) bool {
+// proves notes that the sweep waits for proofs from now on.
+func (f *pushFirst) proves() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.stop(now)
+	f.reason = waitProofs
+}
+
+// end has it go on where it waits for proofs, or else for what comes before these, and reports whether
+// it has waited.
+func (f *pushFirst) end(proofs bool, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return (f.reason == waitProofs) == proofs && f.stop(now)
 }
 
 func (f *pushFirst) stop(now time.Time) bool {
 	if f.began.IsZero() {
 		return false
 	}
-	f.again = now.Add(min(now.Sub(f.began), pushFirstFor))
+	waited := min(now.Sub(f.began), pushFirstFor)
+	f.fetch = f.began.Add(2*waited + f.owed)
+	if f.reason != waitFetch {
+		f.evaluation = f.fetch
+	}
 	f.began = time.Time{}
 	return true
 }
@@ -47,12 +85,16 @@ func (f *pushFirst) stop(now time.Time) bool {
 func (f *pushFirst) waits(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	left := f.left(now)
+	if left == 0 {
+		f.stop(now)
+	}
+	return left
+}
+
+func (f *pushFirst) left(now time.Time) time.Duration {
 	if f.began.IsZero() {
 		return 0
 	}
-	if left := f.began.Add(pushFirstFor).Sub(now); left > 0 {
-		return left
-	}
-	f.stop(now)
-	return 0
+	return max(0, f.began.Add(pushFirstFor).Sub(now))
 }

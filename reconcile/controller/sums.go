@@ -29,6 +29,17 @@ func (r *reports) costOf(g *control.Generation) sweepCost {
 	return r.sweep
 }
 
+// adopted has what is told later hold a generation that was adopted, and not the values before.
+func (r *reports) adopted(g *control.Generation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, of := range []**control.Generation{&r.commit.whole, &r.turn.whole, &r.sweep.of} {
+		if (*of).Same(g) {
+			*of = g
+		}
+	}
+}
+
 // newTurn is the sweep from its beginning.
 func (r *reports) newTurn() group {
 	g := r.control.Current()
@@ -154,7 +165,7 @@ func (r *reports) complete(ctx context.Context) {
 	if r.commit.done() {
 		r.commit.open = false
 		r.tellCommit(ctx, nil)
-		r.lanes.sweepOn()
+		r.lanes.sweepOn(true)
 	}
 	if r.turn.done() {
 		r.tellTurn(ctx, nil)

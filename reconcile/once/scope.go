@@ -71,16 +71,28 @@ func tokenKeys(state desired.State) (keys []string) {
 }
 
 // accepted is what the accepted commit declares. For a plan of that commit it is nil, and not decoded:
-// it says nothing that the state does not, where that declares as much (another folder of the
-// repository may be configured by now) by ids alone (names may stand for other zones than before).
+// it says nothing that the state does not, where that declares as much, and each zone that was proved
+// (another folder of the repository may be configured by now), by ids alone (names may stand for other
+// zones than before).
 func (p *planned) accepted(writes bool) *desired.State {
 	commit, size := p.record.Accepted.Commit, p.record.Accepted.Size
 	same := commit != "" && p.state.Commit == commit &&
 		p.state.Zones() == size.Zones && p.state.Deployments() == size.Deployments && len(p.state.Tokens) == size.Tokens
-	if !writes && same && !slices.ContainsFunc(p.state.Accounts, anyNamed) {
+	if !writes && same && declaresAll(p.state, p.record.Proofs) && !slices.ContainsFunc(p.state.Accounts, anyNamed) {
 		return nil
 	}
 	return control.Accepted(p.record)
+}
+
+// declaresAll reports whether a state declares each zone that was proved.
+func declaresAll(state desired.State, proofs map[edge.Scope]reconcile.Proof) bool {
+	proved := 0
+	for _, z := range state.EachZone() {
+		if _, ok := proofs[z.Scope]; ok {
+			proved++
+		}
+	}
+	return proved == len(proofs)
 }
 
 // leavingWithin is what of all departures is about a part of what is declared.

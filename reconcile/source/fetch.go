@@ -132,3 +132,24 @@ func (s *Source) fetch(ctx context.Context) (string, error) {
 	s.failing = failing{s.failing.times + 1, now, took}
 	return "", err
 }
+
+// rehearsal ends the evaluation of the commit in force: somebody waits for another one.
+type rehearsal struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // nil: none goes on
+}
+
+func (r *rehearsal) begin(cancel context.CancelFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancel = cancel
+}
+
+func (r *rehearsal) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cancel != nil {
+		r.cancel()
+		r.cancel = nil
+	}
+}

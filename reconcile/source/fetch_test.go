@@ -68,7 +68,7 @@ func (s *server) Compile(_ context.Context, commit string) (desired.State, []des
 func follow(ctx context.Context, s *Source) (proposed func(commit string) bool) {
 	var mu sync.Mutex
 	newest := ""
-	go s.Run(ctx, func() string { mu.Lock(); defer mu.Unlock(); return newest }, func() {}, func(_ context.Context, p reconcile.Proposal) {
+	go s.Run(ctx, func() string { mu.Lock(); defer mu.Unlock(); return newest }, func(bool) {}, func(_ context.Context, p reconcile.Proposal) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.Err == nil {

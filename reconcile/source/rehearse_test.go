@@ -49,7 +49,7 @@ func TestTheCommitInForceIsEvaluatedAhead(t *testing.T) {
 				inForce := test.inForce
 				var urgent int
 				var rehearsed []string
-				go s.Run(ctx, func() string { return inForce }, func() { urgent++ }, func(_ context.Context, p reconcile.Proposal) {
+				go s.Run(ctx, func() string { return inForce }, func(bool) { urgent++ }, func(_ context.Context, p reconcile.Proposal) {
 					if p.Err == nil && !p.Same && len(desired.Errors(p.Problems)) == 0 {
 						inForce = p.Commit
 					}
@@ -73,4 +73,43 @@ func TestTheCommitInForceIsEvaluatedAhead(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A poke ends the evaluation of the commit in force: what was pushed does not wait for it.
+func TestAPokeEndsTheEvaluationAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		git, began := &server{head: "c1"}, time.Now()
+		var proposed time.Duration
+		s := New(Config{Source: git, Compiler: slow{}, Schedule: cron.Every(time.Hour), Now: time.Now})
+		go s.Run(ctx, func() string { return "c1" }, func(bool) {}, func(_ context.Context, p reconcile.Proposal) {
+			if p.Commit == "c2" && p.Err == nil {
+				proposed = time.Since(began)
+			}
+		}, func(desired.State) { t.Error("what was ended was taken over") })
+		time.Sleep(time.Second)
+		git.set("", "c2")
+		s.Poke()
+		time.Sleep(10 * time.Minute)
+		stop()
+		synctest.Wait()
+		if proposed == 0 || proposed > 10*time.Second {
+			t.Errorf("what was pushed was proposed after %s", proposed)
+		}
+	})
+}
+
+// slow evaluates c1 for a minute.
+type slow struct{}
+
+func (slow) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
+	if commit == "c1" {
+		select {
+		case <-ctx.Done():
+			return desired.State{}, nil, ctx.Err()
+		case <-time.After(time.Minute):
+		}
+	}
+	return desired.State{Commit: commit}, nil, nil
 }

@@ -54,12 +54,13 @@ type Source struct {
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
 
-	urgent    func() // see Run
-	evaluated bool   // this process has evaluated a commit
+	urgent    func(evaluates bool) // see Run
+	evaluated bool                 // this process has evaluated a commit
 
-	failing  failing
-	fetches  fetches
-	progress progress
+	failing   failing
+	rehearsal rehearsal
+	fetches   fetches
+	progress  progress
 }
 
 // evaluated is what a commit came to.
@@ -84,13 +85,14 @@ func New(c Config) *Source {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Source{Config: c, poked: reconcile.NewPokes(), urgent: func() {}}
+	return &Source{Config: c, poked: reconcile.NewPokes(), urgent: func(bool) {}}
 }
 
 // Poke asks for a look at once. It ends a pause after a failure, and a fetch that takes far
 // longer than they do. It returns without waiting, and may be called at any time.
 func (s *Source) Poke() {
 	s.poked.Poke()
+	s.rehearsal.end()
 	s.fetches.hurry(s.Now())
 }
 
@@ -127,7 +129,7 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
 	if !known {
 		s.last = evaluated{}
-		s.urgent()
+		s.urgent(true)
 		s.evaluated = true
 		within, span := trace.Start(ctx, trace.Evaluate)
 		state, problems, err := s.Compiler.Compile(within, commit)
@@ -183,31 +185,37 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 
 // Run looks at once, then on the schedule and when poked, until ctx ends. It waits by
 // the monotonic clock: a wall clock that is set back keeps no one from looking. inForce says which
-// commit is in force then. urgent is called before each fetch that someone has poked for, and before
-// each evaluation of a commit: somebody waits for what comes of them.
+// commit is in force then. urgent is called with false before each fetch that someone has poked for,
+// and with true before each evaluation of a commit: somebody waits for what comes of them.
 //
 // A commit that is in force from an earlier process is evaluated once, while nobody waits for another
 // one, and given to rehearsed: evaluating the next commit then costs what that changes.
-func (s *Source) Run(ctx context.Context, inForce func() string, urgent func(), propose func(context.Context, reconcile.Proposal), rehearsed func(desired.State)) {
+func (s *Source) Run(ctx context.Context, inForce func() string, urgent func(evaluates bool), propose func(context.Context, reconcile.Proposal), rehearsed func(desired.State)) {
 	s.urgent = urgent
 	for ctx.Err() == nil {
 		if p := s.once(ctx, inForce(), propose); p.Same {
 			s.rehearse(ctx, p.Commit, rehearsed)
 		}
 		if poked := s.wait(ctx); poked {
-			urgent()
+			urgent(false)
 		}
 	}
 }
 
 // rehearse evaluates a commit that is in force, unless this process has evaluated one, or someone has
-// poked. What comes of it is of use, and nothing depends on it.
+// poked: a poke ends it, and it is not tried again. What comes of it is of use, and nothing depends on it.
 func (s *Source) rehearse(ctx context.Context, commit string, rehearsed func(desired.State)) {
 	if s.evaluated || len(s.poked) > 0 {
 		return
 	}
 	s.evaluated = true
-	state, problems, err := s.Compiler.Compile(ctx, commit)
+	within, cancel := context.WithCancel(ctx)
+	s.rehearsal.begin(cancel)
+	defer s.rehearsal.end()
+	if len(s.poked) > 0 { // just before
+		return
+	}
+	state, problems, err := s.Compiler.Compile(within, commit)
 	if err == nil && len(desired.Errors(problems)) == 0 {
 		rehearsed(state)
 		return
