@@ -170,7 +170,9 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 		return err
 	}
 	if err = d.settings.AgreeSeal(ctx, d.memory(), true); err != nil {
-		a.Close()
+		if a.Close(); d.replica != joined {
+			d.replica.leave()
+		}
 		return err
 	}
 	if d.replica != joined {
