@@ -169,7 +169,7 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 		a.Close()
 		return err
 	}
-	if err = d.settings.AgreeSeal(ctx, d.memory(), true); err != nil {
+	if err = d.settings.AgreeSeal(ctx, d.memory(), d.log); err != nil {
 		if a.Close(); d.replica != joined {
 			d.replica.leave()
 		}
