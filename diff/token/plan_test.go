@@ -129,7 +129,6 @@ func TestApprovalOfATokenIsForItsSink(t *testing.T) {
 // What another process is to do it does by itself, and what a person asks for it does not.
 func TestHintWhereAnotherProcessHasTheTokens(t *testing.T) {
 	token := difftest.Token("ci-dns", "000000000000000000000000000000aa")
-
 	live := diff.TokensLive{Elsewhere: "r2", Hint: "a replica makes it"}
 	for asked, hint := range map[edge.TokenID]string{"": "a replica makes it", "t1": "run it on the machine of r2"} {
 		plan := planAsked(difftest.January, live, asked, token)
