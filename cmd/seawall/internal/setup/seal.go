@@ -83,21 +83,10 @@ func (s Settings) agreeSeal(ctx context.Context, memory *ledger.Ledger, keep boo
 	}
 	decide := func(have string, age time.Duration) (string, error) {
 		keys := strings.Fields(have)
-		if len(keys) == 0 || slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(prints, key) }) {
-			return strings.Join(prints, " "), nil
-		}
-		others, err := s.otherReplicas(ctx, memory)
-		if len(others) == 0 && age < lease.Lasts { // who put it there may be about to be a replica
-			others = []lease.Replica{{Name: "one that has just started"}}
-		}
-		if err == nil && len(others) > 0 {
-			err = otherSealError{others}
-		}
-		if err == nil {
-			err = memory.CheckSeal(ctx)
-		}
-		if err != nil {
-			return "", cli.Fail(err, "copy state.seal.key_file of those machines to this one; docs/rotate-credentials.md says how to change the key")
+		if len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(prints, key) }) {
+			if err := s.mayReplaceSeal(ctx, memory, age); err != nil {
+				return "", cli.Fail(err, "copy state.seal.key_file of those machines to this one; docs/rotate-credentials.md says how to change the key")
+			}
 		}
 		return strings.Join(prints, " "), nil
 	}
@@ -109,6 +98,21 @@ func (s Settings) agreeSeal(ctx context.Context, memory *ledger.Ledger, keep boo
 		_, err = decide(have, lease.Lasts)
 	}
 	return s.DatabaseError(err)
+}
+
+// mayReplaceSeal fails where other keys than this process has are in use, that were put on record so long ago.
+func (s Settings) mayReplaceSeal(ctx context.Context, memory *ledger.Ledger, age time.Duration) error {
+	others, err := s.otherReplicas(ctx, memory)
+	if err != nil {
+		return err
+	}
+	if len(others) == 0 && age < lease.Lasts { // who put it there may be about to be a replica
+		others = []lease.Replica{{Name: "one that has just started"}}
+	}
+	if len(others) > 0 {
+		return otherSealError{others}
+	}
+	return memory.CheckSeal(ctx)
 }
 
 // otherReplicas are those that run, as far as is known, without this one.
