@@ -64,7 +64,7 @@ type TokensLive struct {
 	// or nobody has said yet that it is complete. Empty: they are complete.
 	Unknown string
 	Hint    string
-	// Elsewhere says that another process works on tokens, and which: what is known counts, and what
+	// Elsewhere is another process that works on tokens, by its name: what is known counts, and what
 	// differs is that one's to change. Empty: this process may. Hint is for both.
 	Elsewhere string
 	// Owners are what the platform says of the tokens of each owner. Of one that is not

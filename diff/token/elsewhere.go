@@ -24,7 +24,12 @@ func (p *planner) leaveToOther() {
 	p.out.Settled = nil // to be put on record by that process, too
 }
 
-// othersProblem says what of a token another process is still to do.
+// othersProblem says what of a token another process is still to do. What a person asks for it does not
+// do by itself.
 func (p *planner) othersProblem(token desired.Token, what string) {
-	p.tokenProblem(token, diff.Unknown, what+"; "+p.in.Live.Tokens.Elsewhere, p.in.Live.Tokens.Hint)
+	who, hint := p.in.Live.Tokens.Elsewhere, p.in.Live.Tokens.Hint
+	if p.in.Rotate != "" {
+		hint = "run it on the machine of " + who
+	}
+	p.tokenProblem(token, diff.Unknown, what+"; "+who+" works on tokens", hint)
 }

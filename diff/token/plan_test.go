@@ -42,11 +42,11 @@ func TestTokenPlans(t *testing.T) {
 		"quarantined":             {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{a}, []string{"quarantined"}},
 		"cut short":               {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenIntended)}}, []desired.Token{a}, []string{"quarantined"}},
 		"changed in quarantine":   {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{b}, []string{"quarantined"}},
-		"another's, same":         {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed)}}, []desired.Token{a}, nil},
-		"another's, none":         {diff.TokensLive{Elsewhere: "r2 works"}, []desired.Token{a}, []string{"unknown"}},
-		"another's, changed":      {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed)}}, []desired.Token{b}, []string{"unknown"}},
-		"another's, under way":    {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenIntended)}}, []desired.Token{a}, []string{"unknown"}},
-		"another's, quarantined":  {diff.TokensLive{Elsewhere: "r2 works", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{a}, []string{"quarantined"}},
+		"another's, same":         {diff.TokensLive{Elsewhere: "r2", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed)}}, []desired.Token{a}, nil},
+		"another's, none":         {diff.TokensLive{Elsewhere: "r2"}, []desired.Token{a}, []string{"unknown"}},
+		"another's, changed":      {diff.TokensLive{Elsewhere: "r2", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed)}}, []desired.Token{b}, []string{"unknown"}},
+		"another's, under way":    {diff.TokensLive{Elsewhere: "r2", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenIntended)}}, []desired.Token{a}, []string{"unknown"}},
+		"another's, quarantined":  {diff.TokensLive{Elsewhere: "r2", Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenQuarantined)}}, []desired.Token{a}, []string{"quarantined"}},
 		"secret on its way":       {diff.TokensLive{Records: []diff.TokenRecord{undelivered}}, []desired.Token{a}, []string{"undelivered"}},
 		"quarantined after good":  {diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, a, diff.TokenConfirmed), difftest.RecordOf(2, b, diff.TokenQuarantined)}}, []desired.Token{b}, []string{"quarantined"}},
 	} {
@@ -123,5 +123,17 @@ func TestApprovalOfATokenIsForItsSink(t *testing.T) {
 	}
 	if again := tokenPlan(diff.TokensLive{}, a); again.ApprovalDigest() != one.ApprovalDigest() {
 		t.Error("the same plan has two digests")
+	}
+}
+
+// What another process is to do it does by itself, and what a person asks for it does not.
+func TestHintWhereAnotherProcessHasTheTokens(t *testing.T) {
+	token := difftest.Token("ci-dns", "000000000000000000000000000000aa")
+	live := diff.TokensLive{Elsewhere: "r2", Hint: "a replica makes it"}
+	for asked, hint := range map[edge.TokenID]string{"": "a replica makes it", "t1": "run it on the machine of r2"} {
+		plan := planAsked(difftest.January, live, asked, token)
+		if p := plan.Problems; len(p) != 1 || p[0].Hint != hint || !strings.Contains(p[0].Reason, "; r2 works on tokens") {
+			t.Errorf("asked for the successor of %q: %+v", asked, p)
+		}
 	}
 }

@@ -19,13 +19,15 @@ type Replicas struct {
 	// Silent is since when the database does not answer; zero: it does.
 	Silent time.Time `json:"silent_since,omitzero"`
 	Error  string    `json:"error,omitempty"`
-	// Forward is when the clock of the database was set forward last, while that matters; nil: it was not.
+	// Forward is when the clock of the database was set forward last, or this machine was paused, while that
+	// matters; nil: neither was.
 	Forward  *Forward  `json:"clock_forward,omitempty"`
 	Replicas []Replica `json:"replicas"` // that run, by name
 	Leases   []Lease   `json:"leases"`   // by name
 }
 
-// Forward is that the clock of the database was set forward.
+// Forward is that the clock of the database was set forward, or that this machine was paused, which looks
+// the same.
 type Forward struct {
 	At      time.Time `json:"at"`
 	Seconds float64   `json:"seconds"` // by how much, at least
@@ -45,11 +47,11 @@ func (s Status) ClockForward() *Forward {
 
 // Text says what has happened.
 func (f Forward) Text() string {
-	return fmt.Sprintf("the clock of the database was set forward by %s at %s: leases ended early, and a replica may have taken one that was in use", Span(f.Seconds), instant(f.At))
+	return fmt.Sprintf("the clock of the database was set forward by %s at %s, or this machine was paused: leases ended early, and a replica may have taken one that was in use", Span(f.Seconds), instant(f.At))
 }
 
 // ForwardFix is what a person can do about it.
-const ForwardFix = "have that clock set in small steps only (such as chrony does); the ledger keeps replicas apart, and nothing else is to be done"
+const ForwardFix = "have the clock of the database set in small steps only (such as chrony does); the ledger keeps replicas apart, and nothing else is to be done"
 
 // Replica is a daemon that runs.
 type Replica struct {

@@ -210,7 +210,7 @@ func TestClockSetForwardNeedsAttention(t *testing.T) {
 	s := shared()
 	s.Replicas.Leases[2].Proved = nil
 	s.Replicas.Forward = &Forward{At: noon.Add(-forwardFor + time.Second), Seconds: 90}
-	if s = s.Judged(); s.Verdict != Attention || len(s.Reasons) != 1 || !strings.HasPrefix(s.Reasons[0], "the clock of the database was set forward by 1m30s at 2026-03-01T11:00:01Z") {
+	if s = s.Judged(); s.Verdict != Attention || len(s.Reasons) != 1 || !strings.HasPrefix(s.Reasons[0], "the clock of the database was set forward by 1m30s at 2026-03-01T11:00:01Z, or this machine was paused: ") {
 		t.Errorf("%s: %q", s.Verdict, s.Reasons)
 	}
 	if err := compiled(t, StatusSchema).Validate(instance(t, s)); err != nil {

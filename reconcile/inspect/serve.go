@@ -39,15 +39,15 @@ func Handler(d Daemon) http.Handler {
 	mux.HandleFunc("GET "+zonePath, func(w http.ResponseWriter, r *http.Request) {
 		word := r.URL.Query().Get(zoneParam)
 		list, near := d.Zones(word)
-		if s := d.Status(); len(list.Zones) == 0 && !s.Unread.IsZero() {
+		if len(list.Zones) > 0 {
+			answer(w, http.StatusOK, list)
+			return
+		}
+		if s := d.Status(); !s.Unread.IsZero() {
 			answer(w, http.StatusServiceUnavailable, refusal{Error: strings.Join(s.NotReady, "; "), Hint: "seawall status says more"})
 			return
 		}
-		if len(list.Zones) == 0 {
-			answer(w, http.StatusNotFound, refusal{Error: "no zone " + word + " is declared", Near: near})
-			return
-		}
-		answer(w, http.StatusOK, list)
+		answer(w, http.StatusNotFound, refusal{Error: "no zone " + word + " is declared", Near: near})
 	})
 	return mux
 }

@@ -39,9 +39,10 @@ func (r *Replicas) Noted(ctx context.Context, subject string) (text string, err 
 	return text, err
 }
 
-// Agree puts a note on record that follows from the one there is, which is empty where there is none;
-// where decide fails, the note stays as it is. No other note is put there meanwhile.
-func (r *Replicas) Agree(ctx context.Context, subject string, decide func(have string) (text string, err error)) error {
+// Agree puts a note on record that follows from the one there is, which is empty where there is none, and
+// from how long ago that was put there, also by one who found the same there. Where decide fails, the note
+// stays as it is. No other note is put there meanwhile.
+func (r *Replicas) Agree(ctx context.Context, subject string, decide func(have string, age time.Duration) (text string, err error)) error {
 	tx, err := r.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -51,15 +52,17 @@ func (r *Replicas) Agree(ctx context.Context, subject string, decide func(have s
 	if err := tx.QueryRowContext(ctx, `UPDATE poke_number SET number = number + 1 RETURNING number`).Scan(&number); err != nil {
 		return err
 	}
-	var have string
-	if err := tx.QueryRowContext(ctx, `SELECT coalesce((SELECT body FROM poke WHERE subject = $1), '')`, subject).Scan(&have); err != nil {
+	var have sql.NullString
+	var seconds float64
+	const found = `SELECT max(body), coalesce(extract(epoch FROM clock_timestamp() - max(at)), 0)::float8 FROM poke WHERE subject = $1`
+	if err := tx.QueryRowContext(ctx, found, subject).Scan(&have, &seconds); err != nil {
 		return err
 	}
-	text, err := decide(have)
-	if err != nil || text == have {
+	text, err := decide(have.String, time.Duration(seconds*float64(time.Second)))
+	if err != nil {
 		return err
 	}
-	const put = `INSERT INTO poke (subject, number, body, at) VALUES ($1, $2, $3, now())
+	const put = `INSERT INTO poke (subject, number, body, at) VALUES ($1, $2, $3, clock_timestamp())
 		ON CONFLICT (subject) DO UPDATE SET number = excluded.number, body = excluded.body, at = excluded.at`
 	if _, err := tx.ExecContext(ctx, put, subject, number, text); err != nil {
 		return err

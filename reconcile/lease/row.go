@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	// lasts is for how long a lease is got or renewed.
-	lasts = 12 * time.Second
+	// Lasts is for how long a lease is got or renewed, and for how long a process counts as a replica that
+	// runs after it has said so.
+	Lasts = 12 * time.Second
+	lasts = Lasts
 	// rest is how much longer it is nobody's where it was not given up: a request that was cut with
 	// it may still be at work in a server.
 	rest = 2 * time.Second

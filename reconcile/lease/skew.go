@@ -12,12 +12,13 @@ type there struct {
 }
 
 // compare tells when the clock of the database was set forward between two looks: leases have ended
-// early then, for all. Their epochs keep processes apart in the ledger.
+// early then, for all. Their epochs keep processes apart in the ledger. A machine that was paused by its
+// hypervisor cannot be told from that: its own clock stood still.
 func (h *Holder) compare(seen there, told time.Duration) {
 	if by := seen.now.Sub(h.there.now) - (told - h.there.asked); !h.there.now.IsZero() && by > mostDrift {
 		h.forward += by
 		h.latest.Forward = h.forward
-		h.Log.Warn("the clock of the database was set forward; leases may have ended early", "by", by.Round(time.Second))
+		h.Log.Warn("the clock of the database was set forward, or this machine was paused; leases may have ended early", "by", by.Round(time.Second))
 	}
 	h.there = seen
 }

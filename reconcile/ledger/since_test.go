@@ -26,6 +26,9 @@ type view struct {
 	reconcile.Record
 	parts map[sum][]byte
 	whole int // how often it has read everything
+
+	prints map[edge.Scope]string
+	mark   reconcile.Mark // of prints
 }
 
 // look takes in what is new, as control does.
@@ -84,6 +87,13 @@ func (v *view) want(t interface {
 	ignored := cmpopts.IgnoreFields(reconcile.Record{}, "Mark", "Only")
 	if d := cmp.Diff(all, v.Record, ignored, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reconcile.Accepted{}, "Parts")); d != "" {
 		t.Fatalf("what was read bit by bit is not what is on record (-on record +read):\n%s", d)
+	}
+	prints, err := l.Fingerprints(context.Background())
+	if err == nil {
+		v.prints, v.mark, err = l.FingerprintsSince(context.Background(), v.prints, v.mark)
+	}
+	if err != nil || !maps.Equal(prints, v.prints) {
+		t.Fatalf("%v: of what was proved is on record %v, and was read %v", err, prints, v.prints)
 	}
 }
 

@@ -88,3 +88,41 @@ func TestMigrateAtOnce(t *testing.T) {
 		t.Errorf("%d of %d steps were taken: %v", have, want, err)
 	}
 }
+
+// A writer of the release before goes on while triggers come to its tables, whatever it writes first.
+func TestMigrateBesideAWriter(t *testing.T) {
+	ctx, url := t.Context(), pgtest.Database(t)
+	db, before := opened(t, url), later(t, nil).(fstest.MapFS)
+	delete(before, "migrations/00010_changes.sql")
+	if err := migrate(ctx, db, before); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := opened(t, url).BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = writer.Rollback() }()
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := writer.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`SELECT pg_advisory_xact_lock(1398230092)`)
+	exec(`DELETE FROM proved`)
+	migrated := make(chan error, 1)
+	go func() { migrated <- Migrate(ctx, db) }()
+	for waits := false; !waits; {
+		if err := writer.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()
+			AND (relation = 'proved'::regclass OR locktype = 'advisory'))`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`DELETE FROM applied`)
+	if err := writer.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Fatal(err)
+	}
+}

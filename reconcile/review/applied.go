@@ -83,7 +83,7 @@ func (p *parts) agreed() (commit string) {
 // note puts on record what became of a part. What another process has said of it counts, unless it was
 // no success and is one by now: what goes wrong later is not the verdict about the commit.
 func (p *parts) note(ctx context.Context, m merged) error {
-	subject := wordApplied + "/" + string(m.part)
+	subject := wordApplied + "/" + string(m.part.Name)
 	if m.first && m.status.State != reconcile.StatusSuccess {
 		said, err := p.onFile(ctx, subject)
 		if err != nil {
@@ -99,6 +99,18 @@ func (p *parts) note(ctx context.Context, m merged) error {
 		return err
 	}
 	return p.tell(ctx, subject, string(text))
+}
+
+// note has it put on record what became of a part, unless that is another process's by now, which may
+// have said what is newer. Where it comes back to this one, that is still to be said.
+func (m *Merges) note(ctx context.Context, next merged) error {
+	if slices.Contains(m.parts.held(), next.part) {
+		return m.parts.note(ctx, next)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.parts.own, next.part)
+	return nil
 }
 
 // of is whose part a change is of; empty where it is of none, and in the only process.
@@ -148,9 +160,11 @@ func (m *Merges) lead() {
 }
 
 // conclude says what became of a commit in the zones of this process: in those that it got since it
-// said so, where that is all that is new. The caller holds the lock.
+// said so, where that is all that is new: the trouble of the others may be over by now, too. The caller
+// holds the lock.
 func (m *Merges) conclude(r reconcile.Report) {
-	commit, joined := r.Commit, r.Commit == m.settled && m.parts.untold(r.Commit)
+	mended := m.mendable && len(m.trouble) == 0
+	commit, joined := r.Commit, r.Commit == m.settled && m.parts.untold(r.Commit) && !mended
 	m.settled, m.mendable = commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
 	if m.parts == nil {
 		m.push(commit, m.verdictOf(r, ""))
@@ -166,7 +180,7 @@ func (m *Merges) conclude(r reconcile.Report) {
 		}
 		status := m.verdictOf(r, lease.Name)
 		status.Description = oneLineOf(status.Description)
-		m.notes.add(merged{commit, status, lease.Name, !said})
+		m.notes.add(merged{commit, status, lease, !said})
 	}
 }
 

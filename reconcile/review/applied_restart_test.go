@@ -124,6 +124,46 @@ func TestPartsAreToldApart(t *testing.T) {
 	}
 }
 
+// Trouble that is over by the time that another part is done is no failure any more.
+func TestTroubleEndsWhileAPartJoins(t *testing.T) {
+	a := &applying{all: map[string]*Merges{}, held: map[string][]reconcile.Lease{}, lead: "r1"}
+	a.start("r1", "credential a")
+	refused := diff.Change{Zone: "z", Account: "a", Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Refused: &diff.Refusal{Guard: diff.GuardApproval}}
+	done := refused
+	done.Refused = nil
+	m := a.all["r1"]
+	m.Begin("c1")
+	m.Report(t.Context(), reconcile.Report{Commit: "c1", Plan: diff.Plan{Changes: []diff.Change{refused}}})
+	a.held["r1"] = append(a.held["r1"], reconcile.Lease{Name: "credential b", Epoch: 7})
+	m.Report(t.Context(), reconcile.Report{Commit: "c1", Fleet: reconcile.Fleet{Unfinished: 1}, Plan: diff.Plan{Changes: []diff.Change{done}}})
+	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
+	a.say(t)
+	if last := a.told[len(a.told)-1]; last != "c1 success" {
+		t.Errorf("the forge was told %q", a.told)
+	}
+}
+
+// What a process that was cut off has to say of a part is not said once another one has the part; it is
+// once the part has come back.
+func TestALateNoteHidesNoNewerOne(t *testing.T) {
+	a := &applying{all: map[string]*Merges{}, held: map[string][]reconcile.Lease{}, file: map[string]string{}}
+	a.start("r1", "credential a")
+	m, had := a.all["r1"], a.held["r1"]
+	m.Begin("c1")
+	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
+	a.held["r1"], a.file["applied/credential a"] = nil, "newer"
+	a.say(t)
+	if got := a.file["applied/credential a"]; got != "newer" {
+		t.Errorf("on record is %s", got)
+	}
+	a.held["r1"] = had
+	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
+	a.say(t)
+	if got := a.file["applied/credential a"]; !strings.Contains(got, `"commit":"c1","state":"success"`) {
+		t.Errorf("after it has come back, on record is %s", got)
+	}
+}
+
 // What this process has to say of its part waits for no forge.
 func TestNotesWaitForNoForge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (a *applying) say(t *testing.T) {
 	t.Helper()
 	for range 2 {
 		for _, m := range a.all {
-			for l, send := range map[*line]func(context.Context, merged) error{&m.notes: m.parts.note, &m.statuses: m.sendStatus} {
+			for l, send := range map[*line]func(context.Context, merged) error{&m.notes: m.note, &m.statuses: m.sendStatus} {
 				for next, ok := m.next(l); ok; next, ok = m.next(l) {
 					if err := send(t.Context(), next); err != nil {
 						t.Fatal(err)

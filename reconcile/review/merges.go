@@ -35,8 +35,8 @@ type Merges struct {
 type merged struct {
 	commit string
 	status reconcile.CommitStatus
-	part   reconcile.LeaseName // whose part it is, for the one that tells of all; empty: it is for the forge
-	first  bool                // this process has not said it of the part yet: another may have
+	part   reconcile.Lease // whose part it is, for the one that tells of all; the zero value: it is for the forge
+	first  bool            // this process has not said it of the part yet: another may have
 }
 
 // NewMerges returns a reporter that sends statuses; see [Merges.Run].

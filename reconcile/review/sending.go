@@ -33,7 +33,7 @@ func (m *Merges) Run(ctx context.Context) {
 	var both sync.WaitGroup
 	defer both.Wait()
 	if m.parts != nil {
-		both.Go(func() { m.run(ctx, &m.notes, m.parts.note) })
+		both.Go(func() { m.run(ctx, &m.notes, m.note) })
 	}
 	m.run(ctx, &m.statuses, m.sendStatus)
 }

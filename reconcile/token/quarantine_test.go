@@ -43,7 +43,7 @@ func TestTokensOfAnotherProcessAreOnlyCompared(t *testing.T) {
 	f := newFixture(t)
 	f.push(declare("ci-dns", zoneA))
 	f.unfinished("dns")
-	f.memory.live.Elsewhere = "r2 works on tokens"
+	f.memory.live.Elsewhere = "r2"
 	o := f.work()
 	f.wantTaken()
 	f.wantStates(diff.TokenIntended)

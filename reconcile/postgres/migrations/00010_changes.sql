@@ -1,4 +1,8 @@
 -- +goose Up
+-- The release before writes to these tables meanwhile: whoever has its lock is waited for here, before a
+-- table is locked that it goes on to.
+SELECT pg_advisory_xact_lock(1398230092);
+
 -- Which zones something on record has changed of, so that a process which has read all of it once reads
 -- what is new alone. Whoever changes a row has the lock of those who write to the ledger, or takes it
 -- here: so the numbers are seen in their order, and who has seen one has seen all lower ones. The mark

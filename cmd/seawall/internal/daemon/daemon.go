@@ -169,8 +169,10 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 		a.Close()
 		return err
 	}
-	if err = d.settings.AgreeSeal(ctx, d.memory(), true); err != nil {
-		a.Close()
+	if err = d.settings.AgreeSeal(ctx, d.memory(), d.log); err != nil {
+		if a.Close(); d.replica != joined {
+			d.replica.leave()
+		}
 		return err
 	}
 	if d.replica != joined {

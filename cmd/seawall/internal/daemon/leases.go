@@ -135,12 +135,14 @@ func (r *replica) listen(ctx context.Context) {
 			}
 		}
 	})
+	hears := hearing{log: r.holder.Log}
 	for failures := 1; ctx.Err() == nil; failures++ {
 		began := time.Now()
-		pooled, _ := postgres.Listen(ctx, setup.PostgresConfig(r.database), heard.Poke) // the looks tell what is wrong
-		if pooled {
+		pooled, err := postgres.Listen(ctx, setup.PostgresConfig(r.database), func() { hears.works(); heard.Poke() })
+		if pooled || ctx.Err() != nil {
 			return
 		}
+		hears.failed(err)
 		if time.Since(began) > time.Minute {
 			failures = 1
 		}
@@ -149,6 +151,26 @@ func (r *replica) listen(ctx context.Context) {
 		case <-time.After(retry.Lease.Spread(failures)):
 		}
 	}
+}
+
+// hearing logs, once for each time, that no hints are heard, and that they are again. A connection that is
+// back with the first try is no matter.
+type hearing struct {
+	log   *slog.Logger
+	inRow int // tries that have failed
+}
+
+func (h *hearing) failed(err error) {
+	if h.inRow++; h.inRow == 2 {
+		h.log.Warn("hints of other replicas are not heard; a push takes up to two seconds longer", "error", lastLine(err))
+	}
+}
+
+func (h *hearing) works() {
+	if h.inRow >= 2 {
+		h.log.Info("hints of other replicas are heard again", "failures", h.inRow)
+	}
+	h.inRow = 0
 }
 
 // leave gives all leases back, and returns once that is done.

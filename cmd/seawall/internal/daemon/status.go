@@ -104,6 +104,7 @@ type provedElsewhere struct {
 	mu     sync.Mutex
 	at     time.Time
 	proofs map[edge.Scope]string // nil: not known
+	mark   reconcile.Mark        // of what is in proofs
 }
 
 // proved adds to what this replica knows in how many zones of each lease the commit in force is proved.
@@ -115,15 +116,15 @@ func (d *Daemon) proved(s *inspect.Status) {
 	p := &d.elsewhere
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := time.Now(); now.Sub(p.at) >= provedFor {
+	if time.Since(p.at) >= provedFor {
 		ctx, cancel := context.WithTimeout(context.Background(), recallWithin)
 		defer cancel()
 		var err error
-		if p.proofs, err = memory.Fingerprints(ctx); err != nil {
+		if p.proofs, p.mark, err = memory.FingerprintsSince(ctx, p.proofs, p.mark); err != nil {
 			d.log.Debug("what was proved in zones of other replicas could not be read", "error", err.Error())
 			p.proofs = nil
 		}
-		p.at = now
+		p.at = time.Now() // who has waited for a slow answer does not ask again
 	}
 	if p.proofs != nil {
 		heart.Proved(s.Replicas.Leases, p.proofs)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,5 +51,20 @@ func TestWaitingKnowsNothing(t *testing.T) {
 	w.unready(ready, nil)
 	if ready.Code != http.StatusServiceUnavailable || !strings.Contains(ready.Body.String(), "since 2026-03-01T12:00:00Z") || !strings.Contains(ready.Body.String(), "not known yet") {
 		t.Errorf("ready: %d %s", ready.Code, ready.Body)
+	}
+}
+
+// That hints are not heard is said once, and that they are again.
+func TestHearingIsToldOnce(t *testing.T) {
+	var log bytes.Buffer
+	h := hearing{log: slog.New(slog.NewTextHandler(&log, nil))}
+	for _, failures := range []int{0, 1, 3} {
+		for range failures {
+			h.failed(errors.New("refused"))
+		}
+		h.works()
+	}
+	if text := log.String(); strings.Count(text, "are not heard") != 1 || strings.Count(text, "heard again") != 1 {
+		t.Error(text)
 	}
 }

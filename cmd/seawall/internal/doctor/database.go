@@ -115,7 +115,7 @@ func judgePool(pool postgres.Pool, f *findings) {
 	case postgres.PoolStatement:
 		f.fail(name, errors.New("it pools statements: nothing can be written, as a change of the ledger is one transaction of several"), "set pool_mode = transaction in PgBouncer")
 	case postgres.PoolSession:
-		f.warn(name, "it pools sessions: each daemon keeps up to 24 connections to the server, and one that gets none waits",
+		f.warn(name, "it pools sessions: each daemon keeps up to 25 connections to the server, and one that gets none waits",
 			"set pool_mode = transaction in PgBouncer, or default_pool_size to 24 for each daemon and some for commands")
 	case postgres.PoolTransaction:
 		f.ok(name, "it pools transactions; server_login_retry of PgBouncer should be 1, as with its default of 15 s a server that comes back is used that much later")
@@ -151,7 +151,7 @@ func (d *diagnosis) sealed(ctx context.Context, f *findings) {
 	if f.failed(name, memory.CheckSeal(ctx)) {
 		return
 	}
-	if f.failed(name, d.AgreeSeal(ctx, memory, false)) {
+	if f.failed(name, d.CheckSeal(ctx, memory)) {
 		return
 	}
 	f.ok(name, "secrets can be sealed, those that wait can be opened, and the replicas that run have the same key")

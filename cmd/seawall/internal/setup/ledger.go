@@ -83,14 +83,14 @@ func WriteLedger(ctx context.Context, t *cli.Terminal, o Options, do func(Settin
 }
 
 // writeLedger opens the ledger to write to it. The files of the state folder stay those of
-// its owner; a ledger in PostgreSQL needs none.
+// its owner; a ledger in PostgreSQL has one there, which says what was written last.
 func (s Settings) writeLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
 	if s.InPostgres() {
 		memory, err := s.OpenLedger(ctx)
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(memory), memory.Close())
+		return errors.Join(do(memory), memory.Close(), rootsOwner(s.StateDir).GiveBack())
 	}
 	owner, err := OwnerOfState(s.StateDir)
 	if err != nil {

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,29 +44,82 @@ func ageKey(t *testing.T) string {
 func TestReplicasAgreeOnTheSeal(t *testing.T) {
 	url := pgtest.Database(t)
 	old, next := ageKey(t), ageKey(t)
-	agree := func(name string, keep bool, keys ...string) error {
-		s, memory := replicaOver(t, name, url, keys...)
-		return s.AgreeSeal(t.Context(), memory, keep)
+	check := func(name, key string) error {
+		s, memory := replicaOver(t, name, url, key)
+		return s.CheckSeal(t.Context(), memory)
 	}
-	must.Do(t, agree("r1", true, old))
+	agree := func(name string, keys ...string) error {
+		s, memory := replicaOver(t, name, url, keys...)
+		return s.agreeSeal(t.Context(), memory, true)
+	}
+	must.Do(t, agree("r1", old))
+	if err := agree("r2", next); err == nil || !strings.Contains(err.Error(), "than one that has just started") {
+		t.Errorf("another key at once: %v", err)
+	}
 	_, memory := replicaOver(t, "r1", url, old)
-	_, err := memory.Database().ExecContext(t.Context(), `INSERT INTO replica (name, version, started_at, expires_at) VALUES ('r1', 'v', now(), now() + interval '1 hour')`)
-	must.Do(t, err)
-	for _, keep := range []bool{true, false} {
-		if err := agree("r2", keep, next); err == nil || !strings.Contains(err.Error(), "another key for the secrets of tokens than r1") {
+	do := func(statement string) {
+		t.Helper()
+		_, err := memory.Database().ExecContext(t.Context(), statement)
+		must.Do(t, err)
+	}
+	do(`INSERT INTO replica (name, version, started_at, expires_at) VALUES ('r1', 'v', now(), now() + interval '1 hour')`)
+	for _, err := range []error{agree("r2", next), check("r2", next)} {
+		if err == nil || !strings.Contains(err.Error(), "another key for the secrets of tokens than r1") {
 			t.Errorf("another key: %v", err)
 		}
 	}
-	must.Do(t, agree("r2", true, old, next))
-	must.Do(t, agree("r1", true, next, old))
-	must.Do(t, agree("r2", true, next))
-	if err := agree("r3", true, old); err == nil {
+	must.Do(t, agree("r2", old, next))
+	must.Do(t, agree("r1", next, old))
+	must.Do(t, agree("r2", next))
+	if err := agree("r3", old); err == nil {
 		t.Error("the key before is still taken")
 	}
-	_, err = memory.Database().ExecContext(t.Context(), `DELETE FROM replica`)
-	must.Do(t, err)
-	must.Do(t, agree("r3", true, old))
-	if err := agree("r4", true); err != nil { // it has no key, and seals nothing
+	do(`DELETE FROM replica`)
+	do(`UPDATE poke SET at = at - interval '20 seconds'`)
+	must.Do(t, check("r3", old))
+	must.Do(t, agree("r3", old))
+	must.Do(t, agree("r3", old))
+	if err := agree("r4"); err != nil { // it has no key, and seals nothing
 		t.Error(err)
 	}
 }
+
+// A replica that was killed is waited for, and one that runs is not.
+func TestAgreeSealWaitsForTheEndOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, after string
+		refused     bool
+	}{
+		{"killed", `UPDATE replica SET expires_at = now()`, false},
+		{"runs", `UPDATE replica SET expires_at = expires_at + interval '4 seconds'`, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			url := pgtest.Database(t)
+			r1, memory := replicaOver(t, "r1", url, ageKey(t))
+			must.Do(t, r1.AgreeSeal(t.Context(), memory, slog.New(slog.DiscardHandler)))
+			do := func(statement string) {
+				_, err := memory.Database().ExecContext(t.Context(), statement)
+				must.Do(t, err)
+			}
+			do(`UPDATE poke SET at = at - interval '20 seconds'`)
+			do(`INSERT INTO replica (name, version, started_at, expires_at) VALUES ('r1', 'v', now(), now() + interval '10 seconds')`)
+			r2, memory := replicaOver(t, "r2", url, ageKey(t))
+			log := slog.New(toldLog{slog.DiscardHandler, func() { do(test.after) }})
+			if err := r2.AgreeSeal(t.Context(), memory, log); (err != nil) != test.refused {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// toldLog calls told with each line.
+type toldLog struct {
+	slog.Handler
+	told func()
+}
+
+func (toldLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l toldLog) Handle(context.Context, slog.Record) error { l.told(); return nil }

@@ -44,13 +44,43 @@ func (s Settings) seenFile(ctx context.Context, memory *ledger.Ledger, readOnly 
 }
 
 // takenOver has a file begin with what another one has, where there is one; it reports whether it can be
-// used.
+// used. The file is there whole or not at all, it is the daemon's also where root makes it, and one that
+// another process has made meanwhile stays.
 func takenOver(from, to string) bool {
 	data, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	return err == nil && os.WriteFile(to, data, 0o600) == nil
+	if err != nil {
+		return false
+	}
+	made, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".new-")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = os.Remove(made.Name()) }()
+	_, err = made.Write(data)
+	err = errors.Join(err, made.Sync(), made.Close())
+	if owner := rootsOwner(filepath.Dir(to)); err == nil && owner.dir != "" {
+		err = os.Lchown(made.Name(), owner.uid, owner.gid)
+	}
+	if err == nil {
+		err = os.Link(made.Name(), to)
+	}
+	return err == nil || errors.Is(err, fs.ErrExist)
+}
+
+// rootsOwner is the owner of the state folder where root makes files in it and may give them away. Who
+// cannot write there leaves none.
+func rootsOwner(dir string) stateOwner {
+	if dir == "" || os.Geteuid() != 0 {
+		return stateOwner{}
+	}
+	owner, err := OwnerOfState(dir)
+	if err != nil {
+		return stateOwner{}
+	}
+	return owner
 }
 
 // pointTo has a path be a link to a file beside it.

@@ -12,6 +12,37 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
+// A file that root begins is the daemon's, and takes the place of no newer one.
+func TestSeenFileOfRoot(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	must.Do(t, os.WriteFile(from, []byte("1"), 0o600))
+	if os.Geteuid() == 0 {
+		must.Do(t, os.Chown(dir, 12345, 12345))
+	}
+	if !takenOver(from, to) {
+		t.Fatal("it cannot be used")
+	}
+	folder, err := os.Stat(dir)
+	must.Do(t, err)
+	file, err := os.Stat(to)
+	must.Do(t, err)
+	want, _, _, _ := OwnerOf(folder)
+	if uid, _, links, known := OwnerOf(file); known && (uid != want || links != 1) {
+		t.Errorf("it belongs to %d, with %d names", uid, links)
+	}
+	must.Do(t, os.WriteFile(to, []byte("2"), 0o600))
+	if !takenOver(from, to) {
+		t.Error("a newer one cannot be used")
+	}
+	if data, err := os.ReadFile(to); err != nil || string(data) != "2" {
+		t.Errorf("a newer one is %q now: %v", data, err)
+	}
+	if names, err := os.ReadDir(dir); len(names) != 2 {
+		t.Errorf("%d files are left: %v", len(names), err)
+	}
+}
+
 // What this machine has written to a database last is known however its address is written; and of the
 // one that takes its place at the same address, as after a restore from a backup.
 func TestSeenFile(t *testing.T) {

@@ -101,7 +101,11 @@ func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
 		if l.beside {
 			return l.besideReplica(ctx)
 		}
-		return diff.TokensLive{Unknown: err.Error(), Hint: "let that process manage the tokens, or stop it"}, nil
+		hint := "let that process manage the tokens, or stop it"
+		if l.Database() != nil {
+			hint = "leave the tokens to that replica, which creates and changes them by itself"
+		}
+		return diff.TokensLive{Unknown: err.Error(), Hint: hint}, nil
 	}
 	if err != nil {
 		return diff.TokensLive{}, err
@@ -119,12 +123,12 @@ func (l lockedTokens) besideReplica(ctx context.Context) (diff.TokensLive, error
 	if err != nil {
 		return live, err
 	}
-	live.Elsewhere = "another process works on tokens"
+	live.Elsewhere = "another process"
 	for _, one := range look.Leases {
 		if one.Name == reconcile.LeaseTokens && !one.Free {
-			live.Elsewhere = one.Replica + " works on tokens"
+			live.Elsewhere = one.Replica
 		}
 	}
-	live.Hint = "nothing: a replica makes it by itself; seawall token list shows what has become of it"
+	live.Hint = "a replica makes it unless a guard holds it: see seawall status there"
 	return live, nil
 }

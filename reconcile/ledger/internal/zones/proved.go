@@ -24,22 +24,36 @@ func (z *Zones) Proved(ctx context.Context, zone edge.Scope) (p reconcile.Proved
 }
 
 // Fingerprints are what was proved last in each zone. It waits for no write.
-func (z *Zones) Fingerprints(ctx context.Context) (prints map[edge.Scope]string, err error) {
+func (z *Zones) Fingerprints(ctx context.Context) (map[edge.Scope]string, error) {
+	prints, _, err := z.FingerprintsSince(ctx, nil, reconcile.Mark{})
+	return prints, err
+}
+
+// FingerprintsSince brings what a call before has returned up to date, in the same map: it reads the zones
+// alone that have changed since the mark of then, where that can be told. nil: all are read.
+func (z *Zones) FingerprintsSince(ctx context.Context, prints map[edge.Scope]string, mark reconcile.Mark) (_ map[edge.Scope]string, newest reconcile.Mark, err error) {
+	if prints == nil {
+		prints, mark = map[edge.Scope]string{}, reconcile.Mark{}
+	}
 	err = z.file.ReadBeside(ctx, func(tx *sql.Tx) error {
-		prints = map[edge.Scope]string{}
-		list, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint FROM proved`)
-		if err != nil {
+		var changed []edge.Scope
+		changed, newest, err = z.Since(ctx, tx, reconcile.Known{Mark: mark})
+		if err != nil || changed != nil && len(changed) == 0 {
 			return err
 		}
-		defer func() { _ = list.Close() }()
-		for list.Next() {
-			var zone, proved string
-			if err := list.Scan(&zone, &proved); err != nil {
-				return err
-			}
-			prints[edge.ParseScope(zone)] = proved
+		if changed == nil {
+			clear(prints)
 		}
-		return list.Err()
+		for _, id := range changed {
+			delete(prints, id)
+		}
+		of := ofZones(changed)
+		return rows.Each(ctx, tx, of.of(`SELECT zone_id, fingerprint FROM proved`), func(row *sql.Rows) error {
+			var zone, proved string
+			err := row.Scan(&zone, &proved)
+			prints[edge.ParseScope(zone)] = proved
+			return err
+		}, of.args...)
 	})
-	return prints, store.Explain("reading", z.file.Path, err)
+	return prints, newest, store.Explain("reading", z.file.Path, err)
 }
