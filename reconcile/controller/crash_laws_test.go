@@ -153,20 +153,25 @@ func (l *laws) read(id edge.Scope) {
 	z.seen = *z.happenings
 }
 
-// written notes what a write did; the caller holds the lock. Under keep, people's own
-// tags stay, unless they came between the read and the write.
-func (l *laws) written(id edge.Scope, off string) {
+// written notes what a write sends of people's own tags, and what is live after it: the platform may
+// ignore it. The caller holds the lock. Under keep, these tags stay, unless they came between the
+// read and the write.
+func (l *laws) written(id edge.Scope, sent, live []string) {
 	z := l.zones[id]
-	var hand []string
+	if !slices.Equal(sent, z.hand) && keeps(id) && z.seen > z.clicked {
+		l.fault("a write to zone %s leaves %v off of what people have switched off: %v", zoneName(id), sent, z.hand)
+	}
+	z.hand = live
+}
+
+// handIn are people's own tags of those that are off.
+func handIn(off string) (hand []string) {
 	for tag := range strings.SplitSeq(off, ",") {
 		if slices.Contains(handTags, tag) {
 			hand = append(hand, tag)
 		}
 	}
-	if !slices.Equal(hand, z.hand) && keeps(id) && z.seen > z.clicked {
-		l.fault("a write to zone %s leaves %v off of what people have switched off: %v", zoneName(id), hand, z.hand)
-	}
-	z.hand = hand
+	return hand
 }
 
 // unseen notes the zones that were not looked at for too long.

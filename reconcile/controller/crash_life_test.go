@@ -250,7 +250,7 @@ func (w *crashes) serve(recorder *httptest.ResponseRecorder, r *http.Request, id
 		if err := json.Unmarshal(body, &rule); err != nil {
 			return err
 		}
-		w.laws.written(id, strings.Join(reconciletest.TagsOff(rule), ","))
+		w.laws.written(id, handIn(strings.Join(reconciletest.TagsOff(rule), ",")), handIn(w.off(id)))
 	default:
 		w.laws.read(id)
 	}
