@@ -92,11 +92,12 @@ type owned struct {
 	name   reconcile.LeaseName
 	epoch  int64
 	until  time.Duration
-	begun  int           // what is in flight
-	ending bool          // is to be given up once nothing is
-	endBy  time.Duration // if ending: it is not renewed after that
-	quiet  time.Duration // from then on nothing is at work that was cut before
-	given  bool          // away, as far as this process is concerned
+	begun  int             // what is in flight
+	ending bool            // is to be given up once nothing is
+	endBy  time.Duration   // if ending: it is not renewed after that
+	cuts   []time.Duration // when what was sent under it is cut, if it lasts for so long; see sends
+	quiet  time.Duration   // from then on nothing is at work that was cut before
+	given  bool            // away, as far as this process is concerned
 }
 
 // margin is how much earlier than its end a lease is used for the last time.
@@ -111,16 +112,30 @@ func (o *owned) left(now time.Duration) time.Duration {
 
 func (o *owned) held(now time.Duration) bool { return !o.ending && o.left(now) > 0 }
 
-// begin has something be in flight until the function that it returns is called. What has lasted for
-// so long that a request may have been cut in it may still be at work in a server.
+// begin has something be in flight until the function that it returns is called. A request that was cut
+// in it may still be at work in a server: so the lease is kept for a while where it has lasted for so long,
+// and a request was sent whose end has just passed. What lasts as long as the lease and sends nothing
+// waits for nothing.
 func (o *owned) begin() (done func(now time.Duration)) {
 	o.begun++
 	cut := o.until - margin
 	return func(now time.Duration) {
-		if o.begun--; now >= cut {
+		o.begun--
+		over := func(cut time.Duration) bool { return cut <= now && now < cut+rest+margin }
+		if now >= cut && slices.ContainsFunc(o.cuts, over) {
 			o.quiet = now + rest + margin
 		}
 	}
+}
+
+// sends is [owned.left] for a request that is about to be sent: it is cut then.
+func (o *owned) sends(now time.Duration) time.Duration {
+	left := o.left(now)
+	if cut := now + left; left > 0 && !slices.Contains(o.cuts, cut) {
+		o.cuts = slices.DeleteFunc(o.cuts, func(before time.Duration) bool { return before+rest+margin <= now })
+		o.cuts = append(o.cuts, cut)
+	}
+	return left
 }
 
 // give reports whether it may be given up in good order, and has it not be used from then on.
@@ -203,7 +218,7 @@ func (h *Holder) Left(lease reconcile.Lease) time.Duration {
 	if o == nil || o.epoch != lease.Epoch {
 		return 0
 	}
-	return o.left(h.clock())
+	return o.sends(h.clock()) // whoever asks may be about to send something
 }
 
 // Changed implements [reconcile.Leases].

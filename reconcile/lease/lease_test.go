@@ -106,6 +106,27 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
+// TestHandOverOfWorkThatSendsNothing: what has begun long ago keeps no lease back where no request was sent
+// in it that may have been cut, however often the lease was renewed.
+func TestHandOverOfWorkThatSendsNothing(t *testing.T) {
+	f := newFixture(t, pgtest.Database(t))
+	one, two := f.replica("one", "a"), f.replica("two", "a")
+	f.turns(one)
+	work, end, _ := one.Begin("a")
+	one.Left(work) // a request, which has its answer long before
+	for range 5 {
+		f.pass(renewEvery)
+		f.turns(one, two)
+	}
+	f.left(one)
+	end()
+	f.left(one)
+	f.turns(two)
+	if lease, ok := two.Held("a"); !ok || lease.Epoch != 2 {
+		t.Fatalf("%+v %v", lease, ok)
+	}
+}
+
 // TestWorkThatDoesNotEnd: a lease that is ending is renewed for half a minute, and then runs out.
 func TestWorkThatDoesNotEnd(t *testing.T) {
 	f := newFixture(t, pgtest.Database(t))

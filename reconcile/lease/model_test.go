@@ -266,7 +266,7 @@ func (w *world) giveBack(p *process, s step) {
 func (w *world) request(p *process, s step) {
 	own := p.own
 	done := own.begin()
-	left := time.Duration(float64(own.left(w.clock(p)))/p.rate) + time.Microsecond // after rounding
+	left := time.Duration(float64(own.sends(w.clock(p)))/p.rate) + time.Microsecond // after rounding
 	works := min(s.There+s.Back, left+atWork)
 	w.in(works, func() {
 		if own.epoch < w.reach {
