@@ -80,6 +80,8 @@ type ZonePage struct {
 	LabelsProved map[string]string `json:"labels_proved,omitempty"`
 	Live         []LiveMember      `json:"live"`
 	History      []reconcile.Entry `json:"history"`
+	// HistoryUnread: the database does not answer, so the history cannot be read now.
+	HistoryUnread bool `json:"history_unread,omitempty"`
 	// Waiting are the changes that a person may approve.
 	Waiting []WaitingChange `json:"waiting"`
 	May     ZoneLabels      `json:"-"`

@@ -47,6 +47,8 @@ func (h *handler) problemOf(err error) Problem {
 		return problem(http.StatusBadRequest, err.Error(), "begin again without after; use next of an answer to the same other parameters as after")
 	case errors.Is(err, reconcile.ErrManyCommits):
 		return problem(http.StatusBadRequest, err.Error(), "give more of its digits")
+	case h.away(err): // it is told as an outage, once
+		return problem(http.StatusServiceUnavailable, "the database of the ledger does not answer, so what is on record cannot be read", "wait; /api/v1/status and the overview say since when, and show what this daemon knows")
 	case errors.Is(err, context.Canceled): // nobody waits for the answer, and nothing is wrong
 		return problem(http.StatusServiceUnavailable, "the request was given up", "")
 	case errors.Is(err, errStreams):
@@ -69,6 +71,8 @@ func (h *handler) problemOf(err error) Problem {
 	h.Log.Error("a request for a page has failed", "error", err)
 	return problem(http.StatusInternalServerError, "the daemon could not answer; its log says why", "try again; seawall status says what is wrong with the daemon")
 }
+
+func (h *handler) away(err error) bool { return err != nil && h.Away != nil && h.Away(err) }
 
 func problem(status int, detail, hint string) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}

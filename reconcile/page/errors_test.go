@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,6 +27,10 @@ func (f failing) History(context.Context, page.HistoryQuery) (inspect.EntryList,
 	return inspect.EntryList{}, f.err
 }
 
+func (f failing) Commits(context.Context, string, int) (inspect.CommitList, error) {
+	return inspect.CommitList{}, f.err
+}
+
 // What a client does wrong, or gives up, is no error of the daemon.
 func TestErrorsOfClients(t *testing.T) {
 	for err, want := range map[error]int{reconcile.ErrManyCommits: 400, context.Canceled: 503} {
@@ -34,6 +39,29 @@ func TestErrorsOfClients(t *testing.T) {
 		if w := ask(h, "/api/v1/history?commit=0000", nil); w.Code != want || log.Len() > 0 {
 			t.Errorf("%v: %d, and the log says %s", err, w.Code, &log)
 		}
+	}
+}
+
+// While the database is away, what is not on record is shown, and the rest is a 503 and no error in the log.
+func TestDatabaseAway(t *testing.T) {
+	var log bytes.Buffer
+	away := errors.New("the database cannot be reached")
+	h := page.Handler(page.Config{
+		Data: failing{err: away}, Away: func(err error) bool { return errors.Is(err, away) }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	for path, want := range map[string]int{
+		"/": 200, "/api/v1/status": 200, "/zones": 200, "/history": 503, "/commits": 503, "/api/v1/history": 503, "/api/v1/commits": 503,
+	} {
+		w := ask(h, path, nil)
+		if w.Code != want {
+			t.Errorf("%s is answered with %d: %s", path, w.Code, w.Body)
+		}
+		if says := strings.Contains(w.Body.String(), "The database of the ledger does not answer"); path == "/" && !says {
+			t.Errorf("the overview does not say it: %s", w.Body)
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log says %s", &log)
 	}
 }
 

@@ -19,6 +19,9 @@ type Config struct {
 	// Stopping is closed when the server stops, which ends streams of events; nil: never.
 	// A stream ends with the context of its request, too: the login ends that with a session.
 	Stopping <-chan struct{}
+	// Away reports whether something has failed because what the daemon has on record cannot be read now, and may be
+	// again without a change here; nil: never.
+	Away func(error) bool
 	// URL is the address at which browsers reach the pages, which orders may come from beside
 	// the host of the request; empty: not known.
 	URL string

@@ -55,9 +55,7 @@ func description(t *testing.T) object {
 		responses := object{
 			"200": object{"description": summary, "content": object{"application/json": answer}},
 			"400": ref("responses", "400"), "401": ref("responses", "401"), "500": ref("responses", "500"),
-		}
-		if strings.HasPrefix(row.API, "/api/v1/zones/") {
-			responses["503"] = ref("responses", "503")
+			"503": ref("responses", "503"),
 		}
 		if row.Fleet {
 			responses["403"] = ref("responses", "403")
@@ -113,7 +111,7 @@ func problemResponses(t *testing.T, h http.Handler, schema string) object {
 		"413": "The body is too large.",
 		"415": "The body is not JSON, or its Content-Type is another one.",
 		"500": "The daemon could not answer; its log says why.",
-		"503": "The daemon starts or stops, and can neither say nor do this now.",
+		"503": "The daemon starts or stops, or its database does not answer: it can neither say nor do this now.",
 	} {
 		content := object{"schema": ref("schemas", schema)}
 		if path, ok := map[string]string{"400": "/zones?outcom=refused", "404": "/zones/none"}[status]; ok {

@@ -83,4 +83,5 @@ var resources = []resource{
 type Overview struct {
 	inspect.Status
 	Commits inspect.CommitList `json:"-"` // the newest
+	Unread  bool               `json:"-"` // the commits cannot be read now
 }

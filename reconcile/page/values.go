@@ -63,7 +63,11 @@ type CommitPage struct {
 
 func overviewOf(q *question) (Overview, error) {
 	commits, err := q.Data.Commits(q.Context(), "", newestCommits)
-	return Overview{q.Data.Status(), commits}, err
+	overview := Overview{Status: q.Data.Status(), Commits: commits}
+	if overview.Unread = q.away(err); overview.Unread {
+		err = nil // the rest is known
+	}
+	return overview, err
 }
 
 func zonesOf(q *question) (inspect.Fleet, error) {

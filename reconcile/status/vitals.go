@@ -92,7 +92,7 @@ func unable(s inspect.Status) (reasons []string) {
 	rejected := map[string]string{}
 	for _, o := range s.Outages {
 		switch {
-		case o.Subject == reconcile.OutageState:
+		case o.Subject == reconcile.OutageState && o.Works.IsZero():
 			reasons = append(reasons, "nothing is written, because "+stateOf(s, o)+": "+o.Cause)
 		case o.Subject == reconcile.OutageCredential && o.Zones > 0 && o.Works.IsZero(): // that of tokens affects no zone
 			rejected[o.Name] = o.Cause

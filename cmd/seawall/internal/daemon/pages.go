@@ -8,8 +8,10 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/page"
 	"github.com/seawall-dev/seawall/reconcile/status"
@@ -43,7 +45,7 @@ func (d *Daemon) pages(ctx context.Context) http.Handler {
 	if !d.settings.Web.Pages {
 		return http.HandlerFunc(withoutPages)
 	}
-	config := page.Config{Data: pageData{d}, Program: cli.ThisVersion().Version, Log: d.log, URL: d.settings.Web.URL, Stopping: ctx.Done()}
+	config := page.Config{Data: pageData{d}, Program: cli.ThisVersion().Version, Log: d.log, Away: ledger.Away, URL: d.settings.Web.URL, Stopping: ctx.Done()}
 	if d.settings.Web.Login != nil {
 		begin, end := d.login.Addresses()
 		config.Login, config.Actions = &page.Login{Begin: begin, End: end}, d.actions()
@@ -112,7 +114,9 @@ func (d pageData) Zone(ctx context.Context, scope edge.Scope) (inspect.ZonePage,
 	}
 	d.recall(ctx, &zone.Zone, time.Now())
 	newest, err := d.History(ctx, page.HistoryQuery{Scope: scope, Limit: newestOfZone})
-	zone.History = newest.Entries
+	if zone.History = newest.Entries; ledger.Away(err) {
+		zone.History, zone.HistoryUnread, err = []reconcile.Entry{}, true, nil // the rest is known
+	}
 	return zone, err
 }
 
