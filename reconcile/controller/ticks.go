@@ -156,6 +156,7 @@ func (t *ticks) follows(ctx context.Context) bool {
 func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
 	if ticked.PutBack {
 		t.commits.source.Poke() // the accepted commit may be an earlier one
+		t.tokens.Set(queue.Item[struct{}]{Reason: "the database was put back to an earlier time"}) // they may be unknown now
 	}
 	switch {
 	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
