@@ -80,6 +80,13 @@ func TestCountedOverProcesses(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	must(t, b.Tally(t.Context(), one, list[0].Number, now))
+	for _, other := range []string{`{"a zone of another form": true}`, `{"read": []}`, `null`} { // it must not count as nothing
+		_, err := a.Database().ExecContext(t.Context(), `UPDATE tally SET whole = $1 WHERE whole IS NOT NULL`, other)
+		must(t, err)
+		if list, err := b.Tallied(t.Context(), 0); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s is taken for %+v, %v", other, list, err)
+		}
+	}
 	must(t, b.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2"}))
 	if list, err := a.Tallied(t.Context(), 0); err != nil || len(list) > 0 {
 		t.Errorf("%+v counts for another commit, %v", list, err)

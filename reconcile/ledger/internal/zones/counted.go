@@ -1,6 +1,7 @@
 package zones
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -107,7 +108,9 @@ func (z *Zones) Tallied(ctx context.Context, after int64) ([]reconcile.Count, er
 			}
 			if counted != nil {
 				var all whole
-				if err := json.Unmarshal(counted, &all); err != nil {
+				from := json.NewDecoder(bytes.NewReader(counted))
+				from.DisallowUnknownFields() // in another form it would count nothing
+				if err := from.Decode(&all); err != nil || all.Zones == nil {
 					return store.Fault(store.ErrDamaged, fmt.Sprintf("what commit %s changes: %v", c.Commit, err))
 				}
 				c.All, c.Read = all.Zones, all.Read
