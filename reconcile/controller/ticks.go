@@ -155,8 +155,9 @@ func (t *ticks) follows(ctx context.Context) bool {
 // takeIn takes in what other processes have put on record.
 func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
 	if ticked.PutBack {
-		t.commits.source.Poke()                                                                    // the accepted commit may be an earlier one
-		t.tokens.Set(queue.Item[struct{}]{Reason: "the database was put back to an earlier time"}) // they may be unknown now
+		// The accepted commit may be an earlier one, and tokens may be unknown now.
+		t.commits.source.Poke()
+		t.tokens.Set(queue.Item[struct{}]{Reason: "the database was put back to an earlier time"})
 	}
 	switch {
 	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):

@@ -66,16 +66,16 @@ func (z *Zones) Newer(ctx context.Context, mark reconcile.Mark) (changes int64, 
 // some selects the rows of some zones. The zero value selects all.
 type some struct{ args []any }
 
-// of is a query for these rows.
-func (of some) of(query string) string {
+// query is a query for these rows; text is that for all.
+func (of some) query(text string) string {
 	const ofThese = "zone_id = ANY($1::text[])"
 	switch {
 	case of.args == nil:
-		return query
-	case strings.Contains(query, " WHERE "):
-		return strings.Join([]string{query, ofThese}, " AND ")
+		return text
+	case strings.Contains(text, " WHERE "):
+		return strings.Join([]string{text, ofThese}, " AND ")
 	}
-	return strings.Join([]string{query, ofThese}, " WHERE ")
+	return strings.Join([]string{text, ofThese}, " WHERE ")
 }
 
 // ofZones selects those of these zones; nil selects all.

@@ -20,7 +20,7 @@ func (z *Zones) Tried(ctx context.Context, id diff.ID, try diff.Try) error {
 // recallTries reads those that are known.
 func (of some) recallTries(ctx context.Context, tx *sql.Tx) (map[diff.ID]diff.Try, error) {
 	const query = `SELECT zone_id, ruleset_id, tried, next FROM nonconvergent WHERE next IS NOT NULL`
-	return rows.Map(ctx, tx, of.of(query), func(row *sql.Rows, id *diff.ID, try *diff.Try) (err error) {
+	return rows.Map(ctx, tx, of.query(query), func(row *sql.Rows, id *diff.ID, try *diff.Try) (err error) {
 		var zone edge.Scope
 		var ruleset string
 		var tried, next sql.NullString

@@ -74,7 +74,7 @@ func (of some) recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID
 
 // byDeployment returns what parse makes of each row of a query for a deployment and a text.
 func byDeployment[V any](ctx context.Context, tx *sql.Tx, of some, query string, parse func(diff.ID, string) (V, error)) (map[diff.ID]V, error) {
-	return rows.Map(ctx, tx, of.of(query), func(row *sql.Rows, id *diff.ID, value *V) (err error) {
+	return rows.Map(ctx, tx, of.query(query), func(row *sql.Rows, id *diff.ID, value *V) (err error) {
 		var zone edge.Scope
 		var ruleset, text string
 		if err := row.Scan(&zone, &ruleset, &text); err != nil {
