@@ -32,12 +32,12 @@ var contents = []struct {
 		"docs/operations.md", "docs/incident.md", "docs/token-trouble.md", "docs/rotate-credentials.md", "docs/upgrade.md", "docs/backup-and-restore.md", "docs/disaster.md", "docs/several-machines.md",
 	}},
 	{reference, []string{
-		"docs/page.md", "docs/configuration.md", "docs/git.md", "docs/login.md", "docs/desired-state.md", "docs/deploying.md", "docs/cli.md", "docs/guards.md",
+		"docs/page.md", "docs/configuration.md", "docs/git.md", "docs/login.md", "docs/desired-state.md", "docs/deploying.md", "docs/rules.md", "docs/expressions.md", "docs/skip-rules.md", "docs/cli.md", "docs/guards.md",
 		"docs/tokens.md", "docs/sinks.md", "docs/token-rights.md", "docs/deprecations.md",
 		"docs/history.md", "docs/radar.md", "docs/logging.md", "docs/log-messages.md", "docs/metrics.md", "docs/alerts.md", "docs/notifications.md", "docs/traces.md", "docs/simulator.md", "docs/glossary.md", "docs/dependencies.md", "docs/licences.md", "CHANGELOG.md",
 	}},
 	{"Explanation", []string{
-		"ARCHITECTURE.md", "docs/reliability.md", faultsSource, "docs/threat-model.md", "docs/performance.md", "docs/adr/README.md", "CONTRIBUTING.md", "SECURITY.md",
+		"ARCHITECTURE.md", "docs/reliability.md", faultsSource, "docs/threat-model.md", "docs/threat-model-machine.md", "docs/performance.md", "docs/adr/README.md", "CONTRIBUTING.md", "SECURITY.md",
 	}},
 }
 
