@@ -106,10 +106,10 @@ func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (d *daemonProcess) signal(ts *testscript.TestScript, name string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "USR1": syscall.SIGUSR1}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "USR1": syscall.SIGUSR1, "KILL": syscall.SIGKILL}
 	signal, ok := signals[name]
 	if !ok {
-		ts.Fatalf("the signal %q is not one of INT, TERM, HUP, USR1", name)
+		ts.Fatalf("the signal %q is not one of INT, TERM, HUP, USR1, KILL", name)
 	}
 	ts.Check(d.cmd.Process.Signal(signal))
 }

@@ -52,7 +52,8 @@ it. --address asks over the listen address instead, if that serves /status; with
 it is an https address. Lists end after 20 entries.
 
 Where several daemons share a database, and none runs on this machine, the answer is what
-the database has on record. It says so, and names the replicas, which know more.
+the database has on record. It says so, and names the replicas, which know more. A daemon
+of this machine that was killed needs attention; one that was stopped does not.
 
 Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs attention or
 an outage lasts, 1 the daemon does not answer, and there are no records, or the zone is
@@ -228,7 +229,7 @@ func (a *asking) onRecord(ctx context.Context, t *cli.Terminal, failed error, as
 	if !s.InPostgres() { // a daemon cannot run where the ledger was moved away
 		return cmp.Or(ledger.MovedAway(ctx, s.LedgerPath()), failed)
 	}
-	r, err := s.ReadOnRecord(ctx, failed.Error())
+	r, err := s.ReadOnRecord(ctx, failed)
 	if err != nil {
 		return cli.Fail(failed, append([]string{"the records cannot be read either: " + err.Error()}, cli.HintsOf(err)...)...)
 	}

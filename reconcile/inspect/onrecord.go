@@ -13,6 +13,9 @@ import (
 type OnRecord struct {
 	Database string `json:"database"` // where the ledger is
 	Cause    string `json:"cause"`    // why no daemon has answered
+	// Left is the socket that a daemon of this machine has left, which one that ends in good order removes;
+	// empty: there is none.
+	Left string `json:"socket_left,omitempty"`
 	// Newest is when something was put into the history last; zero: nothing was.
 	Newest time.Time `json:"newest,omitzero"`
 	// Approvals is how many count, and are not used.
@@ -50,6 +53,9 @@ func PastOf(e reconcile.Entry) Past {
 func (s Status) unanswered() (reasons []reason) {
 	if s.Records == nil {
 		return nil
+	}
+	if left := s.Records.Left; left != "" {
+		reasons = append(reasons, reason{text: "the daemon of this machine was killed or has failed: it left its socket", fix: "start seawall run or, if none is to run here, delete " + left})
 	}
 	if s.Replicas == nil || len(s.Replicas.Replicas) == 0 {
 		reasons = append(reasons, reason{text: "no replica runs: nothing is read or written", fix: "start seawall run"})

@@ -135,6 +135,14 @@ no result  update prod / a / core, since 2026-03-01T11:00:00Z
 			}
 		})
 	}
+	killed := recorded()
+	killed.Records.Left = "/var/lib/seawall/status.sock"
+	if killed = killed.Judged(); killed.Verdict != Attention || killed.Reasons[0] != "the daemon of this machine was killed or has failed: it left its socket; fix: start seawall run or, if none is to run here, delete /var/lib/seawall/status.sock" {
+		t.Errorf("%q", killed.Reasons)
+	}
+	if err := compiled(t, StatusSchema).Validate(instance(t, killed)); err != nil {
+		t.Error(err)
+	}
 	none := recorded()
 	none.Replicas.Replicas = nil
 	if none = none.Judged(); !strings.HasPrefix(none.Reasons[0], "no replica runs: nothing is read or written") {

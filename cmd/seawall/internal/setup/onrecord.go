@@ -2,7 +2,9 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -31,8 +33,8 @@ type OnRecord struct {
 	proofs   map[edge.Scope]string
 }
 
-// ReadOnRecord reads all that the ledger has. cause is why no daemon has answered.
-func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, err error) {
+// ReadOnRecord reads all that the ledger has. failed is why no daemon has answered on the socket.
+func (s Settings) ReadOnRecord(ctx context.Context, failed error) (r *OnRecord, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	if err := s.hasRecords(ctx); err != nil {
@@ -42,7 +44,10 @@ func (s Settings) ReadOnRecord(ctx context.Context, cause string) (r *OnRecord, 
 	if err != nil {
 		return nil, err
 	}
-	r = &OnRecord{settings: s, memory: memory, about: inspect.OnRecord{Database: s.Postgres.Place(), Cause: cause, Unfinished: []inspect.Unfinished{}}}
+	r = &OnRecord{settings: s, memory: memory, about: inspect.OnRecord{Database: s.Postgres.Place(), Cause: failed.Error(), Unfinished: []inspect.Unfinished{}}}
+	if errors.Is(failed, syscall.ECONNREFUSED) { // no process listens on a socket that is there
+		r.about.Left = inspect.SocketPath(s.StateDir)
+	}
 	if err = r.read(ctx); err != nil {
 		r.Close()
 		return nil, s.DatabaseError(err)
