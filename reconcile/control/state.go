@@ -23,8 +23,8 @@ type state struct {
 	checkSink func(desired.Sink) error
 	ruleset   func(desired.Account, desired.RulesetRef) edge.RulesetID
 	driftFor  time.Duration
-	shared    bool                  // other processes change zones, too
-	theirs    func(edge.Scope) bool // reports whether one of those works on a zone
+	shared    bool                               // other processes change zones, too
+	theirs    func(*Generation, edge.Scope) bool // reports whether one of those works on a zone
 
 	current   atomic.Pointer[Generation] // may be loaded without the lock
 	accepted  reconcile.Accepted         // without its state
@@ -55,7 +55,7 @@ func (s *state) init(c Config) {
 	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
 	s.ruleset, s.shared, s.theirs = c.Ruleset, c.Shared, c.Theirs
 	if s.theirs == nil {
-		s.theirs = func(edge.Scope) bool { return false }
+		s.theirs = func(*Generation, edge.Scope) bool { return false }
 	}
 	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
 	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown(), ours: scopes{}}

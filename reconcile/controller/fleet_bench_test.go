@@ -48,7 +48,7 @@ func BenchmarkFleet(b *testing.B) {
 			b.Run("rebuild", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					s.fleet.stale.Store(true)
+					s.fleet.proofs.note(edge.Scope{})
 					s.fleet.published()
 				}
 			})
