@@ -88,7 +88,9 @@ func (o Other) Skips() bool {
 }
 
 // Skips reports whether each of the kind is a skip rule.
-func (k KindName) Skips() bool { return Other{Kind: k}.Declaration().Skips }
+func (k KindName) Skips() bool {
+	return slices.ContainsFunc(Declarations, func(d Declaration) bool { return d.Kind == k && d.Skips })
+}
 
 // Declaration is that of the kind; the zero value for one that is not listed.
 func (o Other) Declaration() Declaration {

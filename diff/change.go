@@ -115,7 +115,7 @@ func Called(kind desired.KindName, key string) string {
 // Called is what a key with this id is called. A skip rule that nothing declares has the key of a
 // deployment that it acts on.
 func (d ID) Called(key string) string {
-	if d.Kind == desired.Exception && d.Ref != key {
+	if d.Kind.Skips() && d.Ref != key {
 		return skipRule + " of " + key
 	}
 	return Called(d.Kind, key)
@@ -123,7 +123,7 @@ func (d ID) Called(key string) string {
 
 // Word is what people call what has the id, beside its key.
 func (d ID) Word(key string) string {
-	if d.Kind == desired.Exception && d.Ref != key {
+	if d.Kind.Skips() && d.Ref != key {
 		return skipRule
 	}
 	return d.Kind.Word()

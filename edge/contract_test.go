@@ -1,77 +1,15 @@
 package edge
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
-	"slices"
 	"testing"
-
-	"github.com/seawall-dev/seawall/integration/must"
 )
-
-// bare is a platform that answers every call with nothing.
-type bare struct{ NoWriter }
-
-func (bare) Offers(Call, Level) bool { return true }
-
-func (bare) Rulesets(context.Context, Scope) ([]Ruleset, error) { return nil, nil }
-
-func (bare) Ruleset(context.Context, Scope, RulesetID) (Ruleset, error) { return Ruleset{}, nil }
-
-func (bare) EntryPoint(context.Context, Scope, Phase) (Ruleset, error) { return Ruleset{}, nil }
-
-func (bare) RulesetVersion(context.Context, Scope, RulesetID, string) (Ruleset, error) {
-	return Ruleset{}, nil
-}
-
-func (bare) Try(context.Context, Write) error                  { return nil }
-func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error) { return nil, nil }
-
-func (bare) Zone(context.Context, ZoneID) (Zone, error) { return Zone{}, nil }
-
-func (bare) Accounts(context.Context) ([]Account, error) { return nil, nil }
-
-// Every call is in the list, in its turn, also those of the reference. What may
-// only read sends no write.
-func TestRecorderKnowsEveryCall(t *testing.T) {
-	p, ctx := Record(bare{}), t.Context()
-	_, create := p.Send(ctx, CreateEntryPoint(ZoneScope("z"), PhaseFirewallManaged))
-	_, add := p.Send(ctx, AddRule(ZoneScope("z"), "e", Rule{}))
-	_, remove := p.Send(ctx, DeleteRule(ZoneScope("z"), "e", "r"))
-	_, update := p.Send(ctx, UpdateRule(ZoneScope("z"), "e", "r", Rule{}))
-	for _, err := range []error{create, add, remove, update} {
-		if !errors.Is(err, ErrReadOnly) {
-			t.Errorf("got %v", err)
-		}
-	}
-	_, e1 := p.Rulesets(ctx, ZoneScope("z"))
-	_, e2 := p.Ruleset(ctx, ZoneScope("z"), "m")
-	_, e3 := p.RulesetVersion(ctx, AccountScope("a"), "m", "7/8")
-	_, e4 := p.RulesetVersion(ctx, ZoneScope("z"), "m", "7")
-	e5 := p.Try(ctx, UpdateRule(ZoneScope("z"), "e", "r", Rule{}))
-	e6 := p.Try(ctx, CreateEntryPoint(ZoneScope("z"), PhaseFirewallManaged))
-	e7 := p.Try(ctx, AddRule(ZoneScope("z"), "e", Rule{}))
-	_, e8 := p.Zones(ctx, ZoneFilter{})
-	_, e9 := p.Zone(ctx, "z")
-	_, e10 := p.Accounts(ctx)
-	_, e11 := p.EntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged)
-	must.Do(t, errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11))
-	want := []string{
-		"POST /zones/z/rulesets", "POST /zones/z/rulesets/e/rules", "DELETE /zones/z/rulesets/e/rules/r", "PATCH /zones/z/rulesets/e/rules/r",
-		"GET /zones/z/rulesets", "GET /zones/z/rulesets/m", "GET /accounts/a/rulesets/m/versions/7%2F8", "GET /zones/z/rulesets/m/versions/7",
-		"PATCH /zones/z/rulesets/e/rules/r?dry_run=true", "POST /zones/z/rulesets?dry_run=true", "POST /zones/z/rulesets/e/rules?dry_run=true",
-		"GET /zones", "GET /zones/z", "GET /accounts", "GET /zones/z/rulesets/phases/http_request_firewall_managed/entrypoint",
-	}
-	if calls := p.Calls(); !slices.Equal(calls, want) {
-		t.Errorf("recorded %q", calls)
-	}
-}
 
 // A read-only view offers no way back to writing, not even to a dry run.
 func TestReadOnlyCannotWrite(t *testing.T) {
-	view := ReadOnly(bare{})
+	view := ReadOnly(struct{ Platform }{})
 	for _, writer := range []reflect.Type{reflect.TypeFor[Writer](), reflect.TypeFor[DryRunner]()} {
 		for i := range writer.NumMethod() {
 			if name := writer.Method(i).Name; hasMethod(view, name) {

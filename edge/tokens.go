@@ -232,16 +232,10 @@ func OwnedTokensPath(owner AccountID) string {
 	return AccountTokensPath(owner)
 }
 
-// TokenPath is the path of one token of the calling user.
-func TokenPath(id TokenID) string { return OwnedTokenPath("", id) }
-
 // OwnedTokenPath is the path of one token of an owner; see [OwnedTokensPath].
 func OwnedTokenPath(owner AccountID, id TokenID) string {
 	return OwnedTokensPath(owner) + "/" + url.PathEscape(string(id))
 }
-
-// TokenValuePath is the path that gives a token another secret.
-func TokenValuePath(id TokenID) string { return TokenPath(id) + "/value" }
 
 // VerifyTokenPath is the path that tells of the calling credential.
 func VerifyTokenPath() string { return TokensPath() + "/verify" }

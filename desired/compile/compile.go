@@ -1,11 +1,11 @@
 // Package compile turns a tree of CUE files into a [desired.State].
 //
 // The unit of evaluation is the folder. [Folders] lists those of a tree,
-// [Folder] evaluates one, and [Merge] makes a state of all of them:
+// [Compiler.Folder] evaluates one, and [Merge] makes a state of all of them:
 //
 //	dirs, err := compile.Folders(tree, ".")
 //	for _, dir := range dirs {
-//		units = append(units, compile.Folder(tree, dir))
+//		units = append(units, new(compile.Compiler).Folder(tree, dir))
 //	}
 //	state, problems := compile.Merge(units, commit)
 //
@@ -76,15 +76,7 @@ type NamedUser struct {
 	Origin desired.Origin
 }
 
-// Folder evaluates one folder of fsys. What is wrong is in the unit's
-// Problems; a unit with errors declares nothing.
-//
-// It does not return before CUE is done, and some inputs take CUE for ever or
-// overflow its stack: for a tree that is not trusted, call it in a process
-// that can be killed.
-func Folder(fsys fs.FS, dir string) Unit { return new(Compiler).Folder(fsys, dir) }
-
-// Compiler is [Folder] for one folder of a tree after the other. It builds the schema once for
+// Compiler evaluates one folder of a tree after the other. It builds the schema once for
 // some of them: for a folder of a few zones that takes longer than all else. The zero value is
 // ready. It is not safe for concurrent use, and not for trees that trust each other less than
 // themselves.
@@ -98,7 +90,12 @@ type Compiler struct {
 // that was evaluated in it.
 const inOneContext = 400
 
-// Folder evaluates one folder of fsys, as the function does.
+// Folder evaluates one folder of fsys. What is wrong is in the unit's
+// Problems; a unit with errors declares nothing.
+//
+// It does not return before CUE is done, and some inputs take CUE for ever or
+// overflow its stack: for a tree that is not trusted, call it in a process
+// that can be killed.
 func (c *Compiler) Folder(fsys fs.FS, dir string) (unit Unit) {
 	dir = path.Clean(dir)
 	unit = Unit{Dir: dir}

@@ -56,7 +56,7 @@ func TestCompilerIsFolder(t *testing.T) {
 	var compiler compile.Compiler
 	var trees []fs.FS
 	small := compiletest.Fleet(3, 1)
-	alone := compile.Folder(small, "team0000")
+	alone := new(compile.Compiler).Folder(small, "team0000")
 	names, err := filepath.Glob("testdata/mistakes/*.txtar")
 	must.Do(t, err)
 	for _, name := range names {
@@ -77,7 +77,7 @@ func TestCompilerIsFolder(t *testing.T) {
 			continue // a mistake of the tree
 		}
 		for _, dir := range dirs {
-			if diff := cmp.Diff(compile.Folder(fsys, dir), compiler.Folder(fsys, dir)); diff != "" {
+			if diff := cmp.Diff(new(compile.Compiler).Folder(fsys, dir), compiler.Folder(fsys, dir)); diff != "" {
 				t.Errorf("%s (-alone +after others):\n%s", dir, diff)
 			}
 		}

@@ -58,7 +58,7 @@ func TestIntegrationsAndCalendar(t *testing.T) {
 	var units []compile.Unit
 	for _, dir := range dirs {
 		var u compile.Unit
-		must.Do(t, compact.Decode(compact.Encode(compile.Folder(fsys, dir)), &u))
+		must.Do(t, compact.Decode(compact.Encode(new(compile.Compiler).Folder(fsys, dir)), &u))
 		units = append(units, u)
 	}
 	state, problems := compile.Merge(units, "c1")
@@ -99,7 +99,7 @@ func TestAFolderWithMistakesDeclaresNoCalls(t *testing.T) {
 
 integration: x: {owner: "o", calls: [{method: "GET", path: "/a", headers: cookie: "c"}]}
 `)}
-	u := compile.Folder(fsys, "a")
+	u := new(compile.Compiler).Folder(fsys, "a")
 	if len(desired.Errors(u.Problems)) != 1 || u.Integrations != nil || u.Calendar != nil {
 		t.Errorf("declares %v, %v; problems %v", u.Integrations, u.Calendar, u.Problems)
 	}

@@ -23,7 +23,7 @@ func TestLooked(t *testing.T) {
 		"lib/lib.cue":        "package lib\n\nimport \"example.com/edge/lib/deep\"\n\n#User: deep.#User\n",
 		"lib/deep/deep.cue":  "package deep\n\n#User: \"u\"\n",
 	})
-	a, b := compile.Folder(fsys, "teams/a").Looked, compile.Folder(fsys, "teams/b").Looked
+	a, b := new(compile.Compiler).Folder(fsys, "teams/a").Looked, new(compile.Compiler).Folder(fsys, "teams/b").Looked
 	for _, folder := range []string{".", "teams", "teams/a", "cue.mod", "teams/a/cue.mod", "teams/cue.mod", "lib", "lib/deep"} {
 		if !slices.Contains(a, folder) {
 			t.Errorf("teams/a looked at %q, not at %s", a, folder)
@@ -55,12 +55,12 @@ func (b broken) ReadFile(name string) ([]byte, error) {
 // that it must not be kept.
 func TestUnreadableIsNotKept(t *testing.T) {
 	files := tree(map[string]string{"cue.mod/module.cue": mod, "base.cue": "package edge\n", "a/a.cue": "package edge\nuser: \"u\"\n"})
-	if unit := compile.Folder(files, "."); unit.Looked == nil {
+	if unit := new(compile.Compiler).Folder(files, "."); unit.Looked == nil {
 		t.Error("all is readable: not to be kept")
 	}
 	for _, file := range []string{"a/a.cue", "base.cue", "cue.mod/module.cue"} {
 		for _, err := range []error{errors.New("input/output error"), fmt.Errorf("opening a pack: %w", fs.ErrNotExist)} {
-			if unit := compile.Folder(broken{files, file, err}, "a"); unit.Looked != nil {
+			if unit := new(compile.Compiler).Folder(broken{files, file, err}, "a"); unit.Looked != nil {
 				t.Errorf("%s: %v: to be kept, with %v", file, err, unit.Problems)
 			}
 		}

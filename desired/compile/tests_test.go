@@ -62,7 +62,7 @@ func TestTestsOfRules(t *testing.T) {
 // A commit that changes a test alone is held to it, as one that changes its zone.
 func TestMergerRunsTests(t *testing.T) {
 	unit := func(text string) []compile.Unit {
-		return []compile.Unit{compile.Folder(tree(map[string]string{"a/z.cue": text}), "a")}
+		return []compile.Unit{new(compile.Compiler).Folder(tree(map[string]string{"a/z.cue": text}), "a")}
 	}
 	whole := strings.Replace(testedZone, "account: prod:", "account: prod: id: \""+id1+"\"\naccount: prod:", 1)
 	var m compile.Merger
@@ -109,7 +109,7 @@ token: ci: {
 		{testedZone, "package edge\n", ""},
 	} {
 		files := tree(map[string]string{"cue.mod/module.cue": mod, "account.cue": "package edge\n\naccount: prod: id: \"" + id1 + "\"\n", "a/z.cue": c.a, "b/z.cue": c.b, "t/t.cue": "package edge\n" + token})
-		_, problems := m.Merge([]compile.Unit{compile.Folder(files, "a"), compile.Folder(files, "b"), compile.Folder(files, "t")}, "")
+		_, problems := m.Merge([]compile.Unit{new(compile.Compiler).Folder(files, "a"), new(compile.Compiler).Folder(files, "b"), new(compile.Compiler).Folder(files, "t")}, "")
 		got := ""
 		for _, p := range problems {
 			if strings.Contains(p.Message, "is yours") {

@@ -38,7 +38,7 @@ func TestMergeAfterCrossing(t *testing.T) {
 	must.Do(t, err)
 	var here, there []compile.Unit
 	for _, dir := range dirs {
-		u := compile.Folder(fsys, dir)
+		u := new(compile.Compiler).Folder(fsys, dir)
 		var back compile.Unit
 		must.Do(t, compact.Decode(compact.Encode(u), &back))
 		here, there = append(here, u), append(there, back)
@@ -57,7 +57,7 @@ func TestMergeAfterCrossing(t *testing.T) {
 // in zones, and leaves the units alone.
 func TestMergeRestamps(t *testing.T) {
 	fsys := tree(map[string]string{"z/a.cue": oneZone})
-	unit := compile.Folder(fsys, "z")
+	unit := new(compile.Compiler).Folder(fsys, "z")
 	before, _ := json.Marshal(unit)
 	state, problems := compile.Merge([]compile.Unit{unit}, "new")
 	if len(problems) > 0 {

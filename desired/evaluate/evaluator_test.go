@@ -79,7 +79,7 @@ func (t tree) evaluateHere(folders []string, room int64) ([]unitcache.Result, er
 	}
 	all := gathered{room: room}
 	for _, folder := range folders {
-		out, err := json.Marshal(compile.Folder(files, folder).Encode())
+		out, err := json.Marshal(new(compile.Compiler).Folder(files, folder).Encode())
 		if err == nil {
 			err = all.add(out)
 		}

@@ -89,7 +89,7 @@ func evaluate(fsys fs.FS, folders []string, room int64) (results []unitcache.Res
 
 func fresh(fsys fs.FS, dirs []string) (units []compile.Unit) {
 	for _, dir := range dirs {
-		units = append(units, compile.Folder(fsys, dir))
+		units = append(units, new(compile.Compiler).Folder(fsys, dir))
 	}
 	slices.SortFunc(units, func(a, b compile.Unit) int { return cmp.Compare(a.Dir, b.Dir) })
 	return units

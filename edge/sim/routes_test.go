@@ -31,10 +31,10 @@ func TestMatch(t *testing.T) {
 		{"GET", edge.TokensPath(), "UserTokens", false},
 		{"GET", edge.VerifyTokenPath(), "VerifyToken", false},
 		{"GET", edge.PermissionGroupsPath(""), "PermissionGroups", false},
-		{"GET", edge.TokenPath("a/b"), "UserToken a/b", false},
-		{"PUT", edge.TokenPath("a"), "UpdateToken a", false},
-		{"DELETE", edge.TokenPath("a"), "DeleteToken a", false},
-		{"PUT", edge.TokenValuePath("a"), "RollToken a", false},
+		{"GET", edge.OwnedTokenPath("", "a/b"), "UserToken a/b", false},
+		{"PUT", edge.OwnedTokenPath("", "a"), "UpdateToken a", false},
+		{"DELETE", edge.OwnedTokenPath("", "a"), "DeleteToken a", false},
+		{"PUT", edge.OwnedTokenPath("", "a") + "/value", "RollToken a", false},
 		{"DELETE", edge.OwnedTokenPath("o", "a"), "DeleteToken o a", false},
 	} {
 		if got, err := match(extendedCalls, c.method, c.path); err != nil || told(got) != c.want {
@@ -52,8 +52,8 @@ func TestMatch(t *testing.T) {
 	}
 	for at, status := range map[[2]string]int{
 		{"PUT", edge.EntryPointPath(edge.ZoneScope("z"), edge.PhaseFirewallManaged)}: http.StatusMethodNotAllowed,
-		{"PATCH", edge.TokenPath("a")}: http.StatusMethodNotAllowed,
-		{"GET", "/nothing"}:            http.StatusNotFound,
+		{"PATCH", edge.OwnedTokenPath("", "a")}:                                      http.StatusMethodNotAllowed,
+		{"GET", "/nothing"}:                                                          http.StatusNotFound,
 	} {
 		var e *edge.Error
 		if _, err := match(extendedCalls, at[0], at[1]); !errors.As(err, &e) || e.Status != status || e.Code() != edge.CodeNoRoute {

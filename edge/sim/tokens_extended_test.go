@@ -107,7 +107,7 @@ func TestTokenOnTheWire(t *testing.T) {
 		data, _ := json.Marshal(v)
 		return string(data)
 	}
-	path := edge.TokenPath(edge.TokenID(token.ID))
+	path := edge.OwnedTokenPath("", edge.TokenID(token.ID))
 	const times = `,"issued_on":"2026-05-01T00:00:00Z","modified_on":"2026-05-01T00:00:00Z"`
 	as(t, r, r.TokensToken, "GET", path, "").want(t, 200,
 		`{"result":`+sorted(record("ci", `,"status":"active"`+times+`}`))+`,"success":true,"errors":[],"messages":[]}`)
@@ -194,7 +194,7 @@ func TestCallsOnTokensNeedPermission(t *testing.T) {
 func TestSecretsStayOutOfTheTranscript(t *testing.T) {
 	r := startExtended(t, sim.Config{})
 	created := create(t, r, zonesToken)
-	path := edge.TokenPath(edge.TokenID(r.Platform.Tokens()[2].ID))
+	path := edge.OwnedTokenPath("", edge.TokenID(r.Platform.Tokens()[2].ID))
 	rolled := result[string](t, as(t, r, r.TokensToken, "PUT", path+"/value", "{}"))
 	for _, secret := range []string{created.Reveal(), rolled} {
 		as(t, r, r.TokensToken, "PUT", path, strings.Replace(zonesToken, "{", `{"value":"`+secret+`",`, 1))
@@ -225,7 +225,7 @@ func TestQuirksOfTokenCalls(t *testing.T) {
 			seed := manyTokens(3)
 			seed.Tokens[2].Value = "the-old-secret"
 			r := startExtended(t, sim.Config{Seed: seed, Quirks: []string{quirk}})
-			path := edge.TokenPath(edge.TokenID(seed.Tokens[2].ID))
+			path := edge.OwnedTokenPath("", edge.TokenID(seed.Tokens[2].ID))
 			method, target, body, status := write, path, "", want.write
 			switch write {
 			case "PUT":
@@ -258,7 +258,7 @@ func observeRequestIP(t *testing.T) {
 	for quirk, key := range map[string]string{"request-ip": `"request_ip"`, "reorder": `"request.ip"`} {
 		r := startExtended(t, sim.Config{Quirks: []string{quirk}})
 		created := as(t, r, r.TokensToken, "POST", edge.TokensPath(), token(`,"condition":{"request.ip":{"in":["::1/128"]}}`, policy("allow", mem.RulesGroup, edge.ResourceAllZones)))
-		path := edge.TokenPath(edge.TokenID(r.Platform.Tokens()[2].ID))
+		path := edge.OwnedTokenPath("", edge.TokenID(r.Platform.Tokens()[2].ID))
 		updated := as(t, r, r.TokensToken, "PUT", path, token(`,"condition":{"request_ip":{"in":["::1/128"]}}`, policy("allow", mem.RulesGroup, edge.ResourceAllZones)))
 		for _, got := range []reply{created, updated, as(t, r, r.TokensToken, "GET", path, ""), as(t, r, r.TokensToken, "GET", edge.TokensPath(), "")} {
 			if got.status != 200 || !strings.Contains(got.body, `"condition":{`+key+`:{"in":["::1/128"]}}`) {
@@ -274,7 +274,7 @@ func observeQuota(t *testing.T) {
 	if got := as(t, r, r.TokensToken, "POST", edge.TokensPath(), zonesToken); got.status != 400 || !strings.Contains(got.body, "the user has 3 tokens already") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	path := edge.TokenPath(edge.TokenID(r.Platform.Tokens()[2].ID))
+	path := edge.OwnedTokenPath("", edge.TokenID(r.Platform.Tokens()[2].ID))
 	if got := as(t, r, r.TokensToken, "PUT", path, zonesToken); got.status != 200 {
 		t.Errorf("an update: %d %s", got.status, got.body)
 	}
@@ -284,7 +284,7 @@ func observeQuota(t *testing.T) {
 
 func TestUpdatesNeedABody(t *testing.T) {
 	r := startExtended(t, sim.Config{})
-	path := edge.TokenPath(edge.TokenID(mem.DefaultTokens()[0].ID))
+	path := edge.OwnedTokenPath("", edge.TokenID(mem.DefaultTokens()[0].ID))
 	for _, test := range [][2]string{{path, ""}, {path, "{"}, {path, "null"}, {path + "/value", "[]"}, {path + "/value", "{"}} {
 		if got := as(t, r, r.TokensToken, "PUT", test[0], test[1]); got.status != http.StatusBadRequest {
 			t.Errorf("%s %q: %d %s", test[0], test[1], got.status, got.body)

@@ -24,7 +24,7 @@ type Entry struct {
 	Status  int             `json:"status"` // 0 while there is no answer yet, and when there never was one
 }
 
-// Call is the request in one line, as [edge.Recorder] writes it.
+// Call is the request in one line.
 func (e Entry) Call() string { return e.Method + " " + e.Path }
 
 const (

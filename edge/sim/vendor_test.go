@@ -196,7 +196,7 @@ func TestVendorAnswersTheKeyItWasSent(t *testing.T) {
 	spelt(as(t, r, r.TokensToken, "POST", edge.TokensPath(), with("request.ip")), "request.ip")
 	made := as(t, r, r.TokensToken, "POST", edge.TokensPath(), with("request_ip"))
 	spelt(made, "request_ip")
-	path := edge.TokenPath(result[edge.Token](t, made).ID)
+	path := edge.OwnedTokenPath("", result[edge.Token](t, made).ID)
 	spelt(as(t, r, r.TokensToken, "GET", path, ""), "request_ip")
 	spelt(as(t, r, r.TokensToken, "GET", edge.TokensPath(), ""), "request_ip", "request.ip")
 	spelt(as(t, r, r.TokensToken, "PUT", path, with("request.ip")), "request.ip")

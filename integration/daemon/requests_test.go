@@ -34,10 +34,10 @@ var everyRequest = map[string]string{
 
 	"CreateToken":      "POST " + edge.TokensPath(),
 	"UserTokens":       "GET " + edge.TokensPath() + "?page=1&per_page=50",
-	"UserToken":        "GET " + edge.TokenPath("5123456789abcdef0123456789abcdef"),
-	"UpdateToken":      "PUT " + edge.TokenPath("5123456789abcdef0123456789abcdef"),
-	"DeleteToken":      "DELETE " + edge.TokenPath("5123456789abcdef0123456789abcdef"),
-	"RollToken":        "PUT " + edge.TokenValuePath("5123456789abcdef0123456789abcdef"),
+	"UserToken":        "GET " + edge.OwnedTokenPath("", "5123456789abcdef0123456789abcdef"),
+	"UpdateToken":      "PUT " + edge.OwnedTokenPath("", "5123456789abcdef0123456789abcdef"),
+	"DeleteToken":      "DELETE " + edge.OwnedTokenPath("", "5123456789abcdef0123456789abcdef"),
+	"RollToken":        "PUT " + edge.OwnedTokenPath("", "5123456789abcdef0123456789abcdef") + "/value",
 	"VerifyToken":      "GET " + edge.VerifyTokenPath(),
 	"PermissionGroups": "GET " + edge.PermissionGroupsPath(""),
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 type fixture struct {
 	*testing.T
 	platform *mem.Platform
-	calls    *edge.Recorder
+	calls    *reconciletest.Recorder
 	records  *ledger.Ledger
 	now      time.Time
 	guards   reconcile.Guards
@@ -56,7 +56,7 @@ func newFixture(t *testing.T) *fixture {
 	records, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
 	must.Do(t, err)
 	t.Cleanup(func() { _ = records.Close() })
-	f := &fixture{T: t, platform: platform, calls: edge.Record(platform), records: records, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	f := &fixture{T: t, platform: platform, calls: reconciletest.Record(platform), records: records, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	records.Now = f.Now
 	return f
 }

@@ -216,7 +216,7 @@ func TestAPullRequestCountsEachRead(t *testing.T) {
 	const zones, room = 30, 25
 	fleet := reconciletest.NewFleet(t, mem.Config{Seed: mem.Fleet(zones), Profile: mem.Extended})
 	f := newFixture(t)
-	f.calls = edge.Record(fleet.Platform)
+	f.calls = reconciletest.Record(fleet.Platform)
 	head := reconciletest.Zones(zones, reconciletest.Core("xss"))
 	base := reconciletest.State("c1", reconciletest.Zones(zones, reconciletest.Core())...)
 	for i := range head {

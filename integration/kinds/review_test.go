@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -63,7 +62,7 @@ func TestAPullRequestShowsAThirdKind(t *testing.T) {
 	repo := reconciletest.NewRepo()
 	repo.Push("p1", ruled("ip.src eq 192.0.2.1")...)
 	base := reconciletest.State("c1", ruled("")...)
-	calls, forge, clock := edge.Record(fleet.Platform), &board{}, reconciletest.NewClock()
+	calls, forge, clock := reconciletest.Record(fleet.Platform), &board{}, reconciletest.NewClock()
 	reviews := review.New(review.Config{
 		Forge: forge, Heads: heads{repo}, Base: func() (desired.State, bool) { return base, true }, Records: &reconcile.Forgetful{},
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: calls, Concurrency: 1}), Now: clock.Now, Comments: true,

@@ -245,7 +245,7 @@ func TestRollKilledAtEveryStep(t *testing.T) {
 func (w *sceneWorld) rolls() (n int) {
 	for _, token := range w.ours() {
 		for _, call := range w.Calls() {
-			if call == http.MethodPut+" "+edge.TokenValuePath(edge.TokenID(token.ID)) {
+			if call == http.MethodPut+" "+edge.OwnedTokenPath("", edge.TokenID(token.ID))+"/value" {
 				n++
 			}
 		}

@@ -149,7 +149,7 @@ func TestNoRolledSecretIsTold(t *testing.T) {
 // rolled counts the requests for another secret.
 func rolled(p *harness.Platform) (n int) {
 	for _, entry := range p.Transcript() {
-		if entry.Method == http.MethodPut && strings.HasSuffix(entry.Path, edge.TokenValuePath("x")[len(edge.TokenPath("x")):]) {
+		if entry.Method == http.MethodPut && strings.HasSuffix(entry.Path, edge.OwnedTokenPath("", "x")+"/value"[len(edge.OwnedTokenPath("", "x")):]) {
 			n++
 		}
 	}

@@ -52,9 +52,9 @@ type Config struct {
 	DriftFor time.Duration
 
 	// Shared says that other processes change zones under the same limits. Theirs reports whether
-	// one of them works on a zone; nil: none does.
+	// one of them works on a zone of a generation; nil: none does.
 	Shared bool
-	Theirs func(edge.Scope) bool
+	Theirs func(g *Generation, id edge.Scope) bool
 	// Leads returns the lease under which this process decides about commits; false where another
 	// one does. Nil: there is no other.
 	Leads func() (reconcile.Lease, bool)

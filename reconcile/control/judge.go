@@ -58,7 +58,7 @@ func (s *state) weigh(g *Generation, changes []diff.Change) {
 		s.approvals.divide(s.guarded(g, slices.Concat(changes, drifts)), now)
 		plan = s.guarded(g, changes)
 	}
-	s.limits.countCommit(plan, s.theirs)
+	s.limits.countCommit(plan, func(id edge.Scope) bool { return s.theirs(g, id) })
 }
 
 // weighAgain counts the commit in force anew, where it was counted before.

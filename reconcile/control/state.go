@@ -17,30 +17,16 @@ import (
 // its parts are safe for concurrent use: the lock of [Control] guards them all. Nothing
 // here reads or writes records.
 type state struct {
-	guards    reconcile.Guards
-	now       func() time.Time
-	foresee   func(zone.Task) (diff.Plan, bool)
-	checkSink func(desired.Sink) error
-	ruleset   func(desired.Account, desired.RulesetRef) edge.RulesetID
-	driftFor  time.Duration
-	shared    bool                  // other processes change zones, too
-	theirs    func(edge.Scope) bool // reports whether one of those works on a zone
+	means
+	progress
 
 	current   atomic.Pointer[Generation] // may be loaded without the lock
 	accepted  reconcile.Accepted         // without its state
 	accepting string                     // the commit that is about to be put on record; empty for none
 	overtaken string                     // a commit that another process has accepted; empty for none
-	recorded  uint64                     // counts what this process wrote of [reconcile.Standing]
-	reads     reads                      // of that
-	said      int64                      // the number of what was read last, and was taken in; see [reconcile.Records]
-	heard     reconcile.News             // by the last tick that has taken in what is on record
-	putBack   int64                      // how often that was found to be of an earlier time, as of when all was taken in
-	swept     time.Time
-	// sweptUnder is as in [reconcile.Record].
+
+	swept      time.Time // as in [reconcile.Record]
 	sweptUnder map[reconcile.LeaseName]time.Time
-	restored   uint64         // counts how often what is on record was taken in
-	mark       reconcile.Mark // of what was taken in last; zero: the next look takes in everything
-	onRecord   string         // the commit that was accepted when the standing was read last
 
 	zones     zones
 	approvals approvals
@@ -51,11 +37,37 @@ type state struct {
 	commands  commands
 }
 
+// means are what the configuration gives to decide with. They stay as they are.
+type means struct {
+	guards    reconcile.Guards
+	now       func() time.Time
+	foresee   func(zone.Task) (diff.Plan, bool)
+	checkSink func(desired.Sink) error
+	ruleset   func(desired.Account, desired.RulesetRef) edge.RulesetID
+	driftFor  time.Duration
+	shared    bool                               // other processes change zones, too
+	theirs    func(*Generation, edge.Scope) bool // reports whether one of those works on a zone
+}
+
+// progress is how far what is on record was taken in, and what this process has put there.
+type progress struct {
+	recorded uint64         // counts what this process wrote of [reconcile.Standing]
+	reads    reads          // of that
+	said     int64          // the number of what was read last, and was taken in; see [reconcile.Records]
+	onRecord string         // the commit that was accepted when that was read last
+	heard    reconcile.News // by the last tick that has taken in what is on record
+	putBack  int64          // how often that was found to be of an earlier time, as of when all was taken in
+	restored uint64         // counts how often what is on record was taken in
+	mark     reconcile.Mark // of what was taken in last; zero: the next look takes in everything
+}
+
 func (s *state) init(c Config) {
-	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
-	s.ruleset, s.shared, s.theirs = c.Ruleset, c.Shared, c.Theirs
+	s.means = means{
+		guards: c.Guards, now: c.Now, foresee: c.Foresee, checkSink: c.CheckSink, ruleset: c.Ruleset, driftFor: c.DriftFor,
+		shared: c.Shared, theirs: c.Theirs,
+	}
 	if s.theirs == nil {
-		s.theirs = func(edge.Scope) bool { return false }
+		s.theirs = func(*Generation, edge.Scope) bool { return false }
 	}
 	s.waiting = waiting{zones: map[edge.Scope]waitReasons{}}
 	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown(), ours: scopes{}}

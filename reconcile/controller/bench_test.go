@@ -57,7 +57,7 @@ func BenchmarkLastSeen10000(b *testing.B) {
 	var cache *lastSeen
 	before, taken := liveHeap(), uint64(0)
 	for b.Loop() {
-		cache = newLastSeen(f.Lanes, false, reconcile.Looking{})
+		cache = newLastSeen(f.Lanes, zone.Declared{}, reconcile.Guards{})
 		for id, sight := range f.sights(b) {
 			task, _ := f.heart.control.Task(f.heart.control.Current(), id)
 			task.Memory = cache.memory(id)

@@ -105,16 +105,16 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	if err := config.Names.Recall(ctx); err != nil {
 		return nil, err
 	}
-	seen, sweep, retries, fleet := newLastSeen(config.Lanes, config.Guards.Documented, config.Guards.Looking), &turns{schedule: config.Sweep}, newRetries(), &fleetIndex{changes: config.Changes}
-	seen.names = config.Names
-	outcomes := newOutcomes(time.Now(), fleet)
-	decisions, err := newControl(ctx, config, seen, fleet)
+	seen, sweep, retries := newLastSeen(config.Lanes, config.Names, config.Guards), &turns{schedule: config.Sweep}, newRetries()
+	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages)
+	proofs := &provedZones{changes: config.Changes}
+	decisions, err := newControl(ctx, config, seen, lanes, proofs)
 	if err != nil {
 		return nil, err
 	}
-	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages)
+	fleet := &fleetIndex{control: decisions, lanes: lanes, changes: config.Changes, proofs: proofs}
+	outcomes := newOutcomes(time.Now(), fleet)
 	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
-	fleet.lanes = lanes
 	reports := &reports{
 		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval, looking: config.Guards.Looking,
 		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
@@ -123,7 +123,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		asks: newAsks(),
 		parts: parts{
 			control: decisions, source: config.Source, lanes: lanes, seen: seen, tokens: tokens, retries: retries, outcomes: outcomes, outages: config.Outages, fleet: fleet,
-			replicas: config.Replicas,
+			leases: config.Leases, replicas: config.Replicas,
 		},
 		commits: &commits{
 			source: config.Source, good: config.Good, accepted: config.Begin, control: decisions, names: config.Names, lanes: lanes, tokens: tokens,
@@ -135,7 +135,6 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 			deprecations: config.Deprecations, requests: config.Requests, leases: config.Leases,
 		},
 	}
-	c.leads = c.commits.leads
 	c.nameLoop = &nameLoop{Names: config.Names, commits: c.commits, lanes: lanes, outcomes: outcomes}
 	c.ticks = &ticks{
 		control: decisions, commits: c.commits, records: config.Records, lanes: lanes, tokens: tokens, retries: retries, reports: reports,
@@ -156,18 +155,17 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 }
 
 // newControl is what decides, with a lane for each account that is in force.
-func newControl(ctx context.Context, config Config, seen *lastSeen, fleet *fleetIndex) (decisions *control.Control, err error) {
-	decisions, err = control.New(ctx, control.Config{
+func newControl(ctx context.Context, config Config, seen *lastSeen, lanes *lanes, proofs *provedZones) (*control.Control, error) {
+	decisions, err := control.New(ctx, control.Config{
 		Records: config.Records, News: config.News, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: seen.plan, Ruleset: seen.ruleset,
-		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: fleet.proved,
+		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within, Told: proofs.note,
 		Shared: config.onRecord || config.Leases != reconcile.Leases(reconcile.OnlyProcess{}),
-		Theirs: func(id edge.Scope) bool { return fleet.lanes != nil && fleet.lanes.elsewhere(decisions.Current(), id) },
+		Theirs: lanes.elsewhere,
 		Leads:  func() (reconcile.Lease, bool) { return config.Leases.Held(reconcile.LeaseCommits) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	fleet.control = decisions
 	if state, ok := decisions.InForce(); ok {
 		err = config.Lanes.Check(state)
 	}
@@ -227,7 +225,7 @@ func (c *Controller) InForce() (desired.State, bool) { return c.control.InForce(
 
 // Leads reports whether this process looks at git, decides about commits and tells of what happens.
 // It is asked anew each time: see [reconcile.Leases] for when that changes.
-func (c *Controller) Leads() bool { return c.commits.leads() }
+func (c *Controller) Leads() bool { return leads(c.leases) }
 
 // Status says how the daemon is, as far as the controller knows: the caller adds the mode, what is
 // left of the budget, and what /readyz says. It sends nothing, and costs a look

@@ -3,7 +3,6 @@ package controller
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -11,13 +10,13 @@ import (
 
 // fleetIndex keeps a row for each declared zone, for those who ask how the fleet is: nothing is
 // decided by it. A row follows what is in force, what was proved, and what the last look has
-// come to. The first is compared whenever the rows are used; the others are told, by [fleetIndex.proved]
-// and [fleetIndex.looked]. It is safe for concurrent use.
+// come to. The first two are compared whenever the rows are used; the last is told, by [fleetIndex.looked].
+// It is safe for concurrent use.
 type fleetIndex struct {
-	control *control.Control // set before use
-	lanes   *lanes           // set before use
+	control *control.Control
+	lanes   *lanes
 	changes *Changes
-	stale   atomic.Bool // what was proved is to be asked for again, of each zone
+	proofs  *provedZones
 
 	mu   sync.RWMutex // taken by lock and rlock alone; before the lock of control
 	rows rows
@@ -34,11 +33,21 @@ func (f *fleetIndex) lastProof(g *control.Generation, id edge.Scope) control.Las
 // lock locks the rows, which are those of what is in force, for who changes them.
 func (f *fleetIndex) lock() {
 	f.mu.Lock()
-	stale := f.stale.Swap(false)
-	g := f.control.Current()
-	if !stale && g == f.rows.g {
-		return
+	proved, all := f.proofs.take()
+	if g := f.control.Current(); all || g != f.rows.g {
+		f.follow(g, all)
 	}
+	for id := range proved {
+		if i := f.rows.find(id); i >= 0 {
+			f.rows.all[i].proof = f.lastProof(f.rows.g, id)
+			f.rows.weigh(i)
+		}
+	}
+}
+
+// follow has the rows be those of a generation; stale says that what was proved last is to be asked for
+// again, of each zone.
+func (f *fleetIndex) follow(g *control.Generation, stale bool) {
 	switch differs, same, ok := g.Differs(f.rows.g); {
 	case ok && same && !stale:
 		f.rows.follow(g, differs, f.lastProof)
@@ -55,11 +64,12 @@ func (f *fleetIndex) lock() {
 func (f *fleetIndex) rlock() *rows {
 	for {
 		f.mu.RLock()
-		if f.rows.g == f.control.Current() && !f.stale.Load() {
+		if f.rows.g == f.control.Current() && !f.proofs.some.Load() {
 			return &f.rows
 		}
 		f.mu.RUnlock()
-		f.published()
+		f.lock()
+		f.mu.Unlock()
 	}
 }
 
@@ -68,22 +78,6 @@ func (f *fleetIndex) published() {
 	f.lock()
 	f.mu.Unlock()
 	f.changes.Note()
-}
-
-// proved takes over what was proved last in a zone; in each, where the scope is the zero one.
-func (f *fleetIndex) proved(id edge.Scope) {
-	if id == (edge.Scope{}) {
-		f.stale.Store(true)
-		f.changes.Note()
-		return
-	}
-	f.lock()
-	defer f.mu.Unlock()
-	if i := f.rows.find(id); i >= 0 {
-		f.rows.all[i].proof = f.lastProof(f.rows.g, id)
-		f.rows.weigh(i)
-		f.changes.Note()
-	}
 }
 
 // looked takes over what a look at a zone has come to; next is given what is known of the
@@ -113,8 +107,7 @@ func (f *fleetIndex) left(g *control.Generation, theirs func(edge.Scope) bool) m
 			f.rows.all[i].last, f.rows.all[i].looked = lastLook{}, false
 		}
 	}
-	f.stale.Store(true)
-	f.changes.Note()
+	f.proofs.note(edge.Scope{})
 	return looks
 }
 

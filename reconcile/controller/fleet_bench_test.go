@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -48,7 +49,7 @@ func BenchmarkFleet(b *testing.B) {
 			b.Run("rebuild", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					s.fleet.stale.Store(true)
+					s.fleet.proofs.note(edge.Scope{})
 					s.fleet.published()
 				}
 			})

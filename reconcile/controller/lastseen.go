@@ -35,11 +35,11 @@ type accountsSeen struct {
 	indexes *diff.Indexes
 }
 
-func newLastSeen(of reconcile.Lanes, documented bool, looking reconcile.Looking) *lastSeen {
-	s := &lastSeen{of: of, names: zone.Declared{}, looks: zone.NewLooks(looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
+func newLastSeen(of reconcile.Lanes, names zone.Names, guards reconcile.Guards) *lastSeen {
+	s := &lastSeen{of: of, names: names, looks: zone.NewLooks(guards.Looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
-		accounts.Documented, accounts.Urgent = documented, true
+		accounts.Documented, accounts.Urgent = guards.Documented, true
 		s.accounts = append(s.accounts, accountsSeen{accounts, &diff.Indexes{}})
 	}
 	return s

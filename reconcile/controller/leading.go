@@ -12,10 +12,12 @@ import (
 )
 
 // leads reports whether commits are this process's to decide about.
-func (c *commits) leads() bool {
-	_, held := c.leases.Held(reconcile.LeaseCommits)
+func leads(leases reconcile.Leases) bool {
+	_, held := leases.Held(reconcile.LeaseCommits)
 	return held
 }
+
+func (c *commits) leads() bool { return leads(c.leases) }
 
 // follow has the source look, and decides about what it proposes, whenever that is this process's
 // to do, until ctx ends.

@@ -42,7 +42,7 @@ func (v view) git() inspect.Source {
 		LastSuccess: p.Success, AgeSeconds: inspect.Age(p.Success, v.now), Failures: p.Failures, Looking: p.Looking,
 		LookingSeconds: inspect.Age(p.Looking, v.now), Next: p.Next,
 	}
-	if !v.leads() { // another process looks at git
+	if !leads(v.leases) { // another process looks at git
 		s.AgeSeconds = 0
 	} else if p.Success.IsZero() {
 		s.AgeSeconds = inspect.Age(v.outcomes.began, v.now)

@@ -28,7 +28,7 @@ func (c *commits) take(ctx context.Context, got map[*lane]reconcile.Lease) bool 
 	for lane, lease := range got {
 		lane.held.Store(&lease)
 	}
-	c.outcomes.zones.proved(edge.Scope{})
+	c.outcomes.zones.proofs.note(edge.Scope{})
 	g := c.control.Current()
 	if g == nil {
 		return true

@@ -30,7 +30,7 @@ type parts struct {
 	outcomes *outcomes
 	outages  *outage.Tracker
 	fleet    *fleetIndex
-	leads    func() bool
+	leases   reconcile.Leases
 	replicas func() *inspect.Replicas // see [Config]
 }
 
@@ -41,7 +41,7 @@ func (v view) commit() inspect.Commit {
 	if v.g != nil {
 		commit.InForce = v.g.State.Commit
 	}
-	if !v.leads() { // another process looks at git
+	if !leads(v.leases) { // another process looks at git
 		commit.Wanted = commit.InForce
 	}
 	v.outcomes.mu.Lock()

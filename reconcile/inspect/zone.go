@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -268,7 +267,7 @@ func (d Decision) sentences(now time.Time) []string {
 		where += ", guard " + string(d.Guard)
 	}
 	if d.Deployment != "" {
-		where += ", " + diff.Called(cmp.Or(d.Kind, "deployment"), d.Deployment)
+		where += ", " + d.Kind.Word() + " " + d.Deployment
 	}
 	if !d.Since.IsZero() {
 		where += fmt.Sprintf(", since %s (%s)", instant(d.Since), Ago(d.Since, now))

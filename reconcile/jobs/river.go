@@ -10,6 +10,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 const (
@@ -21,8 +23,6 @@ const (
 	endWithin = time.Second
 	// stopWithin is for how long what they came to is put on record, where the database is away.
 	stopWithin = 5 * time.Second
-	// startAgain is the pause before River is started again where the database was away.
-	startAgain = 2 * time.Second
 	// keptFor is for how long jobs are kept that have ended, for people who look at the database.
 	keptFor = 24 * time.Hour
 )
@@ -67,7 +67,7 @@ func (r *Replicas) work(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(startAgain):
+		case <-time.After(retry.Begin.First):
 		}
 	}
 }

@@ -116,34 +116,19 @@ func sumOf(name []byte) (s sum, err error) {
 
 // recallState reads a state that is whole, or in parts. Each part must be what its name says.
 func recallState(ctx context.Context, tx *sql.Tx, commit string, packed []byte) (state []byte, err error) {
-	names, inParts := bytes.CutPrefix(packed, []byte(partsMark))
-	if !inParts {
+	if !bytes.HasPrefix(packed, []byte(partsMark)) {
 		if state, err = unpack(packed); err != nil {
 			return nil, damagedState(commit, err)
 		}
 		return state, nil
 	}
-	parts := map[sum][]byte{}
-	err = rows.Each(ctx, tx, `SELECT data FROM state_part`, func(row *sql.Rows) error {
-		var data []byte
-		err := row.Scan(&data)
-		parts[sha256.Sum256(data)] = data
-		return err
-	})
+	parts, err := recallParts(ctx, tx, commit, packed, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := sumsIn(names)
-	if err != nil {
-		return nil, damagedState(commit, err)
-	}
 	state = []byte{}
-	for _, s := range all {
-		data, known := parts[s]
-		if !known {
-			return nil, damagedState(commit, missingPart(s))
-		}
-		state = append(state, data...)
+	for _, part := range parts {
+		state = append(state, part.Data...)
 	}
 	return state, nil
 }
@@ -180,7 +165,8 @@ func readPart(ctx context.Context, tx *sql.Tx, commit string, name []byte) (data
 	return data, nil
 }
 
-// recallParts reads the parts of a state, and the data of those alone that are not known.
+// recallParts reads the parts of a state, and the data of those alone that are not known; of all, where
+// known is nil.
 func recallParts(ctx context.Context, tx *sql.Tx, commit string, packed []byte, known func(sum) bool) ([]reconcile.StatePart, error) {
 	all, err := sumsIn(packed[len(partsMark):])
 	if err != nil {
@@ -188,18 +174,22 @@ func recallParts(ctx context.Context, tx *sql.Tx, commit string, packed []byte, 
 	}
 	var wanted [][]byte
 	for i := range all {
-		if !known(all[i]) {
+		if known == nil || !known(all[i]) {
 			wanted = append(wanted, all[i][:])
 		}
 	}
 	data := map[sum][]byte{}
-	if len(wanted) > 0 {
-		err = rows.Each(ctx, tx, `SELECT data FROM state_part WHERE sum = ANY($1::bytea[])`, func(row *sql.Rows) error {
-			var one []byte
-			err := row.Scan(&one)
-			data[sha256.Sum256(one)] = one
-			return err
-		}, wanted)
+	take := func(row *sql.Rows) error {
+		var one []byte
+		err := row.Scan(&one)
+		data[sha256.Sum256(one)] = one
+		return err
+	}
+	switch {
+	case known == nil:
+		err = rows.Each(ctx, tx, `SELECT data FROM state_part`, take)
+	case len(wanted) > 0:
+		err = rows.Each(ctx, tx, `SELECT data FROM state_part WHERE sum = ANY($1::bytea[])`, take, wanted)
 	}
 	if err != nil {
 		return nil, err
@@ -207,8 +197,10 @@ func recallParts(ctx context.Context, tx *sql.Tx, commit string, packed []byte, 
 	parts := make([]reconcile.StatePart, len(all))
 	for i, s := range all {
 		parts[i] = reconcile.StatePart{Sum: s, Data: data[s]}
-		if _, read := data[s]; !read && !known(s) {
-			return nil, damagedState(commit, missingPart(s))
+	}
+	for _, name := range wanted {
+		if _, read := data[sum(name)]; !read {
+			return nil, damagedState(commit, missingPart(sum(name)))
 		}
 	}
 	return parts, nil

@@ -26,7 +26,7 @@ type fixture struct {
 	*reconciletest.Clock
 	t        testT
 	tamper   *reconciletest.Tamper
-	recorder *edge.Recorder
+	recorder *reconciletest.Recorder
 	repo     *reconciletest.Repo
 	good     *goodCommit
 	records  *reconciletest.Records
@@ -82,7 +82,7 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		Fleet: fleet, Clock: reconciletest.NewClock(), t: t, tamper: &reconciletest.Tamper{Platform: fleet.Platform}, good: &goodCommit{},
 		records: &reconciletest.Records{}, repo: reconciletest.NewRepo(),
 	}
-	f.recorder = edge.Record(f.tamper)
+	f.recorder = reconciletest.Record(f.tamper)
 	f.records.Now = f.Now
 	return f
 }

@@ -88,7 +88,7 @@ func TagsOff(rule edge.Rule) (tags []string) {
 
 // Calls are recorded calls in short: "list", "managed core", "read 3", "look 3" for a phase that
 // is before that of deployments, "write 3" (zones of a fleet by number, others by id).
-func Calls(r *edge.Recorder) []string {
+func Calls(r *Recorder) []string {
 	calls := r.Calls()
 	for i, call := range calls {
 		calls[i] = Shorten(call)

@@ -32,7 +32,7 @@ type fixture struct {
 	reconciletest.Fleet
 	t       *testing.T
 	tamper  *tamper
-	calls   *edge.Recorder // past tamper, to the platform
+	calls   *reconciletest.Recorder // past tamper, to the platform
 	clock   *reconciletest.Clock
 	records *records
 	forge   *board
@@ -55,7 +55,7 @@ func newFixture(t *testing.T, n int) *fixture {
 		}},
 		heads: &heads{commits: map[string]commit{}, compiled: map[string]int{}, at: map[int]string{}, failed: map[int]error{}},
 	}
-	f.calls = edge.Record(f.tamper)
+	f.calls = reconciletest.Record(f.tamper)
 	f.Reviews = New(Config{
 		Forge: f.forge, Heads: f.heads, Base: f.base, Records: f.records, Comments: true,
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.calls, Concurrency: 1}), Now: f.clock.Now,

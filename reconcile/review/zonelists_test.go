@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 )
 
 // zonesOnly is a credential that may read nothing of accounts.
@@ -38,7 +39,7 @@ func TestReviewWithoutTheAccountsList(t *testing.T) {
 	}
 	f.Platform = platform
 	f.converge("base", zones(2, core())...)
-	calls := edge.Record(platform)
+	calls := reconciletest.Record(platform)
 	f.Lanes = reconcile.OneLane(reconcile.Lane{Reader: zonesOnly{calls}, Concurrency: 1})
 	f.open(1, "p1", zonesBut(2, 1, core("sqli"))...)
 	f.round()

@@ -314,7 +314,7 @@ func (f failingRulesets) Ruleset(ctx context.Context, scope edge.Scope, id edge.
 func TestAccountThatMayNotBeListed(t *testing.T) {
 	platform, err := mem.New(mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
 	must.Do(t, err)
-	recorder := edge.Record(platform)
+	recorder := reconciletest.Record(platform)
 	accounts := NewAccounts(&zonesOnly{Reader: recorder}, time.Now)
 	account := stateOf(declare(2, core("xss"))).Accounts[0]
 	_, _, err = accounts.Live(t.Context(), account, time.Now())

@@ -25,7 +25,7 @@ type fixture struct {
 	reconciletest.Fleet
 	t        testT
 	tamper   *reconciletest.Tamper
-	recorder *edge.Recorder
+	recorder *reconciletest.Recorder
 	gate     *gate
 	clock    *reconciletest.Clock
 	*Worker
@@ -72,7 +72,7 @@ func fixtureOn(t testT, c mem.Config) *fixture {
 	f := &fixture{
 		Fleet: fleet, t: t, tamper: &reconciletest.Tamper{Platform: fleet.Platform}, gate: &gate{}, clock: reconciletest.NewClock(),
 	}
-	f.recorder = edge.Record(f.tamper)
+	f.recorder = reconciletest.Record(f.tamper)
 	f.Worker = &Worker{
 		Reader: f.recorder, Writer: f.recorder, Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
 		Indexes: &diff.Indexes{}, Now: f.clock.Now,

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
@@ -206,7 +205,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		switch {
 		case s.ID.OfOthers() && s.ID.Kind == c.ID().Kind: // with its last rule, the rules of others are as declared
 			all = append(all, s)
-		case s.ID.Ruleset != "" && c.ID().Kind == desired.Exception: // what acts on the deployment is not new to it
+		case s.ID.Ruleset != "" && c.ID().Kind.Skips(): // what acts on the deployment is not new to it
 			all = append(all, s)
 		}
 	}

@@ -42,14 +42,13 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(p
 	heard.notify()
 	defer heard.stop()
 
-	d, err := newDaemon(ctx, t, o, nil)
+	d, err := newDaemon(ctx, t, o, &manager{serving: serving}, nil)
 	if err != nil && ctx.Err() != nil {
 		return nil // it was told to end while it waited for its database
 	}
 	if err != nil {
 		return err
 	}
-	d.manager.serving = serving
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
@@ -118,19 +117,18 @@ func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
 	return &stateLock{s.StateDir, release}, nil
 }
 
-// newDaemon puts a daemon together. before is the one whose lock, manager and sessions it takes
-// over; nil where there is none.
-func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *Daemon) (_ *Daemon, err error) {
+// newDaemon puts a daemon together. before is the one whose lock and sessions it takes over; nil where
+// there is none.
+func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, m *manager, before *Daemon) (_ *Daemon, err error) {
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return nil, err
 	}
 	fillForFolder(&s)
-	d := &Daemon{manager: &manager{}, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
+	d := &Daemon{manager: m, sessions: login.NewSessions(), reverts: newReverts(), changes: controller.NewChanges()}
 	var held *stateLock
 	if before != nil {
-		held, d.manager, d.sessions = before.lock, before.manager, before.sessions
-		d.reverts, d.changes = before.reverts, before.changes
+		held, d.sessions, d.reverts, d.changes = before.lock, before.sessions, before.reverts, before.changes
 	}
 	s.Failed = func(err error) { d.health.PlatformError(err) }
 	log, err := d.newLog(t, o, s) //nolint:contextcheck // a collector is asked with the context of the daemon
@@ -165,7 +163,7 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 		return err
 	}
 	d.assembly = a
-	if d.replica, err = joinLeases(ctx, d.settings, a.Lanes, joined, d.log); err != nil {
+	if d.replica, err = joinLeases(ctx, d.settings, a.Lanes, joined, d.changes.Note, d.log); err != nil {
 		a.Close()
 		return err
 	}
@@ -176,7 +174,7 @@ func (d *Daemon) begin(ctx context.Context, joined *replica) error {
 		return err
 	}
 	if d.replica != joined {
-		d.replica.run(ctx, d.changes.Note)
+		d.replica.run(ctx)
 	}
 	d.outages = outage.New(outage.Config{Now: time.Now, Tell: tellOutages(outage.Log(d.log), d.changes)}) //nolint:contextcheck // the end of an outage is logged whatever has ended
 	if err = d.newParts(); err != nil {                                                                   //nolint:contextcheck // a forge is asked with the context of each call
@@ -252,7 +250,7 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 	if _, err := d.assembly.Records.Standing(ctx); errors.Is(err, ledger.ErrGone) {
 		return nil, err // the next would begin with an empty one
 	}
-	next, err := newDaemon(ctx, t, o, d)
+	next, err := newDaemon(ctx, t, o, d.manager, d)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,8 @@ type replica struct {
 }
 
 // joinLeases makes this process a replica, or goes on as the one that it is. It gets leases once
-// [replica.run] is called.
-func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, before *replica, log *slog.Logger) (*replica, error) {
+// [replica.run] is called. changed is told when pages show something else.
+func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, before *replica, changed func(), log *slog.Logger) (*replica, error) {
 	if s.Dir != "" || !s.InPostgres() {
 		return nil, nil
 	}
@@ -57,9 +57,11 @@ func joinLeases(ctx context.Context, s setup.Settings, lanes reconcile.Lanes, be
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{db: db, database: *s.Postgres, name: name, cancel: func() {}}
+	r := &replica{
+		db: db, database: *s.Postgres, name: name, changed: changed, cancel: func() {},
+		shown: inspect.Replicas{Name: name, Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}},
+	}
 	r.holder = lease.New(lease.Config{DB: db, Names: names, Replica: name, Version: cli.ThisVersion().Version, Log: log, Looked: r.looked, Forgot: ledger.Forgot})
-	r.shown = inspect.Replicas{Name: name, Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}}
 	if before == nil || before.name != name {
 		err = r.alone(ctx)
 	}
@@ -103,11 +105,10 @@ func (r *replica) onRecord(ctx context.Context) (lease.Replica, bool, error) {
 
 // run gets leases and renews them until ctx ends, or leave is called; then it gives each back once
 // nothing is in flight under it.
-func (r *replica) run(ctx context.Context, changed func()) {
+func (r *replica) run(ctx context.Context) {
 	if r == nil {
 		return
 	}
-	r.changed = changed
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.ended.Go(func() { r.holder.Run(ctx) })
 	r.ended.Go(func() { r.listen(ctx) })

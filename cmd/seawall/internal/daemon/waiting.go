@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -21,11 +22,8 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
-const (
-	// tryWithin bounds one try to reach the database, and tryEvery is how soon the next follows.
-	tryWithin = 5 * time.Second
-	tryEvery  = 2 * time.Second
-)
+// tryWithin bounds one try to reach the database.
+const tryWithin = 5 * time.Second
 
 // insist does what needs the database, and again where that is away meanwhile: a daemon does not end for
 // it, as it would only be started again.
@@ -37,7 +35,7 @@ func (d *Daemon) insist(ctx context.Context, do func() error) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(tryEvery):
+		case <-time.After(retry.Begin.First):
 		}
 		err = do()
 	}
@@ -77,7 +75,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(tryEvery):
+		case <-time.After(retry.Begin.First):
 		}
 		err = tryDatabase(ctx, db)
 	}

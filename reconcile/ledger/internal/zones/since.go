@@ -3,7 +3,6 @@ package zones
 import (
 	"context"
 	"database/sql"
-	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -66,16 +65,12 @@ func (z *Zones) Newer(ctx context.Context, mark reconcile.Mark) (changes int64, 
 // some selects the rows of some zones. The zero value selects all.
 type some struct{ args []any }
 
-// query is a query for these rows; text is that for all.
+// query is a query for these rows; text is that for all, and ends with a condition.
 func (of some) query(text string) string {
-	const ofThese = "zone_id = ANY($1::text[])"
-	switch {
-	case of.args == nil:
+	if of.args == nil {
 		return text
-	case strings.Contains(text, " WHERE "):
-		return strings.Join([]string{text, ofThese}, " AND ")
 	}
-	return strings.Join([]string{text, ofThese}, " WHERE ")
+	return text + " AND zone_id = ANY($1::text[])"
 }
 
 // ofZones selects those of these zones; nil selects all.

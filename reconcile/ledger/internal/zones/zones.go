@@ -46,7 +46,7 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
 
 func (of some) recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	known := map[string][]diff.Member{} // most zones of a fleet are alike
-	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.ID, text string) (members []diff.Member, err error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, members FROM applied WHERE true`, func(id diff.ID, text string) (members []diff.Member, err error) {
 		members, ok := known[text]
 		if !ok {
 			members, err = parseMembers(id, text)
@@ -67,7 +67,7 @@ func parseMembers(id diff.ID, text string) (members []diff.Member, err error) {
 }
 
 func (of some) recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.ID]string, error) {
-	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(_ diff.ID, fingerprint string) (string, error) {
+	return byDeployment(ctx, tx, of, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent WHERE true`, func(_ diff.ID, fingerprint string) (string, error) {
 		return fingerprint, nil
 	})
 }
