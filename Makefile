@@ -89,12 +89,14 @@ race: ## run the tests of packages with goroutines under the race detector (need
 	CGO_ENABLED=1 $(TEST) --packages='$(RACE)' -- $(VETTED) $(RACING) -timeout $(TEST_TIMEOUT)
 
 # WAITS waits for three minutes more than it works: it begins first, beside as many others as ever.
-WAITS := ./integration/chaos
+# TestChaos goes on for longer than in "go test".
+WAITS       := ./integration/chaos
+CHAOS_TESTS ?= 2m
 
 .PHONY: plain
-plain: ## run the tests of the other packages; with "make race" that is go test ./...
+plain: ## run the tests of the other packages; with "make race" that is go test ./..., with two minutes of chaos
 	@all=$$($(GO) list ./...) && race=$$($(GO) list $(RACE)) && first=$$($(GO) list $(WAITS)) || exit 1; \
-	$(TEST) --packages="$$first $$(grep -Fxv "$$race"$$'\n'"$$first" <<<"$$all" | tr '\n' ' ')" -- $(VETTED) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TEST_TIMEOUT)
+	SEAWALL_TEST_CHAOS=$(CHAOS_TESTS) $(TEST) --packages="$$first $$(grep -Fxv "$$race"$$'\n'"$$first" <<<"$$all" | tr '\n' ' ')" -- $(VETTED) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TEST_TIMEOUT)
 
 .PHONY: real
 real: build release-snapshot ## meet real programs: systemd, podman, nginx, OpenSSH, Gitea, Kubernetes, Helm, Terraform, the vendor's Go SDK (all of it as root)
@@ -144,7 +146,7 @@ soak: soak-tests soak-daemon soak-fleet ## what takes long and is rarely red: th
 
 .PHONY: soak-tests
 soak-tests: ## run all tests at length and under the race detector, CHECKS (1000) times where chance draws
-	SEAWALL_TEST_SOAK=1 RAPID_CHECKS=$(CHECKS) CGO_ENABLED=1 $(GO) test $(RACING) -count=1 -timeout 12h $(PACKAGES)
+	SEAWALL_TEST_SOAK=1 SEAWALL_TEST_CHAOS=$(CHAOS_TESTS) RAPID_CHECKS=$(CHECKS) CGO_ENABLED=1 $(GO) test $(RACING) -count=1 -timeout 12h $(PACKAGES)
 
 .PHONY: soak-daemon
 soak-daemon: build ## one daemon for SOAK (30m) through faults that come and go

@@ -35,7 +35,7 @@ func (m withDatabase) Run() int { return pgtest.Main(m.M) }
 func TestMain(m *testing.M) {
 	worker.Main(evaluate.Jobs, restrict.Process)
 	// Many scripts wait for a daemon or for a slow platform; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "10"); err != nil {
 		panic(err)
 	}
 	testscript.Main(briefTests{m}, map[string]func(){
@@ -56,8 +56,12 @@ const quickExit = "atexit_sleep_ms=0"
 // Daemons keep their own.
 const fewCollections = "400"
 
-// waiting are the scripts that mostly wait: for a timeout, a backoff or a slow platform.
-var waiting = []string{"status", "apply-interrupted", "doctor", "status-drift", "platform-zones", "platform", "guard-hold"}
+// waiting are the scripts that mostly wait: for a timeout, a backoff or a slow platform. The longest
+// begins first.
+var waiting = []string{
+	"incidents", "apply-unproved", "apply-interrupted", "doctor", "status-drift", "platform-zones", "platform",
+	"platform-unreachable", "guard-default", "import-beside", "status", "history-lost", "guard-limit-padding", "guard-hold",
+}
 
 // scripts are the files of all scripts, those of waiting first: the others run meanwhile.
 func scripts(t *testing.T) (files []string) {

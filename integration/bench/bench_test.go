@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 // The whole measurement, on a fleet of three: each row is there, and the
 // requests are those that docs/performance.md promises.
 func TestRequestsOfEachRow(t *testing.T) {
+	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "seawall")
 	must.Do(t, harness.Build(binary))
 	o := options{binary: binary, concurrency: 2, repeat: 1}
@@ -47,20 +49,24 @@ func TestRequestsOfEachRow(t *testing.T) {
 // The same with PostgreSQL, by one daemon and by two that share it: zones are written, and each row
 // tells what that costs the database.
 func TestRowsWithPostgres(t *testing.T) {
+	t.Parallel()
 	pgtest.Need(t)
 	binary := filepath.Join(t.TempDir(), "seawall")
 	must.Do(t, harness.Build(binary))
 	for _, how := range []setup{{Postgres: true, Replicas: 1, Credentials: 1}, {Postgres: true, Replicas: 2, Credentials: 4}} {
-		got, err := options{binary: binary, concurrency: 4, repeat: 1, setup: how}.measure(t.Context(), 40, time.Millisecond)
-		must.Do(t, err)
-		push := got.rows[slices.IndexFunc(got.rows, func(r row) bool { return r.name == "push to proof of one zone" })]
-		if c := push.cost; c.requests < 3 || c.rest == 0 || c.database.statements == 0 || c.database.log == 0 {
-			t.Errorf("%+v: the push is %+v", how, c)
-		}
-		kept := newRecord([]table{got}, time.Now()).Tables[0]
-		if kept.setup() != how || kept.Rows[0].Shared == nil {
-			t.Errorf("the record has %+v", kept)
-		}
+		t.Run(fmt.Sprint(how.Replicas), func(t *testing.T) {
+			t.Parallel()
+			got, err := options{binary: binary, concurrency: 4, repeat: 1, resting: time.Second, setup: how}.measure(t.Context(), 40, time.Millisecond)
+			must.Do(t, err)
+			push := got.rows[slices.IndexFunc(got.rows, func(r row) bool { return r.name == "push to proof of one zone" })]
+			if c := push.cost; c.requests < 3 || c.rest == 0 || c.database.statements == 0 || c.database.log == 0 {
+				t.Errorf("%+v: the push is %+v", how, c)
+			}
+			kept := newRecord([]table{got}, time.Now()).Tables[0]
+			if kept.setup() != how || kept.Rows[0].Shared == nil {
+				t.Errorf("the record has %+v", kept)
+			}
+		})
 	}
 }
 

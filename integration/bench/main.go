@@ -38,6 +38,7 @@ type options struct {
 	latencies   []time.Duration
 	concurrency int
 	repeat      int
+	resting     time.Duration // for how long replicas are measured that have nothing to do
 	setup       setup
 	record      string // file to write; empty writes none
 	compare     string // record to compare with; empty compares with none
@@ -73,6 +74,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&zones, "zones", "100,1000", "sizes of fleets")
 	flags.StringVar(&latencies, "latency", "0,20ms", "how long the platform takes for each answer")
 	flags.IntVar(&o.concurrency, "concurrency", 50, "requests in flight")
+	o.resting = 10 * time.Second
 	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
 	postgres := flags.Bool("postgres", false, "the daemon has its state in a PostgreSQL of this machine")
 	flags.IntVar(&o.setup.Replicas, "replicas", 1, "how many daemons share it")

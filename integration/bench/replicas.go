@@ -52,9 +52,6 @@ func (s scene) seed(ctx context.Context, _ *table) (err error) {
 	return nil
 }
 
-// resting is for how long replicas are measured that have nothing to do.
-const resting = 10 * time.Second
-
 // part of all zones is pushed to at once.
 const part = 100
 
@@ -92,7 +89,7 @@ func (s scene) together(ctx context.Context, t *table) error {
 	}
 	sweeps.peak = d.peak()
 	t.add("steady sweep, in the daemon", sweeps)
-	if err := measure(fmt.Sprintf("%s without work", resting), func(context.Context) error { time.Sleep(resting); return nil }); err != nil {
+	if err := measure(fmt.Sprintf("%s without work", s.resting), func(context.Context) error { time.Sleep(s.resting); return nil }); err != nil {
 		return err
 	}
 	pushes, err := times(s.repeat, func(i int) (cost, error) { return s.prove(ctx, d, 100+i, func() error { return nil }) })

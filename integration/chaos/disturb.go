@@ -73,29 +73,47 @@ func upTo(chance *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(chance.Int64N(int64(most)))
 }
 
-// disturb does things until the context is over, and returns when all of them are over.
+// disturb does things until the context is over, and returns when all of them are over. Each is done
+// once before chance picks among all, so that a short time has all of them.
 func (f *fixture) disturb(ctx context.Context) error {
 	chance := rand.New(rand.NewPCG(f.seed, 2))
 	list := disturbances(f.embedded)
+	first, shift := chance.Perm(len(list)), chance.IntN(len(f.replicas))
 	var under sync.WaitGroup
 	var failed firstError
 	for ctx.Err() == nil && failed.get() == nil {
-		d, own := pick(chance, list), rand.New(rand.NewPCG(chance.Uint64(), 0))
+		d, n, own := pick(chance, list), chance.IntN(len(f.replicas)), rand.New(rand.NewPCG(chance.Uint64(), 0))
+		begins := len(first) > 0
+		if begins {
+			d, n = list[first[0]], (first[0]+shift)%len(f.replicas) // each to another replica, which nothing is done to yet
+		}
 		who, give := f.database.take, f.database.give
 		var r *replica
 		if d.of {
-			r = f.replicas[chance.IntN(len(f.replicas))]
+			r = f.replicas[n]
 			who, give = r.take, r.give
 		}
-		if who() {
+		done := who()
+		if done {
 			f.said(d.name, r)
 			f.done[d.name]++
 			under.Go(func() { defer give(); failed.keep(d.do(ctx, f, r, own)) })
 		}
-		sleep(ctx, 3*time.Second+upTo(chance, 9*time.Second))
+		if begins {
+			first = next(first, done)
+		}
+		sleep(ctx, min(3*time.Second+upTo(chance, 9*time.Second), f.length/time.Duration(len(list)+1)))
 	}
 	under.Wait()
 	return failed.get()
+}
+
+// next is what is still to be done once: what could not be done yet comes last.
+func next(first []int, done bool) []int {
+	if done {
+		return first[1:]
+	}
+	return append(first[1:], first[0])
 }
 
 func (f *fixture) said(name string, r *replica) {

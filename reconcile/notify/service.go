@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -48,6 +49,8 @@ type Config struct {
 	Log    *slog.Logger
 
 	Heartbeat *Heartbeat
+
+	every time.Duration // between looks; zero as usual
 }
 
 // The outcomes of a try to send a message.
@@ -58,7 +61,7 @@ const (
 )
 
 const (
-	// every is how often causes are looked at.
+	// every is how often causes are looked at, usually.
 	every = 2 * time.Second
 	// mostWaiting bounds the messages that wait for one route. A route with more learns nothing
 	// new; what is wrong then is said once there is room.
@@ -76,6 +79,7 @@ type Service struct {
 
 // New returns a service; what was kept is read by [Service.Run].
 func New(c Config) *Service {
+	c.every = cmp.Or(c.every, every)
 	return &Service{share: &share{config: c, Part: Part{
 		Look:   func(context.Context) inspect.Status { return c.Look() },
 		Groups: func(_ context.Context, labels map[string]string) []inspect.Group { return c.Groups(labels) },

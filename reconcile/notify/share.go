@@ -79,7 +79,7 @@ func (s *share) recall(ctx context.Context, read func(context.Context) error) bo
 			s.config.Log.Error("what was notified cannot be read; no notification is sent until it can", "error", err.Error())
 			failed = true
 		}
-		if !wait(ctx, every) {
+		if !wait(ctx, s.config.every) {
 			return false
 		}
 	}
@@ -115,7 +115,7 @@ func (s *share) run(ctx context.Context, each func()) {
 	if len(s.routes) == 0 {
 		return
 	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(s.config.every)
 	defer ticker.Stop()
 	for {
 		select {

@@ -95,7 +95,7 @@ func (o *shared) due() bool {
 		return false
 	}
 	o.looks++
-	return o.looks%int(remindEvery/every) == 1
+	return o.looks%int(remindEvery/o.config.every) == 1
 }
 
 // do sends a message, and forgets it, which has the next one sent.

@@ -114,6 +114,7 @@ func (o *others) runs(name string, leases ...string) (run func(lease string) (st
 	service := New(Config{
 		Routes: []Route{{Name: "ops", Least: Warning, Sender: o}}, Outbox: memory, Look: func() inspect.Status { o.looked(name, ""); return o.look() }, Groups: func(map[string]string) []inspect.Group { return nil },
 		Failed: func(string, error) { tell(true) }, Worked: func(string) { tell(false) }, Count: func(string) {}, Log: slog.New(slog.DiscardHandler),
+		every: 100 * time.Millisecond, // the clock of these tests goes on by leaps
 	})
 	service.Join(all, memory)
 	var parts []Part
