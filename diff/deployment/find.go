@@ -12,17 +12,10 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// rulesetKey names a declared managed ruleset. Accounts are told apart even
-// where the platform gives their managed rulesets the same id: each was read,
-// or could not be, on its own.
-type rulesetKey struct {
-	account string
-	ruleset string
-}
-
 // lookup is what a declared managed ruleset turned out to be: it, or why there
 // is none.
 type lookup struct {
+	ruleset string // its key
 	managed *managed
 	problem *diff.Problem
 }
@@ -64,14 +57,21 @@ func (p *planner) twin(at place, id edge.RulesetID) (string, bool) {
 	return "", false
 }
 
-// lookUp finds each declared managed ruleset once.
+// lookUp finds each declared managed ruleset of an account once. Accounts are told apart even
+// where the platform gives their managed rulesets the same id: each was read,
+// or could not be, on its own.
 func (p *planner) lookUp(account desired.Account, ruleset string) lookup {
-	key := rulesetKey{account.Key, ruleset}
-	found, known := p.managed[key]
-	if !known {
-		found = p.seek(account, ruleset)
-		p.managed[key] = found
+	if p.account != account.Key {
+		p.account, p.managed = account.Key, p.managed[:0]
 	}
+	for i := range p.managed {
+		if p.managed[i].ruleset == ruleset {
+			return p.managed[i]
+		}
+	}
+	found := p.seek(account, ruleset)
+	found.ruleset = ruleset
+	p.managed = append(p.managed, found)
 	return found
 }
 

@@ -309,7 +309,7 @@ func TestUnmanagedSurvivesKeep(t *testing.T) {
 		before, after := canonicalise(live), canonicalise(body)
 		claimed := func(key string) bool {
 			_, isTag := c.tags[key]
-			_, isRule := c.rules[edge.RuleID(key)]
+			_, isRule := c.rules[key]
 			return isTag || isRule
 		}
 		for _, pair := range [][2]map[string]canonicalEntry{

@@ -32,7 +32,7 @@ func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 	}
 	want := mg.mergeWide(live, c.all)
 	categories := mg.slots("categories", categorySlots(live), c.tags)
-	rules := mg.slots("rules", ruleSlots(live), ruleClaims(c))
+	rules := mg.slots("rules", ruleSlots(live), c.rules)
 	mg.judge(want, categories, rules)
 	assemble(&want, categories, rules)
 	if len(live.Categories) > 0 && len(want.Categories) == 0 {
@@ -57,12 +57,10 @@ func (mg *merger) mergeWide(live *edge.Overrides, c claim) edge.Overrides {
 }
 
 // slots settles every entry of one list, live and claimed.
-func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slot {
-	seen := make(map[string]bool, len(live))
+func (mg *merger) slots(list string, live []slot, claims entryClaims) []slot {
 	for i := range live {
 		s := &live[i]
-		seen[s.key] = true
-		c := claims[s.key]
+		c := claims.of(s.key)
 		s.on = c.on
 		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
 		said := s.live
@@ -80,9 +78,10 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 			s.role = kept
 		}
 	}
+	have := slotsByKey{slots: live}
 	for _, key := range sortedKeys(claims) {
-		if c := claims[key]; !seen[key] && c.writes() {
-			live = append(live, slot{key: key, want: mg.settle(entry{}, c, nil), role: ours, place: c.place})
+		if c := claims[key]; c.writes() && have.find(key, -1) < 0 {
+			live = append(live, slot{key: key, want: mg.settle(entry{}, *c, nil), role: ours, place: c.place})
 		}
 	}
 	return live
@@ -133,14 +132,6 @@ func (mg *merger) settleExtra(live map[string]json.RawMessage, path func(string)
 		}
 	}
 	return stay
-}
-
-func ruleClaims(c claims) map[string]claim {
-	byKey := make(map[string]claim, len(c.rules))
-	for id, claim := range c.rules {
-		byKey[string(id)] = claim
-	}
-	return byKey
 }
 
 func nonEmpty(o edge.Overrides) *edge.Overrides {

@@ -57,12 +57,12 @@ func (c claims) overrideTags(tags []desired.TagOverride, m *managed) (errs []res
 			errs = append(errs, m.unknownTag("tags", tag.Tag, tag.Origin))
 			continue
 		}
-		before := c.tags[tag.Tag]
+		before := c.tags.of(tag.Tag)
 		claimed, clashes := before.with(tag.Override)
 		if before.enabled == nil {
 			claimed.place = i - len(tags)
 		}
-		c.tags[tag.Tag] = claimed
+		c.tags[tag.Tag] = &claimed
 		errs = append(errs, declaredTwice(fmt.Sprintf("tags: the tag %q", tag.Tag), clashes)...)
 	}
 	return errs
@@ -82,7 +82,7 @@ func (c claims) overrideRules(rules []desired.RuleOverride, m *managed) (errs []
 			})
 			continue
 		}
-		claimed, clashes := c.rules[f.id].with(o.Override)
+		claimed, clashes := c.rules.of(string(f.id)).with(o.Override)
 		errs = append(errs, declaredTwice(fmt.Sprintf("rules: %s", o.Rule), clashes)...)
 		if claimed.enabled != nil && !*claimed.enabled && claimed.score != nil {
 			errs = append(errs, resolveError{
@@ -90,7 +90,7 @@ func (c claims) overrideRules(rules []desired.RuleOverride, m *managed) (errs []
 				"disable the rule or set its score, not both",
 			})
 		}
-		c.rules[f.id] = claimed
+		c.rules[string(f.id)] = &claimed
 	}
 	return errs
 }

@@ -17,7 +17,7 @@ import (
 func owned(c claims, standIns []diff.Member) []diff.Member {
 	members := slices.Clone(standIns)
 	for member := range c.origins {
-		if _, key, name := member.Override(); name == "enabled" && c.tags[key].on {
+		if _, key, name := member.Override(); name == "enabled" && c.tags.of(key).on {
 			continue
 		}
 		members = append(members, member)
@@ -34,7 +34,7 @@ func (c claims) claimed() map[diff.Member]*desired.Origin {
 		claim.origins(origins, func(member string) diff.Member { return categoryMember(tag, member) })
 	}
 	for id, claim := range c.rules {
-		claim.origins(origins, func(member string) diff.Member { return ruleMember(id, member) })
+		claim.origins(origins, func(member string) diff.Member { return entryMember("rules", id, member) })
 	}
 	return origins
 }

@@ -70,7 +70,7 @@ func (Kind) Declared(account desired.Account, live diff.AccountLive) iter.Seq2[d
 
 // Plan implements [diff.Kind]: it plans all declared deployments of the zones that were read.
 func (Kind) Plan(in diff.Input) diff.Part {
-	p := planner{in: in, managed: map[rulesetKey]lookup{}, prunable: byZone(in.Prunable)}
+	p := planner{in: in, prunable: byZone(in.Prunable)}
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; read {
@@ -89,7 +89,8 @@ func (Kind) Plan(in diff.Input) diff.Part {
 type planner struct {
 	in      diff.Input
 	out     diff.Part
-	managed map[rulesetKey]lookup
+	managed []lookup // of the account at work
+	account string   // its key
 
 	prunable map[edge.Scope][]diff.ID
 

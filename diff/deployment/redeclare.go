@@ -75,14 +75,14 @@ func (v *inverse) withoutKept(d desired.Deployment, o edge.Overrides) edge.Overr
 	out.Action, out.Enabled, out.SensitivityLevel, out.Extra = wide.Action, wide.Enabled, wide.SensitivityLevel, wide.Extra
 	out.Categories, out.Rules = nil, nil
 	for _, s := range categorySlots(&o) {
-		live := strip(s.live, resolved.tags[s.key], func(member string) diff.Member { return categoryMember(s.key, member) })
+		live := strip(s.live, resolved.tags.of(s.key), func(member string) diff.Member { return categoryMember(s.key, member) })
 		if !live.isEmpty() {
 			out.Categories = append(out.Categories, live.category(s.key))
 		}
 	}
 	for _, s := range ruleSlots(&o) {
 		id := edge.RuleID(s.key)
-		live := strip(s.live, resolved.rules[id], func(member string) diff.Member { return ruleMember(id, member) })
+		live := strip(s.live, resolved.rules.of(s.key), func(member string) diff.Member { return ruleMember(id, member) })
 		if !live.isEmpty() {
 			out.Rules = append(out.Rules, live.rule(id))
 		}
@@ -93,7 +93,7 @@ func (v *inverse) withoutKept(d desired.Deployment, o edge.Overrides) edge.Overr
 // withoutNoise takes out each "enabled: true" that is not declared and has no effect.
 func (v *inverse) withoutNoise(o edge.Overrides, c claims) edge.Overrides {
 	for i, category := range o.Categories {
-		if e := categoryEntry(category); e.enables() && c.tags[category.Category].enabled == nil {
+		if e := categoryEntry(category); e.enables() && c.tags.of(category.Category).enabled == nil {
 			quiet := o
 			quiet.Categories = slices.Clone(o.Categories)
 			quiet.Categories[i].Enabled = nil
@@ -103,7 +103,7 @@ func (v *inverse) withoutNoise(o edge.Overrides, c claims) edge.Overrides {
 		}
 	}
 	for i, rule := range o.Rules {
-		if e := ruleEntry(rule); e.enables() && c.rules[rule.ID].enabled == nil {
+		if e := ruleEntry(rule); e.enables() && c.rules.of(string(rule.ID)).enabled == nil {
 			quiet := o
 			quiet.Rules = slices.Clone(o.Rules)
 			quiet.Rules[i].Enabled = nil

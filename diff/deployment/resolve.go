@@ -85,10 +85,21 @@ func (c claim) writes() bool {
 // claims is a deployment's intent, resolved against the managed ruleset.
 type claims struct {
 	all   claim // on the ruleset-wide members
-	tags  map[string]claim
-	rules map[edge.RuleID]claim
+	tags  entryClaims
+	rules entryClaims // by id
 
 	origins map[diff.Member]*desired.Origin // of each claimed member: the line that claims it
+}
+
+// entryClaims are those on the entries of one list, by their keys. Most lists are short, and a
+// map has room for eight at once: for pointers, and not for whole claims.
+type entryClaims map[string]*claim
+
+func (e entryClaims) of(key string) claim {
+	if c := e[key]; c != nil {
+		return *c
+	}
+	return claim{}
 }
 
 // resolveError is a declaration that the managed ruleset cannot honour.
@@ -102,7 +113,7 @@ type resolveError struct {
 // level" and "Procedure: set score threshold and action"). It reports every
 // mistake it finds, not only the first.
 func resolve(d desired.Deployment, m *managed) (claims, []resolveError) {
-	c := claims{tags: map[string]claim{}, rules: map[edge.RuleID]claim{}}
+	c := claims{tags: entryClaims{}, rules: entryClaims{}}
 	var errs []resolveError
 	errs = append(errs, c.claimParanoia(d.Paranoia, m)...)
 	errs = append(errs, c.claimThreshold(d.Threshold, m)...)
@@ -131,7 +142,7 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 	for level := 1; level <= edge.MaxParanoia; level++ {
 		tag := edge.ParanoiaTag(level)
 		if level <= paranoia.Value {
-			c.tags[tag] = claim{on: true, enabledFrom: &paranoia.Origin}
+			c.tags[tag] = &claim{on: true, enabledFrom: &paranoia.Origin}
 			continue
 		}
 		if !m.knowsTag(tag) {
@@ -141,7 +152,7 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 				hint,
 			})
 		}
-		c.tags[tag] = claim{enabled: &off, enabledFrom: &paranoia.Origin}
+		c.tags[tag] = &claim{enabled: &off, enabledFrom: &paranoia.Origin}
 	}
 	return errs
 }
@@ -158,7 +169,7 @@ func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError 
 			"leave out threshold for a ruleset that does not score requests",
 		}}
 	}
-	c.rules[m.last] = claim{
+	c.rules[string(m.last)] = &claim{
 		score: &t.Score.Value, scoreFrom: &t.Score.Origin,
 		action: &t.Action.Value, actionFrom: &t.Action.Origin,
 	}
@@ -178,7 +189,7 @@ func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolve
 			errs = append(errs, m.unknownTag("disable.tags", tag.Value, tag.Origin))
 			continue
 		}
-		c.tags[tag.Value] = claim{enabled: &off, enabledFrom: &tag.Origin}
+		c.tags[tag.Value] = &claim{enabled: &off, enabledFrom: &tag.Origin}
 	}
 	return errs
 }
@@ -196,7 +207,7 @@ func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold b
 			errs = append(errs, resolveError{ref.Origin, "disable.rules: " + f.message, f.hint})
 			continue
 		}
-		c.rules[f.id] = claim{enabled: &off, enabledFrom: &ref.Origin}
+		c.rules[string(f.id)] = &claim{enabled: &off, enabledFrom: &ref.Origin}
 	}
 	return errs
 }

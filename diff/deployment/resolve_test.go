@@ -197,7 +197,7 @@ func TestResolveWithoutTags(t *testing.T) {
 
 func TestResolveByRef(t *testing.T) {
 	c, errs := resolve(difftest.Deployment(difftest.DisableRule(desired.RuleRef{Ref: "ref-3"})), index(difftest.Managed()))
-	if len(errs) > 0 || len(c.rules) != 1 || c.rules[difftest.RuleID(3)].enabled == nil || *c.rules[difftest.RuleID(3)].enabled {
+	if len(errs) > 0 || len(c.rules) != 1 || c.rules.of(string(difftest.RuleID(3))).enabled == nil || *c.rules.of(string(difftest.RuleID(3))).enabled {
 		t.Errorf("got %+v, %+v", c, errs)
 	}
 }
