@@ -235,7 +235,7 @@ func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Tim
 }
 
 // SkipRules implements [Records]: it keeps no history.
-func (f *Forgetful) SkipRules(context.Context, edge.Scope) ([]Entry, error) { return nil, nil }
+func (f *Forgetful) SkipRules(context.Context) ([]Entry, error) { return nil, nil }
 
 // WrittenByCommands implements [Records]: no other process has this memory.
 func (f *Forgetful) WrittenByCommands(context.Context, int64) ([]edge.Scope, error) { return nil, nil }

@@ -76,9 +76,9 @@ type Records interface {
 	// made. It does not look further back than a bound, and returns none where no history
 	// is kept.
 	Unfinished(ctx context.Context) ([]Entry, error)
-	// SkipRules returns the newest entry of each skip rule that came to a zone without Seawall, or
+	// SkipRules returns the newest entry of each skip rule that came to any zone without Seawall, or
 	// changed there, and is not gone since; none where no history is kept.
-	SkipRules(ctx context.Context, zone edge.Scope) ([]Entry, error)
+	SkipRules(ctx context.Context) ([]Entry, error)
 	// WrittenByCommands returns the zones that commands beside a daemon have written, apply
 	// and revert, as the results in the history after this entry say.
 	WrittenByCommands(ctx context.Context, after int64) ([]edge.Scope, error)

@@ -82,6 +82,8 @@ type Control struct {
 	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
 	wholes   sync.Mutex // held while it is put on record how much a commit changes: the last counts
 
+	told toldSkipRules
+
 	saving sync.Mutex // guards saved
 	saved  encoder    // of what was put on record, or read from there
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -110,21 +111,63 @@ func beforeIt(b diff.Bypass, was skipRuleSeen, known bool) *diff.Bypass {
 	return nil
 }
 
+// toldSkipRules are the entries by which the history has the skip rules that are there, by their zones.
+// They were read once for all zones. Those of a zone that was not recalled since are what is there now,
+// unless another process has worked on the zone or it was forgotten: these are read anew after everything
+// on record was, and for another generation.
+type toldSkipRules struct {
+	mu       sync.Mutex // held while they are read, and guards what follows
+	of       map[edge.Scope][]reconcile.Entry
+	restored uint64
+	under    *Generation
+	known    bool
+}
+
 // recallSkipRules has what an earlier process has told of the skip rules of a zone: once, before
 // the first of this one.
 func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
-	c.mu.Lock()
-	known := c.state.zones.of(zone).recalled
-	c.mu.Unlock()
-	if known {
-		return nil
+	for {
+		c.mu.Lock()
+		known, restored, under := c.state.zones.of(zone).recalled, c.state.restored, c.Current()
+		c.mu.Unlock()
+		if known {
+			return nil
+		}
+		entries, err := c.told.zone(ctx, c.Records, zone, restored, under)
+		if err != nil {
+			return fmt.Errorf("reading which skip rules came without Seawall: %w", err)
+		}
+		if c.recallTold(zone, entries, restored) {
+			return nil
+		}
 	}
-	entries, err := c.Records.SkipRules(ctx, zone)
+}
+
+// zone returns those of one zone.
+func (t *toldSkipRules) zone(ctx context.Context, records Records, zone edge.Scope, restored uint64, under *Generation) ([]reconcile.Entry, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known && t.restored == restored && t.under == under {
+		return t.of[zone], nil
+	}
+	all, err := records.SkipRules(ctx)
 	if err != nil {
-		return fmt.Errorf("reading which skip rules came without Seawall: %w", err)
+		return nil, err
 	}
+	t.of, t.restored, t.under, t.known = map[edge.Scope][]reconcile.Entry{}, restored, under, true
+	for _, e := range all {
+		t.of[e.Subject.Scope] = append(t.of[e.Subject.Scope], e)
+	}
+	return t.of[zone], nil
+}
+
+// recallTold takes in what was told of a zone; false where everything on record was taken in since.
+func (c *Control) recallTold(zone edge.Scope, entries []reconcile.Entry, restored uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.state.restored != restored {
+		return false
+	}
 	z := c.state.zones.of(zone)
 	z.recalled = true
 	for _, e := range entries {
@@ -135,7 +178,7 @@ func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
 			z.skips[skipRuleAt{b.Level, b.Phase, b.Rule}] = skipRuleSeen{b, &e}
 		}
 	}
-	return nil
+	return true
 }
 
 // isGone reports whether a skip rule does not act any more, because of nothing that git says:

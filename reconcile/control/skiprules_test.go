@@ -18,9 +18,11 @@ type chronicle struct {
 	reconcile.Forgetful
 	said     []string
 	recalled []reconcile.Entry
+	reads    int // of these
 }
 
-func (c *chronicle) SkipRules(context.Context, edge.Scope) ([]reconcile.Entry, error) {
+func (c *chronicle) SkipRules(context.Context) ([]reconcile.Entry, error) {
+	c.reads++
 	return c.recalled, nil
 }
 
@@ -118,4 +120,53 @@ func TestSkipRulesInTheHistory(t *testing.T) {
 	part.All, part.Rules = false, []diff.SkippedRule{{ID: "r1"}}
 	look(with(part), `found weakens new; expression "true" to "true"; skips "all of core" to "1 rule of core: r1"; place "http_request_firewall_managed of the zone" to "http_request_firewall_managed of the zone"`)
 	look(with(), `found strengthens new; expression "true" to ; skips "1 rule of core: r1" to ; place "http_request_firewall_managed of the zone" to `)
+}
+
+// What was told of skip rules is read once for all zones, and anew once another process may have told
+// more: of zones that are this one's again, and of those that a commit gives to it.
+func TestSkipRulesAreReadOnce(t *testing.T) {
+	for name, next := range map[string]func(*Control) error{
+		"retake": func(c *Control) error {
+			_, _, err := c.Retake(t.Context(), func(edge.Scope) bool { return true })
+			return err
+		},
+		"another commit": func(c *Control) error {
+			_, err := c.Propose(t.Context(), alike("c2", "core", "other"))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			records := &chronicle{}
+			c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+			must.Do(t, err)
+			_, err = c.Propose(t.Context(), alike("c1", "core"))
+			must.Do(t, err)
+			came := func(id edge.ZoneID) diff.Bypass {
+				return diff.Bypass{
+					Account: "a1", Zone: string(id), Scope: edge.ZoneScope(id), Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+					Rule: "r", Expression: "true", All: true, State: diff.BypassNew,
+				}
+			}
+			told := func(id edge.ZoneID) {
+				b := came(id)
+				records.recalled = append(records.recalled, reconcile.SkipRuleEntry(nil, &b))
+			}
+			look := func(id edge.ZoneID, reads, said int) {
+				t.Helper()
+				records.said = nil
+				task, _ := c.Task(c.Current(), edge.ZoneScope(id))
+				_, err := c.Note(t.Context(), Outcome{Scope: edge.ZoneScope(id), Fingerprint: task.Fingerprint, Plan: diff.Plan{Bypasses: []diff.Bypass{came(id)}}})
+				must.Do(t, err)
+				if records.reads != reads || len(records.said) != said {
+					t.Errorf("zone %s: %d reads, want %d; said %q, want %d", id, records.reads, reads, records.said, said)
+				}
+			}
+			told("a")
+			look("a", 1, 0)
+			look("b", 1, 1)
+			told("c") // by another process
+			must.Do(t, next(c))
+			look("c", 2, 0)
+		})
+	}
 }

@@ -32,10 +32,8 @@ func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) ([]edge.Sco
 }
 
 // SkipRules implements [reconcile.Records].
-func (l *Ledger) SkipRules(ctx context.Context, zone edge.Scope) ([]reconcile.Entry, error) {
-	return store.Read(ctx, l.file, func(ctx context.Context, tx *sql.Tx) ([]reconcile.Entry, error) {
-		return history.SkipRules(ctx, tx, zone)
-	})
+func (l *Ledger) SkipRules(ctx context.Context) ([]reconcile.Entry, error) {
+	return store.Read(ctx, l.file, history.SkipRules)
 }
 
 // History implements [reconcile.History], as of one moment.

@@ -107,10 +107,11 @@ func textsIn(t *testing.T, folder string) (texts []string) {
 func TestPlansInSQLite(t *testing.T) {
 	l := mustOpen(t, newPath(t))
 	for index, part := range map[string]string{
-		"history_gap":      `IN ('gap', 'accept-gap') ORDER BY number`,
-		"history_accepted": `'$.kind') = 'commit' AND number <`,
-		"history_written":  `sum(writes)`,
-		"approval_counts":  `UPDATE approval SET `,
+		"history_gap":       `IN ('gap', 'accept-gap') ORDER BY number`,
+		"history_accepted":  `'$.kind') = 'commit' AND number <`,
+		"history_written":   `sum(writes)`,
+		"history_skip_rule": `'$.subject.kind') = 'exception' ORDER BY number`,
+		"approval_counts":   `UPDATE approval SET `,
 	} {
 		found := 0
 		for _, text := range slices.Concat(textsIn(t, "history"), textsIn(t, "internal/decisions")) {

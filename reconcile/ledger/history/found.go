@@ -50,26 +50,38 @@ func (l *Log) OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool
 	return err == nil && same, err
 }
 
+// SchemaSkipRules finds the entries of skip rules without reading the others.
+const SchemaSkipRules = `
+CREATE INDEX history_skip_rule ON history (number)
+	WHERE json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.subject.kind') = 'exception';
+`
+
+const selectSkipRules = `SELECT number, body FROM history
+	WHERE json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.subject.kind') = 'exception' ORDER BY number DESC`
+
 // SkipRules returns entries as [reconcile.Records] says.
-func SkipRules(ctx context.Context, tx *sql.Tx, zone edge.Scope) (entries []reconcile.Entry, err error) {
-	all, err := rows.All(ctx, tx, `
-		SELECT number, body FROM history WHERE json_extract(body, '$.subject.zone_id') = $1 AND json_extract(body, '$.kind') = 'found'
-			AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.ruleset_id') IS NULL ORDER BY number DESC`,
-		func(row *sql.Rows, e *reconcile.Entry) (err error) {
-			var number int64
-			var text string
-			if err := row.Scan(&number, &text); err != nil {
-				return err
-			}
-			*e, err = decode(number, text, sql.NullString{})
+func SkipRules(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, err error) {
+	type skipRule struct {
+		zone edge.Scope
+		ref  string
+	}
+	seen := map[skipRule]bool{}
+	err = rows.Each(ctx, tx, selectSkipRules, func(row *sql.Rows) error {
+		var number int64
+		var text string
+		if err := row.Scan(&number, &text); err != nil {
 			return err
-		}, zone.Text())
-	newest := map[string]bool{}
-	for _, e := range all {
-		if _, there := e.SkipRule(); there && !newest[e.Subject.Ref] {
+		}
+		e, err := decode(number, text, sql.NullString{})
+		if err != nil || !e.OfSkipRule() {
+			return err
+		}
+		of := skipRule{e.Subject.Scope, e.Subject.Ref}
+		if _, there := e.SkipRule(); there && !seen[of] {
 			entries = append(entries, e)
 		}
-		newest[e.Subject.Ref] = true
-	}
+		seen[of] = true
+		return nil
+	})
 	return entries, err
 }
