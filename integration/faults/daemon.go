@@ -17,13 +17,14 @@ type daemon struct {
 	log lines
 }
 
-// startDaemon starts it and waits until it serves. Its log is kept in a file.
-func startDaemon(ctx context.Context, binary, config, log string) (*daemon, error) {
+// startDaemon starts it and waits until it serves. Its log is kept in a file, and tells of the newest
+// push, too.
+func startDaemon(ctx context.Context, binary, config, log string, of *trail) (*daemon, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{}
+	d := &daemon{log: lines{trail: of}}
 	d.Daemon, err = harness.StartDaemon(binary, config, func(line []byte) {
 		d.log.add(line)
 		_, _ = file.Write(append(line, '\n'))

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -38,15 +40,15 @@ type fixture struct {
 	repo     *repository
 	daemon   *daemon
 
-	pushes int       // so far; each has a threshold of its own
-	told   time.Time // when the daemon was told of the newest commit
+	pushes int    // so far; each has a threshold of its own
+	trail  *trail // of the newest one
 }
 
 // newFixture starts everything, and waits until the daemon has healed the one
 // zone that differs.
 func newFixture(ctx context.Context, binary, dir string, s shape) (*fixture, error) {
 	s = s.complete()
-	f := &fixture{binary: binary, dir: dir, shape: s, fleet: newFleet(s.zones)}
+	f := &fixture{binary: binary, dir: dir, shape: s, fleet: newFleet(s.zones), trail: &trail{}}
 	if err := f.start(ctx, binary); err != nil {
 		f.stop()
 		return nil, err
@@ -61,6 +63,7 @@ func (f *fixture) start(ctx context.Context, binary string) (err error) {
 	if f.repo, err = startRepository(ctx, f.dir, f.fleet.tree().Files()); err != nil {
 		return fmt.Errorf("starting the repository: %w", err)
 	}
+	f.platform.trail, f.repo.outer = f.trail, f.trail.git
 	config, err := configure(f.dir, f.shape, f.platform, f.repo)
 	if err != nil {
 		return fmt.Errorf("writing the configuration: %w", err)
@@ -68,7 +71,7 @@ func (f *fixture) start(ctx context.Context, binary string) (err error) {
 	if err := f.plant(faulty); err != nil {
 		return err
 	}
-	if f.daemon, err = startDaemon(ctx, binary, config, f.log()); err != nil {
+	if f.daemon, err = startDaemon(ctx, binary, config, f.log(), f.trail); err != nil {
 		return err
 	}
 	if _, ok := f.await(ctx, time.Minute, f.agrees); !ok {
@@ -103,7 +106,7 @@ func (f *fixture) change(ctx context.Context, message string, changes map[zone]i
 	if err := f.repo.Commit(ctx, message, f.fleet.declare(changes)); err != nil {
 		return err
 	}
-	f.told = time.Now()
+	f.trail.begin(slices.Min(slices.Collect(maps.Keys(changes))), time.Now())
 	return f.daemon.Poke(ctx)
 }
 

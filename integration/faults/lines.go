@@ -14,6 +14,7 @@ import (
 // logLine is a line of the daemon's log that a person should read: a warning, an error, or
 // the end of an outage.
 type logLine struct {
+	Time                 time.Time
 	Level, Msg           string
 	Subject, Cause, Kind string
 	Trigger              string
@@ -51,6 +52,7 @@ type lines struct {
 	open map[string]bool // outages that last
 
 	proved time.Time // when what a commit changes was said to be proved last
+	trail  *trail    // of the newest push; nil: no one asks for it
 }
 
 func (l *lines) add(data []byte) {
@@ -58,7 +60,10 @@ func (l *lines) add(data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if line.Msg == "run finished" && line.Trigger == "sync" && line.Applied > 0 {
-		l.proved = time.Now()
+		l.proved = line.Time
+	}
+	if m, tells := logged[line.Msg]; tells && l.trail != nil {
+		l.trail.note(m, line.Time)
 	}
 	if !ok {
 		return

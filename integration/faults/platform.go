@@ -20,8 +20,9 @@ import (
 // those that a fault swallows too.
 type platform struct {
 	*front
-	sim  *sim.Server
-	core edge.RuleID // by which the core ruleset blocks
+	sim   *sim.Server
+	core  edge.RuleID // by which the core ruleset blocks
+	trail *trail      // of the newest push
 
 	mu     sync.Mutex
 	record []write
@@ -50,7 +51,7 @@ func startPlatform(s shape, f *fleet) (*platform, error) {
 	if p.front, err = newFront(base); err != nil {
 		return nil, err
 	}
-	p.outer = p.recorded
+	p.trail, p.outer = &trail{}, p.recorded
 	for z := faulty; int(z) <= f.size(); z++ {
 		if err := p.set(z, f.want(z)); err != nil {
 			return nil, err
@@ -77,9 +78,11 @@ func (p *platform) live(z zone) int {
 // recorded notes what passes.
 func (p *platform) recorded(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPatch {
+		p.trail.noteZone(looked, zoneOf(r), time.Now())
 		next.ServeHTTP(w, r)
 		return
 	}
+	p.trail.noteZone(written, zoneOf(r), time.Now())
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)

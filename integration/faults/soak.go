@@ -68,6 +68,7 @@ type soak struct {
 	now    phase
 	healed [phaseCount]sample
 	live   [phaseCount]sample // pushes
+	passed []passage          // pushes, where nothing fails
 	use    []usage
 	ended  bool
 	length time.Duration
@@ -245,6 +246,7 @@ func (s *soak) report() string {
 				pushes.count(), pushes.quantiles())
 		}
 	}
+	text.WriteString(stageTable(s.passed))
 	text.WriteString("\n| the daemon holds | in the second quarter | in the last |\n| --- | --- | --- |\n")
 	for _, m := range members {
 		from, to := growth(s.use, m.of)

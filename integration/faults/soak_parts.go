@@ -56,7 +56,11 @@ func (s *soak) pushAndWatch(ctx context.Context, f *fixture) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the soak is over
 		}
-		s.note(&s.live[max(now, s.phase())], max(0, end.Sub(f.told)), ok)
+		passed := f.trail.end(end)
+		s.note(&s.live[max(now, s.phase())], max(0, passed.whole), ok)
+		if ok && !s.faults {
+			s.passed = append(s.passed, passed)
+		}
 		select {
 		case <-pause:
 		case <-ctx.Done():
