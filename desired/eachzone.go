@@ -15,6 +15,22 @@ func (s State) EachZone() iter.Seq2[Account, Zone] {
 	}
 }
 
+// ZoneKeys lists the keys of the declared zones, one as often as it is declared.
+func (s State) ZoneKeys() (keys []string) {
+	for _, z := range s.EachZone() {
+		keys = append(keys, z.Key)
+	}
+	return keys
+}
+
+// TokenKeys lists the keys of the declared tokens.
+func (s State) TokenKeys() (keys []string) {
+	for _, t := range s.Tokens {
+		keys = append(keys, t.Key)
+	}
+	return keys
+}
+
 // Only returns the state with those zones alone that pass, asked about one after the other, and
 // with the accounts that have some.
 func (s State) Only(pass func(Account, Zone) bool) State {

@@ -33,14 +33,14 @@ func only(state desired.State, zones, tokens []string) (desired.State, error) {
 	})
 	for _, key := range zones {
 		if !found[key] {
-			return desired.State{}, missing("zone", key, zoneKeys(state))
+			return desired.State{}, missing("zone", key, state.ZoneKeys())
 		}
 	}
 	scoped.Tokens = nil
 	for _, key := range tokens {
 		i := slices.IndexFunc(state.Tokens, func(t desired.Token) bool { return t.Key == key })
 		if i < 0 {
-			return desired.State{}, missing("token", key, tokenKeys(state))
+			return desired.State{}, missing("token", key, state.TokenKeys())
 		}
 		scoped.Tokens = append(scoped.Tokens, state.Tokens[i])
 	}
@@ -54,20 +54,6 @@ func missing(kind, key string, declared []string) error {
 		err = fmt.Errorf("%w; did you mean %s=%s?", err, kind, near)
 	}
 	return err
-}
-
-func zoneKeys(state desired.State) (keys []string) {
-	for _, z := range state.EachZone() {
-		keys = append(keys, z.Key)
-	}
-	return keys
-}
-
-func tokenKeys(state desired.State) (keys []string) {
-	for _, t := range state.Tokens {
-		keys = append(keys, t.Key)
-	}
-	return keys
 }
 
 // accepted is what the accepted commit declares. For a plan of that commit it is nil, and not decoded:

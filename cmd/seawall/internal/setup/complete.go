@@ -23,9 +23,9 @@ const completeTimeout = 3 * time.Second
 
 // What the one argument of a command is completed with.
 var (
-	CompleteZone        = completeFrom(zoneNames)
-	CompleteToken       = completeFrom(tokenNames)
-	CompleteZoneOrToken = completeFrom(func(state desired.State) []string { return append(zoneNames(state), tokenNames(state)...) })
+	CompleteZone        = completeFrom(desired.State.ZoneKeys)
+	CompleteToken       = completeFrom(desired.State.TokenKeys)
+	CompleteZoneOrToken = completeFrom(func(state desired.State) []string { return append(state.ZoneKeys(), state.TokenKeys()...) })
 	CompleteRuleset     = completeFrom(func(state desired.State) (keys []string) {
 		for _, account := range state.Accounts {
 			for _, ruleset := range account.Rulesets {
@@ -51,7 +51,7 @@ func CompleteZonesIn(_ *cobra.Command, args []string, _ string) ([]cobra.Complet
 	ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
 	defer cancel()
 	state, _, _ := Folder{Dir: append(args, ".")[0]}.Compile(ctx, "") // an error: there are none
-	return zoneNames(state), cobra.ShellCompDirectiveNoFileComp
+	return state.ZoneKeys(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // CompleteAccount completes a flag with the keys of accounts that the configuration has.
@@ -63,27 +63,13 @@ func CompleteAccount(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completi
 func completeOnly(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	state := declared(cmd)
 	var words []cobra.Completion
-	for _, name := range zoneNames(state) {
+	for _, name := range state.ZoneKeys() {
 		words = append(words, "zone="+name)
 	}
-	for _, name := range tokenNames(state) {
+	for _, name := range state.TokenKeys() {
 		words = append(words, "token="+name)
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
-}
-
-func zoneNames(state desired.State) (names []string) {
-	for _, zone := range state.EachZone() {
-		names = append(names, zone.Key)
-	}
-	return names
-}
-
-func tokenNames(state desired.State) (names []string) {
-	for _, token := range state.Tokens {
-		names = append(names, token.Key)
-	}
-	return names
 }
 
 // CompleteRoute completes a notification route of the configuration.
