@@ -226,6 +226,7 @@ func TestShareProcess(t *testing.T) {
 // Real processes on one file, one of which is killed in the middle: the platform
 // never sees more than the quota in a span, and the others go on.
 func TestProcessesShareTheQuota(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var arrivals []time.Time
 	const enough = 5 * shareQuota

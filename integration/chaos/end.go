@@ -107,7 +107,7 @@ func (f *fixture) endTokens(ctx context.Context) (broken []string, err error) {
 		}
 		return err == nil && len(known) >= len(f.fleet.tokens)
 	}
-	if err := f.await(ctx, "every declared token is on record", ready); err != nil {
+	if err := awaitEach(ctx, asking, "every declared token is on record", ready); err != nil {
 		return []string{err.Error()}, nil
 	}
 	facts := f.tokenFacts(records)
@@ -190,7 +190,7 @@ func (f *fixture) endInSync(ctx context.Context) (broken []string, err error) {
 		}
 		return err == nil
 	}
-	if err := f.await(ctx, "a plan is empty", empty); err != nil {
+	if err := awaitEach(ctx, asking, "a plan is empty", empty); err != nil {
 		broken = append(broken, err.Error()+":\n"+said)
 	}
 	return broken, nil

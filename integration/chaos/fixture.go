@@ -174,7 +174,13 @@ const settling = 10 * time.Minute
 
 // await waits until ok.
 func (f *fixture) await(ctx context.Context, what string, ok func() bool) error {
-	for deadline := time.Now().Add(settling); !ok(); sleep(ctx, glance) {
+	return awaitEach(ctx, glance, what, ok)
+}
+
+// awaitEach waits until ok, with these pauses: a look that starts a program takes processor time from
+// what is waited for.
+func awaitEach(ctx context.Context, pause time.Duration, what string, ok func() bool) error {
+	for deadline := time.Now().Add(settling); !ok(); sleep(ctx, pause) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -185,8 +191,11 @@ func (f *fixture) await(ctx context.Context, what string, ok func() bool) error 
 	return nil
 }
 
-// glance is how often it is looked at what happens.
-const glance = 50 * time.Millisecond
+// glance is how often it is looked at what happens, and asking how often a program is asked.
+const (
+	glance = 50 * time.Millisecond
+	asking = time.Second
+)
 
 // disturbed has everything happen for the length that was asked for.
 func (f *fixture) disturbed(ctx context.Context) error {

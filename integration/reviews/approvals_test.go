@@ -142,6 +142,7 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // What an approver says of the head that is merged releases the merge, also where
 // the merge follows at once.
 func TestReviewApproves(t *testing.T) {
+	t.Parallel()
 	kinds := []forges.Kind{forges.GitHub} // what approves on which forge: see reconcile/forge
 	if soak.On {
 		kinds = append(kinds, forges.GitLab, forges.Gitea)
@@ -168,6 +169,7 @@ func TestReviewApproves(t *testing.T) {
 
 // Whatever else people say on a pull request releases nothing.
 func TestReviewDoesNotApprove(t *testing.T) {
+	t.Parallel()
 	all := map[string]func(g *guarded, head string) string{
 		"nobody":        func(_ *guarded, head string) string { return head },
 		"somebody else": func(g *guarded, head string) string { g.forge.Approve(1, "mallory"); return head },

@@ -95,6 +95,7 @@ func (r *reviewed) hook(secret string) int {
 // A pull request from its opening to its merge, on each forge: one comment, told
 // anew after a push, and a status that settles once.
 func TestPullRequest(t *testing.T) {
+	t.Parallel()
 	kinds := map[string]forges.Kind{"github": forges.GitHub, "gitlab": forges.GitLab, "gitea": forges.Gitea}
 	for name, kind := range soak.Some(kinds, "github") { // reconcile/forge has all of them in each test
 		t.Run(name, func(t *testing.T) {

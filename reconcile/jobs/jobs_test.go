@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -18,7 +19,13 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) {
+	// Most of these tests wait for another process; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	os.Exit(pgtest.Main(m))
+}
 
 // patience bounds what a test waits for. A machine may be slow.
 const patience = 3 * time.Minute

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"database/sql"
+	"flag"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -14,7 +15,13 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) {
+	// Most of these tests wait for another process; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	os.Exit(pgtest.Main(m))
+}
 
 // patience bounds what is waited for. A machine may be slow.
 const patience = 2 * time.Minute

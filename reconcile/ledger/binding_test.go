@@ -19,6 +19,7 @@ import (
 // TestDoubt goes through all that makes a ledger no witness, and each time sees
 // that nothing begins and that a person's word ends it.
 func TestDoubt(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		harm   func(t *testing.T, folder string)
 		reason string

@@ -173,6 +173,7 @@ func TestVersionsOfTwoKindsAreNotCompared(t *testing.T) {
 // The claim of a process that has ended keeps no one away; that of one that runs does, even
 // if it holds the zone for longer than others wait.
 func TestClaimEndsWithItsProcess(t *testing.T) {
+	t.Parallel()
 	ctx, path := t.Context(), newPath(t)
 	must(t, clocked(t, path).Close())
 	cmd := run(t, "claim", path)

@@ -22,6 +22,7 @@ func onMachine(t testing.TB, url string, off time.Duration) *Ledger {
 // Over a database the claim of another machine's process counts while that says that it runs, by the
 // clock of the database, whatever the clocks of the machines say; and not for longer than it says.
 func TestClaimOfAnotherMachine(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	l := onMachine(t, url, 24*time.Hour)
 	for name, c := range map[string]struct {
@@ -70,6 +71,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 // Two machines do what two processes do; one that has lost its claim while it was stopped does not
 // write on, and what is closed has no claims.
 func TestClaimsOverADatabase(t *testing.T) {
+	t.Parallel()
 	url, ctx := pgtest.Database(t), t.Context()
 	a, b := onMachine(t, url, 0), onMachine(t, url, -time.Hour)
 	_, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil)

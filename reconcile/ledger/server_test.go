@@ -53,14 +53,20 @@ func serverFixture(t *testing.T, c *connection) ledgertest.Fixture {
 // ledgers is a server on which many ledgers begin.
 type ledgers struct {
 	*pgtest.Server
-	mu   sync.Mutex
-	made int
-	free []string // databases that are empty again: to make one takes longer
+	mu     sync.Mutex
+	made   int
+	free   []string           // databases that are empty again: to make one takes longer
+	clears map[string]*sql.DB // by database: a new connection would have to learn all its tables
 }
 
 func newLedgers(t testing.TB) *ledgers {
 	t.Helper()
-	s := &ledgers{Server: pgtest.Start(t)}
+	s := &ledgers{Server: pgtest.Start(t), clears: map[string]*sql.DB{}}
+	t.Cleanup(func() {
+		for _, db := range s.clears {
+			_ = db.Close()
+		}
+	})
 	s.Exec(t, `CREATE DATABASE begun`)
 	l, err := Connect(context.Background(), postgres.Config{URL: s.URL("begun")})
 	must(t, err)
@@ -92,10 +98,7 @@ func (s *ledgers) empty(t testing.TB) (name string) {
 // clear takes all rows out of a database, but for those with which it has begun.
 func (s *ledgers) clear(t testing.TB, name string) {
 	t.Helper()
-	db, err := sql.Open("pgx", s.URL(name))
-	must(t, err)
-	defer db.Close()
-	_, err = db.Exec(`DO $$ DECLARE t text; BEGIN
+	_, err := s.clearing(t, name).Exec(`DO $$ DECLARE t text; BEGIN
 		SET LOCAL session_replication_role = replica;
 		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('seawall_schema', 'seawall_schema_least', 'history_ends', 'said', 'lease_move', 'poke_number', 'budget_key', 'river_migration') LOOP
 			EXECUTE format('DELETE FROM %I', t);
@@ -103,6 +106,20 @@ func (s *ledgers) clear(t testing.TB, name string) {
 		UPDATE history_ends SET head_number = 0, head_hash = decode(repeat('00', 32), 'hex'), base_number = 0, base_hash = decode(repeat('00', 32), 'hex'), bytes = 0;
 	END $$`)
 	must(t, err)
+}
+
+// clearing is the connection by which a database is cleared.
+func (s *ledgers) clearing(t testing.TB, name string) *sql.DB {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clears[name] == nil {
+		db, err := sql.Open("pgx", s.URL(name))
+		must(t, err)
+		db.SetMaxOpenConns(1)
+		s.clears[name] = db
+	}
+	return s.clears[name]
 }
 
 // connection is a ledger, and how it was connected.
