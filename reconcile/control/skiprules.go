@@ -111,10 +111,11 @@ func beforeIt(b diff.Bypass, was skipRuleSeen, known bool) *diff.Bypass {
 	return nil
 }
 
-// toldSkipRules are the entries by which the history has the skip rules that are there, by their zones.
-// They were read once for all zones. Those of a zone that was not recalled since are what is there now,
-// unless another process has worked on the zone or it was forgotten: these are read anew after everything
-// on record was, and for another generation.
+// toldSkipRules are the entries by which the history has the skip rules that are there, by their zones:
+// read once for all zones, so that not each zone is asked for. What this process tells of a zone after
+// that is not in it, so it serves zones that were not recalled yet. It is read anew once another process
+// may have told more, or a zone was forgotten: after everything on record was taken in, and for another
+// generation.
 type toldSkipRules struct {
 	mu       sync.Mutex // held while they are read, and guards what follows
 	of       map[edge.Scope][]reconcile.Entry

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -84,4 +85,15 @@ func BenchmarkStanding10000(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkDrifted is what comes before each write that corrects a drift, where changes are limited.
+func BenchmarkDrifted(b *testing.B) {
+	l := mustOpen(b, newPath(b))
+	before := processTime()
+	for n := 0; b.Loop(); n++ {
+		at := noon.Add(time.Duration(n) * time.Millisecond)
+		must(b, l.Drifted(b.Context(), []reconcile.Drift{{Scope: benchZone(n), At: at}}, at.Add(-time.Second)))
+	}
+	b.ReportMetric(float64((processTime()-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }

@@ -101,3 +101,36 @@ func testHoldsOfReverts(t *testing.T, f Fixture) {
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c3", Declared: declared("")}))
 	want()
 }
+
+// testSkipRules: of all zones, the skip rules that came and are not gone, each by its newest entry.
+func testSkipRules(t *testing.T, f Fixture) {
+	if _, keeps := f.Store.(reconcile.History); !keeps {
+		return
+	}
+	ctx := t.Context()
+	rule := func(zone, id, expression string) *diff.Bypass {
+		return &diff.Bypass{
+			Zone: zone, Scope: edge.ZoneScope(edge.ZoneID(zone)), Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+			Rule: edge.RuleID(id), Expression: expression, All: true, State: diff.BypassNew,
+		}
+	}
+	wider := rule("z2", "r2", "true")
+	must(t, f.Store.Record(ctx,
+		reconcile.SkipRuleEntry(nil, rule("z1", "r1", "true")),
+		reconcile.SkipRuleEntry(nil, rule("z2", "r1", "true")),
+		reconcile.SkipRuleEntry(nil, rule("z2", "r2", "1 eq 1")),
+		reconcile.Entry{Kind: reconcile.EntryFound, Action: reconcile.ActionChanged, Subject: reconcile.Subject{Zone: "z1", Scope: first.Scope, Ruleset: first.Ruleset}},
+		reconcile.SkipRuleEntry(rule("z1", "r1", "true"), nil),
+		reconcile.SkipRuleEntry(rule("z2", "r2", "1 eq 1"), wider),
+	))
+	entries, err := f.Store.SkipRules(ctx)
+	must(t, err)
+	var got []string
+	for _, e := range entries {
+		b, there := e.SkipRule()
+		got = append(got, fmt.Sprint(e.Subject.Scope.ID, " ", b.Rule, " ", b.Expression, " ", there))
+	}
+	if want := []string{"z2 r2 true true", "z2 r1 true true"}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

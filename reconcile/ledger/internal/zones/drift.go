@@ -14,19 +14,22 @@ import (
 // driftTime is the form of the time of a drift: text that sorts as time does.
 const driftTime = "2006-01-02T15:04:05.000000000Z"
 
+const (
+	addDrift = `
+		INSERT INTO drift (zone_id, at, weakens) VALUES ($1, $2, $3)
+		ON CONFLICT (at, zone_id) DO UPDATE SET weakens = 1 WHERE excluded.weakens > drift.weakens`
+	dropDrifts = `DELETE FROM drift WHERE at < $1`
+)
+
 // Drifted implements [reconcile.Records].
 func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		const insert = `INSERT INTO drift (zone_id, at, weakens) VALUES ($1, $2, $3)
-			ON CONFLICT (at, zone_id) DO UPDATE SET weakens = 1 WHERE excluded.weakens > drift.weakens`
-		err := rows.Exec(ctx, tx, insert, drifts, func(d reconcile.Drift) []any {
-			return []any{d.Scope.Text(), d.At.UTC().Format(driftTime), rows.Bit(d.Weakens)}
-		})
-		if err != nil {
-			return err
+		for _, d := range drifts { // as a rule one
+			if err := z.file.Often(ctx, tx, addDrift, d.Scope.Text(), d.At.UTC().Format(driftTime), rows.Bit(d.Weakens)); err != nil {
+				return err
+			}
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM drift WHERE at < $1`, before.UTC().Format(driftTime))
-		return err
+		return z.file.Often(ctx, tx, dropDrifts, before.UTC().Format(driftTime))
 	})
 }
 

@@ -27,7 +27,7 @@ type Zones struct {
 func In(file *store.File) *Zones { return &Zones{file: file} }
 
 // Frequent are the statements that are run for each zone of a commit, for [store.Open].
-var Frequent = []string{beforeProof, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, beforeWrite, takeClaim, endClaim}
+var Frequent = []string{beforeProof, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, beforeWrite, takeClaim, endClaim, addDrift, dropDrifts}
 
 // Recall reads all of it into a record, or what there is of the zones of [reconcile.Record.Only] and all
 // that there is not one of for each zone.
