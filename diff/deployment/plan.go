@@ -278,10 +278,7 @@ func (w wanted) explain(fields []diff.Field, version func() string) {
 // remembered of it.
 func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pin) (w wanted) {
 	m := pin.managed
-	mg := merger{managed: m, decisions: in.decided, merges: p.in.Merges, before: map[diff.Member]bool{}}
-	for _, member := range before {
-		mg.before[member] = true
-	}
+	mg := merger{managed: m, decisions: in.decided, merges: p.in.Merges, before: setOf(before)}
 	parameters := *live.ActionParameters
 	parameters.Overrides = mg.merge(parameters.Overrides, in.claims)
 	if rulesets.VersionOf(live) != pin.want {
