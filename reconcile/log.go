@@ -169,7 +169,7 @@ func (l *Logger) results(ctx context.Context, r Report, news func(kind, what str
 		case result.Outcome == Failed && r.Told && !errors.Is(result.Err, edge.ErrOutcomeUnknown):
 			l.Log.DebugContext(ctx, "change not applied", l.change(r, result)...)
 		default:
-			news("results", failureOf(result), func() { l.failed(ctx, r, result) })
+			l.unproved(ctx, r, result, news)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,4 +100,10 @@ const longestWord = 24
 
 func notOfAWord(r rune) bool {
 	return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-+", r))
+}
+
+// unproved writes of what was not proved, where it is news. It is a function of its own: what a
+// function literal names is on the heap in each call of who has it.
+func (l *Logger) unproved(ctx context.Context, r Report, result Result, news func(kind, what string, write func())) {
+	news("results", failureOf(result), func() { l.failed(ctx, r, result) })
 }

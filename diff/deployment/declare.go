@@ -261,7 +261,7 @@ func (v *inverse) alone(d desired.Deployment, o edge.Overrides, left unsaid) boo
 		rest.Rules = append(rest.Rules, s.live.rule(edge.RuleID(s.key)))
 	}
 	keep := decisions{byDefault: &desired.Declared[desired.Unmanaged]{Value: desired.Keep}}
-	mg := merger{managed: v.managed, decisions: keep, before: map[diff.Member]bool{}}
+	mg := merger{managed: v.managed, decisions: keep}
 	return v.managed.sameEffects(mg.merge(&rest, resolved), &o)
 }
 

@@ -16,8 +16,8 @@ import (
 type merger struct {
 	managed   *managed
 	decisions decisions
-	merges    bool                 // the platform keeps what an update leaves out
-	before    map[diff.Member]bool // what the last applied commit owned
+	merges    bool    // the platform keeps what an update leaves out
+	before    members // what the last applied commit owned
 	leftovers []diff.Leftover
 	quiet     []diff.Member // that are not declared, stay and have no effect as things are
 	standIns  []diff.Member // entries of ours that say nothing; see neutral.go
@@ -64,7 +64,7 @@ func (mg *merger) slots(list string, live []slot, claims entryClaims) []slot {
 		s.on = c.on
 		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
 		said := s.live
-		if said.enables() && c.enabled == nil && (mg.before[path("")] || !mg.before[path("enabled")] && !c.on) {
+		if said.enables() && c.enabled == nil && (mg.before.has(path("")) || !mg.before.has(path("enabled")) && !c.on) {
 			s.open, said.Enabled = true, nil
 		}
 		s.want = mg.settle(said, c, path)
@@ -99,7 +99,7 @@ func (mg *merger) settle(live entry, c claim, path func(string) diff.Member) ent
 	switch {
 	case !c.on:
 		want.Enabled = settleMember(mg, "enabled", live.Enabled, c.enabled, path)
-	case live.Enabled != nil && *live.Enabled && !mg.before[path("enabled")]:
+	case live.Enabled != nil && *live.Enabled && !mg.before.has(path("enabled")):
 		want.Enabled = live.Enabled
 		mg.quiet = append(mg.quiet, path("enabled"))
 	}
@@ -110,7 +110,7 @@ func settleMember[T any](mg *merger, name string, live, claimed *T, path func(st
 	switch {
 	case claimed != nil:
 		return claimed
-	case live == nil || mg.before[path(name)]:
+	case live == nil || mg.before.has(path(name)):
 		return nil
 	}
 	mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: *live})

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -299,11 +300,11 @@ func TestMerge(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatalf("deciding: %+v", errs)
 			}
-			mg := merger{managed: m, before: test.before, decisions: decided, merges: true}
+			mg := merger{managed: m, before: setOf(slices.Collect(maps.Keys(test.before))), decisions: decided, merges: true}
 			if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), c)); test.merging != "" && got != test.merging {
 				t.Errorf("merging\ngot  %s\nwant %s", got, test.merging)
 			}
-			mg = merger{managed: m, before: test.before, decisions: decided}
+			mg = merger{managed: m, before: setOf(slices.Collect(maps.Keys(test.before))), decisions: decided}
 			if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), c)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -395,7 +396,7 @@ func TestStandInsAreRemembered(t *testing.T) {
 		{"now meaning something", `{"rules":[{"id":"R0","enabled":true}]}`, difftest.Deployment(difftest.DisableTag("sqli")), difftest.Members(`overrides.rules["R0"]`), ``},
 	} {
 		c, _ := resolve(test.intent, index(difftest.Managed()))
-		mg := merger{managed: index(difftest.Managed()), before: test.before, merges: test.name == "new"}
+		mg := merger{managed: index(difftest.Managed()), before: setOf(slices.Collect(maps.Keys(test.before))), merges: test.name == "new"}
 		mg.merge(difftest.ParseOverrides(t, test.live), c)
 		var got []string
 		for _, m := range mg.standIns {

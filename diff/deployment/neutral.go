@@ -56,7 +56,7 @@ func (mg *merger) pass(list string, s slot, neutral bool) slot {
 	if !s.open {
 		return s
 	}
-	standIn := len(mg.before) > 0 && mg.before[entryMember(list, s.key, "")]
+	standIn := len(mg.before.list) > 0 && mg.before.has(entryMember(list, s.key, ""))
 	switch {
 	case neutral && standIn:
 		mg.standIns = append(mg.standIns, entryMember(list, s.key, ""))
@@ -166,7 +166,7 @@ func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
 	all := []entry{s.live, {Enabled: &on}}
 	if len(s.live.Extra) > 0 || s.live.isEmpty() || s.on && s.live.disables() || s.live.enables() {
 		all = all[1:]
-	} else if !mg.merges && mg.before[entryMember(list, s.key, "")] {
+	} else if !mg.merges && mg.before.has(entryMember(list, s.key, "")) {
 		return all[:1]
 	}
 	if !mg.merges {

@@ -189,8 +189,8 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	for _, problem := range problems {
 		p.problem(at, problem)
 	}
+	w.owned = once(w.owned)
 	if len(fields) == 0 {
-		w.owned = once(w.owned)
 		if len(problems) == 0 {
 			inputs.Owned, inputs.Kept = w.owned, kept
 			p.in.Memory.Keep(id, inputs)
@@ -207,7 +207,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 }
 
 // once has each member be the text that there is of it already: what a deployment owns stays in
-// memory, and most zones of a fleet own the same.
+// memory, as do the changes of a whole fleet, and most zones own the same.
 func once(members []diff.Member) []diff.Member {
 	for i, m := range members {
 		members[i] = unique.Make(m).Value()
@@ -278,10 +278,7 @@ func (w wanted) explain(fields []diff.Field, version func() string) {
 // remembered of it.
 func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pin) (w wanted) {
 	m := pin.managed
-	mg := merger{managed: m, decisions: in.decided, merges: p.in.Merges, before: map[diff.Member]bool{}}
-	for _, member := range before {
-		mg.before[member] = true
-	}
+	mg := merger{managed: m, decisions: in.decided, merges: p.in.Merges, before: setOf(before)}
 	parameters := *live.ActionParameters
 	parameters.Overrides = mg.merge(parameters.Overrides, in.claims)
 	if rulesets.VersionOf(live) != pin.want {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -71,7 +72,7 @@ type slotsByKey struct {
 	places map[string]int // of the first slots; nil while they are few
 }
 
-// fewSlots is how many slots are looked through.
+// fewSlots is how many slots, or members, are looked through.
 const fewSlots = 12
 
 // find returns the place of the slot with a key, which may be the ith; -1 for none.
@@ -92,6 +93,30 @@ func (s *slotsByKey) find(key string, i int) int {
 		return at
 	}
 	return -1
+}
+
+// members are some that are asked for one by one.
+type members struct {
+	list []diff.Member
+	set  map[diff.Member]bool // nil while they are few
+}
+
+func setOf(list []diff.Member) members {
+	m := members{list: list}
+	if len(list) > fewSlots {
+		m.set = make(map[diff.Member]bool, len(list))
+		for _, member := range list {
+			m.set[member] = true
+		}
+	}
+	return m
+}
+
+func (m members) has(member diff.Member) bool {
+	if m.set == nil {
+		return slices.Contains(m.list, member)
+	}
+	return m.set[member]
 }
 
 // under returns e with the members of top laid over it.

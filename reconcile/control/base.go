@@ -163,11 +163,11 @@ func (zs *zones) sizes() map[edge.Scope]guard.Size {
 			continue
 		}
 		size := guard.Size{}
-		for of := range z.applied {
-			switch {
-			case of.Kind == "":
+		for _, a := range z.applied {
+			switch kind := a.id.Kind; {
+			case kind == "":
 				size.Deployments++
-			case !of.Kind.Skips():
+			case !kind.Skips():
 				size.Others++
 			}
 		}

@@ -138,7 +138,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 		return permit{refused: guarded.Refused}, nil
 	}
 	z, commitWork := s.zones.of(id), s.zones.unproved(g, id)
-	have := z.applied[now.ID()]
+	have, _ := z.applied.of(now.ID())
 	p := permit{zone: id, widened: wider(have, now), adds: adds(now, have), entry: s.entry(t, guarded, commitWork)}
 	if !guarded.Approved {
 		drift := reconcile.Drift{Scope: id, At: s.now(), Weakens: now.Direction == diff.Weakens}

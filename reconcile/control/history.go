@@ -22,7 +22,8 @@ func (s *state) entry(t zone.Task, guarded diff.Change, commitWork bool) reconci
 	if guarded.Approved {
 		asked.Approver = s.approvals.known[guarded.ApprovalDigest()].Who // empty where it is not on record
 	}
-	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, s.zones.of(t.Zone().Scope).applied[guarded.ID()])
+	owned, _ := s.zones.of(t.Zone().Scope).applied.of(guarded.ID())
+	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, owned)
 }
 
 // begins is the entry of a zone that agrees with its declaration for the first time; none

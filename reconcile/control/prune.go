@@ -113,7 +113,7 @@ func (z *zoneRecord) marked(s diff.Settled) bool {
 func (z *zoneRecord) whole(declared desired.Zone) bool {
 	live := 0
 	for _, a := range z.settled {
-		if a.live {
+		if a.value {
 			live++
 		}
 	}
@@ -123,32 +123,4 @@ func (z *zoneRecord) whole(declared desired.Zone) bool {
 		}
 	}
 	return live == declared.Count()
-}
-
-// agreements are what agrees with a declaration, sorted by id: live, or removed. Of most zones it is
-// one, for which a map would have room for eight.
-type agreements []agreement
-
-type agreement struct {
-	id   diff.ID
-	live bool
-}
-
-func (a agreements) find(id diff.ID) (at int, found bool) {
-	return slices.BinarySearchFunc(a, id, func(a agreement, id diff.ID) int { return a.id.Compare(id) })
-}
-
-func (a agreements) of(id diff.ID) (live, found bool) {
-	if i, found := a.find(id); found {
-		return a[i].live, true
-	}
-	return false, false
-}
-
-func (a *agreements) put(id diff.ID, live bool) {
-	i, found := a.find(id)
-	if !found {
-		*a = slices.Insert(*a, i, agreement{id: id})
-	}
-	(*a)[i].live = live
 }

@@ -232,8 +232,8 @@ func proofsOf(c *Control) map[edge.Scope]reconcile.Proof {
 func ownedBy(c *Control) map[diff.ID]string {
 	all := map[diff.ID]string{}
 	for _, z := range c.state.zones.records {
-		for id, owned := range z.applied {
-			all[id] = fmt.Sprint(owned)
+		for _, a := range z.applied {
+			all[a.id] = fmt.Sprint(a.value)
 		}
 		for id, p := range z.prunable {
 			all[id] += " " + p.Deployment

@@ -16,12 +16,12 @@ import (
 // zoneRecord is what is on record of one zone.
 type zoneRecord struct {
 	proof   reconcile.Proof
-	applied diff.Applied // what its deployments own; replaced, and never written to
+	applied perID[[]diff.Member] // what its deployments own; replaced, and never written to
 	// prunable are those of its deployments that may be removed; replaced, and never
 	// written to.
 	prunable diff.Pruning
 	unkept   map[diff.ID]unkept
-	settled  agreements         // proved under settling, while others are not yet
+	settled  perID[bool]        // live, or else removed: proved under settling, while others are not yet
 	under    string             // the fingerprint that settled is about
 	sent     bool               // a write was let pass since the last proof
 	read     bool               // the platform has answered for it in this process
@@ -52,11 +52,7 @@ func zonesOf(record reconcile.Record, now time.Time, memory memory) zones {
 		zones.of(id).proof = proof
 	}
 	for id, owned := range record.Applied {
-		z := zones.of(id.Scope)
-		if z.applied == nil {
-			z.applied = diff.Applied{}
-		}
-		z.applied[id] = owned
+		zones.of(id.Scope).applied.put(id, owned)
 	}
 	for id, p := range record.Prunable {
 		zones.of(id.Scope).mark(id, &p)
@@ -81,7 +77,7 @@ func (zs *zones) of(id edge.Scope) *zoneRecord {
 // task is a declared zone, with what of it is owned.
 func (zs *zones) task(g *Generation, id edge.Scope) zone.Task {
 	t, _ := g.Task(id)
-	t.Applied, t.Prunable, t.Reports = zs.of(id).applied, zs.of(id).prunable, zs.reports
+	t.Applied, t.Prunable, t.Reports = zs.of(id).applied.all(), zs.of(id).prunable, zs.reports
 	return t
 }
 
@@ -207,26 +203,20 @@ func wider(have []diff.Member, now diff.Change) []diff.Settled {
 }
 
 func (z *zoneRecord) own(id diff.ID, owned []diff.Member) {
-	if have, known := z.applied[id]; known && slices.Equal(have, owned) {
+	if have, known := z.applied.of(id); known && slices.Equal(have, owned) {
 		return
 	}
-	applied := maps.Clone(z.applied)
-	if applied == nil {
-		applied = diff.Applied{}
-	}
-	applied[id] = owned
-	z.applied = applied
+	z.applied = slices.Clone(z.applied)
+	z.applied.put(id, owned)
 }
 
 // disown drops deployments that are not declared any more.
 func (z *zoneRecord) disown(gone []diff.ID) {
-	applied := maps.Clone(z.applied)
+	z.applied = slices.DeleteFunc(slices.Clone(z.applied), func(a at[[]diff.Member]) bool { return slices.Contains(gone, a.id) })
 	for _, id := range gone {
-		delete(applied, id)
 		delete(z.unkept, id)
 		z.mark(id, nil)
 	}
-	z.applied = applied
 }
 
 // proof is what is to be recorded of deployments that agree with their declaration.
@@ -246,7 +236,7 @@ func (z *zoneRecord) settle(t zone.Task, commit string, labels guard.Labels, set
 	for _, s := range settled {
 		z.settled.put(s.ID, !s.Removed)
 		_, unkept := z.unkept[s.ID]
-		owned, known := z.applied[s.ID]
+		owned, known := z.applied.of(s.ID)
 		if s.Removed && known || !s.Removed && (!known || unkept || !slices.Equal(owned, s.Owned) || !z.marked(s)) {
 			p.settled = append(p.settled, s)
 		}
@@ -267,9 +257,9 @@ func (z *zoneRecord) leftOver(whole bool) (gone []diff.ID) {
 	if !whole {
 		return nil
 	}
-	for id := range z.applied {
-		if live, _ := z.settled.of(id); !live {
-			gone = append(gone, id)
+	for _, a := range z.applied {
+		if live, _ := z.settled.of(a.id); !live {
+			gone = append(gone, a.id)
 		}
 	}
 	return gone

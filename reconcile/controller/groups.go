@@ -3,6 +3,7 @@ package controller
 import (
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -159,9 +160,13 @@ type found struct {
 	changes  []diff.Change
 	problems []diff.Problem
 	results  []reconcile.Result
+	made     int // of the results, the first: their changes were found, and are not among changes
 }
 
 func (f *found) add(other found) {
+	for _, result := range other.results[:other.made] {
+		f.changes = append(f.changes, result.Change)
+	}
 	f.changes = append(f.changes, other.changes...)
 	f.problems = append(f.problems, other.problems...)
 	f.results = append(f.results, other.results...)
@@ -177,18 +182,30 @@ func unread(t zone.Task, reason string) found {
 
 // light is what a look has found without what is large: bodies of requests, and fields.
 // A commit may change ten thousand zones.
-func light(plan diff.Plan, results []reconcile.Result) found {
+func (r *reports) light(plan diff.Plan, results []reconcile.Result) found {
 	f := found{problems: plan.Problems}
-	for _, c := range plan.Changes {
-		f.changes = append(f.changes, c.Light())
+	for _, made := range results {
+		made.Change, made.Left = r.lightChange(made.Change), nil
+		f.results = append(f.results, made)
 	}
-	for _, r := range results {
-		r.Change, r.Left = r.Change.Light(), nil
-		same := func(c diff.Change) bool { return c.ID() == r.Change.ID() && c.Action() == r.Change.Action() }
-		if i := slices.IndexFunc(f.changes, same); i >= 0 {
-			r.Change.Operation = f.changes[i].Operation // what is light of both is the same: it is kept once
+	for _, c := range plan.Changes {
+		c = r.lightChange(c)
+		if f.made < len(f.results) && reflect.DeepEqual(f.results[f.made].Change, c) {
+			f.made++
+		} else {
+			f.changes = append(f.changes, c)
 		}
-		f.results = append(f.results, r)
 	}
 	return f
+}
+
+// lightChange is a change without what is large. What is left of its operation is mostly what is left of the
+// one before: it is kept once.
+func (r *reports) lightChange(c diff.Change) diff.Change {
+	c = c.Light()
+	if reflect.DeepEqual(c.Operation, r.operation) {
+		c.Operation = r.operation
+	}
+	r.operation = c.Operation
+	return c
 }

@@ -31,15 +31,16 @@ type reports struct {
 	requests   reconcile.Requests
 	withTokens bool // tokens are read, too
 
-	mu      sync.Mutex
-	zones   map[edge.Scope]found
-	tokens  tokensFound
-	commit  group // the zones that the newest commit declares otherwise
-	turn    group // all zones, since the sweep began anew
-	held    *reconcile.Held
-	counted int64     // requests that reports have told
-	asked   time.Time // whether groups wait for lanes that are away; of one goroutine
-	sweep   sweepCost
+	mu        sync.Mutex
+	zones     map[edge.Scope]found
+	operation diff.Operation // what is left of the last one of them
+	tokens    tokensFound
+	commit    group // the zones that the newest commit declares otherwise
+	turn      group // all zones, since the sweep began anew
+	held      *reconcile.Held
+	counted   int64     // requests that reports have told
+	asked     time.Time // whether groups wait for lanes that are away; of one goroutine
+	sweep     sweepCost
 }
 
 // tokensFound is the same of all tokens.
@@ -112,7 +113,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := l.item.Key
-	f := light(l.plan, l.results)
+	f := r.light(l.plan, l.results)
 	if len(f.changes)+len(f.problems)+len(f.results) == 0 {
 		delete(r.zones, id)
 	} else if g := r.control.Current(); g != nil && g.Declares(id) {
@@ -289,7 +290,7 @@ func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time, to
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	plan := o.Plan
-	r.tokens = tokensFound{found{plan.Changes, plan.Problems, o.Results}, plan, len(o.Unfinished())}
+	r.tokens = tokensFound{found{changes: plan.Changes, problems: plan.Problems, results: o.Results}, plan, len(o.Unfinished())}
 	r.send(ctx, reconcile.Report{
 		Trigger: reconcile.TriggerSweep, Scope: reconcile.Scope{Slice: true, Tokens: true}, Started: began, Finished: time.Now(),
 		Plan: plan, Results: o.Results, Err: o.Err, Told: told,

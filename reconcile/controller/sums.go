@@ -59,7 +59,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 	for id := range r.oursOf(g, in) {
 		count++
 		f := r.zones[id]
-		size[0], size[1], size[2] = size[0]+len(f.changes), size[1]+len(f.problems), size[2]+len(f.results)
+		size[0], size[1], size[2] = size[0]+len(f.changes)+f.made, size[1]+len(f.problems), size[2]+len(f.results)
 	}
 	all.changes, all.problems, all.results = slices.Grow(all.changes, size[0]), slices.Grow(all.problems, size[1]), slices.Grow(all.results, size[2])
 	for id := range r.oursOf(g, in) {

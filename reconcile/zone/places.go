@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -110,16 +111,35 @@ func (s Sight) Covers(z desired.Zone, removable diff.Pruning) bool {
 
 // Live is a sight of a zone as what a plan is made from.
 func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
-	live := diff.Live{
-		Accounts: map[edge.AccountID]diff.AccountLive{account: s.Account}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}, Ahead: s.Ahead,
-	}
+	live := newLive()
+	s.into(&live, account, scope)
+	return live
+}
+
+// lives are spare ones, to plan single zones with: a map has room for eight, also for one zone.
+var lives = sync.Pool{New: func() any { live := newLive(); return &live }}
+
+func newLive() diff.Live {
+	return diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}}
+}
+
+// into fills in an empty one.
+func (s Sight) into(live *diff.Live, account edge.AccountID, scope edge.Scope) {
+	live.Accounts[account], live.Ahead = s.Account, s.Ahead
 	for _, seen := range s.Places {
 		live.EntryPoints[scope.At(seen.Phase)] = seen.Observed
 	}
 	if s.Plan != "" {
 		live.Plans = map[edge.Scope]string{scope: s.Plan}
 	}
-	return live
+}
+
+// spare gives one back that nothing has any more.
+func spare(live *diff.Live) {
+	clear(live.Accounts)
+	clear(live.EntryPoints)
+	live.Ahead, live.Plans = nil, nil
+	lives.Put(live)
 }
 
 // set has another entry point in the place of what was seen, in no other sight.

@@ -216,9 +216,12 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	if t.Planned != nil {
 		return t.Planned(s)
 	}
+	live := lives.Get().(*diff.Live) //nolint:forcetypeassert // it has no others
+	defer spare(live)                // a plan holds nothing of it
+	s.into(live, t.Account().ID, t.Zone().Scope)
 	plan := planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
-		Part: true, Undigested: true, Now: t.Today, Live: s.Live(t.Account().ID, t.Zone().Scope),
+		Part: true, Undigested: true, Now: t.Today, Live: *live,
 	})
 	plan.NotLookedAt = s.notLookedAt(t)
 	return plan
