@@ -76,7 +76,7 @@ func TestSoakOfAFleet(t *testing.T) {
 	if writes, first := len(f.platform.writes()), 1; writes != first+live.count()+healed.count() || unreasonedWrites(f) > 0 {
 		t.Errorf("%d writes for %d pushes and %d drifts", writes, live.count(), healed.count())
 	}
-	if report := s.report(); strings.Contains(report, "git") || !strings.Contains(report, "over 20 zones") {
+	if report := s.report(); strings.Contains(report, "git hangs") || !strings.Contains(report, "over 20 zones") || !strings.Contains(report, "| slowest 3 |") {
 		t.Errorf("the report is %s", report)
 	}
 }
