@@ -82,11 +82,12 @@ var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 
 // KeepSpares is for a daemon, which evaluates one commit after the other: it has a process to
 // fetch and one to evaluate started ahead of each push, until closed, and what a commit does not
-// change is shared with the state before.
-func (r *Repository) KeepSpares() (closeAll func()) {
+// change is shared with the state before. busy says for how long, at the most, a push is under way yet:
+// no process is started beside one.
+func (r *Repository) KeepSpares(busy func() time.Duration) (closeAll func()) {
 	r.Evaluator.merger = &compile.Merger{}
-	r.spare = &worker.Spare{Limits: FetchLimits(r.remote.Timeout)}
-	r.Evaluator.spare = &worker.Spare{Limits: r.Evaluator.bounds, Ahead: jobWarmUp}
+	r.spare = &worker.Spare{Limits: FetchLimits(r.remote.Timeout), Busy: busy}
+	r.Evaluator.spare = &worker.Spare{Limits: r.Evaluator.bounds, Ahead: jobWarmUp, Busy: busy}
 	r.spare.Prepare()
 	r.Evaluator.spare.Prepare()
 	return func() { r.spare.Close(); r.Evaluator.spare.Close() }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -114,4 +115,28 @@ func TestFetchGivesUpSilentServer(t *testing.T) {
 	if _, err := c.start().Fetch(t.Context()); err == nil || !strings.Contains(err.Error(), "it took longer than 300ms") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestSparesAskForPushes: before a process is started ahead, for either kind of job, it is asked whether a
+// push is under way.
+func TestSparesAskForPushes(t *testing.T) {
+	t.Parallel()
+	r, err := OpenRepository(t.TempDir(), Remote{}, slog.New(slog.DiscardHandler))
+	must.Do(t, err)
+	t.Cleanup(r.Close)
+	asked, over := make(chan struct{}), make(chan struct{})
+	closeAll := r.KeepSpares(func() time.Duration {
+		asked <- struct{}{}
+		<-over
+		return 0
+	})
+	for range 2 { // neither asks twice: it waits for the answer
+		select {
+		case <-asked:
+		case <-time.After(time.Minute):
+			t.Fatal("a process is started that has not asked whether a push is under way")
+		}
+	}
+	closeAll()
+	close(over)
 }

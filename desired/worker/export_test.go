@@ -1,6 +1,6 @@
 package worker
 
-// StartNow starts the process without the rest before it.
+// StartNow starts the process, and returns when it has.
 func (s *Spare) StartNow() { s.start() }
 
 // PID is that of the process that waits, 0 for none.

@@ -103,8 +103,9 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 		return nil, err
 	}
 	s := &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
-	defer r.Spare.Prepare()
-	if s.child = r.Spare.take(kindOf(r.Executable, limits)); s.child != nil {
+	s.child = r.Spare.take(kindOf(r.Executable, limits))
+	r.Spare.Prepare()
+	if s.child != nil {
 		if err := s.run(ctx, order); !s.stillborn(err) {
 			return s.begun, err
 		}

@@ -19,6 +19,9 @@ type Spare struct {
 	// one it waits for finds everything loaded; empty for none. What it emits and returns
 	// is dropped.
 	Ahead string
+	// Busy says for how long, at the most, something goes on yet that is to have the processors first:
+	// the start of a process takes some of them. Nil: nothing ever does.
+	Busy func() time.Duration
 
 	mu      sync.Mutex
 	waiting *child      // nil for none
@@ -26,16 +29,21 @@ type Spare struct {
 	closed  bool
 }
 
-// rest is how long after a job the next process is started: whoever has the job's
-// result is still busy with it.
-const rest = 250 * time.Millisecond
+// askAgain is after how long Busy is asked again at the latest: what goes on may end earlier than it
+// must.
+const askAgain = 250 * time.Millisecond
 
-// Prepare has a process started in a moment, unless one waits. Each job that took it
-// asks for the next one.
+// Prepare has a process started, unless one waits: at once, or as soon as nothing has the processors
+// first. Each job asks for the next one as it begins, so that one which nobody waits for leaves a
+// process to the one that comes meanwhile.
 func (s *Spare) Prepare() {
-	if s == nil {
-		return
+	if s != nil {
+		s.startIn(0)
 	}
+}
+
+// startIn has the process started after a while.
+func (s *Spare) startIn(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.waiting != nil {
@@ -44,12 +52,18 @@ func (s *Spare) Prepare() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.timer = time.AfterFunc(rest, s.start)
+	s.timer = time.AfterFunc(d, s.start)
 }
 
-// start starts the process. Without it the next job starts its own, and says what keeps
-// it from that.
+// start starts the process, unless something has the processors first. Without it the next job starts
+// its own, and says what keeps it from that.
 func (s *Spare) start() {
+	if s.Busy != nil {
+		if d := s.Busy(); d > 0 {
+			s.startIn(min(d, askAgain))
+			return
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.waiting != nil {

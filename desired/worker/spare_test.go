@@ -137,6 +137,50 @@ func TestSpareEnds(t *testing.T) {
 	}
 }
 
+// TestSpareWaitsForWhatGoesFirst: no process is started while something has the processors first, and
+// one is when that has ended, though it might have taken longer.
+func TestSpareWaitsForWhatGoesFirst(t *testing.T) {
+	t.Parallel()
+	asked := make(chan int)
+	left := make(chan time.Duration)
+	s := &worker.Spare{}
+	s.Busy = func() time.Duration {
+		asked <- s.PID()
+		return <-left
+	}
+	t.Cleanup(s.Close)
+	s.Prepare()
+	for _, d := range []time.Duration{time.Hour, time.Millisecond, 0} {
+		if pid := <-asked; pid != 0 {
+			t.Errorf("%d was started though something goes first", pid)
+		}
+		left <- d
+	}
+	for s.PID() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestSpareComesBesideAJob: what comes while a job runs that nobody waits for finds a process, too.
+func TestSpareComesBesideAJob(t *testing.T) {
+	t.Parallel()
+	s := newSpare(t, &worker.Spare{})
+	r := worker.Runner{Spare: s}
+	err := r.Run(t.Context(), "pid", nil, func(_ string, out json.RawMessage) error {
+		for begin := time.Now(); s.PID() == 0; time.Sleep(time.Millisecond) {
+			if time.Since(begin) > time.Minute {
+				t.Fatal("no process was started beside the job")
+			}
+		}
+		next := s.PID()
+		if got := whoRuns(t, r); got != next {
+			t.Errorf("%d ran the job that came meanwhile, want %d", got, next)
+		}
+		return nil
+	})
+	must.Do(t, err)
+}
+
 // TestNoSpareOutlivesTheParent kills a parent the hard way.
 func TestNoSpareOutlivesTheParent(t *testing.T) {
 	t.Parallel()

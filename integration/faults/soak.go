@@ -72,6 +72,7 @@ type soak struct {
 	use    []usage
 	ended  bool
 	length time.Duration
+	scarce float64 // the part of the time in which some process waited for a processor; 0: it is not known
 }
 
 func (s *soak) phase() phase {
@@ -139,6 +140,8 @@ func (o options) runSoak(ctx context.Context) error {
 func (s *soak) run(ctx context.Context, f *fixture) error {
 	during, stop := context.WithTimeout(ctx, s.length)
 	defer stop()
+	begin := time.Now()
+	before, _ := waitedForProcessors()
 	parts := []func() error{
 		func() error { return s.plantAndWatch(ctx, during, f) },
 		func() error { defer stop(); return s.pushAndWatch(during, f) },
@@ -157,6 +160,9 @@ func (s *soak) run(ctx context.Context, f *fixture) error {
 		})
 	}
 	group.Wait()
+	if after, ok := waitedForProcessors(); ok {
+		s.scarce = float64(after-before) / float64(time.Since(begin))
+	}
 	s.ended = !f.daemon.Running()
 	for _, err := range errs {
 		if err != nil {
@@ -247,6 +253,9 @@ func (s *soak) report() string {
 		}
 	}
 	text.WriteString(stageTable(s.passed))
+	if s.scarce > 0 {
+		fmt.Fprintf(&text, "\nIn %.0f %% of the time, some process of the machine waited for a processor.\n", 100*s.scarce)
+	}
 	text.WriteString("\n| the daemon holds | in the second quarter | in the last |\n| --- | --- | --- |\n")
 	for _, m := range members {
 		from, to := growth(s.use, m.of)

@@ -117,3 +117,15 @@ func TestGrowth(t *testing.T) {
 		t.Error("nothing grows")
 	}
 }
+
+func TestPressureTotal(t *testing.T) {
+	got, ok := pressureTotal("some avg10=95.78 avg60=95.48 avg300=92.31 total=8673941251\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1\n")
+	if want := 8673941251 * time.Microsecond; !ok || got != want {
+		t.Errorf("the total is %s, %v; want %s", got, ok, want)
+	}
+	for _, text := range []string{"", "some avg10=0.00\n", "full avg10=0.00 total=1\n"} {
+		if got, ok := pressureTotal(text); ok {
+			t.Errorf("%q has the total %s", text, got)
+		}
+	}
+}

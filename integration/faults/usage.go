@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
+	"time"
 )
 
 // usage is what a daemon holds at one time.
@@ -48,4 +51,22 @@ func growth(list []usage, member func(usage) int64) (from, to int64) {
 // flat reports whether something grew by no more than a share and an amount.
 func flat(from, to int64, share float64, amount int64) bool {
 	return to <= from+int64(float64(from)*share)+amount
+}
+
+// waitedForProcessors is for how long, since the machine was started, at least one process has waited
+// for a processor; false where the kernel does not tell.
+func waitedForProcessors() (time.Duration, bool) {
+	text, err := os.ReadFile("/proc/pressure/cpu")
+	if err != nil {
+		return 0, false
+	}
+	return pressureTotal(string(text))
+}
+
+// pressureTotal is the total of a file of pressure.
+func pressureTotal(text string) (time.Duration, bool) {
+	some, _, _ := strings.Cut(text, "\n")
+	_, total, _ := strings.Cut(some, "total=")
+	d, err := time.ParseDuration(total + "us")
+	return d, err == nil && strings.HasPrefix(some, "some ")
 }

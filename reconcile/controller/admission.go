@@ -20,7 +20,7 @@ type admission struct {
 	looking      reconcile.Looking
 	shares       *shares
 	breaker      *breaker
-	first        *pushFirst
+	first        *PushFirst
 	waited       waited
 	turnsWaiting atomic.Int64 // how many zones waited for their turn at the last tick
 }

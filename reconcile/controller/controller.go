@@ -43,6 +43,7 @@ import (
 type Config struct {
 	Source  *source.Source
 	Good    reconcile.GoodCommit // keeps the accepted commit in the store of git; nil: nothing does
+	First   *PushFirst           // nil: no one else asks whether a push is under way
 	Records control.Records
 	Guards  reconcile.Guards
 	// Leases say which of the work is this process's own, while others do the rest over the same
@@ -106,7 +107,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		return nil, err
 	}
 	seen, sweep, retries := newLastSeen(config.Lanes, config.Names, config.Guards), &turns{schedule: config.Sweep}, newRetries()
-	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages)
+	lanes := newLanes(config.Lanes, config.Leases, config.Guards.Looking, sweep, seen, config.Outages, config.First)
 	proofs := &provedZones{changes: config.Changes}
 	decisions, err := newControl(ctx, config, seen, lanes, proofs)
 	if err != nil {
@@ -202,6 +203,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Replicas == nil {
 		c.Replicas = func() *inspect.Replicas { return nil }
+	}
+	if c.First == nil {
+		c.First = &PushFirst{}
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}

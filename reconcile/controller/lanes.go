@@ -59,13 +59,13 @@ type lanes struct {
 	// of commits.
 	placed   *control.Generation
 	placedAt atomic.Int64 // when that was, for the first of its commit; Unix nanoseconds
-	first    *pushFirst
+	first    *PushFirst
 }
 
 // newLanes makes a lane for each credential. What is known of zones is shared by all, and
 // what is known of the platform is not.
-func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker) *lanes {
-	l := &lanes{of: of, first: &pushFirst{}}
+func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker, first *PushFirst) *lanes {
+	l := &lanes{of: of, first: first}
 	for i, one := range of.All {
 		if one.Room == nil {
 			one.Room = func(edge.Class, int) int { return 1 << 20 }

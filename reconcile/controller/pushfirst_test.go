@@ -14,7 +14,7 @@ import (
 // The sweep waits for a push until that is done, a second at the most, and goes on for as long
 // before it waits again.
 func TestTheSweepWaitsForAPush(t *testing.T) {
-	var f pushFirst
+	var f PushFirst
 	now := time.Now()
 	at := func(ms time.Duration) time.Time { return now.Add(ms * time.Millisecond) }
 	waits := func(after, want time.Duration) {
@@ -69,7 +69,7 @@ func TestTheSweepHasHalfOfTheTime(t *testing.T) {
 	for name, reasons := range map[string][]waitReason{
 		"webhooks": {waitFetch}, "evaluations": {waitEvaluation}, "pushes": {waitFetch, waitEvaluation},
 	} {
-		var f pushFirst
+		var f PushFirst
 		var waited time.Duration
 		begin, step := time.Now(), 50*time.Millisecond
 		for at := time.Duration(0); at < time.Minute; at += step {
@@ -87,6 +87,43 @@ func TestTheSweepHasHalfOfTheTime(t *testing.T) {
 	}
 }
 
+// A push is under way until its proofs, or until nothing new was found, for a second at the most after
+// the last that was heard of it; also where the sweep does not wait for it.
+func TestAPushIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f PushFirst
+		left := func(want time.Duration) {
+			t.Helper()
+			if got := f.UnderWay(); got != want*time.Millisecond {
+				t.Errorf("a push is under way for %s yet, want %d ms", got, want)
+			}
+		}
+		pass := func(ms time.Duration) { time.Sleep(ms * time.Millisecond) }
+		left(0)
+		f.begin(waitFetch, time.Now())
+		pass(300)
+		left(700)
+		f.end(false, time.Now()) // nothing is new
+		left(0)
+		f.begin(waitFetch, time.Now()) // directly afterwards
+		if f.waits(time.Now()) != 0 {
+			t.Error("the sweep waits for more than half of the time")
+		}
+		pass(200)
+		left(800)
+		f.begin(waitEvaluation, time.Now())
+		pass(100)
+		f.proves()
+		f.end(false, time.Now()) // it is accepted
+		left(900)
+		f.end(true, time.Now())
+		left(0)
+		f.begin(waitFetch, time.Now())
+		pass(1000)
+		left(0)
+	})
+}
+
 // While a commit is fetched that someone has told of, and evaluated, no zone is read for its turn, and
 // neither until its last zone is proved. Where nothing is new, the sweep goes on.
 func TestNoZoneOfTheSweepIsReadWhileACommitIsOnItsWay(t *testing.T) {
@@ -96,6 +133,9 @@ func TestNoZoneOfTheSweepIsReadWhileACommitIsOnItsWay(t *testing.T) {
 		sweeps := func() {
 			ok, _ := f.Controller.lanes.all[0].admission.admit(queue.Sweep, 0)
 			seen = append(seen, ok)
+			if left := f.Controller.lanes.first.UnderWay(); ok != (left == 0) {
+				t.Errorf("a push is under way for %s yet, and the sweep goes on: %v", left, ok)
+			}
 		}
 		fetched := 0
 		f.source.Source = fetchFunc(func(ctx context.Context) (string, error) {

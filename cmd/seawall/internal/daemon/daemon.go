@@ -433,7 +433,7 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, look <-chan
 		&reconcile.Logger{Log: d.log, Memory: memory}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, d.health, d.reviews,
 	}
 	return controller.New(ctx, controller.Config{
-		Source: git, Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
+		Source: git, Good: d.assembly.Good, First: d.assembly.First, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
 		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: d.sweep, Interval: d.assembly.Interval, Leases: d.leases(), News: d.replica.latest(), Replicas: d.replica.show, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look, Rulesets: rulesets,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages, Changes: d.changes, Published: d.published},
 	})

@@ -267,7 +267,7 @@ func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, heal
 		}
 	})
 	heart, err := controller.New(ctx, controller.Config{
-		Source: d.assembly.Look(nil), Good: d.assembly.Good, Records: d.assembly.Records, Guards: d.assembly.Guards,
+		Source: d.assembly.Look(nil), Good: d.assembly.Good, First: d.assembly.First, Records: d.assembly.Records, Guards: d.assembly.Guards,
 		Lanes: d.assembly.Lanes, Reporters: []reconcile.Reporter{watch},
 	})
 	if err != nil {

@@ -25,7 +25,8 @@ import (
 type Assembly struct {
 	Declared  source.Config        // where desired state comes from: a folder, or commits in git
 	Good      reconcile.GoodCommit // nil for a folder
-	Evaluator evaluate.Evaluator   // of commits
+	First     *controller.PushFirst
+	Evaluator evaluate.Evaluator // of commits
 
 	Reading  // of the platform; lanes for a purpose that writes have writers
 	Requests func() int64
@@ -101,7 +102,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	s.observe = sunset.observe
-	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: sweepInterval(s.Schedule, time.Now()), Deprecations: sunset.notices, Calendar: sunset.calendar, Log: log}
+	a := &Assembly{First: &controller.PushFirst{}, Records: &reconcile.Forgetful{}, Interval: sweepInterval(s.Schedule, time.Now()), Deprecations: sunset.notices, Calendar: sunset.calendar, Log: log}
 	if a.Reading, err = s.connect(why, log); err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
 		return err // one run has nothing to be ahead of
 	}
-	a.onClose(repository.KeepSpares())
+	a.onClose(repository.KeepSpares(a.First.UnderWay))
 	return nil
 }
 
