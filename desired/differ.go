@@ -20,7 +20,7 @@ type Difference struct {
 	// by the same keys, names and ids at the same places.
 	Same bool
 
-	looked int // zones of the second that were compared, for tests
+	looked int
 }
 
 // Differ compares two states. It costs a look at each zone of an account whose list of zones is not the
@@ -114,3 +114,6 @@ func SameRulesets(a, b []RulesetRef) bool {
 		return a == b
 	})
 }
+
+// Looked is how many zones of the second state were compared with one of the first.
+func (d Difference) Looked() int { return d.looked }
