@@ -1,6 +1,7 @@
 package control
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestTheFirstCommitAfterAStartCostsWhatItChanges(t *testing.T) {
 			if adopts && !c.Adopt(first) {
 				t.Fatal("what is in force was not adopted")
 			}
-			if now := c.Current(); now.self != before.self || !slices.Equal(now.prints, before.prints) || now.size != before.size {
+			if now := c.Current(); now.self != before.self || !reflect.DeepEqual(now.prints, before.prints) || now.size != before.size {
 				t.Error("what is in force is another generation")
 			}
 			if differs, same, ok := c.Current().Differs(before); len(differs) > 0 || !same || !ok || !c.Current().Same(before) {

@@ -117,7 +117,7 @@ func New(ctx context.Context, config Config) (*Control, error) {
 		return c, fmt.Errorf("loading writes without a result: %w", err)
 	}
 	c.writes.Resume(unfinished) // a read of their zones that finds them as declared proves them
-	_, err = c.restore(ctx)
+	_, err = c.restore(ctx, new(taken))
 	return c, err
 }
 
@@ -135,8 +135,9 @@ func (c *Control) InForce() (desired.State, bool) {
 }
 
 // restore takes everything on record, or what is new there since it was taken last, and what was in
-// force there. It returns the zones that must be read before any of its commit work is written.
-func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
+// force there. It returns the zones that must be read before any of its commit work is written,
+// and notes which zones may have another proof by that.
+func (c *Control) restore(ctx context.Context, of *taken) (look []edge.Scope, err error) {
 	news, known := c.News() // before they are read
 	if c.recordsPutBack() {
 		c.Anew() // what this process has put on record may be there no more
@@ -161,7 +162,8 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.Current()
-	c.state.restore(record)
+	of.all = record.Only == nil
+	of.zones = c.state.restore(record)
 	if known {
 		c.state.putBack = news.PutBack
 	}

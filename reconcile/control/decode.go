@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -27,7 +28,7 @@ func (e *encoder) decode(data []byte) (desired.State, error) {
 	if err != nil {
 		return desired.State{}, err
 	}
-	d := decoded{State: head.State}
+	d := decoded{State: head.State, before: e.lists}
 	err = d.add(zones, reconcile.StatePart{}) // an earlier version has all of them there
 	for err == nil && len(left) > 0 {
 		name := sha256.Sum256(left[0])
@@ -54,6 +55,7 @@ func (e *encoder) decoded(d decoded, head headText, data reconcile.StatePart, er
 		return desired.State{}, err
 	}
 	e.keep(d.kept())
+	e.walks += d.copied
 	e.head = data
 	return d.State, nil
 }
@@ -62,6 +64,8 @@ func (e *encoder) decoded(d decoded, head headText, data reconcile.StatePart, er
 type decoded struct {
 	desired.State
 	places []placeOfPart
+	before []list // of the state before, by its accounts
+	copied int    // zones, for tests
 }
 
 // placeOfPart is where the zones of a part are.
@@ -90,22 +94,48 @@ func (d *decoded) join(account int, zones []desired.Zone, part reconcile.StatePa
 	}
 	all := &d.Accounts[account].Zones
 	d.places = append(d.places, placeOfPart{account, len(*all), len(*all) + len(zones), part})
+	if *all == nil && account < len(d.before) { // most often it is as long as before, or by one longer
+		*all = slices.Grow(*all, max(len(d.before[account].zones)+1, len(zones)))
+	}
 	*all = append(*all, zones...)
+	d.copied += len(zones)
 	return nil
 }
 
-// kept are the parts, with the zones of this state and no other.
-func (d *decoded) kept() map[partKey]part {
-	parts := make(map[partKey]part, len(d.places))
+// share has an account have the zones that it has in the state before, where it has no others so far.
+func (d *decoded) share(account int) bool {
+	l := d.before[account]
+	if account >= len(d.Accounts) || len(d.Accounts[account].Zones) > 0 {
+		return false
+	}
+	n := 0
+	for _, p := range l.parts {
+		d.places = append(d.places, placeOfPart{account, n, n + len(p.zones), p.StatePart})
+		n += len(p.zones)
+	}
+	d.Accounts[account].Zones = slices.Clip(l.zones) // no other part is to be written behind them
+	return true
+}
+
+// kept are the parts, with the zones of this state and no other, and the lists of its accounts.
+func (d *decoded) kept() (map[partKey]part, []list) {
+	parts, lists, some := make(map[partKey]part, len(d.places)), make([]list, len(d.Accounts)), make([]bool, len(d.Accounts))
 	for i, at := range d.places {
 		again := i+1 < len(d.places) && d.places[i+1].Sum == at.Sum || i > 0 && d.places[i-1].Sum == at.Sum
 		if again || at.Data == nil {
+			some[at.account] = true
 			continue
 		}
 		zones := d.Accounts[at.account].Zones[at.from:at.to:at.to]
-		parts[partKey{at.account, zones[0].Key}] = part{zones, at.StatePart}
+		p := part{zones, at.StatePart}
+		parts[partKey{at.account, zones[0].Key}], lists[at.account].parts = p, append(lists[at.account].parts, p)
 	}
-	return parts
+	for i := range lists {
+		if lists[i].zones = d.Accounts[i].Zones; some[i] {
+			lists[i] = list{}
+		}
+	}
+	return parts, lists
 }
 
 // memberBegins are the first bytes of each member that [compressor] makes.

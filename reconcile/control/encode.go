@@ -43,7 +43,9 @@ func EncodeState(state desired.State) ([]byte, error) {
 type encoder struct {
 	parts map[partKey]part
 	sums  map[sum]partKey     // of the parts
+	lists []list              // of the newest state, by its accounts
 	made  int                 // parts that were made, or read, for tests
+	walks int                 // zones that were compared or copied, for tests
 	head  reconcile.StatePart // of the newest state; without data where that is not known
 }
 
@@ -62,6 +64,25 @@ type part struct {
 	reconcile.StatePart
 }
 
+// list is all zones of an account, and the parts that they are on record in; nil where these are not known.
+type list struct {
+	zones []desired.Zone
+	parts []part
+}
+
+// is reports whether some zones are the very same list, which is on record in known parts.
+func (l list) is(zones []desired.Zone) bool {
+	return len(l.parts) > 0 && len(zones) == len(l.zones) && &zones[0] == &l.zones[0]
+}
+
+// list is that of an account of the newest state.
+func (e *encoder) list(account int) list {
+	if account < len(e.lists) {
+		return e.lists[account]
+	}
+	return list{}
+}
+
 // encode is [EncodeState], in parts.
 func (e *encoder) encode(state desired.State) ([]reconcile.StatePart, error) {
 	var to compressor
@@ -73,33 +94,47 @@ func (e *encoder) encode(state desired.State) ([]reconcile.StatePart, error) {
 	}
 	head, err := to.member(func(to *json.Encoder) error { return to.Encode(bare) })
 	all := []reconcile.StatePart{reconcile.PartOf(head)}
+	lists := make([]list, len(state.Accounts))
 	for i, account := range state.Accounts {
-		for left := account.Zones; len(left) > 0 && err == nil; {
-			zones := left[:partLen(left)]
-			left = left[len(zones):]
-			key := partKey{i, zones[0].Key}
-			made, have := e.parts[key]
-			if have = have && slices.EqualFunc(made.zones, zones, desired.Zone.Is); !have {
-				var data []byte
-				data, err = to.zones(i, zones)
-				made.StatePart = reconcile.PartOf(data)
-				e.made++
-			}
-			parts[key] = part{zones, made.StatePart}
-			all = append(all, made.StatePart)
+		if lists[i] = e.list(i); !lists[i].is(account.Zones) && err == nil {
+			lists[i], err = e.parted(&to, i, account.Zones)
+		}
+		for _, p := range lists[i].parts {
+			parts[partKey{i, p.zones[0].Key}] = p
+			all = append(all, p.StatePart)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encoding the declarations: %w", err)
 	}
-	e.keep(parts)
+	e.keep(parts, lists)
 	e.head = all[0]
 	return all, nil
 }
 
+// parted has the zones of an account in parts, and makes those that are not known.
+func (e *encoder) parted(to *compressor, account int, all []desired.Zone) (list, error) {
+	l := list{zones: all}
+	for left := all; len(left) > 0; {
+		zones := left[:partLen(left)]
+		left, e.walks = left[len(zones):], e.walks+len(zones)
+		made, have := e.parts[partKey{account, zones[0].Key}]
+		if !have || !slices.EqualFunc(made.zones, zones, desired.Zone.Is) {
+			data, err := to.zones(account, zones)
+			if err != nil {
+				return list{}, err
+			}
+			made.StatePart = reconcile.PartOf(data)
+			e.made++
+		}
+		l.parts = append(l.parts, part{zones, made.StatePart})
+	}
+	return l, nil
+}
+
 // keep remembers the parts of the newest state.
-func (e *encoder) keep(parts map[partKey]part) {
-	e.parts, e.sums = parts, make(map[sum]partKey, len(parts))
+func (e *encoder) keep(parts map[partKey]part, lists []list) {
+	e.parts, e.lists, e.sums = parts, lists, make(map[sum]partKey, len(parts))
 	for key, p := range parts {
 		e.sums[p.Sum] = key
 	}

@@ -21,7 +21,7 @@ type Generation struct {
 	sought int        // zones of which the id is not known
 	places map[edge.Scope]place
 	labels map[edge.Scope]guard.Labels
-	prints []string // of all zones, by number
+	prints [][]string // of all zones, as the accounts have them
 
 	self    *identity
 	since   *step         // how it came out of the one before; nil: it is the first
@@ -96,7 +96,7 @@ func (g *Generation) count(state desired.State, at []desired.Index, times int) {
 // share has what the generation before has, which has the same zones at the same places.
 func (g *Generation) share(before *Generation, is []desired.Index, changed map[edge.Scope]bool) {
 	g.places, g.labels, g.prints = before.places, before.labels, slices.Clone(before.prints)
-	ownLabels := false
+	ownLabels, own := false, map[int]bool{}
 	for _, at := range is {
 		account, z := at.In(g.State)
 		if !maps.Equal(g.labels[z.Scope], z.Labels) {
@@ -105,26 +105,36 @@ func (g *Generation) share(before *Generation, is []desired.Index, changed map[e
 			}
 			g.labels[z.Scope] = z.Labels
 		}
-		if changed[z.Scope] {
-			g.prints[g.places[z.Scope].number] = z.Fingerprint(*account)
+		if !changed[z.Scope] {
+			continue
 		}
+		if at := g.places[z.Scope]; !own[at.Account] {
+			g.prints[at.Account], own[at.Account] = slices.Clone(g.prints[at.Account]), true
+		}
+		g.print(g.places[z.Scope].Index, z.Fingerprint(*account))
 	}
+}
+
+func (g *Generation) print(at desired.Index, fingerprint string) {
+	g.prints[at.Account][at.Zone] = fingerprint
 }
 
 // copy puts the zones at their places.
 func (g *Generation) copy(before *Generation, changed map[edge.Scope]bool) {
-	n := g.State.Zones()
-	g.places, g.labels, g.prints = make(map[edge.Scope]place, n), make(map[edge.Scope]guard.Labels, n), make([]string, 0, n)
+	n, number := g.State.Zones(), 0
+	g.places, g.labels, g.prints = make(map[edge.Scope]place, n), make(map[edge.Scope]guard.Labels, n), make([][]string, len(g.State.Accounts))
 	for i := range g.State.Accounts {
 		account := &g.State.Accounts[i]
+		g.prints[i] = make([]string, len(account.Zones))
 		for j := range account.Zones {
-			z := &account.Zones[j]
-			g.places[z.Scope], g.labels[z.Scope] = place{desired.Index{Account: i, Zone: j}, len(g.prints)}, z.Labels
+			z, at := &account.Zones[j], desired.Index{Account: i, Zone: j}
+			g.places[z.Scope], g.labels[z.Scope] = place{at, number}, z.Labels
 			fingerprint := before.declaration(z.Scope)
 			if changed[z.Scope] {
 				fingerprint = z.Fingerprint(*account)
 			}
-			g.prints = append(g.prints, fingerprint)
+			g.print(at, fingerprint)
+			number++
 		}
 	}
 }
@@ -163,7 +173,7 @@ func (g *Generation) Task(id edge.Scope) (zone.Task, bool) {
 	if !ok {
 		return zone.Task{}, false
 	}
-	return zone.Task{State: zone.Of(g.State, at.Account, at.Zone), Fingerprint: g.prints[at.number]}, true
+	return zone.Task{State: zone.Of(g.State, at.Account, at.Zone), Fingerprint: g.prints[at.Account][at.Zone]}, true
 }
 
 // Declares reports whether a zone is declared.
@@ -196,7 +206,7 @@ func (g *Generation) Proves(id edge.Scope, fingerprint string) bool {
 // declaration is the fingerprint of a zone's declaration, empty where it is not declared.
 func (g *Generation) declaration(id edge.Scope) string {
 	if at, ok := g.places[id]; ok {
-		return g.prints[at.number]
+		return g.prints[at.Account][at.Zone]
 	}
 	return ""
 }

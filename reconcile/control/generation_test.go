@@ -111,7 +111,7 @@ func TestGenerationsFollow(t *testing.T) {
 		state := drawn(random, g.State, n)
 		next, alone := newGeneration(state, g), newGeneration(state, nil)
 		if next.size != alone.size || !reflect.DeepEqual(next.places, alone.places) || !reflect.DeepEqual(next.labels, alone.labels) ||
-			!slices.Equal(next.prints, alone.prints) {
+			!reflect.DeepEqual(next.prints, alone.prints) {
 			t.Fatalf("generation %d is\n%+v, want\n%+v", n, next, alone)
 		}
 		if step := next.after(g); step != nil {

@@ -33,3 +33,19 @@ func (c *Control) tell(id edge.Scope) {
 		c.Told(id)
 	}
 }
+
+// taken is which zones may have another proof since the records were taken in.
+type taken struct {
+	zones []edge.Scope
+	all   bool
+}
+
+func (c *Control) tellTaken(t taken) {
+	if t.all {
+		c.tell(edge.Scope{})
+		return
+	}
+	for _, id := range t.zones {
+		c.tell(id)
+	}
+}

@@ -156,27 +156,43 @@ func (e *encoder) join(parts []reconcile.StatePart) (desired.State, error) {
 		return desired.State{}, errNoPart
 	}
 	zones, err := from.read(first.Data, &head)
-	d := decoded{State: head.State}
+	d := decoded{State: head.State, before: e.lists}
 	if err == nil {
 		err = d.add(zones, reconcile.StatePart{})
 	}
-	for _, p := range parts[1:] {
-		if err != nil {
-			break
-		}
-		if key, known := e.sums[p.Sum]; known {
-			err = d.join(key.account, e.parts[key].zones, e.parts[key].StatePart)
+	for left := parts[1:]; len(left) > 0 && err == nil; {
+		p := left[0]
+		key, known := e.sums[p.Sum]
+		if n := e.list(key.account).begins(left); known && n > 0 && d.share(key.account) {
+			left = left[n:]
 			continue
 		}
-		if p.Data == nil {
+		switch left = left[1:]; {
+		case known:
+			err = d.join(key.account, e.parts[key].zones, e.parts[key].StatePart)
+		case p.Data == nil:
 			return desired.State{}, errNoPart
-		}
-		if zones, err = from.read(p.Data, nil); err == nil {
-			err = d.add(zones, p)
-			e.made++
+		default:
+			if zones, err = from.read(p.Data, nil); err == nil {
+				err = d.add(zones, p)
+				e.made++
+			}
 		}
 	}
 	return e.decoded(d, head, first, err)
+}
+
+// begins is how many parts, from the first on, are all of a list; 0 where they are others.
+func (l list) begins(parts []reconcile.StatePart) int {
+	if len(l.parts) > len(parts) {
+		return 0
+	}
+	for i, p := range l.parts {
+		if p.Sum != parts[i].Sum {
+			return 0
+		}
+	}
+	return len(l.parts)
 }
 
 // takeSome takes in what a record has of some zones, and returns those that have another proof now.

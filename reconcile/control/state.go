@@ -73,13 +73,14 @@ func (s *state) init(c Config) {
 	s.zones = zones{records: map[edge.Scope]*zoneRecord{}, known: newKnown(), ours: scopes{}}
 }
 
-// restore makes a record the one that is worked with.
-func (s *state) restore(record reconcile.Record) {
+// restore makes a record the one that is worked with. Of a record of some zones it returns those that have
+// another proof now.
+func (s *state) restore(record reconcile.Record) (proved []edge.Scope) {
 	s.accepted, s.swept, s.sweptUnder, s.said = record.Accepted, record.Swept, record.SweptUnder, 0
 	s.accepted.State = nil
 	s.mark, s.accepted.Parts = record.Mark, nil
 	if record.Only != nil {
-		s.zones.takeSome(record, s.now(), s.current.Load())
+		proved = s.zones.takeSome(record, s.now(), s.current.Load())
 		s.zones.takeMemory(record, s.current.Load())
 	} else {
 		s.zones = s.zones.anew(record, s.now())
@@ -92,6 +93,7 @@ func (s *state) restore(record reconcile.Record) {
 	// They count for the next generation, wherever its declarations come from.
 	s.limits.drifts, s.limits.sent, s.limits.counted, s.limits.anew = record.Drifts, maps.Clone(record.Written), 0, true
 	s.restored++
+	return proved
 }
 
 // publish makes a generation the one in force, while what was done before counts.

@@ -227,8 +227,9 @@ func (c *Control) Reload(ctx context.Context) (Decision, error) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
 	before := c.Current()
-	look, err := c.restore(ctx)
-	c.tell(edge.Scope{})
+	proved := taken{all: true} // what failed may have been taken in
+	look, err := c.restore(ctx, &proved)
+	c.tellTaken(proved)
 	if err != nil {
 		return Decision{}, err
 	}

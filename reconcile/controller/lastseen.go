@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ type lastSeen struct {
 	mu    sync.Mutex
 	zones map[edge.Scope]zone.Places
 	plans map[edge.Scope]*diff.Memory
+	away  map[edge.Scope]bool // read here though another process works on them: to count a commit, or with the last of a lease
 }
 
 // accountsSeen is what is known of the accounts of one lane.
@@ -36,7 +38,7 @@ type accountsSeen struct {
 }
 
 func newLastSeen(of reconcile.Lanes, names zone.Names, guards reconcile.Guards) *lastSeen {
-	s := &lastSeen{of: of, names: names, looks: zone.NewLooks(guards.Looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}}
+	s := &lastSeen{of: of, names: names, looks: zone.NewLooks(guards.Looking, time.Now), zones: map[edge.Scope]zone.Places{}, plans: map[edge.Scope]*diff.Memory{}, away: map[edge.Scope]bool{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
 		accounts.Documented, accounts.Urgent = guards.Documented, true
@@ -59,16 +61,41 @@ func (s *lastSeen) drop(id edge.Scope) {
 	delete(s.zones, id)
 }
 
-// leave forgets what was seen of zones that another process works on.
+// leave forgets what was seen of zones that another process works on from now on.
 func (s *lastSeen) leave(g *control.Generation, theirs func(edge.Scope) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range g.Zones() {
 		if theirs(id) {
-			delete(s.zones, id)
-			delete(s.plans, id)
+			s.forget(id)
 		}
 	}
+}
+
+// readAway notes that a zone was read here which another process works on.
+func (s *lastSeen) readAway(id edge.Scope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away[id] = true
+}
+
+// forgetAway forgets what was seen of such zones: others have written to them since. theirs reports
+// whether another process still works on a zone.
+func (s *lastSeen) forgetAway(theirs func(edge.Scope) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.away {
+		if theirs(id) {
+			s.forget(id)
+		}
+	}
+}
+
+// forget forgets a zone; the caller holds the lock.
+func (s *lastSeen) forget(id edge.Scope) {
+	delete(s.zones, id)
+	delete(s.plans, id)
+	delete(s.away, id)
 }
 
 // memory spares planning a zone again where nothing differs. Only who works on the zone may
@@ -95,6 +122,7 @@ func (s *lastSeen) keep(g *control.Generation, gone []edge.Scope) {
 	defer s.mu.Unlock()
 	zone.Forget(s.zones, gone, g.State.Zones(), g.Declares)
 	zone.Forget(s.plans, gone, g.State.Zones(), g.Declares)
+	maps.DeleteFunc(s.away, func(id edge.Scope, _ bool) bool { return !g.Declares(id) })
 }
 
 // plan plans a zone from what was last seen of it and of its account; false where that is

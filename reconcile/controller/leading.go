@@ -107,7 +107,7 @@ func (c *commits) refresh(ctx context.Context) bool {
 // forgetTheirs forgets what was seen of zones of other processes: these have written to them since.
 func (c *commits) forgetTheirs() {
 	if g := c.control.Current(); g != nil && c.lanes.shared() {
-		c.seen.leave(g, func(id edge.Scope) bool { return c.lanes.elsewhere(g, id) })
+		c.seen.forgetAway(func(id edge.Scope) bool { return c.lanes.elsewhere(g, id) })
 	}
 }
 

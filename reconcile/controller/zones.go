@@ -179,6 +179,9 @@ func (w *zoneWork) keep(l *look) {
 		return
 	}
 	w.seen.put(l.item.Key, l.sight.Places)
+	if !w.works() { // asked after it was put: who leaves the lane forgets what was put before
+		w.seen.readAway(l.item.Key)
+	}
 }
 
 // plan plans the zone and passes it through the guards. What it would change it has

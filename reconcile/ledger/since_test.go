@@ -304,3 +304,31 @@ func rapidConnected(t *testing.T, rt *rapid.T, url, key string) *Ledger {
 	l := connected(rapidT{t, rt}, url, key)
 	return l.Ledger
 }
+
+// A process that begins over a database with nothing of any zone reads what is new alone from then on, too.
+func TestNewsOfAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	mustLock(t, l)
+	var v view
+	must(t, v.look(t.Context(), l))
+	must(t, v.look(t.Context(), l))
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
+	for n := range 3 {
+		must(t, recording["prove"](t.Context(), l, n, n))
+		must(t, v.look(t.Context(), l))
+		v.want(t, l)
+	}
+	if v.whole != 1 {
+		t.Errorf("it has read everything %d times, want once", v.whole)
+	}
+	_, err := l.Database().ExecContext(t.Context(), `TRUNCATE proved, applied, nonconvergent`)
+	must(t, err)
+	must(t, v.look(t.Context(), l))
+	v.want(t, l)
+	late := view{}
+	must(t, late.look(t.Context(), l))
+	must(t, recording["prove"](t.Context(), l, 7, 1))
+	must(t, late.look(t.Context(), l))
+	late.want(t, l)
+}

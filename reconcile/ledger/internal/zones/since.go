@@ -20,7 +20,7 @@ func (z *Zones) Since(ctx context.Context, tx *sql.Tx, known reconcile.Known) (z
 		return nil, newest, nil
 	}
 	if known.Mark == (reconcile.Mark{}) {
-		_, err = rows.Found(tx.QueryRowContext(ctx, `SELECT number, mark FROM zone_change ORDER BY number DESC LIMIT 1`).Scan(&newest.Number, &newest.Random))
+		newest, err = markOfNow(ctx, tx)
 		return nil, newest, err
 	}
 	found, seen := false, map[edge.Scope]bool{}
@@ -33,10 +33,8 @@ func (z *Zones) Since(ctx context.Context, tx *sql.Tx, known reconcile.Known) (z
 		if err := row.Scan(&newest.Number, &newest.Random, &id); err != nil {
 			return err
 		}
-		switch {
-		case newest == known.Mark:
-			found = true
-		case !seen[id]:
+		found = found || newest == known.Mark || known.Mark == nothingYet && newest.Number == 1
+		if newest != known.Mark && !seen[id] {
 			seen[id] = true
 			zones = append(zones, id)
 		}
@@ -46,9 +44,29 @@ func (z *Zones) Since(ctx context.Context, tx *sql.Tx, known reconcile.Known) (z
 		return nil, reconcile.Mark{}, err
 	}
 	if !found {
-		return z.Since(ctx, tx, reconcile.Known{})
+		if newest, err = markOfNow(ctx, tx); err != nil || newest != nothingYet || known.Mark != nothingYet {
+			return nil, newest, err
+		}
 	}
 	return zones, newest, nil
+}
+
+// nothingYet is the mark of a database that has nothing of any zone. While the first change is still there,
+// all since are.
+var nothingYet = reconcile.Mark{Random: 1}
+
+// markOfNow is the mark of the newest change; the zero one where none is kept.
+func markOfNow(ctx context.Context, tx *sql.Tx) (newest reconcile.Mark, err error) {
+	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT number, mark FROM zone_change ORDER BY number DESC LIMIT 1`).Scan(&newest.Number, &newest.Random))
+	if found || err != nil {
+		return newest, err
+	}
+	var some bool // of before changes were kept, or of before all of them were dropped
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM proved) OR EXISTS (SELECT 1 FROM applied) OR EXISTS (SELECT 1 FROM nonconvergent)`).Scan(&some)
+	if some || err != nil {
+		return reconcile.Mark{}, err
+	}
+	return nothingYet, nil
 }
 
 // Newer implements [reconcile.Records].

@@ -1,0 +1,32 @@
+package controller
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Of zones of other processes only those are asked for that were read here, however many there are; what
+// was seen of them is forgotten with each commit, unless they are this process's by then.
+func TestWhatIsReadOfOthersIsForgotten(t *testing.T) {
+	s := newLastSeen(reconcile.Lanes{}, false, reconcile.Looking{})
+	id := func(i int) edge.Scope { return edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", i))) }
+	for i := range 1000 {
+		s.put(id(i), zone.Places{})
+		s.memory(id(i))
+	}
+	s.readAway(id(1))
+	s.readAway(id(2))
+	asked := 0
+	s.forgetAway(func(of edge.Scope) bool { asked++; return of == id(1) })
+	if asked != 2 || s.read(id(1)) || s.plans[id(1)] != nil || !s.read(id(2)) || !s.read(id(3)) {
+		t.Errorf("of 1000 zones %d are asked for, want 2; read are %v, %v, %v", asked, s.read(id(1)), s.read(id(2)), s.read(id(3)))
+	}
+	s.forgetAway(func(edge.Scope) bool { return true })
+	if s.read(id(2)) || len(s.zones) != 998 || len(s.away) != 0 {
+		t.Errorf("%d zones are known, and %d of others", len(s.zones), len(s.away))
+	}
+}
