@@ -3,7 +3,6 @@ package scan
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,8 @@ import (
 	"path"
 	"runtime"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
@@ -35,7 +35,10 @@ var passedOver = call.Words(".git .hg .svn .jj node_modules bower_components ven
 func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, error) {
 	t := &tree{fsys: fsys, o: o.WithDefaults(), yield: yield}
 	t.stats.Unread = map[string]int{}
-	err := t.walk()
+	err := fs.WalkDir(fsys, ".", t.visit)
+	if err == nil {
+		err = t.read()
+	}
 	if t.stopped != nil {
 		return t.stats, t.stopped
 	}
@@ -45,7 +48,7 @@ func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, e
 	return t.stats, nil
 }
 
-// tree is what one goroutine collects in the order of the files.
+// tree is a tree as it is being read. One goroutine lists the files and hands on.
 type tree struct {
 	fsys    fs.FS
 	o       Options
@@ -53,51 +56,16 @@ type tree struct {
 	stats   Stats
 	bytes   int64
 	files   int
+	waiting []*result // in the order of the tree
 	stopped error
 }
 
-// ahead is how many files may be read before the first of them is handed on.
-const ahead = 64
+// ahead is how many files are read together before the first of them is handed on.
+const ahead = 256
 
-// walk reads the files: one goroutine lists them, some read, and this one hands on.
-func (t *tree) walk() error {
-	ctx, stop := context.WithCancel(context.Background())
-	queue := make(chan *result, ahead) // in the order of the tree
-	work := make(chan *result, ahead)
-	var walking error
-	var running sync.WaitGroup
-	running.Go(func() {
-		defer close(queue)
-		defer close(work)
-		walking = fs.WalkDir(t.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-			return t.visit(ctx, name, entry, err, queue, work)
-		})
-	})
-	for range runtime.GOMAXPROCS(0) {
-		running.Go(func() {
-			w := &worker{fsys: t.fsys, o: t.o, in: bufio.NewReaderSize(nil, headSize)}
-			for r := range work {
-				w.file(r)
-				close(r.done)
-			}
-		})
-	}
-	for r := range queue {
-		<-r.done
-		if t.stopped == nil && t.take(r) != nil {
-			stop()
-		}
-	}
-	stop()
-	running.Wait()
-	return walking
-}
-
-// visit puts a file in the queue.
-func (t *tree) visit(ctx context.Context, name string, entry fs.DirEntry, err error, queue, work chan<- *result) error {
+// visit takes a file, or what is wrong with it.
+func (t *tree) visit(name string, entry fs.DirEntry, err error) error {
 	switch {
-	case ctx.Err() != nil:
-		return fs.SkipAll
 	case err != nil && name == ".":
 		return err
 	case err == nil && entry.IsDir() && name != "." && passedOver[entry.Name()]:
@@ -105,15 +73,31 @@ func (t *tree) visit(ctx context.Context, name string, entry fs.DirEntry, err er
 	case err == nil && !entry.Type().IsRegular():
 		return nil
 	}
-	r := &result{name: name, done: make(chan struct{})}
-	if err != nil {
-		r.unread("unreadable", reasonOf(err))
-		close(r.done)
-		queue <- r
+	if t.waiting = append(t.waiting, &result{name: name, failed: err}); len(t.waiting) < ahead {
 		return nil
 	}
-	queue <- r
-	work <- r
+	return t.read()
+}
+
+// read reads the files that wait, by as many goroutines as there are processors, and hands
+// on what was found.
+func (t *tree) read() error {
+	var reading errgroup.Group
+	reading.SetLimit(runtime.GOMAXPROCS(0))
+	for _, r := range t.waiting {
+		reading.Go(func() error {
+			w := worker{fsys: t.fsys, o: t.o}
+			w.file(r)
+			return nil
+		})
+	}
+	_ = reading.Wait() // what is wrong with a file is part of its result
+	for _, r := range t.waiting {
+		if err := t.take(r); err != nil {
+			return err
+		}
+	}
+	t.waiting = t.waiting[:0]
 	return nil
 }
 
@@ -149,13 +133,13 @@ func (t *tree) take(r *result) error {
 
 // result is what was found in one file.
 type result struct {
-	name  string
-	read  bool
-	bytes int64
-	as    string // what it could not be read as
-	stats call.Stats
-	calls []Call
-	done  chan struct{}
+	name   string
+	failed error // to list it
+	read   bool
+	bytes  int64
+	as     string // what it could not be read as
+	stats  call.Stats
+	calls  []Call
 }
 
 func (r *result) unread(as, reason string) {
@@ -163,38 +147,41 @@ func (r *result) unread(as, reason string) {
 	r.stats.Skip(Skip{File: r.name, Reason: reason})
 }
 
-// worker reads files one after the other.
+// worker reads a file.
 type worker struct {
 	fsys fs.FS
 	o    Options
-	in   *bufio.Reader
 }
 
 // file reads one file. Of those over the bound captures and logs are read, as a stream.
 func (w *worker) file(r *result) {
+	if r.failed != nil {
+		r.unread("unreadable", reasonOf(r.failed))
+		return
+	}
 	f, err := w.fsys.Open(r.name)
 	if err != nil {
 		r.unread("unreadable", reasonOf(err))
 		return
 	}
 	defer f.Close()
-	w.in.Reset(f)
-	beginning, _ := w.in.Peek(headSize) // what is wrong is met again
+	in := bufio.NewReaderSize(f, binaryHead)
+	beginning, _ := in.Peek(binaryHead) // what is wrong is met again
 	wide := isUTF16(beginning)
 	if isPacked(beginning) {
-		w.scan(r, w.in, nil)
+		w.scan(r, in, nil)
 		return
 	}
 	if isBinary(beginning) && !wide {
 		return
 	}
-	text, err := io.ReadAll(io.LimitReader(w.in, w.o.MaxFile+1))
+	text, err := io.ReadAll(io.LimitReader(in, w.o.MaxFile+1))
 	r.bytes = int64(len(text))
 	switch {
 	case err != nil:
 		r.unread("unreadable", reasonOf(err))
 	case r.bytes > w.o.MaxFile && mayBeLarge(head{name: r.name, text: text[:min(len(text), headSize)], tree: true}.recognise()):
-		w.scan(r, io.MultiReader(bytes.NewReader(text), w.in), nil)
+		w.scan(r, io.MultiReader(bytes.NewReader(text), in), nil)
 	case r.bytes > w.o.MaxFile:
 		r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
 	case w.o.KeepFile != nil && !wide && !w.o.KeepFile(text):
