@@ -10,8 +10,8 @@ import (
 	"path"
 	"runtime"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
@@ -82,16 +82,17 @@ func (t *tree) visit(name string, entry fs.DirEntry, err error) error {
 // read reads the files that wait, by as many goroutines as there are processors, and hands
 // on what was found.
 func (t *tree) read() error {
-	var reading errgroup.Group
-	reading.SetLimit(runtime.GOMAXPROCS(0))
-	for _, r := range t.waiting {
-		reading.Go(func() error {
-			w := worker{fsys: t.fsys, o: t.o}
-			w.file(r)
-			return nil
+	var reading sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		reading.Go(func() {
+			w := worker{fsys: t.fsys, o: t.o, in: bufio.NewReaderSize(nil, binaryHead)}
+			for i := next.Add(1); i <= int64(len(t.waiting)); i = next.Add(1) {
+				w.file(t.waiting[i-1])
+			}
 		})
 	}
-	_ = reading.Wait() // what is wrong with a file is part of its result
+	reading.Wait()
 	for _, r := range t.waiting {
 		if err := t.take(r); err != nil {
 			return err
@@ -147,10 +148,11 @@ func (r *result) unread(as, reason string) {
 	r.stats.Skip(Skip{File: r.name, Reason: reason})
 }
 
-// worker reads a file.
+// worker reads files one after the other.
 type worker struct {
 	fsys fs.FS
 	o    Options
+	in   *bufio.Reader
 }
 
 // file reads one file. Of those over the bound captures and logs are read, as a stream.
@@ -165,23 +167,23 @@ func (w *worker) file(r *result) {
 		return
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, binaryHead)
-	beginning, _ := in.Peek(binaryHead) // what is wrong is met again
+	w.in.Reset(f)
+	beginning, _ := w.in.Peek(binaryHead) // what is wrong is met again
 	wide := isUTF16(beginning)
 	if isPacked(beginning) {
-		w.scan(r, in, nil)
+		w.scan(r, w.in, nil)
 		return
 	}
 	if isBinary(beginning) && !wide {
 		return
 	}
-	text, err := io.ReadAll(io.LimitReader(in, w.o.MaxFile+1))
+	text, err := io.ReadAll(io.LimitReader(w.in, w.o.MaxFile+1))
 	r.bytes = int64(len(text))
 	switch {
 	case err != nil:
 		r.unread("unreadable", reasonOf(err))
 	case r.bytes > w.o.MaxFile && mayBeLarge(head{name: r.name, text: text[:min(len(text), headSize)], tree: true}.recognise()):
-		w.scan(r, io.MultiReader(bytes.NewReader(text), in), nil)
+		w.scan(r, io.MultiReader(bytes.NewReader(text), w.in), nil)
 	case r.bytes > w.o.MaxFile:
 		r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
 	case w.o.KeepFile != nil && !wide && !w.o.KeepFile(text):
