@@ -42,7 +42,7 @@ func parse(text string) (*syntax.File, error) {
 }
 
 // opens and closes are the words that nest.
-var opens, closes = call.Words("if while until for select case elif function ! [[ time coproc"), call.Words("fi done esac ]]")
+var opens, closes = call.Words("if while until for select case elif function [[ time coproc"), call.Words("fi done esac ]]")
 
 // tooDeep counts what can nest: it may find too much, and then the text is read line by line.
 func tooDeep(text string) bool {
