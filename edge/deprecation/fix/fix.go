@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
-	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
 	"github.com/seawall-dev/seawall/edge/deprecation/search"
 )
@@ -68,7 +67,7 @@ func (r *Result) step(s search.Search, name string, uses []use, left map[string]
 	return false
 }
 
-// use is a call and what the calendar says of it.
+// use is a call and what the calendar says of it: nothing where it goes to another host.
 type use struct {
 	call    scan.Call
 	notices []deprecation.Notice
@@ -77,12 +76,18 @@ type use struct {
 // known are the formats in which texts are rewritten.
 var known = []scan.Format{scan.Shell, scan.Requests, scan.HCL}
 
+// read returns the calls of a text; none where it is of another format.
 func read(s search.Search, name, text string) ([]use, error) {
 	var uses []use
-	s.Found = func(_ string, c scan.Call, notices []deprecation.Notice) { uses = append(uses, use{c, notices}) }
-	s.Collector = report.NewCollector(s.Day, nil)
-	in, err := s.Reader(strings.NewReader(text), name)
-	if err != nil || !slices.Contains(known, scan.Format(in.Format)) {
+	stats, err := scan.Reader(strings.NewReader(text), name, scan.Options{Format: s.Format, Open: s.Open}, func(c scan.Call) error {
+		u := use{call: c}
+		if s.Hosts.Allow(c.URL) {
+			u.notices = s.Notices(c)
+		}
+		uses = append(uses, u)
+		return nil
+	})
+	if err != nil || !slices.Contains(known, stats.Format) {
 		return nil, err
 	}
 	return uses, nil
@@ -117,20 +122,13 @@ func attempt(s search.Search, name, text string, uses []use, i int, n deprecatio
 // everything else as it was. A resource of Terraform that no longer sends what the
 // rule is about makes no call that matters.
 func proves(s search.Search, name, changed string, before []use, i int, n deprecation.Notice) bool {
-	after, err := calls(s, name, changed)
-	if err != nil {
-		return false
-	}
-	made := before[i].call.Address != ""
-	for _, c := range after {
-		made = made || sameCall(c, n.Rewrite, before[i].call.Method)
-	}
-	again, err := read(s, name, changed)
-	if err != nil || !made || len(again) > len(before) || count(again, n.Rule) >= count(before, n.Rule) {
+	after, err := read(s, name, changed)
+	made := before[i].call.Address != "" || slices.ContainsFunc(after, func(u use) bool { return sameCall(u.call, n.Rewrite, before[i].call.Method) })
+	if err != nil || !made || len(after) > len(before) || count(after, n.Rule) >= count(before, n.Rule) {
 		return false
 	}
 	for j, u := range before {
-		if j != i && !slices.ContainsFunc(again, func(o use) bool { return equal(o.call, u.call) }) {
+		if j != i && !slices.ContainsFunc(after, func(o use) bool { return equal(o.call, u.call) }) {
 			return false
 		}
 	}
@@ -148,16 +146,6 @@ func count(uses []use, rule string) int {
 		}
 	}
 	return n
-}
-
-// calls are all calls of a text that may matter.
-func calls(s search.Search, name, text string) ([]scan.Call, error) {
-	var out []scan.Call
-	_, err := scan.Reader(strings.NewReader(text), name, scan.Options{Format: s.Format, Open: s.Open}, func(c scan.Call) error {
-		out = append(out, c)
-		return nil
-	})
-	return out, err
 }
 
 func equal(a, b scan.Call) bool {

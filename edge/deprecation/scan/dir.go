@@ -3,7 +3,6 @@ package scan
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
@@ -35,7 +35,10 @@ var passedOver = call.Words(".git .hg .svn .jj node_modules bower_components ven
 func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, error) {
 	t := &tree{fsys: fsys, o: o.WithDefaults(), yield: yield}
 	t.stats.Unread = map[string]int{}
-	err := t.walk()
+	err := fs.WalkDir(fsys, ".", t.visit)
+	if err == nil {
+		err = t.read()
+	}
 	if t.stopped != nil {
 		return t.stats, t.stopped
 	}
@@ -45,7 +48,7 @@ func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, e
 	return t.stats, nil
 }
 
-// tree is what one goroutine collects in the order of the files.
+// tree is a tree as it is being read. One goroutine lists the files and hands on.
 type tree struct {
 	fsys    fs.FS
 	o       Options
@@ -53,51 +56,16 @@ type tree struct {
 	stats   Stats
 	bytes   int64
 	files   int
+	waiting []*result // in the order of the tree
 	stopped error
 }
 
-// ahead is how many files may be read before the first of them is handed on.
-const ahead = 64
+// ahead is how many files are read together before the first of them is handed on.
+const ahead = 256
 
-// walk reads the files: one goroutine lists them, some read, and this one hands on.
-func (t *tree) walk() error {
-	ctx, stop := context.WithCancel(context.Background())
-	queue := make(chan *result, ahead) // in the order of the tree
-	work := make(chan *result, ahead)
-	var walking error
-	var running sync.WaitGroup
-	running.Go(func() {
-		defer close(queue)
-		defer close(work)
-		walking = fs.WalkDir(t.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-			return t.visit(ctx, name, entry, err, queue, work)
-		})
-	})
-	for range runtime.GOMAXPROCS(0) {
-		running.Go(func() {
-			w := &worker{fsys: t.fsys, o: t.o, in: bufio.NewReaderSize(nil, headSize)}
-			for r := range work {
-				w.file(r)
-				close(r.done)
-			}
-		})
-	}
-	for r := range queue {
-		<-r.done
-		if t.stopped == nil && t.take(r) != nil {
-			stop()
-		}
-	}
-	stop()
-	running.Wait()
-	return walking
-}
-
-// visit puts a file in the queue.
-func (t *tree) visit(ctx context.Context, name string, entry fs.DirEntry, err error, queue, work chan<- *result) error {
+// visit takes a file, or what is wrong with it.
+func (t *tree) visit(name string, entry fs.DirEntry, err error) error {
 	switch {
-	case ctx.Err() != nil:
-		return fs.SkipAll
 	case err != nil && name == ".":
 		return err
 	case err == nil && entry.IsDir() && name != "." && passedOver[entry.Name()]:
@@ -105,15 +73,32 @@ func (t *tree) visit(ctx context.Context, name string, entry fs.DirEntry, err er
 	case err == nil && !entry.Type().IsRegular():
 		return nil
 	}
-	r := &result{name: name, done: make(chan struct{})}
-	if err != nil {
-		r.unread("unreadable", reasonOf(err))
-		close(r.done)
-		queue <- r
+	if t.waiting = append(t.waiting, &result{name: name, failed: err}); len(t.waiting) < ahead {
 		return nil
 	}
-	queue <- r
-	work <- r
+	return t.read()
+}
+
+// read reads the files that wait, by as many goroutines as there are processors, and hands
+// on what was found.
+func (t *tree) read() error {
+	var reading sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		reading.Go(func() {
+			w := worker{fsys: t.fsys, o: t.o, in: bufio.NewReaderSize(nil, binaryHead)}
+			for i := next.Add(1); i <= int64(len(t.waiting)); i = next.Add(1) {
+				w.file(t.waiting[i-1])
+			}
+		})
+	}
+	reading.Wait()
+	for _, r := range t.waiting {
+		if err := t.take(r); err != nil {
+			return err
+		}
+	}
+	t.waiting = t.waiting[:0]
 	return nil
 }
 
@@ -149,13 +134,13 @@ func (t *tree) take(r *result) error {
 
 // result is what was found in one file.
 type result struct {
-	name  string
-	read  bool
-	bytes int64
-	as    string // what it could not be read as
-	stats call.Stats
-	calls []Call
-	done  chan struct{}
+	name   string
+	failed error // to list it
+	read   bool
+	bytes  int64
+	as     string // what it could not be read as
+	stats  call.Stats
+	calls  []Call
 }
 
 func (r *result) unread(as, reason string) {
@@ -172,6 +157,10 @@ type worker struct {
 
 // file reads one file. Of those over the bound captures and logs are read, as a stream.
 func (w *worker) file(r *result) {
+	if r.failed != nil {
+		r.unread("unreadable", reasonOf(r.failed))
+		return
+	}
 	f, err := w.fsys.Open(r.name)
 	if err != nil {
 		r.unread("unreadable", reasonOf(err))
@@ -179,7 +168,7 @@ func (w *worker) file(r *result) {
 	}
 	defer f.Close()
 	w.in.Reset(f)
-	beginning, _ := w.in.Peek(headSize) // what is wrong is met again
+	beginning, _ := w.in.Peek(binaryHead) // what is wrong is met again
 	wide := isUTF16(beginning)
 	if isPacked(beginning) {
 		w.scan(r, w.in, nil)

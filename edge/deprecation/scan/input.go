@@ -5,20 +5,16 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf16"
 
-	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // open undoes compression and UTF-16, tells what cannot be read apart, and passes
-// over a byte order mark. size is that of the buffer, and so of the longest line; limit
-// bounds what is read whole, in bytes.
-func open(r io.Reader, size int, limit int64) (*bufio.Reader, error) {
+// over a byte order mark. size is that of the buffer, and so of the longest line.
+func open(r io.Reader, size int) (*bufio.Reader, error) {
 	first := size
 	if whole, ok := r.(*bytes.Reader); ok {
 		first = min(size, max(whole.Len()+1, headSize)) // one more, to see that it ends
@@ -38,11 +34,8 @@ func open(r io.Reader, size int, limit int64) (*bufio.Reader, error) {
 	case bytes.HasPrefix(magic, []byte("BZh")):
 		in = bufio.NewReaderSize(bzip2.NewReader(in), size)
 	case isUTF16(magic):
-		text, err := call.ReadWhole(in, limit)
-		if err != nil {
-			return nil, err
-		}
-		in = bufio.NewReaderSize(strings.NewReader(fromUTF16(text)), size)
+		decoded := unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder().Reader(in)
+		in = bufio.NewReaderSize(decoded, size)
 	}
 	for _, u := range unreadable {
 		if bytes.HasPrefix(magic, []byte(u.magic)) {
@@ -72,17 +65,4 @@ func isPacked(text []byte) bool {
 // writes such scripts.
 func isUTF16(text []byte) bool {
 	return len(text) >= 2 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff)
-}
-
-// fromUTF16 is a text that begins with its byte order mark as UTF-8, without the mark.
-func fromUTF16(text []byte) string {
-	var order binary.ByteOrder = binary.BigEndian
-	if text[0] == 0xff {
-		order = binary.LittleEndian
-	}
-	var units []uint16
-	for text = text[2:]; len(text) > 1; text = text[2:] {
-		units = append(units, order.Uint16(text))
-	}
-	return string(utf16.Decode(units))
 }

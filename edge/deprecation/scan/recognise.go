@@ -152,11 +152,10 @@ var (
 
 // object tells JSON documents apart by the members of their first object.
 func (h head) object() Format {
-	first, complete := jsontext.First(h.text)
-	if f := formatOfKeys(jsontext.TopKeys(first)); f != Unknown {
+	if f := formatOfKeys(jsontext.TopKeys(h.text)); f != Unknown {
 		return f
 	}
-	if h.count().of[Records] > 1 || complete && traffic.HasTarget(first) {
+	if first, complete := jsontext.First(h.text); h.count().of[Records] > 1 || complete && traffic.HasTarget(first) {
 		return Records
 	}
 	return Unknown
@@ -165,9 +164,9 @@ func (h head) object() Format {
 // arrayOfRecords reports whether an array begins with a record of a call. With a
 // scope it is a recorded interaction of nock.
 func (h head) arrayOfRecords() bool {
-	inner := bytes.TrimSpace(bytes.TrimSpace(h.text)[1:])
-	first, complete := jsontext.First(inner)
-	return complete && traffic.HasTarget(first) && formatOfKeys(jsontext.TopKeys(first)) == Unknown && !jsontext.TopKeys(first)["scope"]
+	first, complete := jsontext.First(bytes.TrimSpace(h.text)[1:])
+	keys := jsontext.TopKeys(first)
+	return complete && traffic.HasTarget(first) && formatOfKeys(keys) == Unknown && !keys["scope"]
 }
 
 // formatOfKeys tells a document by the members of its outermost object.

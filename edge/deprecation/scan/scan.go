@@ -71,7 +71,7 @@ var errBinary = errors.New("it is no text")
 func read(r io.Reader, name string, o Options, tree bool, yield func(Call) error) (Stats, error) {
 	o = o.WithDefaults()
 	var stats Stats
-	in, err := open(r, max(o.MaxLine, headSize), o.MaxDocument)
+	in, err := open(r, max(o.MaxLine, headSize))
 	if err != nil {
 		return stats, fmt.Errorf("reading %s: %w", name, err)
 	}

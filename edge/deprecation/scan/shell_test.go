@@ -156,3 +156,12 @@ func numbered(format string, n int) (out []string) {
 	}
 	return out
 }
+
+// Loops and conditions that stand one after another are not nested, however many they are.
+func TestManyLoops(t *testing.T) {
+	const loop = "if ! false\nthen\n  for z in a b\n  do\n    curl https://h.example/zones/$z\n  done\nfi\n"
+	got, _ := scanned(t, "loops.sh", strings.Repeat(loop, 300), Options{})
+	if len(got) != 600 || got[599] != "2098 GET https://h.example/zones/b" {
+		t.Errorf("%d calls, the last is %s", len(got), got[len(got)-1])
+	}
+}

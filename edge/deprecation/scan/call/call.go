@@ -65,6 +65,3 @@ type Response struct {
 // Span is a part of an input in bytes, decompressed: from From to before To. The
 // zero value is no part.
 type Span struct{ From, To int }
-
-// Within reports whether a position lies in the part.
-func (s Span) Within(at int) bool { return s.From <= at && at < s.To }

@@ -29,7 +29,10 @@ func Placeholders(text string) string {
 // Expressions in brackets, with brackets in them.
 const (
 	inBraces = `\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}`
-	inParens = `\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`
+	inParens = `\(` + Nested + `\)`
+
+	// Nested matches a text in which brackets are closed, up to two within each other.
+	Nested = `(?:[^()]|\((?:[^()]|\([^()]*\))*\))*`
 )
 
 // placeholder is one, with what printf and its kin fill in at last: %s, %-5d, %[1]s, %1$s, %@.

@@ -224,19 +224,10 @@ func (s *Stream) End() error {
 	return fmt.Errorf("line %d: %q follows the end of the JSON text", s.Line, c)
 }
 
-// First returns the first JSON value of a text, and whether it is complete.
+// First returns the first JSON value of a text; false where it is cut short or broken.
 func First(text []byte) ([]byte, bool) {
-	v := valueEnd{}
-	for i, c := range text {
-		ends, _, bad := v.step(c)
-		if bad {
-			return text[:i], false
-		}
-		if ends {
-			return text[:i+1], true
-		}
-	}
-	return text, false
+	value, _, err := New(bufio.NewReader(bytes.NewReader(text))).Raw(len(text))
+	return value, err == nil
 }
 
 // TopKeys returns the members of an object's text, as far as it goes.

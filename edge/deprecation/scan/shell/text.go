@@ -41,54 +41,25 @@ func parse(text string) (*syntax.File, error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
-// nesting bounds how deep the brackets, blocks and pipes of a text may lie within
-// each other: the parser goes as deep as they do.
-const nesting = 400
-
 // opens and closes are the words that nest.
-var opens, closes = call.Words("if while until for select case do then elif function ! [[ time coproc"), call.Words("fi done esac ]]")
+var opens, closes = call.Words("if while until for select case elif function [[ time coproc"), call.Words("fi done esac ]]")
 
-// tooDeep counts what can nest without minding quotes: it may find too much, and
-// then the text is read line by line.
+// tooDeep counts what can nest: it may find too much, and then the text is read line by line.
 func tooDeep(text string) bool {
-	depth, pipes, signs, from := 0, 0, 0, 0
-	for i := range len(text) {
-		switch c := text[i]; c {
-		case '(', '{':
-			depth++
-		case ')', '}':
-			depth = max(0, depth-1)
-		case '|':
-			pipes++
-		case '-', '+', '~', '!':
-			signs++
-		case '\n':
-			depth = max(0, depth+nested(text[from:i]))
-			from, pipes = i+1, 0
-		}
-		if c := text[i]; c != ' ' && strings.IndexByte("-+~!", c) < 0 {
-			signs = 0
-		}
-		if max(depth, pipes, signs) > nesting {
-			return true
-		}
-	}
-	return depth+nested(text[from:]) > nesting
-}
-
-// nested is how much deeper a line goes by its words.
-func nested(line string) int {
 	depth := 0
-	for w := range strings.FieldsSeq(line) {
+	for w := range strings.FieldsSeq(text) {
 		w = strings.TrimSuffix(w, ";")
 		switch {
 		case opens[w]:
 			depth++
 		case closes[w]:
-			depth--
+			depth = max(0, depth-1)
+		}
+		if depth > call.Nesting {
+			return true
 		}
 	}
-	return depth
+	return call.TooDeep(text)
 }
 
 // longestPiece is how many lines a command in another text may go over.

@@ -30,7 +30,7 @@ import (
 // Variables have their default, locals their value; what else is not in the file
 // is open.
 func Config(text []byte, out *call.Sink) error {
-	if tooDeep(text) {
+	if call.TooDeep(string(text)) {
 		return errDeep
 	}
 	file, diags := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
@@ -57,33 +57,6 @@ func problem(diags hcl.Diagnostics) error {
 		}
 	}
 	return errors.New("it cannot be parsed")
-}
-
-// nesting bounds how deep the brackets and signs of a file may lie within each
-// other: HCL's parser goes as deep as they do.
-const nesting = 400
-
-func tooDeep(text []byte) bool {
-	depth, signs, choices := 0, 0, 0
-	for _, c := range text {
-		switch c {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth = max(0, depth-1)
-		case '!', '-':
-			signs++
-		case '?':
-			choices++
-		}
-		if c != ' ' && c != '!' && c != '-' {
-			signs = 0
-		}
-		if max(depth, signs, choices/20) > nesting {
-			return true
-		}
-	}
-	return false
 }
 
 // config is a file as it is being read.
