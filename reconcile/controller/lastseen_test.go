@@ -12,7 +12,7 @@ import (
 // Of zones of other processes only those are asked for that were read here, however many there are; what
 // was seen of them is forgotten with each commit, unless they are this process's by then.
 func TestWhatIsReadOfOthersIsForgotten(t *testing.T) {
-	s := newLastSeen(reconcile.Lanes{}, false, reconcile.Looking{})
+	s := newLastSeen(reconcile.Lanes{}, zone.Declared{}, reconcile.Guards{})
 	id := func(i int) edge.Scope { return edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", i))) }
 	for i := range 1000 {
 		s.put(id(i), zone.Places{})
