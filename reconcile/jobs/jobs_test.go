@@ -30,16 +30,19 @@ func TestMain(m *testing.M) {
 // patience bounds what a test waits for. A machine may be slow.
 const patience = 3 * time.Minute
 
-// database is an empty one with its tables; also behind PgBouncer.
+// databases runs a test over a connection to an empty database with its tables, and behind PgBouncer.
+// Each has a server of its own, as a test cuts all connections.
 func databases(t *testing.T, test func(t *testing.T, url string, server *pgtest.Server)) {
 	t.Helper()
-	server := pgtest.Start(t)
-	for name, url := range map[string]string{"direct": server.URL("direct"), "PgBouncer": server.Pooler(t)("pooled")} {
+	for _, name := range []string{"direct", "PgBouncer"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server.Exec(t, "CREATE DATABASE "+url[strings.LastIndex(url, "/")+1:strings.Index(url, "?")])
-			db := open(t, url)
-			must(t, postgres.Migrate(t.Context(), db))
+			server := pgtest.Start(t)
+			url := server.URL("postgres")
+			if name == "PgBouncer" {
+				url = server.Pooler(t)("postgres")
+			}
+			must(t, postgres.Migrate(t.Context(), open(t, url)))
 			test(t, url, server)
 		})
 	}
