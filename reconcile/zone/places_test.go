@@ -30,3 +30,18 @@ func TestSightOfSeveralPlaces(t *testing.T) {
 		}
 	}
 }
+
+// What was seen of one zone is in no plan of the next: a spare Live has nothing left of it.
+func TestASpareLiveIsEmpty(t *testing.T) {
+	scope := edge.ZoneScope("z")
+	seen := Sight{Plan: "free", Ahead: map[edge.Place]diff.Ahead{scope.At("a"): {}}, Places: Places{{Phase: "p"}, {Phase: "q"}}}
+	live := newLive()
+	seen.into(&live, "account", scope)
+	if len(live.Accounts) != 1 || len(live.EntryPoints) != 2 || len(live.Ahead) != 1 || len(live.Plans) != 1 {
+		t.Errorf("%+v", live)
+	}
+	spare(&live)
+	if len(live.Accounts)+len(live.EntryPoints)+len(live.Ahead)+len(live.Plans) != 0 {
+		t.Errorf("left are %+v", live)
+	}
+}
