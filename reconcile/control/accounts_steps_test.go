@@ -12,14 +12,14 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// manyAccounts is a fleet of accounts of a hundred zones each, and the same with another declaration of one zone.
-func manyAccounts(accounts int) (before, after desired.State) {
+// manyAccounts is a fleet of accounts of so many zones each, and the same with another declaration of one zone.
+func manyAccounts(accounts, zones int) (before, after desired.State) {
 	before.Commit = "c1"
 	for a := range accounts {
 		of := desired.Account{Key: fmt.Sprintf("a%04d", a), ID: edge.AccountID(fmt.Sprint("a", a))}
-		for i := range 100 {
+		for i := range zones {
 			of.Zones = append(of.Zones, desired.Zone{
-				Key: fmt.Sprintf("z%02d.example", i), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint(a, "-", i))), Deployments: []desired.Deployment{{Ruleset: "core"}},
+				Key: fmt.Sprintf("z%04d.example", i), Scope: edge.ZoneScope(edge.ZoneID(fmt.Sprint(a, "-", i))), Deployments: []desired.Deployment{{Ruleset: "core"}},
 			})
 		}
 		before.Accounts = append(before.Accounts, of)
@@ -32,7 +32,7 @@ func otherZone(s desired.State, commit string, account int) desired.State {
 	s.Commit, s.Accounts = commit, slices.Clone(s.Accounts)
 	a := &s.Accounts[account]
 	a.Zones = slices.Clone(a.Zones)
-	a.Zones[50].Deployments = []desired.Deployment{{Ruleset: "core", Prune: true}}
+	a.Zones[len(a.Zones)/2].Deployments = []desired.Deployment{{Ruleset: "core", Prune: true}}
 	return s
 }
 
@@ -40,7 +40,7 @@ func otherZone(s desired.State, commit string, account int) desired.State {
 // accepts it, whoever puts it on record, and whoever takes it in from there.
 func TestOtherAccountsAreNotLookedAt(t *testing.T) {
 	for _, accounts := range []int{1, 10, 100} {
-		before, after := manyAccounts(accounts)
+		before, after := manyAccounts(accounts, 100)
 		var writes, reads encoder
 		_, err := writes.encode(before)
 		must.Do(t, err)
