@@ -77,7 +77,8 @@ type Records interface {
 	// is kept.
 	Unfinished(ctx context.Context) ([]Entry, error)
 	// SkipRules returns the newest entry of each skip rule that came to any zone without Seawall, or
-	// changed there, and is not gone since; none where no history is kept.
+	// changed there, and is not gone since; none where no history is kept. Entries that cannot be read are
+	// left out: then it returns the others, a list that is not nil, with an error that names those.
 	SkipRules(ctx context.Context) ([]Entry, error)
 	// WrittenByCommands returns the zones that commands beside a daemon have written, apply
 	// and revert, as the results in the history after this entry say.

@@ -153,6 +153,14 @@ func (g *Generation) Same(as *Generation) bool {
 	return g == as || g != nil && as != nil && g.self != nil && g.self == as.self
 }
 
+// is tells it from others without holding it; nil for none.
+func (g *Generation) is() *identity {
+	if g == nil {
+		return nil
+	}
+	return g.self
+}
+
 // Differs returns the zones that g has otherwise than a generation, and reports whether it has the
 // same zones at the same places: all others are the very same as there. It is false where g did not
 // come out of that one.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -120,46 +121,53 @@ type toldSkipRules struct {
 	mu       sync.Mutex // held while they are read, and guards what follows
 	of       map[edge.Scope][]reconcile.Entry
 	restored uint64
-	under    *Generation
+	under    *identity // of the generation, and not the generation, which would stay in memory
 	known    bool
 }
+
+// tellWithin is how long the history may take to say which skip rules there are: all zones that were
+// not recalled yet wait meanwhile.
+const tellWithin = 15 * time.Second
 
 // recallSkipRules has what an earlier process has told of the skip rules of a zone: once, before
 // the first of this one.
 func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
 	for {
 		c.mu.Lock()
-		known, restored, under := c.state.zones.of(zone).recalled, c.state.restored, c.Current()
+		known, restored, under := c.state.zones.of(zone).recalled, c.state.restored, c.Current().is()
 		c.mu.Unlock()
 		if known {
 			return nil
 		}
 		entries, err := c.told.zone(ctx, c.Records, zone, restored, under)
 		if err != nil {
-			return fmt.Errorf("reading which skip rules came without Seawall: %w", err)
+			err = fmt.Errorf("reading which skip rules came without Seawall: %w", err)
 		}
-		if c.recallTold(zone, entries, restored) {
-			return nil
+		if err != nil && entries == nil || c.recallTold(zone, entries, restored) {
+			return err
 		}
 	}
 }
 
-// zone returns those of one zone.
-func (t *toldSkipRules) zone(ctx context.Context, records Records, zone edge.Scope, restored uint64, under *Generation) ([]reconcile.Entry, error) {
+// zone returns those of one zone. Entries that cannot be read are left out, and whoever has them read
+// gets the error with the others: it is not each zone's.
+func (t *toldSkipRules) zone(ctx context.Context, records Records, zone edge.Scope, restored uint64, under *identity) ([]reconcile.Entry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known && t.restored == restored && t.under == under {
 		return t.of[zone], nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
 	all, err := records.SkipRules(ctx)
-	if err != nil {
+	if err != nil && all == nil {
 		return nil, err
 	}
 	t.of, t.restored, t.under, t.known = map[edge.Scope][]reconcile.Entry{}, restored, under, true
 	for _, e := range all {
 		t.of[e.Subject.Scope] = append(t.of[e.Subject.Scope], e)
 	}
-	return t.of[zone], nil
+	return append([]reconcile.Entry{}, t.of[zone]...), err
 }
 
 // recallTold takes in what was told of a zone; false where everything on record was taken in since.

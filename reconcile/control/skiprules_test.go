@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -19,11 +20,12 @@ type chronicle struct {
 	said     []string
 	recalled []reconcile.Entry
 	reads    int // of these
+	spoiled  error
 }
 
 func (c *chronicle) SkipRules(context.Context) ([]reconcile.Entry, error) {
 	c.reads++
-	return c.recalled, nil
+	return c.recalled, c.spoiled
 }
 
 func (c *chronicle) Record(_ context.Context, entries ...reconcile.Entry) error {
@@ -168,5 +170,35 @@ func TestSkipRulesAreReadOnce(t *testing.T) {
 			must.Do(t, next(c))
 			look("c", 2, 0)
 		})
+	}
+}
+
+// An entry that cannot be read is told once, and costs no other zone what was told of it.
+func TestUnreadableSkipRuleIsToldOnce(t *testing.T) {
+	b := diff.Bypass{
+		Account: "a1", Zone: "b", Scope: edge.ZoneScope("b"), Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+		Rule: "r", Expression: "true", All: true, State: diff.BypassNew,
+	}
+	records := &chronicle{recalled: []reconcile.Entry{reconcile.SkipRuleEntry(nil, &b)}, spoiled: errors.New("number 7 cannot be read")}
+	c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+	must.Do(t, err)
+	_, err = c.Propose(t.Context(), alike("c1", "core"))
+	must.Do(t, err)
+	note := func(id edge.ZoneID, found ...diff.Bypass) error {
+		task, _ := c.Task(c.Current(), edge.ZoneScope(id))
+		_, err := c.Note(t.Context(), Outcome{Scope: edge.ZoneScope(id), Fingerprint: task.Fingerprint, Plan: diff.Plan{Bypasses: found}})
+		return err
+	}
+	if err := note("a"); !errors.Is(err, records.spoiled) {
+		t.Errorf("the first zone has %v", err)
+	}
+	if err := errors.Join(note("b", b), note("c"), note("a")); err != nil || len(records.said) > 0 || records.reads != 1 {
+		t.Errorf("the others have %v; said %q; %d reads", err, records.said, records.reads)
+	}
+	records.recalled, records.spoiled = nil, errors.New("the disk is away")
+	_, err = c.Propose(t.Context(), alike("c2", "core"))
+	must.Do(t, err)
+	if err := errors.Join(note("d"), note("d")); err == nil || records.reads != 3 {
+		t.Errorf("what was not read at all is taken for nothing: %v, %d reads", err, records.reads)
 	}
 }

@@ -60,12 +60,13 @@ type lanes struct {
 	placed   *control.Generation
 	placedAt atomic.Int64 // when that was, for the first of its commit; Unix nanoseconds
 	first    *PushFirst
+	seen     *lastSeen
 }
 
 // newLanes makes a lane for each credential. What is known of zones is shared by all, and
 // what is known of the platform is not.
 func newLanes(of reconcile.Lanes, leases reconcile.Leases, looking reconcile.Looking, sweep *turns, seen *lastSeen, outages *outage.Tracker, first *PushFirst) *lanes {
-	l := &lanes{of: of, first: first}
+	l := &lanes{of: of, first: first, seen: seen}
 	for i, one := range of.All {
 		if one.Room == nil {
 			one.Room = func(edge.Class, int) int { return 1 << 20 }
@@ -176,8 +177,11 @@ func (l *lanes) place(g *control.Generation, gone []edge.Scope, same bool) {
 			continue
 		}
 		was.queue.Remove(id)
-		if is != nil && is.works() {
+		switch {
+		case is != nil && is.works():
 			is.queue.Set(queue.Item[edge.Scope]{Key: id, Priority: queue.Sweep, Reason: "its account has another credential"})
+		case is != nil:
+			l.seen.readAway(id) // what was read of it while this process worked on it
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -29,4 +30,27 @@ func TestWhatIsReadOfOthersIsForgotten(t *testing.T) {
 	if s.read(id(2)) || len(s.zones) != 998 || len(s.away) != 0 {
 		t.Errorf("%d zones are known, and %d of others", len(s.zones), len(s.away))
 	}
+}
+
+// A zone that a commit moves to an account of another process is one of others from then on: what was
+// read of it here is no basis for what is decided of the next commit.
+func TestWhatWasReadOfAMovedZoneIsForgotten(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 2, reconcile.Guards{})
+		id := mem.FleetZone(1)
+		if !first.seen.read(id) || second.seen.read(id) {
+			t.Fatal("the zone is not the first one's")
+		}
+		r.move(id)
+		r.push("c2", "xss")
+		r.pass(soon + ticked)
+		r.moved()
+		first.commits.forgetTheirs()
+		if first.seen.read(id) || !second.seen.read(id) {
+			t.Errorf("of the moved zone the first still knows %v, and the second has read %v", first.seen.read(id), second.seen.read(id))
+		}
+		if !first.seen.read(mem.FleetZone(2)) {
+			t.Error("a zone that stayed is forgotten, too")
+		}
+	})
 }

@@ -179,7 +179,9 @@ func (w *zoneWork) keep(l *look) {
 		return
 	}
 	w.seen.put(l.item.Key, l.sight.Places)
-	if !w.works() { // asked after it was put: who leaves the lane forgets what was put before
+	// Asked after it was put: who leaves the lane forgets what was put before, and a commit may have
+	// moved the zone to another lane by now.
+	if w.lanes.elsewhere(w.control.Current(), l.item.Key) {
 		w.seen.readAway(l.item.Key)
 	}
 }

@@ -209,3 +209,17 @@ func TestDamagedRecords(t *testing.T) {
 		}
 	}
 }
+
+// An entry of a skip rule that cannot be read hides no other.
+func TestUnreadableSkipRuleHidesNoOther(t *testing.T) {
+	l, ctx := mustOpen(t, newPath(t)), t.Context()
+	rule := func(zone string) *diff.Bypass {
+		return &diff.Bypass{Zone: zone, Scope: edge.ZoneScope(edge.ZoneID(zone)), Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged, Rule: "r", Expression: "true", State: diff.BypassNew}
+	}
+	must(t, l.Record(ctx, reconcile.SkipRuleEntry(nil, rule("z1")), reconcile.SkipRuleEntry(nil, rule("z2"))))
+	mustExec(t, l, `UPDATE history SET body = json_set(body, '$.members', 7) WHERE json_extract(body, '$.subject.zone_id') = 'z2'`)
+	entries, err := l.SkipRules(ctx)
+	if len(entries) != 1 || entries[0].Subject.Zone != "z1" || err == nil || !strings.Contains(err.Error(), "number 2") {
+		t.Errorf("got %+v and the error %v", entries, err)
+	}
+}

@@ -32,8 +32,16 @@ func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) ([]edge.Sco
 }
 
 // SkipRules implements [reconcile.Records].
-func (l *Ledger) SkipRules(ctx context.Context) ([]reconcile.Entry, error) {
-	return store.Read(ctx, l.file, history.SkipRules)
+func (l *Ledger) SkipRules(ctx context.Context) (entries []reconcile.Entry, err error) {
+	var unreadable error
+	err = l.file.Read(ctx, func(tx *sql.Tx) error {
+		entries, unreadable, err = history.SkipRules(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return entries, unreadable
 }
 
 // History implements [reconcile.History], as of one moment.

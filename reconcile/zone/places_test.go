@@ -1,11 +1,14 @@
 package zone
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/must"
 )
 
 // A zone is known where all of its places are; it answers where one does.
@@ -43,5 +46,26 @@ func TestASpareLiveIsEmpty(t *testing.T) {
 	spare(&live)
 	if len(live.Accounts)+len(live.EntryPoints)+len(live.Ahead)+len(live.Plans) != 0 {
 		t.Errorf("left are %+v", live)
+	}
+}
+
+// A plan stays what it is while its maps are used for others.
+func TestPlansShareNothing(t *testing.T) {
+	f := newFixture(t, 3)
+	plan := func(i int) (Task, Sight, diff.Plan) {
+		task := f.task(declare(i, core("xss")))
+		sight, err := f.Read(t.Context(), task)
+		must.Do(t, err)
+		return task, sight, Plan(task, sight, nil)
+	}
+	task, sight, first := plan(1)
+	plan(2)
+	plan(3)
+	live := newLive()
+	sight.into(&live, task.Account().ID, task.Zone().Scope)
+	alone := planner.Make(planner.Input{State: task.State, Applied: task.Applied, Prunable: task.Prunable, Part: true, Undigested: true, Live: live})
+	alone.NotLookedAt = sight.notLookedAt(task)
+	if len(first.Changes) == 0 || !reflect.DeepEqual(first, alone) {
+		t.Errorf("the plan of the first zone is\n%+v\nand alone it is\n%+v", first, alone)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -59,13 +60,15 @@ CREATE INDEX history_skip_rule ON history (number)
 const selectSkipRules = `SELECT number, body FROM history
 	WHERE json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.subject.kind') = 'exception' ORDER BY number DESC`
 
-// SkipRules returns entries as [reconcile.Records] says.
-func SkipRules(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, err error) {
+// SkipRules returns entries as [reconcile.Records] says, never nil where they were read, and which of
+// them are unreadable.
+func SkipRules(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, unreadable, err error) {
 	type skipRule struct {
 		zone edge.Scope
 		ref  string
 	}
 	seen := map[skipRule]bool{}
+	entries = []reconcile.Entry{}
 	err = rows.Each(ctx, tx, selectSkipRules, func(row *sql.Rows) error {
 		var number int64
 		var text string
@@ -73,8 +76,8 @@ func SkipRules(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, err 
 			return err
 		}
 		e, err := decode(number, text, sql.NullString{})
-		if err != nil || !e.OfSkipRule() {
-			return err
+		if unreadable = errors.Join(unreadable, err); err != nil || !e.OfSkipRule() {
+			return nil
 		}
 		of := skipRule{e.Subject.Scope, e.Subject.Ref}
 		if _, there := e.SkipRule(); there && !seen[of] {
@@ -83,5 +86,5 @@ func SkipRules(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, err 
 		seen[of] = true
 		return nil
 	})
-	return entries, err
+	return entries, unreadable, err
 }
