@@ -75,15 +75,15 @@ func SkipRules(ctx context.Context, tx *sql.Tx) (entries []reconcile.Entry, unre
 		if err := row.Scan(&number, &text); err != nil {
 			return err
 		}
-		e, err := decode(number, text, sql.NullString{})
-		if unreadable = errors.Join(unreadable, err); err != nil || !e.OfSkipRule() {
-			return nil
+		e, bad := decode(number, text, sql.NullString{})
+		unreadable = errors.Join(unreadable, bad)
+		if bad == nil && e.OfSkipRule() {
+			of := skipRule{e.Subject.Scope, e.Subject.Ref}
+			if _, there := e.SkipRule(); there && !seen[of] {
+				entries = append(entries, e)
+			}
+			seen[of] = true
 		}
-		of := skipRule{e.Subject.Scope, e.Subject.Ref}
-		if _, there := e.SkipRule(); there && !seen[of] {
-			entries = append(entries, e)
-		}
-		seen[of] = true
 		return nil
 	})
 	return entries, unreadable, err
