@@ -183,8 +183,16 @@ func TestManyLoops(t *testing.T) {
 // A script that is nested so deep that its parser would end the process is read line by line.
 func TestDeepScript(t *testing.T) {
 	for _, c := range []struct{ begin, level string }{
-		{"$((", "1?"}, {"$((", "a["}, {"", "a() "}, {"", "if a;"}, {"", "if echo done; then "},
-		{"", "`if "}, {"", `$(echo ")";`}, {"[[ ", "a&&"}, {"[[ ", "a||\n"}, {"", "function a\n"},
+		{"$((", "1?"},
+		{"$((", "a["},
+		{"", "a() "},
+		{"", "if a;"},
+		{"", "if echo done; then "},
+		{"", "`if "},
+		{"", `$(echo ")";`},
+		{"[[ ", "a&&"},
+		{"[[ ", "a||\n"},
+		{"", "function a\n"},
 	} {
 		text := "curl https://h.example/a\n" + c.begin + strings.Repeat(c.level, (4<<20-100)/len(c.level))
 		calls, _, err := scanAll(strings.NewReader(text), "x.sh", Options{})

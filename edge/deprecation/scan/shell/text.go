@@ -45,10 +45,10 @@ func parse(text string) (*syntax.File, error) {
 // mostNested bounds what nests without a bracket, or by one that often stands alone: commands
 // within commands, pipes, conditions, choices, indices. A script has fewer of them in all, and the
 // parser and we can go as deep as this.
-const mostNested = 1 << 16
+const mostNested = 1 << 15
 
-// nests are the words that commands follow, and functions without a word.
-var nests = call.Words("if while until for select case function time coproc ()")
+// nests are the words that commands follow. So do they behind the () of a function.
+var nests = call.Words("if while until for select case function time coproc")
 
 // tooDeep counts what can nest: it may find too much, and then the text is read line by line.
 func tooDeep(text string) bool {
