@@ -112,6 +112,32 @@ func TestJavaConcatenation(t *testing.T) {
 	}
 }
 
+// What stands within $(shell …) is read once, as a command of its own: how deep brackets lie in
+// it, what quotes are around it, and whether the variable is used does not matter.
+func TestMakefileShell(t *testing.T) {
+	const text = `API = https://h.example
+FETCH = curl -H "D: $(shell date)" $(API)/used
+DEEP := $(shell curl $(API)/deep/$(patsubst a,b,$(word 1,$(sort $(L)))))
+ZONE := $(shell curl $(API)/zones)
+
+all:
+	$(FETCH)
+	echo '$(shell curl $(API)/quoted)' $(ZONE)
+	echo $(DEEP) $(shell curl $(API)/recipe/$(or $(strip $(word 1,$(sort $(L))))))
+`
+	got, _ := literalsOf(t, fstest.MapFS{"Makefile": {Data: []byte(text)}}, Options{})
+	want := []string{
+		"Makefile:8 GET https://h.example/quoted",
+		"Makefile:9 GET https://h.example/recipe/{}",
+		"Makefile:7 GET https://h.example/used",
+		"Makefile:3 GET https://h.example/deep/{}",
+		"Makefile:4 GET https://h.example/zones",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A Makefile that is written to make a reader work for ever does not.
 func TestMakefileStaysBounded(t *testing.T) {
 	doubles := "A0 = https://api.example.com/zones/1/filters\n"

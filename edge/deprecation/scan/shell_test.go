@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestShell(t *testing.T) {
@@ -157,11 +159,45 @@ func numbered(format string, n int) (out []string) {
 	return out
 }
 
-// Loops and conditions that stand one after another are not nested, however many they are.
+// What stands one after another is not nested, however much it is: a command of two lines is then
+// read in one piece.
 func TestManyLoops(t *testing.T) {
-	const loop = "if ! false\nthen\n  for z in a b\n  do\n    curl https://h.example/zones/$z\n  done\nfi\n"
-	got, _ := scanned(t, "loops.sh", strings.Repeat(loop, 300), Options{})
-	if len(got) != 600 || got[599] != "2098 GET https://h.example/zones/b" {
-		t.Errorf("%d calls, the last is %s", len(got), got[len(got)-1])
+	for name, before := range map[string]string{
+		"loops":      strings.Repeat("if ! false\nthen\n  for z in a b\n  do\n    true\n  done\nfi\n", 500),
+		"conditions": "if a; then\n  b\n" + strings.Repeat("elif c; then\n  d\n", 500) + "fi\n",
+		"functions":  strings.Repeat("function f {\n  time true\n}\n", 500),
+		"comments":   strings.Repeat("# Wait for it, if it is in time, or until all is over\n", 500),
+		"colours":    strings.Repeat(`printf "\033[1m%s\033[0m\n" ok`+"\n", 500),
+		"questions":  strings.Repeat("echo 'Is it?'\n", 10_000),
+		"pipes":      "true" + strings.Repeat(" | cat", 500) + "\n",
+	} {
+		got, _ := scanned(t, "x.sh", before+"for z in a b\ndo\n  curl https://h.example/zones/$z\ndone\n", Options{})
+		line := strings.Count(before, "\n") + 3
+		want := []string{fmt.Sprintf("%d GET https://h.example/zones/a", line), fmt.Sprintf("%d GET https://h.example/zones/b", line)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A script that is nested so deep that its parser would end the process is read line by line.
+func TestDeepScript(t *testing.T) {
+	for _, c := range []struct{ begin, level string }{
+		{"$((", "1?"},
+		{"$((", "a["},
+		{"", "a() "},
+		{"", "if a;"},
+		{"", "if echo done; then "},
+		{"", "`if "},
+		{"", `$(echo ")";`},
+		{"[[ ", "a&&"},
+		{"[[ ", "a||\n"},
+		{"", "function a\n"},
+	} {
+		text := "curl https://h.example/a\n" + c.begin + strings.Repeat(c.level, (4<<20-100)/len(c.level))
+		calls, _, err := scanAll(strings.NewReader(text), "x.sh", Options{})
+		if err != nil || len(calls) != 1 {
+			t.Errorf("%s%s: %d calls, %v", c.begin, c.level, len(calls), err)
+		}
 	}
 }

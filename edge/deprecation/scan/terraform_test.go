@@ -155,3 +155,17 @@ data "http" "y" {
 		}, 0},
 	})
 }
+
+// What a configuration has much of is not nested.
+func TestManySignsInConfig(t *testing.T) {
+	signs := strings.Repeat("|", 500) + strings.Repeat("~", 500) + strings.Repeat("+", 500)
+	for name, text := range map[string]string{
+		"main.tf":      "locals {\n  x = \"" + signs + "\"\n  y = \"https://h.example/zones/1\"\n}\n",
+		"main.tf.json": `{"locals": {"x": "` + signs + `",` + "\n" + `"y": "https://h.example/zones/1"}}`,
+	} {
+		got, _ := scanned(t, name, text, Options{Format: HCL})
+		if len(got) != 1 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,37 +1,30 @@
 package call
 
-// Nesting bounds how deep the brackets, signs and choices of a text may lie within each other:
-// parsers go as deep as they do.
+import "strings"
+
+// Nesting bounds how deep the brackets and signs of a text may lie within each other: parsers go
+// as deep as they do.
 const Nesting = 400
 
-// mostChoices bounds the question marks of a text. Few of them are choices within others.
-const mostChoices = 20 * Nesting
-
-// TooDeep counts what can nest without minding quotes: it may find too much.
-func TooDeep(text string) bool {
-	depth, pipes, signs, choices := 0, 0, 0, 0
+// TooDeep counts brackets and rows of signs without minding quotes: it may find too much.
+func TooDeep(text, opens, closes, signs string) bool {
+	depth, row := 0, 0
 	for i := range len(text) {
-		switch text[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth = max(0, depth-1)
-		case '|':
-			pipes++
-		case '\n':
-			pipes = 0
-		case '?':
-			choices++
-		case '-', '+', '~', '!':
-			signs++
+		switch c := text[i]; {
+		case c == ' ' || c == '\t':
 			continue
-		case ' ':
-			continue
+		case strings.IndexByte(signs, c) >= 0:
+			row++
+		case strings.IndexByte(opens, c) >= 0:
+			depth, row = depth+1, 0
+		case strings.IndexByte(closes, c) >= 0:
+			depth, row = max(0, depth-1), 0
+		default:
+			row = 0
 		}
-		if max(depth, pipes, signs) > Nesting || choices > mostChoices {
+		if max(depth, row) > Nesting {
 			return true
 		}
-		signs = 0
 	}
-	return signs > Nesting
+	return false
 }

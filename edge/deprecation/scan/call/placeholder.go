@@ -29,10 +29,7 @@ func Placeholders(text string) string {
 // Expressions in brackets, with brackets in them.
 const (
 	inBraces = `\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}`
-	inParens = `\(` + Nested + `\)`
-
-	// Nested matches a text in which brackets are closed, up to two within each other.
-	Nested = `(?:[^()]|\((?:[^()]|\([^()]*\))*\))*`
+	inParens = `\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`
 )
 
 // placeholder is one, with what printf and its kin fill in at last: %s, %-5d, %[1]s, %1$s, %@.

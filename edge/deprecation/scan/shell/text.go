@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -41,26 +42,31 @@ func parse(text string) (*syntax.File, error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
-// opens and closes are the words that nest.
-var opens, closes = call.Words("if while until for select case elif function [[ time coproc"), call.Words("fi done esac ]]")
+// mostNested bounds what nests without a bracket, or by one that often stands alone: commands
+// within commands, pipes, conditions, choices, indices. A script has fewer of them in all, and the
+// parser and we can go as deep as this.
+const mostNested = 1 << 15
+
+// nests are the words that commands follow. So do they behind the () of a function.
+var nests = call.Words("if while until for select case function time coproc")
 
 // tooDeep counts what can nest: it may find too much, and then the text is read line by line.
 func tooDeep(text string) bool {
-	depth := 0
-	for w := range strings.FieldsSeq(text) {
-		w = strings.TrimSuffix(w, ";")
-		switch {
-		case opens[w]:
-			depth++
-		case closes[w]:
-			depth = max(0, depth-1)
-		}
-		if depth > call.Nesting {
+	for _, sign := range []string{"(", "{", "[", "?", "|", "&"} {
+		if strings.Count(text, sign) > mostNested {
 			return true
 		}
 	}
-	return call.TooDeep(text)
+	words := 0
+	for w := range strings.FieldsFuncSeq(text, endsWord) {
+		if nests[w] || strings.HasSuffix(w, "()") {
+			words++
+		}
+	}
+	return words > mostNested || call.TooDeep(text, "({", ")}", "-+~!")
 }
+
+func endsWord(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(";&|`", c) }
 
 // longestPiece is how many lines a command in another text may go over.
 const longestPiece = 200

@@ -28,10 +28,28 @@ func makeCalls(c Code, out *call.Sink) {
 	m.read(strings.Split(strings.ReplaceAll(c.Text, "\r\n", "\n"), "\n"), c.Line)
 	environment := m.environment()
 	for _, r := range m.recipes {
+		m.shells(r.Text, r.Line, out)
 		shell.Text(shell.Script{Text: withoutPrefix(m.expand(r.Text, nil)), Line: r.Line, Vars: environment}, out)
 	}
 	for _, v := range m.order {
 		m.unused(v, out)
+	}
+}
+
+// shells hands on the calls of the commands within $(shell …).
+func (m *makefile) shells(text string, line int, out *call.Sink) {
+	const begin = "(shell "
+	for {
+		before, _, found := strings.Cut(text, "$"+begin)
+		if !found {
+			return
+		}
+		line += strings.Count(before, "\n")
+		text = text[len(before)+1:]
+		n := referenceLength(text)
+		shell.Text(shell.Script{Text: m.expand(strings.TrimSuffix(text[len(begin):n], ")"), nil), Line: line}, out)
+		line += strings.Count(text[:n], "\n")
+		text = text[n:]
 	}
 }
 
@@ -109,6 +127,7 @@ func withoutPrefix(text string) string { return strings.TrimLeft(text, " \t@-+")
 // unused hands on what a variable holds that no recipe here uses: a command, which another
 // file may use, or addresses. The commands whose output it is set to run in any case.
 func (m *makefile) unused(v *makeVar, out *call.Sink) {
+	m.shells(v.text, v.line, out)
 	used := v.used
 	switch text := withoutPrefix(m.expand(v.text, nil)); {
 	case v.runs, !used && shell.HasCalls(text):

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
-	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // makeVars are the variables of a Makefile.
@@ -14,14 +13,14 @@ type makeVars struct {
 	set    map[string]*makeVar
 	order  []*makeVar
 	growth int // bytes that they may still add
-	depth  int // of variables in variables
+	depth  int // of references in references
 }
 
 // makeVar is one of them. Its text is as it is written, with the references in it.
 type makeVar struct {
 	name, text string
 	line       int
-	runs       bool // the text has a command that make runs to set it
+	runs       bool // != runs the text as a command
 	used       bool
 	busy       bool // it is being expanded, and names itself
 }
@@ -58,7 +57,7 @@ func (m *makeVars) assign(name, op, text string, line int) {
 	if len(text) > longestBody {
 		text = "" // open
 	}
-	v.text, v.line, v.runs = text, line, op == "!=" || strings.Contains(text, "$(shell ")
+	v.text, v.line, v.runs = text, line, op == "!="
 }
 
 // environment is what commands may have of the variables in their environment.
@@ -75,25 +74,58 @@ func (m *makeVars) environment() map[string]string {
 	return values
 }
 
-// makeReference is what stands for a variable, or for what a function makes: $(…), ${…}, or
-// one character behind a dollar sign.
-var makeReference = lazyregexp.New(`\$(?:\((` + call.Nested + `)\)|\{([^{}]*)\}|[[:graph:]])`)
-
 // expand fills in what a text refers to: $(NAME), ${NAME}, $@ and its like; $$ is a dollar
 // sign. What is not known is open. args are those of $(call …).
 func (m *makeVars) expand(text string, args []string) string {
-	return makeReference().ReplaceAllStringFunc(text, func(reference string) string {
-		if inner := reference[1:]; len(inner) == 1 {
-			return m.value(inner, args)
+	var b strings.Builder
+	for {
+		before, after, more := strings.Cut(text, "$")
+		b.WriteString(before)
+		if !more || after == "" {
+			return b.String()
 		}
-		return m.made(reference[2:len(reference)-1], args)
-	})
+		n := referenceLength(after)
+		switch inner := after[:n]; {
+		case inner == "$":
+			b.WriteByte('$')
+		case n > 1:
+			b.WriteString(m.reference(inner[1:n-1], args))
+		default:
+			b.WriteString(m.value(inner, args))
+		}
+		text = after[n:]
+	}
 }
 
-// made is what stands in brackets: a variable, or a function with its arguments.
-func (m *makeVars) made(inner string, args []string) string {
+// referenceLength is how long a reference is behind its dollar sign: (…), {…}, or one
+// character.
+func referenceLength(text string) int {
+	closing := map[byte]byte{'(': ')', '{': '}'}[text[0]]
+	if closing == 0 {
+		return 1
+	}
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case text[0]:
+			depth++
+		case closing:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
+}
+
+// reference is what $(…) stands for: a variable, or what a function makes.
+func (m *makeVars) reference(inner string, args []string) string {
+	m.depth++
+	defer func() { m.depth-- }()
 	function, rest, calls := strings.Cut(inner, " ")
 	switch {
+	case m.depth > deepest:
+		return call.Open
 	case !calls:
 		return m.value(inner, args)
 	case function == "call":
@@ -102,15 +134,12 @@ func (m *makeVars) made(inner string, args []string) string {
 			given[i] = m.expand(arg, args)
 		}
 		return m.value(strings.TrimSpace(given[0]), given[1:])
-	case function == "shell" && m.depth == 0: // of a variable that is used, its own line tells it
-		return "$(" + m.expand(rest, args) + ")"
 	}
 	return call.Open
 }
 
-// unset are variables that need not be set: those that people name the clients by and leave to
-// the environment, and the dollar sign.
-var unset = map[string]string{"CURL": "curl", "WGET": "wget", "$": "$"}
+// clientVars are variables that people name the clients by and leave to the environment.
+var clientVars = map[string]string{"CURL": "curl", "WGET": "wget"}
 
 // value is what a variable stands for; open where it is not set here or is empty: the
 // command line or the environment may say it.
@@ -120,13 +149,11 @@ func (m *makeVars) value(name string, args []string) string {
 	}
 	v := m.set[name]
 	if v == nil || v.text == "" || v.busy || m.growth < 0 {
-		return cmp.Or(unset[name], call.Open)
+		return cmp.Or(clientVars[name], call.Open)
 	}
-	m.depth++
 	v.busy, v.used = true, true
 	text := m.expand(v.text, args)
 	v.busy = false
-	m.depth--
 	m.growth -= len(text)
 	return text
 }

@@ -30,7 +30,7 @@ import (
 // Variables have their default, locals their value; what else is not in the file
 // is open.
 func Config(text []byte, out *call.Sink) error {
-	if call.TooDeep(string(text)) {
+	if tooDeep(string(text)) {
 		return errDeep
 	}
 	file, diags := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
@@ -47,6 +47,13 @@ func Config(text []byte, out *call.Sink) error {
 }
 
 var errDeep = errors.New("it is nested too deep")
+
+// mostChoices bounds the question marks of a text. Few of them are choices within others.
+const mostChoices = 20 * call.Nesting
+
+func tooDeep(text string) bool {
+	return strings.Count(text, "?") > mostChoices || call.TooDeep(text, "([{", ")]}", "-!")
+}
 
 // problem is the first mistake of a file, with its place. What HCL says of it does
 // not quote the file.

@@ -12,7 +12,7 @@ import (
 // ConfigJSON reads a configuration in JSON (.tf.json), as [Config] does the other
 // form.
 func ConfigJSON(text []byte, out *call.Sink) error {
-	if call.TooDeep(string(text)) {
+	if tooDeep(string(text)) {
 		return errDeep
 	}
 	file, diags := hcljson.Parse(text, "")
