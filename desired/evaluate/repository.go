@@ -83,7 +83,8 @@ var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 // KeepSpares is for a daemon, which evaluates one commit after the other: it has a process to
 // fetch and one to evaluate started ahead of each push, until closed, and what a commit does not
 // change is shared with the state before. busy says for how long, at the most, a push is under way yet:
-// no process is started beside one.
+// no process is started beside one until then, or until it has ended before. That is up to a second for
+// the fetch, and up to a second for the rest.
 func (r *Repository) KeepSpares(busy func() time.Duration) (closeAll func()) {
 	r.Evaluator.merger = &compile.Merger{}
 	r.spare = &worker.Spare{Limits: FetchLimits(r.remote.Timeout), Busy: busy}

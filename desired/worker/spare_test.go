@@ -24,6 +24,17 @@ func newSpare(t *testing.T, s *worker.Spare) *worker.Spare {
 	return s
 }
 
+// awaitSpare waits until a process waits, and returns its pid.
+func awaitSpare(t *testing.T, s *worker.Spare) int {
+	t.Helper()
+	for begin := time.Now(); s.PID() == 0; time.Sleep(time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Fatal("no process was started")
+		}
+	}
+	return s.PID()
+}
+
 // answers are the results of a job without input.
 func answers[T any](t *testing.T, r worker.Runner, job string) (all []T) {
 	t.Helper()
@@ -54,10 +65,7 @@ func TestSpareTakesTheNextJob(t *testing.T) {
 	if got := whoRuns(t, r); got == ahead {
 		t.Errorf("%d ran the second job", got)
 	}
-	for s.PID() == 0 {
-		time.Sleep(time.Millisecond) // the next one comes by itself
-	}
-	next := s.PID()
+	next := awaitSpare(t, s) // it comes by itself
 	if got := whoRuns(t, r); got != next {
 		t.Errorf("%d ran the third job, want %d", got, next)
 	}
@@ -151,14 +159,17 @@ func TestSpareWaitsForWhatGoesFirst(t *testing.T) {
 	t.Cleanup(s.Close)
 	s.Prepare()
 	for _, d := range []time.Duration{time.Hour, time.Millisecond, 0} {
-		if pid := <-asked; pid != 0 {
-			t.Errorf("%d was started though something goes first", pid)
+		select {
+		case pid := <-asked:
+			if pid != 0 {
+				t.Errorf("%d was started though something goes first", pid)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it is not asked what goes first")
 		}
 		left <- d
 	}
-	for s.PID() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	awaitSpare(t, s)
 }
 
 // TestSpareComesBesideAJob: what comes while a job runs that nobody waits for finds a process, too.
@@ -167,12 +178,7 @@ func TestSpareComesBesideAJob(t *testing.T) {
 	s := newSpare(t, &worker.Spare{})
 	r := worker.Runner{Spare: s}
 	err := r.Run(t.Context(), "pid", nil, func(_ string, out json.RawMessage) error {
-		for begin := time.Now(); s.PID() == 0; time.Sleep(time.Millisecond) {
-			if time.Since(begin) > time.Minute {
-				t.Fatal("no process was started beside the job")
-			}
-		}
-		next := s.PID()
+		next := awaitSpare(t, s)
 		if got := whoRuns(t, r); got != next {
 			t.Errorf("%d ran the job that came meanwhile, want %d", got, next)
 		}

@@ -63,7 +63,7 @@ var (
 	// Database is a transaction of the database that several processes share. A server that is started
 	// again is back within seconds; whoever looks again later does so by itself.
 	Database = Policy{First: 50 * time.Millisecond, Most: 2 * time.Second, Jitter: 0.25, Attempts: 7}
-	// Begin is what a process needs the database for before it can begin. Nothing is done meanwhile.
+	// Begin is what a process, or a part of it, needs before it can begin. It does nothing meanwhile.
 	Begin = Policy{First: 2 * time.Second, Most: 2 * time.Second}
 	// Status is a commit status that a forge did not accept.
 	Status = Policy{First: 30 * time.Second, Most: 30 * time.Second}

@@ -67,14 +67,13 @@ func exitOn(err error) {
 }
 
 func parse(args []string) (options, error) {
-	var o options
+	o := options{resting: 10 * time.Second}
 	var zones, latencies string
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.StringVar(&o.binary, "binary", "./seawall", "the program to measure")
 	flags.StringVar(&zones, "zones", "100,1000", "sizes of fleets")
 	flags.StringVar(&latencies, "latency", "0,20ms", "how long the platform takes for each answer")
 	flags.IntVar(&o.concurrency, "concurrency", 50, "requests in flight")
-	o.resting = 10 * time.Second
 	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
 	postgres := flags.Bool("postgres", false, "the daemon has its state in a PostgreSQL of this machine")
 	flags.IntVar(&o.setup.Replicas, "replicas", 1, "how many daemons share it")

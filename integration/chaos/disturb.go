@@ -3,9 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,8 +16,10 @@ import (
 type disturbance struct {
 	name   string
 	weight int
-	do     func(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error // r is nil where it is not done to one
-	of     bool                                                                       // it is done to a replica
+	// do reports whether it came to what the name says; r is nil where it is not done to one.
+	do   func(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) (bool, error)
+	of   bool // it is done to a replica
+	turn int  // which come first
 }
 
 // leaseLasts is how long a lease does.
@@ -23,50 +27,54 @@ const leaseLasts = 12 * time.Second
 
 func disturbances(embedded bool) []disturbance {
 	list := []disturbance{
-		{"kill -9", 25, killed, true},
-		{"SIGTERM", 20, ended, true},
-		{"SIGSTOP", 25, paused, true},
+		{"kill -9", 25, killed, true, 1},
+		{"SIGTERM", 20, ended, true, 1},
+		{"SIGSTOP", 25, paused, true, 0}, // it is to outlast a lease, in a short time as well
 	}
 	if embedded {
 		return list
 	}
 	return append(list,
-		disturbance{"the database is stopped", 12, databaseStopped, false},
-		disturbance{"connections are cut", 18, connectionsCut, false})
+		disturbance{"the database is stopped", 12, databaseStopped, false, 2}, // for as long, no connections can be cut
+		disturbance{"connections are cut", 18, connectionsCut, false, 1})
 }
 
-func killed(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
+func killed(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) (bool, error) {
 	r.kill()
 	sleep(ctx, upTo(chance, 15*time.Second))
-	return r.start(context.WithoutCancel(ctx))
+	return true, r.start(context.WithoutCancel(ctx))
 }
 
-func ended(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
+func ended(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) (bool, error) {
 	if err := r.end(); err != nil {
-		return err
+		return false, err
 	}
 	sleep(ctx, upTo(chance, 5*time.Second))
-	return r.start(context.WithoutCancel(ctx))
+	return true, r.start(context.WithoutCancel(ctx))
 }
 
-// paused is mostly done in the middle of writes: there is most to be done wrong then.
-func paused(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) error {
+// paused is mostly done in the middle of writes: there is most to be done wrong then. A pause that ends
+// before a lease does is none.
+func paused(ctx context.Context, f *fixture, r *replica, chance *rand.Rand) (bool, error) {
 	if chance.IntN(4) > 0 {
-		f.platform.awaitWrite(ctx, r.name)
+		waiting, stop := context.WithTimeout(ctx, f.length/4) // or in a short time no lease ends
+		f.platform.awaitWrite(waiting, r.name)
+		stop()
 	}
-	return r.pause(ctx, leaseLasts+2*time.Second+upTo(chance, 10*time.Second))
+	lasted, err := r.pause(ctx, leaseLasts+2*time.Second+upTo(chance, 10*time.Second))
+	return lasted > leaseLasts, err
 }
 
-func databaseStopped(ctx context.Context, f *fixture, _ *replica, chance *rand.Rand) error {
+func databaseStopped(ctx context.Context, f *fixture, _ *replica, chance *rand.Rand) (bool, error) {
 	if err := f.database.Crash(); err != nil {
-		return err
+		return false, err
 	}
 	sleep(ctx, upTo(chance, 15*time.Second))
-	return f.database.Again()
+	return true, f.database.Again()
 }
 
-func connectionsCut(_ context.Context, f *fixture, _ *replica, _ *rand.Rand) error {
-	return f.database.CutAll()
+func connectionsCut(_ context.Context, f *fixture, _ *replica, _ *rand.Rand) (bool, error) {
+	return true, f.database.CutAll()
 }
 
 func upTo(chance *rand.Rand, most time.Duration) time.Duration {
@@ -79,8 +87,12 @@ func (f *fixture) disturb(ctx context.Context) error {
 	chance := rand.New(rand.NewPCG(f.seed, 2))
 	list := disturbances(f.embedded)
 	first, shift := chance.Perm(len(list)), chance.IntN(len(f.replicas))
+	if !f.embedded { // one that is alone would be paused all the time
+		slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(list[a].turn, list[b].turn) })
+	}
 	var under sync.WaitGroup
 	var failed firstError
+	var counting sync.Mutex
 	for ctx.Err() == nil && failed.get() == nil {
 		d, n, own := pick(chance, list), chance.IntN(len(f.replicas)), rand.New(rand.NewPCG(chance.Uint64(), 0))
 		begins := len(first) > 0
@@ -96,8 +108,16 @@ func (f *fixture) disturb(ctx context.Context) error {
 		done := who()
 		if done {
 			f.said(d.name, r)
-			f.done[d.name]++
-			under.Go(func() { defer give(); failed.keep(d.do(ctx, f, r, own)) })
+			under.Go(func() {
+				defer give()
+				came, err := d.do(ctx, f, r, own)
+				failed.keep(err)
+				counting.Lock()
+				defer counting.Unlock()
+				if came {
+					f.done[d.name]++
+				}
+			})
 		}
 		if begins {
 			first = next(first, done)

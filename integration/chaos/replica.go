@@ -138,16 +138,17 @@ func (r *replica) end() error {
 	}
 }
 
-// pause stops the process for a time. Its clock goes on.
-func (r *replica) pause(ctx context.Context, length time.Duration) error {
+// pause stops the process for a time, and returns how long that was: the context ends it sooner. Its
+// clock goes on.
+func (r *replica) pause(ctx context.Context, length time.Duration) (time.Duration, error) {
 	d := r.running()
 	if d == nil {
-		return nil
+		return 0, nil
 	}
 	r.setPaused(true)
 	from := time.Now()
 	if err := d.Process.Signal(syscall.SIGSTOP); err != nil {
-		return err
+		return 0, err
 	}
 	sleep(ctx, length)
 	to := time.Now()
@@ -156,7 +157,7 @@ func (r *replica) pause(ctx context.Context, length time.Duration) error {
 	r.pauses = append(r.pauses, span{r.name, from, to})
 	r.mu.Unlock()
 	r.setPaused(false)
-	return err
+	return to.Sub(from), err
 }
 
 func (r *replica) setPaused(paused bool) {

@@ -100,6 +100,13 @@ func (s *soak) note(in *sample, took time.Duration, happened bool) {
 	}
 }
 
+// pass keeps the stages of a push.
+func (s *soak) pass(p passage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.passed = append(s.passed, p)
+}
+
 func (o options) runSoak(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "seawall-soak-")
 	if err != nil {

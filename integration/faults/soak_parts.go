@@ -59,7 +59,7 @@ func (s *soak) pushAndWatch(ctx context.Context, f *fixture) error {
 		passed := f.trail.end(end)
 		s.note(&s.live[max(now, s.phase())], max(0, passed.whole), ok)
 		if ok && !s.faults {
-			s.passed = append(s.passed, passed)
+			s.pass(passed)
 		}
 		select {
 		case <-pause:

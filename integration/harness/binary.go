@@ -19,12 +19,15 @@ import (
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
+// ofTests is how the variables of tests begin. The program knows none of them.
+const ofTests = "SEAWALL_TEST_"
+
 // Main is the TestMain of a package whose tests start the program: it returns the exit
 // code. What only a soak runs is a name and the test that is red before it.
 func Main(m *testing.M, soakOnly map[string]string) int {
 	gittest.Isolate()
 	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") && !strings.HasPrefix(name, ofTests) || name == "CREDENTIALS_DIRECTORY" {
 			if err := os.Unsetenv(name); err != nil {
 				panic(err)
 			}

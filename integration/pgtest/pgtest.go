@@ -189,10 +189,6 @@ func (s *Server) try(statement string) error {
 	return err
 }
 
-// required is whether the programs must be there. It is asked before a test's Main, which may hide
-// the variable from the program.
-var required = os.Getenv("SEAWALL_TEST_POSTGRES") == "required"
-
 var errMissing = errors.New("PostgreSQL is missing: install postgresql")
 
 // Need skips a test where the programs are missing.
@@ -205,7 +201,7 @@ func Need(t testing.TB) {
 // skipOrFail skips a test where the programs are missing, unless they must be there.
 func skipOrFail(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, errMissing) && !required {
+	if errors.Is(err, errMissing) && os.Getenv("SEAWALL_TEST_POSTGRES") != "required" {
 		t.Skip(err)
 	}
 	if err != nil {

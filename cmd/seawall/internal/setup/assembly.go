@@ -23,8 +23,9 @@ import (
 
 // Assembly is what plan, apply and the daemon stand on.
 type Assembly struct {
-	Declared  source.Config        // where desired state comes from: a folder, or commits in git
-	Good      reconcile.GoodCommit // nil for a folder
+	Declared source.Config        // where desired state comes from: a folder, or commits in git
+	Good     reconcile.GoodCommit // nil for a folder
+	// First says whether a push is under way, for who starts processes.
 	First     *controller.PushFirst
 	Evaluator evaluate.Evaluator // of commits
 
