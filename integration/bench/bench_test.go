@@ -25,6 +25,7 @@ func TestRequestsOfEachRow(t *testing.T) {
 	o := options{binary: binary, concurrency: 2, repeat: 1}
 	got, err := o.measure(t.Context(), 3, time.Millisecond)
 	must.Do(t, err)
+	const besideSweeps = 7
 	want := []row{
 		{"heal all, a process", cost{requests: 2 + 3*3}},
 		{"validate, a process", cost{requests: 0}},
@@ -40,7 +41,11 @@ func TestRequestsOfEachRow(t *testing.T) {
 		t.Fatalf("the floor is %+v, and there are %d rows", got.floor, len(got.rows))
 	}
 	for i, r := range got.rows {
-		if r.name != want[i].name || r.cost.requests != want[i].cost.requests || r.cost.wall <= 0 {
+		same := r.cost.requests == want[i].cost.requests
+		if i == besideSweeps { // which may ask, too, before the push is proved
+			same = r.cost.requests >= want[i].cost.requests
+		}
+		if r.name != want[i].name || !same || r.cost.wall <= 0 {
 			t.Errorf("row %d is %+v, want %+v", i, r, want[i])
 		}
 	}
