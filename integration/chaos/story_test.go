@@ -209,7 +209,7 @@ func (s *story) movedAndBack() error {
 // a time at which it did: for up to a minute.
 func (s *story) moveTo(r *replica, place string) error {
 	var failed error
-	err := s.await(s.t.Context(), "the ledger is moved to "+place, func() bool {
+	err := awaitEach(s.t.Context(), asking, "the ledger is moved to "+place, func() bool {
 		_, failed = r.command(s.t.Context(), "state", "migrate", "--to", place)
 		return failed == nil || !strings.Contains(failed.Error(), "is in use already")
 	})

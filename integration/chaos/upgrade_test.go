@@ -5,7 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"debug/buildinfo"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,13 +97,13 @@ func (f *fixture) upgrade(ctx context.Context, binary string) error {
 
 // releases are the program of the release before and the next one, and the last step of the schema
 // that the next one takes, where that is known. As long as no release has the tables in PostgreSQL,
-// the next one is this one with one step more.
+// the next one is this one with another last step.
 func releases(t *testing.T) (before, now, step string) {
 	t.Helper()
 	if tag := releaseBefore(t); tag != "" {
 		return builtAt(t, tag), harness.Seawall(t), ""
 	}
-	return harness.Seawall(t), builtNext(t), "90001"
+	return harness.Seawall(t), madeNext(t), "90001"
 }
 
 // releaseBefore is the newest tag of a release that has the tables; empty: none.
@@ -138,23 +139,34 @@ func builtAt(t *testing.T, tag string) string {
 	return binary
 }
 
-// builtNext builds this program with one more step of the schema, which adds something.
-func builtNext(t *testing.T) string {
+// madeNext makes the program of the next release from this one. Its last step of the schema, which is
+// taken by then, becomes a later one that adds something. To compile and link a program that has one
+// step more takes as much processor time as all the rest of this test.
+func madeNext(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	root, err := filepath.Abs(harness.Root)
+	steps, err := filepath.Glob(filepath.Join(harness.Root, "reconcile", "postgres", "migrations", "*.sql"))
 	must.Do(t, err)
-	harness.Write(t, dir, "step.sql", "-- +goose Up\nALTER TABLE lease ADD COLUMN later TEXT;\n")
-	version := filepath.Join(root, "cmd", "seawall", "internal", "cli", "version.go")
-	harness.Write(t, dir, "version.go", strings.Replace(harness.ReadText(t, version), `Version: "devel"`, `Version: "next"`, 1))
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(root, "reconcile", "postgres", "migrations", "90001_next.sql"): filepath.Join(dir, "step.sql"),
-		version: filepath.Join(dir, "version.go"),
-	}})
+	last := steps[len(steps)-1]
+	name, step := "migrations/"+filepath.Base(last), harness.ReadText(t, last)
+	program := []byte(harness.ReadText(t, harness.Seawall(t)))
+	built, err := buildinfo.ReadFile(harness.Seawall(t))
 	must.Do(t, err)
-	file := filepath.Join(dir, "overlay.json")
-	must.Do(t, os.WriteFile(file, overlay, 0o600))
-	binary := filepath.Join(dir, "seawall")
-	must.Do(t, harness.Build(binary, append([]string{"-overlay", file}, harness.BuildFlags...)...))
+	module, version := "mod\t"+built.Main.Path+"\t", built.Main.Version
+	replaced(t, program, name, "migrations/90001"+name[len("migrations/00000"):])
+	replaced(t, program, step, fmt.Sprintf("%-*s", len(step), "-- +goose Up\nALTER TABLE lease ADD COLUMN later TEXT;\n"))
+	replaced(t, program, module+version, module+"v"+strings.Repeat("9", len(version)-1))
+	binary := filepath.Join(t.TempDir(), "seawall")
+	must.Do(t, os.WriteFile(binary, program, 0o755))
 	return binary
+}
+
+// replaced writes another text over each place of one in a program, of the same length.
+func replaced(t *testing.T, program []byte, from, to string) {
+	t.Helper()
+	if len(from) != len(to) || !bytes.Contains(program, []byte(from)) {
+		t.Fatalf("the program does not have %q, or %q is not as long", from, to)
+	}
+	for at := bytes.Index(program, []byte(from)); at >= 0; at = bytes.Index(program, []byte(from)) {
+		copy(program[at:], to)
+	}
 }

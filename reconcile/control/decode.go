@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -138,22 +139,23 @@ func (d *decoded) kept() (map[partKey]part, []list) {
 	return parts, lists
 }
 
-// memberBegins are the first bytes of each member that [compressor] makes.
-var memberBegins = func() []byte {
+// memberBegins are the first bytes of each member that [compressor] makes. Only a daemon with a
+// state on record needs them, and no start of a command is to wait for them.
+var memberBegins = sync.OnceValue(func() []byte {
 	var to compressor
 	data, err := to.member(func(*json.Encoder) error { return nil })
 	if err != nil {
 		panic(err) // it writes to memory
 	}
 	return data[:10]
-}()
+})
 
 // members cuts a text before whatever looks like the beginning of a member. What is within one may
 // look so: then no cut piece is whole, and none has a known sum.
 func members(data []byte) (pieces [][]byte) {
 	for len(data) > 0 {
 		n := len(data)
-		if next := bytes.Index(data[1:], memberBegins); next >= 0 {
+		if next := bytes.Index(data[1:], memberBegins()); next >= 0 {
 			n = next + 1
 		}
 		pieces, data = append(pieces, data[:n:n]), data[n:]

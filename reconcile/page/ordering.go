@@ -3,10 +3,10 @@ package page
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/login"
@@ -183,11 +183,11 @@ func (v view) MayOrder() bool {
 func (v view) MayOrderAll() bool { return v.Orders && v.Person.MayAll(login.Operator) }
 
 // ownPages are the addresses to which a form may come back.
-var ownPages = regexp.MustCompile(`^/(|zones(/[A-Za-z0-9:._-]{1,128})?|commits(/[0-9a-f]{4,64})?|history|pulls(/[0-9]{1,9})?)$`)
+var ownPages = lazyregexp.New(`^/(|zones(/[A-Za-z0-9:._-]{1,128})?|commits(/[0-9a-f]{4,64})?|history|pulls(/[0-9]{1,9})?)$`)
 
 // ownPage is an address to come back to; empty where it is not one of ours.
 func ownPage(address string) string {
-	if ownPages.MatchString(address) {
+	if ownPages().MatchString(address) {
 		return address
 	}
 	return ""
