@@ -166,7 +166,7 @@ func (s *Service) PollLong(t *testing.T, what string, ok func() bool) {
 
 func (s *Service) pollUntil(deadline time.Time, what string, ok func() bool) {
 	s.T.Helper()
-	for ; !ok(); time.Sleep(25 * time.Millisecond) {
+	for began := time.Now(); !ok(); time.Sleep(pauseAfter(time.Since(began))) {
 		s.tellPush()
 		if time.Now().After(deadline) {
 			s.T.Fatalf("never: %s", what)
@@ -180,6 +180,12 @@ func (s *Service) pollUntil(deadline time.Time, what string, ok func() bool) {
 		default:
 		}
 	}
+}
+
+// pauseAfter is how long a wait pauses between two looks: the longer it lasts, the longer, since a look
+// may go through a whole fleet.
+func pauseAfter(waited time.Duration) time.Duration {
+	return min(max(25*time.Millisecond, waited/10), 250*time.Millisecond)
 }
 
 // tellPush is the webhook of a forge: where the branches have moved since it was told last, the
