@@ -4,6 +4,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -72,6 +73,7 @@ func briefly(soakOnly map[string]string) error {
 var built struct {
 	once        sync.Once
 	within, dir string
+	file        string
 	err         error
 }
 
@@ -79,16 +81,44 @@ var built struct {
 // the tests have it.
 func Seawall(t testing.TB) string {
 	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp(built.within, "seawall-integration-"); built.err != nil { //nolint:usetesting // the binary is for all tests
-			return
-		}
-		built.err = Build(filepath.Join(built.dir, "seawall"), BuildFlags...)
-	})
+	built.once.Do(func() { built.file, built.err = program() })
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	return filepath.Join(built.dir, "seawall")
+	return built.file
+}
+
+// program builds the program, unless another package of the same "go test" has: to find that nothing is
+// to be done takes Go a second of processor time.
+func program() (file string, err error) {
+	all := ofAll()
+	common := filepath.Join(all, "seawall-of-all")
+	if all != "" && isFile(common) {
+		return common, nil
+	}
+	if built.dir, err = os.MkdirTemp(cmp.Or(all, built.within), "seawall-integration-"); err != nil { //nolint:usetesting // the binary is for all tests
+		return "", err
+	}
+	file = filepath.Join(built.dir, "seawall")
+	if err := Build(file, BuildFlags...); err != nil || all == "" {
+		return file, err
+	}
+	return common, os.Rename(file, common) // who did the same meanwhile has the same
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ofAll is the folder that one "go test" has for the test binaries of all packages, and removes at its
+// end; empty: this one was not started by it.
+func ofAll() string {
+	own := filepath.Dir(os.Args[0])
+	if all := filepath.Dir(own); strings.HasPrefix(filepath.Base(all), "go-build") && strings.HasPrefix(filepath.Base(own), "b") {
+		return all
+	}
+	return ""
 }
 
 // Build writes the program to a file, built with these flags. Of all packages that ask, the
