@@ -64,10 +64,10 @@ func TestFailover(t *testing.T) {
 	defer f.stop()
 	first := f.database.Server
 	err = f.while(t.Context(), func(ctx context.Context) error {
-		sleep(ctx, 10*time.Second)
+		sleep(ctx, 5*time.Second)
 		f.said("failover", nil)
 		err := f.database.failOver(ctx, 3*time.Second)
-		sleep(ctx, 20*time.Second)
+		sleep(ctx, leaseLasts+2*time.Second) // what was taken before is renewed by then, or taken over
 		return err
 	})
 	if err != nil {

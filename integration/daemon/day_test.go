@@ -320,12 +320,12 @@ func (w *dayWorld) vandalise(i int) edge.Ruleset {
 	return edge.Ruleset{}
 }
 
-// TestDayOfALargeFleet, unless it soaks half of one: never over the budget; no zone unseen for longer than the
+// TestDayOfALargeFleet, unless it soaks a third of one: never over the budget; no zone unseen for longer than the
 // interval, over a restart too; every push live within a second, however the
 // sweep stands; every drift healed.
 func TestDayOfALargeFleet(t *testing.T) {
 	t.Parallel()
-	zones, requests, hours := 1000, 120, 12 // the same fleet and budget, a tenth as large
+	zones, requests, hours := 1000, 120, 8 // the same fleet and budget, a tenth as large
 	if soak.On {
 		hours = 24
 		if len(harness.BuildFlags) == 0 {

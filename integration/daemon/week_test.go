@@ -166,10 +166,9 @@ func (w *week) run(ctx context.Context) (wait func()) {
 // turn of the sweep. Unless it soaks it is some days.
 func TestWeekInTheLog(t *testing.T) {
 	t.Parallel()
-	const zones = 200
-	days := 2
+	zones, days := 100, 2
 	if soak.On {
-		days = 7
+		zones, days = 200, 7
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeek(t, zones)
