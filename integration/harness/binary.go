@@ -96,7 +96,7 @@ func program() (file string, err error) {
 	if all != "" && isFile(common) {
 		return common, nil
 	}
-	if built.dir, err = os.MkdirTemp(cmp.Or(all, built.within), "seawall-integration-"); err != nil { //nolint:usetesting // the binary is for all tests
+	if built.dir, err = os.MkdirTemp(cmp.Or(all, built.within), "seawall-integration-"); err != nil {
 		return "", err
 	}
 	file = filepath.Join(built.dir, "seawall")
