@@ -22,7 +22,7 @@ type CommitInfo struct {
 // Commit returns what a commit says of itself. The time is the committer's:
 // when the commit came to be where it is. It returns [ErrNoCommit].
 func (r *Repo) Commit(hash string) (CommitInfo, error) {
-	c, err := findCommit(openStorage(r.dir), hash)
+	c, err := again(func() (*object.Commit, error) { return findCommit(openStorage(r.dir), hash) })
 	if err != nil {
 		return CommitInfo{}, err
 	}
@@ -75,8 +75,9 @@ func (r *Repo) Good() (hash string, ok bool, err error) {
 	if err != nil {
 		return "", false, storeError("reading", err)
 	}
-	if _, err := findCommit(st, ref.Hash().String()); err != nil {
+	info, err := r.Commit(ref.Hash().String())
+	if err != nil {
 		return "", false, err
 	}
-	return ref.Hash().String(), true, nil
+	return info.Hash, true, nil
 }

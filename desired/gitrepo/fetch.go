@@ -117,6 +117,7 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 	}
 	defer unlock()
 	removeLeftovers(f.repo.dir)
+	removeLoneIndexes(f.repo.dir)
 	removeEmptyRefs(f.repo.dir)
 
 	if err = f.repo.sound(); err == nil {
@@ -220,7 +221,7 @@ func (f *fetch) fill(ctx context.Context) (plumbing.Hash, error) {
 	if err := f.repo.writeRef(refFetched, commit); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return commit, f.repo.compactIfFull(f.limits.StoreBytes)
+	return commit, f.repo.tidy(f.limits.StoreBytes)
 }
 
 // bring returns the commit after all of it has arrived.

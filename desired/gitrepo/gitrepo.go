@@ -37,7 +37,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -157,7 +156,7 @@ func openStorage(dir string) *filesystem.Storage { return storageWith(dir, files
 
 func storageWith(dir string, o filesystem.Options) *filesystem.Storage {
 	o.LargeObjectThreshold = largeObject
-	return filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(cacheSize), o)
+	return filesystem.NewStorageWithOptions(filesBelow(dir), cache.NewObjectLRU(cacheSize), o)
 }
 
 // lock waits for other writers of the store, in this process and in others.

@@ -43,12 +43,15 @@ const (
 // texts are files that may differ from those of the commit, as they are now; nil for none.
 // Where the context ends, what was not found is cut.
 func (r *Repo) LastChanges(ctx context.Context, commit string, texts map[string][]byte, regions []Region) ([]LastChange, error) {
-	st := openStorage(r.dir)
-	start, err := findCommit(st, commit)
-	if err != nil {
-		return nil, err
-	}
-	return lastChanges(ctx, st, start, texts, regions)
+	return again(func() ([]LastChange, error) {
+		st := readStorage(r.dir)
+		defer st.Close()
+		start, err := findCommit(st, commit)
+		if err != nil {
+			return nil, err
+		}
+		return lastChanges(ctx, st, start, texts, regions)
+	})
 }
 
 // past looks back from a commit. It remembers what several regions ask for.

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,22 +25,31 @@ const (
 // there is an answer it returns [ErrShallow], and [ErrNoCommit] where a commit is not in
 // the store.
 func (r *Repo) Move(from, to string) (Move, error) {
-	st := openStorage(r.dir)
+	return again(func() (Move, error) { return r.moved(from, to) })
+}
+
+func (r *Repo) moved(from, to string) (Move, error) {
+	st := readStorage(r.dir)
+	defer st.Close()
 	cut, err := isShallow(st)
 	if err != nil {
 		return "", storeError("reading", err)
 	}
-	before, err := ancestors(st, from, cut)
+	if _, err := findCommit(st, from); err != nil {
+		return "", err
+	}
+	after, err := ancestors(st, to, from, cut)
 	if err != nil {
 		return "", err
 	}
-	after, err := ancestors(st, to, cut)
+	if after.seen[plumbing.NewHash(from)] {
+		return Forward, nil
+	}
+	before, err := ancestors(st, from, to, cut)
 	if err != nil {
 		return "", err
 	}
 	switch {
-	case after.seen[plumbing.NewHash(from)]:
-		return Forward, nil
 	case before.seen[plumbing.NewHash(to)]:
 		return Back, nil
 	case before.ends || after.ends:
@@ -54,16 +64,26 @@ func (r *Repo) Move(from, to string) (Move, error) {
 	return Unrelated, nil
 }
 
-// ancestors are a commit and all before it, as far as they were fetched.
-func ancestors(st *filesystem.Storage, commit string, cut bool) (*reach, error) {
+// ancestors are a commit and those before it, as far as they were fetched: all of them, or those
+// up to one that is looked for, which mostly is the next.
+func ancestors(st *filesystem.Storage, commit, until string, cut bool) (*reach, error) {
 	start, err := findCommit(st, commit)
 	if err != nil {
 		return nil, err
 	}
 	all := newReach(st)
 	all.mayEnd = cut
-	if err := all.history(start.Hash, false, func(*object.Commit) error { return nil }); err != nil {
+	err = all.history(start.Hash, false, func(c *object.Commit) error {
+		if c.Hash.String() == until {
+			return errFound
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errFound) {
 		return nil, storeError("reading", err)
 	}
 	return all, nil
 }
+
+// errFound ends a search.
+var errFound = errors.New("found")

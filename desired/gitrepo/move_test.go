@@ -1,6 +1,7 @@
 package gitrepo_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -45,4 +46,25 @@ func TestMove(t *testing.T) {
 	fetch(t, cut, source)
 	_, err = cut.Move(old, other)
 	wantError(t, err, gitrepo.ErrShallow, "before")
+}
+
+// A push mostly follows the commit before it: to see that takes no more of a long history than of
+// a short one.
+func TestMoveCostsWhatIsBetween(t *testing.T) {
+	u, r := gittest.New(t), open(t)
+	u.Commit("a.cue", "")
+	commits := u.Chain("a.cue", strings.SplitAfter(strings.Repeat("a\n", 200), "\n")...)
+	u.Point("refs/heads/main", commits[199])
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
+	cost := func(from int) float64 {
+		return testing.AllocsPerRun(3, func() {
+			got, err := r.Move(commits[from], commits[from+1])
+			if err != nil || got != gitrepo.Forward {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
+	}
+	if early, late := cost(1), cost(198); late > 1.5*early {
+		t.Errorf("%.0f allocations after 2 commits, and %.0f after 199", early, late)
+	}
 }

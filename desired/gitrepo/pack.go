@@ -1,11 +1,12 @@
 package gitrepo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -21,25 +22,52 @@ import (
 // through all of them.
 const (
 	fullPacks    = 50  // above this many packs the store is compacted
-	manyPacks    = 10  // above this many, if it takes a third of what it may
 	tooManyPacks = 500 // above this many, failing to do so fails the fetch
 	deltaWindow  = 10  // git's own default
+	// grownBy is the part of the largest pack that all others have to take, before a store that
+	// takes a third of what it may is compacted.
+	grownBy = 4
 )
 
-// compactIfFull merges the packs of a store that has too many, or that has many and takes
-// a third of what it may, quota: what was pushed over is gone then. A store that cannot be
-// compacted still serves; the next fetch tries again.
-func (r *Repo) compactIfFull(quota int64) error {
+// tidy merges the packs of a store that are small where there are more than a few of these. All
+// packs of a store it merges where there are too many, or where it takes a third of what it
+// may, quota, and has grown since: what was pushed over is gone then. A store that cannot be
+// tidied still serves; the next fetch tries again.
+func (r *Repo) tidy(quota int64) error {
 	st := openStorage(r.dir)
 	packs, err := st.ObjectPacks()
 	if err != nil {
 		return storeError("reading", err)
 	}
 	used := usedBytes(r.dir)
-	if len(packs) <= fullPacks && (len(packs) <= manyPacks || used <= quota/3) {
+	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs) {
+		return r.compactIfPossible(st, packs, quota-used)
+	}
+	small, err := r.smallPacks(packs)
+	if err == nil && len(small) > 0 {
+		err = r.merge(st, small, quota-used)
+	}
+	if err == nil || errors.Is(err, errNoSpace) {
 		return nil
 	}
-	err = r.compact(st, packs, quota-used)
+	return onlyDamage(cmp.Or(onlyDamage(err), r.inspectFiles()))
+}
+
+// hasGrown reports whether what came beside the largest pack is a part of it that is worth to
+// write all of them again.
+func (r *Repo) hasGrown(packs []plumbing.Hash) bool {
+	var all, largest int64
+	for _, name := range packs {
+		if info, err := os.Stat(r.packFile(name, ".pack")); err == nil {
+			all += info.Size()
+			largest = max(largest, info.Size())
+		}
+	}
+	return all-largest > largest/grownBy
+}
+
+func (r *Repo) compactIfPossible(st *filesystem.Storage, packs []plumbing.Hash, room int64) error {
+	err := r.compact(st, packs, room)
 	switch {
 	case err == nil || len(packs) <= tooManyPacks:
 		return nil
@@ -83,18 +111,10 @@ func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash, room int64) 
 	if err != nil {
 		return err
 	}
-	for _, h := range old {
-		if h == pack {
-			continue
-		}
-		if err := st.DeleteOldObjectPackAndIndex(h, time.Time{}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return deletePacks(st, old, pack)
 }
 
-func writePack(st *filesystem.Storage, hashes []plumbing.Hash, room int64) (pack plumbing.Hash, err error) {
+func writePack(st packStore, hashes []plumbing.Hash, room int64) (pack plumbing.Hash, err error) {
 	w, err := st.PackfileWriter()
 	if err != nil {
 		return pack, err
@@ -102,6 +122,8 @@ func writePack(st *filesystem.Storage, hashes []plumbing.Hash, room int64) (pack
 	pack, err = packfile.NewEncoder(&roomWriter{w, room}, st, false).Encode(hashes, deltaWindow)
 	return pack, errors.Join(err, w.Close())
 }
+
+var errNoSpace = errors.New("the store has no room for a compaction")
 
 // roomWriter fails when it is full.
 type roomWriter struct {
@@ -111,7 +133,7 @@ type roomWriter struct {
 
 func (r *roomWriter) Write(p []byte) (int, error) {
 	if r.room -= int64(len(p)); r.room < 0 {
-		return 0, errors.New("the store has no room for a compaction")
+		return 0, errNoSpace
 	}
 	return r.w.Write(p)
 }
@@ -168,8 +190,8 @@ func (r *reach) add(h plumbing.Hash) (first bool) {
 // history adds a commit, with its ancestors unless tipOnly, and has each looked at.
 func (r *reach) history(start plumbing.Hash, tipOnly bool, look func(*object.Commit) error) error {
 	for todo := []plumbing.Hash{start}; len(todo) > 0; {
-		h := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+		h := todo[0] // the newest first: who looks for a commit mostly looks for one nearby
+		todo = todo[1:]
 		if !r.add(h) {
 			continue
 		}

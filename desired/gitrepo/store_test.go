@@ -20,7 +20,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
-	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // storeOf is a store whose folder the test looks into.
@@ -95,7 +94,7 @@ func TestGood(t *testing.T) {
 }
 
 // crowded is a limit of which 11 packs of one small commit take a third, so that the store
-// is compacted at the 11th and not at the 51st.
+// is compacted and not only its small packs merged.
 var crowded = gitrepo.FetchLimits{StoreBytes: 32 << 10}
 
 func TestCompaction(t *testing.T) {
@@ -112,13 +111,10 @@ func TestCompaction(t *testing.T) {
 			fetch(t, r, source)
 			must.Do(t, r.SetGood(first))
 			held := tree(t, r, first, "edge") // opened before, read after
-			fetches, foreign := 51, 0
-			switch {
-			case soak.On:
-			case shallow: // 12 packs are many
-				fetches, foreign, source.Limits = 6, 5, crowded
-			default: // 52 packs are too many for any store
-				fetches, foreign = 6, 45
+			const fetches = 6
+			foreign := 51 // are too many for any store
+			if shallow {
+				foreign, source.Limits = 5, crowded
 			}
 			addPacks(t, dir, foreign)
 			var contents []string
@@ -131,8 +127,11 @@ func TestCompaction(t *testing.T) {
 				u.Point("refs/heads/main", commit)
 				fetch(t, r, source)
 			}
-			if n := packs(t, dir); n > 2 {
+			if n := packs(t, dir); n > fetches {
 				t.Errorf("%d packs after %d more fetches", n, fetches)
+			}
+			if n := unreachable(t, dir); n > 0 {
+				t.Errorf("%d objects are kept that no ref reaches", n)
 			}
 			fsck(t, dir)
 			files := tree(t, r, last, "edge")
@@ -150,6 +149,14 @@ func TestCompaction(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unreachable counts the objects of a store that none of its refs reaches.
+func unreachable(t *testing.T, dir string) int {
+	t.Helper()
+	out, err := exec.Command("git", "--git-dir", dir, "fsck", "--connectivity-only", "--unreachable", "--no-dangling", "--no-reflogs").Output()
+	must.Do(t, err)
+	return strings.Count(string(out), "unreachable")
 }
 
 // addPacks adds packs of an object that no ref reaches, as forgotten fetches leave them.

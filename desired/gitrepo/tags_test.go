@@ -150,13 +150,15 @@ func TestTagsComeAndGo(t *testing.T) {
 		t.Errorf("after the tag was pushed: %v", err)
 	}
 	local := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main", Limits: crowded}
-	before := packs(t, dir)
+	packed := false
 	for _, commit := range u.Chain("a.cue", make([]string, 9)...) { // each of these fetches adds a pack
 		u.Point("refs/heads/main", commit)
+		before := packs(t, dir)
 		fetch(t, r, local)
+		packed = packed || packs(t, dir) <= before
 	}
-	if n := packs(t, dir); n > before {
-		t.Errorf("%d packs, and %d before: the store was not packed", n, before)
+	if !packed {
+		t.Error("the store was not packed")
 	}
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the store was packed: %v", err)

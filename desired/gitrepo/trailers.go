@@ -17,14 +17,20 @@ import (
 //
 // Whoever wrote the message wrote them: ask [Repo.Signer] who that was.
 func (r *Repo) Trailers(commit string) (map[string][]string, error) {
-	st := openStorage(r.dir)
-	found, err := findCommit(st, commit)
+	raw, err := again(func() ([]byte, error) {
+		st := openStorage(r.dir)
+		found, err := findCommit(st, commit)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := rawObject(st, plumbing.CommitObject, found.Hash)
+		if err != nil {
+			return nil, refused(fmt.Sprintf("reading commit %.12s", commit), err)
+		}
+		return raw, nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	raw, err := rawObject(st, plumbing.CommitObject, found.Hash)
-	if err != nil {
-		return nil, refused(fmt.Sprintf("reading commit %.12s", commit), err)
 	}
 	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
 	return trailers(strings.ToValidUTF8(string(message), "�")), nil

@@ -16,6 +16,11 @@ import (
 // something in it, and checks nothing again. It lists no folders. It has the packs open until it
 // is closed.
 func (r *Repo) Files(hash, root string) (*Tree, error) {
+	t, err := again(func() (*Tree, error) { return r.files(hash, root) })
+	return t, r.suspectAfter(err)
+}
+
+func (r *Repo) files(hash, root string) (*Tree, error) {
 	root = path.Clean(root)
 	t := newTree(r.dir, readStorage(r.dir), root)
 	_, top, err := find(t.storage, hash, root)
@@ -24,7 +29,7 @@ func (r *Repo) Files(hash, root string) (*Tree, error) {
 	}
 	if err != nil {
 		_ = t.Close() // it was only read
-		return nil, r.suspectAfter(err)
+		return nil, err
 	}
 	return t, nil
 }

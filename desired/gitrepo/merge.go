@@ -1,0 +1,209 @@
+package gitrepo
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
+)
+
+const (
+	fewPacks = 8 // above this many packs that are small beside the others, these are merged
+	// A pack above this size is never merged with others: whoever finds differences between
+	// objects has many of them in memory.
+	largePack = 4 << 20
+	// A pack stays when it has so many times the objects of all smaller ones together, so that an
+	// object is written again only when the packs that it was in have doubled.
+	packGrowth = 2
+)
+
+// packStore is what packs are written to, and deleted from.
+type packStore interface {
+	storer.EncodedObjectStorer
+	storer.PackfileWriter
+	DeleteOldObjectPackAndIndex(name plumbing.Hash, before time.Time) error
+}
+
+// storedPack is a pack of a store, and how much it holds.
+type storedPack struct {
+	name    plumbing.Hash
+	bytes   int64
+	objects int64
+}
+
+// smallPacks are those of a store that are to be merged; none where there are few of them.
+// What one fetch merges is in proportion to what the last ones have brought: as git does with
+// "repack --geometric", of packs in the order of their size the first are taken, up to one
+// that is large beside all before it.
+func (r *Repo) smallPacks(names []plumbing.Hash) ([]storedPack, error) {
+	if len(names) <= fewPacks {
+		return nil, nil
+	}
+	packs, err := r.stored(names)
+	if err != nil {
+		return nil, err
+	}
+	packs = slices.DeleteFunc(packs, func(p storedPack) bool { return p.bytes > largePack })
+	slices.SortFunc(packs, func(a, b storedPack) int {
+		return cmp.Or(cmp.Compare(a.objects, b.objects), cmp.Compare(a.bytes, b.bytes))
+	})
+	small := packs[:smaller(packs)]
+	if len(small) <= fewPacks {
+		return nil, nil
+	}
+	return small, nil
+}
+
+func (r *Repo) stored(names []plumbing.Hash) ([]storedPack, error) {
+	packs := make([]storedPack, len(names))
+	for i, name := range names {
+		info, err := os.Stat(r.packFile(name, ".pack"))
+		if err != nil {
+			return nil, err
+		}
+		count, err := countObjects(r.packFile(name, ".pack"))
+		if err != nil {
+			return nil, err
+		}
+		packs[i] = storedPack{name, info.Size(), count}
+	}
+	return packs, nil
+}
+
+// countObjects is how many objects a pack has, by its header.
+func countObjects(name string) (int64, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	_, count, err := packfile.NewScanner(file).Header()
+	return int64(count), err
+}
+
+// smaller is how many packs come before the first that stays, in the order of their size. Each
+// after that one stays too.
+func smaller(packs []storedPack) int {
+	var sum int64
+	stay := 0
+	for i, p := range packs {
+		if p.objects < packGrowth*sum {
+			stay = i + 1
+		}
+		sum += p.objects
+	}
+	return stay
+}
+
+func (r *Repo) packFile(name plumbing.Hash, suffix string) string {
+	return filepath.Join(r.dir, "objects", "pack", "pack-"+name.String()+suffix)
+}
+
+func readIndex(name string) (*idxfile.MemoryIndex, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	index := idxfile.NewMemoryIndex()
+	return index, idxfile.NewDecoder(bufio.NewReader(file)).Decode(index)
+}
+
+// merge writes one pack of all objects of some, whether a ref reaches them or not, and deletes
+// these. The new pack takes at most room, in bytes.
+func (r *Repo) merge(st packStore, packs []storedPack, room int64) error {
+	hashes, err := r.objectsOf(packs)
+	if err != nil {
+		return err
+	}
+	r.suspect()
+	name, err := writePack(st, hashes, room)
+	if err != nil {
+		return err
+	}
+	if err := r.holds(name, hashes); err != nil {
+		return err
+	}
+	old := make([]plumbing.Hash, len(packs))
+	for i, p := range packs {
+		old[i] = p.name
+	}
+	return deletePacks(st, old, name)
+}
+
+// objectsOf lists the objects of packs, each once.
+func (r *Repo) objectsOf(packs []storedPack) (hashes []plumbing.Hash, err error) {
+	for _, p := range packs {
+		index, err := readIndex(r.packFile(p.name, ".idx"))
+		if err != nil {
+			return nil, err
+		}
+		entries, err := index.Entries()
+		if err != nil {
+			return nil, err
+		}
+		for {
+			entry, err := entries.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			hashes = append(hashes, entry.Hash)
+		}
+	}
+	slices.SortFunc(hashes, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(hashes), nil
+}
+
+// holds makes sure that a new pack has exactly these objects: what was read damaged is written
+// under another name.
+func (r *Repo) holds(name plumbing.Hash, hashes []plumbing.Hash) error {
+	index, err := readIndex(r.packFile(name, ".idx"))
+	if err != nil {
+		return err
+	}
+	for _, h := range hashes {
+		if has, err := index.Contains(h); err != nil || !has {
+			return integrity.Damaged("object %s has another content", h)
+		}
+	}
+	return nil
+}
+
+func deletePacks(st packStore, names []plumbing.Hash, but plumbing.Hash) error {
+	for _, name := range names {
+		if name == but {
+			continue
+		}
+		if err := st.DeleteOldObjectPackAndIndex(name, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeLoneIndexes deletes indexes without their pack, which a process leaves behind that is
+// killed: a pack of that name that comes later would not get another one. The caller holds the
+// lock.
+func removeLoneIndexes(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, "objects", "pack", "pack-*.idx"))
+	for _, name := range names {
+		if _, err := os.Lstat(strings.TrimSuffix(name, ".idx") + ".pack"); errors.Is(err, os.ErrNotExist) {
+			_ = os.Remove(name) // the next fetch tries again
+		}
+	}
+}
