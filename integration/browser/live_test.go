@@ -112,6 +112,7 @@ func TestPageThatIsCutOffSaysSo(t *testing.T) {
 
 // Whoever has only a keyboard comes past the navigation, to the filter and to each zone.
 func TestKeyboardReachesAll(t *testing.T) {
+	t.Parallel()
 	b := open(t, serve(t, pagetest.New(20)), look{})
 	b.visit("/zones")
 	b.press(kb.Tab)
