@@ -31,7 +31,6 @@ func zoneLink(number int) string {
 // A page follows what changes, and leaves whoever reads it where they are: what they type and
 // have scrolled to stays.
 func TestPageFollowsChanges(t *testing.T) {
-	t.Parallel()
 	data := pagetest.New(40)
 	b := open(t, serve(t, data), look{})
 	b.visit("/zones")
