@@ -70,8 +70,9 @@ var bothSchemes = []string{"overview", "zones", "zone", "commit", "radar", "pull
 
 // TestPages opens each page with JavaScript in light and dark, and without: it is accessible,
 // small, as wide as its window, and asks for nothing elsewhere; no policy is broken, and nothing is wrong in the
-// console (see [tab.hear]).
+// console (see [tab.hear]). Several tabs share the pages.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		zones int
 		look  look
@@ -81,23 +82,35 @@ func TestPages(t *testing.T) {
 		{1_000, look{}, paths},
 		{10_000, look{noScript: true, dark: true}, paths},
 	} {
-		b := open(t, serve(t, pagetest.New(c.zones)), c.look)
-		for i, p := range c.paths {
-			what := fmt.Sprintf("%s of %d zones", p.name, c.zones)
-			if n := b.visit(p.path); n > mostBytes {
-				t.Errorf("%s loads %d bytes", what, n)
-			}
-			b.fits(what)
-			if c.zones > 1_000 && i > 2 {
-				continue // the others have no more than they had before
-			}
-			b.accessible(what)
-			if !soak.On && !slices.Contains(bothSchemes, p.name) {
-				continue
-			}
-			b.scheme(!c.look.dark)
-			b.accessible(what+", the other scheme", "color-contrast")
-			b.scheme(c.look.dark)
+		origin := serve(t, pagetest.New(c.zones))
+		for some := range slices.Chunk(c.paths, 6) {
+			t.Run(fmt.Sprintf("%s of %d zones", some[0].name, c.zones), func(t *testing.T) {
+				t.Parallel()
+				b := open(t, origin, c.look)
+				for _, p := range some {
+					b.inOrder(p, c.zones)
+				}
+			})
 		}
 	}
+}
+
+// inOrder opens a page of a fleet, and checks it.
+func (b *tab) inOrder(p named, zones int) {
+	b.Helper()
+	what := fmt.Sprintf("%s of %d zones", p.name, zones)
+	if n := b.visit(p.path); n > mostBytes {
+		b.Errorf("%s loads %d bytes", what, n)
+	}
+	b.fits(what)
+	if zones > 1_000 && !slices.Contains(paths[:3], p) {
+		return // the others have no more than they had before
+	}
+	b.accessible(what)
+	if !soak.On && !slices.Contains(bothSchemes, p.name) {
+		return
+	}
+	b.scheme(!b.look.dark)
+	b.accessible(what+", the other scheme", "color-contrast")
+	b.scheme(b.look.dark)
 }

@@ -10,6 +10,7 @@ import (
 
 // What a repository or a platform says is text, wherever it stands on a page.
 func TestHostileTextsStayText(t *testing.T) {
+	t.Parallel()
 	b := open(t, serve(t, pagetest.Hostile(40)), look{})
 	for _, p := range paths {
 		b.visit(p.path)
@@ -43,6 +44,7 @@ func (b *tab) fitsNow(what string) {
 
 // A daemon that has nothing yet says so on each page, and does not look like one that is slow.
 func TestEmptyPagesSaySo(t *testing.T) {
+	t.Parallel()
 	b := open(t, serve(t, pagetest.Empty()), look{})
 	for _, p := range paths {
 		if strings.HasPrefix(p.path, "/zones/") || strings.HasPrefix(p.path, "/pulls/") || strings.HasPrefix(p.path, "/commits/") || strings.HasPrefix(p.path, "/radar/") {

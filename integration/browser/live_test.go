@@ -31,7 +31,6 @@ func zoneLink(number int) string {
 // A page follows what changes, and leaves whoever reads it where they are: what they type and
 // have scrolled to stays.
 func TestPageFollowsChanges(t *testing.T) {
-	t.Parallel()
 	data := pagetest.New(40)
 	b := open(t, serve(t, data), look{})
 	b.visit("/zones")
@@ -112,6 +111,7 @@ func TestPageThatIsCutOffSaysSo(t *testing.T) {
 
 // Whoever has only a keyboard comes past the navigation, to the filter and to each zone.
 func TestKeyboardReachesAll(t *testing.T) {
+	t.Parallel()
 	b := open(t, serve(t, pagetest.New(20)), look{})
 	b.visit("/zones")
 	b.press(kb.Tab)

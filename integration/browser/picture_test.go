@@ -37,6 +37,7 @@ const mostChanged = 0.08
 
 // TestPagesLookAsBefore compares pages with their pictures.
 func TestPagesLookAsBefore(t *testing.T) {
+	t.Parallel()
 	origin := serve(t, pagetest.New(1_000))
 	b := open(t, origin, look{})
 	for _, p := range pictures {
@@ -68,6 +69,7 @@ func TestPagesLookAsBefore(t *testing.T) {
 
 // A layout that breaks is found, whatever the fonts of a machine.
 func TestBrokenLayoutIsSeen(t *testing.T) {
+	t.Parallel()
 	b := open(t, serve(t, pagetest.New(1_000)), look{})
 	for _, p := range pictures[:2] {
 		b.visit(p.path)

@@ -15,6 +15,7 @@ const faulty = `<!doctype html><title>x</title><img src="http://127.0.0.2:9/x.pn
 
 // A fault of each sort is heard: else no test would ever be red.
 func TestTabHearsFaults(t *testing.T) {
+	t.Parallel()
 	policy := "default-src 'self'; img-src http:"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
@@ -42,6 +43,7 @@ func TestTabHearsFaults(t *testing.T) {
 
 // Of rows that are alike axe-core looks at some, and what one of many has alone is found.
 func TestFaultOfOneRowIsFound(t *testing.T) {
+	t.Parallel()
 	b := open(t, serve(t, pagetest.New(100)), look{})
 	b.visit("/zones")
 	if broken := b.broken("image-alt"); len(broken) > 0 {

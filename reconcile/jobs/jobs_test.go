@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// Most of these tests wait for another process; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	os.Exit(pgtest.Main(m))

@@ -64,6 +64,7 @@ func TestLeadingAlone(t *testing.T) {
 // TestKilled: another replica does what one has left behind. River has one process that looks for it: at
 // once, and then twice a minute. Who follows one that was killed waits for 15 seconds.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	for name, passes := range soak.Some(map[string][]string{
 		"the time passes in the database": {`DELETE FROM river_leader`, `UPDATE river_job SET attempted_at = attempted_at - interval '15 seconds'`},
 		"the time passes":                 nil,

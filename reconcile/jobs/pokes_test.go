@@ -13,6 +13,7 @@ import (
 
 // Pokes that were deleted since need not be looked for again and again.
 func TestDeletedPokesAreSeen(t *testing.T) {
+	t.Parallel()
 	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
 	must.Do(t, err)
 	t.Cleanup(func() { _ = db.Close() })

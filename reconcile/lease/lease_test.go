@@ -53,6 +53,7 @@ func TestTakingOver(t *testing.T) {
 
 // TestHandOver: what a process gives up in good order is another's at once, under a higher epoch.
 func TestHandOver(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	one, two, three := f.replica("one", "a", "b", "c"), f.replica("two", "a", "b", "c"), f.replica("three", "a", "b", "c")
 	f.turns(one)
@@ -109,6 +110,7 @@ func TestHandOver(t *testing.T) {
 // TestHandOverOfWorkThatSendsNothing: what has begun long ago keeps no lease back where no request was sent
 // in it that may have been cut, however often the lease was renewed.
 func TestHandOverOfWorkThatSendsNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
@@ -129,6 +131,7 @@ func TestHandOverOfWorkThatSendsNothing(t *testing.T) {
 
 // TestWorkThatDoesNotEnd: a lease that is ending is renewed for half a minute, and then runs out.
 func TestWorkThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
@@ -156,6 +159,7 @@ func TestWorkThatDoesNotEnd(t *testing.T) {
 
 // TestSpread: leases move one at a time until they are spread evenly, and then no more.
 func TestSpread(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	names := []reconcile.LeaseName{reconcile.LeaseCommits, reconcile.LeaseTokens}
 	for i := range 6 {
@@ -200,6 +204,7 @@ func TestSpread(t *testing.T) {
 
 // TestOneGetsIt: of many that take a lease at once, one gets it.
 func TestOneGetsIt(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	exec(t, f.db, makeLease, "a")
 	for round := range int64(10) {
@@ -226,6 +231,7 @@ func TestOneGetsIt(t *testing.T) {
 // TestAWriteUnderWay: a lease is not taken while its last holder puts something on record, and is not
 // waited for; renewing waits for nothing.
 func TestAWriteUnderWay(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
@@ -370,6 +376,7 @@ var _ reconcile.Leases = (*Holder)(nil)
 
 // A server that is set to lose what it has just kept does not lose who has a lease.
 func TestTakingIsDurable(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	db := open(t, f.url+"&synchronous_commit=off")
 	exec(f, db, makeLease, "a")
@@ -401,6 +408,7 @@ func TestListed(t *testing.T) {
 
 // TestClockSetForward: that the clock of the database was set forward is told, once for each time.
 func TestClockSetForward(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, pgtest.Database(t))
 	var log strings.Builder
 	one := f.replica("one", "a")

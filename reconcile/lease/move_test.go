@@ -13,6 +13,7 @@ import (
 // TestSpreading: whoever has what, leases are spread evenly, and each move brings them closer to that:
 // it takes at least 2 from the sum of the squares of what replicas have.
 func TestSpreading(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		live, n := rapid.IntRange(1, 5).Draw(t, "replicas"), rapid.IntRange(1, 15).Draw(t, "leases")
 		v := view{now: time.Unix(1000, 0), live: live}

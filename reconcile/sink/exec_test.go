@@ -83,6 +83,7 @@ func TestExecNeedNotRead(t *testing.T) {
 // TestExecLeavesSomethingBehind: the status counts, and nobody waits for a child
 // that holds the output.
 func TestExecLeavesSomethingBehind(t *testing.T) {
+	t.Parallel()
 	if err := execSink(t, 0, "/bin/sh", "-c", "sleep 5 & exit 0").Deliver(t.Context(), at, secret); err != nil {
 		t.Error(err)
 	}
@@ -90,6 +91,7 @@ func TestExecLeavesSomethingBehind(t *testing.T) {
 
 // TestExecTimeout: the command and what it started are gone, and it is told why.
 func TestExecTimeout(t *testing.T) {
+	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
 	s := execSink(t, 300*time.Millisecond, "/bin/sh", "-c", `sleep 600 & echo $! >"$0"; echo working; wait`, pids)
 	wantError(t, s.Deliver(t.Context(), at, secret), `running /bin/sh: it took longer than 300ms and was killed; it said "working"`)

@@ -94,6 +94,7 @@ func TestFileWithoutRoot(t *testing.T) {
 // TestFileWholeAtAnyTime: while one secret replaces another, a reader sees one
 // of them, to the last byte.
 func TestFileWholeAtAnyTime(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	s, where := fileSink(t, root), desired.Sink{Name: "f", Key: "k"}
 	other := edge.NewSecret("another, of another length")

@@ -331,6 +331,7 @@ preferences: {}
 `
 
 func TestKubeconfig(t *testing.T) {
+	t.Parallel()
 	for name, test := range kubeconfigs {
 		t.Run(name, func(t *testing.T) {
 			k := fakeCluster(t)

@@ -172,6 +172,7 @@ func TestVaultProves(t *testing.T) {
 // TestVaultLost: the answer to a write is lost after it was done. The library
 // asks again, and what is there by then is enough.
 func TestVaultLost(t *testing.T) {
+	t.Parallel()
 	v := fakeVault(t)
 	cut := true
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -223,6 +224,7 @@ func wantNothing(t *testing.T, err error, values ...string) {
 // TestVaultRefuses goes through what can go wrong, with a server that repeats in
 // its errors all that it was sent, and looks for it.
 func TestVaultRefuses(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*sinktest.Vault, *Vault)
 		want   string
@@ -257,6 +259,7 @@ func TestVaultRefuses(t *testing.T) {
 
 // TestVaultComesBack: nothing of a failed delivery is in the way of the next.
 func TestVaultComesBack(t *testing.T) {
+	t.Parallel()
 	v := fakeVault(t)
 	s := vaultSinks(t, vaultConfig(v.URL))
 	v.Sealed = true
@@ -267,6 +270,7 @@ func TestVaultComesBack(t *testing.T) {
 
 // TestVaultTimeout holds for all of a delivery, the library's retries included.
 func TestVaultTimeout(t *testing.T) {
+	t.Parallel()
 	v := fakeVault(t)
 	stop := make(chan struct{})
 	v.Before = func(string, string) { <-stop }

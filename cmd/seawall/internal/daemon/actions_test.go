@@ -26,6 +26,7 @@ func tagsOff(h *house, i int) string { return strings.Join(h.Off(i), ",") }
 
 // A hold keeps a commit from being written at once, and its release has it written at once.
 func TestHoldAndRelease(t *testing.T) {
+	t.Parallel()
 	inBubble(t, 2, reconcile.Guards{}, reconciletest.Zones(2, core("xss")), func(t *testing.T, h *house) {
 		who, zone := operatorOf(), mem.FleetZone(1)
 		for _, bad := range []struct {
@@ -64,6 +65,7 @@ func TestHoldAndRelease(t *testing.T) {
 
 // A right by labels is one by those that are declared and by those that were proved.
 func TestRightsByLabels(t *testing.T) {
+	t.Parallel()
 	gold := []desired.Zone{labelled(reconciletest.Zone(1, core("xss")), "tier", "gold"), labelled(reconciletest.Zone(2, core("xss")), "tier", "plain")}
 	inBubble(t, 2, reconcile.Guards{}, gold, func(t *testing.T, h *house) {
 		who, one, two := operatorOf("tier", "gold"), mem.FleetZone(1), mem.FleetZone(2)
@@ -125,6 +127,7 @@ func TestHoldOfOtherZones(t *testing.T) {
 // One zone is read at most once in a while, all together within a bound, and each reading that
 // was ordered is in the history.
 func TestReadNow(t *testing.T) {
+	t.Parallel()
 	const n = 250
 	inBubble(t, n, reconcile.Guards{}, reconciletest.Zones(n, core("xss")), func(t *testing.T, h *house) {
 		h.pass(time.Minute)
@@ -160,6 +163,7 @@ func TestReadNow(t *testing.T) {
 
 // An approval is of what waits in this zone, now, and not by the author of the commit.
 func TestApprove(t *testing.T) {
+	t.Parallel()
 	guards := reconcile.Guards{Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveAll}}}
 	inBubble(t, 3, guards, nil, func(t *testing.T, h *house) {
 		h.push("c2", reconciletest.Zones(3, core("xss"))...)

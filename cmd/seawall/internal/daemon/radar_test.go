@@ -34,6 +34,7 @@ func (h *house) publish(ref string) {
 // The radar lists what a version meant when it was seen, page by page; who may see some zones
 // only is told of these, and of others neither how many nor which there are.
 func TestRadarShowsWhatMayBeSeen(t *testing.T) {
+	t.Parallel()
 	zones := reconciletest.Zones(120, core("xss"))
 	for i := range zones {
 		zones[i].Labels = map[string]string{"team": "b"}

@@ -40,6 +40,7 @@ func (h *house) want(t *testing.T, tags ...string) {
 // A revert does what was shown, once, whoever goes on waiting for it, and the daemon leaves the
 // zones so.
 func TestRevert(t *testing.T) {
+	t.Parallel()
 	inBubble(t, 3, reconcile.Guards{}, reconciletest.Zones(3, core("xss")), func(t *testing.T, h *house) {
 		h.push("c2", reconciletest.Zones(2, core("sqli"))...)
 		h.want(t, "sqli", "sqli", "xss")
@@ -97,6 +98,7 @@ func TestRevert(t *testing.T) {
 
 // What was shown is done only while it stands.
 func TestRevertOfAnOldPlan(t *testing.T) {
+	t.Parallel()
 	inBubble(t, 2, reconcile.Guards{}, reconciletest.Zones(2, core("xss")), func(t *testing.T, h *house) {
 		h.push("c2", reconciletest.Zones(2, core("sqli"))...)
 		old := h.planned(t, "c2")
@@ -134,6 +136,7 @@ func TestRevertOfAnOldPlan(t *testing.T) {
 
 // When the daemon is stopped, a write that was sent is finished, and none begins.
 func TestRevertEndsWithTheDaemon(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	inTime(t, func(t *testing.T) {
 		h := newHouse(t, dir, 40, reconcile.Guards{}, reconciletest.Zones(40, core("xss"))...)
@@ -172,6 +175,7 @@ func TestRevertEndsWithTheDaemon(t *testing.T) {
 // A commit that is still being written is stopped: what was written between the plan and the
 // order is put back, and no zone is written twice at the same time.
 func TestRevertBesideWorkers(t *testing.T) {
+	t.Parallel()
 	const n = 150
 	inBubble(t, n, reconcile.Guards{}, reconciletest.Zones(n, core("xss")), func(t *testing.T, h *house) {
 		atOnce := map[edge.Scope]*atomic.Int64{}

@@ -42,6 +42,7 @@ func ageKey(t *testing.T) string {
 // Replicas with different keys find that out when the second one starts; keys that have one in common are
 // the same, so they can be changed in turn; and where no other replica runs, a new key takes the place.
 func TestReplicasAgreeOnTheSeal(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	old, next := ageKey(t), ageKey(t)
 	check := func(name, key string) error {

@@ -52,6 +52,7 @@ func newPair(t *testing.T, name string) pair {
 // TestListenTLS: new files are served from the next connection on, and what cannot be used
 // leaves the old ones; clients of another authority are refused.
 func TestListenTLS(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := schema.Web{
 		TLS:   &schema.TLS{Certificate: filepath.Join(dir, "c.pem"), Key: filepath.Join(dir, "k.pem")},
