@@ -160,16 +160,17 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 	defer cancel()
 	tries := 0
 	var last, heard *attempt
-	// The policy's own result says less than the last attempt: it is replaced when
-	// the context ends, and a write that was on its way must not be forgotten.
-	_, _ = failsafe.With(c.retries).WithContext(timed).Get(func() (*attempt, error) {
+	try := func() *attempt {
 		tries++
 		if last = c.try(timed, call, token, deadline, decode); timed.Err() == nil {
 			heard = last
 		}
 		c.tellFailed(ctx, timed, last)
-		return last, nil
-	})
+		return last
+	}
+	if timed.Err() == nil && try().verdict() == again { // mostly the first try is the last, and needs no policy
+		c.tryAgain(timed, last, try)
+	}
 	switch {
 	case last == nil:
 		return fmt.Errorf("%s: %w", call, ctx.Err())
@@ -185,6 +186,19 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%w (tried %d times)", last.err, tries)
 	}
 	return last.err
+}
+
+// tryAgain makes further tries, after the first, for as long as the policy says. The policy's own
+// result says less than the last attempt: it is replaced when the context ends, and a write that
+// was on its way must not be forgotten.
+func (c *Client) tryAgain(ctx context.Context, first *attempt, try func() *attempt) {
+	_, _ = failsafe.With(c.retries).WithContext(ctx).Get(func() (*attempt, error) {
+		made := first
+		if first = nil; made == nil {
+			made = try()
+		}
+		return made, nil
+	})
 }
 
 // ask performs a call whose answer decodes to something.
