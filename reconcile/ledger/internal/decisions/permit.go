@@ -19,6 +19,7 @@ import (
 type said struct {
 	version  int64
 	accepted *string // nil: no commit is
+	putBack  int64   // as in [reconcile.Standing]
 	byKey    map[string][]diff.Hold
 	byScope  map[edge.Scope][]diff.Hold
 }
@@ -28,11 +29,14 @@ type said struct {
 func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned []diff.Settled, do store.Change, before ...reconcile.Entry) (number int64, err error) {
 	may := func(ctx context.Context, tx *sql.Tx, version int64) (refused, err error) {
 		if d.said.accepted == nil || d.said.version != version {
-			if d.said, err = recallSaid(ctx, tx, version); err != nil {
+			if d.said, err = d.recallSaid(ctx, tx, version); err != nil {
 				return nil, err
 			}
 		}
-		return d.permitted(write), nil
+		if refused = d.permitted(write); refused != nil {
+			return refused, nil
+		}
+		return d.forgotten(ctx, tx)
 	}
 	err = d.zones.Claiming(ctx, write, owned, may, func(ctx context.Context, tx *sql.Tx) error {
 		if err := do(ctx, tx); err != nil {
@@ -63,7 +67,7 @@ func (d *Decisions) permitted(write reconcile.Entry) (refused error) {
 	return write.Permitted(accepted, diff.Active(holds, d.file.Time(), nil))
 }
 
-func recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
+func (d *Decisions) recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
 	s := said{version: version, byKey: map[string][]diff.Hold{}, byScope: map[edge.Scope][]diff.Hold{}}
 	var accepted string
 	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted))
@@ -72,6 +76,9 @@ func recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
 	}
 	if found {
 		s.accepted = &accepted
+	}
+	if s.putBack, err = d.PutBack(ctx, tx); err != nil {
+		return said{}, err
 	}
 	holds, err := RecallHolds(ctx, tx)
 	if err != nil {
