@@ -31,7 +31,7 @@ func (d *Decisions) LookedAt(ctx context.Context, putBack int64, commit string) 
 			return err
 		case d.file.Database() == nil:
 			d.putBack.CompareAndSwap(putBack, 0)
-			_, err = tx.ExecContext(ctx, `UPDATE said SET version = random()`) // else no one would ask
+			_, err = tx.ExecContext(ctx, `UPDATE accepted SET "commit" = "commit"`) // which says something new: else no one would ask
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM put_back WHERE mark = $1`, putBack)
