@@ -125,10 +125,13 @@ func (l *Ledger) NotePutBack(ctx context.Context, open []history.Gap) error {
 	}
 	last := open[len(open)-1]
 	if l.Database() != nil {
-		if last.Number > 0 { // whoever has entered it has put this on record, too
+		if last.Number > 0 { // known before
 			return nil
 		}
-		return l.file.Write(ctx, l.file.EnterGap)
+		return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, store.NotePutBack, store.PutBackHome)
+			return err // the end of each transaction enters the gap
+		})
 	}
 	commits, _, err := l.Accepted(ctx, 0, 1)
 	if err != nil || last.Number > 0 && len(commits) > 0 && commits[0].Number > last.Number {

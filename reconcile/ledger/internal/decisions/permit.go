@@ -33,10 +33,10 @@ func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned 
 				return nil, err
 			}
 		}
-		if refused = d.permitted(write); refused != nil {
-			return refused, nil
+		if d.said.putBack != 0 || d.putBack.Load() != 0 {
+			return reconcile.ErrPutBack, nil
 		}
-		return d.forgotten(ctx, tx)
+		return d.permitted(write), nil
 	}
 	err = d.zones.Claiming(ctx, write, owned, may, func(ctx context.Context, tx *sql.Tx) error {
 		if err := do(ctx, tx); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/rows"
 )
 
@@ -37,18 +36,4 @@ func (d *Decisions) LookedAt(ctx context.Context, putBack int64, commit string) 
 		_, err = tx.ExecContext(ctx, `DELETE FROM put_back WHERE mark = $1`, putBack)
 		return err
 	})
-}
-
-// forgotten refuses what is about to be written by records that are of an earlier time: as they say, or as
-// this process sees by an entry of its own that is not there. In the latter case the end of the transaction
-// puts it on record.
-func (d *Decisions) forgotten(ctx context.Context, tx *sql.Tx) (refused, err error) {
-	back := d.putBack.Load() != 0 || d.said.putBack != 0
-	if !back && d.file.Database() != nil {
-		back, err = d.file.Forgotten(ctx, tx)
-	}
-	if back {
-		refused = reconcile.ErrPutBack
-	}
-	return refused, err
 }

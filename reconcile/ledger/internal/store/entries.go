@@ -80,7 +80,7 @@ func (f *File) EnterGap(ctx context.Context, tx *sql.Tx) error {
 	}
 	f.log.entered = tx
 	if f.log.shared {
-		if _, err := tx.ExecContext(ctx, NotePutBack, PutBackHome); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE completeness SET home = $1`, PutBackHome); err != nil {
 			return err
 		}
 	}
@@ -97,13 +97,6 @@ const NotePutBack = `
 	WITH noted AS (INSERT INTO put_back (one, mark) VALUES (1, hashtextextended(gen_random_uuid()::text, 0) | 1)
 		ON CONFLICT (one) DO UPDATE SET mark = excluded.mark)
 	UPDATE completeness SET home = $1`
-
-// Forgotten reports whether the history has entries before a transaction that this process knows of,
-// and others or none in their place.
-func (f *File) Forgotten(ctx context.Context, tx *sql.Tx) (bool, error) {
-	gap, err := f.log.behind(ctx, tx)
-	return gap.Missing != "", err
-}
 
 // PutBack reports whether a database that several machines share has forgotten what this one knows of.
 func (f *File) PutBack(ctx context.Context) (bool, error) {
