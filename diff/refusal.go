@@ -26,8 +26,9 @@ const (
 	// it would not accept it.
 	GuardDryRun Guard = "dry_run"
 
-	// GuardOvertaken is none of a plan: immediately before a write reconcile/control
-	// found that another process has accepted a commit.
+	// GuardOvertaken says that another commit than the one that a plan is of is in force, or may have
+	// been: immediately before a write reconcile/control found that another process has accepted one, or
+	// the records were put back to an earlier time.
 	GuardOvertaken Guard = "overtaken"
 )
 
@@ -42,6 +43,13 @@ type Refusal struct {
 	// are held back with it; empty where an approval releases nothing.
 	Digest string `json:"approve,omitempty"`
 }
+
+// ReasonPutBack is why nothing is written while the records are of an earlier time, and ReleasePutBack
+// what ends that.
+const (
+	ReasonPutBack  = "the ledger was put back to an earlier time, so a newer commit may have been in force"
+	ReleasePutBack = "git is fetched, and its newest commit is accepted"
+)
 
 // ReleaseHalted is what lets a halted rollout go on.
 const ReleaseHalted = "seawall waves resume"

@@ -14,6 +14,10 @@ import (
 // about to be written. Nothing was sent; the newer declaration comes next.
 var ErrSuperseded = errors.New("a newer commit changes it")
 
+// ErrPutBack: the records were put back to an earlier time, and git was not looked at since. Nothing was
+// sent. It is an [ErrSuperseded]: a newer commit may have been in force.
+var ErrPutBack = fmt.Errorf("%s: %w", diff.ReasonPutBack, ErrSuperseded)
+
 // ElsewhereError says that another process of Seawall writes to a zone, or has written to it since
 // it was read. Nothing was sent: the zone is read and planned once more.
 type ElsewhereError struct {

@@ -49,8 +49,25 @@ func (f *Forgetful) Standing(context.Context) (Standing, error) {
 		Commit: f.has.Accepted.Commit,
 		Holds:  slices.Clone(f.has.Holds), Approvals: slices.Clone(f.has.Approvals),
 		RolloutCommit: f.has.Rollout.Commit, RolloutHalted: f.has.Rollout.Halted, RolloutWave: f.has.Rollout.Wave,
-		Departures: f.has.Departures,
+		Departures: f.has.Departures, PutBack: f.has.PutBack,
 	}, nil
+}
+
+// LookedAt implements [Records].
+func (f *Forgetful) LookedAt(_ context.Context, putBack int64, commit string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.has.PutBack == putBack && f.has.Accepted.Commit == commit {
+		f.has.PutBack = 0
+	}
+	return nil
+}
+
+// GoBack has these records be those of an earlier time, as by [Standing.PutBack].
+func (f *Forgetful) GoBack(earlier Accepted, putBack int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Accepted, f.has.PutBack = earlier, putBack
 }
 
 // StillSaid implements [Records].
@@ -196,6 +213,9 @@ func (f *Forgetful) permitted(write Entry) error {
 	var holds []diff.Hold
 	if f.Now != nil {
 		holds = diff.Active(f.has.Holds, f.Now(), nil)
+	}
+	if f.has.PutBack != 0 {
+		return ErrPutBack
 	}
 	if write.Trigger == TriggerRevert { // which puts back what an earlier one has, too
 		holds = slices.DeleteFunc(holds, diff.Hold.Reverted)

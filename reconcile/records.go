@@ -33,6 +33,9 @@ type Records interface {
 	// moment. It costs next to nothing while no one has written, and never reads what
 	// there is one of for each zone.
 	Standing(ctx context.Context) (Standing, error)
+	// LookedAt ends what [Standing.PutBack] says, where that is still this number and this commit is the
+	// accepted one: it is the tip of the followed branch, at which it was looked after the number was known.
+	LookedAt(ctx context.Context, putBack int64, commit string) error
 	// StillSaid reports whether Standing would return what it has returned with this number,
 	// in [Standing.Said], but for approvals that Spend has ended since, and for the newest entry.
 	// It costs the same however much there is. False says nothing, and so does 0.
@@ -64,8 +67,9 @@ type Records interface {
 	// In the same step it asks whether the write is still permitted, and claims the zone for
 	// this process until its result is recorded, by Prove or Record, or Unclaim is called.
 	// Nothing is recorded with [ErrSuperseded], where another commit is accepted than the
-	// write was asked for by; with [ErrSaid], where [Entry.Said] is that of an earlier
-	// Standing; with a [HeldError], also where a revert has taken
+	// write was asked for by; with [ErrPutBack], where git was not looked at since the records were
+	// put back; with [ErrSaid], where [Entry.Said] is that of an earlier Standing; with a
+	// [HeldError], also where a revert has taken
 	// the declaration of the zone out of force; and with an [ElsewhereError], where another
 	// process writes to the zone or has done so since it was read. The claim of a process
 	// that has ended keeps no one away.
@@ -213,6 +217,9 @@ type Standing struct {
 	Departures    int64 // how often [Control.Depart] was called
 	Newest        int64 // the number of the newest entry of the history; 0 for none
 	Said          int64 // for [Records.StillSaid]; 0 for not known
+	// PutBack is another number each time that the records were found to be those of an earlier time, until
+	// git was looked at after that: the accepted commit may be an older one than was in force. 0: it is not.
+	PutBack int64
 }
 
 // Record is everything on record but tokens. The zero value is that of a beginning.
@@ -234,8 +241,8 @@ type Record struct {
 	// approval, and whether that weakened.
 	Written map[edge.Scope]bool
 	Memory  Memory
-	// Departures is as in [Standing].
-	Departures int64
+	// Departures and PutBack are as in [Standing].
+	Departures, PutBack int64
 	// Mark is the moment of it; the zero one where that cannot be told.
 	Mark Mark
 	// Only are zones, in no order: Applied, Prunable, NonConvergent, Tries and Proofs have what is on record of

@@ -26,7 +26,7 @@ import (
 // Their order: what no guard knows (unknown); what makes a change senseless whoever agrees to
 // it (shrink, what the operation says itself, non_convergent); what people withdrew (observe, account, hold);
 // what needs somebody's agreement (limit, approval); and what only has to wait
-// (freeze, wave). Limits stand before the guards that wait so that waiting never
+// (put back, freeze, wave). Limits stand before the guards that wait so that waiting never
 // makes a large commit look small.
 func Check(plan diff.Plan, facts Facts) diff.Plan {
 	plan.Changes = append([]diff.Change{}, plan.Changes...)
@@ -54,6 +54,7 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 		plan.Changes[i].Approved = len(granted) > 0 && granted[plan.Changes[i].Key()]
 	}
 	refuse(heldBackBy(facts.asked(plan, granted)))
+	refuse(func(diff.Change) *diff.Refusal { return refusePutBack(facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseFrozen(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseEarly(c, facts) })
 	return renewed(plan, facts).Unremoved().Resealed()
@@ -92,6 +93,8 @@ type Facts struct {
 	Approved map[string]bool
 	// Holds are those in force now, by the key of their zone.
 	Holds []diff.Hold
+	// PutBack says that the records were put back to an earlier time, and git was not looked at since.
+	PutBack bool
 	// Freezes are the windows that Now is in, and that nobody has overridden.
 	Freezes []Freeze
 	// LabelsBefore are the selections that zones have not been allowed to leave; see

@@ -157,14 +157,52 @@ func (s *story) status(r *replica) (status inspect.Status, err error) {
 	return status, json.Unmarshal(out, &status)
 }
 
-// putBack has the database forget all since it was kept.
+// putBack has the database forget all since it was kept, while git is away. From when all daemons have seen
+// that, nothing is written to a zone until git is back.
 func (s *story) putBack() error {
 	if !s.kept {
 		return nil
 	}
-	err := s.database.PutBack()
+	first, away := s.restored.IsZero(), s.repo.Dir+"-away"
+	sleep(s.t.Context(), 1500*time.Millisecond) // in which each daemon looks at the database
+	if err := errors.Join(os.Rename(s.repo.Dir, away), s.database.PutBack()); err != nil {
+		return err
+	}
 	s.restored = time.Now()
-	return err
+	s.withoutGit(first)
+	return os.Rename(away, s.repo.Dir)
+}
+
+// withoutGit checks for a while that nothing is written to zones, once a daemon has seen that the database was
+// put back, and all have learned it. must says that something was forgotten.
+func (s *story) withoutGit(must bool) {
+	seen := false
+	for end := time.Now().Add(10 * time.Second); !seen && time.Now().Before(end); sleep(s.t.Context(), 200*time.Millisecond) {
+		rows, err := s.database.Ask(s.t.Context(), `SELECT mark FROM put_back`)
+		seen = err == nil && len(rows) > 0
+	}
+	if !seen && must {
+		s.t.Error("no daemon says that the database was put back")
+	}
+	if !seen {
+		return
+	}
+	since := time.Now()
+	sleep(s.t.Context(), 2*time.Second)
+	told := 0
+	for _, r := range s.replicas {
+		if status, err := s.status(r); err == nil && status.Commit.PutBack {
+			told++
+		}
+	}
+	if told == 0 {
+		s.t.Error("no status says that nothing is written before git was looked at")
+	}
+	for _, r := range s.platform.record() {
+		if r.write() && strings.Contains(r.path, "/zones/") && r.at.After(since) {
+			s.t.Errorf("%s %s was sent by %s before git was looked at", r.method, r.path, r.replica)
+		}
+	}
 }
 
 // movedAndBack moves the ledger to a file, has one daemon work over that, and moves it back.

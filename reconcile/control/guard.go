@@ -113,6 +113,9 @@ func (c *Control) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (
 	if g.declaration(now.Scope) != t.Fingerprint || s.overtaken != "" {
 		return anotherCommit, nil
 	}
+	if s.unlooked != 0 {
+		return diff.ReasonPutBack, nil
+	}
 	return withdrawn(s.holds.active(g, s.now()), now), nil
 }
 

@@ -45,7 +45,7 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 // hold or a wave is about zones.
 func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 	c.mu.Lock()
-	c.state.waiting.tokens = len(reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze)) > 0
+	c.state.waiting.tokens = len(reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardOvertaken)) > 0
 	c.mu.Unlock()
 	return c.spend(ctx, SpentBy(o))
 }
@@ -135,7 +135,7 @@ func subjectOf(c diff.Change) subject { return subject{c.Name(), c.ID().Ref} }
 func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 	if c.Refused != nil {
 		switch c.Refused.Guard {
-		case diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave:
+		case diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken:
 			return reconcile.ZonePending
 		default:
 			return reconcile.ZoneSkipped

@@ -24,6 +24,7 @@ type state struct {
 	accepted  reconcile.Accepted         // without its state
 	accepting string                     // the commit that is about to be put on record; empty for none
 	overtaken string                     // a commit that another process has accepted; empty for none
+	unlooked  int64                      // [reconcile.Standing.PutBack]: nothing is written before git was looked at
 
 	swept      time.Time // as in [reconcile.Record]
 	sweptUnder map[reconcile.LeaseName]time.Time
@@ -88,7 +89,7 @@ func (s *state) restore(record reconcile.Record) (proved []edge.Scope) {
 	}
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.put(record.Holds)
-	s.overtaken = s.foreign(record.Accepted.Commit)
+	s.overtaken, s.unlooked = s.foreign(record.Accepted.Commit), record.PutBack
 	s.rollout = s.rollout.anew(record.Rollout)
 	// They count for the next generation, wherever its declarations come from.
 	s.limits.drifts, s.limits.sent, s.limits.counted, s.limits.anew = record.Drifts, maps.Clone(record.Written), 0, true
@@ -148,7 +149,7 @@ func (s *state) update(standing reconcile.Standing) {
 	s.holds.put(standing.Holds)
 	s.approvals.replace(s.guards.Current(standing.Approvals, s.now()), s.guards.ApprovalsExpire)
 	s.approvals.expire(standing.Approvals)
-	s.overtaken = s.foreign(standing.Commit)
+	s.overtaken, s.unlooked = s.foreign(standing.Commit), standing.PutBack
 	s.rollout.compare(standing)
 	s.zones.departedOnRecord = standing.Departures
 	s.commands.newest = standing.Newest
@@ -173,7 +174,7 @@ func (s *state) facts(g *Generation) guard.Facts {
 		Before: size, After: size, Shrink: s.guards.Shrink, // a commit that shrank too much is not in force
 		Now: now, CheckSink: s.checkSink, Zones: g.labels, LabelsBefore: s.zones.memory.under, Accounts: s.zones.memory.accounts, Base: s.limits.commitBase,
 		Rules: s.guards.Rules, Observe: s.guards.Observe, Approved: s.approvals.digests, Holds: s.holds.active(g, now),
-		Freezes: s.freezes(now),
+		Freezes: s.freezes(now), PutBack: s.unlooked != 0,
 	}
 }
 

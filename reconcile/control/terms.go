@@ -122,6 +122,9 @@ func (r *Run) withdrawn(ctx context.Context, t zone.Task, now diff.Change) (stri
 	if standing.Commit != r.State.Commit {
 		return anotherCommit, nil
 	}
+	if standing.PutBack != 0 {
+		return diff.ReasonPutBack, nil
+	}
 	holds := slices.DeleteFunc(diff.Active(standing.Holds, r.Now(), nil), func(h diff.Hold) bool {
 		return h.Reverted() && (r.Restores != nil || h.Declaration != t.Fingerprint)
 	})

@@ -129,7 +129,7 @@ func (s *state) tick(t *Ticked, approved bool) {
 	if s.overtaken != s.accepted.Commit {
 		t.Overtaken = s.overtaken
 	}
-	t.Tokens = s.waiting.releaseTokens(approved, len(s.freezes(s.now())) > 0)
+	t.Tokens = s.waiting.releaseTokens(approved, s.unlooked != 0 || len(s.freezes(s.now())) > 0)
 }
 
 // release returns the zones that need not wait any longer, for one thing at least, and
@@ -152,7 +152,7 @@ func (s *state) release(approved bool) []edge.Scope {
 		case diff.GuardWave:
 			return !s.rollout.delays(id, s.guards.Waves, wave)
 		case diff.GuardOvertaken:
-			return s.overtaken == ""
+			return s.overtaken == "" && s.unlooked == 0
 		default:
 			return approved
 		}

@@ -13,7 +13,7 @@ type waiting struct {
 	zones  map[edge.Scope]waitReasons
 	timely int  // how many of zones wait for a time
 	tokens bool // a guard holds something about tokens back
-	frozen bool // a freeze was in force at the last tick
+	frozen bool // as in releaseTokens, at the last tick
 }
 
 // waitReason is a guard that a zone waits for.
@@ -85,7 +85,7 @@ func (w *waiting) release(over func(edge.Scope, waitReason) bool) (ids []edge.Sc
 }
 
 // releaseTokens reports whether tokens need not wait any longer, while a freeze is in
-// force, or none.
+// force, or the records are of an earlier time, or neither.
 func (w *waiting) releaseTokens(approved, frozen bool) bool {
 	thawed := w.frozen && !frozen
 	w.frozen = frozen

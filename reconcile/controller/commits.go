@@ -37,6 +37,7 @@ type commits struct {
 	outages  *outage.Tracker
 	log      *slog.Logger
 	leases   reconcile.Leases
+	unlooked int64        // [control.Control.Unlooked] before the look at git that goes on; the source's goroutine has it
 	led      atomic.Int64 // when commits became this process's to decide about; Unix nanoseconds
 
 	// publishing is held while a commit comes into force, until the queues have all of it.
@@ -65,8 +66,9 @@ func (c *commits) begin() {
 }
 
 // known is the commit that need not be evaluated again: the one in force, unless
-// another process has accepted one that nothing is known of.
+// another process has accepted one that nothing is known of. It is asked for right before a look at git.
 func (c *commits) known() string {
+	c.unlooked = c.control.Unlooked()
 	state, _ := c.control.InForce()
 	if c.control.Accepted() != state.Commit {
 		return ""
@@ -91,6 +93,9 @@ func (c *commits) propose(ctx context.Context, p reconcile.Proposal) {
 		return
 	}
 	c.outcomes.decided(p, d, time.Now())
+	if d.Held == nil {
+		c.reports.state(ctx, "looked at", c.control.LookedAt(ctx, c.unlooked, p.Commit))
+	}
 	if d.Accepted == nil {
 		c.reports.looked(ctx, d.Held)
 		return

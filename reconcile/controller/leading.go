@@ -54,6 +54,7 @@ func (c *commits) lead(ctx context.Context) {
 	}
 	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
 		// An earlier process accepted it and could not put its declarations on record.
+		c.unlooked = 0 // this is no look at git
 		if p := c.source.Evaluate(within, accepted); p.Err == nil {
 			c.propose(within, p)
 		}

@@ -32,6 +32,9 @@ type ticks struct {
 	began   time.Time
 	shown   *parts
 
+	unlooked int64     // as of the last tick
+	lookedAt time.Time // when git was asked for because of it
+
 	state stateTries
 	named time.Time // when it was asked whether zones have other ids
 	// caughtUp is when it was asked how much other processes have put on record.
@@ -154,9 +157,7 @@ func (t *ticks) follows(ctx context.Context) bool {
 
 // takeIn takes in what other processes have put on record.
 func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
-	if ticked.PutBack {
-		// The accepted commit may be an earlier one, and tokens may be unknown now.
-		t.commits.source.Poke()
+	if ticked.PutBack { // tokens may be unknown now
 		t.tokens.Set(queue.Item[struct{}]{Reason: "the database was put back to an earlier time"})
 	}
 	switch {
@@ -164,6 +165,22 @@ func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
 		t.commits.reload(ctx)
 	default:
 		t.catchUp(ctx, time.Now())
+	}
+	t.lookAtGit(ticked.PutBack, time.Now())
+}
+
+// lookEvery is how often git is looked at while nothing is written before that.
+const lookEvery = 10 * time.Second
+
+// lookAtGit has git looked at where the records are of an earlier time, and what they have was taken in:
+// the accepted commit may be an older one than before.
+func (t *ticks) lookAtGit(putBack bool, now time.Time) {
+	if unlooked := t.control.Unlooked(); unlooked != t.unlooked || now.Sub(t.lookedAt) >= lookEvery {
+		putBack = putBack || unlooked != 0
+		t.unlooked, t.lookedAt = unlooked, now
+	}
+	if putBack && t.commits.leads() {
+		t.commits.source.Poke()
 	}
 }
 

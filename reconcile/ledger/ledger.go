@@ -124,11 +124,12 @@ func ConnectReadOnly(ctx context.Context, config postgres.Config) (*Ledger, erro
 	return assemble(store.ConnectReadOnly(ctx, config))
 }
 
-// Forgot has tokens be unknown to all processes over a database, since one of them has seen that it has
-// forgotten what was on record: it was put back to an earlier time. The history gets its gap with the
+// Forgot has tokens be unknown to all processes over a database, and what is on record not be written until
+// git was looked at, since one of them has seen that it has forgotten what was on record: it was put back to
+// an earlier time. The history gets its gap with the
 // next entry of a process that has written one which is missing.
 func Forgot(ctx context.Context, db *sql.DB) error {
-	_, err := db.ExecContext(ctx, `UPDATE completeness SET home = $1`, store.PutBackHome)
+	_, err := db.ExecContext(ctx, store.NotePutBack, store.PutBackHome)
 	return err
 }
 

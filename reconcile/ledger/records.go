@@ -32,7 +32,7 @@ func (l *Ledger) RestoreSince(ctx context.Context, known reconcile.Known) (recon
 		if err = zones.Recall(ctx, tx, &r); err != nil {
 			return r, err
 		}
-		if err = decisions.Recall(ctx, tx, &r); err != nil {
+		if err = l.Decisions.Recall(ctx, tx, &r); err != nil {
 			return r, err
 		}
 		if r.SweptUnder, err = l.RecallSweptUnder(ctx, tx); err != nil {
@@ -52,7 +52,7 @@ func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 	if l.file.DB == nil {
 		return reconcile.Standing{}, nil
 	}
-	said, err := l.standing.Read(ctx, l.file, recallStanding)
+	said, err := l.standing.Read(ctx, l.file, l.recallStanding)
 	if gone := l.file.Present(); gone != nil { // whatever was read
 		err = gone
 	}
@@ -95,7 +95,7 @@ func (l *Ledger) StillSaid(ctx context.Context, said int64) (same bool, err erro
 	return same && err == nil, store.Explain("reading", l.file.Path, err)
 }
 
-func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err error) {
+func (l *Ledger) recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err error) {
 	if _, err = rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)); err != nil {
 		return s, err
 	}
@@ -107,6 +107,7 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 	err = rows.Parts(ctx, tx,
 		rows.Into(&s.Holds, decisions.RecallHolds),
 		rows.Into(&s.Approvals, decisions.RecallApprovals),
-		rows.Into(&s.Departures, decisions.RecallDepartures))
+		rows.Into(&s.Departures, decisions.RecallDepartures),
+		rows.Into(&s.PutBack, l.PutBack))
 	return s, err
 }

@@ -127,7 +127,7 @@ func wantStillSaid(outer *testing.T, t *rapid.T, l *Ledger, last reconcile.Stand
 	if !same {
 		return
 	}
-	want, err := store.Read(outer.Context(), l.file, recallStanding)
+	want, err := store.Read(outer.Context(), l.file, l.recallStanding)
 	must(outer, err)
 	last.Approvals = slices.DeleteFunc(slices.Clone(last.Approvals), func(a reconcile.Approval) bool { return spent[a.Digest] })
 	if d := cmp.Diff(want, last, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reconcile.Standing{}, "Newest", "Said")); d != "" {
@@ -136,7 +136,7 @@ func wantStillSaid(outer *testing.T, t *rapid.T, l *Ledger, last reconcile.Stand
 }
 
 func wantSaid(outer *testing.T, t *rapid.T, l *Ledger, n int) reconcile.Standing {
-	want, err := store.Read(outer.Context(), l.file, recallStanding)
+	want, err := store.Read(outer.Context(), l.file, l.recallStanding)
 	must(outer, err)
 	got, err := l.Standing(outer.Context())
 	must(outer, err)

@@ -76,11 +76,25 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	if err := r.Records.AcceptCommit(ctx, a); err != nil {
 		return fmt.Errorf("remembering the accepted commit: %w", err)
 	}
+	if err := r.lookedAt(ctx, p); err != nil {
+		return err
+	}
 	if r.Good == nil || p.state.Commit == "" {
 		return nil
 	}
 	if err := r.Good.SetGood(ctx, p.state.Commit); err != nil {
 		return fmt.Errorf("remembering the good commit: %w", err)
+	}
+	return nil
+}
+
+// lookedAt says that git was looked at, where the records were put back to an earlier time before that.
+func (r *Run) lookedAt(ctx context.Context, p *planned) error {
+	if p.record.PutBack == 0 {
+		return nil
+	}
+	if err := r.Records.LookedAt(ctx, p.record.PutBack, p.state.Commit); err != nil {
+		return fmt.Errorf("remembering that git was looked at: %w", err)
 	}
 	return nil
 }

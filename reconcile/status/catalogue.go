@@ -167,6 +167,10 @@ var (
 		"seawall_oldest_drift_age_seconds", "gauge", nil,
 		"Age of the oldest drift that is not corrected; 0 if there is none.",
 	}
+	ledgerPutBack = metric{
+		"seawall_ledger_put_back", "gauge", nil,
+		"1 while nothing is written, because the ledger was put back to an earlier time and git was not fetched since, else 0.",
+	}
 	queueZones = metric{
 		"seawall_queue_zones", "gauge",
 		[]label{priorities, {"state", []string{queueLater, queueDue, queueAtWork}}},
@@ -292,7 +296,7 @@ var priorities = label{"priority", []string{"push", "bulk", "released", "retry",
 // liveMetrics returns those that are worked out when they are read.
 func liveMetrics() []metric {
 	return []metric{
-		lastFetch, lastObservation, zoneOutcomes, oldestDrift, queueZones, queueOldest, workInProgress, workOldest, budgetLeft, budgetWaited,
+		lastFetch, lastObservation, zoneOutcomes, oldestDrift, ledgerPutBack, queueZones, queueOldest, workInProgress, workOldest, budgetLeft, budgetWaited,
 		credentialDown, credentialZones, credentialLeft, outages, databaseUp, replicasRun, leaseFree,
 	}
 }

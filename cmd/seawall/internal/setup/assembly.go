@@ -160,7 +160,7 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 	}
 	a.Records, a.TokenMemory = memory, memory
 	a.Names.Memory, a.Names.ReadOnly = memory, why == ToPlan
-	if err := announce(ctx, memory, s, why.serves(), a.Log); err != nil {
+	if err := announce(ctx, memory, s, why, a.Log); err != nil {
 		return err
 	}
 	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {

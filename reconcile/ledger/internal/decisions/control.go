@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -28,6 +29,7 @@ type Decisions struct {
 	said  said
 	// standing is told which approvals are spent: a commit of a fleet has one for each zone.
 	standing *store.Cached[reconcile.Standing]
+	putBack  atomic.Int64 // of a file; see [Decisions.PutBackIn]
 }
 
 // In returns the records of decisions in a ledger, of which standing has what was read last.
@@ -233,12 +235,13 @@ func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
 }
 
 // Recall reads all of it into a record.
-func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
+func (d *Decisions) Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) error {
 	return rows.Parts(ctx, tx,
 		rows.Into(&r.Holds, RecallHolds),
 		rows.Into(&r.Approvals, RecallApprovals),
 		rows.Into(&r.Memory.Kept, recallKept),
 		rows.Into(&r.Memory.Bound, recallBound),
 		rows.Into(&r.Departures, RecallDepartures),
+		rows.Into(&r.PutBack, d.PutBack),
 		rows.Into(&r.Rollout, recallRollout))
 }

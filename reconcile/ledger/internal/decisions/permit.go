@@ -19,6 +19,7 @@ import (
 type said struct {
 	version  int64
 	accepted *string // nil: no commit is
+	putBack  int64   // as in [reconcile.Standing]
 	byKey    map[string][]diff.Hold
 	byScope  map[edge.Scope][]diff.Hold
 }
@@ -32,9 +33,12 @@ func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned 
 			return reconcile.ErrSaid, nil
 		}
 		if d.said.accepted == nil || d.said.version != version {
-			if d.said, err = recallSaid(ctx, tx, version); err != nil {
+			if d.said, err = d.recallSaid(ctx, tx, version); err != nil {
 				return nil, err
 			}
+		}
+		if d.said.putBack != 0 || d.putBack.Load() != 0 {
+			return reconcile.ErrPutBack, nil
 		}
 		return d.permitted(write), nil
 	}
@@ -67,7 +71,7 @@ func (d *Decisions) permitted(write reconcile.Entry) (refused error) {
 	return write.Permitted(accepted, diff.Active(holds, d.file.Time(), nil))
 }
 
-func recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
+func (d *Decisions) recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
 	s := said{version: version, byKey: map[string][]diff.Hold{}, byScope: map[edge.Scope][]diff.Hold{}}
 	var accepted string
 	found, err := rows.Found(tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted))
@@ -76,6 +80,9 @@ func recallSaid(ctx context.Context, tx *sql.Tx, version int64) (said, error) {
 	}
 	if found {
 		s.accepted = &accepted
+	}
+	if s.putBack, err = d.PutBack(ctx, tx); err != nil {
+		return said{}, err
 	}
 	holds, err := RecallHolds(ctx, tx)
 	if err != nil {

@@ -92,6 +92,12 @@ func (f *File) EnterGap(ctx context.Context, tx *sql.Tx) error {
 // that the database was put back to an earlier time: then it may not know all of them.
 const PutBackHome = "put back"
 
+// NotePutBack has all processes know that a database was put back to an earlier time.
+const NotePutBack = `
+	WITH noted AS (INSERT INTO put_back (one, mark) VALUES (1, hashtextextended(gen_random_uuid()::text, 0) | 1)
+		ON CONFLICT (one) DO UPDATE SET mark = excluded.mark)
+	UPDATE completeness SET home = $1`
+
 // PutBack reports whether a database that several machines share has forgotten what this one knows of.
 func (f *File) PutBack(ctx context.Context) (bool, error) {
 	known, err := f.Known()

@@ -1,0 +1,62 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// Records that are put back to an earlier time name an older commit. While git is away no process writes what
+// that declares, nor does one that begins then, and both say why; once git is back all goes on by itself.
+func TestRecordsPutBackWaitForGit(t *testing.T) {
+	run(t, func(t *testing.T) {
+		r, first, second := twoReplicas(t, 3, reconcile.Guards{})
+		earlier, err := r.records.Restore(t.Context())
+		must.Do(t, err)
+		r.push("c2", "sqli")
+		r.pass(soon + ticked)
+		r.wantAll("sqli")
+		r.repo.FetchBy(func(context.Context) error { return errors.New("git is away") })
+		r.records.GoBack(earlier.Accepted, 7)
+		r.pass(time.Minute)
+		second.stop()
+		second = r.run("r2")
+		r.pass(interval) // each zone has had its turn
+		r.wantAll("sqli")
+		for _, one := range []*replica{first, second} {
+			s := one.Status().Judged()
+			if s.Commit.InForce != "c1" || !s.Commit.PutBack || s.Zones.Here[inspect.Waiting] != 3 || !strings.Contains(strings.Join(s.Reasons, "\n"), "nothing is written until "+diff.ReleasePutBack) {
+				t.Errorf("%s says %+v, %v, %q", one.name, s.Commit, s.Zones.Here, s.Reasons)
+			}
+		}
+		told := 0
+		for i := 1; i <= 6; i++ { // of which three are those of the second
+			list, _ := second.Zones(zoneKey(i))
+			for _, d := range list.Zones[0].Decisions {
+				if told++; d.Guard != diff.GuardOvertaken || d.Reason != diff.ReasonPutBack || d.Release != diff.ReleasePutBack {
+					t.Errorf("of zone %d it is said: %+v", i, d)
+				}
+			}
+		}
+		if told != 3 {
+			t.Errorf("of %d zones it is said why they wait", told)
+		}
+		r.repo.FetchBy(nil)
+		r.pass(soon + lookEvery)
+		for _, one := range []*replica{first, second} {
+			if s := one.Status(); s.Commit.InForce != "c2" || s.Commit.PutBack || s.Zones.Here[inspect.InSync] != 3 {
+				t.Errorf("with git %s says %+v, %v", one.name, s.Commit, s.Zones.Here)
+			}
+		}
+		r.push("c3", "xss")
+		r.pass(soon + ticked)
+		r.wantAll("xss")
+	})
+}
