@@ -29,6 +29,9 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // Server is a PostgreSQL in a folder of its own. It does not wait for the disk, and ends with the
@@ -123,8 +126,13 @@ func (s *Server) Ask(ctx context.Context, query string) ([][]string, error) {
 	return found, rows.Err()
 }
 
-// Main runs the tests of a package, and ends the server that they share.
+// Main runs the tests of a package, and ends the server that they share. The files of servers are in
+// memory but in a soak: a server has a thousand, and where as many were just deleted ext4 looks for
+// an inode for longer than all else takes.
 func Main(m *testing.M) int {
+	if !soak.On {
+		defer must.InMemory()()
+	}
 	code := m.Run()
 	if shared.server != nil {
 		shared.server.close()

@@ -38,8 +38,14 @@ var ErrTooOld = errors.New("the tables in the database need a newer version of t
 func Migrate(ctx context.Context, db *sql.DB) error { return migrate(ctx, db, migrations) }
 
 func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
-	if _, _, err := version(ctx, db, files); err != nil {
+	have, want, err := version(ctx, db, files)
+	if err != nil {
 		return err
+	}
+	if have == want { // no step is taken back: whoever has the lock cannot change that
+		if done, err := hasJobs(ctx, db); done || err != nil {
+			return err
+		}
 	}
 	steps, err := fs.Sub(files, "migrations")
 	if err != nil {

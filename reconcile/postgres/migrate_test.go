@@ -9,7 +9,11 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
@@ -125,4 +129,28 @@ func TestMigrateBesideAWriter(t *testing.T) {
 	if err := <-migrated; err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Whoever starts over tables that are up to date waits for no one who has the lock of steps. Those of jobs are part of them.
+func TestMigrateWithoutSteps(t *testing.T) {
+	ctx, url := t.Context(), pgtest.Database(t)
+	db := opened(t, url)
+	must.Do(t, Migrate(ctx, db))
+	steps, err := jobSteps(db)
+	must.Do(t, err)
+	_, err = steps.Migrate(ctx, rivermigrate.DirectionDown, &rivermigrate.MigrateOpts{TargetVersion: -1})
+	must.Do(t, err)
+	if has, err := hasJobs(ctx, db); err != nil || has {
+		t.Fatalf("tables of jobs: %v, %v", has, err)
+	}
+	must.Do(t, Migrate(ctx, db))
+	if has, err := hasJobs(ctx, db); err != nil || !has {
+		t.Fatalf("tables of jobs: %v, %v", has, err)
+	}
+	other, err := aloneIn(ctx, opened(t, url))
+	must.Do(t, err)
+	soon, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	must.Do(t, Migrate(soon, db))
+	must.Do(t, other.Rollback())
 }
