@@ -93,19 +93,25 @@ func (f *fixture) tokenRecords(ctx context.Context) ([]tokenRecord, error) {
 	return list.Tokens, json.Unmarshal([]byte(out), &list)
 }
 
+// recordedTokens are the tokens on record; ok: each that is declared is there, and none is under way.
+func (f *fixture) recordedTokens(ctx context.Context) (records []tokenRecord, ok bool) {
+	records, err := f.tokenRecords(ctx)
+	known := map[string]bool{}
+	for _, r := range records {
+		if known[r.Key] = true; r.State != "created" && r.State != "quarantined" {
+			return nil, false
+		}
+	}
+	return records, err == nil && len(known) >= len(f.fleet.tokens)
+}
+
 // endTokens compares the ledger with the platform, and then gives a person's word on what is
 // quarantined.
 func (f *fixture) endTokens(ctx context.Context) (broken []string, err error) {
 	var records []tokenRecord
-	ready := func() bool { // each that is declared is on record, and none is under way
-		records, err = f.tokenRecords(ctx)
-		known := map[string]bool{}
-		for _, r := range records {
-			if known[r.Key] = true; r.State != "created" && r.State != "quarantined" {
-				return false
-			}
-		}
-		return err == nil && len(known) >= len(f.fleet.tokens)
+	ready := func() (ok bool) {
+		records, ok = f.recordedTokens(ctx)
+		return ok
 	}
 	if err := awaitEach(ctx, asking, "every declared token is on record", ready); err != nil {
 		return []string{err.Error()}, nil

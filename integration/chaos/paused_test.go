@@ -35,6 +35,9 @@ func TestWhatAPausedMachineCanStillDo(t *testing.T) {
 		must.Do(t, f.commit(t.Context(), "change a zone", f.fleet.change(map[int]int{zone: score})))
 		f.poke(t.Context(), rand.New(rand.NewPCG(f.seed, 4)))
 	}
+	// Who is paused while it creates a token leaves one whose outcome a person must say.
+	onRecord := func() bool { _, ok := f.recordedTokens(t.Context()); return ok }
+	must.Do(t, awaitEach(t.Context(), asking, "the tokens are on record", onRecord))
 	released := make(chan struct{})
 	var caught atomic.Pointer[request]
 	f.platform.holding(func(r request) <-chan struct{} {

@@ -187,6 +187,7 @@ func (s *story) withoutGit(must bool) {
 	if !seen {
 		return
 	}
+	sleep(s.t.Context(), 2*time.Second) // a write that was on record before is on its way by then
 	since := time.Now()
 	sleep(s.t.Context(), 2*time.Second)
 	told := 0

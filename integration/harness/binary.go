@@ -92,7 +92,7 @@ func Seawall(t testing.TB) string {
 // to be done takes Go a second of processor time.
 func program() (file string, err error) {
 	all := ofAll()
-	common := filepath.Join(all, "seawall-of-all")
+	common := filepath.Join(all, "program-of-all", "seawall")
 	if all != "" && isFile(common) {
 		return common, nil
 	}
@@ -102,6 +102,9 @@ func program() (file string, err error) {
 	file = filepath.Join(built.dir, "seawall")
 	if err := Build(file, BuildFlags...); err != nil || all == "" {
 		return file, err
+	}
+	if err := os.MkdirAll(filepath.Dir(common), 0o700); err != nil {
+		return "", err
 	}
 	return common, os.Rename(file, common) // who did the same meanwhile has the same
 }

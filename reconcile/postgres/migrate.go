@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 )
@@ -106,26 +107,24 @@ func version(ctx context.Context, db *sql.DB, files fs.FS) (have, want int, err 
 	if err != nil {
 		return 0, 0, err
 	}
-	var newest int64
-	for _, name := range names {
-		step, err := goose.NumericComponent(name)
-		if err != nil {
+	steps := make([]int64, len(names))
+	for i, name := range names {
+		if steps[i], err = goose.NumericComponent(name); err != nil {
 			return 0, 0, err
 		}
-		newest = max(newest, step)
 	}
 	needed, err := needed(ctx, db)
 	if err != nil {
 		return 0, 0, err
 	}
-	if needed > newest {
+	if newest := slices.Max(steps); needed > newest {
 		return 0, 0, fmt.Errorf("%w: whoever uses them must know step %d, and this one knows %d steps", ErrTooOld, needed, newest)
 	}
 	there, err := hasTable(ctx, db, versions)
 	if err != nil || !there {
 		return 0, len(names), err
 	}
-	err = db.QueryRowContext(ctx, `SELECT count(DISTINCT version_id) FROM `+versions+` WHERE is_applied AND version_id BETWEEN 1 AND $1`, newest).Scan(&have)
+	err = db.QueryRowContext(ctx, `SELECT count(DISTINCT version_id) FROM `+versions+` WHERE is_applied AND version_id = ANY($1)`, steps).Scan(&have)
 	return have, len(names), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -153,4 +154,16 @@ func TestMigrateWithoutSteps(t *testing.T) {
 	defer cancel()
 	must.Do(t, Migrate(soon, db))
 	must.Do(t, other.Rollback())
+}
+
+// A step of another program stands for none of this one's.
+func TestStepsOfAnotherProgram(t *testing.T) {
+	ctx, db := t.Context(), opened(t, pgtest.Database(t))
+	other := later(t, map[string]string{"90001_next.sql": expands}).(fstest.MapFS)
+	last := slices.Max(slices.DeleteFunc(slices.Collect(maps.Keys(other)), func(name string) bool { return name > "migrations/9" }))
+	delete(other, last)
+	must.Do(t, migrate(ctx, db, other))
+	if have, want, err := Version(ctx, db); err != nil || have != want-1 {
+		t.Errorf("%d of %d steps were taken (%v), want one less: %s", have, want, err, last)
+	}
 }
