@@ -50,9 +50,6 @@ type Entry struct {
 	// Drift says of a write that is about to be recorded that it corrects what was changed
 	// without Seawall, though no sweep sends it. It is not kept.
 	Drift bool `json:"-"`
-	// Said is [Standing.Said] of what a write that is about to be recorded was decided by; 0 where
-	// that does not matter. It is not kept.
-	Said int64 `json:"-"`
 	// Checkpoint is where the chain begins, in an entry of kind [EntryCheckpoint].
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Gap is what is missing, in an entry of kind [EntryGap]; Accepts are the entries of this

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -68,8 +67,7 @@ type Records interface {
 	// this process until its result is recorded, by Prove or Record, or Unclaim is called.
 	// Nothing is recorded with [ErrSuperseded], where another commit is accepted than the
 	// write was asked for by; with [ErrPutBack], where git was not looked at since the records were
-	// put back; with [ErrSaid], where [Entry.Said] is that of an earlier Standing; with a
-	// [HeldError], also where a revert has taken
+	// put back; with a [HeldError], also where a revert has taken
 	// the declaration of the zone out of force; and with an [ElsewhereError], where another
 	// process writes to the zone or has done so since it was read. The claim of a process
 	// that has ended keeps no one away.
@@ -201,10 +199,6 @@ type Drift struct {
 	At      time.Time
 	Weakens bool // that which was healed; two at the same time in one zone weaken if one does
 }
-
-// ErrSaid: people or other processes have said something since, and whoever asks does not know of it.
-// Nothing was recorded.
-var ErrSaid = errors.New("something else was said that writes depend on")
 
 // Standing is what people and other processes may have said since; see [Records].
 type Standing struct {

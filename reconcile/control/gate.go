@@ -68,23 +68,21 @@ func adds(c diff.Change, have []diff.Member) bool {
 	return c.Action() == diff.ActionDeploy && c.Kind != "" && len(have) == 0
 }
 
-// mostJudged bounds how often a change is judged because other processes have counted others, or
-// because something else was said.
-const mostJudged = 5
+// mostCounts bounds how often a change is judged anew because other processes have counted others.
+const mostCounts = 5
 
 // Permit implements [zone.Gate].
 func (g *Gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
 	var p permit
 	var number int64
 	var err error
-	anew := func() bool { return errors.Is(err, reconcile.ErrCounted) || errors.Is(err, reconcile.ErrSaid) }
-	for tries := 0; tries == 0 || tries < mostJudged && anew(); tries++ {
+	for tries := 0; tries == 0 || tries < mostCounts && errors.Is(err, reconcile.ErrCounted); tries++ {
 		if p, err = g.rules.permit(ctx, t, planned, now); err != nil || p.refused != nil {
 			return p.refused, err
 		}
 		number, err = g.rules.record(ctx, p)
 	}
-	if anew() { // the zone comes again
+	if errors.Is(err, reconcile.ErrCounted) { // the zone comes again
 		return nil, fmt.Errorf("%w: %w", err, reconcile.ErrSuperseded)
 	}
 	if held, ok := errors.AsType[*reconcile.HeldError](err); ok { // since it was asked

@@ -13,7 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -75,77 +74,6 @@ func TestRecheck(t *testing.T) {
 			if want := slices.Contains(c.withdrawn, writer); errors.Is(err, reconcile.ErrSuperseded) != want || (err != nil) != want {
 				t.Errorf("%s, %s: %v", writer, name, err)
 			}
-		}
-	}
-}
-
-// numbered is a memory that numbers what was said, as a ledger does.
-type numbered struct {
-	*reconcile.Forgetful
-	said  int64
-	asked int // how often it was asked whether that is still said
-}
-
-func (n *numbered) Standing(ctx context.Context) (reconcile.Standing, error) {
-	s, err := n.Forgetful.Standing(ctx)
-	s.Said = n.said
-	return s, err
-}
-
-func (n *numbered) StillSaid(_ context.Context, said int64) (bool, error) {
-	n.asked++
-	return said == n.said, nil
-}
-
-func (n *numbered) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (int64, error) {
-	if write.Said != n.said {
-		return 0, reconcile.ErrSaid
-	}
-	return n.Forgetful.RecordWrite(ctx, write, owned)
-}
-
-// What was said since is asked as a write is put on record, and alone only where there is none. It
-// decides in either case.
-func TestPermitBySaid(t *testing.T) {
-	a := edge.ZoneScope("a")
-	held := diff.Hold{Zone: "a", Scope: a, Until: time.Now().Add(time.Hour)}
-	over := diff.Hold{Zone: "a", Scope: a, Until: time.Now().Add(-time.Hour)}
-	for name, c := range map[string]struct {
-		before, since func(*numbered) error // said
-		want          diff.Guard
-		asked         int
-	}{
-		"nothing":        {nil, nil, "", 0},
-		"held":           {nil, func(n *numbered) error { n.Hold(held); return nil }, diff.GuardHold, 2},
-		"still held":     {func(n *numbered) error { n.Hold(held); return nil }, nil, diff.GuardHold, 1},
-		"released":       {func(n *numbered) error { n.Hold(held); return nil }, func(n *numbered) error { n.Hold(over); return nil }, "", 1},
-		"another commit": {nil, func(n *numbered) error { return n.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}) }, diff.GuardOvertaken, 2},
-	} {
-		records := &numbered{Forgetful: &reconcile.Forgetful{}, said: 1}
-		control, err := New(t.Context(), Config{Records: records, Now: time.Now})
-		must.Do(t, err)
-		_, err = control.Propose(t.Context(), alike("c1", "core"))
-		must.Do(t, err)
-		if c.before != nil {
-			must.Do(t, c.before(records))
-		}
-		_, err = control.Tick(t.Context())
-		must.Do(t, err)
-		if c.since != nil {
-			must.Do(t, c.since(records))
-			records.said++
-		}
-		records.asked = 0
-		task, _ := control.Task(control.Current(), a)
-		change := diff.Change{Zone: "a", Scope: a, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
-		refused, err := control.Permit(t.Context(), task, change, change)
-		must.Do(t, err)
-		var got diff.Guard
-		if refused != nil {
-			got = refused.Guard
-		}
-		if got != c.want || records.asked != c.asked {
-			t.Errorf("%s: refused by %q after %d questions, want %q after %d", name, got, records.asked, c.want, c.asked)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,29 +72,11 @@ func (c *Control) listen(ctx context.Context) error {
 }
 
 // permit implements [rules]: the change passes the guards as they are at this moment, and
-// counts for limits. Whether something else was said is asked when the write is put on record,
-// and here where there will be none.
-func (c *Control) permit(ctx context.Context, t zone.Task, _, now diff.Change) (p permit, err error) {
-	c.mu.Lock()
-	heard := c.state.said != 0 && !c.state.approvals.due(c.Now())
-	c.mu.Unlock()
-	if heard {
-		if err := c.recordDivided(ctx); err != nil {
-			return permit{}, asking(err)
-		}
-		if p, err = c.judge(t, now); err == nil && p.refused == nil {
-			return p, nil
-		}
-	}
+// counts for limits.
+func (c *Control) permit(ctx context.Context, t zone.Task, _, now diff.Change) (permit, error) {
 	if err := c.listen(ctx); err != nil {
-		return permit{}, asking(err)
+		return permit{}, fmt.Errorf("asking whether the zone may be written: %w", err)
 	}
-	return c.judge(t, now)
-}
-
-func asking(err error) error { return fmt.Errorf("asking whether the zone may be written: %w", err) }
-
-func (c *Control) judge(t zone.Task, now diff.Change) (permit, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.permit(t, now)
@@ -131,9 +112,6 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 		}
 	}
 	if number, err = c.Records.RecordWrite(ctx, p.entry, p.widened); err != nil {
-		if errors.Is(err, reconcile.ErrSaid) {
-			err = cmp.Or(c.hear(ctx), err)
-		}
 		return 0, fmt.Errorf("recording the change before it is sent: %w", err)
 	}
 	c.mu.Lock()
@@ -178,7 +156,6 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 			p.drift = &drift
 		}
 	}
-	p.entry.Said = s.said
 	z.sent = true
 	return p, nil
 }

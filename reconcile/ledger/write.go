@@ -15,6 +15,5 @@ func (l *Ledger) RecordWrite(ctx context.Context, write reconcile.Entry, owned [
 	if found, drift := write.Found(); drift {
 		before = append(before, found)
 	}
-	still := func(version int64) bool { return l.standing.Still(write.Said, version) }
-	return l.Recording(ctx, write, owned, still, func(ctx context.Context, tx *sql.Tx) error { return l.Count(ctx, tx, write) }, before...)
+	return l.Recording(ctx, write, owned, func(ctx context.Context, tx *sql.Tx) error { return l.Count(ctx, tx, write) }, before...)
 }

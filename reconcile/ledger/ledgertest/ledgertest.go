@@ -69,7 +69,6 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"ended", once(testEnded)},
 		{"copies", once(testCopies)},
 		{"write", once(testRecordWrite)},
-		{"write by what was said", once(testWriteBySaid)},
 		{"skip rules", once(testSkipRules)},
 		{"reverted", once(testHoldsOfReverts)},
 		{"rulesets", once(testRulesets)},

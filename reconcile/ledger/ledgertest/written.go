@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -62,27 +61,4 @@ func writtenSteps() []step {
 			written(nil),
 		},
 	}
-}
-
-// testWriteBySaid: a write is recorded where nothing else was said since it was decided, but for
-// approvals that were spent here.
-func testWriteBySaid(t *testing.T, f Fixture) {
-	ctx := t.Context()
-	must(t, f.Store.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "kim")}))
-	standing, err := f.Store.Standing(ctx)
-	must(t, err)
-	write := reconcile.Entry{Kind: reconcile.EntryWrite, Action: "update", Subject: reconcile.Subject{Zone: "shop", Scope: first.Scope}, Said: standing.Said}
-	record := func() error {
-		_, err := f.Store.RecordWrite(ctx, write, nil)
-		return err
-	}
-	must(t, record())
-	must(t, f.Store.Spend(ctx, []string{"a"}))
-	must(t, record())
-	must(t, f.Store.Approve(ctx, []reconcile.Approval{said("c", "kim")}))
-	if err := record(); standing.Said != 0 && !errors.Is(err, reconcile.ErrSaid) {
-		t.Errorf("a write that was decided before somebody agreed to something: %v", err)
-	}
-	write.Said = 0
-	must(t, record())
 }

@@ -75,7 +75,7 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 
 // RecordRevert implements [reconcile.Reverts].
 func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	return d.Recording(ctx, write, owned, nil, func(ctx context.Context, tx *sql.Tx) error {
+	return d.Recording(ctx, write, owned, func(ctx context.Context, tx *sql.Tx) error {
 		if err := inForce(ctx, tx, hold.Commit); err != nil {
 			return err
 		}

@@ -25,13 +25,9 @@ type said struct {
 }
 
 // Recording enters a write that is permitted, after do in one transaction, with the claim on
-// its zone, what its deployments own, and entries before it. number is that of the write. still
-// says whether what the write was decided by is what was said, at a version.
-func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned []diff.Settled, still func(version int64) bool, do store.Change, before ...reconcile.Entry) (number int64, err error) {
+// its zone, what its deployments own, and entries before it. number is that of the write.
+func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned []diff.Settled, do store.Change, before ...reconcile.Entry) (number int64, err error) {
 	may := func(ctx context.Context, tx *sql.Tx, version int64) (refused, err error) {
-		if write.Said != 0 && !still(version) {
-			return reconcile.ErrSaid, nil
-		}
 		if d.said.accepted == nil || d.said.version != version {
 			if d.said, err = d.recallSaid(ctx, tx, version); err != nil {
 				return nil, err

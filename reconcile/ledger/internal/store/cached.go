@@ -104,24 +104,6 @@ func (c *Cached[T]) Same(ctx context.Context, f *File, loaded int64) (bool, erro
 	return same, err
 }
 
-// Still reports whether Read would return the value with this version, where another version was
-// read in a transaction that writes.
-func (c *Cached[T]) Still(loaded, version int64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.by == nil || loaded != c.loaded {
-		return false
-	}
-	for at := c.version; at != version; {
-		step, ok := c.steps[at]
-		if !ok {
-			return false
-		}
-		at = step.after
-	}
-	return true
-}
-
 // look reports whether the value is the one of now, but for own steps.
 func (c *Cached[T]) look(ctx context.Context, f *File) (same bool, newest int64, err error) {
 	if err := ctx.Err(); err != nil {
