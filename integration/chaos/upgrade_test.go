@@ -152,6 +152,9 @@ func madeNext(t *testing.T) string {
 	built, err := buildinfo.ReadFile(harness.Seawall(t))
 	must.Do(t, err)
 	module, version := "mod\t"+built.Main.Path+"\t", built.Main.Version
+	if version == "" {
+		t.Fatal("the program does not know its version")
+	}
 	replaced(t, program, name, "migrations/90001"+name[len("migrations/00000"):])
 	replaced(t, program, step, fmt.Sprintf("%-*s", len(step), "-- +goose Up\nALTER TABLE lease ADD COLUMN later TEXT;\n"))
 	replaced(t, program, module+version, module+"v"+strings.Repeat("9", len(version)-1))
@@ -166,7 +169,11 @@ func replaced(t *testing.T, program []byte, from, to string) {
 	if len(from) != len(to) || !bytes.Contains(program, []byte(from)) {
 		t.Fatalf("the program does not have %q, or %q is not as long", from, to)
 	}
-	for at := bytes.Index(program, []byte(from)); at >= 0; at = bytes.Index(program, []byte(from)) {
-		copy(program[at:], to)
+	for at := 0; ; {
+		next := bytes.Index(program[at:], []byte(from))
+		if next < 0 {
+			return
+		}
+		at += next + copy(program[at+next:], to)
 	}
 }

@@ -1,7 +1,11 @@
 package must
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -26,9 +30,25 @@ func InMemory() (remove func()) {
 		free.Bavail*uint64(free.Bsize) < memoryRoom || free.Flags&noExecution != 0 {
 		return nothing
 	}
-	dir, err := os.MkdirTemp(memory, "sw")                                            // short, as the path of a socket must be
-	if err != nil || os.Chmod(dir, 0o755) != nil || os.Setenv("TMPDIR", dir) != nil { // for tests with another user
+	removeLeft()
+	dir := filepath.Join(memory, ofProcess+strconv.Itoa(os.Getpid()))                                  // short, as the path of a socket must be
+	if os.Mkdir(dir, 0o755) != nil || os.Chmod(dir, 0o755) != nil || os.Setenv("TMPDIR", dir) != nil { // for tests with another user
 		return nothing
 	}
 	return func() { _ = os.RemoveAll(dir) }
+}
+
+// ofProcess is how the name of a folder begins, before the process that it is of.
+const ofProcess = "sw"
+
+// removeLeft removes the folders of processes that are gone: one that was killed or has panicked has not
+// removed its own.
+func removeLeft() {
+	dirs, _ := filepath.Glob(filepath.Join(memory, ofProcess+"*"))
+	for _, dir := range dirs {
+		process, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), ofProcess))
+		if err == nil && (process == os.Getpid() || errors.Is(syscall.Kill(process, 0), syscall.ESRCH)) {
+			_ = os.RemoveAll(dir)
+		}
+	}
 }
