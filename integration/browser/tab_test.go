@@ -75,6 +75,7 @@ func (b *tab) prepare() {
 	call(b, log.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
 	call(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}) // of several tabs each has it
 	b.resize(wide)
 	b.scheme(b.look.dark)
 	if len(b.look.headers) > 0 {

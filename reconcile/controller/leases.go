@@ -77,17 +77,19 @@ func maybeChanged(changed <-chan struct{}) <-chan time.Time {
 // it has now. What fails is tried again.
 func (l *leaseLoop) take(ctx context.Context) {
 	got := map[*lane]reconcile.Lease{}
+	var left []leftLane
 	for _, lane := range l.lanes.all {
 		before := lane.held.Load()
 		now, held := l.leases.Held(lane.lease)
 		if before != nil && (!held || before.Epoch != now.Epoch) {
-			l.leave(ctx, lane, *before)
+			left = append(left, l.leave(lane, *before))
 			before = nil
 		}
 		if held && before == nil {
 			got[lane] = now
 		}
 	}
+	l.recordLeft(ctx, left)
 	if lease, _ := l.leases.Held(reconcile.LeaseTokens); lease.Epoch != l.epoch.Load() {
 		l.leaveTokens()
 		l.reports.leaveTokens(ctx)
@@ -121,9 +123,26 @@ func (l *leaseLoop) leaveTokens() {
 	l.outages.Forget(outage.OfTokens)
 }
 
+// leftLane is a lane that was left: which zones it has, under which lease they were this process's, and
+// how far its sweep had come.
+type leftLane struct {
+	theirs func(edge.Scope) bool
+	lease  reconcile.Lease
+	swept  time.Time
+}
+
+// recordLeft puts on record how far the sweeps of lanes had come. It comes once all of them were left:
+// where the records do not answer, nothing may be told meanwhile of zones that another process has.
+func (l *leaseLoop) recordLeft(ctx context.Context, left []leftLane) {
+	for _, of := range left {
+		l.reports.leave(ctx, of.theirs)
+		l.reports.state(ctx, "swept", l.records.Swept(reconcile.Under(ctx, of.lease), of.swept)) // so that none of them is read twice
+	}
+}
+
 // leave empties the queue of a lane, and forgets what is known of its zones: another process works
 // on them.
-func (l *leaseLoop) leave(ctx context.Context, of *lane, lease reconcile.Lease) {
+func (l *leaseLoop) leave(of *lane, lease reconcile.Lease) leftLane {
 	swept := of.sweptUntil(time.Now())
 	of.held.Store(nil)
 	of.queue.Clear()
@@ -131,7 +150,6 @@ func (l *leaseLoop) leave(ctx context.Context, of *lane, lease reconcile.Lease) 
 	theirs := func(id edge.Scope) bool { return l.lanes.at(g, id) == of }
 	l.control.Leave(theirs)
 	l.retries.leave(theirs)
-	l.reports.leave(ctx, theirs)
 	if g != nil {
 		l.kept[of] = keptLooks{l.outcomes.zones.left(g, theirs), lease.Epoch, l.control.PutBack()}
 		l.seen.leave(g, theirs)
@@ -140,7 +158,7 @@ func (l *leaseLoop) leave(ctx context.Context, of *lane, lease reconcile.Lease) 
 	if of.outages.LeaveZones(theirs); g != nil {
 		l.rulesets.leave(g, of)
 	}
-	l.reports.state(ctx, "swept", l.records.Swept(reconcile.Under(ctx, lease), swept)) // so that none of them is read twice
+	return leftLane{theirs, lease, swept}
 }
 
 // works reports whether the zones of the lane are this process's to work on.
