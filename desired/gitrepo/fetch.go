@@ -34,7 +34,7 @@ type Fetched struct {
 //
 // It returns an [*Error] of the kinds [ErrSource], [ErrUnreachable],
 // [ErrNotFound], [ErrAuth], [ErrHostKey], [ErrRefNotFound], [ErrFetch],
-// [ErrTooLarge] or [ErrStore]. When ctx ends it returns at once, but what the
+// [ErrTooLarge] or [ErrStore]. [Repo.Tidy] is to follow it. When ctx ends it returns at once, but what the
 // library does without a context goes on, and holds the store, until its process
 // ends: call Fetch in a worker.
 //
@@ -221,7 +221,7 @@ func (f *fetch) fill(ctx context.Context) (plumbing.Hash, error) {
 	if err := f.repo.writeRef(refFetched, commit); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return commit, f.repo.tidy(f.limits.StoreBytes)
+	return commit, nil
 }
 
 // bring returns the commit after all of it has arrived.

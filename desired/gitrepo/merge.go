@@ -21,8 +21,8 @@ import (
 
 const (
 	fewPacks = 8 // above this many packs that are small beside the others, these are merged
-	// A pack above this size is never merged with others: whoever finds differences between
-	// objects has many of them in memory.
+	// A pack above this size is never merged with others: the objects of all of them are in
+	// memory.
 	largePack = 4 << 20
 	// A pack stays when it has so many times the objects of all smaller ones together, so that an
 	// object is written again only when the packs that it was in have doubled.
@@ -128,19 +128,23 @@ func (r *Repo) merge(st packStore, packs []storedPack, room int64) error {
 	if err != nil {
 		return err
 	}
-	r.suspect()
-	name, err := writePack(st, hashes, room)
+	const noSearch = 1 // for differences: it has many objects in memory, and chains grow by it
+	name, err := r.writePack(st, hashes, noSearch, room)
 	if err != nil {
 		return err
 	}
 	if err := r.holds(name, hashes); err != nil {
 		return err
 	}
-	old := make([]plumbing.Hash, len(packs))
+	return deletePacks(st, names(packs), name)
+}
+
+func names(packs []storedPack) []plumbing.Hash {
+	all := make([]plumbing.Hash, len(packs))
 	for i, p := range packs {
-		old[i] = p.name
+		all[i] = p.name
 	}
-	return deletePacks(st, old, name)
+	return all
 }
 
 // objectsOf lists the objects of packs, each once.

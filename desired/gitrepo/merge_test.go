@@ -174,6 +174,7 @@ func (h *history) fetch(head string) {
 	if err != nil || got.Rebuilt || got.Commit != head {
 		h.t.Fatalf("fetched %+v, %v, want %s", got, err, head)
 	}
+	must.Do(h.t, h.repo.Tidy(h.source.Limits, false))
 	h.whole(before)
 	must.Do(h.t, h.repo.SetGood(head))
 	after := len(h.packs())
@@ -234,6 +235,7 @@ func (h *history) killed(left int) {
 				h.kills++
 			}
 		}()
+		h.repo.suspect()
 		must.Do(h.t, h.repo.merge(st, stored, 1<<30))
 	}()
 	after := h.objects()

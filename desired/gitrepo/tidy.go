@@ -1,0 +1,121 @@
+package gitrepo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
+)
+
+// Each fetch that brings something adds a pack, and looking an object up goes
+// through all of them.
+const (
+	fullPacks   = 50 // above this many packs the store is compacted
+	deltaWindow = 10 // git's own default
+	// grownBy is the part of the largest pack that all others have to take, before a store that
+	// takes a third of what it may is compacted.
+	grownBy = 4
+)
+
+// Tidy merges the packs of a store that are small where there are more than a few of these. All
+// packs of a store it merges where there are too many, or where it takes a third of what it
+// may, and has grown since: what was pushed over is gone then. It is to follow a fetch, after
+// its commit was told: it may take as long as that, and its process may die of it. Where
+// somebody waits, it does something only for a store with too many packs.
+//
+// A store that cannot be tidied still serves. The same is not tried again for the same packs,
+// and the next fetch looks into the store.
+func (r *Repo) Tidy(limits FetchLimits, waited bool) error {
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if !r.stamped() {
+		return nil // a fetch is to look into it first
+	}
+	packs, err := openStorage(r.dir).ObjectPacks()
+	if err != nil {
+		return storeError("reading", err)
+	}
+	if waited && len(packs) <= fullPacks {
+		return nil
+	}
+	if err := r.tidy(packs, limits.withDefaults().StoreBytes); err != nil {
+		return storeError("tidying", err)
+	}
+	return nil
+}
+
+// tidy compacts a store, or merges its small packs. The caller holds the lock.
+func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
+	used := usedBytes(r.dir)
+	var failed error
+	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs) {
+		var done bool
+		if done, failed = r.tryOnce("compaction", packs, func() error { return r.compact(openStorage(r.dir), packs, quota-used) }); done {
+			return nil
+		}
+	}
+	small, err := r.smallPacks(packs)
+	if err == nil && len(small) > 0 {
+		_, err = r.tryOnce("merge", names(small), func() error { return r.merge(openStorage(r.dir), small, quota-used) })
+	}
+	return errors.Join(failed, err)
+}
+
+// hasGrown reports whether what came beside the largest pack is a part of it that is worth to
+// write all of them again.
+func (r *Repo) hasGrown(packs []plumbing.Hash) bool {
+	var all, largest int64
+	for _, name := range packs {
+		if info, err := os.Stat(r.packFile(name, ".pack")); err == nil {
+			all += info.Size()
+			largest = max(largest, info.Size())
+		}
+	}
+	return all-largest > largest/grownBy
+}
+
+// attemptGlob are the files in which it is noted for which packs something was tried last.
+const attemptGlob = "seawall.tried-*"
+
+// tryOnce does what changes the packs of a store, and reports whether it was done. It is noted
+// before it begins, and not tried again for the same packs: a process that died of it would die
+// again. Until it is done, the store is suspect.
+func (r *Repo) tryOnce(what string, packs []plumbing.Hash, do func() error) (done bool, err error) {
+	var seen strings.Builder
+	for _, name := range packs { // in the order of their names, or of what they hold
+		seen.WriteString(name.String() + "\n")
+	}
+	note := strings.Replace(attemptGlob, "*", what, 1)
+	if before, err := os.ReadFile(filepath.Join(r.dir, note)); err == nil && string(before) == seen.String() {
+		return false, nil
+	}
+	if err := r.replace(note, seen.String()); err != nil {
+		return false, err
+	}
+	r.suspect()
+	err = do()
+	if errors.Is(err, errNoSpace) {
+		return false, r.stamp() // nothing has changed
+	}
+	if err == nil {
+		err = r.stamp()
+	}
+	return err == nil, err
+}
+
+// stamped reports whether the files of a store are those that were found whole.
+func (r *Repo) stamped() bool {
+	now, err := integrity.Listing(r.dir)
+	if err != nil {
+		return false
+	}
+	before, err := os.ReadFile(filepath.Join(r.dir, stampFile))
+	return err == nil && string(before) == now
+}
