@@ -43,7 +43,7 @@ const (
 // texts are files that may differ from those of the commit, as they are now; nil for none.
 // Where the context ends, what was not found is cut.
 func (r *Repo) LastChanges(ctx context.Context, commit string, texts map[string][]byte, regions []Region) ([]LastChange, error) {
-	return again(func() ([]LastChange, error) {
+	return again(r, func() ([]LastChange, error) {
 		st := readStorage(r.dir)
 		defer st.Close()
 		start, err := findCommit(st, commit)

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
@@ -33,8 +33,15 @@ const (
 type packStore interface {
 	storer.EncodedObjectStorer
 	storer.PackfileWriter
-	DeleteOldObjectPackAndIndex(name plumbing.Hash, before time.Time) error
+	Remove(file string) error
 }
+
+// packFiles is the store of a folder as a packStore.
+type packFiles struct{ *filesystem.Storage }
+
+func packsOf(dir string) packFiles { return packFiles{openStorage(dir)} }
+
+func (packFiles) Remove(file string) error { return os.Remove(file) }
 
 // storedPack is a pack of a store, and how much it holds.
 type storedPack struct {
@@ -136,7 +143,7 @@ func (r *Repo) merge(st packStore, packs []storedPack, room int64) error {
 	if err := r.holds(name, hashes); err != nil {
 		return err
 	}
-	return deletePacks(st, names(packs), name)
+	return r.deletePacks(st, names(packs), name)
 }
 
 func names(packs []storedPack) []plumbing.Hash {
@@ -188,13 +195,17 @@ func (r *Repo) holds(name plumbing.Hash, hashes []plumbing.Hash) error {
 	return nil
 }
 
-func deletePacks(st packStore, names []plumbing.Hash, but plumbing.Hash) error {
-	for _, name := range names {
-		if name == but {
-			continue
-		}
-		if err := st.DeleteOldObjectPackAndIndex(name, time.Time{}); err != nil {
-			return err
+// deletePacks deletes packs, and then their indexes: who lists the packs that are left finds an
+// index of each.
+func (r *Repo) deletePacks(st packStore, names []plumbing.Hash, but plumbing.Hash) error {
+	for _, suffix := range []string{".pack", ".idx"} {
+		for _, name := range names {
+			if name == but {
+				continue
+			}
+			if err := st.Remove(r.packFile(name, suffix)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -18,20 +18,20 @@ import (
 // packs it replaces. (go-git has such a method, which fails for repositories
 // with submodules and for cut histories.) Readers that lose a pack under
 // their hands look again; see [Tree]. The new pack takes at most room, in bytes.
-func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash, room int64) error {
+func (r *Repo) compact(st packFiles, old []plumbing.Hash, room int64) error {
 	cut, err := isShallow(st)
 	if err != nil {
 		return err
 	}
-	tips, err := tips(st)
+	tips, err := tips(st.Storage)
 	if err != nil {
 		return err
 	}
-	hashes, err := reachable(st, tips, cut)
+	hashes, err := reachable(st.Storage, tips, cut)
 	if err != nil {
 		return err
 	}
-	tags, err := keptTags(st)
+	tags, err := keptTags(st.Storage)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash, room int64) 
 	if err != nil {
 		return err
 	}
-	return deletePacks(st, old, pack)
+	return r.deletePacks(st, old, pack)
 }
 
 // writePack writes a pack of objects, of which each is compared with so many others: with none

@@ -57,13 +57,13 @@ func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
 	var failed error
 	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs) {
 		var done bool
-		if done, failed = r.tryOnce("compaction", packs, func() error { return r.compact(openStorage(r.dir), packs, quota-used) }); done {
+		if done, failed = r.tryOnce("compaction", packs, func() error { return r.compact(packsOf(r.dir), packs, quota-used) }); done {
 			return nil
 		}
 	}
 	small, err := r.smallPacks(packs)
 	if err == nil && len(small) > 0 {
-		_, err = r.tryOnce("merge", names(small), func() error { return r.merge(openStorage(r.dir), small, quota-used) })
+		_, err = r.tryOnce("merge", names(small), func() error { return r.merge(packsOf(r.dir), small, quota-used) })
 	}
 	return errors.Join(failed, err)
 }

@@ -64,7 +64,7 @@ func (e *TreeError) Error() string {
 // LFS pointers, symlinks to folders or out of the repository, submodules, and
 // names that no tool can show. Everything else is ignored.
 func (r *Repo) Tree(hash, root string, limits Limits) (*Tree, error) {
-	t, err := again(func() (*Tree, error) { return r.tree(hash, root, limits) })
+	t, err := again(r, func() (*Tree, error) { return r.tree(hash, root, limits) })
 	return t, r.suspectAfter(err)
 }
 
@@ -170,16 +170,6 @@ func foldersHint(at string, t *object.Tree) string {
 }
 
 func inModule(p string) bool { return slices.Contains(strings.Split(p, "/"), "cue.mod") }
-
-// again reads what a store has, and once more where that fails: a pack may vanish under a reader
-// when another process merges some, and a fresh look finds the one that replaced it.
-func again[T any](read func() (T, error)) (T, error) {
-	got, err := read()
-	if errors.Is(err, ErrStore) || errors.Is(err, ErrNoCommit) || errors.Is(err, ErrShallow) {
-		got, err = read()
-	}
-	return got, err
-}
 
 // read returns a content, which it looks for again as [again] does.
 func (t *Tree) read(hash plumbing.Hash) ([]byte, error) {

@@ -16,7 +16,7 @@ import (
 // something in it, and checks nothing again. It lists no folders. It has the packs open until it
 // is closed.
 func (r *Repo) Files(hash, root string) (*Tree, error) {
-	t, err := again(func() (*Tree, error) { return r.files(hash, root) })
+	t, err := again(r, func() (*Tree, error) { return r.files(hash, root) })
 	return t, r.suspectAfter(err)
 }
 

@@ -90,7 +90,7 @@ func (r *Repo) Signer(commit string, trust signature.Trust, now time.Time) (sign
 	if err != nil {
 		return signature.Signer{}, refused("", err)
 	}
-	return again(func() (signature.Signer, error) { return signer(openStorage(r.dir), commit, keys, now) })
+	return again(r, func() (signature.Signer, error) { return signer(openStorage(r.dir), commit, keys, now) })
 }
 
 func signer(st *filesystem.Storage, commit string, keys signature.Keys, now time.Time) (signature.Signer, error) {

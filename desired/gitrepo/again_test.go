@@ -1,0 +1,69 @@
+package gitrepo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/integration/must"
+)
+
+// What fails is read again as long as packs come and go meanwhile.
+func TestReadAgainWhilePacksGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "objects", "pack"), 0o700))
+	for _, test := range []struct{ changes, reads int }{{0, 1}, {1, 2}, {3, 4}, {99, mostReads}} {
+		reads := 0
+		_, err := again(&Repo{dir}, func() (int, error) {
+			if reads++; reads <= test.changes {
+				pack, err := os.CreateTemp(filepath.Join(dir, "objects", "pack"), "pack-*.pack")
+				must.Do(t, err)
+				must.Do(t, pack.Close())
+			}
+			return 0, noCommit(strings.Repeat("ab", 20), errors.New("not found"))
+		})
+		if !errors.Is(err, ErrNoCommit) || reads != test.reads {
+			t.Errorf("packs change %d times: read %d times, want %d; %v", test.changes, reads, test.reads, err)
+		}
+	}
+}
+
+// An index outlives its pack, and all other packs: readers need that of each pack they list.
+func TestPacksGoBeforeIndexes(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 4)
+	stored, err := h.repo.stored(h.packs())
+	must.Do(t, err)
+	st := &recording{packFiles: packsOf(h.repo.dir)}
+	must.Do(t, h.repo.merge(st, stored, 1<<30))
+	if want := []string{".pack", ".pack", ".pack", ".pack", ".idx", ".idx", ".idx", ".idx"}; !slices.Equal(st.removed, want) {
+		t.Errorf("removed %v", st.removed)
+	}
+}
+
+// recording is a store that notes what is deleted.
+type recording struct {
+	packFiles
+	removed []string
+}
+
+func (r *recording) Remove(file string) error {
+	r.removed = append(r.removed, filepath.Ext(file))
+	return r.packFiles.Remove(file)
+}
+
+// A commit that cannot be read is not one that is absent.
+func TestUnreadableCommitIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 1)
+	for _, name := range h.packs() {
+		must.Do(t, os.Truncate(h.repo.packFile(name, ".idx"), 100))
+	}
+	if _, err := h.repo.Move(h.commits[0], h.commits[0]); !errors.Is(err, ErrStore) || errors.Is(err, ErrNoCommit) {
+		t.Errorf("error %v", err)
+	}
+}
