@@ -353,7 +353,7 @@ func outrun(err error) bool {
 // removeLeftovers deletes what a killed fetch left behind. It runs under the
 // lock, so nobody else is writing these.
 func removeLeftovers(dir string) {
-	for _, glob := range append([]string{"objects/pack/tmp_*"}, leftovers...) {
+	for _, glob := range append([]string{partsGlob}, leftovers...) {
 		names, _ := filepath.Glob(filepath.Join(dir, glob))
 		for _, name := range names {
 			_ = os.RemoveAll(name) // the next fetch tries again

@@ -211,6 +211,18 @@ func (r *Repo) deletePacks(st packStore, names []plumbing.Hash, but plumbing.Has
 	return nil
 }
 
+// partsGlob are packs that are being written.
+const partsGlob = "objects/pack/tmp_*"
+
+// removeParts deletes what is left of a pack that could not be written. The caller holds the lock.
+func removeParts(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, partsGlob))
+	for _, name := range names {
+		_ = os.Remove(name) // the next fetch tries again
+	}
+	removeLoneIndexes(dir)
+}
+
 // removeLoneIndexes deletes indexes without their pack, which a process leaves behind that is
 // killed: a pack of that name that comes later would not get another one. The caller holds the
 // lock.

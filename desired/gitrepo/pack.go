@@ -51,14 +51,17 @@ func (r *Repo) compact(st packFiles, old []plumbing.Hash, room int64) error {
 }
 
 // writePack writes a pack of objects, of which each is compared with so many others: with none
-// where the window is 1, but differences that are there are taken over.
+// where the window is 1, but differences that are there are taken over. The caller holds the lock.
 func (r *Repo) writePack(st packStore, hashes []plumbing.Hash, window uint, room int64) (pack plumbing.Hash, err error) {
 	w, err := st.PackfileWriter()
 	if err != nil {
 		return pack, err
 	}
 	pack, err = packfile.NewEncoder(&roomWriter{w, room}, st, false).Encode(hashes, window)
-	return pack, errors.Join(err, w.Close())
+	if err = errors.Join(err, w.Close()); err != nil {
+		removeParts(r.dir) // the library leaves them, and a stamp is not to list them
+	}
+	return pack, err
 }
 
 var errNoSpace = errors.New("the store has no room for a compaction")

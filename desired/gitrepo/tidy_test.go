@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -112,4 +113,22 @@ func (h *history) deltas() (n int) {
 		}
 	}
 	return n
+}
+
+// A merge that comes to the end of its room, or is broken off, leaves nothing behind.
+func TestTidyWithoutRoom(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, fewPacks+2)
+	before, packs := h.objects(), h.packs()
+	stored, err := h.repo.stored(packs)
+	must.Do(t, err)
+	done, err := h.repo.tryOnce("merge", packs, func() error { return h.repo.merge(packsOf(h.repo.dir), stored, 1000) })
+	if done || err != nil || !h.repo.stamped() {
+		t.Errorf("done %v, %v, stamped %v", done, err, h.repo.stamped())
+	}
+	if left, _ := filepath.Glob(filepath.Join(h.repo.dir, "objects", "pack", "tmp_*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	h.fetchedAgain()
+	h.whole(before)
 }
