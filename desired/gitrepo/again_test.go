@@ -32,7 +32,7 @@ func TestReadAgainWhilePacksGo(t *testing.T) {
 	}
 }
 
-// An index outlives its pack, and all other packs: readers need that of each pack they list.
+// Packs go when the one in their place is on the disk. An index outlives its pack, and all other packs: readers need that of each pack they list.
 func TestPacksGoBeforeIndexes(t *testing.T) {
 	t.Parallel()
 	h := untidy(t, 4)
@@ -40,19 +40,24 @@ func TestPacksGoBeforeIndexes(t *testing.T) {
 	must.Do(t, err)
 	st := &recording{packFiles: packsOf(h.repo.dir)}
 	must.Do(t, h.repo.merge(st, stored, 1<<30))
-	if want := []string{".pack", ".pack", ".pack", ".pack", ".idx", ".idx", ".idx", ".idx"}; !slices.Equal(st.removed, want) {
-		t.Errorf("removed %v", st.removed)
+	if want := []string{"sync .pack", "sync .idx", "sync ", ".pack", ".pack", ".pack", ".pack", ".idx", ".idx", ".idx", ".idx"}; !slices.Equal(st.did, want) {
+		t.Errorf("did %v", st.did)
 	}
 }
 
-// recording is a store that notes what is deleted.
+// recording is a store that notes what is brought to the disk, and deleted.
 type recording struct {
 	packFiles
-	removed []string
+	did []string
+}
+
+func (r *recording) Sync(file string) error {
+	r.did = append(r.did, "sync "+filepath.Ext(file))
+	return r.packFiles.Sync(file)
 }
 
 func (r *recording) Remove(file string) error {
-	r.removed = append(r.removed, filepath.Ext(file))
+	r.did = append(r.did, filepath.Ext(file))
 	return r.packFiles.Remove(file)
 }
 

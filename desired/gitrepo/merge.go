@@ -34,6 +34,7 @@ type packStore interface {
 	storer.EncodedObjectStorer
 	storer.PackfileWriter
 	Remove(file string) error
+	Sync(file string) error
 }
 
 // packFiles is the store of a folder as a packStore.
@@ -42,6 +43,15 @@ type packFiles struct{ *filesystem.Storage }
 func packsOf(dir string) packFiles { return packFiles{openStorage(dir)} }
 
 func (packFiles) Remove(file string) error { return os.Remove(file) }
+
+// Sync has what was written to a file, or folder, on the disk.
+func (packFiles) Sync(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
 
 // storedPack is a pack of a store, and how much it holds.
 type storedPack struct {
@@ -143,7 +153,7 @@ func (r *Repo) merge(st packStore, packs []storedPack, room int64) error {
 	if err := r.holds(name, hashes); err != nil {
 		return err
 	}
-	return r.deletePacks(st, names(packs), name)
+	return r.replacePacks(st, names(packs), name)
 }
 
 func names(packs []storedPack) []plumbing.Hash {
@@ -193,6 +203,17 @@ func (r *Repo) holds(name plumbing.Hash, hashes []plumbing.Hash) error {
 		}
 	}
 	return nil
+}
+
+// replacePacks deletes packs in favor of a new one, as soon as that is on the disk.
+func (r *Repo) replacePacks(st packStore, old []plumbing.Hash, by plumbing.Hash) error {
+	pack := r.packFile(by, ".pack")
+	for _, file := range []string{pack, r.packFile(by, ".idx"), filepath.Dir(pack)} {
+		if err := st.Sync(file); err != nil {
+			return err
+		}
+	}
+	return r.deletePacks(st, old, by)
 }
 
 // deletePacks deletes packs, and then their indexes: who lists the packs that are left finds an

@@ -307,6 +307,8 @@ func (d *dying) files() map[string]bool {
 	return all
 }
 
+func (d *dying) Sync(string) error { return nil }
+
 func (d *dying) Remove(file string) error {
 	if d.step() {
 		panic(errKilled)

@@ -47,7 +47,7 @@ func (r *Repo) compact(st packFiles, old []plumbing.Hash, room int64) error {
 	if err != nil {
 		return err
 	}
-	return r.deletePacks(st, old, pack)
+	return r.replacePacks(st, old, pack)
 }
 
 // writePack writes a pack of objects, of which each is compared with so many others: with none
