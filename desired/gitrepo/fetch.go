@@ -122,6 +122,9 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 
 	if err = f.repo.sound(); err == nil {
 		commit, failed := f.fill(ctx)
+		if errors.Is(failed, errStoreFull) && f.repo.makeRoom(f.limits.StoreBytes) {
+			commit, failed = f.fill(ctx)
+		}
 		if failed == nil {
 			forget(f.repo.dir)
 			return Fetched{Commit: commit.String()}, f.repo.stamp()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,7 +18,7 @@ const (
 	fullPacks   = 50 // above this many packs the store is compacted
 	deltaWindow = 10 // git's own default
 	// grownBy is the part of the largest pack that all others have to take, before a store that
-	// takes a third of what it may is compacted.
+	// takes a third of what it may is compacted; half of what that pack leaves is enough too.
 	grownBy = 4
 )
 
@@ -55,7 +56,7 @@ func (r *Repo) Tidy(limits FetchLimits, waited bool) error {
 func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
 	used := usedBytes(r.dir)
 	var failed error
-	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs) {
+	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs, quota) {
 		var done bool
 		if done, failed = r.tryOnce("compaction", packs, func() error { return r.compact(packsOf(r.dir), packs, quota-used) }); done {
 			return nil
@@ -68,9 +69,28 @@ func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
 	return errors.Join(failed, err)
 }
 
+// makeRoom compacts a store that has no room for what a fetch brings, once for the same packs and
+// refs, and reports whether that made any worth a fetch. The caller holds the lock.
+func (r *Repo) makeRoom(quota int64) bool {
+	removeParts(r.dir) // of what was refused
+	st := packsOf(r.dir)
+	packs, err := st.ObjectPacks()
+	if err != nil {
+		return false
+	}
+	tips, err := tips(st.Storage)
+	if err != nil {
+		return false
+	}
+	const worth = 16 // one part in so many of what the store takes
+	used := usedBytes(r.dir)
+	done, _ := r.tryOnce("room", slices.Concat(packs, tips), func() error { return r.compact(st, packs, quota-used) })
+	return done && used-usedBytes(r.dir) > used/worth
+}
+
 // hasGrown reports whether what came beside the largest pack is a part of it that is worth to
 // write all of them again.
-func (r *Repo) hasGrown(packs []plumbing.Hash) bool {
+func (r *Repo) hasGrown(packs []plumbing.Hash, quota int64) bool {
 	var all, largest int64
 	for _, name := range packs {
 		if info, err := os.Stat(r.packFile(name, ".pack")); err == nil {
@@ -78,7 +98,7 @@ func (r *Repo) hasGrown(packs []plumbing.Hash) bool {
 			largest = max(largest, info.Size())
 		}
 	}
-	return all-largest > largest/grownBy
+	return all-largest > min(largest/grownBy, (quota-largest)/2)
 }
 
 // attemptGlob are the files in which it is noted for which packs something was tried last.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -131,4 +132,57 @@ func TestTidyWithoutRoom(t *testing.T) {
 	}
 	h.fetchedAgain()
 	h.whole(before)
+}
+
+// A store makes room for a commit by what was pushed over, of which it has the most in one pack.
+func TestTidyMakesRoom(t *testing.T) {
+	t.Parallel()
+	p := newPushedOver(t)
+	p.push(700<<10, true)
+	p.push(100<<10, true)
+	p.push(250<<10, true) // has no room without the first
+	p.push(500<<10, true)
+	p.push(700<<10, false) // the one before is in force
+	p.h.whole(nil)
+}
+
+// A store that one pack takes most of is compacted while there is room for it.
+func TestTidyLeavesRoomToCompact(t *testing.T) {
+	t.Parallel()
+	p := newPushedOver(t)
+	for _, size := range []int{700 << 10, 150 << 10, 20 << 10} {
+		p.push(size, true)
+		must.Do(t, p.h.repo.Tidy(p.h.source.Limits, false))
+	}
+	if used := usedBytes(p.h.repo.dir); used > 100<<10 {
+		t.Errorf("it takes %d bytes", used)
+	}
+	p.h.whole(nil)
+}
+
+// pushedOver is a store of 1 MiB, and a branch of which each commit is pushed over the one before.
+type pushedOver struct {
+	h      *history
+	first  string
+	random *rand.ChaCha8
+}
+
+func newPushedOver(t *testing.T) *pushedOver {
+	t.Helper()
+	h := newHistory(t, 0, 0)
+	h.source.Limits.StoreBytes = 1 << 20
+	return &pushedOver{h, h.server.Head(), rand.NewChaCha8([32]byte{})}
+}
+
+// push pushes a file that cannot be compressed, and has it fetched, or refused for its size.
+func (p *pushedOver) push(size int, fits bool) {
+	p.h.t.Helper()
+	p.h.server.Git("reset", "-q", "--hard", p.first)
+	noise := make([]byte, size)
+	_, _ = p.random.Read(noise)
+	head := p.h.server.Commit("edge/noise.bin", string(noise))
+	got, err := p.h.repo.Fetch(context.Background(), p.h.source)
+	if fits == errors.Is(err, ErrTooLarge) || fits && (got.Commit != head || got.Rebuilt) {
+		p.h.t.Fatalf("%d bytes: fetched %+v, %v", size, got, err)
+	}
 }
