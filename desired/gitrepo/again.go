@@ -24,9 +24,18 @@ func again[T any](r *Repo, read func() (T, error)) (T, error) {
 		if !unread || try == mostReads-1 || slices.Equal(before, r.packNames()) {
 			return got, err
 		}
+		r.suspectUnread(err)
 		time.Sleep(readPause << try)
 	}
 	panic("the last try returns")
+}
+
+// suspectUnread has the next fetch look into the store after an error that is no pack that went:
+// of an object that two packs have, a damaged copy may be read first and a good one later.
+func (r *Repo) suspectUnread(err error) {
+	if errors.Is(err, ErrStore) && !errors.Is(err, errVanished) {
+		r.suspect()
+	}
 }
 
 // packNames are the packs of a store, sorted; none where they cannot be listed.

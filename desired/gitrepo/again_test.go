@@ -2,11 +2,15 @@ package gitrepo
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/seawall-dev/seawall/integration/must"
 )
@@ -42,6 +46,50 @@ func TestPacksGoBeforeIndexes(t *testing.T) {
 	must.Do(t, h.repo.merge(st, stored, 1<<30))
 	if want := []string{"sync .pack", "sync .idx", "sync ", ".pack", ".pack", ".pack", ".pack", ".idx", ".idx", ".idx", ".idx"}; !slices.Equal(st.did, want) {
 		t.Errorf("did %v", st.did)
+	}
+}
+
+// Damage that a second look does not meet is not forgotten; a pack that went is no damage.
+func TestSecondLookHidesNoDamage(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		first   error
+		suspect bool
+	}{
+		"a pack that went":   {dotgit.ErrPackfileNotFound, false},
+		"an index that went": {&fs.PathError{Op: "open", Path: "x.idx", Err: fs.ErrNotExist}, false},
+		"a damaged copy":     {errors.New("invalid checksum"), true},
+	} {
+		h := untidy(t, 1)
+		files := newTree(h.repo.dir, openStorage(h.repo.dir), ".")
+		for look, read := range map[string]func(func() error) error{
+			"files": files.twice,
+			"a commit": func(read func() error) error {
+				_, err := again(h.repo, func() (int, error) {
+					err := read()
+					if err != nil {
+						err = storeError("reading", err)
+						must.Do(t, os.WriteFile(h.repo.packFile(plumbing.ZeroHash, ".pack"), nil, 0o600))
+					}
+					return 0, err
+				})
+				return err
+			},
+		} {
+			must.Do(t, os.RemoveAll(h.repo.packFile(plumbing.ZeroHash, ".pack")))
+			must.Do(t, h.repo.stamp())
+			tries := 0
+			err := read(func() error {
+				if tries++; tries == 1 {
+					return test.first
+				}
+				return nil
+			})
+			must.Do(t, os.RemoveAll(h.repo.packFile(plumbing.ZeroHash, ".pack")))
+			if err != nil || tries != 2 || h.repo.stamped() == test.suspect {
+				t.Errorf("%s, of %s: %v after %d tries, and the store is stamped: %v", name, look, err, tries, h.repo.stamped())
+			}
+		}
 	}
 }
 

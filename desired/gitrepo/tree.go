@@ -187,6 +187,7 @@ func (t *Tree) read(hash plumbing.Hash) ([]byte, error) {
 func (t *Tree) twice(read func() error) error {
 	err := read()
 	if err != nil {
+		(&Repo{t.dir}).suspectUnread(storeError("reading", err))
 		t.storage = openStorage(t.dir)
 		err = read()
 	}
