@@ -71,7 +71,11 @@ func (r *Repo) Verify(commit string, p Policy, now time.Time) error {
 	if err != nil {
 		return refused("", err)
 	}
-	st := openStorage(r.dir)
+	_, err = again(r, func() (struct{}, error) { return struct{}{}, verify(openStorage(r.dir), commit, p, keys, now) })
+	return err
+}
+
+func verify(st *filesystem.Storage, commit string, p Policy, keys signature.Keys, now time.Time) error {
 	if p.Require != RequireTag {
 		if _, err := signer(st, commit, keys, now); err != nil {
 			return err
