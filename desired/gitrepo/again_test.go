@@ -120,3 +120,35 @@ func TestUnreadableCommitIsNotAbsent(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A folder that cannot be read is not one that is absent: a link to it would be left out, and a
+// wrong commit named for what is in it.
+func TestUnreadableFolderIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 1)
+	st := openStorage(h.repo.dir)
+	c, err := findCommit(st, h.commits[0])
+	must.Do(t, err)
+	top, err := c.Tree()
+	must.Do(t, err)
+	for name, want := range map[string]bool{"edge": true, "edge/b.cue": true, "edge/none": false, "none/b.cue": false, "edge/b.cue/x": false} {
+		if e, err := entryAt(st, top, name); err != nil || (e != nil) != want {
+			t.Errorf("%s: %v, %v", name, e, err)
+		}
+	}
+	for i := range top.Entries {
+		top.Entries[i].Hash = plumbing.NewHash(strings.Repeat("ab", 20)) // in no pack
+	}
+	w := &walk{storage: st, top: top}
+	if _, err := w.isFolder("edge/below"); err == nil {
+		t.Error("a folder that cannot be read has nothing below it")
+	}
+	lost := st.NewEncodedObject()
+	must.Do(t, top.Encode(lost))
+	c.TreeHash, err = st.SetEncodedObject(lost)
+	must.Do(t, err)
+	p := &past{storage: st, blobs: map[place]plumbing.Hash{}}
+	if blob, err := p.blob(c, "edge/b.cue"); err == nil {
+		t.Errorf("the file in it is %s", blob)
+	}
+}

@@ -172,7 +172,11 @@ func (p *past) blob(c *object.Commit, file string) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, err
 	}
 	var hash plumbing.Hash
-	if entry, err := tree.FindEntry(file); err == nil && isFile(entry.Mode) {
+	entry, err := entryAt(p.storage, tree, file)
+	if err != nil {
+		return hash, err
+	}
+	if entry != nil && isFile(entry.Mode) {
 		hash = entry.Hash
 	}
 	p.blobs[at] = hash
