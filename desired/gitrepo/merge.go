@@ -23,7 +23,8 @@ const (
 	fewPacks = 8 // above this many packs that are small beside the others, these are merged
 	// A pack above this size is never merged with others: the objects of all of them are in
 	// memory.
-	largePack = 4 << 20
+	largePack  = 4 << 20
+	mostMerged = 4 * largePack // bounds what one merge reads
 	// A pack stays when it has so many times the objects of all smaller ones together, so that an
 	// object is written again only when the packs that it was in have doubled.
 	packGrowth = 2
@@ -64,23 +65,22 @@ type storedPack struct {
 // What one fetch merges is in proportion to what the last ones have brought: as git does with
 // "repack --geometric", of packs in the order of their size the first are taken, up to one
 // that is large beside all before it.
-func (r *Repo) smallPacks(names []plumbing.Hash) ([]storedPack, error) {
-	if len(names) <= fewPacks {
-		return nil, nil
-	}
-	packs, err := r.stored(names)
-	if err != nil {
-		return nil, err
-	}
-	packs = slices.DeleteFunc(packs, func(p storedPack) bool { return p.bytes > largePack })
+func smallPacks(packs []storedPack) []storedPack {
+	packs = slices.DeleteFunc(slices.Clone(packs), func(p storedPack) bool { return p.bytes > largePack })
 	slices.SortFunc(packs, func(a, b storedPack) int {
 		return cmp.Or(cmp.Compare(a.objects, b.objects), cmp.Compare(a.bytes, b.bytes))
 	})
 	small := packs[:smaller(packs)]
 	if len(small) <= fewPacks {
-		return nil, nil
+		return nil
 	}
-	return small, nil
+	var bytes int64
+	for i, p := range small {
+		if bytes += p.bytes; bytes > mostMerged {
+			return small[:i]
+		}
+	}
+	return small
 }
 
 func (r *Repo) stored(names []plumbing.Hash) ([]storedPack, error) {
@@ -216,20 +216,24 @@ func (r *Repo) replacePacks(st packStore, old []plumbing.Hash, by plumbing.Hash)
 	return r.deletePacks(st, old, by)
 }
 
-// deletePacks deletes packs, and then their indexes: who lists the packs that are left finds an
+// deletePacks deletes packs, as many as it can, and then their indexes: who lists the packs that are left finds an
 // index of each.
 func (r *Repo) deletePacks(st packStore, names []plumbing.Hash, but plumbing.Hash) error {
-	for _, suffix := range []string{".pack", ".idx"} {
+	var failed error
+	remove := func(suffix string) (gone []plumbing.Hash) {
 		for _, name := range names {
-			if name == but {
+			if err := st.Remove(r.packFile(name, suffix)); err != nil {
+				failed = errors.Join(failed, err)
 				continue
 			}
-			if err := st.Remove(r.packFile(name, suffix)); err != nil {
-				return err
-			}
+			gone = append(gone, name)
 		}
+		return gone
 	}
-	return nil
+	names = slices.DeleteFunc(slices.Clone(names), func(name plumbing.Hash) bool { return name == but })
+	names = remove(".pack")
+	remove(".idx")
+	return failed
 }
 
 // partsGlob are packs that are being written.

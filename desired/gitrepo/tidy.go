@@ -2,9 +2,9 @@ package gitrepo
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -54,17 +54,22 @@ func (r *Repo) Tidy(limits FetchLimits, waited bool) error {
 
 // tidy compacts a store, or merges its small packs. The caller holds the lock.
 func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
+	stored, err := r.stored(packs)
+	if err != nil {
+		return err
+	}
 	used := usedBytes(r.dir)
 	var failed error
-	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs, quota) {
+	if len(packs) > fullPacks || used > quota/3 && hasGrown(stored, quota) {
+		// One that failed would fail again until there are many more packs, or another largest one.
+		attempt := fmt.Sprint(largest(stored).name, len(packs)/fullPacks)
 		var done bool
-		if done, failed = r.tryOnce("compaction", packs, func() error { return r.compact(packsOf(r.dir), packs, quota-used) }); done {
+		if done, failed = r.tryOnce("compaction", attempt, func() error { return r.compact(packsOf(r.dir), packs, quota-used) }); done {
 			return nil
 		}
 	}
-	small, err := r.smallPacks(packs)
-	if err == nil && len(small) > 0 {
-		_, err = r.tryOnce("merge", names(small), func() error { return r.merge(packsOf(r.dir), small, quota-used) })
+	if small := smallPacks(stored); len(small) > 0 && sum(small) <= quota-used {
+		_, err = r.tryOnce("merge", fmt.Sprint(names(small)), func() error { return r.merge(packsOf(r.dir), small, quota-used) })
 	}
 	return errors.Join(failed, err)
 }
@@ -84,39 +89,45 @@ func (r *Repo) makeRoom(quota int64) bool {
 	}
 	const worth = 16 // one part in so many of what the store takes
 	used := usedBytes(r.dir)
-	done, _ := r.tryOnce("room", slices.Concat(packs, tips), func() error { return r.compact(st, packs, quota-used) })
+	done, _ := r.tryOnce("room", fmt.Sprint(packs, tips), func() error { return r.compact(st, packs, quota-used) })
 	return done && used-usedBytes(r.dir) > used/worth
 }
 
 // hasGrown reports whether what came beside the largest pack is a part of it that is worth to
 // write all of them again.
-func (r *Repo) hasGrown(packs []plumbing.Hash, quota int64) bool {
-	var all, largest int64
-	for _, name := range packs {
-		if info, err := os.Stat(r.packFile(name, ".pack")); err == nil {
-			all += info.Size()
-			largest = max(largest, info.Size())
-		}
-	}
-	return all-largest > min(largest/grownBy, (quota-largest)/2)
+func hasGrown(packs []storedPack, quota int64) bool {
+	most := largest(packs).bytes
+	return sum(packs)-most > min(most/grownBy, (quota-most)/2)
 }
 
-// attemptGlob are the files in which it is noted for which packs something was tried last.
+func largest(packs []storedPack) (most storedPack) {
+	for _, p := range packs {
+		if p.bytes > most.bytes {
+			most = p
+		}
+	}
+	return most
+}
+
+func sum(packs []storedPack) (bytes int64) {
+	for _, p := range packs {
+		bytes += p.bytes
+	}
+	return bytes
+}
+
+// attemptGlob are the files in which it is noted what was tried last, and not done.
 const attemptGlob = "seawall.tried-*"
 
 // tryOnce does what changes the packs of a store, and reports whether it was done. It is noted
-// before it begins, and not tried again for the same packs: a process that died of it would die
-// again. Until it is done, the store is suspect.
-func (r *Repo) tryOnce(what string, packs []plumbing.Hash, do func() error) (done bool, err error) {
-	var seen strings.Builder
-	for _, name := range packs { // in the order of their names, or of what they hold
-		seen.WriteString(name.String() + "\n")
-	}
+// before it begins, and an attempt that was not done is not made again: a process that died of it
+// would die again. Until it is done, the store is suspect.
+func (r *Repo) tryOnce(what, attempt string, do func() error) (done bool, err error) {
 	note := strings.Replace(attemptGlob, "*", what, 1)
-	if before, err := os.ReadFile(filepath.Join(r.dir, note)); err == nil && string(before) == seen.String() {
+	if before, err := os.ReadFile(filepath.Join(r.dir, note)); err == nil && string(before) == attempt {
 		return false, nil
 	}
-	if err := r.replace(note, seen.String()); err != nil {
+	if err := r.replace(note, attempt); err != nil {
 		return false, err
 	}
 	r.suspect()
@@ -125,6 +136,7 @@ func (r *Repo) tryOnce(what string, packs []plumbing.Hash, do func() error) (don
 		return false, r.stamp() // nothing has changed
 	}
 	if err == nil {
+		_ = os.Remove(filepath.Join(r.dir, note)) // else the same packs are left alone, if they come again
 		err = r.stamp()
 	}
 	return err == nil, err

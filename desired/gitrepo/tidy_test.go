@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -68,7 +70,7 @@ func TestTidyIsTriedOnce(t *testing.T) {
 	h := untidy(t, 2)
 	failed, tries := errors.New("failed"), 0
 	try := func(packs []plumbing.Hash) error {
-		_, err := h.repo.tryOnce("merge", packs, func() error {
+		_, err := h.repo.tryOnce("merge", fmt.Sprint(packs), func() error {
 			tries++
 			if h.repo.stamped() {
 				t.Error("the store is taken for sound meanwhile")
@@ -123,7 +125,7 @@ func TestTidyWithoutRoom(t *testing.T) {
 	before, packs := h.objects(), h.packs()
 	stored, err := h.repo.stored(packs)
 	must.Do(t, err)
-	done, err := h.repo.tryOnce("merge", packs, func() error { return h.repo.merge(packsOf(h.repo.dir), stored, 1000) })
+	done, err := h.repo.tryOnce("merge", fmt.Sprint(packs), func() error { return h.repo.merge(packsOf(h.repo.dir), stored, 1000) })
 	if done || err != nil || !h.repo.stamped() {
 		t.Errorf("done %v, %v, stamped %v", done, err, h.repo.stamped())
 	}
@@ -185,4 +187,73 @@ func (p *pushedOver) push(size int, fits bool) {
 	if fits == errors.Is(err, ErrTooLarge) || fits && (got.Commit != head || got.Rebuilt) {
 		p.h.t.Fatalf("%d bytes: fetched %+v, %v", size, got, err)
 	}
+}
+
+// A compaction that failed is not tried at each push, and keeps no small pack from being merged.
+func TestTidyAfterAFailedCompaction(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, fewPacks+2)
+	stored, err := h.repo.stored(h.packs())
+	must.Do(t, err)
+	_, err = h.repo.tryOnce("compaction", fmt.Sprint(largest(stored).name, 0), func() error { return errNoSpace })
+	must.Do(t, err)
+	before := h.objects()
+	must.Do(t, h.repo.Tidy(FetchLimits{StoreBytes: 2 * usedBytes(h.repo.dir)}, false))
+	if n := len(h.packs()); n != 1 {
+		t.Errorf("%d packs are left", n)
+	}
+	if _, err := os.Stat(filepath.Join(h.repo.dir, "seawall.tried-compaction")); err != nil {
+		t.Errorf("it was tried again: %v", err)
+	}
+	h.whole(before)
+}
+
+// Nothing is begun that has no room, and a merge is bounded in what it reads.
+func TestMergeIsBounded(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, fewPacks+2)
+	packs, used := h.packs(), usedBytes(h.repo.dir)
+	must.Do(t, h.repo.tidy(packs, used+100))
+	if notes, _ := filepath.Glob(filepath.Join(h.repo.dir, "seawall.tried-merge")); len(notes) > 0 || !h.repo.stamped() {
+		t.Errorf("begun without room: %v", notes)
+	}
+	var large []storedPack
+	for range 3 * fewPacks {
+		large = append(large, storedPack{bytes: largePack - 1, objects: 3})
+	}
+	if got := smallPacks(large); len(got) != 4 {
+		t.Errorf("%d packs of %d bytes are merged at once", len(got), largePack-1)
+	}
+}
+
+// Of packs that cannot all be deleted, none loses its index, and the others go.
+func TestMergeThatCannotDelete(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 4)
+	stored, err := h.repo.stored(h.packs())
+	must.Do(t, err)
+	before := h.objects()
+	st := &stuck{packsOf(h.repo.dir), h.repo.packFile(stored[1].name, ".pack")}
+	h.repo.suspect()
+	if err := h.repo.merge(st, stored, 1<<30); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("error %v", err)
+	}
+	if n := len(h.packs()); n != 2 {
+		t.Errorf("%d packs are left", n)
+	}
+	h.whole(before)
+	h.fetchedAgain()
+}
+
+// stuck is a store of which one file cannot be deleted.
+type stuck struct {
+	packFiles
+	file string
+}
+
+func (s *stuck) Remove(file string) error {
+	if file == s.file {
+		return fs.ErrPermission
+	}
+	return s.packFiles.Remove(file)
 }
