@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/seawall-dev/seawall/integration/must"
@@ -61,7 +62,7 @@ func TestSecondLookHidesNoDamage(t *testing.T) {
 		"a damaged copy":     {errors.New("invalid checksum"), true},
 	} {
 		h := untidy(t, 1)
-		files := newTree(h.repo.dir, openStorage(h.repo.dir), ".")
+		files := newTree(h.repo.dir, openStorage, ".")
 		for look, read := range map[string]func(func() error) error{
 			"files": files.twice,
 			"a commit": func(read func() error) error {
@@ -151,4 +152,69 @@ func TestUnreadableFolderIsNotAbsent(t *testing.T) {
 	if blob, err := p.blob(c, "edge/b.cue"); err == nil {
 		t.Errorf("the file in it is %s", blob)
 	}
+}
+
+// A tree that looks again leaves no file open, and opens the packs as before.
+func TestSecondLookClosesTheFirst(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 1)
+	var opened []*filesystem.Storage
+	files := newTree(h.repo.dir, func(dir string) *filesystem.Storage {
+		opened = append(opened, readStorage(dir))
+		return opened[len(opened)-1]
+	}, ".")
+	first := true
+	must.Do(t, files.twice(func() error {
+		if _, err := findCommit(files.storage, h.commits[0]); err != nil || !first {
+			return err
+		}
+		first = false
+		return dotgit.ErrPackfileNotFound
+	}))
+	if len(opened) != 2 || files.storage != opened[1] {
+		t.Fatalf("opened %d times", len(opened))
+	}
+	must.Do(t, files.Close())
+	links, err := filepath.Glob("/proc/self/fd/*")
+	must.Do(t, err)
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, h.repo.dir) {
+			t.Errorf("%s is open", to)
+		}
+	}
+}
+
+// Who reads while packs are merged, at any moment of it, reads what is there.
+func TestReadersBesideAMerge(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 4)
+	head := h.commits[3]
+	must.Do(t, h.repo.SetGood(head))
+	stored, err := h.repo.stored(h.packs())
+	must.Do(t, err)
+	read := func() {
+		files, err := h.repo.Tree(head, "edge", Limits{})
+		must.Do(t, err)
+		_, err = files.ReadFile("edge/b.cue")
+		must.Do(t, err)
+		if how, err := h.repo.Move(h.commits[0], head); err != nil || how != Forward {
+			t.Errorf("moved %s, %v", how, err)
+		}
+	}
+	held, err := h.repo.Tree(head, "edge", Limits{})
+	must.Do(t, err)
+	must.Do(t, h.repo.merge(&beside{packsOf(h.repo.dir), read}, stored, 1<<30))
+	_, err = held.ReadFile("edge/b.cue") // opened before
+	must.Do(t, err)
+}
+
+// beside is a store that is read before each step of a merge.
+type beside struct {
+	packFiles
+	read func()
+}
+
+func (b *beside) Remove(file string) error {
+	b.read()
+	return b.packFiles.Remove(file)
 }

@@ -30,7 +30,8 @@ import (
 // contents. A Tree is safe for concurrent use and outlives a compaction of the
 // store as long as its commit is the one fetched last, or the good one.
 type Tree struct {
-	dir string
+	dir  string
+	open func(dir string) *filesystem.Storage // readStorage for who closes it
 
 	mu      sync.Mutex // go-git's storage is not safe for concurrent use
 	nodes   map[string]*node
@@ -84,7 +85,7 @@ func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, openStorage(r.dir), root)}
+	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, openStorage, root)}
 	if err := w.folder(below, root, 0, inModule(root)); err != nil && !errors.Is(err, errOverBound) {
 		return nil, storeError("reading", err)
 	}
@@ -188,7 +189,8 @@ func (t *Tree) twice(read func() error) error {
 	err := read()
 	if err != nil {
 		(&Repo{t.dir}).suspectUnread(storeError("reading", err))
-		t.storage = openStorage(t.dir)
+		_ = t.storage.Close() // it was only read
+		t.storage = t.open(t.dir)
 		err = read()
 	}
 	if err != nil {

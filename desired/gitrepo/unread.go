@@ -22,7 +22,7 @@ func (r *Repo) Files(hash, root string) (*Tree, error) {
 
 func (r *Repo) files(hash, root string) (*Tree, error) {
 	root = path.Clean(root)
-	t := newTree(r.dir, readStorage(r.dir), root)
+	t := newTree(r.dir, readStorage, root)
 	_, top, err := find(t.storage, hash, root)
 	if err == nil && t.twice(func() error { return t.list(root, t.nodes[root], top.Hash) }) != nil {
 		err = t.failed
