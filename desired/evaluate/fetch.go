@@ -8,7 +8,8 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
-// toFetch is the first step of a fetch. That of toList may follow, and that of toReadTrailers.
+// toFetch is the first step of a fetch. Those of toList, toReadTrailers
+// and toTidy may follow.
 var toFetch = call[fetching, fetched]{"fetching", fetching.fetch}
 
 // fetching asks for a fetch. It carries secrets and only ever goes over the pipe
@@ -48,15 +49,45 @@ func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
 	}
 	got, err := toFetch.step(ctx, out, f)
 	commit := got.Answer.Commit
-	if err != nil || got.Git != nil || commit == f.Known {
+	if err != nil || commit == "" {
 		return err
 	}
-	// What will be asked next about a new commit.
+	reads := got.Git == nil && commit != f.Known
+	if reads {
+		if err := f.readAhead(ctx, out, commit); err != nil {
+			return err
+		}
+	}
+	_, err = toTidy.step(ctx, out, tidying{f.Store, f.Source.Source().Limits, reads && f.Known != ""})
+	return err
+}
+
+// readAhead reads what will be asked next about a new commit.
+func (f fetching) readAhead(ctx context.Context, out *worker.Output, commit string) error {
 	if _, err := toList.step(ctx, out, tree{Store: f.Store, Commit: commit, Path: f.Path}); err != nil || f.Policy == nil {
 		return err
 	}
-	_, err = toReadTrailers.step(ctx, out, readingTrailers{f.Store, commit, f.Policy.Trust})
+	_, err := toReadTrailers.step(ctx, out, readingTrailers{f.Store, commit, f.Policy.Trust})
 	return err
+}
+
+// toTidy is the last step of a fetch: whatever becomes of it, the commit has been told.
+var toTidy = call[tidying, struct{}]{"tidying the clone", tidying.tidy}
+
+// tidying asks for a store to be tidied. A push that follows others waits for what its
+// fetch does: that of a moment in which nothing is pushed does most of this.
+type tidying struct {
+	Store  string
+	Limits gitrepo.FetchLimits
+	Waited bool
+}
+
+func (t tidying) tidy(context.Context) (struct{}, error) {
+	repo, err := gitrepo.Open(t.Store)
+	if err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, repo.Tidy(t.Limits, t.Waited)
 }
 
 func (f fetching) fetch(ctx context.Context) (fetched, error) {

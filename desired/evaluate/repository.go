@@ -150,19 +150,30 @@ func (r *Repository) fetch(ctx context.Context, source gitrepo.Source, order fet
 	}
 	var read ahead
 	done := false
+	reading := time.AfterFunc(readAheadFor, func() { cancel(errors.New("reading the commit takes too long")) })
+	reading.Stop()       // until the commit is known
+	defer reading.Stop() // what follows has all of the time of a fetch
 	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Sandbox: r.Evaluator.confine.fetch(r.store, source, r.trust()...), Room: r.Evaluator.rooms.branch, Spare: r.spare}
 	err = runner.Run(ctx, toFetch.name, order, func(step string, out json.RawMessage) error {
 		switch step {
 		case toList.name:
+			if order.Policy == nil {
+				reading.Stop()
+			}
 			return json.Unmarshal(out, &read.list)
 		case toReadTrailers.name:
+			reading.Stop()
 			return json.Unmarshal(out, &read.trailers)
+		case toTidy.name:
+			return r.tidied(ctx, out)
 		}
 		if err := json.Unmarshal(out, &answer); err != nil {
 			return err
 		}
 		done = true
-		time.AfterFunc(readAheadFor, func() { cancel(errors.New("reading the commit takes too long")) })
+		if answer.Git == nil && answer.Answer.Commit != order.Known {
+			reading.Reset(readAheadFor)
+		}
 		return nil
 	})
 	commit := answer.Answer.Commit
@@ -175,6 +186,16 @@ func (r *Repository) fetch(ctx context.Context, source gitrepo.Source, order fet
 	r.ahead = read
 	r.ahead.commit = commit
 	return answer, nil
+}
+
+// tidied tells of a store that still serves and was not tidied.
+func (r *Repository) tidied(ctx context.Context, out json.RawMessage) error {
+	var answer reply[struct{}]
+	err := json.Unmarshal(out, &answer)
+	if err == nil && answer.Git != nil {
+		r.log.DebugContext(ctx, "the local git store was not tidied", "store", r.store, "error", answer.Git.Error())
+	}
+	return err
 }
 
 // Compile evaluates a commit straight from the store.

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -139,4 +140,24 @@ func TestSparesAskForPushes(t *testing.T) {
 	}
 	closeAll()
 	close(over)
+}
+
+// A worker tidies the store after a fetch that brought nothing, and keeps nobody waiting for a new commit.
+func TestFetchTidies(t *testing.T) {
+	c := newCommits(t)
+	r := c.start()
+	c.origin.Commit("a/a.cue", "package a\n")
+	c.fetch(r)
+	const pushes = 10
+	for i := range pushes {
+		c.origin.Commit("a/a.cue", fmt.Sprintf("package a\nx: %d\n", i))
+		c.fetch(r)
+	}
+	if n := len(c.packs()); n != pushes+1 {
+		t.Errorf("%d packs after %d pushes, one after the other", n, pushes)
+	}
+	c.fetch(r)
+	if n := len(c.packs()); n > 2 {
+		t.Errorf("%d packs after a fetch that brought nothing; logged\n%s", n, &c.log)
+	}
 }

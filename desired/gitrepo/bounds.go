@@ -114,7 +114,7 @@ func (l FetchLimits) tooLarge(e *packbound.Error) *Error {
 		err.Reason, setting = fmt.Sprintf("the unpacked data is larger than the limit of %s", failure.Bytes(e.Limit)), "unpacked"
 	case packbound.DiskBytes:
 		err.Reason, setting = fmt.Sprintf("the local store would take more than the limit of %s", failure.Bytes(l.StoreBytes)), "store"
-		if l.RoomBytes > 0 {
+		if err.From = errStoreFull; l.RoomBytes > 0 {
 			err.From = errNoRoom
 		}
 	}

@@ -22,7 +22,7 @@ type CommitInfo struct {
 // Commit returns what a commit says of itself. The time is the committer's:
 // when the commit came to be where it is. It returns [ErrNoCommit].
 func (r *Repo) Commit(hash string) (CommitInfo, error) {
-	c, err := again(func() (*object.Commit, error) { return findCommit(openStorage(r.dir), hash) })
+	c, err := again(r, func() (*object.Commit, error) { return findCommit(openStorage(r.dir), hash) })
 	if err != nil {
 		return CommitInfo{}, err
 	}
@@ -42,8 +42,11 @@ func findCommit(st *filesystem.Storage, hash string) (*object.Commit, error) {
 		return nil, noCommit(hash, errors.New("it is not 40 hexadecimal digits"))
 	}
 	c, err := object.GetCommit(st, plumbing.NewHash(hash))
-	if err != nil {
+	switch {
+	case errors.Is(err, plumbing.ErrObjectNotFound):
 		return nil, noCommit(hash, err)
+	case err != nil: // unreadable is not absent
+		return nil, storeError("reading", err)
 	}
 	return c, nil
 }

@@ -3,7 +3,10 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"syscall"
+
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
@@ -52,11 +55,17 @@ func storeError(doing string, err error) error {
 		Kind: ErrStore, Doing: doing + " the store", Reason: err.Error(),
 		Hint: "check the disk and permissions; you may delete the store, the next fetch creates it again",
 	}
+	if errors.Is(err, dotgit.ErrPackfileNotFound) || errors.Is(err, fs.ErrNotExist) {
+		e.From = errVanished
+	}
 	if isFull(err) {
 		e.Kind, e.Hint = ErrFull, "free space on the disk that holds the state folder"
 	}
 	return e
 }
+
+// errVanished is a file that was gone when a reader came to it.
+var errVanished = errors.New("a file of the store is gone")
 
 // isFull reports whether a disk has no space, which says nothing against what is on it.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

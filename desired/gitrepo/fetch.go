@@ -34,7 +34,7 @@ type Fetched struct {
 //
 // It returns an [*Error] of the kinds [ErrSource], [ErrUnreachable],
 // [ErrNotFound], [ErrAuth], [ErrHostKey], [ErrRefNotFound], [ErrFetch],
-// [ErrTooLarge] or [ErrStore]. When ctx ends it returns at once, but what the
+// [ErrTooLarge] or [ErrStore]. [Repo.Tidy] is to follow it. When ctx ends it returns at once, but what the
 // library does without a context goes on, and holds the store, until its process
 // ends: call Fetch in a worker.
 //
@@ -122,6 +122,9 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 
 	if err = f.repo.sound(); err == nil {
 		commit, failed := f.fill(ctx)
+		if errors.Is(failed, errStoreFull) && f.repo.makeRoom(f.limits.StoreBytes) {
+			commit, failed = f.fill(ctx)
+		}
 		if failed == nil {
 			forget(f.repo.dir)
 			return Fetched{Commit: commit.String()}, f.repo.stamp()
@@ -221,7 +224,7 @@ func (f *fetch) fill(ctx context.Context) (plumbing.Hash, error) {
 	if err := f.repo.writeRef(refFetched, commit); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return commit, f.repo.tidy(f.limits.StoreBytes)
+	return commit, nil
 }
 
 // bring returns the commit after all of it has arrived.
@@ -353,7 +356,7 @@ func outrun(err error) bool {
 // removeLeftovers deletes what a killed fetch left behind. It runs under the
 // lock, so nobody else is writing these.
 func removeLeftovers(dir string) {
-	for _, glob := range append([]string{"objects/pack/tmp_*"}, leftovers...) {
+	for _, glob := range append([]string{partsGlob}, leftovers...) {
 		names, _ := filepath.Glob(filepath.Join(dir, glob))
 		for _, name := range names {
 			_ = os.RemoveAll(name) // the next fetch tries again

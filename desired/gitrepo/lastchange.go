@@ -43,7 +43,7 @@ const (
 // texts are files that may differ from those of the commit, as they are now; nil for none.
 // Where the context ends, what was not found is cut.
 func (r *Repo) LastChanges(ctx context.Context, commit string, texts map[string][]byte, regions []Region) ([]LastChange, error) {
-	return again(func() ([]LastChange, error) {
+	return again(r, func() ([]LastChange, error) {
 		st := readStorage(r.dir)
 		defer st.Close()
 		start, err := findCommit(st, commit)
@@ -172,7 +172,11 @@ func (p *past) blob(c *object.Commit, file string) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, err
 	}
 	var hash plumbing.Hash
-	if entry, err := tree.FindEntry(file); err == nil && isFile(entry.Mode) {
+	entry, err := entryAt(p.storage, tree, file)
+	if err != nil {
+		return hash, err
+	}
+	if entry != nil && isFile(entry.Mode) {
 		hash = entry.Hash
 	}
 	p.blobs[at] = hash

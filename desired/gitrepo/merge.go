@@ -9,21 +9,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
 
 const (
 	fewPacks = 8 // above this many packs that are small beside the others, these are merged
-	// A pack above this size is never merged with others: whoever finds differences between
-	// objects has many of them in memory.
-	largePack = 4 << 20
+	// A pack above this size is never merged with others: the objects of all of them are in
+	// memory.
+	largePack  = 4 << 20
+	mostMerged = 4 * largePack // bounds what one merge reads
 	// A pack stays when it has so many times the objects of all smaller ones together, so that an
 	// object is written again only when the packs that it was in have doubled.
 	packGrowth = 2
@@ -33,7 +34,24 @@ const (
 type packStore interface {
 	storer.EncodedObjectStorer
 	storer.PackfileWriter
-	DeleteOldObjectPackAndIndex(name plumbing.Hash, before time.Time) error
+	Remove(file string) error
+	Sync(file string) error
+}
+
+// packFiles is the store of a folder as a packStore.
+type packFiles struct{ *filesystem.Storage }
+
+func packsOf(dir string) packFiles { return packFiles{openStorage(dir)} }
+
+func (packFiles) Remove(file string) error { return os.Remove(file) }
+
+// Sync has what was written to a file, or folder, on the disk.
+func (packFiles) Sync(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // storedPack is a pack of a store, and how much it holds.
@@ -47,23 +65,22 @@ type storedPack struct {
 // What one fetch merges is in proportion to what the last ones have brought: as git does with
 // "repack --geometric", of packs in the order of their size the first are taken, up to one
 // that is large beside all before it.
-func (r *Repo) smallPacks(names []plumbing.Hash) ([]storedPack, error) {
-	if len(names) <= fewPacks {
-		return nil, nil
-	}
-	packs, err := r.stored(names)
-	if err != nil {
-		return nil, err
-	}
-	packs = slices.DeleteFunc(packs, func(p storedPack) bool { return p.bytes > largePack })
+func smallPacks(packs []storedPack) []storedPack {
+	packs = slices.DeleteFunc(slices.Clone(packs), func(p storedPack) bool { return p.bytes > largePack })
 	slices.SortFunc(packs, func(a, b storedPack) int {
 		return cmp.Or(cmp.Compare(a.objects, b.objects), cmp.Compare(a.bytes, b.bytes))
 	})
 	small := packs[:smaller(packs)]
 	if len(small) <= fewPacks {
-		return nil, nil
+		return nil
 	}
-	return small, nil
+	var bytes int64
+	for i, p := range small {
+		if bytes += p.bytes; bytes > mostMerged {
+			return small[:i]
+		}
+	}
+	return small
 }
 
 func (r *Repo) stored(names []plumbing.Hash) ([]storedPack, error) {
@@ -128,19 +145,23 @@ func (r *Repo) merge(st packStore, packs []storedPack, room int64) error {
 	if err != nil {
 		return err
 	}
-	r.suspect()
-	name, err := writePack(st, hashes, room)
+	const noSearch = 1 // for differences: it has many objects in memory, and chains grow by it
+	name, err := r.writePack(st, hashes, noSearch, room)
 	if err != nil {
 		return err
 	}
 	if err := r.holds(name, hashes); err != nil {
 		return err
 	}
-	old := make([]plumbing.Hash, len(packs))
+	return r.replacePacks(st, names(packs), name)
+}
+
+func names(packs []storedPack) []plumbing.Hash {
+	all := make([]plumbing.Hash, len(packs))
 	for i, p := range packs {
-		old[i] = p.name
+		all[i] = p.name
 	}
-	return deletePacks(st, old, name)
+	return all
 }
 
 // objectsOf lists the objects of packs, each once.
@@ -184,16 +205,47 @@ func (r *Repo) holds(name plumbing.Hash, hashes []plumbing.Hash) error {
 	return nil
 }
 
-func deletePacks(st packStore, names []plumbing.Hash, but plumbing.Hash) error {
-	for _, name := range names {
-		if name == but {
-			continue
-		}
-		if err := st.DeleteOldObjectPackAndIndex(name, time.Time{}); err != nil {
+// replacePacks deletes packs in favor of a new one, as soon as that is on the disk.
+func (r *Repo) replacePacks(st packStore, old []plumbing.Hash, by plumbing.Hash) error {
+	pack := r.packFile(by, ".pack")
+	for _, file := range []string{pack, r.packFile(by, ".idx"), filepath.Dir(pack)} {
+		if err := st.Sync(file); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.deletePacks(st, old, by)
+}
+
+// deletePacks deletes packs, as many as it can, and then their indexes: who lists the packs that are left finds an
+// index of each.
+func (r *Repo) deletePacks(st packStore, names []plumbing.Hash, but plumbing.Hash) error {
+	var failed error
+	remove := func(suffix string) (gone []plumbing.Hash) {
+		for _, name := range names {
+			if err := st.Remove(r.packFile(name, suffix)); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+			gone = append(gone, name)
+		}
+		return gone
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name plumbing.Hash) bool { return name == but })
+	names = remove(".pack")
+	remove(".idx")
+	return failed
+}
+
+// partsGlob are packs that are being written.
+const partsGlob = "objects/pack/tmp_*"
+
+// removeParts deletes what is left of a pack that could not be written. The caller holds the lock.
+func removeParts(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, partsGlob))
+	for _, name := range names {
+		_ = os.Remove(name) // the next fetch tries again
+	}
+	removeLoneIndexes(dir)
 }
 
 // removeLoneIndexes deletes indexes without their pack, which a process leaves behind that is

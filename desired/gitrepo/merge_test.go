@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
@@ -82,7 +81,7 @@ func TestMergeAfterAKilledOne(t *testing.T) {
 	before := h.objects()
 	stored, err := h.repo.stored(h.packs())
 	must.Do(t, err)
-	must.Do(t, h.repo.merge(openStorage(h.repo.dir), stored, 1<<30))
+	must.Do(t, h.repo.merge(packsOf(h.repo.dir), stored, 1<<30))
 	h.whole(before)
 	if n := len(h.packs()); n != 1 || h.kills != 1 {
 		t.Errorf("%d packs, after %d merges that were killed", n, h.kills)
@@ -174,6 +173,7 @@ func (h *history) fetch(head string) {
 	if err != nil || got.Rebuilt || got.Commit != head {
 		h.t.Fatalf("fetched %+v, %v, want %s", got, err, head)
 	}
+	must.Do(h.t, h.repo.Tidy(h.source.Limits, false))
 	h.whole(before)
 	must.Do(h.t, h.repo.SetGood(head))
 	after := len(h.packs())
@@ -221,7 +221,7 @@ func (h *history) objects() map[plumbing.Hash]bool {
 }
 
 // killed merges all packs in a process that is killed after so many steps: the pack is written,
-// gets its name, and each of the old ones goes with its index.
+// gets its name, each of the old ones goes, and then their indexes.
 func (h *history) killed(left int) {
 	h.t.Helper()
 	before := h.objects()
@@ -234,6 +234,7 @@ func (h *history) killed(left int) {
 				h.kills++
 			}
 		}()
+		h.repo.suspect()
 		must.Do(h.t, h.repo.merge(st, stored, 1<<30))
 	}()
 	after := h.objects()
@@ -306,13 +307,11 @@ func (d *dying) files() map[string]bool {
 	return all
 }
 
-func (d *dying) DeleteOldObjectPackAndIndex(name plumbing.Hash, before time.Time) error {
+func (d *dying) Sync(string) error { return nil }
+
+func (d *dying) Remove(file string) error {
 	if d.step() {
 		panic(errKilled)
 	}
-	if d.step() {
-		_ = os.Remove((&Repo{d.dir}).packFile(name, ".pack"))
-		panic(errKilled)
-	}
-	return d.Storage.DeleteOldObjectPackAndIndex(name, before)
+	return os.Remove(file)
 }

@@ -25,7 +25,7 @@ const (
 // there is an answer it returns [ErrShallow], and [ErrNoCommit] where a commit is not in
 // the store.
 func (r *Repo) Move(from, to string) (Move, error) {
-	return again(func() (Move, error) { return r.moved(from, to) })
+	return again(r, func() (Move, error) { return r.moved(from, to) })
 }
 
 func (r *Repo) moved(from, to string) (Move, error) {

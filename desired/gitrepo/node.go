@@ -55,8 +55,8 @@ func (n *node) Sys() any {
 	return n.hash.String()
 }
 
-func newTree(dir string, st *filesystem.Storage, root string) *Tree {
-	t := &Tree{dir: dir, storage: st, nodes: map[string]*node{".": {name: ".", dir: true}}}
+func newTree(dir string, open func(string) *filesystem.Storage, root string) *Tree {
+	t := &Tree{dir: dir, open: open, storage: open(dir), nodes: map[string]*node{".": {name: ".", dir: true}}}
 	t.addFolder(root)
 	return t
 }

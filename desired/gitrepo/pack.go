@@ -1,11 +1,9 @@
 package gitrepo
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -14,88 +12,26 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
-
-	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
-
-// Each fetch that brings something adds a pack, and looking an object up goes
-// through all of them.
-const (
-	fullPacks    = 50  // above this many packs the store is compacted
-	tooManyPacks = 500 // above this many, failing to do so fails the fetch
-	deltaWindow  = 10  // git's own default
-	// grownBy is the part of the largest pack that all others have to take, before a store that
-	// takes a third of what it may is compacted.
-	grownBy = 4
-)
-
-// tidy merges the packs of a store that are small where there are more than a few of these. All
-// packs of a store it merges where there are too many, or where it takes a third of what it
-// may, quota, and has grown since: what was pushed over is gone then. A store that cannot be
-// tidied still serves; the next fetch tries again.
-func (r *Repo) tidy(quota int64) error {
-	st := openStorage(r.dir)
-	packs, err := st.ObjectPacks()
-	if err != nil {
-		return storeError("reading", err)
-	}
-	used := usedBytes(r.dir)
-	if len(packs) > fullPacks || used > quota/3 && r.hasGrown(packs) {
-		return r.compactIfPossible(st, packs, quota-used)
-	}
-	small, err := r.smallPacks(packs)
-	if err == nil && len(small) > 0 {
-		err = r.merge(st, small, quota-used)
-	}
-	if err == nil || errors.Is(err, errNoSpace) {
-		return nil
-	}
-	return onlyDamage(cmp.Or(onlyDamage(err), r.inspectFiles()))
-}
-
-// hasGrown reports whether what came beside the largest pack is a part of it that is worth to
-// write all of them again.
-func (r *Repo) hasGrown(packs []plumbing.Hash) bool {
-	var all, largest int64
-	for _, name := range packs {
-		if info, err := os.Stat(r.packFile(name, ".pack")); err == nil {
-			all += info.Size()
-			largest = max(largest, info.Size())
-		}
-	}
-	return all-largest > largest/grownBy
-}
-
-func (r *Repo) compactIfPossible(st *filesystem.Storage, packs []plumbing.Hash, room int64) error {
-	err := r.compact(st, packs, room)
-	switch {
-	case err == nil || len(packs) <= tooManyPacks:
-		return nil
-	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return integrity.Damaged("%v", err) // in the history, which is not looked at otherwise
-	}
-	return storeError("compacting", err)
-}
 
 // compact writes one pack of all that the store's refs reach and deletes the
 // packs it replaces. (go-git has such a method, which fails for repositories
 // with submodules and for cut histories.) Readers that lose a pack under
 // their hands look again; see [Tree]. The new pack takes at most room, in bytes.
-func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash, room int64) error {
-	r.suspect()
+func (r *Repo) compact(st packFiles, old []plumbing.Hash, room int64) error {
 	cut, err := isShallow(st)
 	if err != nil {
 		return err
 	}
-	tips, err := tips(st)
+	tips, err := tips(st.Storage)
 	if err != nil {
 		return err
 	}
-	hashes, err := reachable(st, tips, cut)
+	hashes, err := reachable(st.Storage, tips, cut)
 	if err != nil {
 		return err
 	}
-	tags, err := keptTags(st)
+	tags, err := keptTags(st.Storage)
 	if err != nil {
 		return err
 	}
@@ -107,20 +43,25 @@ func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash, room int64) 
 			return err
 		}
 	}
-	pack, err := writePack(st, hashes, room)
+	pack, err := r.writePack(st, hashes, deltaWindow, room)
 	if err != nil {
 		return err
 	}
-	return deletePacks(st, old, pack)
+	return r.replacePacks(st, old, pack)
 }
 
-func writePack(st packStore, hashes []plumbing.Hash, room int64) (pack plumbing.Hash, err error) {
+// writePack writes a pack of objects, of which each is compared with so many others: with none
+// where the window is 1, but differences that are there are taken over. The caller holds the lock.
+func (r *Repo) writePack(st packStore, hashes []plumbing.Hash, window uint, room int64) (pack plumbing.Hash, err error) {
 	w, err := st.PackfileWriter()
 	if err != nil {
 		return pack, err
 	}
-	pack, err = packfile.NewEncoder(&roomWriter{w, room}, st, false).Encode(hashes, deltaWindow)
-	return pack, errors.Join(err, w.Close())
+	pack, err = packfile.NewEncoder(&roomWriter{w, room}, st, false).Encode(hashes, window)
+	if err = errors.Join(err, w.Close()); err != nil {
+		removeParts(r.dir) // the library leaves them, and a stamp is not to list them
+	}
+	return pack, err
 }
 
 var errNoSpace = errors.New("the store has no room for a compaction")

@@ -67,7 +67,7 @@ func (r *Repo) Push(ctx context.Context, s Source, b Branch) (Pushed, error) {
 	if checkRef(b.Name) != nil {
 		return Pushed{}, badSource(fmt.Sprintf("%q is not the name of a branch", b.Name), "write a name such as absorb-shop")
 	}
-	made, err := again(func() (*newObjects, error) { return r.commit(b) })
+	made, err := again(r, func() (*newObjects, error) { return r.commit(b) })
 	if err != nil {
 		return Pushed{}, err
 	}

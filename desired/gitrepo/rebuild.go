@@ -38,7 +38,7 @@ func foreign(dir string) (string, error) {
 
 // ofStore reports whether a store may have a file of this name.
 func ofStore(name string) bool {
-	return name == lockFile || slices.Contains(storeFiles, name) || slices.ContainsFunc(leftovers, func(glob string) bool { return like(name, glob) })
+	return name == lockFile || like(name, attemptGlob) || slices.Contains(storeFiles, name) || slices.ContainsFunc(leftovers, func(glob string) bool { return like(name, glob) })
 }
 
 // like reports whether a name is as a pattern says, which is well formed.

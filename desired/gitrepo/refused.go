@@ -61,5 +61,8 @@ func Later(err error) bool {
 	return errors.Is(err, errNoRoom) || errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errSilent)
 }
 
+// errStoreFull is a store that takes all that it may by itself.
+var errStoreFull = errors.New("the store has no room")
+
 // errNoRoom is a store that is full by what is beside it.
 var errNoRoom = errors.New("no room is left")

@@ -41,6 +41,7 @@ func fetch(t testing.TB, r *gitrepo.Repo, s gitrepo.Source) string {
 	if fetched.Rebuilt {
 		t.Error("the store was rebuilt")
 	}
+	must.Do(t, r.Tidy(s.Limits, false))
 	return fetched.Commit
 }
 

@@ -17,7 +17,7 @@ import (
 //
 // Whoever wrote the message wrote them: ask [Repo.Signer] who that was.
 func (r *Repo) Trailers(commit string) (map[string][]string, error) {
-	raw, err := again(func() ([]byte, error) {
+	raw, err := again(r, func() ([]byte, error) {
 		st := openStorage(r.dir)
 		found, err := findCommit(st, commit)
 		if err != nil {

@@ -30,7 +30,8 @@ import (
 // contents. A Tree is safe for concurrent use and outlives a compaction of the
 // store as long as its commit is the one fetched last, or the good one.
 type Tree struct {
-	dir string
+	dir  string
+	open func(dir string) *filesystem.Storage // readStorage for who closes it
 
 	mu      sync.Mutex // go-git's storage is not safe for concurrent use
 	nodes   map[string]*node
@@ -64,7 +65,7 @@ func (e *TreeError) Error() string {
 // LFS pointers, symlinks to folders or out of the repository, submodules, and
 // names that no tool can show. Everything else is ignored.
 func (r *Repo) Tree(hash, root string, limits Limits) (*Tree, error) {
-	t, err := again(func() (*Tree, error) { return r.tree(hash, root, limits) })
+	t, err := again(r, func() (*Tree, error) { return r.tree(hash, root, limits) })
 	return t, r.suspectAfter(err)
 }
 
@@ -84,7 +85,7 @@ func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, openStorage(r.dir), root)}
+	w := &walk{storage: st, top: top, commit: hash, limits: limits.withDefaults(), tree: newTree(r.dir, openStorage, root)}
 	if err := w.folder(below, root, 0, inModule(root)); err != nil && !errors.Is(err, errOverBound) {
 		return nil, storeError("reading", err)
 	}
@@ -171,16 +172,6 @@ func foldersHint(at string, t *object.Tree) string {
 
 func inModule(p string) bool { return slices.Contains(strings.Split(p, "/"), "cue.mod") }
 
-// again reads what a store has, and once more where that fails: a pack may vanish under a reader
-// when another process merges some, and a fresh look finds the one that replaced it.
-func again[T any](read func() (T, error)) (T, error) {
-	got, err := read()
-	if errors.Is(err, ErrStore) || errors.Is(err, ErrNoCommit) || errors.Is(err, ErrShallow) {
-		got, err = read()
-	}
-	return got, err
-}
-
 // read returns a content, which it looks for again as [again] does.
 func (t *Tree) read(hash plumbing.Hash) ([]byte, error) {
 	t.mu.Lock()
@@ -197,7 +188,9 @@ func (t *Tree) read(hash plumbing.Hash) ([]byte, error) {
 func (t *Tree) twice(read func() error) error {
 	err := read()
 	if err != nil {
-		t.storage = openStorage(t.dir)
+		(&Repo{t.dir}).suspectUnread(storeError("reading", err))
+		_ = t.storage.Close() // it was only read
+		t.storage = t.open(t.dir)
 		err = read()
 	}
 	if err != nil {

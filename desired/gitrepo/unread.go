@@ -16,13 +16,13 @@ import (
 // something in it, and checks nothing again. It lists no folders. It has the packs open until it
 // is closed.
 func (r *Repo) Files(hash, root string) (*Tree, error) {
-	t, err := again(func() (*Tree, error) { return r.files(hash, root) })
+	t, err := again(r, func() (*Tree, error) { return r.files(hash, root) })
 	return t, r.suspectAfter(err)
 }
 
 func (r *Repo) files(hash, root string) (*Tree, error) {
 	root = path.Clean(root)
-	t := newTree(r.dir, readStorage(r.dir), root)
+	t := newTree(r.dir, readStorage, root)
 	_, top, err := find(t.storage, hash, root)
 	if err == nil && t.twice(func() error { return t.list(root, t.nodes[root], top.Hash) }) != nil {
 		err = t.failed

@@ -71,7 +71,11 @@ func (r *Repo) Verify(commit string, p Policy, now time.Time) error {
 	if err != nil {
 		return refused("", err)
 	}
-	st := openStorage(r.dir)
+	_, err = again(r, func() (struct{}, error) { return struct{}{}, verify(openStorage(r.dir), commit, p, keys, now) })
+	return err
+}
+
+func verify(st *filesystem.Storage, commit string, p Policy, keys signature.Keys, now time.Time) error {
 	if p.Require != RequireTag {
 		if _, err := signer(st, commit, keys, now); err != nil {
 			return err
@@ -90,7 +94,7 @@ func (r *Repo) Signer(commit string, trust signature.Trust, now time.Time) (sign
 	if err != nil {
 		return signature.Signer{}, refused("", err)
 	}
-	return again(func() (signature.Signer, error) { return signer(openStorage(r.dir), commit, keys, now) })
+	return again(r, func() (signature.Signer, error) { return signer(openStorage(r.dir), commit, keys, now) })
 }
 
 func signer(st *filesystem.Storage, commit string, keys signature.Keys, now time.Time) (signature.Signer, error) {

@@ -124,18 +124,39 @@ func (w *walk) symlink(e object.TreeEntry, name string, visible bool) error {
 	to := string(target)
 	if resolved := path.Join(path.Dir(name), to); path.IsAbs(to) || resolved == ".." || strings.HasPrefix(resolved, "../") {
 		w.note(name, "is a symlink to a target outside the repository", "remove it, or commit the target")
-	} else if w.isFolder(resolved) {
+	} else if folder, err := w.isFolder(resolved); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	} else if folder {
 		w.note(name, fmt.Sprintf("is a symlink to the folder %s, which is not followed", resolved), "commit the folder itself")
 	}
 	return nil
 }
 
-func (w *walk) isFolder(name string) bool {
+func (w *walk) isFolder(name string) (bool, error) {
 	if name == "." {
-		return true
+		return true, nil
 	}
-	e, err := w.top.FindEntry(name)
-	return err == nil && e.Mode == filemode.Dir
+	e, err := entryAt(w.storage, w.top, name)
+	return e != nil && e.Mode == filemode.Dir, err
+}
+
+// entryAt is what a tree has under a name; nil for nothing. A folder on the way that cannot be
+// read is an error.
+func entryAt(st *filesystem.Storage, t *object.Tree, name string) (*object.TreeEntry, error) {
+	for {
+		first, rest, deeper := strings.Cut(name, "/")
+		e, err := t.FindEntry(first)
+		if err != nil || deeper && e.Mode != filemode.Dir {
+			return nil, nil //nolint:nilnil,nilerr // of a name without a folder, nothing is read
+		}
+		if !deeper {
+			return e, nil
+		}
+		if t, err = object.GetTree(st, e.Hash); err != nil {
+			return nil, err
+		}
+		name = rest
+	}
 }
 
 func (w *walk) file(e object.TreeEntry, name string) error {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 )
@@ -17,9 +18,13 @@ const (
 	Unrelated Move = "unrelated" // they have no commit in common
 )
 
+// ErrNotKnown is how a ref has moved where no history says so: it is cut short, or does not go
+// back to the commit in force.
+var ErrNotKnown = errors.New("the history does not say it")
+
 // follows reports a move that is no fast-forward, once, and returns an error where the
-// commit is to be held for it: unrelated history always, any other where a fast-forward is
-// required. An empty inForce is followed by any commit: none is in force, or another
+// commit is to be held for it: unrelated history always, and one that cannot be read; any
+// other where a fast-forward is required. An empty inForce is followed by any commit: none is in force, or another
 // process has accepted a newer one.
 func (s *Source) follows(ctx context.Context, inForce, commit string) error {
 	if inForce == "" || commit == "" {
@@ -31,7 +36,7 @@ func (s *Source) follows(ctx context.Context, inForce, commit string) error {
 	}
 	why := fmt.Errorf("the ref moved from %s to %s, which does not contain it (%s)", inForce, commit, move)
 	switch {
-	case err != nil && !s.FastForward:
+	case errors.Is(err, ErrNotKnown) && !s.FastForward:
 		s.Log.DebugContext(ctx, "how the ref has moved is not known", "from", inForce, "to", commit, "error", err.Error())
 		return nil
 	case err != nil:

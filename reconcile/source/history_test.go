@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -24,7 +25,8 @@ func (a at) Compile(context.Context, string) (desired.State, []desired.Problem, 
 // A move that is no fast-forward is reported with both commits, once, and held where that
 // is required. Unrelated history is held in any case.
 func TestHistory(t *testing.T) {
-	unknown := errors.New("the history is cut short")
+	unknown := fmt.Errorf("%w: the history is cut short", ErrNotKnown)
+	unread := errors.New("the local store failed")
 	for name, test := range map[string]struct {
 		inForce  string
 		move     Move
@@ -41,7 +43,8 @@ func TestHistory(t *testing.T) {
 		"back, forward is required":      {"old", Back, nil, true, true, "(back); seawall apply accepts it"},
 		"unrelated":                      {"old", Unrelated, nil, false, true, "no history in common"},
 		"unknown":                        {"old", "", unknown, false, false, ""},
-		"unknown, forward is required":   {"old", "", unknown, true, true, "is not known: the history is cut short"},
+		"unknown, forward is required":   {"old", "", unknown, true, true, ": the history is cut short"},
+		"unreadable":                     {"old", "", unread, false, true, "is not known: the local store failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer

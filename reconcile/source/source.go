@@ -35,6 +35,7 @@ type Config struct {
 	// error, is not known.
 	Author func(ctx context.Context, commit string) (author, message string, err error)
 	// Moved says how the ref came from one commit to another; nil: it always moved forward.
+	// Its error is [ErrNotKnown] where the history does not say it; after any other, a commit is held.
 	Moved func(ctx context.Context, from, to string) (Move, error)
 	// FastForward says that a commit which does not contain the one in force is held.
 	FastForward bool

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -177,6 +180,9 @@ const fastForwardRequired = "require"
 func moved(r *evaluate.Repository) func(context.Context, string, string) (source.Move, error) {
 	return func(_ context.Context, from, to string) (source.Move, error) {
 		move, err := r.Moved(from, to)
+		if errors.Is(err, gitrepo.ErrShallow) || errors.Is(err, gitrepo.ErrNoCommit) {
+			err = fmt.Errorf("%w: %w", source.ErrNotKnown, err)
+		}
 		return source.Move(move), err
 	}
 }
