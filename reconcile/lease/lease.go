@@ -68,8 +68,9 @@ type Config struct {
 	Looked func(Look, error)
 
 	// Forgot is called when a look shows that the database has forgotten entries of the history: it was
-	// put back to an earlier time. No lease is taken until it returns nil. Nil is not called.
-	Forgot func(context.Context, *sql.DB) error
+	// put back to an earlier time. Until it returns no error no lease is taken, held or renewed. times is how
+	// often that is on record: with fewer, it was put back once more. Nil is not called.
+	Forgot func(context.Context, *sql.DB) (times int64, err error)
 
 	clock func() time.Duration // nil: the machine's
 }
@@ -83,6 +84,8 @@ type Holder struct {
 	own     map[reconcile.LeaseName]*owned
 	changed chan struct{}
 	told    map[reconcile.LeaseName]int64 // the epochs of what was held when it was closed last
+	// withheld: Forgot has failed, or goes on, so that nothing is held.
+	withheld bool
 
 	loop
 }
@@ -153,7 +156,7 @@ func New(c Config) *Holder {
 		c.Looked = func(Look, error) {}
 	}
 	if c.Forgot == nil {
-		c.Forgot = func(context.Context, *sql.DB) error { return nil }
+		c.Forgot = func(context.Context, *sql.DB) (int64, error) { return 0, nil }
 	}
 	if c.clock == nil {
 		c.clock = sinceBoot
@@ -177,7 +180,7 @@ func (h *Holder) Held(name reconcile.LeaseName) (reconcile.Lease, bool) {
 
 func (h *Holder) held(name reconcile.LeaseName) (*owned, reconcile.Lease, bool) {
 	o := h.own[name]
-	if o == nil || !o.held(h.clock()) {
+	if o == nil || h.withheld || !o.held(h.clock()) {
 		return nil, reconcile.Lease{}, false
 	}
 	return o, reconcile.Lease{Name: name, Epoch: o.epoch, Until: o.until}, true
@@ -215,7 +218,7 @@ func (h *Holder) Left(lease reconcile.Lease) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	o := h.own[lease.Name]
-	if o == nil || o.epoch != lease.Epoch {
+	if o == nil || h.withheld || o.epoch != lease.Epoch {
 		return 0
 	}
 	return o.sends(h.clock()) // whoever asks may be about to send something
@@ -236,7 +239,7 @@ func (h *Holder) tell() {
 	now, held := h.clock(), map[reconcile.LeaseName]int64{}
 	maps.DeleteFunc(h.own, func(_ reconcile.LeaseName, o *owned) bool { return now >= o.until })
 	for name, o := range h.own {
-		if o.held(now) {
+		if !h.withheld && o.held(now) {
 			held[name] = o.epoch
 		}
 	}

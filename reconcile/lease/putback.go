@@ -11,6 +11,7 @@ type ends struct {
 	hash    []byte // of the newest entry
 	base    int64  // entries up to this one are not kept any more
 	earlier []byte // of the entry that was the newest with the look before; nil: it is not there
+	times   int64  // how often it is on record that the database was put back
 }
 
 // compareRecords takes note of a database that was put back to an earlier time since the look before.
@@ -24,14 +25,32 @@ func (h *Holder) compareRecords(ctx context.Context, l *Look) error {
 	if !forgot {
 		return nil
 	}
+	h.withhold(true)
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return h.Forgot(ctx, h.DB)
+	times, err := h.Forgot(ctx, h.DB)
+	if err != nil {
+		return err
+	}
+	h.withhold(false)
+	l.history.times = max(times, l.history.times)
+	return nil
 }
 
-// forgot reports whether entries of the history are missing that were there with the look before.
+// withhold has no lease be used, and none renewed, until others know what this process has seen.
+func (h *Holder) withhold(yes bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.withheld = yes
+}
+
+// forgot reports whether entries of the history are missing that were there with the look before, or
+// that the database was put back before.
 func (l Look) forgot(before Look) bool {
 	was, is := before.News.Newest, l.News.Newest
+	if !before.At.IsZero() && l.history.times < before.history.times {
+		return true
+	}
 	if before.At.IsZero() || was == 0 || was <= l.history.base {
 		return !before.At.IsZero() && is < was
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
@@ -24,7 +25,10 @@ func TestPutBackIsSeen(t *testing.T) {
 	}
 	poke := func() { exec(t, f.db, `UPDATE poke_number SET number = number + 1`) }
 	times, forgot := int64(0), int64(0)
-	r.Forgot = func(_ context.Context, db *sql.DB) error { forgot++; return db.PingContext(t.Context()) }
+	r.Forgot = func(_ context.Context, db *sql.DB) (times int64, err error) {
+		forgot++
+		return times, db.QueryRowContext(t.Context(), `INSERT INTO put_back VALUES (1, 7, 1) ON CONFLICT (one) DO UPDATE SET times = put_back.times + 1 RETURNING times`).Scan(&times)
+	}
 	look := func(what string, putBack bool) {
 		t.Helper()
 		if putBack {
@@ -58,6 +62,11 @@ func TestPutBackIsSeen(t *testing.T) {
 	back()
 	look("put back", true)
 	look("the same again", false)
+	back()
+	look("put back once more, before it was looked at again", true)
+	back()
+	look("and once more", true)
+	look("the same again", false)
 	enter(2, "another two")
 	look("it goes on", false)
 
@@ -81,10 +90,47 @@ func TestPutBackIsSeen(t *testing.T) {
 		t.Errorf("it was told %d times that entries were forgotten, want %d", forgot, times)
 	}
 	exec(t, f.db, `UPDATE history_ends SET head_number = 2`)
-	r.Forgot = func(context.Context, *sql.DB) error { return errors.New("it cannot be put on record") }
+	r.Forgot = func(context.Context, *sql.DB) (int64, error) { return 0, errors.New("it cannot be put on record") }
 	for range 2 { // until it is on record
 		if _, err := r.look(context.Background()); err == nil {
 			t.Error("what cannot be told is known")
 		}
+	}
+}
+
+// While others cannot be told, a lease that is held is not used, nor renewed; it is once they were.
+func TestLeasesAreWithheldUntilOthersKnow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, pgtest.Database(t))
+	r := f.replica("one", "a")
+	fails := errors.New("it cannot be put on record")
+	r.Forgot = func(context.Context, *sql.DB) (int64, error) { return 0, fails }
+	exec(t, f.db, `INSERT INTO history (number, body, hash) VALUES (2, '{}', decode(md5('two'), 'hex'))`)
+	exec(t, f.db, `UPDATE history_ends SET head_number = 2, head_hash = decode(md5('two'), 'hex')`)
+	f.turns(r, r)
+	lease, end, ok := r.Begin("a")
+	defer end()
+	if !ok || r.Left(lease) == 0 {
+		t.Fatal("the lease is not held")
+	}
+	exec(t, f.db, `UPDATE history_ends SET head_number = 1`)
+	for range 2 {
+		if err := r.turn(context.Background()); !errors.Is(err, fails) {
+			t.Errorf("%v", err)
+		}
+		_, ends, begun := r.Begin("a")
+		if ends(); begun || len(r.has()) > 0 || r.Left(lease) > 0 {
+			t.Error("the lease is used")
+		}
+		f.pass(renewEvery + time.Second)
+	}
+	var left float64
+	if err := f.db.QueryRowContext(t.Context(), `SELECT extract(epoch FROM expires_at - clock_timestamp()) FROM lease WHERE name = 'a'`).Scan(&left); err != nil || left > 3 {
+		t.Errorf("the lease lasts for %v more seconds: %v", left, err)
+	}
+	fails = nil
+	f.turns(r)
+	if len(r.has()) != 1 || r.Left(lease) == 0 {
+		t.Error("the lease is not held once others know")
 	}
 }

@@ -109,7 +109,7 @@ func (h *Holder) keep(ctx context.Context) error {
 		return err
 	}
 	sent := h.clock() // before the statement is
-	if sent < h.renewAt {
+	if sent < h.renewAt || h.withheld {
 		return nil
 	}
 	own := slices.DeleteFunc(h.all(), func(o *owned) bool { return o.given || o.ending && sent > o.endBy })

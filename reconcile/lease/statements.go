@@ -38,7 +38,7 @@ const (
 	// all is what each process looks at every second: one statement, whatever it finds.
 	all = `
 		SELECT clock_timestamp(), leases, replicas, said.version, head_number, coalesce(counted, 0), poke_number.number, head_hash,
-			base_number, (SELECT hash FROM history WHERE history.number = $1) FROM said, history_ends, poke_number,
+			base_number, (SELECT hash FROM history WHERE history.number = $1), coalesce((SELECT times FROM put_back), 0) FROM said, history_ends, poke_number,
 			(SELECT max(number) AS counted FROM tally) AS tally,
 			(SELECT coalesce(json_agg(l ORDER BY name), '[]')::text AS leases FROM (
 				SELECT l.name, l.replica, l.epoch, l.since, l.expires_at AS expiresat, l.given_up AS givenup,
@@ -77,7 +77,7 @@ func lookAfter(ctx context.Context, db *sql.DB, earlier Look) (l Look, err error
 	defer cancel()
 	var leases, replicas []byte
 	err = db.QueryRowContext(ctx, all, earlier.News.Newest).Scan(&l.At, &leases, &replicas, &l.News.Said, &l.News.Newest, &l.News.Counted, &l.News.Poked,
-		&l.history.hash, &l.history.base, &l.history.earlier)
+		&l.history.hash, &l.history.base, &l.history.earlier, &l.history.times)
 	if err == nil {
 		err = errors.Join(json.Unmarshal(leases, &l.Leases), json.Unmarshal(replicas, &l.Replicas))
 	}

@@ -30,7 +30,7 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 		"no content":  {overwrite(""), ErrDamaged, "it has no content", false},
 		"folder":      {asFolder, ErrForeign, "not a regular file", false},
 		"another's":   {asForeign, ErrForeign, "of another program", false},
-		"newer":       {withStatements(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 19", false},
+		"newer":       {withStatements(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 20", false},
 		"no version":  {withStatements(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
 		"cut short":   {cutShort, ErrDamaged, "", false},
 		"bad page":    {badPage, ErrDamaged, "", false},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"math"
-	"math/rand/v2"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -116,36 +114,21 @@ func (l *Ledger) Gaps(ctx context.Context) ([]history.Gap, error) {
 	return open, store.Explain("reading", l.file.Path, err)
 }
 
-// NotePutBack is for a process that begins: where entries are missing at the end, or a gap is on record since
-// which no commit was accepted, the ledger was put back to an earlier time, as far as can be told, and what
-// is on record is not written until git was looked at. A database has that for all processes.
-func (l *Ledger) NotePutBack(ctx context.Context, open []history.Gap) error {
-	if len(open) == 0 {
-		return nil
-	}
-	last := open[len(open)-1]
-	if l.Database() != nil {
-		if last.Number > 0 { // known before
-			return nil
-		}
-		return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, store.NotePutBack, store.PutBackHome)
-			return err // the end of each transaction enters the gap
-		})
-	}
-	commits, _, err := l.Accepted(ctx, 0, 1)
-	if err != nil || last.Number > 0 && len(commits) > 0 && commits[0].Number > last.Number {
+// NotePutBack is for a process that begins to write: where entries are missing at the end, that is put on
+// record for all processes before it reads anything else, and what is on record is not written until git was
+// looked at.
+func (l *Ledger) NotePutBack(ctx context.Context) error {
+	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := l.file.EnterGap(ctx, tx)
 		return err
-	}
-	l.PutBackIn(1 + rand.Int64N(math.MaxInt64))
-	return nil
+	})
 }
 
 // AcceptGap records that a person accepts what is missing, and returns what that is. They
 // are none where nothing is missing, and then nothing is recorded.
 func (l *Ledger) AcceptGap(ctx context.Context, reason string) (accepted []history.Gap, err error) {
 	err = l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.file.EnterGap(ctx, tx); err != nil {
+		if _, err := l.file.EnterGap(ctx, tx); err != nil {
 			return err
 		}
 		if accepted, err = history.OpenGaps(ctx, tx); err != nil || len(accepted) == 0 {

@@ -126,11 +126,10 @@ func ConnectReadOnly(ctx context.Context, config postgres.Config) (*Ledger, erro
 
 // Forgot has tokens be unknown to all processes over a database, and what is on record not be written until
 // git was looked at, since one of them has seen that it has forgotten what was on record: it was put back to
-// an earlier time. The history gets its gap with the
-// next entry of a process that has written one which is missing.
-func Forgot(ctx context.Context, db *sql.DB) error {
-	_, err := db.ExecContext(ctx, store.NotePutBack, store.PutBackHome)
-	return err
+// an earlier time. The history gets its gap with the next transaction of a process that has written an entry
+// which is missing. times is how often it is on record that the database was put back.
+func Forgot(ctx context.Context, db *sql.DB) (times int64, err error) {
+	return store.Forgot(ctx, db)
 }
 
 // Database is the database that several processes share; nil for a file.

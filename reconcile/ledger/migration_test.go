@@ -60,7 +60,7 @@ func TestMigrationFromVersion6(t *testing.T) {
 		`INSERT INTO applied VALUES ('z1', 'r', '["a"]', 'c1')`,
 		`INSERT INTO hold VALUES ('z1', 'by hand', '2026-03-01T13:00:00Z', 'kim', NULL)`)
 	_, err := OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 19")
+	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 20")
 	l := mustOpen(t, path)
 	record, err := l.Restore(t.Context())
 	must(t, err)

@@ -111,6 +111,9 @@ func (m Move) leave(ctx context.Context) (mark store.Moved, err error) {
 	if !m.DryRun {
 		err = l.LockTokens(ctx)
 	}
+	if err == nil && !m.DryRun {
+		err = l.NotePutBack(ctx) // what shows it stays here
+	}
 	if err == nil {
 		mark = store.Moved{ID: rand.Text(), Place: m.Place, At: store.RowTime(m.Now())}
 		mark.Tokens, err = l.Confirmed(ctx)

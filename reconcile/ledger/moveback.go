@@ -12,7 +12,6 @@ import (
 
 	"github.com/moby/sys/atomicwriter"
 
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/move"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
@@ -150,13 +149,6 @@ func (m Move) fetch(ctx context.Context, r *MoveReport, tables []move.Table, fro
 	}
 	if err != nil {
 		return err
-	}
-	var back bool
-	if err := from.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM put_back)`).Scan(&back); err != nil {
-		return err
-	}
-	if back { // a file would not tell
-		return &Error{Kind: ErrFailed, Reason: diff.ReasonPutBack, Hint: "start a replica, and stop it when seawall status says that git was fetched"}
 	}
 	if err := move.Clear(ctx, target, tables); err != nil {
 		return err

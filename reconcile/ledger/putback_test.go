@@ -1,12 +1,18 @@
 package ledger
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // A database that was put back to an earlier time, as a whole, does not know that. A machine that has
@@ -96,7 +102,8 @@ func TestForgottenTokensAreUnknown(t *testing.T) {
 	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
 	mustLock(t, l)
 	must(t, l.Init(t.Context(), binding))
-	must(t, Forgot(t.Context(), l.Database()))
+	_, err := Forgot(t.Context(), l.Database())
+	must(t, err)
 	live, err := l.Tokens(t.Context())
 	if must(t, err); !strings.Contains(live.Unknown, "put back to an earlier time") {
 		t.Errorf("tokens are known: %q", live.Unknown)
@@ -106,4 +113,168 @@ func TestForgottenTokensAreUnknown(t *testing.T) {
 	}
 	must(t, l.Init(t.Context(), binding))
 	must(t, l.Intend(t.Context(), record(1)))
+}
+
+// putBackStore is a ledger that is put back to an earlier time, and what is beside it stays.
+type putBackStore struct {
+	open       func() *Ledger
+	keep, back func()
+}
+
+func putBackFile(t *testing.T) putBackStore {
+	path := newPath(t)
+	var kept []byte
+	return putBackStore{
+		open: func() *Ledger { return mustOpen(t, path) },
+		keep: func() {
+			var err error
+			kept, err = os.ReadFile(path)
+			must(t, err)
+		},
+		back: func() {
+			without("-wal", "-shm")(t, path)
+			must(t, os.WriteFile(path, kept, 0o600))
+		},
+	}
+}
+
+func putBackDatabase(server *pgtest.Server, name string) func(t *testing.T) putBackStore {
+	return func(t *testing.T) putBackStore {
+		server.Exec(t, `CREATE DATABASE live`+name)
+		seen, key := filepath.Join(t.TempDir(), "seen"), newKey(t)
+		return putBackStore{
+			open: func() *Ledger {
+				l := connected(t, server.URL("live"+name), key).Ledger
+				l.Seen = seen
+				return l
+			},
+			keep: func() { server.Exec(t, `CREATE DATABASE kept`+name+` TEMPLATE live`+name) },
+			back: func() {
+				server.Exec(t, `DROP DATABASE live`+name+` WITH (FORCE)`)
+				server.Exec(t, `CREATE DATABASE live`+name+` TEMPLATE kept`+name)
+			},
+		}
+	}
+}
+
+// Whatever is the first that is written to a ledger which was put back, and whoever does that: from then on no
+// process writes what is on record, until git was looked at; and this is so once.
+func TestNothingIsWrittenAfterAPutBackWhoeverIsFirst(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	firsts := map[string]func(ctx context.Context, l *Ledger) error{
+		"start": func(ctx context.Context, l *Ledger) error { return l.NotePutBack(ctx) },
+		"hold": func(ctx context.Context, l *Ledger) error {
+			return l.Hold(ctx, diff.Hold{Zone: "other", Until: noon.AddDate(99, 0, 0), Reason: "INC-1"}, "ada")
+		},
+		"approve": func(ctx context.Context, l *Ledger) error {
+			return l.Approve(ctx, []reconcile.Approval{{Digest: "sha256:1", Kind: reconcile.Approved, Who: "ada", Reason: "yes"}})
+		},
+		"accept": func(ctx context.Context, l *Ledger) error { _, err := l.AcceptGap(ctx, "INC-1"); return err },
+		"init": func(ctx context.Context, l *Ledger) error {
+			return errors.Join(l.LockTokens(ctx), l.Init(ctx, binding))
+		},
+		"write": func(ctx context.Context, l *Ledger) error {
+			if _, err := l.RecordWrite(ctx, writeOf("shop", "1"), nil); !errors.Is(err, reconcile.ErrPutBack) {
+				return fmt.Errorf("it is written: %w", err)
+			}
+			return nil
+		},
+	}
+	for name, first := range firsts {
+		for where, in := range map[string]func(*testing.T) putBackStore{"file": putBackFile, "server": putBackDatabase(server, name)} {
+			t.Run(name+" "+where, func(t *testing.T) {
+				ctx, s := t.Context(), in(t)
+				with := func(do func(*Ledger)) {
+					t.Helper()
+					l := s.open()
+					do(l)
+					must(t, l.Close())
+				}
+				mark := func(l *Ledger) int64 {
+					t.Helper()
+					standing, err := l.Standing(ctx)
+					must(t, err)
+					return standing.PutBack
+				}
+				with(func(l *Ledger) { must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"})) })
+				s.keep()
+				with(func(l *Ledger) {
+					must(t, l.NotePutBack(ctx))
+					must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2"}))
+					if mark(l) != 0 {
+						t.Error("it was not put back")
+					}
+				})
+				for range 2 { // the same backup
+					s.back()
+					with(func(l *Ledger) { must(t, first(ctx, l)) })
+					with(func(l *Ledger) {
+						must(t, l.NotePutBack(ctx))
+						if _, err := l.RecordWrite(ctx, writeOf("shop", "1"), nil); !errors.Is(err, reconcile.ErrPutBack) {
+							t.Errorf("it is written: %v", err)
+						}
+					})
+				}
+				with(func(l *Ledger) {
+					must(t, l.LookedAt(ctx, mark(l), "c2"))
+					if mark(l) == 0 {
+						t.Error("a commit that is not accepted was looked at")
+					}
+					must(t, l.LookedAt(ctx, mark(l), "c1"))
+				})
+				for n := range 2 {
+					with(func(l *Ledger) {
+						if must(t, l.NotePutBack(ctx)); mark(l) != 0 {
+							t.Error("after git was looked at it waits again")
+						}
+						_, err := l.RecordWrite(ctx, writeOf(fmt.Sprint("zone", n), "1"), nil)
+						must(t, err)
+					})
+				}
+			})
+		}
+	}
+}
+
+// A process whose entries a server has forgotten since its last look at it records no write either.
+func TestAWriteInTheTransactionThatSeesAPutBack(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), putBackDatabase(pgtest.Start(t), "running")(t)
+	l := s.open()
+	must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))
+	must(t, l.Close())
+	s.keep()
+	l = s.open()
+	l.Seen = ""
+	must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2"}))
+	s.back()
+	for range 2 {
+		if _, err := l.RecordWrite(ctx, writeOf("shop", "1"), nil); !errors.Is(err, reconcile.ErrPutBack) {
+			t.Errorf("it is written: %v", err)
+		}
+	}
+}
+
+// Who puts on record that the database was put back waits for a writer, which then can go on.
+func TestForgotWaitsForAWriter(t *testing.T) {
+	t.Parallel()
+	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	_, err := Forgot(t.Context(), l.Database())
+	must(t, err)
+	answer := make(chan error, 1)
+	must(t, l.file.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		go func() { _, err := Forgot(context.Background(), l.Database()); answer <- err }()
+		for waits := false; !waits; {
+			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory')`).Scan(&waits); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE put_back SET mark = 0`)
+		return err
+	}))
+	must(t, <-answer)
+	if standing, err := l.Standing(t.Context()); err != nil || standing.PutBack == 0 {
+		t.Errorf("%+v %v", standing, err)
+	}
 }

@@ -108,6 +108,6 @@ func (l *Ledger) recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.St
 		rows.Into(&s.Holds, decisions.RecallHolds),
 		rows.Into(&s.Approvals, decisions.RecallApprovals),
 		rows.Into(&s.Departures, decisions.RecallDepartures),
-		rows.Into(&s.PutBack, l.PutBack))
+		rows.Into(&s.PutBack, decisions.RecallPutBack))
 	return s, err
 }

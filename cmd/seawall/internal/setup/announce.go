@@ -17,8 +17,8 @@ const LostEntries = "with them are lost: holds, approvals, what was proved, and 
 const AcceptGap = "restore a backup, or find out who removed them and run: seawall history accept-gap --reason TEXT"
 
 // announce warns of what a ledger has lost, at each start until a person has accepted it, and
-// of files in its folder that others may read. A daemon also says that it begins anew. Whoever writes has it
-// known that the ledger was put back to an earlier time.
+// of files in its folder that others may read. A daemon also says that it begins anew. A process that
+// writes to the platform, or serves, has it on record for all that the ledger was put back to an earlier time.
 func announce(ctx context.Context, memory *ledger.Ledger, s Settings, why Purpose, log *slog.Logger) error {
 	serving := why.serves()
 	if open := Exposed(s.StateDir); serving && len(open) > 0 {
@@ -44,10 +44,10 @@ func announce(ctx context.Context, memory *ledger.Ledger, s Settings, why Purpos
 	for _, gap := range gaps {
 		log.Warn("entries of the history are missing", "missing", gap.Missing, "entry", gap.Number, "lost", LostEntries, "hint", AcceptGap)
 	}
-	if !serving && (why != ToApply || !s.InPostgres()) { // of a file, an apply looks at git first, and no one else knows
+	if !serving && !why.writes() {
 		return nil
 	}
-	return memory.NotePutBack(ctx, gaps)
+	return memory.NotePutBack(ctx)
 }
 
 // GapText is a gap in a line.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -29,7 +28,6 @@ type Decisions struct {
 	said  said
 	// standing is told which approvals are spent: a commit of a fleet has one for each zone.
 	standing *store.Cached[reconcile.Standing]
-	putBack  atomic.Int64 // of a file; see [Decisions.PutBackIn]
 }
 
 // In returns the records of decisions in a ledger, of which standing has what was read last.
@@ -242,6 +240,6 @@ func (d *Decisions) Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record)
 		rows.Into(&r.Memory.Kept, recallKept),
 		rows.Into(&r.Memory.Bound, recallBound),
 		rows.Into(&r.Departures, RecallDepartures),
-		rows.Into(&r.PutBack, d.PutBack),
+		rows.Into(&r.PutBack, RecallPutBack),
 		rows.Into(&r.Rollout, recallRollout))
 }

@@ -28,12 +28,15 @@ type said struct {
 // its zone, what its deployments own, and entries before it. number is that of the write.
 func (d *Decisions) Recording(ctx context.Context, write reconcile.Entry, owned []diff.Settled, do store.Change, before ...reconcile.Entry) (number int64, err error) {
 	may := func(ctx context.Context, tx *sql.Tx, version int64) (refused, err error) {
+		if entered, err := d.file.EnterGap(ctx, tx); err != nil || entered { // else the end of the transaction would, behind the write
+			return reconcile.ErrPutBack, err
+		}
 		if d.said.accepted == nil || d.said.version != version {
 			if d.said, err = d.recallSaid(ctx, tx, version); err != nil {
 				return nil, err
 			}
 		}
-		if d.said.putBack != 0 || d.putBack.Load() != 0 {
+		if d.said.putBack != 0 {
 			return reconcile.ErrPutBack, nil
 		}
 		return d.permitted(write), nil
@@ -77,7 +80,7 @@ func (d *Decisions) recallSaid(ctx context.Context, tx *sql.Tx, version int64) (
 	if found {
 		s.accepted = &accepted
 	}
-	if s.putBack, err = d.PutBack(ctx, tx); err != nil {
+	if s.putBack, err = RecallPutBack(ctx, tx); err != nil {
 		return said{}, err
 	}
 	holds, err := RecallHolds(ctx, tx)

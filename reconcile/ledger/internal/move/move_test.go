@@ -360,3 +360,23 @@ func wantKind(t *testing.T, err error, kind ledger.Kind, text string) {
 		t.Errorf("got %v, want %s with %q and a hint", err, kind, text)
 	}
 }
+
+// A ledger that was put back to an earlier time says so wherever it is moved, also where no process has seen
+// it before: the file that shows it stays.
+func TestAPutBackIsMoved(t *testing.T) {
+	f := newFixture(t)
+	kept, err := os.ReadFile(f.File)
+	must.Do(t, err)
+	l := f.open()
+	must.Do(t, errors.Join(l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2"}), l.Close()))
+	must.Do(t, os.WriteFile(f.File, kept, 0o600))
+	_, err = f.ToPostgres(t.Context())
+	must.Do(t, err)
+	var mark int64
+	must.Do(t, f.DB.QueryRowContext(t.Context(), `SELECT mark FROM put_back`).Scan(&mark))
+	_, err = f.ToFile(t.Context())
+	must.Do(t, err)
+	if standing, err := f.open().Standing(t.Context()); err != nil || mark == 0 || standing.PutBack != mark {
+		t.Errorf("%d, then %d: %v", mark, standing.PutBack, err)
+	}
+}

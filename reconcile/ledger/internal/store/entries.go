@@ -5,6 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // entryLog adds entries to the history. Whoever has the turn of the group may use it.
@@ -69,34 +73,54 @@ func (f *File) beginHead() error {
 }
 
 // EnterGap adds an entry that says which entries are missing, before the file that shows it
-// is overwritten. It does nothing where none is.
-func (f *File) EnterGap(ctx context.Context, tx *sql.Tx) error {
+// is overwritten, and has all processes know that the ledger was put back to an earlier time. It does
+// nothing where none is. entered: this transaction has such an entry.
+func (f *File) EnterGap(ctx context.Context, tx *sql.Tx) (entered bool, err error) {
 	if f.log.entered == tx {
-		return nil
+		return true, nil
 	}
 	gap, err := f.log.behind(ctx, tx)
 	if err != nil || gap.Missing == "" {
-		return err
+		return false, err
 	}
-	f.log.entered = tx
-	if f.log.shared {
-		if _, err := tx.ExecContext(ctx, `UPDATE completeness SET home = $1`, PutBackHome); err != nil {
-			return err
-		}
+	if _, err := notePutBack(ctx, tx, f.log.shared); err != nil {
+		return false, err
 	}
 	_, err = f.log.Append(ctx, tx, gap.Entry(f.Time()))
-	return err
+	if err == nil {
+		f.log.entered = tx
+	}
+	return err == nil, err
 }
 
 // PutBackHome stands in the place of the database in which the word on tokens was given, once it was seen
 // that the database was put back to an earlier time: then it may not know all of them.
 const PutBackHome = "put back"
 
-// NotePutBack has all processes know that a database was put back to an earlier time.
-const NotePutBack = `
-	WITH noted AS (INSERT INTO put_back (one, mark) VALUES (1, hashtextextended(gen_random_uuid()::text, 0) | 1)
-		ON CONFLICT (one) DO UPDATE SET mark = excluded.mark)
-	UPDATE completeness SET home = $1`
+// notePutBack has all processes know that a ledger was put back to an earlier time, and returns how often
+// that is on record. The mark is random: one that is put back once more gives numbers again.
+func notePutBack(ctx context.Context, tx *sql.Tx, shared bool) (times int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO put_back (one, mark, times) VALUES (1, $1, 1)
+		ON CONFLICT (one) DO UPDATE SET mark = excluded.mark, times = put_back.times + 1 RETURNING times`, 1+rand.Int64N(math.MaxInt64)).Scan(&times)
+	if err == nil && shared {
+		_, err = tx.ExecContext(ctx, `UPDATE completeness SET home = $1`, PutBackHome)
+	}
+	return times, err
+}
+
+// Forgot is notePutBack for a process that has seen it and has no ledger open. It waits for whoever writes,
+// as one does that writes itself.
+func Forgot(ctx context.Context, db *sql.DB) (times int64, err error) {
+	tx, err := postgres.Begin(ctx, db, fmt.Sprintf(takeLock, WritersLock))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if times, err = notePutBack(ctx, tx, true); err != nil {
+		return 0, err
+	}
+	return times, tx.Commit()
+}
 
 // PutBack reports whether a database that several machines share has forgotten what this one knows of.
 func (f *File) PutBack(ctx context.Context) (bool, error) {
@@ -196,7 +220,7 @@ func (f *File) Gaps(ctx context.Context) (open []history.Gap, err error) {
 // knew of entries that are missing, an entry says so from now on: it is overwritten.
 func (f *File) endHistory(tx *sql.Tx) (ended func(), err error) {
 	ctx := context.Background()
-	if err := f.EnterGap(ctx, tx); err != nil {
+	if _, err := f.EnterGap(ctx, tx); err != nil {
 		return nil, err
 	}
 	f.log.Bound(f.Keep)

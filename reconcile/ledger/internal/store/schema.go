@@ -16,7 +16,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15, Version16, Version17, Version18, Version19}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11, Version12, Version13, Version14, Version15, Version16, Version17, Version18, Version19, Version20}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -388,6 +388,16 @@ CREATE TABLE state_part (
 
 // Version19 finds what the history has of skip rules without reading the rest of it.
 const Version19 = history.SchemaSkipRules
+
+// Version20 keeps whether the ledger was put back to an earlier time.
+var Version20 = `
+-- One row since it was first seen that the ledger was put back to an earlier time.
+CREATE TABLE put_back (
+	one   INTEGER PRIMARY KEY CHECK (one = 1),
+	mark  INTEGER NOT NULL, -- random, until git was looked at after that: nothing that is on record is written meanwhile; then 0
+	times INTEGER NOT NULL  -- how often it was seen; it only grows, so that a row of an earlier time is told, too
+) STRICT;
+` + said("put_back", " OF mark")
 
 // said are the triggers of one table, whose updates count of some columns, or of all.
 func said(table, of string) (triggers string) {

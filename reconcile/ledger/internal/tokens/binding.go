@@ -71,7 +71,7 @@ func (t *Memory) Init(ctx context.Context, binding Binding) error {
 	defer t.growing.Unlock()
 	serial := rand.Text()
 	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := t.file.EnterGap(ctx, tx); err != nil { // before the word: it counts in spite of that
+		if _, err := t.file.EnterGap(ctx, tx); err != nil { // before the word: it counts in spite of that
 			return err
 		}
 		have, err := recallCompleteness(ctx, tx)
