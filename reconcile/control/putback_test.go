@@ -269,6 +269,7 @@ func (l *putBackLife) write(r *putBackReplica) bool {
 		Direction: diff.Neutral,
 	}
 	refused, err := r.Permit(ctx, t, change, change)
+	defer func() { l.must(r.Records.Unclaim(ctx, putBackZone, "")) }() // as each look at a zone ends, also where another was at work
 	_, elsewhere := errors.AsType[*reconcile.ElsewhereError](err)
 	switch {
 	case errors.Is(err, reconcile.ErrPutBack), refused != nil && refused.Reason == diff.ReasonPutBack:
@@ -282,7 +283,6 @@ func (l *putBackLife) write(r *putBackReplica) bool {
 	if n := t.Zone().Deployments[0].Paranoia.Value; n < l.newest && l.seen.Load() {
 		l.Fatalf("the state of commit %d is written, after commit %d", n, l.newest)
 	}
-	l.must(r.Records.Unclaim(ctx, putBackZone, ""))
 	return true
 }
 
