@@ -245,14 +245,21 @@ func TestAWriteInTheTransactionThatSeesAPutBack(t *testing.T) {
 	must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))
 	must(t, l.Close())
 	s.keep()
-	l = s.open()
-	l.Seen = ""
-	must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2"}))
-	s.back()
-	for range 2 {
-		if _, err := l.RecordWrite(ctx, writeOf("shop", "1"), nil); !errors.Is(err, reconcile.ErrPutBack) {
-			t.Errorf("it is written: %v", err)
+	for name, last := range map[string]func(l *Ledger) error{
+		"a commit": func(l *Ledger) error { return l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2"}) },
+		"a write":  func(l *Ledger) error { _, err := l.RecordWrite(ctx, writeOf("other", "1"), nil); return err },
+	} {
+		l = s.open()
+		l.Seen = ""
+		must(t, last(l))
+		s.back()
+		for range 2 {
+			if _, err := l.RecordWrite(ctx, writeOf("shop", "1"), nil); !errors.Is(err, reconcile.ErrPutBack) {
+				t.Errorf("after %s is forgotten it is written: %v", name, err)
+			}
 		}
+		_ = l.Close() // its claims were forgotten, too
+		s.back()
 	}
 }
 

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -128,5 +129,31 @@ func (w *writerWalk) walk(path string, v reflect.Value) {
 		for i := range v.NumField() {
 			w.walk(path+"."+v.Type().Field(i).Name, v.Field(i))
 		}
+	}
+}
+
+// Whatever process that writes or serves is the first over a ledger that was put back, a revert too, has it on
+// record for all.
+func TestAnyPurposeNotesAPutBack(t *testing.T) {
+	for _, why := range []Purpose{ToApply, ToServe, toObserve, ToRevert} {
+		s := settingsFor(t, "apply")
+		accept := func(commit string) {
+			t.Helper()
+			l, err := s.OpenLedger(t.Context())
+			must.Do(t, err)
+			must.Do(t, errors.Join(l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: commit}), l.Close()))
+		}
+		accept("c1")
+		kept, err := os.ReadFile(s.LedgerPath())
+		must.Do(t, err)
+		accept("c2")
+		must.Do(t, os.WriteFile(s.LedgerPath(), kept, 0o600))
+		l, err := s.OpenLedger(t.Context())
+		must.Do(t, err)
+		must.Do(t, announce(t.Context(), l, s, why, slog.New(slog.DiscardHandler)))
+		if standing, err := l.Standing(t.Context()); err != nil || standing.PutBack == 0 {
+			t.Errorf("for purpose %d: %+v %v", why, standing, err)
+		}
+		must.Do(t, l.Close())
 	}
 }
