@@ -178,7 +178,7 @@ func (s *story) putBack() error {
 func (s *story) withoutGit(must bool) {
 	seen := false
 	for end := time.Now().Add(10 * time.Second); !seen && time.Now().Before(end); sleep(s.t.Context(), 200*time.Millisecond) {
-		rows, err := s.database.Ask(s.t.Context(), `SELECT mark FROM put_back`)
+		rows, err := s.database.Ask(s.t.Context(), `SELECT mark FROM put_back WHERE mark <> 0`)
 		seen = err == nil && len(rows) > 0
 	}
 	if !seen && must {
