@@ -60,3 +60,28 @@ func TestRecordsPutBackWaitForGit(t *testing.T) {
 		r.wantAll("xss")
 	})
 }
+
+// Records that are put back while tokens are written stop what is left of that, until git was looked at.
+func TestRecordsPutBackStopTokens(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f, w := withTokens(t, 1)
+		w.set(func(ctx context.Context) error {
+			f.repo.FetchBy(func(context.Context) error { return errors.New("git is away") })
+			record, err := f.records.Restore(ctx)
+			f.records.GoBack(record.Accepted, 7)
+			return err
+		})
+		f.pushTokens("c1", fleet(1, "xss"), "ci-dns", "deploy")
+		f.start()
+		f.pass(20 * time.Minute)
+		if w.count() != 1 {
+			t.Errorf("%d made", w.count())
+		}
+		w.set(nil)
+		f.repo.FetchBy(nil)
+		f.pass(10 * time.Minute)
+		if w.count() != 2 {
+			t.Errorf("with git %d made", w.count())
+		}
+	})
+}

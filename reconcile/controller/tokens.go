@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -106,7 +107,8 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation)
 	ctx, span := trace.Start(ctx, trace.Tokens)
 	defer func() { tellTokens(span, g, o) }()
 	scope := token.Scope{Commit: g.State.Commit, Tokens: g.State.Tokens, Accounts: g.State.Accounts, Rotate: r.From}
-	o = l.work.Work(ctx, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
+	asks := edge.BeforeSend(ctx, func() error { return l.control.MaySend(ctx) })
+	o = l.work.Work(asks, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
 		plan = l.control.GuardTokens(g, plan, l.work.Unkept())
 		return plan, r.Expected(plan)
 	})

@@ -180,13 +180,29 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	if r.Tokens == nil || len(p.scope.Tokens) == 0 && !p.tokens {
 		return nil
 	}
-	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, p.plan.OfCredentials())
+	asks := edge.BeforeSend(ctx, func() error { return r.maySend(ctx) })
+	outcome := r.Tokens.Apply(asks, p.seen.Live.Tokens, p.plan.OfCredentials())
 	report.Results = append(report.Results, outcome.Results...)
 	report.Plan.Problems = solved(report.Plan.Problems, outcome.Plan.Problems)
 	if errors.Is(outcome.Err, edge.ErrUnauthenticated) && p.scope.Zones() > 0 {
 		return nil // the results say so: it stops the tokens alone
 	}
 	return outcome.Err
+}
+
+// maySend is asked before each request about tokens, of which no transaction asks: [reconcile.ErrPutBack]
+// where the records were put back to an earlier time since git was looked at.
+func (r *Run) maySend(ctx context.Context) error {
+	ctx, cancel := reconcile.Lingering(ctx)
+	defer cancel()
+	standing, err := r.Records.Standing(ctx)
+	if err != nil {
+		return fmt.Errorf("asking whether tokens may be written: %w", err)
+	}
+	if standing.PutBack != 0 {
+		return reconcile.ErrPutBack
+	}
+	return nil
 }
 
 // solved are the problems of a plan without those about tokens that are no longer

@@ -505,3 +505,36 @@ type lostMemory struct{ reconcile.TokenMemory }
 func (lostMemory) Tokens(context.Context) (diff.TokensLive, error) {
 	return diff.TokensLive{}, errFull
 }
+
+// putBackLedger is one that is put back to an earlier time once that is said.
+type putBackLedger struct {
+	*ledger.Ledger
+	back bool
+}
+
+func (l *putBackLedger) Standing(ctx context.Context) (reconcile.Standing, error) {
+	standing, err := l.Ledger.Standing(ctx)
+	if l.back {
+		standing.PutBack = 7
+	}
+	return standing, err
+}
+
+// What is left to do about tokens is not begun once the ledger was put back to an earlier time.
+func TestTokensOfALedgerThatIsPutBack(t *testing.T) {
+	f := newTokens(t)
+	f.pushTokens("c1", declareToken("ci", zoneA), declareToken("cd", zoneA))
+	f.converge(Order{})
+	f.pushTokens("c2", declareToken("ci", zoneB), declareToken("cd", zoneB))
+	memory := &putBackLedger{Ledger: f.ledger}
+	f.adjust = func(r *Run) { f.put(r, f.ledger); r.Records = memory }
+	f.office.answer = func(call string) error {
+		memory.back = call == "put"
+		return nil
+	}
+	report, _ := f.apply(Order{})
+	f.wantTaken("list", "put")
+	if n := len(report.Results); n != 2 || report.Results[0].Outcome != reconcile.Converged || report.Results[1].Outcome != reconcile.NotStarted || !errors.Is(report.Results[1].Err, reconcile.ErrPutBack) {
+		t.Errorf("results %+v", report.Results)
+	}
+}

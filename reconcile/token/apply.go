@@ -113,10 +113,10 @@ func (a *applier) inUse(place *desired.Sink) bool {
 	})
 }
 
-// failed is the result of a change that could not be made. What is another process's to do by now
-// has not failed.
+// failed is the result of a change that could not be made. What is another process's to do by now, or may
+// not be declared any more, has not failed.
 func failed(c diff.Change, doing string, err error) reconcile.Result {
-	if errors.Is(err, reconcile.ErrLeaseLost) {
+	if errors.Is(err, reconcile.ErrSuperseded) {
 		return reconcile.Result{Change: c, Outcome: reconcile.NotStarted, Err: err}
 	}
 	return reconcile.Result{Change: c, Outcome: reconcile.Failed, Err: fmt.Errorf("%s: %w", doing, err)}

@@ -2,7 +2,6 @@ package token
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -33,18 +32,23 @@ func (w *Worker) waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 	return records
 }
 
-// redeliver tries again to deliver a sealed secret.
+// redeliver tries again to deliver a sealed secret. What is asked before a request to the platform
+// ([edge.BeforeSend]) is asked before that, too: it may take the place of a newer token's.
 func (w *Worker) redeliver(ctx context.Context, account string, record diff.TokenRecord) reconcile.Result {
 	result := reconcile.Result{
 		Change:  diff.Change{Scope: edge.CredentialScope(record.Owner), Account: account, Token: record.Key, Operation: diff.Delivery{}, Direction: diff.Neutral},
 		Outcome: reconcile.Converged,
 	}
-	secret, err := w.Memory.Sealed(ctx, record.Intent)
+	err := edge.Sending(ctx)
+	var secret edge.Secret
+	if err == nil {
+		secret, err = w.Memory.Sealed(ctx, record.Intent)
+	}
 	if err == nil {
 		err = w.deliver(ctx, record, secret)
 	}
 	if err != nil {
-		result.Outcome, result.Err = reconcile.Failed, fmt.Errorf("delivering the sealed secret: %w", err)
+		return failed(result.Change, "delivering the sealed secret", err)
 	}
 	return result
 }

@@ -44,7 +44,7 @@ func (w *Worker) find(ctx context.Context, record diff.TokenRecord, listed diff.
 		secret, err := request(ctx, func(ctx context.Context) (edge.Secret, error) {
 			return w.of(record.Owner).Writer.RollToken(ctx, found[0])
 		})
-		if errors.Is(err, reconcile.ErrLeaseLost) {
+		if errors.Is(err, reconcile.ErrSuperseded) {
 			return record, false, err
 		}
 		if err != nil {
