@@ -218,7 +218,7 @@ func (l *limits) countCommit(plan diff.Plan, theirs func(edge.Scope) bool) {
 // countsThough reports whether a change that a guard refuses counts for limits all
 // the same: waiting must not make a large commit look small.
 func countsThough(guard diff.Guard) bool {
-	return slices.Contains([]diff.Guard{diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave}, guard)
+	return slices.Contains([]diff.Guard{diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken}, guard)
 }
 
 // forget drops drifts of long ago. A zone may have drifted again since.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -63,6 +64,34 @@ func TestWhatACommitChangesIsOnRecord(t *testing.T) {
 		if _, err := c.Tick(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A commit that is accepted while git was not looked at yet is counted in full: its zones only wait.
+func TestACommitIsCountedWhileGitWasNotLookedAt(t *testing.T) {
+	records := &reconcile.Forgetful{}
+	c, err := New(t.Context(), Config{
+		Records: records, Now: time.Now, Shared: true, Guards: reconcile.Guards{Rules: []guard.Rule{{Name: "some", Changes: &guard.Limit{Count: new(3)}}}},
+		Foresee: func(t zone.Task) (diff.Plan, bool) {
+			return diff.Plan{Changes: []diff.Change{{
+				Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: t.Account().Key, Zone: t.Zone().Key, Scope: t.Zone().Scope, Deployment: "core",
+				Direction: diff.Weakens,
+			}}}, true
+		},
+	})
+	must.Do(t, err)
+	records.GoBack(reconcile.Accepted{}, 7)
+	must.Do(t, c.readStanding(t.Context()))
+	var zones []desired.Zone
+	for _, id := range []edge.ZoneID{"x", "y", "z"} {
+		zones = append(zones, desired.Zone{Key: string(id), Scope: edge.ZoneScope(id), Deployments: []desired.Deployment{{Ruleset: "core"}}})
+	}
+	state := labelled("c2", zones...)
+	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: state, Commit: state.Commit}); err != nil {
+		t.Fatal(err)
+	}
+	if whole := c.state.limits.whole; c.Unlooked() == 0 || whole == nil || len(whole.All) != 3 {
+		t.Errorf("put back: %d, on record: %+v", c.Unlooked(), whole)
 	}
 }
 

@@ -66,7 +66,7 @@ func tryable(changes []diff.Change) (all []int) {
 	var updates []int
 	for i, c := range changes {
 		if c.Refused != nil && !slices.Contains([]diff.Guard{
-			diff.GuardHold, diff.GuardReverted, diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave,
+			diff.GuardHold, diff.GuardReverted, diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken,
 		}, c.Refused.Guard) {
 			continue
 		}

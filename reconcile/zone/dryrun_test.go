@@ -182,6 +182,15 @@ func TestDryRunsOfRefusedChanges(t *testing.T) {
 	}
 }
 
+// What waits until git was looked at is tried as what waits for a person is.
+func TestDryRunsWhileGitWasNotLookedAt(t *testing.T) {
+	_, runner, plan, live := dryFixture(t)
+	got := DryRuns{Lanes: dryLanes(runner)}.Check(t.Context(), guard.Check(plan, guard.Facts{PutBack: true}), live)
+	if got.DryRun == nil || got.DryRun.Tried != len(plan.Changes) {
+		t.Errorf("of %d changes are tried: %+v", len(plan.Changes), got.DryRun)
+	}
+}
+
 // Who asks for a stranger asks nothing of a platform that has not shown that it knows dry
 // runs.
 func TestCarefulDryRuns(t *testing.T) {
