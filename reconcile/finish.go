@@ -16,7 +16,20 @@ var ErrSuperseded = errors.New("a newer commit changes it")
 
 // ErrPutBack: the records were put back to an earlier time, and git was not looked at since. Nothing was
 // sent. It is an [ErrSuperseded]: a newer commit may have been in force.
-var ErrPutBack = fmt.Errorf("%s: %w", diff.ReasonPutBack, ErrSuperseded)
+var ErrPutBack error = putBackError{}
+
+type putBackError struct{}
+
+func (putBackError) Error() string {
+	return diff.ReasonPutBack + "; nothing is written until " + diff.ReleasePutBack
+}
+
+// Advice is what to try.
+func (putBackError) Advice() string {
+	return "run it again when seawall status does not say any more that the ledger was put back"
+}
+
+func (putBackError) Is(target error) bool { return target == ErrSuperseded }
 
 // ElsewhereError says that another process of Seawall writes to a zone, or has written to it since
 // it was read. Nothing was sent: the zone is read and planned once more.

@@ -115,6 +115,9 @@ func (g *Gate) Recheck(ctx context.Context, t zone.Task, now diff.Change) error 
 	if err := errors.Join(g.end(ctx, now, reconcile.Failed, "not sent: "+why), g.notAdded(ctx, now.ID())); err != nil {
 		return fmt.Errorf("recording that the change was not sent: %w", err)
 	}
+	if why == diff.ReasonPutBack {
+		return reconcile.ErrPutBack
+	}
 	return fmt.Errorf("%s: %w", why, reconcile.ErrSuperseded)
 }
 

@@ -29,6 +29,10 @@ func TestRecheck(t *testing.T) {
 	accepted := func(f *reconcile.Forgetful, _ string) error {
 		return f.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"})
 	}
+	putBack := func(f *reconcile.Forgetful, _ string) error {
+		f.GoBack(reconcile.Accepted{Commit: "c1"}, 7)
+		return nil
+	}
 	held := func(by diff.Hold) func(*reconcile.Forgetful, string) error {
 		return func(f *reconcile.Forgetful, declaration string) error {
 			if by.Commit != "" {
@@ -48,6 +52,7 @@ func TestRecheck(t *testing.T) {
 		"a revert":        {held(diff.Hold{Zone: "a", Scope: a, Commit: "c1"}), []string{"daemon", "apply"}},
 		"of another zone": {held(diff.Hold{Zone: "b", Scope: b, Commit: "c1"}), nil},
 		"another commit":  {accepted, []string{"daemon", "apply", "revert"}},
+		"put back":        {putBack, []string{"daemon", "apply", "revert"}},
 	} {
 		for _, writer := range []string{"daemon", "apply", "revert"} {
 			records := &reconcile.Forgetful{}
@@ -72,6 +77,9 @@ func TestRecheck(t *testing.T) {
 			}
 			err = gates[writer].Recheck(t.Context(), task, change)
 			if want := slices.Contains(c.withdrawn, writer); errors.Is(err, reconcile.ErrSuperseded) != want || (err != nil) != want {
+				t.Errorf("%s, %s: %v", writer, name, err)
+			}
+			if errors.Is(err, reconcile.ErrPutBack) != (name == "put back") {
 				t.Errorf("%s, %s: %v", writer, name, err)
 			}
 		}

@@ -95,6 +95,8 @@ func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decisio
 		if !result.Next.IsZero() {
 			d.Reason += "; next try at " + result.Next.UTC().Format(time.RFC3339)
 		}
+	case errors.Is(result.Err, reconcile.ErrPutBack):
+		d.Reason, d.Release = diff.ReasonPutBack, diff.ReleasePutBack
 	case errors.Is(result.Err, reconcile.ErrSuperseded):
 		d.Reason = "a newer commit changes it; nothing was sent"
 	case result.Outcome == reconcile.NotStarted && result.Err != nil:

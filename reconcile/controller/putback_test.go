@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,4 +85,14 @@ func TestRecordsPutBackStopTokens(t *testing.T) {
 			t.Errorf("with git %d made", w.count())
 		}
 	})
+}
+
+// A change that was not sent because of that says so, and what ends it: no newer commit is known.
+func TestAChangeThatWaitsForGit(t *testing.T) {
+	for _, err := range []error{reconcile.ErrPutBack, fmt.Errorf("recording the change before it is sent: %w", reconcile.ErrPutBack)} {
+		d := ofChange(diff.Change{}, reconcile.Result{Outcome: reconcile.NotStarted, Err: err}, true)
+		if d.Reason != diff.ReasonPutBack || d.Release != diff.ReleasePutBack || strings.Contains(err.Error(), reconcile.ErrSuperseded.Error()) {
+			t.Errorf("%v is told as %+v", err, d)
+		}
+	}
 }

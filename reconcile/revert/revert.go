@@ -126,6 +126,9 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	if p.record, err = r.Records.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("recalling what is in force: %w", err)
 	}
+	if p.record.PutBack != 0 { // what is in force may be another commit, and so what is to be put back
+		return nil, fmt.Errorf("nothing can be reverted yet: %w", reconcile.ErrPutBack)
+	}
 	if p.state, err = r.inForce(ctx, p.record); err != nil {
 		return nil, err
 	}
