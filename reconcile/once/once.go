@@ -193,6 +193,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
+	p.facts.PutBack = !writes && record.PutBack != 0 // who writes has looked at git, and says so
 	asPlan := !writes || order.Expect != nil
 	if asPlan {
 		p.facts.NonConvergent, p.facts.Tries = record.NonConvergent, record.Tries
