@@ -57,6 +57,9 @@ var (
 	// Git is a fetch. Where the schedule looks more often than every 30 seconds, its interval
 	// bounds the pauses, but for [GitOften]: after an outage git is looked at as soon as without.
 	Git = Policy{First: time.Second, Most: 30 * time.Second}
+	// Unlooked is a look at git while nothing is written before that. A fetch that failed comes again by [Git],
+	// so this is for a look that came too early; a commit that is held would be evaluated with each.
+	Unlooked = Policy{First: 10 * time.Second, Most: 15 * time.Minute}
 	// Head is a pull request's commit that has ended its worker, or has taken all of its time: it
 	// will most likely do so again.
 	Head = Policy{First: time.Hour, Most: time.Hour}

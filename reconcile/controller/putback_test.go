@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -50,7 +52,7 @@ func TestRecordsPutBackWaitForGit(t *testing.T) {
 			t.Errorf("of %d zones it is said why they wait", told)
 		}
 		r.repo.FetchBy(nil)
-		r.pass(soon + lookEvery)
+		r.pass(soon + retry.Git.Most)
 		for _, one := range []*replica{first, second} {
 			if s := one.Status(); s.Commit.InForce != "c2" || s.Commit.PutBack || s.Zones.Here[inspect.InSync] != 3 {
 				t.Errorf("with git %s says %+v, %v", one.name, s.Commit, s.Zones.Here)
@@ -95,4 +97,26 @@ func TestAChangeThatWaitsForGit(t *testing.T) {
 			t.Errorf("%v is told as %+v", err, d)
 		}
 	}
+}
+
+// While the newest commit is held, git is looked at ever more slowly: each look may evaluate that commit.
+func TestGitIsNotAskedForWithoutEnd(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.sync = nil
+		f.repo.Push("c1", fleet(1, "xss")...)
+		f.start()
+		f.repo.Commit("c2", commit{Err: errors.New("it cannot be evaluated")})
+		var fetches atomic.Int32
+		f.repo.FetchBy(func(context.Context) error { fetches.Add(1); return nil })
+		f.records.GoBack(reconcile.Accepted{Commit: "c1"}, 7)
+		f.pass(soon)
+		if n := fetches.Load(); n != 1 {
+			t.Errorf("git is looked at %d times at first", n)
+		}
+		f.pass(2 * time.Hour)
+		if n := fetches.Load(); n < 5 || n > 20 {
+			t.Errorf("git is looked at %d times within two hours", n)
+		}
+	})
 }

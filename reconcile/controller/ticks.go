@@ -32,10 +32,8 @@ type ticks struct {
 	began   time.Time
 	shown   *parts
 
-	unlooked int64     // as of the last tick
-	lookedAt time.Time // when git was asked for because of it
-
 	state stateTries
+	looks gitLooks
 	named time.Time // when it was asked whether zones have other ids
 	// caughtUp is when it was asked how much other processes have put on record.
 	caughtUp time.Time
@@ -169,19 +167,29 @@ func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
 	t.lookAtGit(ticked.PutBack, time.Now())
 }
 
-// lookEvery is how often git is looked at while nothing is written before that.
-const lookEvery = 10 * time.Second
+// gitLooks is how git was asked for while nothing is written before it was looked at.
+type gitLooks struct {
+	unlooked int64 // the [control.Control.Unlooked] because of which
+	times    int
+	next     time.Time // not before
+}
 
 // lookAtGit has git looked at where the records are of an earlier time, and what they have was taken in:
-// the accepted commit may be an older one than before.
+// the accepted commit may be an older one than before. It asks at once, and then ever more slowly.
 func (t *ticks) lookAtGit(putBack bool, now time.Time) {
-	if unlooked := t.control.Unlooked(); unlooked != t.unlooked || now.Sub(t.lookedAt) >= lookEvery {
-		putBack = putBack || unlooked != 0
-		t.unlooked, t.lookedAt = unlooked, now
+	unlooked := t.control.Unlooked()
+	switch {
+	case !t.commits.leads() || unlooked == 0 && !putBack:
+		t.looks = gitLooks{}
+		return
+	case putBack || unlooked != t.looks.unlooked:
+		t.looks = gitLooks{unlooked: unlooked}
+	case now.Before(t.looks.next):
+		return
 	}
-	if putBack && t.commits.leads() {
-		t.commits.source.Poke()
-	}
+	t.looks.times++
+	t.looks.next = now.Add(retry.Unlooked.Delay(t.looks.times))
+	t.commits.source.Poke()
 }
 
 // catchUpEvery is how often it is asked how much other processes have put on record of their zones.
