@@ -286,16 +286,20 @@ func (l *putBackLife) write(r *putBackReplica) bool {
 	return true
 }
 
-// ends: git answers, and all write what it has.
+// ends: git answers, and after some looks at it all write what it has. Each process that finds with a
+// write of its own that entries are missing has git looked at once more.
 func (l *putBackLife) ends() {
 	l.git = true
-	for range 3 {
+	for range 3 + 2*len(l.all) {
 		l.step("all see")
 		leader := l.all[l.leads]
 		l.look(leader, true)
 		l.must(leader.SaveState(l.test.Context(), leader.Current()))
+		l.step("all see")
+		for _, r := range l.all {
+			l.write(r)
+		}
 	}
-	l.step("all see")
 	for n, r := range l.all {
 		wrote := false
 		for range 2 { // once another has written, a zone is read again
