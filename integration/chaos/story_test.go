@@ -176,8 +176,11 @@ func (s *story) putBack() error {
 // withoutGit checks for a while that nothing is written to zones, once a daemon has seen that the database was
 // put back, and all have learned it. must says that something was forgotten.
 func (s *story) withoutGit(must bool) {
-	seen := false
-	for end := time.Now().Add(10 * time.Second); !seen && time.Now().Before(end); sleep(s.t.Context(), 200*time.Millisecond) {
+	seen, patience := false, 10*time.Second
+	if must {
+		patience = settling
+	}
+	for end := time.Now().Add(patience); !seen && time.Now().Before(end); sleep(s.t.Context(), 200*time.Millisecond) {
 		rows, err := s.database.Ask(s.t.Context(), `SELECT mark FROM put_back WHERE mark <> 0`)
 		seen = err == nil && len(rows) > 0
 	}
