@@ -31,6 +31,20 @@ func (putBackError) Advice() string {
 
 func (putBackError) Is(target error) bool { return target == ErrSuperseded }
 
+// NotPutBack fails with [ErrPutBack] while nothing is written of what these records have.
+func NotPutBack(ctx context.Context, records interface {
+	Standing(context.Context) (Standing, error)
+}) error {
+	standing, err := records.Standing(ctx)
+	if err != nil {
+		return fmt.Errorf("asking whether anything may be written: %w", err)
+	}
+	if standing.PutBack != 0 {
+		return ErrPutBack
+	}
+	return nil
+}
+
 // ElsewhereError says that another process of Seawall writes to a zone, or has written to it since
 // it was read. Nothing was sent: the zone is read and planned once more.
 type ElsewhereError struct {

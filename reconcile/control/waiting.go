@@ -10,10 +10,10 @@ import (
 
 // waiting is what zones and tokens wait for that a guard holds back.
 type waiting struct {
-	zones  map[edge.Scope]waitReasons
-	timely int  // how many of zones wait for a time
-	tokens bool // a guard holds something about tokens back
-	frozen bool // as in releaseTokens, at the last tick
+	zones   map[edge.Scope]waitReasons
+	timely  int  // how many of zones wait for a time
+	tokens  bool // a guard holds something about tokens back
+	delayed bool // as in releaseTokens, at the last tick
 }
 
 // waitReason is a guard that a zone waits for.
@@ -84,12 +84,12 @@ func (w *waiting) release(over func(edge.Scope, waitReason) bool) (ids []edge.Sc
 	return ids
 }
 
-// releaseTokens reports whether tokens need not wait any longer, while a freeze is in
-// force, or the records are of an earlier time, or neither.
-func (w *waiting) releaseTokens(approved, frozen bool) bool {
-	thawed := w.frozen && !frozen
-	w.frozen = frozen
-	return w.tokens && (approved || thawed)
+// releaseTokens reports whether tokens need not wait any longer. They are delayed while a
+// freeze is in force, or the records are of an earlier time.
+func (w *waiting) releaseTokens(approved, delayed bool) bool {
+	over := w.delayed && !delayed
+	w.delayed = delayed
+	return w.tokens && (approved || over)
 }
 
 // Waiting counts the zones that a guard holds back, and those of them that wait for a

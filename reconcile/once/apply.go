@@ -190,19 +190,11 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	return outcome.Err
 }
 
-// maySend is asked before each request about tokens, of which no transaction asks: [reconcile.ErrPutBack]
-// where the records were put back to an earlier time since git was looked at.
+// maySend is asked before each request about tokens, of which no transaction asks.
 func (r *Run) maySend(ctx context.Context) error {
 	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
-	standing, err := r.Records.Standing(ctx)
-	if err != nil {
-		return fmt.Errorf("asking whether tokens may be written: %w", err)
-	}
-	if standing.PutBack != 0 {
-		return reconcile.ErrPutBack
-	}
-	return nil
+	return reconcile.NotPutBack(ctx, r.Records)
 }
 
 // solved are the problems of a plan without those about tokens that are no longer

@@ -32,8 +32,9 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 	if p.held == nil && p.Zones()+len(p.pending) == 0 {
 		return nil
 	}
-	if err := r.mayWrite(ctx); err != nil {
-		return err
+	// Before anything is put on record, since no zone would be written then.
+	if err := reconcile.NotPutBack(ctx, r.Records); err != nil {
+		return fmt.Errorf("nothing was reverted: %w", err)
 	}
 	if err := r.stop(ctx, p); err != nil {
 		return err
@@ -53,19 +54,6 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	return errors.Join(err, g.RecordFailed(lingering, report.Results), g.dropHolds(lingering))
-}
-
-// mayWrite fails where the records were put back to an earlier time: before anything is put on record, since
-// no zone would be written then.
-func (r *Run) mayWrite(ctx context.Context) error {
-	standing, err := r.Records.Standing(ctx)
-	if err != nil {
-		return fmt.Errorf("asking whether anything may be written: %w", err)
-	}
-	if standing.PutBack != 0 {
-		return fmt.Errorf("nothing was reverted: %w", reconcile.ErrPutBack)
-	}
-	return nil
 }
 
 // ready reports of a zone whether it was read after the end of a write.
