@@ -32,10 +32,7 @@ func (putBackError) Advice() string {
 func (putBackError) Is(target error) bool { return target == ErrSuperseded }
 
 // NotPutBack fails with [ErrPutBack] while nothing is written of what these records have.
-func NotPutBack(ctx context.Context, records interface {
-	Standing(context.Context) (Standing, error)
-},
-) error {
+func NotPutBack(ctx context.Context, records Records) error {
 	standing, err := records.Standing(ctx)
 	if err != nil {
 		return fmt.Errorf("asking whether anything may be written: %w", err)
