@@ -17,6 +17,7 @@ import (
 const (
 	fullPacks   = 50 // above this many packs the store is compacted
 	deltaWindow = 10 // git's own default
+	waitedBytes = 256 << 10 // of packs that are merged while somebody waits
 	// grownBy is the part of the largest pack that all others have to take, before a store that
 	// takes a third of what it may is compacted; half of what that pack leaves is enough too.
 	grownBy = 4
@@ -26,7 +27,8 @@ const (
 // packs of a store it merges where there are too many, or where it takes a third of what it
 // may, and has grown since: what was pushed over is gone then. It is to follow a fetch, after
 // its commit was told: it may take as long as that, and its process may die of it. Where
-// somebody waits, it does something only for a store with too many packs.
+// somebody waits, it compacts only a store with too many packs, and merges what takes a moment:
+// packs that come without a pause would be too many soon.
 //
 // A store that cannot be tidied still serves. The same is not tried again for the same packs,
 // and the next fetch looks into the store.
@@ -43,24 +45,21 @@ func (r *Repo) Tidy(limits FetchLimits, waited bool) error {
 	if err != nil {
 		return storeError("reading", err)
 	}
-	if waited && len(packs) <= fullPacks {
-		return nil
-	}
-	if err := r.tidy(packs, limits.withDefaults().StoreBytes); err != nil {
+	if err := r.tidy(packs, limits.withDefaults().StoreBytes, waited); err != nil {
 		return storeError("tidying", err)
 	}
 	return nil
 }
 
 // tidy compacts a store, or merges its small packs. The caller holds the lock.
-func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
+func (r *Repo) tidy(packs []plumbing.Hash, quota int64, waited bool) error {
 	stored, err := r.stored(packs)
 	if err != nil {
 		return err
 	}
 	used := usedBytes(r.dir)
 	var failed error
-	if len(packs) > fullPacks || used > quota/3 && hasGrown(stored, quota) {
+	if len(packs) > fullPacks || !waited && used > quota/3 && hasGrown(stored, quota) {
 		// One that failed would fail again until there are many more packs, or another largest one.
 		attempt := fmt.Sprint(largest(stored).name, len(packs)/fullPacks)
 		var done bool
@@ -68,7 +67,11 @@ func (r *Repo) tidy(packs []plumbing.Hash, quota int64) error {
 			return nil
 		}
 	}
-	if small := smallPacks(stored); len(small) > 0 && sum(small) <= quota-used {
+	room := quota - used
+	if waited {
+		room = min(room, waitedBytes)
+	}
+	if small := smallPacks(stored); len(small) > 0 && sum(small) <= room {
 		_, err = r.tryOnce("merge", fmt.Sprint(names(small)), func() error { return r.merge(packsOf(r.dir), small, quota-used) })
 	}
 	return errors.Join(failed, err)
