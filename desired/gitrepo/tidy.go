@@ -15,8 +15,8 @@ import (
 // Each fetch that brings something adds a pack, and looking an object up goes
 // through all of them.
 const (
-	fullPacks   = 50 // above this many packs the store is compacted
-	deltaWindow = 10 // git's own default
+	fullPacks   = 50        // above this many packs the store is compacted
+	deltaWindow = 10        // git's own default
 	waitedBytes = 256 << 10 // of packs that are merged while somebody waits
 	// grownBy is the part of the largest pack that all others have to take, before a store that
 	// takes a third of what it may is compacted; half of what that pack leaves is enough too.

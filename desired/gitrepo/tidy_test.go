@@ -46,24 +46,47 @@ func (h *history) fetchedAgain() {
 	}
 }
 
-// A fetch leaves the packs to what follows it, which merges what is small where somebody waits
-// for that too, and leaves what takes longer to a fetch for which nobody waits.
+// A fetch leaves the packs to what follows it, also where somebody waits for that: packs that come
+// without a pause would be too many soon.
 func TestTidyFollowsTheFetch(t *testing.T) {
 	t.Parallel()
-	h := untidy(t, fewPacks+2)
-	before := h.objects()
-	full := FetchLimits{StoreBytes: 2 * usedBytes(h.repo.dir)} // to be compacted
-	for _, step := range []struct {
-		waited bool
-		packs  int
-	}{{true, 2}, {false, 1}} {
-		must.Do(t, h.repo.Tidy(full, step.waited))
-		if n := len(h.packs()); n != step.packs || !h.repo.stamped() {
-			t.Errorf("waited %v: %d packs are left, stamped: %v", step.waited, n, h.repo.stamped())
+	for _, waited := range []bool{true, false} {
+		h := untidy(t, fewPacks+2)
+		before := h.objects()
+		if n := len(h.packs()); n != fewPacks+2 {
+			t.Errorf("%d packs before it is tidied", n)
+		}
+		must.Do(t, h.repo.Tidy(FetchLimits{}, waited))
+		if n := len(h.packs()); n > 2 || !h.repo.stamped() {
+			t.Errorf("waited %v: %d packs are left, stamped: %v", waited, n, h.repo.stamped())
 		}
 		h.whole(before)
+		h.fetchedAgain()
 	}
-	h.fetchedAgain()
+}
+
+// What takes longer is left to a fetch for which nobody waits.
+func TestTidyKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	p := newPushedOver(t)
+	for range fewPacks + 1 { // more than is merged, in more packs than are few
+		p.push(waitedBytes/fewPacks, true)
+	}
+	before, used := len(p.h.packs()), usedBytes(p.h.repo.dir)
+	must.Do(t, p.h.repo.Tidy(p.h.source.Limits, true))
+	if now := len(p.h.packs()); now != before {
+		t.Errorf("%d of %d packs are left", now, before)
+	}
+	p.h.source.Limits.StoreBytes = 2 * used // to be compacted
+	must.Do(t, p.h.repo.Tidy(p.h.source.Limits, true))
+	if now := usedBytes(p.h.repo.dir); now < used {
+		t.Errorf("it was compacted: %d of %d bytes", now, used)
+	}
+	must.Do(t, p.h.repo.Tidy(p.h.source.Limits, false))
+	if now := usedBytes(p.h.repo.dir); now > used/2 {
+		t.Errorf("%d of %d bytes are left", now, used)
+	}
+	p.h.whole(nil)
 }
 
 // What fails, or has its process die, is not tried again for the same packs.
@@ -215,7 +238,7 @@ func TestMergeIsBounded(t *testing.T) {
 	t.Parallel()
 	h := untidy(t, fewPacks+2)
 	packs, used := h.packs(), usedBytes(h.repo.dir)
-	must.Do(t, h.repo.tidy(packs, used+100))
+	must.Do(t, h.repo.tidy(packs, used+100, false))
 	if notes, _ := filepath.Glob(filepath.Join(h.repo.dir, "seawall.tried-merge")); len(notes) > 0 || !h.repo.stamped() {
 		t.Errorf("begun without room: %v", notes)
 	}
