@@ -58,13 +58,12 @@ func (r *Repo) tidy(packs []plumbing.Hash, quota int64, waited bool) error {
 		return err
 	}
 	used := usedBytes(r.dir)
-	var failed error
 	if len(packs) > fullPacks || !waited && used > quota/3 && hasGrown(stored, quota) {
 		// One that failed would fail again until there are many more packs, or another largest one.
 		attempt := fmt.Sprint(largest(stored).name, len(packs)/fullPacks)
-		var done bool
-		if done, failed = r.tryOnce("compaction", attempt, func() error { return r.compact(packsOf(r.dir), packs, quota-used) }); done {
-			return nil
+		done, err := r.tryOnce("compaction", attempt, func() error { return r.compact(packsOf(r.dir), packs, quota-used) })
+		if done || err != nil { // what it has met, the next fetch looks into
+			return err
 		}
 	}
 	room := quota - used
@@ -74,7 +73,7 @@ func (r *Repo) tidy(packs []plumbing.Hash, quota int64, waited bool) error {
 	if small := smallPacks(stored); len(small) > 0 && sum(small) <= room {
 		_, err = r.tryOnce("merge", fmt.Sprint(names(small)), func() error { return r.merge(packsOf(r.dir), small, quota-used) })
 	}
-	return errors.Join(failed, err)
+	return err
 }
 
 // makeRoom compacts a store that has no room for what a fetch brings, once for the same packs and

@@ -282,3 +282,20 @@ func (s *stuck) Remove(file string) error {
 	}
 	return s.packFiles.Remove(file)
 }
+
+// A compaction that has met damage leaves the store to the next fetch, which looks into it: no merge that follows
+// calls it whole.
+func TestTidyAfterDamage(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, fewPacks+2)
+	git := exec.Command("git", "--git-dir", h.repo.dir, "hash-object", "-w", "-t", "commit", "--stdin")
+	git.Stdin = strings.NewReader("tree " + strings.Repeat("ab", 20) + "\nauthor A <a@example.com> 1 +0000\ncommitter A <a@example.com> 1 +0000\n\nlost\n")
+	commit, err := git.Output()
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(filepath.Join(h.repo.dir, "refs", "heads", "lost"), commit, 0o600))
+	must.Do(t, h.repo.stamp())
+	err = h.repo.Tidy(FetchLimits{StoreBytes: 2 * usedBytes(h.repo.dir)}, false)
+	if !errors.Is(err, ErrStore) || h.repo.stamped() {
+		t.Errorf("%v, stamped: %v", err, h.repo.stamped())
+	}
+}
