@@ -30,8 +30,8 @@ const (
 // somebody waits, it compacts only a store with too many packs, and merges what takes a moment:
 // packs that come without a pause would be too many soon.
 //
-// A store that cannot be tidied still serves. The same is not tried again for the same packs,
-// and the next fetch looks into the store.
+// A store that cannot be tidied still serves. What has failed is not tried again for the same
+// packs, and the next fetch looks into the store.
 func (r *Repo) Tidy(limits FetchLimits, waited bool) error {
 	unlock, err := r.lock()
 	if err != nil {
@@ -121,19 +121,30 @@ func sum(packs []storedPack) (bytes int64) {
 // attemptGlob are the files in which it is noted what was tried last, and not done.
 const attemptGlob = "seawall.tried-*"
 
+// begun follows an attempt in its note, once for each time that it has begun, until it has failed.
+const begun = " begun"
+
 // tryOnce does what changes the packs of a store, and reports whether it was done. It is noted
-// before it begins, and an attempt that was not done is not made again: a process that died of it
+// before it begins, and an attempt that has failed is not made again. One that its process has not
+// outlived is made once more: the process may have been told to end, or have died of it, and then it
 // would die again. Until it is done, the store is suspect.
 func (r *Repo) tryOnce(what, attempt string, do func() error) (done bool, err error) {
 	note := strings.Replace(attemptGlob, "*", what, 1)
-	if before, err := os.ReadFile(filepath.Join(r.dir, note)); err == nil && string(before) == attempt {
+	before, _ := os.ReadFile(filepath.Join(r.dir, note)) // none is as an attempt at something else
+	begins := attempt + begun
+	switch string(before) {
+	case attempt, begins + begun:
 		return false, nil
+	case begins:
+		begins += begun
 	}
-	if err := r.replace(note, attempt); err != nil {
+	if err := r.replace(note, begins); err != nil {
 		return false, err
 	}
 	r.suspect()
-	err = do()
+	if err = do(); err != nil {
+		_ = r.replace(note, attempt) // else it is made once more
+	}
 	if errors.Is(err, errNoSpace) {
 		return false, r.stamp() // nothing has changed
 	}

@@ -89,7 +89,7 @@ func TestTidyKeepsNobodyWaiting(t *testing.T) {
 	p.h.whole(nil)
 }
 
-// What fails, or has its process die, is not tried again for the same packs.
+// What fails is not tried again for the same packs.
 func TestTidyIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	h := untidy(t, 2)
@@ -298,4 +298,33 @@ func TestTidyAfterDamage(t *testing.T) {
 	if !errors.Is(err, ErrStore) || h.repo.stamped() {
 		t.Errorf("%v, stamped: %v", err, h.repo.stamped())
 	}
+}
+
+// What a process was at that was killed is tried once more: it may have been told to end.
+func TestTidyIsTriedAgainAfterAKill(t *testing.T) {
+	t.Parallel()
+	h := untidy(t, 1)
+	killed := errors.New("killed")
+	begin := func() (began bool) {
+		defer func() {
+			if p := recover(); p != nil && p != killed {
+				panic(p)
+			}
+		}()
+		_, err := h.repo.tryOnce("compaction", "all", func() error { began = true; panic(killed) })
+		must.Do(t, err)
+		return began
+	}
+	for n, want := range []bool{true, true, false, false} {
+		if began := begin(); began != want {
+			t.Errorf("after %d times it begins: %v", n, began)
+		}
+	}
+	if done, err := h.repo.tryOnce("compaction", "others", func() error { return nil }); !done || err != nil {
+		t.Errorf("other packs: %v, %v", done, err)
+	}
+	if !begin() {
+		t.Error("it does not begin though others were compacted since")
+	}
+	h.fetchedAgain()
 }
