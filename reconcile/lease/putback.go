@@ -17,15 +17,18 @@ type ends struct {
 // compareRecords takes note of a database that was put back to an earlier time since the look before.
 func (h *Holder) compareRecords(ctx context.Context, l *Look) error {
 	forgot := l.forgot(h.latest)
+	told := h.withheld // with an earlier look, which could not put it on record
+	h.withhold(forgot)
 	if l.News.PutBack = h.latest.News.PutBack; !forgot && !l.fewer(h.latest) {
 		return nil
 	}
 	l.News.PutBack++
-	h.Log.Warn("the database was put back to an earlier time: all of it is read anew")
+	if !told {
+		h.Log.Warn("the database was put back to an earlier time: all of it is read anew")
+	}
 	if !forgot {
 		return nil
 	}
-	h.withhold(true)
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	times, err := h.Forgot(ctx, h.DB)

@@ -1,9 +1,12 @@
 package lease
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,5 +135,36 @@ func TestLeasesAreWithheldUntilOthersKnow(t *testing.T) {
 	f.turns(r)
 	if len(r.has()) != 1 || r.Left(lease) == 0 {
 		t.Error("the lease is not held once others know")
+	}
+}
+
+// While others cannot be told, a put-back is logged once; and where the entries are there again, as once the right
+// backup is in place, leases are held without that.
+func TestAPutBackThatIsUndoneEnds(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, pgtest.Database(t))
+	r := f.replica("one", "a")
+	var log bytes.Buffer
+	r.Log = slog.New(slog.NewTextHandler(&log, nil))
+	r.Forgot = func(context.Context, *sql.DB) (int64, error) { return 0, errors.New("it cannot be put on record") }
+	exec(t, f.db, `INSERT INTO history (number, body, hash) VALUES (2, '{}', decode(md5('two'), 'hex'))`)
+	exec(t, f.db, `UPDATE history_ends SET head_number = 2, head_hash = decode(md5('two'), 'hex')`)
+	f.turns(r, r)
+	exec(t, f.db, `UPDATE history_ends SET head_number = 1`)
+	for range 3 {
+		r.note(r.turn(context.Background()))
+	}
+	if len(r.has()) > 0 {
+		t.Error("the lease is used")
+	}
+	exec(t, f.db, `UPDATE history_ends SET head_number = 2`)
+	r.note(r.turn(context.Background()))
+	if len(r.has()) != 1 {
+		t.Error("the lease is not held once the entries are there again")
+	}
+	for _, line := range []string{"put back to an earlier time: all of it", "leases cannot be renewed", "leases are renewed"} {
+		if n := strings.Count(log.String(), line); n != 1 {
+			t.Errorf("%q is logged %d times: %s", line, n, &log)
+		}
 	}
 }
