@@ -13,7 +13,9 @@ import (
 	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 // Records that are put back to an earlier time name an older commit. While git is away no process writes what
@@ -119,4 +121,21 @@ func TestGitIsNotAskedForWithoutEnd(t *testing.T) {
 			t.Errorf("git is looked at %d times within two hours", n)
 		}
 	})
+}
+
+// While records that were put back cannot be read, each second finds them so: git is not asked for with each.
+func TestGitIsNotAskedForWithEachTick(t *testing.T) {
+	c, err := control.New(t.Context(), control.Config{Records: &reconcile.Forgetful{}, Now: time.Now})
+	must.Do(t, err)
+	looks := ticks{control: c, commits: &commits{source: source.New(source.Config{Now: time.Now}), leases: reconcile.OnlyProcess{}}}
+	began := time.Now()
+	for passed := time.Duration(0); passed < retry.Unlooked.First; passed += time.Second {
+		if looks.lookAtGit(true, began.Add(passed)); looks.looks.times != 1 {
+			t.Fatalf("git is asked for %d times within %v", looks.looks.times, passed)
+		}
+	}
+	looks.lookAtGit(false, began)
+	if looks.lookAtGit(true, began); looks.looks.times != 1 {
+		t.Error("git is not asked for at once when they are put back again")
+	}
 }

@@ -182,7 +182,7 @@ func (t *ticks) lookAtGit(putBack bool, now time.Time) {
 	case !t.commits.leads() || unlooked == 0 && !putBack:
 		t.looks = gitLooks{}
 		return
-	case putBack || unlooked != t.looks.unlooked:
+	case unlooked != t.looks.unlooked:
 		t.looks = gitLooks{unlooked: unlooked}
 	case now.Before(t.looks.next):
 		return
