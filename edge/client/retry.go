@@ -72,7 +72,7 @@ var verdicts = map[outcome]map[class]verdict{
 	succeeded:    {read: final, update: final, remove: final, create: final, roll: final, trial: final},
 	throttled:    {read: again, update: again, remove: again, create: final, roll: again, trial: again},
 	conflicted:   {read: again, update: again, remove: again, create: final, roll: again, trial: again},
-	withheld:     {create: final, update: final, remove: final}, // no other class has such a step
+	withheld:     {create: final, update: final, remove: final, roll: final}, // no other class has such a step
 	notSent:      {read: again, update: again, remove: again, create: final, roll: again, trial: again},
 	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown, trial: final},
 	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown, trial: final},
