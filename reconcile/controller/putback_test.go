@@ -130,12 +130,12 @@ func TestGitIsNotAskedForWithEachTick(t *testing.T) {
 	looks := ticks{control: c, commits: &commits{source: source.New(source.Config{Now: time.Now}), leases: reconcile.OnlyProcess{}}}
 	began := time.Now()
 	for passed := time.Duration(0); passed < retry.Unlooked.First; passed += time.Second {
-		if looks.lookAtGit(true, began.Add(passed)); looks.looks.times != 1 {
-			t.Fatalf("git is asked for %d times within %v", looks.looks.times, passed)
+		if looks.lookAtGit(true, began.Add(passed)); looks.looks.next != began.Add(retry.Unlooked.First) {
+			t.Fatalf("git is asked for again after %v", passed)
 		}
 	}
 	looks.lookAtGit(false, began)
-	if looks.lookAtGit(true, began); looks.looks.times != 1 {
+	if looks.lookAtGit(true, began.Add(time.Second)); looks.looks.next != began.Add(time.Second+retry.Unlooked.First) {
 		t.Error("git is not asked for at once when they are put back again")
 	}
 }
