@@ -37,7 +37,7 @@ func TestRecordsPutBackWaitForGit(t *testing.T) {
 		r.wantAll("sqli")
 		for _, one := range []*replica{first, second} {
 			s := one.Status().Judged()
-			if s.Commit.InForce != "c1" || !s.Commit.PutBack || s.Zones.Here[inspect.Waiting] != 3 || !strings.Contains(strings.Join(s.Reasons, "\n"), "nothing is written until "+diff.ReleasePutBack) {
+			if s.Commit.InForce != "c1" || !s.Commit.LedgerPutBack || s.Zones.Here[inspect.Waiting] != 3 || !strings.Contains(strings.Join(s.Reasons, "\n"), "nothing is written until "+diff.ReleasePutBack) {
 				t.Errorf("%s says %+v, %v, %q", one.name, s.Commit, s.Zones.Here, s.Reasons)
 			}
 		}
@@ -56,7 +56,7 @@ func TestRecordsPutBackWaitForGit(t *testing.T) {
 		r.repo.FetchBy(nil)
 		r.pass(soon + retry.Git.Most)
 		for _, one := range []*replica{first, second} {
-			if s := one.Status(); s.Commit.InForce != "c2" || s.Commit.PutBack || s.Zones.Here[inspect.InSync] != 3 {
+			if s := one.Status(); s.Commit.InForce != "c2" || s.Commit.LedgerPutBack || s.Zones.Here[inspect.InSync] != 3 {
 				t.Errorf("with git %s says %+v, %v", one.name, s.Commit, s.Zones.Here)
 			}
 		}

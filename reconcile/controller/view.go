@@ -37,7 +37,7 @@ type parts struct {
 func (p *parts) view() view { return view{p, p.control.Current(), time.Now()} }
 
 func (v view) commit() inspect.Commit {
-	commit := inspect.Commit{Wanted: v.source.Progress().Commit, PutBack: v.control.Unlooked() != 0}
+	commit := inspect.Commit{Wanted: v.source.Progress().Commit, LedgerPutBack: v.control.Unlooked() != 0}
 	if v.g != nil {
 		commit.InForce = v.g.State.Commit
 	}

@@ -80,9 +80,9 @@ type Commit struct {
 	InForce string `json:"in_force"` // empty: none yet, or a folder that is not git
 	Wanted  string `json:"wanted"`   // the newest that was fetched
 	Held    *Held  `json:"held,omitempty"`
-	// PutBack says that the ledger was put back to an earlier time, so that InForce may be an older commit
+	// LedgerPutBack says that the ledger was put back to an earlier time, so that InForce may be an older commit
 	// than was in force: nothing is written until git was looked at.
-	PutBack bool `json:"put_back,omitempty"`
+	LedgerPutBack bool `json:"ledger_put_back,omitempty"`
 	// Changes is what the commit in force does to zones, of those that were looked at
 	// because of it since the start; nil: none was.
 	Changes *Changes `json:"changes,omitempty"`

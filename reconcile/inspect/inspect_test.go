@@ -146,7 +146,7 @@ func everything() Status {
 		s.Commit.Wanted, s.Commit.Held = "fedcba9876543210", &Held{
 			Author: "Kim <kim@example.com>", Reason: "it is invalid", Problems: []string{"a.cue:1:1: no"}, Since: noon, Fix: "git revert fedcba987654 and push",
 		}
-		s.Mode, s.Commit.Changes = ModeObserve, &Changes{Zones: 12, Weakened: 8, Strengthened: 3}
+		s.Mode, s.Commit.LedgerPutBack, s.Commit.Changes = ModeObserve, true, &Changes{Zones: 12, Weakened: 8, Strengthened: 3}
 		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1}
 		s.Zones.Drift = &Drift{"shop.example", edge.ZoneScope("a01"), noon, 60}
 		s.Tokens = Tokens{

@@ -76,7 +76,7 @@ func (s Status) attention() (reasons []reason) {
 	if s.Source.Error != "" && !git {
 		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
 	}
-	if s.Commit.PutBack {
+	if s.Commit.LedgerPutBack {
 		reasons = append(reasons, reason{text: diff.ReasonPutBack + ": nothing is written until " + diff.ReleasePutBack, next: s.Source.Next})
 	}
 	if newer := s.Commit.Newer(); newer != nil {

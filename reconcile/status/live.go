@@ -88,7 +88,7 @@ func samples(s inspect.Status) (all []sample) {
 		add(queueZones, float64(p.AtWork), p.Priority, queueAtWork)
 		add(queueOldest, p.OldestSeconds, p.Priority)
 	}
-	add(ledgerPutBack, truth(s.Commit.PutBack))
+	add(ledgerPutBack, truth(s.Commit.LedgerPutBack))
 	add(workInProgress, float64(s.Work.AtWork))
 	add(workOldest, s.Work.OldestSeconds)
 	add(budgetLeft, float64(s.Budget.Left))
