@@ -278,6 +278,7 @@ func TestText(t *testing.T) {
            - current outage: zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
            - current outage: credential credentials.rulesets since 2026-03-01T12:00:00Z: the platform answers 401 Unauthorized (12 zones)
              fix: set it; next try in 25s, at 2026-03-01T12:00:25Z
+           - the ledger was put back to an earlier time, so a newer commit may have been in force: nothing is written until git is fetched, and its newest commit is accepted
            - commit fedcba987654 by Kim <kim@example.com> is held: it is invalid
              fix: git revert fedcba987654 and push
            - the rollout is halted: 2 zones failed
