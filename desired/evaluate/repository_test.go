@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -142,19 +143,25 @@ func TestSparesAskForPushes(t *testing.T) {
 	close(over)
 }
 
-// A worker tidies the store after a fetch that brought nothing, and keeps nobody waiting for a new commit.
+// A worker tidies the store after each fetch, and keeps nobody waiting for a new commit: what takes longer than a
+// moment follows a fetch that brought nothing.
 func TestFetchTidies(t *testing.T) {
 	c := newCommits(t)
 	r := c.start()
 	c.origin.Commit("a/a.cue", "package a\n")
 	c.fetch(r)
 	const pushes = 10
-	for i := range pushes {
-		c.origin.Commit("a/a.cue", fmt.Sprintf("package a\nx: %d\n", i))
-		c.fetch(r)
-	}
-	if n := len(c.packs()); n != pushes+1 {
-		t.Errorf("%d packs after %d pushes, one after the other", n, pushes)
+	random := rand.NewChaCha8([32]byte{})
+	for _, test := range []struct{ noise, least, most int }{{1, 1, pushes - 1}, {64 << 10, pushes, 2 * pushes}} {
+		noise := make([]byte, test.noise)
+		for range pushes {
+			_, _ = random.Read(noise)
+			c.origin.Commit("a/a.cue", fmt.Sprintf("package a\n// %x\n", noise))
+			c.fetch(r)
+		}
+		if n := len(c.packs()); n < test.least || n > test.most {
+			t.Errorf("%d packs after %d pushes of %d bytes, one after the other; logged\n%s", n, pushes, test.noise, &c.log)
+		}
 	}
 	c.fetch(r)
 	if n := len(c.packs()); n > 2 {
