@@ -195,7 +195,7 @@ func (s *story) withoutGit(must bool) {
 	sleep(s.t.Context(), 2*time.Second)
 	told := 0
 	for _, r := range s.replicas {
-		if status, err := s.status(r); err == nil && status.Commit.PutBack {
+		if status, err := s.status(r); err == nil && status.Commit.LedgerPutBack {
 			told++
 		}
 	}
