@@ -27,6 +27,9 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // soon bounds what a test waits for. A machine may be slow.
 const soon = 4 * time.Minute
 
+// abandonedAfter is when a job counts as left behind.
+const abandonedAfter = 4 * time.Second
+
 // sharedForge is a forge to several replicas. To comment is to look for the comment first, as with
 // real ones: two who do so at once may both find none.
 type sharedForge struct {
@@ -153,7 +156,7 @@ func (f *fleet) start(name string) {
 	f.t.Helper()
 	db, err := postgres.Open(postgres.Config{URL: f.url, Name: name})
 	must.Do(f.t, err)
-	all, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second})
+	all, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: abandonedAfter})
 	must.Do(f.t, err)
 	config := f.Config
 	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name}, f.heads, time.Now, 2*time.Second
@@ -262,6 +265,21 @@ func TestReplicasPlanOnce(t *testing.T) {
 	}
 }
 
+// passing returns what has the time pass in the database that jobs wait for. Whoever leads there looks
+// for those that were left behind when it begins, and then twice a minute: so each time that one may
+// have been abandoned by now, another begins to lead. What has failed is tried again at once, and not
+// after a pause that becomes longer with each failure.
+func (f *fleet) passing(server *pgtest.Server) (now func()) {
+	var last time.Time
+	return func() {
+		if time.Since(last) > abandonedAfter {
+			last = time.Now()
+			server.Exec(f.t, `DELETE FROM river_leader`)
+			server.Exec(f.t, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`)
+		}
+	}
+}
+
 // TestReplicasLaw: whatever is pushed, killed, cut and moved, in the end each pull request has one
 // comment, with the plan of its newest head.
 func TestReplicasLaw(t *testing.T) {
@@ -318,9 +336,11 @@ func TestReplicasLaw(t *testing.T) {
 	lossy = false
 	lost.Unlock()
 	f.leases.Give(alive(), reconcile.LeaseCommits) // whose first look finds all that was lost
+	pass := f.passing(server)
 	for number, n := range last {
 		f.await(fmt.Sprintf("the plan of %d (seed %d)", number, seed), func() bool {
 			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits") // as the schedule
+			pass()
 			return f.planned(number, n)
 		})
 		if text := f.forge.comment(number); strings.Contains(text, "ANOTHER COMMENT") {
