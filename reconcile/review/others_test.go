@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +46,7 @@ type sharedForge struct {
 type replicasForge struct {
 	*sharedForge
 	replica string
+	killed  *atomic.Bool
 }
 
 func (f replicasForge) PullRequests(ctx context.Context) ([]reconcile.PullRequest, error) {
@@ -53,13 +56,18 @@ func (f replicasForge) PullRequests(ctx context.Context) ([]reconcile.PullReques
 	return f.board.PullRequests(ctx)
 }
 
-func (f *sharedForge) Comment(_ context.Context, number int, _, body string) error {
+var errKilled = errors.New("the replica was killed")
+
+func (f replicasForge) Comment(_ context.Context, number int, _, body string) error {
 	f.mu.Lock()
 	there := len(f.comments[number])
 	f.mu.Unlock()
 	time.Sleep(50 * time.Millisecond)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.killed.Load() {
+		return errKilled
+	}
 	if there == 0 {
 		f.comments[number] = append(f.comments[number], body)
 	} else {
@@ -71,9 +79,12 @@ func (f *sharedForge) Comment(_ context.Context, number int, _, body string) err
 	return nil
 }
 
-func (f *sharedForge) Status(_ context.Context, commit string, s reconcile.CommitStatus) error {
+func (f replicasForge) Status(_ context.Context, commit string, s reconcile.CommitStatus) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.killed.Load() {
+		return errKilled
+	}
 	f.statuses[commit] = s.String()
 	return nil
 }
@@ -134,7 +145,7 @@ type fleet struct {
 type running struct {
 	service *Service
 	jobs    *jobs.Replicas
-	kill    func() // as kill -9: nothing of it gets to the database any more
+	kill    func() // as kill -9: nothing of it gets to the database or the forge any more; it does not wait for its end
 	stop    func()
 }
 
@@ -159,7 +170,8 @@ func (f *fleet) start(name string) {
 	all, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: abandonedAfter})
 	must.Do(f.t, err)
 	config := f.Config
-	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name}, f.heads, time.Now, 2*time.Second
+	killed := &atomic.Bool{}
+	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name, killed}, f.heads, time.Now, 2*time.Second
 	service := NewService(config)
 	service.Join(all, Credentials{
 		Held:  func() []reconcile.Lease { return nil },
@@ -180,7 +192,7 @@ func (f *fleet) start(name string) {
 		group.Wait()
 		_ = db.Close()
 	})
-	f.runs[name] = &running{service, all, func() { _ = db.Close(); end() }, end}
+	f.runs[name] = &running{service, all, func() { killed.Store(true); _ = db.Close(); stop() }, end}
 	f.t.Cleanup(end)
 }
 
