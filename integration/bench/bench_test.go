@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,8 +19,7 @@ import (
 // requests are those that docs/performance.md promises.
 func TestRequestsOfEachRow(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "seawall")
-	must.Do(t, harness.Build(binary))
+	binary := harness.Seawall(t)
 	o := options{binary: binary, concurrency: 2, repeat: 1}
 	got, err := o.measure(t.Context(), 3, time.Millisecond)
 	must.Do(t, err)
@@ -56,8 +54,7 @@ func TestRequestsOfEachRow(t *testing.T) {
 func TestRowsWithPostgres(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t)
-	binary := filepath.Join(t.TempDir(), "seawall")
-	must.Do(t, harness.Build(binary))
+	binary := harness.Seawall(t)
 	for _, how := range []setup{{Postgres: true, Replicas: 1, Credentials: 1}, {Postgres: true, Replicas: 2, Credentials: 4}} {
 		t.Run(fmt.Sprint(how.Replicas), func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +105,7 @@ func TestMain(m *testing.M) {
 		exitOn(floorMain(os.Args[2:]))
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(harness.Main(m, nil))
 }
 
 func TestMedians(t *testing.T) {

@@ -139,7 +139,7 @@ func TestAccountsConvergeInTheirOwnTime(t *testing.T) {
 	t.Parallel()
 	all := tenants()
 	prod, stage, lab := all[0], all[1], all[2]
-	p := tenantsPlatform(t, sim.RateLimit{Requests: 60, Per: 4 * time.Second})
+	p := tenantsPlatform(t, sim.RateLimit{Requests: 60, Per: 2 * time.Second})
 	s := newTenantService(t, p)
 	s.Repo.Commit("edge.cue", declareTenants(25))
 	s.Start()

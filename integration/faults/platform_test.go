@@ -62,43 +62,47 @@ const update = `{"action":"execute","expression":"true","action_parameters":{"id
 // recorded whether the platform sees it or not.
 func TestFaultsOfAZone(t *testing.T) {
 	t.Parallel()
-	p := startTestPlatform(t)
 	for _, test := range []struct {
 		name        string
-		fault       fault
+		fault       func(*platform) fault
 		read, write int
 	}{
-		{"silent", silent, 0, 0},
-		{"headers alone", headersOnly, 0, 0},
-		{"stalled", stalled(10), 0, 0},
-		{"forbidden", answering(http.StatusForbidden, noPermission), 403, 403},
-		{"slow", delayed(time.Minute, 2*time.Minute), 0, 0},
-		{"ignored", p.ignoredPatch, 200, 200},
+		{"silent", always(silent), 0, 0},
+		{"headers alone", always(headersOnly), 0, 0},
+		{"stalled", always(stalled(10)), 0, 0},
+		{"forbidden", always(answering(http.StatusForbidden, noPermission)), 403, 403},
+		{"slow", always(delayed(time.Minute, 2*time.Minute)), 0, 0},
+		{"ignored", func(p *platform) fault { return p.ignoredPatch }, 200, 200},
 	} {
-		p.disturb(within(2, test.fault))
-		before := len(p.writes())
-		if got := p.send(t, test.read, http.MethodGet, 2, ""); got != test.read {
-			t.Errorf("%s: a read is answered %d, want %d", test.name, got, test.read)
-		}
-		if got := p.send(t, test.write, http.MethodPatch, 2, update); got != test.write {
-			t.Errorf("%s: a write is answered %d, want %d", test.name, got, test.write)
-		}
-		if got := p.send(t, 200, http.MethodGet, 3, ""); got != 200 {
-			t.Errorf("%s: another zone is answered %d", test.name, got)
-		}
-		if w := p.writes()[before:]; len(w) != 1 || w[0].zone != 2 || w[0].score != 77 {
-			t.Errorf("%s: the writes are %+v", test.name, w)
-		}
-		if got := p.live(2); test.name != "stalled" && got == 77 {
-			t.Errorf("%s: the write took effect", test.name)
-		}
-		must.Do(t, p.set(2, 22))
-	}
-	p.calm()
-	if got := p.send(t, 200, http.MethodPatch, 2, update); got != 200 || p.live(2) != 77 || !p.writes()[len(p.writes())-1].ok {
-		t.Errorf("when it is calm a write is answered %d, and the threshold is %d", got, p.live(2))
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := startTestPlatform(t)
+			p.disturb(within(2, test.fault(p)))
+			if got := p.send(t, test.read, http.MethodGet, 2, ""); got != test.read {
+				t.Errorf("a read is answered %d, want %d", got, test.read)
+			}
+			if got := p.send(t, test.write, http.MethodPatch, 2, update); got != test.write {
+				t.Errorf("a write is answered %d, want %d", got, test.write)
+			}
+			if got := p.send(t, 200, http.MethodGet, 3, ""); got != 200 {
+				t.Errorf("another zone is answered %d", got)
+			}
+			if w := p.writes(); len(w) != 1 || w[0].zone != 2 || w[0].score != 77 {
+				t.Errorf("the writes are %+v", w)
+			}
+			if got := p.live(2); test.name != "stalled" && got == 77 {
+				t.Error("the write took effect")
+			}
+			must.Do(t, p.set(2, 22))
+			p.calm()
+			if got := p.send(t, 200, http.MethodPatch, 2, update); got != 200 || p.live(2) != 77 || !p.writes()[len(p.writes())-1].ok {
+				t.Errorf("when it is calm a write is answered %d, and the threshold is %d", got, p.live(2))
+			}
+		})
 	}
 }
+
+func always(f fault) func(*platform) fault { return func(*platform) fault { return f } }
 
 // TestRefuse: a platform that refuses connections comes back at its address.
 func TestRefuse(t *testing.T) {

@@ -200,6 +200,14 @@ func (s *Service) tellPush() {
 	_ = s.daemon.Poke(s.T.Context()) // it may end, or have no hooks: then it looks on its schedule
 }
 
+// Hook is the webhook of a forge for what is no push, such as a pull request that is closed.
+func (s *Service) Hook() {
+	s.T.Helper()
+	if err := s.daemon.Poke(s.T.Context()); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
 // branches are those of the repository, with their commits.
 func (s *Service) branches() string {
 	var found strings.Builder

@@ -101,6 +101,7 @@ func TestPagesOfPullRequests(t *testing.T) {
 		t.Errorf("its page: %d\n%s", code, body)
 	}
 	server.Set(1, func(p *forgetest.Pull) { p.State = "closed" })
+	s.Hook()
 	s.Poll("it is dropped", func() bool { return len(get[inspect.PullRequestList](s, "/pulls").PullRequests) == 0 })
 	if code, _ := s.Get("/api/v1/pulls/1"); code != http.StatusNotFound {
 		t.Errorf("one that is closed: %d", code)

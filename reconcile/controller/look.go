@@ -41,6 +41,18 @@ func (l *look) asked() bool {
 // answered reports whether the platform has answered something about the zone.
 func (l *look) answered() bool { return l.sight.Failed() == nil }
 
+// askedAt is when the last request about the zone was sent that the platform has answered; where
+// it was written to since, that is not known, and it is when the look began.
+func (l *look) askedAt() time.Time {
+	at := l.began
+	for _, seen := range l.sight.Places {
+		if zone.Answered(seen.Err) && seen.At.After(at) {
+			at = seen.At
+		}
+	}
+	return at
+}
+
 // observed reports whether all of the zone could be read.
 func (l *look) observed() bool { return l.sight.Whole() }
 

@@ -24,7 +24,7 @@ func noteGit(t *outage.Tracker, p reconcile.Proposal) {
 func noteLook(t *outage.Tracker, l *look) {
 	err, ofAccount := l.failure()
 	t.Zone(outage.Zone{
-		Scope: l.item.Key, Name: l.task.Zone().Key, Account: l.task.Account().Key, OfAccount: ofAccount, Answered: l.answered(), Cached: !l.asked(),
+		Scope: l.item.Key, Name: l.task.Zone().Key, Account: l.task.Account().Key, OfAccount: ofAccount, Answered: l.answered(), Asked: l.askedAt(), Cached: !l.asked(),
 	}, err)
 }
 

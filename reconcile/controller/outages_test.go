@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // TestOutages: each fault is one outage, of what it is in, that begins and ends once.
@@ -110,4 +113,27 @@ func TestALedgerThatFailsInPart(t *testing.T) {
 			t.Errorf("outages %+v", f.Outages.Outages())
 		}
 	})
+}
+
+// TestAnAnswerCountsFromItsRequest: what is told of a look is as old as the last request that was
+// answered, however long the rest of the look takes.
+func TestAnAnswerCountsFromItsRequest(t *testing.T) {
+	began := time.Now()
+	at := func(seconds int, err error) zone.Seen {
+		return zone.Seen{At: began.Add(time.Duration(seconds) * time.Second), Observed: diff.Observed[edge.Ruleset]{Err: err}}
+	}
+	for name, test := range map[string]struct {
+		places zone.Places
+		want   time.Duration
+	}{
+		"all were answered":           {zone.Places{at(1, nil), at(3, edge.ErrEntryPointNotFound)}, 3 * time.Second},
+		"the last one was not":        {zone.Places{at(1, nil), at(3, edge.ErrUnavailable)}, time.Second},
+		"it was written to since":     {zone.Places{{}}, 0},
+		"nothing was answered at all": {zone.Places{at(2, edge.ErrUnavailable)}, 0},
+	} {
+		l := look{began: began, sight: zone.Sight{Places: test.places}}
+		if got := l.askedAt().Sub(began); got != test.want {
+			t.Errorf("%s: asked after %v, want %v", name, got, test.want)
+		}
+	}
 }

@@ -74,7 +74,7 @@ func TestLaws(t *testing.T) {
 				z.OfAccount = true
 				tracker.Zone(z, err)
 			case 5:
-				z.Answered = true
+				z.Answered, z.Asked = true, now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "asked before"))*time.Second)
 				tracker.Zone(z, err)
 			default:
 				tracker.Zone(z, err)

@@ -42,7 +42,7 @@ func (t *Tracker) LeaveZones(theirs func(edge.Scope) bool) {
 	t.Forget(OfZones)
 	t.mu.Lock()
 	clear(t.of)
-	clear(t.streak)
+	t.hear()
 	t.mu.Unlock()
 	whole := t
 	if t.whole != nil {

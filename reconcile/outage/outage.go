@@ -74,6 +74,9 @@ type Zone struct {
 	// OfAccount says that a failure is of what all zones of the account share, Answered
 	// that the platform has answered something else about the zone in the same look.
 	OfAccount, Answered bool
+	// Asked is when the platform was sent the last request that it has answered; zero is now.
+	// What was under way when something else failed says nothing of the time since.
+	Asked time.Time
 	// Cached says that nothing was asked: the failure is that of a try just before.
 	Cached bool
 }
@@ -97,10 +100,12 @@ type Tracker struct {
 	credential string
 	parts      []*Tracker
 
-	worked   time.Time // when a zone worked last
-	answered time.Time // when the platform answered about a zone last, if only to refuse
-	// streak are the zones that the platform has not answered about since then.
+	worked   time.Time // when a zone that worked was asked for last
+	answered time.Time // when what the platform has answered about a zone was asked for last, if only to be refused
+	// streak are the zones that the platform has not answered about since then; true are those
+	// that no outage of zones has explained before.
 	streak      map[edge.Scope]bool
+	unexplained int // how many of the streak are true
 	streakSince time.Time
 }
 
@@ -225,9 +230,12 @@ func (t *Tracker) Declare(zones int, declares func(edge.Scope) bool) {
 			}
 		}
 	}
-	for id := range t.streak {
+	for id, unexplained := range t.streak {
 		if !declares(id) {
 			delete(t.streak, id)
+			if unexplained {
+				t.unexplained--
+			}
 		}
 	}
 	t.judge(now)
@@ -285,6 +293,10 @@ func (t *Tracker) plain(subject reconcile.OutageSubject, name string) *incident 
 
 // judge begins and ends what is due; the caller holds the lock.
 func (t *Tracker) judge(now time.Time) {
+	if t.silent() && now.Sub(t.streakSince) >= gather {
+		t.widen(reconcile.OutagePlatform, t.platform, unanswered)
+		t.rejoin(now)
+	}
 	for _, k := range t.keys() {
 		i, open := t.open[k]
 		switch {

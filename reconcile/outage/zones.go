@@ -44,10 +44,11 @@ func (t *Tracker) Down(err error) {
 }
 
 func (t *Tracker) zoneWorked(z Zone, now time.Time) {
-	t.worked = now
-	t.platformAnswered(now)
+	asked := z.asked(now)
+	t.worked = later(t.worked, asked)
+	t.platformAnswered(asked, now)
 	for _, k := range []string{key(reconcile.OutageCredential, t.credential), key(reconcile.OutageAccount, z.Account)} {
-		if i := t.open[k]; i != nil {
+		if i := t.open[k]; i != nil && !asked.Before(i.since) {
 			t.recover(i, now)
 		}
 	}
@@ -55,11 +56,29 @@ func (t *Tracker) zoneWorked(z Zone, now time.Time) {
 	t.leave(z, now)
 }
 
-// platformAnswered notes that the platform works, whatever it has answered.
-func (t *Tracker) platformAnswered(now time.Time) {
-	t.answered = now
-	clear(t.streak)
-	if i := t.open[key(reconcile.OutagePlatform, t.platform)]; i != nil {
+// asked is when the request was sent that the platform has answered last.
+func (z Zone) asked(now time.Time) time.Time {
+	if z.Asked.IsZero() || z.Asked.After(now) {
+		return now
+	}
+	return z.Asked
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// platformAnswered notes that the platform works, whatever it has answered to what it was asked
+// then.
+func (t *Tracker) platformAnswered(asked, now time.Time) {
+	t.answered = later(t.answered, asked)
+	if !asked.Before(t.streakSince) {
+		t.hear()
+	}
+	if i := t.open[key(reconcile.OutagePlatform, t.platform)]; i != nil && !asked.Before(i.since) {
 		t.recover(i, now)
 	}
 }
@@ -95,22 +114,19 @@ func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
 		stateFailed(t, z, c, now)
 		return
 	case rejected:
-		t.platformAnswered(now)
+		t.platformAnswered(now, now)
 		t.plain(reconcile.OutageCredential, t.credential).failZone(z, c, now)
 		return
 	case unanswered:
 		if z.Answered {
 			break
 		}
-		if len(t.streak) == 0 {
-			t.streakSince = now
-		}
-		t.streak[z.Scope] = true
+		t.unanswered(z, now)
 	default:
-		t.platformAnswered(now)
+		t.platformAnswered(now, now)
 	}
 	if z.Answered {
-		t.platformAnswered(now)
+		t.platformAnswered(z.asked(now), now)
 	}
 	if i := t.of[z.Scope]; i != nil && i.began {
 		i.failZone(z, c, now)
@@ -181,16 +197,10 @@ func (t *Tracker) gathering(z Zone, c cause) *incident {
 
 // decide says whose outage it is that was gathered, once that is known.
 func (t *Tracker) decide(i *incident, now time.Time) {
-	need := few
-	if t.fleet > 0 {
-		need = min(few, t.fleet)
-	}
 	away := i.cause.class == unanswered
 	switch {
-	case away && len(t.streak) >= need && now.Sub(t.streakSince) >= gather:
-		t.widen(reconcile.OutagePlatform, t.platform, unanswered)
 	case now.Sub(i.since) < gather:
-	case away && len(t.streak) >= need && t.streakSince.Sub(i.since) < gather:
+	case away && t.silent() && t.streakSince.Sub(i.since) < gather:
 		// A request under way was answered after the first one failed: whether it is the platform
 		// is known a moment later.
 	case i.subject == reconcile.OutageAccount && (!away || t.answered.After(i.since)):

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +29,9 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // soon bounds what a test waits for. A machine may be slow.
 const soon = 4 * time.Minute
 
+// abandonedAfter is when a job counts as left behind.
+const abandonedAfter = 4 * time.Second
+
 // sharedForge is a forge to several replicas. To comment is to look for the comment first, as with
 // real ones: two who do so at once may both find none.
 type sharedForge struct {
@@ -41,6 +46,7 @@ type sharedForge struct {
 type replicasForge struct {
 	*sharedForge
 	replica string
+	killed  *atomic.Bool
 }
 
 func (f replicasForge) PullRequests(ctx context.Context) ([]reconcile.PullRequest, error) {
@@ -50,13 +56,18 @@ func (f replicasForge) PullRequests(ctx context.Context) ([]reconcile.PullReques
 	return f.board.PullRequests(ctx)
 }
 
-func (f *sharedForge) Comment(_ context.Context, number int, _, body string) error {
+var errKilled = errors.New("the replica was killed")
+
+func (f replicasForge) Comment(_ context.Context, number int, _, body string) error {
 	f.mu.Lock()
 	there := len(f.comments[number])
 	f.mu.Unlock()
 	time.Sleep(50 * time.Millisecond)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.killed.Load() {
+		return errKilled
+	}
 	if there == 0 {
 		f.comments[number] = append(f.comments[number], body)
 	} else {
@@ -68,9 +79,12 @@ func (f *sharedForge) Comment(_ context.Context, number int, _, body string) err
 	return nil
 }
 
-func (f *sharedForge) Status(_ context.Context, commit string, s reconcile.CommitStatus) error {
+func (f replicasForge) Status(_ context.Context, commit string, s reconcile.CommitStatus) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.killed.Load() {
+		return errKilled
+	}
 	f.statuses[commit] = s.String()
 	return nil
 }
@@ -131,7 +145,7 @@ type fleet struct {
 type running struct {
 	service *Service
 	jobs    *jobs.Replicas
-	kill    func() // as kill -9: nothing of it gets to the database any more
+	kill    func() // as kill -9: nothing of it gets to the database or the forge any more; it does not wait for its end
 	stop    func()
 }
 
@@ -153,10 +167,11 @@ func (f *fleet) start(name string) {
 	f.t.Helper()
 	db, err := postgres.Open(postgres.Config{URL: f.url, Name: name})
 	must.Do(f.t, err)
-	all, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second})
+	all, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: abandonedAfter})
 	must.Do(f.t, err)
 	config := f.Config
-	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name}, f.heads, time.Now, 2*time.Second
+	killed := &atomic.Bool{}
+	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name, killed}, f.heads, time.Now, 2*time.Second
 	service := NewService(config)
 	service.Join(all, Credentials{
 		Held:  func() []reconcile.Lease { return nil },
@@ -177,7 +192,7 @@ func (f *fleet) start(name string) {
 		group.Wait()
 		_ = db.Close()
 	})
-	f.runs[name] = &running{service, all, func() { _ = db.Close(); end() }, end}
+	f.runs[name] = &running{service, all, func() { killed.Store(true); _ = db.Close(); stop() }, end}
 	f.t.Cleanup(end)
 }
 
@@ -262,6 +277,21 @@ func TestReplicasPlanOnce(t *testing.T) {
 	}
 }
 
+// passing returns what has the time pass in the database that jobs wait for. Whoever leads there looks
+// for those that were left behind when it begins, and then twice a minute: so each time that one may
+// have been abandoned by now, another begins to lead. What has failed is tried again at once, and not
+// after a pause that becomes longer with each failure.
+func (f *fleet) passing(server *pgtest.Server) (now func()) {
+	var last time.Time
+	return func() {
+		if time.Since(last) > abandonedAfter {
+			last = time.Now()
+			server.Exec(f.t, `DELETE FROM river_leader`)
+			server.Exec(f.t, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`)
+		}
+	}
+}
+
 // TestReplicasLaw: whatever is pushed, killed, cut and moved, in the end each pull request has one
 // comment, with the plan of its newest head.
 func TestReplicasLaw(t *testing.T) {
@@ -318,9 +348,11 @@ func TestReplicasLaw(t *testing.T) {
 	lossy = false
 	lost.Unlock()
 	f.leases.Give(alive(), reconcile.LeaseCommits) // whose first look finds all that was lost
+	pass := f.passing(server)
 	for number, n := range last {
 		f.await(fmt.Sprintf("the plan of %d (seed %d)", number, seed), func() bool {
 			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits") // as the schedule
+			pass()
 			return f.planned(number, n)
 		})
 		if text := f.forge.comment(number); strings.Contains(text, "ANOTHER COMMENT") {

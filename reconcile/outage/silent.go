@@ -1,0 +1,97 @@
+package outage
+
+import (
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// silent reports whether the platform answers about nothing any more: it has not about several
+// zones in a row that no outage of zones explains, or about none of all.
+func (t *Tracker) silent() bool {
+	need := few
+	if t.fleet > 0 {
+		need = min(few, t.fleet)
+	}
+	return t.unexplained >= need || t.fleet > 0 && len(t.streak) >= t.fleet
+}
+
+// unanswered notes that the platform has not answered about a zone.
+func (t *Tracker) unanswered(z Zone, now time.Time) {
+	if len(t.streak) == 0 {
+		t.streakSince = now
+	}
+	was, unexplained := t.streak[z.Scope], !t.explained(z)
+	t.streak[z.Scope] = was || unexplained
+	if unexplained && !was {
+		t.unexplained++
+	}
+}
+
+// hear notes that the platform has answered.
+func (t *Tracker) hear() {
+	clear(t.streak)
+	t.unexplained = 0
+}
+
+// explained reports whether a zone is in an outage of zones that lasts.
+func (t *Tracker) explained(z Zone) bool {
+	i := t.of[z.Scope]
+	return i != nil && i.began && i.subject == reconcile.OutageZone
+}
+
+// rejoin moves zones from outages of zones that were told into that of the platform, which it turned
+// out to be. All of one go that has begun shortly before the platform fell silent, as that was the
+// beginning of the same; of an older one what came to it since.
+func (t *Tracker) rejoin(now time.Time) {
+	var over []*incident
+	for _, k := range t.keys() {
+		i := t.open[k]
+		if i.subject != reconcile.OutageZone || !i.began || i.cause.class != unanswered || len(i.failing) == 0 {
+			continue
+		}
+		young := t.streakSince.Sub(i.since) < patience
+		moves := map[part]string{}
+		for of, name := range i.failing {
+			if unexplained, silent := t.streak[of.zone]; silent && (unexplained || young) {
+				moves[of] = name
+			}
+		}
+		if len(moves) == 0 {
+			continue
+		}
+		t.move(moves, i)
+		if len(i.failing) == 0 {
+			over = append(over, i)
+		}
+	}
+	if wide := t.open[key(reconcile.OutagePlatform, t.platform)]; wide != nil && !wide.began {
+		t.begin(wide)
+	}
+	for _, i := range over { // after what has taken its place was told
+		i.worked = now
+		t.end(i, now)
+	}
+}
+
+// move moves failing zones of an outage into that of the platform. An outage that all leave ends as
+// what it was.
+func (t *Tracker) move(moves map[part]string, i *incident) {
+	wide := t.plain(reconcile.OutagePlatform, t.platform)
+	since := later(i.since, t.streakSince)
+	if wide.since.IsZero() || since.Before(wide.since) {
+		wide.since, wide.cause, wide.detail = since, i.cause, i.detail
+	}
+	wide.causes[i.cause.text], wide.failed = true, later(wide.failed, i.failed)
+	some := len(moves) < len(i.failing)
+	for of, name := range moves {
+		delete(i.failing, of)
+		wide.failing[of], wide.affected[of.zone] = name, true
+		t.of[of.zone] = wide
+		if some {
+			delete(i.affected, of.zone)
+			i.first = slices.DeleteFunc(i.first, func(n string) bool { return n == name })
+		}
+	}
+}
