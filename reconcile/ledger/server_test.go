@@ -13,10 +13,16 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 	"github.com/seawall-dev/seawall/reconcile/ledger/ledgertest"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
+
+// directParts are those of the conformance that a server is held to without PgBouncer, too: what
+// many do at once, and all by chance. The statements of each other part are the same with it, but for
+// the connection that runs them, and there each transaction may have another one.
+var directParts = []string{"states", "beside", "whole", "at once", "laws"}
 
 // TestConformanceOfServers holds PostgreSQL to what a file does, also where each transaction may have
 // another connection to it.
@@ -24,14 +30,22 @@ func TestConformanceOfServers(t *testing.T) {
 	t.Parallel()
 	server := newLedgers(t)
 	pooled := server.Pooler(t)
-	for name, urlOf := range map[string]func(string) string{"PostgreSQL": server.URL, "PgBouncer": pooled} {
-		t.Run(name, func(t *testing.T) {
+	direct := directParts
+	if soak.On {
+		direct = nil // all
+	}
+	for _, way := range []struct {
+		name  string
+		urlOf func(string) string
+		only  []string
+	}{{"PostgreSQL", server.URL, direct}, {"PgBouncer", pooled, nil}} {
+		t.Run(way.name, func(t *testing.T) {
 			ledgertest.Run(t, func(t *testing.T) ledgertest.Fixture {
-				l := connected(t, urlOf(server.empty(t)), newKey(t))
+				l := connected(t, way.urlOf(server.empty(t)), newKey(t))
 				mustLock(t, l.Ledger)
 				must(t, l.Init(t.Context(), binding))
 				return serverFixture(t, l)
-			})
+			}, way.only...)
 		})
 	}
 }

@@ -10,6 +10,7 @@ package ledgertest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,13 +46,15 @@ type Fixture struct {
 	Beside func(t *testing.T) Store
 }
 
-// Run tests stores, from easy to nasty, several at a time. Each call of open begins a
-// new one.
-func Run(t *testing.T, open func(t *testing.T) Fixture) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, open func(t *testing.T) Fixture)
-	}{
+// part is some of what a store is held to.
+type part struct {
+	name string
+	run  func(t *testing.T, open func(t *testing.T) Fixture)
+}
+
+// parts are from easy to nasty.
+func parts() []part {
+	return []part{
 		{"memory", steps(append(memorySteps(), trySteps()...))},
 		{"forget", steps(forgetSteps())},
 		{"swept", once(testSwept)},
@@ -77,11 +80,25 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"whole", once(testWhole)},
 		{"at once", once(testAtOnce)},
 		{"laws", testLaws},
-	} {
+	}
+}
+
+// Run tests stores, several at a time. Each call of open begins a new one. Where parts are named, it
+// tests these alone.
+func Run(t *testing.T, open func(t *testing.T) Fixture, only ...string) {
+	run := 0
+	for _, test := range parts() {
+		if len(only) > 0 && !slices.Contains(only, test.name) {
+			continue
+		}
+		run++
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.run(t, open)
 		})
+	}
+	if len(only) > 0 && run != len(only) {
+		t.Fatalf("%d of the parts %q were run", run, only)
 	}
 }
 
