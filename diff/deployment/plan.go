@@ -189,7 +189,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	for _, problem := range problems {
 		p.problem(at, problem)
 	}
-	w.owned = once(w.owned)
+	w.owned = once(w.owned, before)
 	if len(fields) == 0 {
 		if len(problems) == 0 {
 			inputs.Owned, inputs.Kept = w.owned, kept
@@ -207,8 +207,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 }
 
 // once has each member be the text that there is of it already: what a deployment owns stays in
-// memory, as do the changes of a whole fleet, and most zones own the same.
-func once(members []diff.Member) []diff.Member {
+// memory, as do the changes of a whole fleet, and most zones own the same; mostly as before.
+func once(members, before []diff.Member) []diff.Member {
+	if slices.Equal(members, before) {
+		return before
+	}
 	for i, m := range members {
 		members[i] = unique.Make(m).Value()
 	}
