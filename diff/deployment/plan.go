@@ -23,6 +23,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unique"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -70,7 +71,9 @@ func (Kind) Declared(account desired.Account, live diff.AccountLive) iter.Seq2[d
 
 // Plan implements [diff.Kind]: it plans all declared deployments of the zones that were read.
 func (Kind) Plan(in diff.Input) diff.Part {
-	p := planner{in: in, prunable: byZone(in.Prunable)}
+	p := planners.Get().(*planner) //nolint:forcetypeassert // it has no others
+	defer p.spare()
+	p.in, p.prunable = in, byZone(in.Prunable)
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; read {
@@ -84,6 +87,16 @@ func (Kind) Plan(in diff.Input) diff.Part {
 		}
 	}
 	return p.out
+}
+
+// planners are spare ones: it is large, and a zone is planned alone, before a write and after it.
+var planners = sync.Pool{New: func() any { return new(planner) }}
+
+// spare empties a planner for the next plan. What it has planned holds nothing of it.
+func (p *planner) spare() {
+	clear(p.places[:cap(p.places)])
+	*p = planner{places: p.places[:0]}
+	planners.Put(p)
 }
 
 type planner struct {
