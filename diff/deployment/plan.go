@@ -92,11 +92,16 @@ func (Kind) Plan(in diff.Input) diff.Part {
 // planners are spare ones: it is large, and a zone is planned alone, before a write and after it.
 var planners = sync.Pool{New: func() any { return new(planner) }}
 
-// spare empties a planner for the next plan. What it has planned holds nothing of it.
+// spare keeps a planner for the next plan. What it has planned holds nothing of it.
 func (p *planner) spare() {
+	p.empty()
+	planners.Put(p)
+}
+
+// empty leaves nothing but room.
+func (p *planner) empty() {
 	clear(p.places[:cap(p.places)])
 	*p = planner{places: p.places[:0]}
-	planners.Put(p)
 }
 
 type planner struct {
