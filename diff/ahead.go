@@ -110,7 +110,7 @@ func (n *notLooked) note(ahead func(edge.Place) (Ahead, bool), at edge.Place, ot
 
 // Failed is why not all of it is known as it is now; nil where it is.
 func (a Ahead) Failed() error {
-	if err := cmp.Or(a.Err, a.Since); err != nil {
+	if err := cmp.Or(a.Err, a.Since); err != nil || len(a.Executed) == 0 {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.Executed)) {

@@ -13,9 +13,13 @@ type daily[K comparable] map[K]string
 
 // newsOf are those of what a run has found that were not told today. They are told then.
 func newsOf[K comparable, E any](told *daily[K], r Report, found []E, key func(E) K) (news []E) {
+	seen := r.Full && r.Err == nil // all there are
+	if !seen && len(found) == 0 {  // as after most looks at a zone
+		return nil
+	}
 	today, now := r.Finished.UTC().Format(time.DateOnly), daily[K]{}
-	if !r.Full || r.Err != nil {
-		maps.Copy(now, *told) // this run has not seen all there are
+	if !seen {
+		maps.Copy(now, *told)
 	}
 	for _, e := range found {
 		k := key(e)

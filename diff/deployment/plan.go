@@ -23,6 +23,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unique"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -70,7 +71,9 @@ func (Kind) Declared(account desired.Account, live diff.AccountLive) iter.Seq2[d
 
 // Plan implements [diff.Kind]: it plans all declared deployments of the zones that were read.
 func (Kind) Plan(in diff.Input) diff.Part {
-	p := planner{in: in, prunable: byZone(in.Prunable)}
+	p := planners.Get().(*planner) //nolint:forcetypeassert // it has no others
+	defer p.spare()
+	p.in, p.prunable = in, byZone(in.Prunable)
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]; read {
@@ -84,6 +87,21 @@ func (Kind) Plan(in diff.Input) diff.Part {
 		}
 	}
 	return p.out
+}
+
+// planners are spare ones: it is large, and a zone is planned alone, before a write and after it.
+var planners = sync.Pool{New: func() any { return new(planner) }}
+
+// spare keeps a planner for the next plan. What it has planned holds nothing of it.
+func (p *planner) spare() {
+	p.empty()
+	planners.Put(p)
+}
+
+// empty leaves nothing but room.
+func (p *planner) empty() {
+	clear(p.places[:cap(p.places)])
+	*p = planner{places: p.places[:0]}
 }
 
 type planner struct {
@@ -189,7 +207,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	for _, problem := range problems {
 		p.problem(at, problem)
 	}
-	w.owned = once(w.owned)
+	w.owned = once(w.owned, before)
 	if len(fields) == 0 {
 		if len(problems) == 0 {
 			inputs.Owned, inputs.Kept = w.owned, kept
@@ -207,8 +225,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 }
 
 // once has each member be the text that there is of it already: what a deployment owns stays in
-// memory, as do the changes of a whole fleet, and most zones own the same.
-func once(members []diff.Member) []diff.Member {
+// memory, as do the changes of a whole fleet, and most zones own the same; mostly as before.
+func once(members, before []diff.Member) []diff.Member {
+	if slices.Equal(members, before) {
+		return before
+	}
 	for i, m := range members {
 		members[i] = unique.Make(m).Value()
 	}

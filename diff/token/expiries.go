@@ -46,6 +46,9 @@ func Expiries(live diff.TokensLive, tokens []desired.Token) []diff.Expiry {
 // credentials are the ends of Seawall's own tokens, each once: with them, the ends of all
 // others are near. In the place of a key is where the credential is configured.
 func credentials(live diff.TokensLive) (ends []diff.Expiry) {
+	if len(live.Owners) == 0 { // as in the plan of a zone alone
+		return nil
+	}
 	told := map[string]bool{}
 	for _, owner := range slices.Sorted(maps.Keys(live.Owners)) {
 		listed := live.Of(owner).Listed

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -234,13 +235,25 @@ func query(call call) string {
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", wire.MaxBody>>20)
 
 // readBody reads a body to its end, of which the platform may have said how long it is.
-func readBody(r io.Reader, length int64) ([]byte, error) {
-	body := bytes.NewBuffer(make([]byte, 0, min(max(length, 0), usualBody)+bytes.MinRead))
-	n, err := body.ReadFrom(io.LimitReader(r, wire.MaxBody+1))
-	if err == nil && n > wire.MaxBody {
+func readBody(r io.Reader, length int64) (body []byte, err error) {
+	room := int64(bytes.MinRead)
+	if length >= 0 {
+		room = min(length, usualBody) + 1 // for the read that finds the end
+	}
+	body = make([]byte, 0, room)
+	for r = io.LimitReader(r, wire.MaxBody+1); err == nil; {
+		var n int
+		body = slices.Grow(body, 1)
+		n, err = r.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+	}
+	switch {
+	case !errors.Is(err, io.EOF):
+		return body, err
+	case len(body) > wire.MaxBody:
 		return nil, errTooLarge
 	}
-	return body.Bytes(), err
+	return body, nil
 }
 
 // usualBody is the longest body that is believed to come before it has: 1 MiB.

@@ -45,20 +45,35 @@ type buffer struct {
 	text   []byte
 	layers [2]layer // of views, which are the text with escapes taken off: each is made of the one before
 	folded []byte
-	places []int32 // of the folded bytes in the view
+	places []int32 // of the folded bytes in the view; empty until one is asked for
 }
 
 var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
-// fold fills folded and places from a view.
+// fold fills folded from a view.
 func (b *buffer) fold(view []byte) {
-	b.folded = slices.Grow(b.folded[:0], len(view))
-	b.places = slices.Grow(b.places[:0], len(view))
-	for i, c := range view {
-		if f := folded[c]; f != 0 {
-			b.folded, b.places = append(b.folded, f), append(b.places, int32(i))
+	out := slices.Grow(b.folded[:0], len(view))[:len(view)]
+	n := 0
+	for _, c := range view {
+		f := folded[c]
+		out[n] = f // what is left out is written over
+		if f != 0 {
+			n++
 		}
 	}
+	b.folded, b.places = out[:n], b.places[:0]
+}
+
+// place is where a folded byte stands in the view. Most texts have no secret, and no place is asked for.
+func (b *buffer) place(view []byte, i int) int {
+	if len(b.places) == 0 {
+		for at, c := range view {
+			if folded[c] != 0 {
+				b.places = append(b.places, int32(at))
+			}
+		}
+	}
+	return int(b.places[i])
 }
 
 // scan adds the pieces in a view, as parts of the text that it was made of. at is where
@@ -67,7 +82,7 @@ func (r *Redactor) scan(b *buffer, view []byte, at []int32, found []span) []span
 	b.fold(view)
 	for width := range r.tables {
 		r.tables[width].scan(b.folded, func(i int) {
-			hit := span{int(b.places[i]), int(b.places[i+width-1]) + 1}
+			hit := span{b.place(view, i), b.place(view, i+width-1) + 1}
 			if at != nil {
 				hit = span{int(at[hit.from]), int(at[hit.to])}
 			}

@@ -75,18 +75,24 @@ func (t *table) fit() {
 
 // scan calls hit with the place of each piece in a folded text.
 func (t *table) scan(text []byte, hit func(at int)) {
-	if len(t.pieces) == 0 {
+	if len(t.pieces) == 0 || len(text) < t.width {
 		return
 	}
 	var hash uint64
-	for i := range text {
+	for i := range t.width - 1 {
 		hash = t.next(hash, text, i)
-		bit := hash * odd >> t.shift
-		if i < t.width-1 || t.filter[bit/64]>>(bit%64)&1 == 0 {
+	}
+	drop, filter, shift := t.drop, t.filter, t.shift&63
+	var left uint64 // the character that leaves the piece; none leaves the first
+	for i, c := range text[t.width-1:] {
+		hash = hash*odd + uint64(c) - left*drop
+		left = uint64(text[i])
+		bit := hash * odd >> shift
+		if filter[bit/64]>>(bit%64)&1 == 0 {
 			continue
 		}
 		if _, ok := t.pieces[hash]; ok {
-			hit(i - t.width + 1)
+			hit(i)
 		}
 	}
 }

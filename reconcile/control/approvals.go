@@ -232,6 +232,9 @@ func Overrides(ctx context.Context, log *slog.Logger, freezes []string, who, rea
 // SpentBy are the approvals of changes that were made. A result has the change as it was
 // sent, worked out from a newer read; what was agreed to is the one of the plan.
 func SpentBy(o Outcome) (spent []string) {
+	if !slices.ContainsFunc(o.Plan.Changes, func(c diff.Change) bool { return c.Approved }) {
+		return nil
+	}
 	done := map[subject]diff.Change{}
 	for _, result := range o.Results {
 		if result.Outcome == reconcile.Converged {

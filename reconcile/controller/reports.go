@@ -92,8 +92,9 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 	}
 	report.Plan.Requests.Used = report.Requests
 	report.Plan.Requests.Overload = report.Overload
+	ctx = context.WithoutCancel(ctx)
 	for _, reporter := range r.to {
-		reporter.Report(context.WithoutCancel(ctx), report)
+		reporter.Report(ctx, report)
 	}
 }
 

@@ -316,6 +316,9 @@ func (t *Tracker) judge(now time.Time) {
 
 // keys are in the order of time, so that events are.
 func (t *Tracker) keys() []string {
+	if len(t.open) == 0 { // as mostly
+		return nil
+	}
 	return slices.SortedFunc(maps.Keys(t.open), func(a, b string) int {
 		return cmp.Or(t.open[a].since.Compare(t.open[b].since), cmp.Compare(a, b))
 	})

@@ -17,9 +17,11 @@ const (
 	// selectBegun selects any entry of a zone.
 	selectBegun = `SELECT 1 FROM history WHERE zone = $1 AND json_extract(body, '$.subject.zone_id') = $2 LIMIT 1`
 	// selectFound selects the newest entry of a zone that says that something was changed, and
-	// was proved after that, or that it was changed: it reads no further back.
+	// was proved after that, or that it was changed: it reads no further back. Of a proof nobody
+	// needs the body.
 	selectFound = `
-		SELECT number, body, coalesce(json_extract(body, '$.result.outcome'), '') FROM history WHERE zone = $1 AND (
+		SELECT number, CASE WHEN json_extract(body, '$.result.outcome') IS NULL THEN body ELSE '' END,
+			coalesce(json_extract(body, '$.result.outcome'), '') FROM history WHERE zone = $1 AND (
 			json_extract(body, '$.result.outcome') = 'converged' AND ($3 <> '' OR coalesce(json_extract(body, '$.subject.ref'), '') = $4)
 			OR json_extract(body, '$.kind') = 'found' AND json_extract(body, '$.action') = 'changed' AND json_extract(body, '$.subject.zone_id') = $2
 				AND coalesce(json_extract(body, '$.subject.ruleset_id'), '') = $3 AND coalesce(json_extract(body, '$.subject.ref'), '') = $4)

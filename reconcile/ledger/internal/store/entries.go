@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -18,12 +19,13 @@ import (
 // entryLog adds entries to the history. Whoever has the turn of the group may use it.
 type entryLog struct {
 	*history.Log
-	path    func() string // of the file that says which entry is the last; empty: there is none
-	shared  bool          // by several machines: each has such a file, and may lose it
-	compare bool          // that file was not compared with the ledger yet, in a transaction that has ended well
-	entered *sql.Tx       // the transaction that has an entry of what is missing; nil: none has
-	command *sql.Tx       // the transaction that has a result of a command; nil: none has
-	written atomic.Value  // the [ownEntries] of this process
+	path    func() string     // of the file that says which entry is the last; empty: there is none
+	shared  bool              // by several machines: each has such a file, and may lose it
+	compare bool              // that file was not compared with the ledger yet, in a transaction that has ended well
+	entered *sql.Tx           // the transaction that has an entry of what is missing; nil: none has
+	command *sql.Tx           // the transaction that has a result of a command; nil: none has
+	room    []reconcile.Entry // for those of the next call of Enter: an entry is large
+	written atomic.Value      // the [ownEntries] of this process
 }
 
 // ownEntries are those that a process has entered since another one did.
@@ -234,7 +236,11 @@ func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 		return nil, nil
 	}
 	now, user := f.Time(), userOf(ctx)
-	news := make([]reconcile.Entry, 0, len(entries))
+	news := slices.Grow(f.log.room[:0], len(entries))
+	defer func() {
+		clear(news) // which keeps nothing of them
+		f.log.room = news[:0]
+	}()
 	for _, e := range entries {
 		if user != "" && e.Asked.User == "" && e.Kind != reconcile.EntryResult && e.Kind != reconcile.EntryFound {
 			e.Asked.User, e.Trigger = user, reconcile.TriggerManual

@@ -1,0 +1,33 @@
+package deployment
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// A planner that is used again has nothing of the zone before, and what a deployment owns as
+// before is the same list.
+func TestSpare(t *testing.T) {
+	p := &planner{account: "shop", skipping: true, places: []looked{{mark: "a"}, {mark: "b", skips: []edge.RuleID{"1"}}}}
+	p.places = p.places[:1]
+	p.empty()
+	if want := (planner{places: p.places[:0]}); !reflect.DeepEqual(*p, want) || len(p.places) > 0 || cap(p.places) != 2 {
+		t.Errorf("an empty planner has %+v", *p)
+	}
+	for _, l := range p.places[:2] {
+		if !reflect.DeepEqual(l, looked{}) {
+			t.Errorf("its room holds %+v", l)
+		}
+	}
+
+	before := []diff.Member{"a", "b"}
+	if got := once([]diff.Member{"a", "b"}, before); &got[0] != &before[0] {
+		t.Error("the list that is as before is another one")
+	}
+	if got := once([]diff.Member{"a", "c"}, before); !reflect.DeepEqual(got, []diff.Member{"a", "c"}) {
+		t.Errorf("another list became %q", got)
+	}
+}
