@@ -263,9 +263,9 @@ func (w *week) checkHistory() {
 
 // tookOver is how many outages of the platform were told as one of zones first: for minutes no others
 // were asked for. That one ends in the moment in which the platform's begins.
-func (l *weekLog) tookOver() (n int) {
-	for i, line := range l.outages[1:] {
-		if strings.HasPrefix(line, "outage ended: zone ") && strings.HasPrefix(l.outages[i], "outage began: platform ") {
+func (w *weekLog) tookOver() (n int) {
+	for i, line := range w.outages[1:] {
+		if strings.HasPrefix(line, "outage ended: zone ") && strings.HasPrefix(w.outages[i], "outage began: platform ") {
 			n++
 		}
 	}
