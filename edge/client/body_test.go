@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -23,8 +24,30 @@ func TestReadBody(t *testing.T) {
 			}
 		}
 	}
-	cut := io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if body, err := readBody(cut, 3000); len(body) != 2000 || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("one that was cut short: %d bytes, %v", len(body), err)
+	for _, end := range []error{io.ErrUnexpectedEOF, fmt.Errorf("the connection was lost: %w", io.EOF)} {
+		cut := io.MultiReader(strings.NewReader(text), iotest.ErrReader(end))
+		if body, err := readBody(cut, 3000); len(body) != 2000 || !errors.Is(err, end) {
+			t.Errorf("one that was cut short: %d bytes, %v, want %v", len(body), err, end)
+		}
 	}
+}
+
+// The room for a body of which it is not said how long it is, as of one that was compressed, doubles:
+// it is copied seldom.
+func TestReadBodyOfUnknownLength(t *testing.T) {
+	r := &reads{from: strings.NewReader(strings.Repeat("x", 1<<20))} // each fills the room
+	if body, err := readBody(r, -1); len(body) != 1<<20 || err != nil || r.times > 14 {
+		t.Errorf("read %d bytes in %d times: %v", len(body), r.times, err)
+	}
+}
+
+// reads counts how often it is read from.
+type reads struct {
+	from  io.Reader
+	times int
+}
+
+func (r *reads) Read(p []byte) (int, error) {
+	r.times++
+	return r.from.Read(p)
 }

@@ -234,26 +234,30 @@ func query(call call) string {
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", wire.MaxBody>>20)
 
-// readBody reads a body to its end, of which the platform may have said how long it is.
-func readBody(r io.Reader, length int64) (body []byte, err error) {
+// readBody reads a body to its end, of which the platform may have said how long it is. Only the end
+// itself counts as that, not an error that is about one: what was cut short is not whole.
+func readBody(r io.Reader, length int64) ([]byte, error) {
 	room := int64(bytes.MinRead)
 	if length >= 0 {
 		room = min(length, usualBody) + 1 // for the read that finds the end
 	}
-	body = make([]byte, 0, room)
-	for r = io.LimitReader(r, wire.MaxBody+1); err == nil; {
-		var n int
-		body = slices.Grow(body, 1)
-		n, err = r.Read(body[len(body):cap(body)])
+	body := make([]byte, 0, room)
+	for r = io.LimitReader(r, wire.MaxBody+1); ; {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, len(body)) // twice: it is copied less often
+		}
+		n, err := r.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
+		switch {
+		case err == nil:
+		case err != io.EOF:
+			return body, err
+		case len(body) > wire.MaxBody:
+			return nil, errTooLarge
+		default:
+			return body, nil
+		}
 	}
-	switch {
-	case !errors.Is(err, io.EOF):
-		return body, err
-	case len(body) > wire.MaxBody:
-		return nil, errTooLarge
-	}
-	return body, nil
 }
 
 // usualBody is the longest body that is believed to come before it has: 1 MiB.
