@@ -64,7 +64,7 @@ func lookedAt(at edge.Place, ahead diff.Ahead) looked {
 // there may be one.
 func (p *planner) look(account desired.Account, zone desired.Zone, entryPoint edge.Ruleset) {
 	if p.places == nil {
-		p.places = make([]looked, 0, 1+len(p.in.Live.Ahead))
+		p.places = make([]looked, 0, 1+min(len(p.in.Live.Ahead), 2*len(diff.PhasesAhead))) // of one zone and its account
 	}
 	p.places = append(p.places[:0], lookedAt(zone.Scope.At(edge.PhaseFirewallManaged), diff.Ahead{}))
 	for i := range entryPoint.Rules {

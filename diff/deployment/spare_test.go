@@ -1,9 +1,11 @@
 package deployment
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -29,5 +31,21 @@ func TestSpare(t *testing.T) {
 	}
 	if got := once([]diff.Member{"a", "c"}, before); !reflect.DeepEqual(got, []diff.Member{"a", "c"}) {
 		t.Errorf("another list became %q", got)
+	}
+}
+
+// The plan of a whole fleet, as a review makes, leaves no more room than one zone needs: what empties it for
+// each plan that follows would take as long as the fleet is large.
+func TestSpareIsOfOneZone(t *testing.T) {
+	p := &planner{in: diff.Input{Live: diff.Live{Ahead: map[edge.Place]diff.Ahead{}}}}
+	for i := range 1000 {
+		for _, phase := range diff.PhasesAhead {
+			p.in.Live.Ahead[edge.ZoneScope(edge.ZoneID(fmt.Sprint(i))).At(phase)] = diff.Ahead{}
+		}
+	}
+	zone := desired.Zone{Scope: edge.ZoneScope("7")}
+	p.look(desired.Account{ID: "a"}, zone, edge.Ruleset{})
+	if len(p.places) != 3 || cap(p.places) > 8 {
+		t.Errorf("%d places, and room for %d", len(p.places), cap(p.places))
 	}
 }
