@@ -95,19 +95,21 @@ func (i *incident) works(now time.Time) {
 	}
 }
 
-// over reports whether it has ended, where nothing may have failed for so long; worked is
-// when a zone worked last.
-func (i *incident) over(now time.Time, settle time.Duration, worked time.Time) bool {
-	if !i.worked.IsZero() && now.Sub(i.worked) >= settle {
-		return true
+// over reports whether it has ended, where nothing may have failed for so long.
+func (i *incident) over(now time.Time, settle time.Duration) bool {
+	if i.worked.IsZero() {
+		return false
 	}
 	wide := i.subject == reconcile.OutagePlatform || i.subject == reconcile.OutageAccount
-	return wide && !i.partly.IsZero() && now.Sub(i.partly) >= mixed*settle && worked.After(i.failed)
+	return now.Sub(i.worked) >= settle || wide && now.Sub(i.partly) >= mixed*settle
 }
+
+// fails notes that it does not work again yet, whatever has worked in between.
+func (i *incident) fails() { i.worked, i.partly = time.Time{}, time.Time{} }
 
 // takeIn adds what was gathered elsewhere.
 func (i *incident) takeIn(other *incident) {
-	if i.since.IsZero() || other.since.Before(i.since) {
+	if i.since.IsZero() || !i.began && other.since.Before(i.since) {
 		i.since, i.cause, i.detail = other.since, other.cause, other.detail
 	}
 	if other.failed.After(i.failed) {

@@ -19,33 +19,38 @@ var outcomes = []error{
 }
 
 // TestLaws: whatever happens, an outage begins before it ends, ends at most once, never
-// begins twice without an end, and is listed for as long as it lasts; the lines of an hour
+// begins twice without an end, is what it was told to be, and is listed for as long as it lasts; the lines of an hour
 // are bounded, and so is what is kept.
 func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const fleet = 12
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		open := map[string]bool{}
+		open := map[string]reconcile.Outage{} // as it was told last
 		lines := 0
 		tracker := New(Config{Now: func() time.Time { return now }, Tell: func(e Event) {
 			lines++
 			key := e.key
 			switch e.Kind {
 			case Began:
-				if open[key] {
+				if _, lasts := open[key]; lasts {
 					t.Fatalf("%s has begun twice", key)
 				}
-				open[key] = true
+				open[key] = e.Outage
 			case Changed:
-				if !open[key] {
+				if _, lasts := open[key]; !lasts {
 					t.Fatalf("%s has changed, and had not begun", key)
 				}
+				open[key] = e.Outage
 			case Ended:
 				if e.Outage.Until.Before(e.Outage.Since) {
 					t.Fatalf("%s has ended before it began: %+v", key, e.Outage)
 				}
-				if !open[key] {
+				was, lasts := open[key]
+				if !lasts {
 					t.Fatalf("%s has ended, and had not begun", key)
+				}
+				if !was.Since.Equal(e.Outage.Since) || was.Cause != e.Outage.Cause {
+					t.Fatalf("%s was told as %+v, and ends as %+v", key, was, e.Outage)
 				}
 				delete(open, key)
 			}
@@ -78,6 +83,9 @@ func TestLaws(t *testing.T) {
 				tracker.Zone(z, err)
 			default:
 				tracker.Zone(z, err)
+			}
+			if err := tracker.holds(); err != nil {
+				t.Fatal(err)
 			}
 			if n := len(tracker.Outages()); n > mostOpen+10 {
 				t.Fatalf("%d outages", n)

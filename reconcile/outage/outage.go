@@ -103,7 +103,7 @@ type Tracker struct {
 	worked   time.Time // when a zone that worked was asked for last
 	answered time.Time // when what the platform has answered about a zone was asked for last, if only to be refused
 	// streak are the zones that the platform has not answered about since then; true are those
-	// that no outage of zones has explained before.
+	// that no outage of zones or of an account has explained before.
 	streak      map[edge.Scope]bool
 	unexplained int // how many of the streak are true
 	streakSince time.Time
@@ -229,6 +229,9 @@ func (t *Tracker) Declare(zones int, declares func(edge.Scope) bool) {
 				delete(t.of, of.zone)
 			}
 		}
+		if i.pending && !i.began && len(i.failing) == 0 {
+			t.drop(i)
+		}
 	}
 	for id, unexplained := range t.streak {
 		if !declares(id) {
@@ -294,8 +297,7 @@ func (t *Tracker) plain(subject reconcile.OutageSubject, name string) *incident 
 // judge begins and ends what is due; the caller holds the lock.
 func (t *Tracker) judge(now time.Time) {
 	if t.silent() && now.Sub(t.streakSince) >= gather {
-		t.widen(reconcile.OutagePlatform, t.platform, unanswered)
-		t.rejoin(now)
+		t.fallSilent(now)
 	}
 	for _, k := range t.keys() {
 		i, open := t.open[k]
@@ -305,7 +307,7 @@ func (t *Tracker) judge(now time.Time) {
 			t.decide(i, now)
 		case !i.began:
 			t.begin(i)
-		case i.over(now, t.settle(i), t.worked):
+		case i.over(now, t.settle(i)):
 			t.end(i, now)
 		case i.news:
 			i.news = false
@@ -332,9 +334,7 @@ func (t *Tracker) begin(i *incident) {
 func (t *Tracker) end(i *incident, now time.Time) {
 	t.drop(i)
 	o := t.tell(i)
-	if o.Until = i.worked; o.Until.IsZero() { // of a mixture of failures and successes
-		o.Until = t.worked
-	}
+	o.Until = i.worked
 	t.ended = append(t.ended, o)
 	t.ended = t.ended[max(0, len(t.ended)-mostEnded):]
 	e := t.ends[i.key]

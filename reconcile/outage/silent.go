@@ -1,6 +1,7 @@
 package outage
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // silent reports whether the platform answers about nothing any more: it has not about several
-// zones in a row that no outage of zones explains, or about none of all.
+// zones in a row that no outage of zones or of an account explains, or about none of all.
 func (t *Tracker) silent() bool {
 	need := few
 	if t.fleet > 0 {
@@ -35,20 +36,38 @@ func (t *Tracker) hear() {
 	t.unexplained = 0
 }
 
-// explained reports whether a zone is in an outage of zones that lasts.
+// explained reports whether a zone is in an outage of zones, or of its account, that lasts.
 func (t *Tracker) explained(z Zone) bool {
 	i := t.of[z.Scope]
-	return i != nil && i.began && i.subject == reconcile.OutageZone
+	return i != nil && i.began && i.narrow()
 }
 
-// rejoin moves zones from outages of zones that were told into that of the platform, which it turned
-// out to be. All of one go that has begun shortly before the platform fell silent, as that was the
-// beginning of the same; of an older one what came to it since.
-func (t *Tracker) rejoin(now time.Time) {
-	var over []*incident
+// narrow reports whether an outage is one of some zones, or of an account.
+func (i *incident) narrow() bool {
+	return i.subject == reconcile.OutageZone || i.subject == reconcile.OutageAccount
+}
+
+// fallSilent begins the outage of the platform, or has it go on: what has worked in between was not
+// the end.
+func (t *Tracker) fallSilent(now time.Time) {
+	over := t.rejoin()
+	t.widen(reconcile.OutagePlatform, t.platform, unanswered)
+	if wide := t.open[key(reconcile.OutagePlatform, t.platform)]; wide != nil {
+		wide.fails()
+	}
+	for _, i := range over { // after what has taken its place was told
+		i.worked = now
+		t.end(i, now)
+	}
+}
+
+// rejoin moves zones from narrow outages that were told into that of the platform, which it turned out
+// to be, and returns those in which none is left. All of one go that has begun shortly before the
+// platform fell silent, as that was the beginning of the same; of an older one what came to it since.
+func (t *Tracker) rejoin() (over []*incident) {
 	for _, k := range t.keys() {
 		i := t.open[k]
-		if i.subject != reconcile.OutageZone || !i.began || i.cause.class != unanswered || len(i.failing) == 0 {
+		if !i.narrow() || !i.began || i.cause.class != unanswered {
 			continue
 		}
 		young := t.streakSince.Sub(i.since) < patience
@@ -61,18 +80,11 @@ func (t *Tracker) rejoin(now time.Time) {
 		if len(moves) == 0 {
 			continue
 		}
-		t.move(moves, i)
-		if len(i.failing) == 0 {
+		if t.move(moves, i); len(i.failing) == 0 {
 			over = append(over, i)
 		}
 	}
-	if wide := t.open[key(reconcile.OutagePlatform, t.platform)]; wide != nil && !wide.began {
-		t.begin(wide)
-	}
-	for _, i := range over { // after what has taken its place was told
-		i.worked = now
-		t.end(i, now)
-	}
+	return over
 }
 
 // move moves failing zones of an outage into that of the platform. An outage that all leave ends as
@@ -80,10 +92,11 @@ func (t *Tracker) rejoin(now time.Time) {
 func (t *Tracker) move(moves map[part]string, i *incident) {
 	wide := t.plain(reconcile.OutagePlatform, t.platform)
 	since := later(i.since, t.streakSince)
-	if wide.since.IsZero() || since.Before(wide.since) {
+	if wide.since.IsZero() || !wide.began && since.Before(wide.since) {
 		wide.since, wide.cause, wide.detail = since, i.cause, i.detail
 	}
 	wide.causes[i.cause.text], wide.failed = true, later(wide.failed, i.failed)
+	wide.tries += len(moves) // each has failed
 	some := len(moves) < len(i.failing)
 	for of, name := range moves {
 		delete(i.failing, of)
@@ -92,6 +105,11 @@ func (t *Tracker) move(moves map[part]string, i *incident) {
 		if some {
 			delete(i.affected, of.zone)
 			i.first = slices.DeleteFunc(i.first, func(n string) bool { return n == name })
+		}
+	}
+	for _, name := range slices.Sorted(maps.Values(i.failing)) { // it is named after who stays
+		if len(i.first) < mostNamed && !slices.Contains(i.first, name) {
+			i.first = append(i.first, name)
 		}
 	}
 }

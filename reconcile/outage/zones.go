@@ -75,9 +75,10 @@ func later(a, b time.Time) time.Time {
 // then.
 func (t *Tracker) platformAnswered(asked, now time.Time) {
 	t.answered = later(t.answered, asked)
-	if !asked.Before(t.streakSince) {
-		t.hear()
+	if len(t.streak) > 0 && asked.Before(t.streakSince) {
+		return
 	}
+	t.hear()
 	if i := t.open[key(reconcile.OutagePlatform, t.platform)]; i != nil && !asked.Before(i.since) {
 		t.recover(i, now)
 	}
