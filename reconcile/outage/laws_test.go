@@ -35,6 +35,9 @@ func TestLaws(t *testing.T) {
 				if _, lasts := open[key]; lasts {
 					t.Fatalf("%s has begun twice", key)
 				}
+				if e.Outage.Tries == 0 {
+					t.Fatalf("%s has begun, and nothing has failed", key)
+				}
 				open[key] = e.Outage
 			case Changed:
 				if _, lasts := open[key]; !lasts {

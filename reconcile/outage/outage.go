@@ -107,6 +107,7 @@ type Tracker struct {
 	streak      map[edge.Scope]bool
 	unexplained int // how many of the streak are true
 	streakSince time.Time
+	newSince    time.Time // when the first of the streak that is true came to it
 }
 
 // ending is how often an outage has ended lately.
@@ -296,7 +297,7 @@ func (t *Tracker) plain(subject reconcile.OutageSubject, name string) *incident 
 
 // judge begins and ends what is due; the caller holds the lock.
 func (t *Tracker) judge(now time.Time) {
-	if t.silent() && now.Sub(t.streakSince) >= gather {
+	if t.silent() && now.Sub(t.silentSince()) >= gather {
 		t.fallSilent(now)
 	}
 	for _, k := range t.keys() {

@@ -288,3 +288,54 @@ func (t *Tracker) holds() error {
 	}
 	return nil
 }
+
+// TestABrokenZoneBeside: a zone that has failed for long says nothing of when the platform fell silent.
+func TestABrokenZoneBeside(t *testing.T) {
+	begin := func(t *testing.T) *history {
+		h := newHistory(20)
+		for i := range 30 {
+			h.Zone(zoneNumber(19), errReset)
+			h.Zone(zoneNumber(i%19), nil)
+			h.pass(10 * time.Second)
+		}
+		h.want(t, `began zone "zone-19.example": no answer from the platform, zones 1`)
+		h.Zone(zoneNumber(19), errReset)
+		h.pass(20 * time.Second)
+		return h
+	}
+	t.Run("three fail for a moment", func(t *testing.T) {
+		h := begin(t)
+		for i := range 3 {
+			h.Zone(zoneNumber(i), errReset)
+		}
+		h.pass(time.Second)
+		h.Zone(zoneNumber(5), nil)
+		h.pass(20 * time.Second)
+		h.want(t)
+	})
+	t.Run("an answer comes late", func(t *testing.T) {
+		h := begin(t)
+		asked := h.now
+		h.pass(time.Second)
+		for i := range 3 {
+			h.Zone(zoneNumber(i), errReset)
+		}
+		h.pass(time.Second)
+		z := zoneNumber(5)
+		z.Asked = asked
+		h.Zone(z, nil)
+		h.pass(20 * time.Second) // none is tried
+		h.want(t, `began platform "": no answer from the platform, zones 20`)
+	})
+}
+
+// TestTheCauseIsToldBeforeTheEnd: of what goes over into the platform's outage, too.
+func TestTheCauseIsToldBeforeTheEnd(t *testing.T) {
+	h := newHistory(1)
+	h.Zone(zoneNumber(0), errDenied)
+	h.pass(3 * time.Minute)
+	h.want(t, `began zone "zone-0.example": the platform answers 403 Forbidden: Authentication error (code 10000), zones 1`)
+	h.Zone(zoneNumber(0), errReset)
+	h.pass(time.Minute)
+	h.want(t, `changed zone "zone-0.example": no answer from the platform, zones 1`)
+}

@@ -26,8 +26,20 @@ func (t *Tracker) unanswered(z Zone, now time.Time) {
 	was, unexplained := t.streak[z.Scope], !t.explained(z)
 	t.streak[z.Scope] = was || unexplained
 	if unexplained && !was {
+		if t.unexplained == 0 {
+			t.newSince = now
+		}
 		t.unexplained++
 	}
+}
+
+// silentSince is when the streak began, without what an outage of zones has explained: that says
+// nothing of when the platform fell silent.
+func (t *Tracker) silentSince() time.Time {
+	if t.unexplained > 0 {
+		return t.newSince
+	}
+	return t.streakSince
 }
 
 // hear notes that the platform has answered.
@@ -67,10 +79,13 @@ func (t *Tracker) fallSilent(now time.Time) {
 func (t *Tracker) rejoin() (over []*incident) {
 	for _, k := range t.keys() {
 		i := t.open[k]
-		if !i.narrow() || !i.began || i.cause.class != unanswered {
+		if !i.narrow() || !i.began || i.cause.class != unanswered || i.news { // news are told first
 			continue
 		}
-		young := t.streakSince.Sub(i.since) < patience
+		since, young := t.silentSince(), t.streakSince.Sub(i.since) < patience
+		if young {
+			since = later(i.since, t.streakSince)
+		}
 		moves := map[part]string{}
 		for of, name := range i.failing {
 			if unexplained, silent := t.streak[of.zone]; silent && (unexplained || young) {
@@ -80,18 +95,17 @@ func (t *Tracker) rejoin() (over []*incident) {
 		if len(moves) == 0 {
 			continue
 		}
-		if t.move(moves, i); len(i.failing) == 0 {
+		if t.move(moves, i, since); len(i.failing) == 0 {
 			over = append(over, i)
 		}
 	}
 	return over
 }
 
-// move moves failing zones of an outage into that of the platform. An outage that all leave ends as
-// what it was.
-func (t *Tracker) move(moves map[part]string, i *incident) {
+// move moves failing zones of an outage into that of the platform, which has lasted since then. An
+// outage that all leave ends as what it was.
+func (t *Tracker) move(moves map[part]string, i *incident, since time.Time) {
 	wide := t.plain(reconcile.OutagePlatform, t.platform)
-	since := later(i.since, t.streakSince)
 	if wide.since.IsZero() || !wide.began && since.Before(wide.since) {
 		wide.since, wide.cause, wide.detail = since, i.cause, i.detail
 	}

@@ -89,7 +89,7 @@ func TestZonesThatWereTheFirst(t *testing.T) {
 	}
 	h.pass(time.Minute)
 	h.want(t, `began platform "": no answer from the platform, zones 20`,
-		`ended zone "zone-0.example, zone-1.example, zone-2.example and 5 more": no answer from the platform, zones 8`)
+		`ended zone "zone-0.example, zone-1.example, zone-2.example and 12 more": no answer from the platform, zones 15`)
 	h.Zone(zoneNumber(1), nil)
 	h.pass(time.Minute)
 	h.want(t, `ended platform "": no answer from the platform, zones 20`)

@@ -75,7 +75,7 @@ func later(a, b time.Time) time.Time {
 // then.
 func (t *Tracker) platformAnswered(asked, now time.Time) {
 	t.answered = later(t.answered, asked)
-	if len(t.streak) > 0 && asked.Before(t.streakSince) {
+	if len(t.streak) > 0 && asked.Before(t.silentSince()) {
 		return
 	}
 	t.hear()
@@ -201,7 +201,7 @@ func (t *Tracker) decide(i *incident, now time.Time) {
 	away := i.cause.class == unanswered
 	switch {
 	case now.Sub(i.since) < gather:
-	case away && t.silent() && t.streakSince.Sub(i.since) < gather:
+	case away && t.silent() && t.silentSince().Sub(i.since) < gather:
 		// A request under way was answered after the first one failed: whether it is the platform
 		// is known a moment later.
 	case i.subject == reconcile.OutageAccount && (!away || t.answered.After(i.since)):
