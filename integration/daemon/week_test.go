@@ -261,11 +261,12 @@ func (w *week) checkHistory() {
 	}
 }
 
-// tookOver is how many outages of the platform were told as one of zones first: for minutes no others
-// were asked for. That one ends in the moment in which the platform's begins.
+// tookOver is how many outages of the platform were told as one of zones or of an account first: for
+// minutes no others were asked for. That one ends in the moment in which the platform's begins.
 func (w *weekLog) tookOver() (n int) {
 	for i, line := range w.outages[1:] {
-		if strings.HasPrefix(line, "outage ended: zone ") && strings.HasPrefix(w.outages[i], "outage began: platform ") {
+		narrow := strings.HasPrefix(line, "outage ended: zone ") || strings.HasPrefix(line, "outage ended: account ")
+		if narrow && strings.HasPrefix(w.outages[i], "outage began: platform ") {
 			n++
 		}
 	}

@@ -13,7 +13,8 @@
 //
 // Zones that fail are gathered for a while first. Where every zone fails, it is the
 // platform's outage; where the list of rulesets of an account does, the account's; where
-// zones beside them work, theirs: one outage for all zones with the same cause.
+// zones beside them work, theirs: one outage for all zones with the same cause. One of zones or of an
+// account that was told, and turns out to be the platform's, ends where that of the platform begins.
 //
 // An outage ends once nothing has failed for some time after a success, the first one of
 // the state folder at once. Something that fails again soon has to work for longer each time, up to about ten minutes, so that

@@ -33,7 +33,7 @@ func (t *Tracker) unanswered(z Zone, now time.Time) {
 	}
 }
 
-// silentSince is when the streak began, without what an outage of zones has explained: that says
+// silentSince is when the streak began, without what a narrow outage has explained: that says
 // nothing of when the platform fell silent.
 func (t *Tracker) silentSince() time.Time {
 	if t.unexplained > 0 {
