@@ -66,13 +66,7 @@ func TestALateAnswerEndsNothing(t *testing.T) {
 // the others.
 func TestZonesThatStay(t *testing.T) {
 	h := newHistory(20)
-	for range 3 {
-		for i := range 5 {
-			h.Zone(zoneNumber(i), errReset)
-		}
-		h.pass(6 * time.Second)
-		h.Zone(zoneNumber(9), nil)
-	}
+	h.fiveZonesFail()
 	h.told = nil
 	for i := range 20 {
 		if i != 3 && i != 4 { // they are tried later

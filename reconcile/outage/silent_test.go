@@ -63,10 +63,8 @@ func TestThePlatformBesideAZone(t *testing.T) {
 	h.want(t, "ended "+zone)
 }
 
-// TestZonesThatWereTheFirst: what was told as an outage of zones, and turns out to be the platform's,
-// goes over into that. Zones that are tried again while no other is are no outage of the platform.
-func TestZonesThatWereTheFirst(t *testing.T) {
-	h := newHistory(20)
+// fiveZonesFail has an outage of five zones begin beside one that works.
+func (h *history) fiveZonesFail() {
 	for range 3 {
 		for i := range 5 {
 			h.Zone(zoneNumber(i), errReset)
@@ -74,6 +72,13 @@ func TestZonesThatWereTheFirst(t *testing.T) {
 		h.pass(6 * time.Second)
 		h.Zone(zoneNumber(9), nil)
 	}
+}
+
+// TestZonesThatWereTheFirst: what was told as an outage of zones, and turns out to be the platform's,
+// goes over into that. Zones that are tried again while no other is are no outage of the platform.
+func TestZonesThatWereTheFirst(t *testing.T) {
+	h := newHistory(20)
+	h.fiveZonesFail()
 	const zones = `zone "zone-0.example, zone-1.example, zone-2.example and 2 more": no answer from the platform, zones 5`
 	h.want(t, "began "+zones)
 	for range 5 {
