@@ -20,11 +20,12 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // A script runs its commands in one process, its host: to start a process takes longer
 // than most commands. The host gives each command what it has in a process of its own:
-// arguments, environment, folder and streams. What ends a process, reads its input or
+// arguments, environment, folder and streams, and no secret that it was not told. What ends a process, reads its input or
 // needs a terminal is run by process, tty and daemon. Once a script has ended, another
 // one gets its host, which has the schemas compiled.
 
@@ -220,6 +221,7 @@ func (c call) answer() (r reply, err error) {
 		}
 	}
 	os.Args = append([]string{"seawall"}, c.Args...)
+	edge.ForgetSecrets()
 	r.Code = Main(worker.InProcess(context.Background(), evaluate.Jobs))
 	if r.Out, err = drain[0](); err == nil {
 		r.Err, err = drain[1]()
