@@ -31,6 +31,10 @@ func NewSecret(value string) Secret {
 	return Secret{value}
 }
 
+// ForgetSecrets has [Redact] know of no secret. It is for tests that run hundreds of commands in
+// one process: none of them is to know what another was told.
+func ForgetSecrets() { held.Forget() }
+
 // NewAddress wraps an address that is a secret, such as a webhook's. [Redact] takes out what
 // follows the host, and a user and password; the host may be in the names of zones, and of
 // other services.

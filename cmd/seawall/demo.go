@@ -46,7 +46,7 @@ how the simulated platform answers the same call before and after its end.`,
 				})
 			case calendar:
 				return demo.Deprecations(cmd.Context(), t, func(ctx context.Context, dir, day string) error {
-					return deprecations.CheckFolder(ctx, t, dir, day)
+					return deprecations.CheckFolder(ctx, t, loadFolder, dir, day)
 				})
 			}
 			return demo.Run(cmd.Context(), t)

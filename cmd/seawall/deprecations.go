@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/deprecations"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 )
 
@@ -61,7 +64,7 @@ without --within. With --within it covers only what ends in that time.`,
 			if err != nil {
 				return err
 			}
-			calendar, corrections, _, err := deprecations.CalendarOf(cmd.Context(), t, a.Dir)
+			calendar, corrections, _, err := deprecations.CalendarOf(cmd.Context(), t, loadFolder, a.Dir)
 			if err != nil {
 				return err
 			}
@@ -95,8 +98,13 @@ func parseDays(text string) (int, error) {
 	return 0, cli.Fail(fmt.Errorf("--within %q is no number of days or weeks", text), "write it as 90d or 12w")
 }
 
+// loadFolder evaluates a folder of desired state.
+func loadFolder(ctx context.Context, t *cli.Terminal, dir string) (desired.State, error) {
+	return setup.LoadState(ctx, t, setup.Options{Dir: dir})
+}
+
 func newDeprecationsCheck(t *cli.Terminal) *cobra.Command {
-	c := deprecations.Check{Terminal: t}
+	c := deprecations.Check{Terminal: t, Load: loadFolder}
 	cmd := &cobra.Command{
 		Use:   "check [FILE|DIR|-]...",
 		Short: "Find calls to deprecated API features",

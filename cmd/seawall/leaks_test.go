@@ -145,10 +145,10 @@ func (w *leakWorld) run(t *testing.T) *leakRun {
 func (r *leakRun) commands() {
 	r.startSim()
 	var err error
-	if r.host, err = startHost(); err != nil {
+	if r.host, err = takeHost(); err != nil {
 		r.t.Fatal(err)
 	}
-	defer r.host.close()
+	defer r.host.release()
 	secrets := r.t.TempDir() // apart from what is searched
 	for name, value := range map[string]string{"rulesets": r.rulesets, "tokens": r.tokens, "password": r.password} {
 		r.write(filepath.Join(secrets, name), value)

@@ -27,10 +27,13 @@ type briefTests struct{ *testing.M }
 
 func (m briefTests) Run() int { return soak.Main(withDatabase(m), 0) }
 
-// withDatabase ends the PostgreSQL that tests have started.
+// withDatabase ends the PostgreSQL and the hosts that tests have started.
 type withDatabase struct{ *testing.M }
 
-func (m withDatabase) Run() int { return pgtest.Main(m.M) }
+func (m withDatabase) Run() int {
+	defer closeHosts()
+	return pgtest.Main(m.M)
+}
 
 func TestMain(m *testing.M) {
 	worker.Main(evaluate.Jobs, restrict.Process)

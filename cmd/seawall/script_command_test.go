@@ -13,18 +13,21 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // A script runs its commands in one process, its host: to start a process takes longer
 // than most commands. The host gives each command what it has in a process of its own:
-// arguments, environment, folder and streams. What ends a process, reads its input or
-// needs a terminal is run by process, tty and daemon.
+// arguments, environment, folder and streams, and no secret that it was not told. What ends a process, reads its input or
+// needs a terminal is run by process, tty and daemon. Once a script has ended, another
+// one gets its host, which has the schemas compiled.
 
 // call is a command line for the host.
 type call struct {
@@ -46,9 +49,48 @@ type commandHost struct {
 	calls   *gob.Encoder // not JSON: bytes stay what they are
 	replies *gob.Decoder
 	errors  bytes.Buffer // of the process itself, such as the trace of a panic
+	failed  bool         // it has ended
 }
 
-// startHost starts the process, which is to be closed.
+// idleHosts are the processes whose script has ended.
+var idleHosts struct {
+	sync.Mutex
+	list []*commandHost
+}
+
+// takeHost returns a process that is idle or new, which is to be released.
+func takeHost() (*commandHost, error) {
+	idleHosts.Lock()
+	defer idleHosts.Unlock()
+	last := len(idleHosts.list) - 1
+	if last < 0 {
+		return startHost()
+	}
+	h := idleHosts.list[last]
+	idleHosts.list = idleHosts.list[:last]
+	return h, nil
+}
+
+// release makes a process idle, unless it has ended.
+func (h *commandHost) release() {
+	if h.failed {
+		return
+	}
+	idleHosts.Lock()
+	defer idleHosts.Unlock()
+	idleHosts.list = append(idleHosts.list, h)
+}
+
+// closeHosts ends the processes that are idle.
+func closeHosts() {
+	idleHosts.Lock()
+	defer idleHosts.Unlock()
+	for _, h := range idleHosts.list {
+		h.close()
+	}
+	idleHosts.list = nil
+}
+
 func startHost() (*commandHost, error) {
 	h := &commandHost{cmd: exec.Command("seawall-host")}
 	h.cmd.Env = []string{"GOGC=" + fewCollections, "GORACE=" + quickExit, "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
@@ -80,6 +122,7 @@ func (h *commandHost) run(c call) (r reply, err error) {
 		err = h.replies.Decode(&r)
 	}
 	if err != nil {
+		h.failed = true
 		h.close()
 		return r, fmt.Errorf("the process of the commands ended with %v: %s", h.cmd.ProcessState, &h.errors)
 	}
@@ -90,9 +133,9 @@ func (h *commandHost) run(c call) (r reply, err error) {
 func (s *stage) run(ts *testscript.TestScript, args []string) reply {
 	if s.host == nil {
 		var err error
-		s.host, err = startHost()
+		s.host, err = takeHost()
 		ts.Check(err)
-		ts.Defer(s.host.close)
+		ts.Defer(s.host.release)
 	}
 	r, err := s.host.run(call{Args: args, Env: s.environment(ts), Dir: ts.MkAbs(".")})
 	ts.Check(err)
@@ -178,6 +221,7 @@ func (c call) answer() (r reply, err error) {
 		}
 	}
 	os.Args = append([]string{"seawall"}, c.Args...)
+	edge.ForgetSecrets()
 	r.Code = Main(worker.InProcess(context.Background(), evaluate.Jobs))
 	if r.Out, err = drain[0](); err == nil {
 		r.Err, err = drain[1]()

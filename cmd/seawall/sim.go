@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/edge/sim"
@@ -137,7 +138,7 @@ func readSeed(path, profile string) (mem.Seed, error) {
 	if path == "" {
 		return mem.SeedFor(profile), nil
 	}
-	data, err := setup.ReadSmall(path, maxSeed)
+	data, err := trusted.ReadSmall(path, maxSeed)
 	if err != nil {
 		return mem.Seed{}, cli.Fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints an example")
 	}

@@ -78,6 +78,22 @@ func Input(path string) (*os.File, error) {
 	return file, err
 }
 
+// ReadSmall reads what [Input] opens, of at most so many bytes: a path that leads to a device
+// or a disk image must not eat the machine's memory, and one that leads to a FIFO must not
+// wait for ever.
+func ReadSmall(path string, most int64) ([]byte, error) {
+	file, err := Input(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB", path, most>>10)
+	}
+	return data, err
+}
+
 // Open opens a regular file for reading. It never waits, as opening a FIFO does for a writer.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)

@@ -85,6 +85,14 @@ func (r *Redactor) Add(secret string) {
 	}
 }
 
+// Forget drops all secrets.
+func (r *Redactor) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known, r.pending = map[string]*use{}, nil
+	r.clear()
+}
+
 // forget drops the half of the secrets that were added longest ago.
 func (r *Redactor) forget() {
 	oldest := slices.SortedFunc(maps.Keys(r.known), func(a, b string) int {

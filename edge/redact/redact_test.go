@@ -160,6 +160,21 @@ func TestMemoryHasABound(t *testing.T) {
 	}
 }
 
+func TestForget(t *testing.T) {
+	r := redact.New(10)
+	r.Add(token)
+	first := r.String(token) // it is in the tables
+	other := "another-token-0123456789abcdef"
+	r.Add(other)
+	r.Forget()
+	if text := token + " " + other; first != redact.Mark || r.String(text) != text {
+		t.Errorf("%q, then %q", first, r.String(text))
+	}
+	if r.Add(token); r.String(token) != redact.Mark {
+		t.Error("a secret that was added after that is not known")
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	r := redact.New(20)
 	var all sync.WaitGroup

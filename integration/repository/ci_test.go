@@ -130,13 +130,13 @@ func TestCIRunsWhatIsPromised(t *testing.T) {
 func testedBy(t *testing.T, target string) []string {
 	t.Helper()
 	folder := programs(t, map[string]string{"golangci-lint": "#!/bin/sh\n", "go": `#!/bin/sh
-case "$1 $2" in list*) exec "$REAL_GO" "$@" ;; test*|*gotestsum*) ;; *) exit ;; esac
+case "$1 $2" in list*) shift; exec "$LISTS/list" "$@" ;; test*|*gotestsum*) ;; *) exit ;; esac
 case " $* " in *' -run '*) exit ;; esac # some tests of a package, not the package
 for arg; do case $arg in
 ./*|` + module + `*) packages="$packages $arg" ;;
 --packages=*) packages="$packages ${arg#*=}" ;;
 esac; done
-case $packages in *...*) "$REAL_GO" list $packages ;; *) printf '%s\n' $packages ;; esac >>"$LIST"
+case $packages in *...*) "$LISTS/list" $packages ;; *) printf '%s\n' $packages ;; esac >>"$LIST"
 `})
 	list := filepath.Join(folder, "packages")
 	realGo, err := exec.LookPath("go")
@@ -144,13 +144,30 @@ case $packages in *...*) "$REAL_GO" list $packages ;; *) printf '%s\n' $packages
 	command := exec.Command("make", "--no-print-directory", target,
 		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
 	command.Dir = harness.Root
-	command.Env = append(os.Environ(), pathOf(folder), "REAL_GO="+realGo, "LIST="+list)
+	command.Env = append(os.Environ(), pathOf(folder), "REAL_GO="+realGo, "LIST="+list, "LISTS="+lists())
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("make %s: %v\n%s", target, err, out)
 	}
 	names, _ := os.ReadFile(list) // none where no tests run
 	return strings.Fields(string(names))
 }
+
+// lists is the folder of a program "list", which says what go list does, and of what it has said:
+// to ask go takes a second of processor time. TestMain removes it.
+var lists = sync.OnceValue(func() string {
+	folder, err := os.MkdirTemp("", "seawall-lists-")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "list"), []byte(`#!/bin/sh
+known=${0%/*}/$(printf %s "$*" | cksum | tr ' ' -)
+[ -f "$known" ] || { "${REAL_GO:-go}" list "$@" >"$known.$$" && mv "$known.$$" "$known"; } || exit
+exec cat "$known"
+`), 0o700)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return folder
+})
 
 // racing are the packages of make race, asked for once.
 func racing(t *testing.T) []string {
@@ -169,7 +186,7 @@ var (
 
 func packageNames(t *testing.T, pattern string) []string {
 	t.Helper()
-	command := exec.Command("go", "list", pattern)
+	command := exec.Command(filepath.Join(lists(), "list"), pattern)
 	command.Dir = harness.Root
 	out, err := command.Output()
 	if err != nil {

@@ -10,5 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	gittest.Isolate()
-	os.Exit(soak.Main(m, 0))
+	code := soak.Main(m, 0)
+	_ = os.RemoveAll(lists())
+	os.Exit(code)
 }

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
@@ -23,9 +22,10 @@ func TestSiteLinks(t *testing.T) {
 	}
 	links, names := map[string][]string{}, map[string]map[string]bool{}
 	for _, file := range files {
-		data := harness.ReadText(t, file)
+		data, err := os.ReadFile(file)
+		must.Do(t, err)
 		page := filepath.Base(file)
-		links[page], names[page] = read(t, []byte(data))
+		links[page], names[page] = read(t, data)
 	}
 	shown := 0
 	for page, list := range links {
@@ -86,10 +86,11 @@ func read(t *testing.T, data []byte) (links []string, names map[string]bool) {
 // TestEachFaultHasItsPage: each fault of the tables of docs/reliability.md is on the page,
 // with what Seawall does, and what was measured of it.
 func TestEachFaultHasItsPage(t *testing.T) {
-	data := harness.ReadText(t, "../../docs/reliability.md")
-	page, err := faults(data)
+	data, err := os.ReadFile("../../docs/reliability.md")
 	must.Do(t, err)
-	tables, measured, _ := strings.Cut(data, "## What is measured")
+	page, err := faults(string(data))
+	must.Do(t, err)
+	tables, measured, _ := strings.Cut(string(data), "## What is measured")
 	shown := 0
 	for _, row := range faultRow.FindAllStringSubmatch(tables, -1) {
 		if row[1] == "fault" || row[1] == "---" {

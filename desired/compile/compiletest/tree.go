@@ -2,7 +2,9 @@ package compiletest
 
 import (
 	"io/fs"
+	"sync"
 
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
 )
@@ -14,9 +16,18 @@ func Tree(fsys fs.FS, root, commit string) (desired.State, []desired.Problem) {
 		return desired.State{}, []desired.Problem{compile.AsProblem(err)}
 	}
 	units := make([]compile.Unit, 0, len(dirs))
-	var compiler compile.Compiler
+	compiler, built := compilers.Get().(*compile.Compiler)
+	if !built || schema.Altered != nil {
+		compiler = new(compile.Compiler)
+	}
 	for _, dir := range dirs {
 		units = append(units, compiler.Folder(fsys, dir))
 	}
+	if schema.Altered == nil {
+		compilers.Put(compiler)
+	}
 	return compile.Merge(units, commit)
 }
+
+// compilers have the schema built, which takes longer than to evaluate the tree of a test.
+var compilers sync.Pool // of *compile.Compiler

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
@@ -34,6 +34,7 @@ func Formats() (names []string) {
 type Check struct {
 	*cli.Terminal
 	Flags
+	Load             Load
 	Format, Suppress string
 	Hosts            []string // that count beside the platform's
 	AnyHost, Strict  bool
@@ -49,8 +50,8 @@ type Check struct {
 }
 
 // CheckFolder checks the integrations that a folder of desired state declares, as of a day.
-func CheckFolder(ctx context.Context, t *cli.Terminal, dir, day string) error {
-	c := Check{Terminal: t, Flags: Flags{at: day, Dir: dir, Output: "text"}}
+func CheckFolder(ctx context.Context, t *cli.Terminal, load Load, dir, day string) error {
+	c := Check{Terminal: t, Load: load, Flags: Flags{at: day, Dir: dir, Output: "text"}}
 	return c.Run(ctx, nil)
 }
 
@@ -105,7 +106,7 @@ func (c *Check) prepare(ctx context.Context) (desired.State, []deprecation.Corre
 	if c.day, err = c.Day(time.Now); err != nil {
 		return desired.State{}, nil, err
 	}
-	calendar, made, state, err := CalendarOf(ctx, c.Terminal, c.Dir)
+	calendar, made, state, err := CalendarOf(ctx, c.Terminal, c.Load, c.Dir)
 	if err != nil {
 		return state, nil, err
 	}
@@ -129,7 +130,7 @@ func readSuppressions(file string, calendar deprecation.Calendar) ([]report.Supp
 	if file == "" {
 		return nil, nil
 	}
-	data, err := setup.ReadSmall(file, maxSuppressions)
+	data, err := trusted.ReadSmall(file, maxSuppressions)
 	if err != nil {
 		return nil, cli.Fail(fmt.Errorf("reading the suppressions: %w", err), "--suppress names a file with lines: RULE WHERE EXPIRES REASON")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/deprecation/fix"
 )
 
@@ -68,7 +68,7 @@ func (c *Check) rewrite(ctx context.Context) error {
 func (c *Check) rewrites() (files []rewritten, left int, err error) {
 	one := c.search()
 	for _, name := range slices.Sorted(maps.Keys(c.fixable)) {
-		text, err := setup.ReadSmall(name, maxFixed)
+		text, err := trusted.ReadSmall(name, maxFixed)
 		if err != nil {
 			return nil, 0, fmt.Errorf("reading %s again: %w", name, err)
 		}
@@ -93,7 +93,7 @@ func (f rewritten) write() error {
 	if err != nil {
 		return err
 	}
-	now, err := setup.ReadSmall(name, maxFixed)
+	now, err := trusted.ReadSmall(name, maxFixed)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -41,15 +40,18 @@ func (a Flags) Day(now func() time.Time) (time.Time, error) {
 	return date.Time(), nil
 }
 
+// Load reads and evaluates a folder of desired state, and reports mistakes in it.
+type Load func(ctx context.Context, t *cli.Terminal, dir string) (desired.State, error)
+
 // CalendarOf is the calendar in force: the reference's, with what a folder of
 // desired state corrects in it. Mistakes in the folder are reported, and end the
 // command.
-func CalendarOf(ctx context.Context, t *cli.Terminal, dir string) (deprecation.Calendar, []deprecation.Correction, desired.State, error) {
+func CalendarOf(ctx context.Context, t *cli.Terminal, load Load, dir string) (deprecation.Calendar, []deprecation.Correction, desired.State, error) {
 	published, err := schema.Calendar()
 	if err != nil || dir == "" {
 		return published, nil, desired.State{}, err
 	}
-	state, err := setup.LoadState(ctx, t, setup.Options{Dir: dir})
+	state, err := load(ctx, t, dir)
 	if err != nil {
 		return published, nil, state, err
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/fix"
@@ -87,10 +86,10 @@ func (c *Check) calls(r io.Reader, name string, size int64) (report.Input, error
 // beside reads files that a file names, relative to it or to where we are.
 func beside(file string) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
-		if text, err := setup.ReadSmall(filepath.Join(filepath.Dir(file), name), maxNamed); err == nil {
+		if text, err := trusted.ReadSmall(filepath.Join(filepath.Dir(file), name), maxNamed); err == nil {
 			return text, nil
 		}
-		return setup.ReadSmall(name, maxNamed)
+		return trusted.ReadSmall(name, maxNamed)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/notify"
@@ -98,7 +99,7 @@ func withAuthorities(file string, build func(pem []byte) (notify.Sender, error))
 }
 
 // ReadAuthorities reads a file of authorities, in PEM.
-func ReadAuthorities(file string) ([]byte, error) { return ReadSmall(file, mostCAFile) }
+func ReadAuthorities(file string) ([]byte, error) { return trusted.ReadSmall(file, mostCAFile) }
 
 func secretOf(ref schema.SecretRef) notify.Secret {
 	return func() (edge.Secret, error) { return ReadSecret(ref) }

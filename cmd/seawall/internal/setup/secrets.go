@@ -3,7 +3,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -102,26 +101,10 @@ func recently(read func() (edge.Secret, error)) func() (edge.Secret, error) {
 // maxSecret bounds the file of a secret, in bytes; the largest are private keys.
 const maxSecret = 64 << 10
 
-// ReadSmall reads a file of at most so many bytes: a path that leads to a device
-// or a disk image must not eat the machine's memory, and one that leads to a FIFO must not
-// wait for ever.
-func ReadSmall(path string, most int64) ([]byte, error) {
-	file, err := trusted.Input(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s is larger than %d KiB", path, most>>10)
-	}
-	return data, err
-}
-
 func secretFile(path string) (edge.Secret, error) { return secretFileAs(path, edge.NewSecret) }
 
 func secretFileAs(path string, wrap func(string) edge.Secret) (edge.Secret, error) {
-	data, err := ReadSmall(path, maxSecret)
+	data, err := trusted.ReadSmall(path, maxSecret)
 	if errors.Is(err, fs.ErrPermission) {
 		return edge.Secret{}, cli.Fail(fmt.Errorf("reading a secret: %w", err), "only the user of the daemon may read it: run the command as that user, with sudo -u USER")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -109,7 +110,7 @@ const noConfig = "or use no configuration: --dir DIR --base-url URL, with the cr
 // loadConfig is that for a command that needs the repository, or does not. The hints are what
 // else to do where there is no configuration.
 func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) (Settings, error) {
-	data, err := ReadSmall(path, maxConfig)
+	data, err := trusted.ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
 		return Settings{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
 			append([]string{"name one with --config or SEAWALL_CONFIG; seawall init --config FILE writes one"}, hints...)...)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/edge/trace"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -52,7 +53,7 @@ func NewTraces(c *schema.Traces, log *slog.Logger) (*Traces, error) {
 	var pem []byte
 	if c.CAFile != "" {
 		var err error
-		if pem, err = ReadSmall(c.CAFile, mostCAFile); err != nil {
+		if pem, err = trusted.ReadSmall(c.CAFile, mostCAFile); err != nil {
 			return nil, fmt.Errorf("reading traces.ca_file: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
@@ -97,11 +98,11 @@ func (f *tlsFiles) current() *tls.Config {
 // read reads the files. Sessions of TLS are not resumed: each connection shows a certificate
 // that the authorities of now have issued.
 func (f *tlsFiles) read() (*tls.Config, error) {
-	certificate, err := ReadSmall(f.web.TLS.Certificate, mostCertificate)
+	certificate, err := trusted.ReadSmall(f.web.TLS.Certificate, mostCertificate)
 	if err != nil {
 		return nil, fmt.Errorf("web.tls.certificate: %w", err)
 	}
-	key, err := ReadSmall(f.web.TLS.Key, mostCertificate)
+	key, err := trusted.ReadSmall(f.web.TLS.Key, mostCertificate)
 	if err != nil {
 		return nil, fmt.Errorf("web.tls.key: %w", err)
 	}

@@ -1,4 +1,4 @@
-package examples
+package documents
 
 import (
 	"bytes"
@@ -10,13 +10,14 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/examples"
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func TestExamplesAreValid(t *testing.T) {
 	for dir, zones := range map[string]int{"single-zone": 1, "fleet": 3, "monorepo/infra/edge": 1, "tokens": 0, "integrations": 0} {
 		t.Run(dir, func(t *testing.T) {
-			tree, err := fs.Sub(Files, dir)
+			tree, err := fs.Sub(examples.Files, dir)
 			must.Do(t, err)
 			state, problems := compiletest.Tree(tree, ".", "")
 			for _, p := range problems {
@@ -32,7 +33,7 @@ func TestExamplesAreValid(t *testing.T) {
 // TestTokensUseTheSchema holds the example's copy of the schema to the schema, and
 // its declarations to what it promises to show.
 func TestTokensUseTheSchema(t *testing.T) {
-	tree, err := fs.Sub(Files, "tokens")
+	tree, err := fs.Sub(examples.Files, "tokens")
 	must.Do(t, err)
 	copies, err := fs.Glob(tree, "seawall/*")
 	if err != nil || len(copies) != len(schema.Export()) {
@@ -72,7 +73,7 @@ func form(key string, value edge.Breadth) string {
 
 func TestStarterIsValid(t *testing.T) {
 	tree := fstest.MapFS{}
-	for _, f := range Starter("edge.example/desired") {
+	for _, f := range examples.Starter("edge.example/desired") {
 		tree[f.Name] = &fstest.MapFile{Data: f.Content}
 	}
 	for name, content := range schema.Export() {

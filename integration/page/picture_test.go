@@ -1,4 +1,4 @@
-package browser
+package page
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func TestPagesLookAsBefore(t *testing.T) {
 				t.Fatalf("%s: %v", file, err)
 			}
 			if share := changed(before, now); share > mostChanged {
-				t.Errorf("%.0f%% of %s looks different; if that is as it should be: go test ./integration/browser -run TestPagesLookAsBefore -update\nit looks so: %s",
+				t.Errorf("%.0f%% of %s looks different; if that is as it should be: go test ./integration/page -run TestPagesLookAsBefore -update\nit looks so: %s",
 					100*share, file, kept(t, p.name+"-"+scheme, now))
 			}
 		}

@@ -1,4 +1,4 @@
-package fix_test
+package search_test
 
 import (
 	"testing"
@@ -12,7 +12,8 @@ import (
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
-func newSearch(t *testing.T) search.Search {
+// searchToFix takes every address for the platform.
+func searchToFix(t *testing.T) search.Search {
 	t.Helper()
 	calendar, err := schema.Calendar()
 	must.Do(t, err)
@@ -23,7 +24,7 @@ func newSearch(t *testing.T) search.Search {
 
 // Each text becomes the other; what has no mechanical rewrite stays, and so does
 // all that stands around it.
-func TestText(t *testing.T) {
+func TestFix(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text, want string
 		fixed, left            int
@@ -71,7 +72,7 @@ func TestText(t *testing.T) {
 		{"nothing mechanical", "a.sh", "curl $API/zones/$Z/firewall/rules\n", "curl $API/zones/$Z/firewall/rules\n", 0, 0},
 		{"another format", "a.py", "requests.get(f'{api}/zones/{z}/script_monitor/x')\n", "requests.get(f'{api}/zones/{z}/script_monitor/x')\n", 0, 0},
 	} {
-		got, err := fix.Text(newSearch(t), c.file, c.text)
+		got, err := fix.Text(searchToFix(t), c.file, c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -79,7 +80,7 @@ func TestText(t *testing.T) {
 		if diff := cmp.Diff(c.want, got.Text); diff != "" || len(got.Fixed) != c.fixed || len(got.Left) != c.left {
 			t.Errorf("%s: %d fixed, %d left (-want +got):\n%s", c.name, len(got.Fixed), len(got.Left), diff)
 		}
-		if again, err := fix.Text(newSearch(t), c.file, got.Text); err != nil || again.Text != got.Text {
+		if again, err := fix.Text(searchToFix(t), c.file, got.Text); err != nil || again.Text != got.Text {
 			t.Errorf("%s: a second run changes it: %v", c.name, err)
 		}
 	}

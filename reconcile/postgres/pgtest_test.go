@@ -1,14 +1,13 @@
-package pgtest_test
+package postgres_test
 
 import (
 	"database/sql"
-	"os"
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+// What tests are given: databases, servers that are started anew, and standbys.
 
 func TestDatabasesAreApart(t *testing.T) {
 	one, other := pgtest.Database(t), pgtest.Database(t)
