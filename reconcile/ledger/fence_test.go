@@ -82,14 +82,8 @@ func TestLeaseWaitsForItsTransactions(t *testing.T) {
 			_, err := l.Database().Exec(`UPDATE lease SET epoch = 2`)
 			moved <- err
 		}()
-		for waits, until := false, time.Now().Add(time.Minute); !waits; { // until the other is seen to wait
-			err := l.Database().QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
-			if err == nil && time.Now().After(until) {
-				err = errors.New("the lease does not wait")
-			}
-			if err != nil {
-				return err
-			}
+		if err := untilOneWaits(l); err != nil {
+			return err
 		}
 		_, err := l.Database().Exec(`UPDATE lease SET expires_at = now()`) // renewing waits for nothing
 		return err
@@ -100,6 +94,42 @@ func TestLeaseWaitsForItsTransactions(t *testing.T) {
 	if err := l.Record(ctx, wrote("a")); !errors.Is(err, reconcile.ErrLeaseLost) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// untilOneWaits returns once something in the database waits for a lock.
+func untilOneWaits(l *Ledger) error {
+	for until := time.Now().Add(time.Minute); ; {
+		var waits bool
+		err := l.Database().QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+		if err == nil && time.Now().After(until) {
+			err = errors.New("nothing waits")
+		}
+		if waits || err != nil {
+			return err
+		}
+	}
+}
+
+// Whoever writes waits for the transaction of another process, whatever either writes: an entry of the
+// history follows the one before it.
+func TestProcessesWriteOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first, second := connected(t, url, "").Ledger, connected(t, url, "").Ledger
+	must(t, second.Record(t.Context(), wrote("a")))
+	written := make(chan error, 1)
+	err := first.file.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		go func() { written <- second.Record(context.Background(), wrote("c")) }()
+		if err := untilOneWaits(first); err != nil {
+			return err
+		}
+		_, err := first.file.Enter(ctx, tx, wrote("b"))
+		return err
+	})
+	if err := errors.Join(err, <-written); err != nil {
+		t.Fatal(err)
+	}
+	wantEntries(t, first, "a", "b", "c")
 }
 
 // The lock of tokens is the lease on them: one process at a time, and work under the lease has it.
