@@ -50,6 +50,9 @@ type Entry struct {
 	// Drift says of a write that is about to be recorded that it corrects what was changed
 	// without Seawall, though no sweep sends it. It is not kept.
 	Drift bool `json:"-"`
+	// Heals is the drift that a write which is about to be recorded corrects, where drift counts
+	// for limits; nil: it counts for none. It is recorded with the write, and not kept in the entry.
+	Heals *Healing `json:"-"`
 	// Checkpoint is where the chain begins, in an entry of kind [EntryCheckpoint].
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Gap is what is missing, in an entry of kind [EntryGap]; Accepts are the entries of this

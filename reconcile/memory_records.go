@@ -191,6 +191,11 @@ func (f *Forgetful) RecordWrite(ctx context.Context, write Entry, owned []diff.S
 	if err := f.Widen(ctx, owned); err != nil {
 		return 0, err
 	}
+	if h := write.Heals; h != nil {
+		if err := f.Drifted(ctx, []Drift{h.Drift}, h.Before); err != nil {
+			return 0, err
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.accepted && write.CountsForCommit() && write.Asked.Commit == f.has.Accepted.Commit {

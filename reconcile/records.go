@@ -61,7 +61,8 @@ type Records interface {
 	Widen(ctx context.Context, owned []diff.Settled) error
 	// RecordWrite records a change that is about to be sent: its entry in the history and,
 	// as by Widen, what its deployment is about to own, in one step. It returns the number
-	// of the entry; 0 where no history is kept.
+	// of the entry; 0 where no history is kept. A drift that it heals is recorded in the same
+	// step, as by Drifted.
 	//
 	// In the same step it asks whether the write is still permitted, and claims the zone for
 	// this process until its result is recorded, by Prove or Record, or Unclaim is called.
@@ -198,6 +199,12 @@ type Drift struct {
 	Scope   edge.Scope
 	At      time.Time
 	Weakens bool // that which was healed; two at the same time in one zone weaken if one does
+}
+
+// Healing is the drift that a write corrects. With it the drifts from before a time are dropped.
+type Healing struct {
+	Drift
+	Before time.Time
 }
 
 // Standing is what people and other processes may have said since; see [Records].

@@ -57,7 +57,6 @@ type permit struct {
 	zone    edge.Scope       // of the daemon
 	count   *reconcile.Count // as it counts for limits; nil: it does not
 	counted int64            // the number up to which what counts was known
-	drift   *reconcile.Drift
 	entry   reconcile.Entry
 	widened []diff.Settled // what its deployment owns from then on
 	adds    bool           // it adds a rule, of which nothing was on record

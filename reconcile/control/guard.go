@@ -106,11 +106,6 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 	if err := c.count(ctx, p); err != nil {
 		return 0, err
 	}
-	if p.drift != nil {
-		if err := c.Records.Drifted(ctx, []reconcile.Drift{*p.drift}, p.drift.At.Add(-c.DriftFor)); err != nil {
-			return 0, fmt.Errorf("remembering that the zone had drifted: %w", err)
-		}
-	}
 	if number, err = c.Records.RecordWrite(ctx, p.entry, p.widened); err != nil {
 		return 0, fmt.Errorf("recording the change before it is sent: %w", err)
 	}
@@ -153,7 +148,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 			}
 		}
 		if !commitWork && len(s.guards.Rules) > 0 {
-			p.drift = &drift
+			p.entry.Heals = &reconcile.Healing{Drift: drift, Before: drift.At.Add(-s.driftFor)}
 		}
 	}
 	z.sent = true

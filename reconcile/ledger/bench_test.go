@@ -87,13 +87,16 @@ func BenchmarkStanding10000(b *testing.B) {
 	}
 }
 
-// BenchmarkDrifted is what comes before each write that corrects a drift, where changes are limited.
-func BenchmarkDrifted(b *testing.B) {
-	l := mustOpen(b, newPath(b))
+// BenchmarkHeals is the record of each write that corrects a drift, where changes are limited.
+func BenchmarkHeals(b *testing.B) {
+	l := clocked(b, newPath(b))
 	before := processTime()
 	for n := 0; b.Loop(); n++ {
 		at := noon.Add(time.Duration(n) * time.Millisecond)
-		must(b, l.Drifted(b.Context(), []reconcile.Drift{{Scope: benchZone(n), At: at}}, at.Add(-time.Second)))
+		write := benchWrite(n, "c1")
+		write.Heals = &reconcile.Healing{Drift: reconcile.Drift{Scope: benchZone(n), At: at}, Before: at.Add(-time.Second)}
+		_, err := l.RecordWrite(b.Context(), write, nil)
+		must(b, err)
 	}
 	b.ReportMetric(float64((processTime()-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }

@@ -23,7 +23,7 @@ import (
 
 // writtenTables are those of which the write of a zone and its proof change rows. Each
 // transaction ends with history_ends.
-var writtenTables = []string{"claim", "applied", "written", "proved", "history", "history_ends"}
+var writtenTables = []string{"claim", "applied", "drift", "written", "proved", "history", "history_ends"}
 
 // writeTillKilled writes and proves zones with sixteen workers, and says each once it is on
 // record. After so many steps, which are changes of rows and what it says, it kills itself.
@@ -88,12 +88,13 @@ func writeAndProve(ctx context.Context, l *Ledger, zone, round int, say func(str
 func roundOf(zone, round int) (reconcile.Entry, []diff.Settled) {
 	write := writeOf(fmt.Sprint("zone-", zone), strconv.Itoa(round))
 	write.Declaration = strconv.Itoa(round)
+	write.Heals = &reconcile.Healing{Drift: reconcile.Drift{Scope: write.Subject.Scope, At: noon.Add(time.Duration(round))}, Before: noon}
 	id := write.Subject.ID()
 	return write, []diff.Settled{{ID: id, Owned: []diff.Member{"kept", diff.Member(write.Declaration)}}}
 }
 
 // TestKilledWhileWriting: wherever a process is killed whose workers share transactions, what it
-// said is on record, each write with what it owns and each result with its proof, the chain of
+// said is on record, each write with what it owns and the drift that it heals, and each result with its proof, the chain of
 // the history has no gap, and another process goes on.
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
@@ -127,7 +128,10 @@ func wantWritten(t *rapid.T, l *Ledger, said string) {
 		t.Fatalf("the history: %v, %v", report.Findings, gaps)
 	}
 	writes := map[int64]reconcile.Entry{}
-	newest := map[edge.Scope]int{}
+	newest, heals := map[edge.Scope]int{}, map[edge.Scope]int{}
+	for _, d := range record.Drifts {
+		heals[d.Scope]++
+	}
 	_, err = l.History(ctx, reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
 		if e.Kind != reconcile.EntryWrite {
 			return nil
@@ -135,6 +139,7 @@ func wantWritten(t *rapid.T, l *Ledger, said string) {
 		writes[e.Number] = e
 		round := number(e.Declaration)
 		newest[e.Subject.Scope] = max(newest[e.Subject.Scope], round)
+		heals[e.Subject.Scope]--
 		if proved := number(record.Proofs[e.Subject.Scope].Fingerprint); e.Result != nil && proved < round {
 			t.Errorf("zone %s: result of round %d is on record, and the proof of round %d", e.Subject.Zone, round, proved)
 		}
@@ -144,6 +149,11 @@ func wantWritten(t *rapid.T, l *Ledger, said string) {
 	for id, members := range record.Applied {
 		if last := members[len(members)-1]; string(last) != strconv.Itoa(newest[id.Scope]) {
 			t.Errorf("zone %s owns %v, and its last write is of round %d", id.Scope, members, newest[id.Scope])
+		}
+	}
+	for id, more := range heals {
+		if more != 0 {
+			t.Errorf("zone %s: %d drifts more than writes", id, more)
 		}
 	}
 	if len(record.Applied) != len(newest) {

@@ -100,8 +100,14 @@ func (r *Records) Widen(ctx context.Context, owned []diff.Settled) error {
 	return r.Forgetful.Widen(ctx, owned)
 }
 
-// RecordWrite counts as widening where that is to be done: the history costs nothing here.
+// RecordWrite counts as widening, and as a drift, where that is to be recorded: the history costs
+// nothing here.
 func (r *Records) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (int64, error) {
+	if write.Heals != nil {
+		if err := r.begin(ctx, "drifted"); err != nil {
+			return 0, err
+		}
+	}
 	if len(owned) > 0 {
 		if err := r.begin(ctx, "widen"); err != nil {
 			return 0, err

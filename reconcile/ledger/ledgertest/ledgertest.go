@@ -67,7 +67,7 @@ func parts() []part {
 		{"late", steps(lateSteps())},
 		{"prune", steps(pruneSteps())},
 		{"widen", steps(widenSteps())},
-		{"drifted", steps(driftSteps())},
+		{"drifted", steps(append(driftSteps(), healedSteps()...))},
 		{"states", testStates},
 		{"ended", once(testEnded)},
 		{"copies", once(testCopies)},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -61,4 +62,32 @@ func writtenSteps() []step {
 			written(nil),
 		},
 	}
+}
+
+// healedSteps are about the drift that a write heals.
+func healedSteps() []step {
+	drift := func(zone edge.Scope, after time.Duration) reconcile.Drift {
+		return reconcile.Drift{Scope: zone, At: noon.Add(after), Weakens: true}
+	}
+	heal := func(zone edge.Scope, after time.Duration, commit string) call {
+		e := reconcile.Entry{
+			At: noon, Kind: reconcile.EntryWrite, Action: string(diff.ActionUpdate), Trigger: reconcile.TriggerSweep, Asked: reconcile.Asked{Commit: commit},
+			Subject: reconcile.Subject{Zone: "shop-" + zone.String(), Scope: zone, Ruleset: "r"}, Heals: &reconcile.Healing{Drift: drift(zone, after), Before: noon},
+		}
+		return func(ctx context.Context, s Store) error {
+			if _, err := s.RecordWrite(ctx, e, nil); commit == "c1" || !errors.Is(err, reconcile.ErrSuperseded) {
+				return err
+			}
+			return nil
+		}
+	}
+	a, b, c, d := edge.ZoneScope("z1"), edge.ZoneScope("z2"), edge.ZoneScope("z3"), edge.ZoneScope("z4")
+	return []step{{
+		"it is recorded, those before are dropped, and that of a write which is refused is not",
+		all(
+			accept(reconcile.Acceptance{Commit: "c1"}), drifted([]reconcile.Drift{drift(c, -1)}, noon.Add(-time.Hour)),
+			heal(b, 1, "c1"), heal(a, 0, "c1"), heal(d, 2, "c0"),
+		),
+		reconcile.Record{Accepted: accepted("c1"), Drifts: []reconcile.Drift{drift(a, 0), drift(b, 1)}},
+	}}
 }

@@ -23,14 +23,24 @@ const (
 
 // Drifted implements [reconcile.Records].
 func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, d := range drifts { // as a rule one
-			if err := z.file.Often(ctx, tx, addDrift, d.Scope.Text(), d.At.UTC().Format(driftTime), rows.Bit(d.Weakens)); err != nil {
-				return err
-			}
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return z.drifted(ctx, tx, before, drifts...) })
+}
+
+// Heals records the drift that counts for limits, with the write that corrects it; nil is none.
+func (z *Zones) Heals(ctx context.Context, tx *sql.Tx, h *reconcile.Healing) error {
+	if h == nil {
+		return nil
+	}
+	return z.drifted(ctx, tx, h.Before, h.Drift)
+}
+
+func (z *Zones) drifted(ctx context.Context, tx *sql.Tx, before time.Time, drifts ...reconcile.Drift) error {
+	for _, d := range drifts {
+		if err := z.file.Often(ctx, tx, addDrift, d.Scope.Text(), d.At.UTC().Format(driftTime), rows.Bit(d.Weakens)); err != nil {
+			return err
 		}
-		return z.file.Often(ctx, tx, dropDrifts, before.UTC().Format(driftTime))
-	})
+	}
+	return z.file.Often(ctx, tx, dropDrifts, before.UTC().Format(driftTime))
 }
 
 func recallDrifts(ctx context.Context, tx *sql.Tx) ([]reconcile.Drift, error) {

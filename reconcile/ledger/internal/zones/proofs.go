@@ -22,8 +22,10 @@ const beforeProof = `SELECT EXISTS (SELECT 1 FROM accepted WHERE "commit" <> $1)
 func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var late, unkept bool
-		if err := z.file.OftenRow(ctx, tx, beforeProof, commit).Scan(&late, &unkept); err != nil {
-			return err
+		if len(proofs)+len(settled) > 0 { // of what was healed nothing else is news, as a rule
+			if err := z.file.OftenRow(ctx, tx, beforeProof, commit).Scan(&late, &unkept); err != nil {
+				return err
+			}
 		}
 		if err := z.settle(ctx, tx, commit, late, unkept, settled); err != nil {
 			return err
