@@ -1,7 +1,7 @@
 // Package pgtest starts a real PostgreSQL, and PgBouncer before it, for tests.
 //
 //	url := pgtest.Database(t)             // an empty database of its own
-//	url := pgtest.Filled(t, "x", fill)    // one with what fill puts into it, once for all tests
+//	url := pgtest.Filled(t, "x", fill)    // one with what fill puts into the first of them
 //	server := pgtest.Start(t)             // a server of its own, to be stopped and started again
 //	pooled := server.Pooler(t)            // the same through PgBouncer, in transaction mode
 //

@@ -104,7 +104,7 @@ const rowsPerProcess = 40
 // after kill -9, and nothing is settled by half.
 func TestKilledBetweenWrites(t *testing.T) {
 	t.Run("file", func(t *testing.T) { testKilledBetweenWrites(t, newPath(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { testKilledBetweenWrites(t, pgtest.Start(t).URL("postgres")) })
+	t.Run("PostgreSQL", func(t *testing.T) { testKilledBetweenWrites(t, begun(t)) })
 }
 
 func testKilledBetweenWrites(t *testing.T, path string) {
