@@ -198,9 +198,11 @@ func TestJobs(t *testing.T) {
 				r.Work(jobs.Plan, jobs.Worker{Do: do, AtOnce: 1, Within: time.Minute})
 			})
 		}
+		mu.Lock()     // it is not done before all are there
 		for range 3 { // of which two say nothing new
 			must(t, r.Insert(t.Context(), jobs.Job{Kind: jobs.Plan, Number: 1, Head: head(1)}))
 		}
+		mu.Unlock()
 		if got := await(t, done); got != "1 1" {
 			t.Errorf("done: %s", got)
 		}

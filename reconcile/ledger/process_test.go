@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +32,10 @@ func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	what := os.Getenv(child)
 	if what == "" {
+		// Some of these tests wait for another process; -parallel still has the last word.
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
 		os.Exit(soak.Main(served{m}, 15)) // each draw writes ledgers
 	}
 	if err := children[what](os.Args[1], append(os.Args[2:], "", "")); err != nil {

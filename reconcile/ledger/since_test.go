@@ -143,10 +143,10 @@ var recording = map[string]func(ctx context.Context, l *Ledger, n, m int) error{
 func TestWhatIsNewIsAllThatIsNew(t *testing.T) {
 	t.Parallel()
 	server := ledgersOn(t, pgtest.Shared(t))
-	key := newKey(t)
+	pooled, key := server.Pooler(t), newKey(t) // whose connections know their tables
 	some := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		url := server.empty(rapidT{t, rt})
+		url := pooled(pgtest.Name(server.empty(rapidT{t, rt})))
 		a, b := rapidConnected(t, rt, url, key), rapidConnected(t, rt, url, key)
 		var v view
 		names := slices.Sorted(maps.Keys(recording))
