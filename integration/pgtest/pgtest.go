@@ -1,6 +1,7 @@
 // Package pgtest starts a real PostgreSQL, and PgBouncer before it, for tests.
 //
 //	url := pgtest.Database(t)             // an empty database of its own
+//	url := pgtest.Filled(t, "x", fill)    // one with what fill puts into the first of them
 //	server := pgtest.Start(t)             // a server of its own, to be stopped and started again
 //	pooled := server.Pooler(t)            // the same through PgBouncer, in transaction mode
 //
@@ -9,7 +10,6 @@
 package pgtest
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -23,7 +23,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -46,36 +45,21 @@ type Server struct {
 	asking   sync.Once // of Ask
 	asked    *sql.DB
 	askedErr error
+
+	databases
 }
+
+// brief are the settings of a server that lasts for a test: there is nothing to clean up, and nobody
+// follows what a single table has.
+var brief = []string{"autovacuum=off", "max_logical_replication_workers=0"}
 
 // patience bounds how long a server may take to start or to stop. A machine may be slow.
 const patience = 2 * time.Minute
 
-var shared struct {
-	sync.Mutex
-	server *Server
-	made   atomic.Int64
-}
-
-// Database returns the URL of an empty database, on a server that all tests of the process share.
-func Database(t testing.TB) string {
-	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.server == nil {
-		server, err := start()
-		skipOrFail(t, err)
-		shared.server = server
-	}
-	name := fmt.Sprintf("test_%d", shared.made.Add(1))
-	shared.server.exec(t, "CREATE DATABASE "+name)
-	return shared.server.URL(name)
-}
-
 // Start starts a server that the test has for itself.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s, err := start()
+	s, err := start(brief...)
 	skipOrFail(t, err)
 	t.Cleanup(func() { s.close() })
 	return s
@@ -96,35 +80,6 @@ func (s *Server) Again() error { return s.run() }
 
 // CutAll is [Server.Cut] for a program.
 func (s *Server) CutAll() error { return s.try(cut) }
-
-// Ask returns what a query of the database "postgres" finds, all of it as text.
-func (s *Server) Ask(ctx context.Context, query string) ([][]string, error) {
-	s.asking.Do(func() { s.asked, s.askedErr = sql.Open("pgx", s.URL("postgres")) })
-	if s.askedErr != nil {
-		return nil, s.askedErr
-	}
-	rows, err := s.asked.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var found [][]string
-	for rows.Next() {
-		row, places := make([]string, len(names)), make([]any, len(names))
-		for i := range row {
-			places[i] = &row[i]
-		}
-		if err := rows.Scan(places...); err != nil {
-			return nil, err
-		}
-		found = append(found, row)
-	}
-	return found, rows.Err()
-}
 
 // Main runs the tests of a package, and ends the server that they share. The files of servers are in
 // memory but in a soak: a server has a thousand, and where as many were just deleted ext4 looks for
@@ -170,31 +125,6 @@ const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <>
 func (s *Server) Cut(t testing.TB) {
 	t.Helper()
 	s.exec(t, cut)
-}
-
-// Exec runs a statement in the database "postgres", as its owner.
-func (s *Server) Exec(t testing.TB, statement string) {
-	t.Helper()
-	s.exec(t, statement)
-}
-
-func (s *Server) exec(t testing.TB, statement string) {
-	t.Helper()
-	if err := s.try(statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-}
-
-func (s *Server) try(statement string) error {
-	db, err := sql.Open("pgx", s.URL("postgres"))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	_, err = db.ExecContext(ctx, statement)
-	return err
 }
 
 var errMissing = errors.New("PostgreSQL is missing: install postgresql")
@@ -280,6 +210,7 @@ func (s *Server) run() error {
 }
 
 func (s *Server) stop(signal os.Signal) error {
+	s.forget()
 	if s.process == nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (s *Server) PoolerIn(t testing.TB, mode string) (urlOf func(database string
 	}
 	config := filepath.Join(s.dir, fmt.Sprintf("pgbouncer-%d.ini", port))
 	text := fmt.Sprintf(`[databases]
-* = host=127.0.0.1 port=%d user=postgres
+* = host=%s port=%d user=postgres
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = %d
@@ -45,7 +45,7 @@ max_client_conn = 500
 ignore_startup_parameters = extra_float_digits
 unix_socket_dir =
 logfile = %s
-`, s.port, port, mode, filepath.Join(s.dir, "pgbouncer.log"))
+`, s.dir, s.port, port, mode, filepath.Join(s.dir, "pgbouncer.log"))
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

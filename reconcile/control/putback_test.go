@@ -14,7 +14,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -28,14 +27,10 @@ import (
 // git is looked at, all write again, without anybody's help.
 func TestNoWriteOfAnOlderCommitAfterAPutBack(t *testing.T) {
 	soak.Draws(t, 5) // each has a database
-	server := pgtest.Start(t)
-	server.Exec(t, "CREATE DATABASE first")
-	memory, err := ledger.Connect(t.Context(), postgres.Config{URL: server.URL("first")})
-	must.Do(t, err)
-	must.Do(t, memory.Close())
+	server, first := pgtest.Shared(t), pgtest.Name(pgtest.Filled(t, "begun", postgres.Migrate))
 	wrote, kept := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		l := newPutBackLife(t, rt, server)
+		l := newPutBackLife(t, rt, server, first)
 		steps := []string{"commit", "look", "look", "cut short", "git", "lead", "restart", "keep", "put back", "put back", "see", "all see", "tick", "tick", "write", "write", "write"}
 		for _, name := range append([]string{"look", "keep", "commit", "look", "git", "put back", "all see", "write"}, rapid.SliceOfN(rapid.SampledFrom(steps), 8, 24).Draw(rt, "steps")...) {
 			l.step(name)
@@ -77,12 +72,10 @@ type putBackReplica struct {
 
 var putBackZone = edge.ZoneScope("y")
 
-func newPutBackLife(t *testing.T, rt *rapid.T, server *pgtest.Server) *putBackLife {
+func newPutBackLife(t *testing.T, rt *rapid.T, server *pgtest.Server, first string) *putBackLife {
 	l := &putBackLife{T: rt, test: t, server: server, git: true, tip: 1}
-	for _, name := range []string{"live", "kept"} {
-		server.Exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-	}
-	server.Exec(t, "CREATE DATABASE live TEMPLATE first")
+	server.Exec(t, "DROP DATABASE IF EXISTS kept WITH (FORCE)")
+	server.Copy(t, first, "live")
 	l.all = []*putBackReplica{nil, nil}
 	for n := range l.all {
 		l.begin(n)
@@ -206,15 +199,10 @@ func (l *putBackLife) step(name string) {
 
 // copy makes one database what another is.
 func (l *putBackLife) copy(from, to string) {
-	for _, statement := range []string{
-		"ALTER DATABASE " + from + " ALLOW_CONNECTIONS false",
-		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + from + "'",
-		"DROP DATABASE IF EXISTS " + to + " WITH (FORCE)",
-		"CREATE DATABASE " + to + " TEMPLATE " + from,
-		"ALTER DATABASE " + from + " ALLOW_CONNECTIONS true",
-	} {
-		l.server.Exec(l.test, statement)
-	}
+	l.server.Exec(l.test, "ALTER DATABASE "+from+" ALLOW_CONNECTIONS false")
+	l.server.CutFrom(l.test, from)
+	l.server.Copy(l.test, from, to)
+	l.server.Exec(l.test, "ALTER DATABASE "+from+" ALLOW_CONNECTIONS true")
 }
 
 // look looks at git, as the source and the controller do; where it is cut short, it ends once a commit is on

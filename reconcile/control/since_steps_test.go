@@ -30,9 +30,8 @@ type countedFleet struct {
 func newCountedFleet(t *testing.T, server *pgtest.Server, zones int) *countedFleet {
 	t.Helper()
 	f := &countedFleet{T: t, server: server}
-	name := fmt.Sprint("fleet_", zones)
-	server.Exec(t, "CREATE DATABASE "+name)
-	f.first, f.other = f.begin(name, true), f.begin(name, false)
+	url := server.Filled(t, "begun", postgres.Migrate)
+	f.first, f.other = f.begin(url, true), f.begin(url, false)
 	state, _ := oneOtherZone(zones)
 	f.accept(reconcile.Proposal{Commit: state.Commit, State: state})
 	g := f.first.Current()
@@ -46,9 +45,9 @@ func newCountedFleet(t *testing.T, server *pgtest.Server, zones int) *countedFle
 	return f
 }
 
-func (f *countedFleet) begin(name string, leads bool) *Control {
+func (f *countedFleet) begin(url string, leads bool) *Control {
 	f.Helper()
-	memory, err := ledger.Connect(f.Context(), postgres.Config{URL: f.server.URL(name)})
+	memory, err := ledger.Connect(f.Context(), postgres.Config{URL: url})
 	must.Do(f.T, err)
 	f.Cleanup(func() { _ = memory.Close() })
 	guards := reconcile.Guards{Rules: []guard.Rule{{Name: "all", Changes: &guard.Limit{Percent: new(50)}}}}

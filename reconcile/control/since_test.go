@@ -29,8 +29,9 @@ import (
 func TestNewsIsWhatAllOnRecordIs(t *testing.T) {
 	soak.Draws(t, 12) // each has a database
 	partly, caughtUp := 0, 0
+	pooled := pgtest.Shared(t).Pooler(t) // whose connections know their tables: many processes begin
 	rapid.Check(t, func(rt *rapid.T) {
-		l := newSharedLife(t, rt)
+		l := newSharedLife(t, rt, pooled)
 		for n := range rapid.IntRange(1, 6).Draw(rt, "commits") {
 			l.push(n)
 			for range rapid.IntRange(0, 8).Draw(rt, "steps") {
@@ -61,8 +62,9 @@ type sharedLife struct {
 	caughtUp int
 }
 
-func newSharedLife(t *testing.T, rt *rapid.T) *sharedLife {
-	l := &sharedLife{T: rt, test: t, url: pgtest.Database(t), random: rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), now: time.Unix(1e9, 0), state: firstDrawn()}
+func newSharedLife(t *testing.T, rt *rapid.T, pooled func(database string) string) *sharedLife {
+	url := pooled(pgtest.Name(pgtest.Filled(t, "begun", postgres.Migrate)))
+	l := &sharedLife{T: rt, test: t, url: url, random: rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), now: time.Unix(1e9, 0), state: firstDrawn()}
 	l.all = []*Control{l.begin(true), l.begin(false)}
 	return l
 }

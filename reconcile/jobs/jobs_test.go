@@ -30,20 +30,19 @@ func TestMain(m *testing.M) {
 // patience bounds what a test waits for. A machine may be slow.
 const patience = 3 * time.Minute
 
-// databases runs a test over a connection to an empty database with its tables, and behind PgBouncer.
-// Each has a server of its own, as a test cuts all connections.
-func databases(t *testing.T, test func(t *testing.T, url string, server *pgtest.Server)) {
+// databases runs a test over a connection to an empty database with its tables, and behind PgBouncer. cut
+// ends all connections to it.
+func databases(t *testing.T, test func(t *testing.T, url string, cut func())) {
 	t.Helper()
 	for _, name := range []string{"direct", "PgBouncer"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := pgtest.Start(t)
-			url := server.URL("postgres")
+			url := pgtest.Filled(t, "begun", postgres.Migrate)
+			database := pgtest.Name(url)
 			if name == "PgBouncer" {
-				url = server.Pooler(t)("postgres")
+				url = pgtest.Shared(t).Pooler(t)(database)
 			}
-			must(t, postgres.Migrate(t.Context(), open(t, url)))
-			test(t, url, server)
+			test(t, url, func() { pgtest.Shared(t).CutFrom(t, database) })
 		})
 	}
 }
@@ -98,7 +97,7 @@ func await[T any](t *testing.T, c <-chan T) (v T) {
 // reaches those that begin later, too.
 func TestPokes(t *testing.T) {
 	t.Parallel()
-	databases(t, func(t *testing.T, url string, server *pgtest.Server) {
+	databases(t, func(t *testing.T, url string, cut func()) {
 		heard := make(chan string, 100)
 		hears := func(name string) func(*jobs.Replicas) {
 			return func(r *jobs.Replicas) {
@@ -111,7 +110,7 @@ func TestPokes(t *testing.T) {
 		must(t, a.Poke(t.Context(), "zone/1"))
 		must(t, a.Poke(t.Context(), "others"))
 		both(t, heard, "a 1 ", "b 1 ")
-		server.Cut(t)
+		cut()
 		insist := func(do func() error) { // each connection that was cut says so once
 			t.Helper()
 			for patient := time.Now().Add(patience); ; {
@@ -174,7 +173,7 @@ func head(n int) string { return fmt.Sprintf("%040x", n) }
 // something else follows the one that is being done, or takes its place.
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	databases(t, func(t *testing.T, url string, _ *pgtest.Server) {
+	databases(t, func(t *testing.T, url string, _ func()) {
 		done := make(chan string, 100)
 		hold, held := make(chan struct{}), make(chan struct{}, 1)
 		failed := map[int]bool{}
@@ -199,9 +198,11 @@ func TestJobs(t *testing.T) {
 				r.Work(jobs.Plan, jobs.Worker{Do: do, AtOnce: 1, Within: time.Minute})
 			})
 		}
+		mu.Lock()     // it is not done before all are there
 		for range 3 { // of which two say nothing new
 			must(t, r.Insert(t.Context(), jobs.Job{Kind: jobs.Plan, Number: 1, Head: head(1)}))
 		}
+		mu.Unlock()
 		if got := await(t, done); got != "1 1" {
 			t.Errorf("done: %s", got)
 		}

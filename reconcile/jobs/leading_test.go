@@ -76,8 +76,7 @@ func TestKilled(t *testing.T) {
 // leavesBehind kills a replica in the middle of a job, has statements change the database, and waits until
 // another has done it.
 func leavesBehind(t *testing.T, passes []string) {
-	url := pgtest.Start(t).Pooler(t)("postgres")
-	must(t, postgres.Migrate(t.Context(), open(t, url)))
+	url := pgtest.Shared(t).Pooler(t)(pgtest.Name(pgtest.Filled(t, "begun", postgres.Migrate)))
 	began, done, never := make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	defer close(never)
 	db := open(t, url)

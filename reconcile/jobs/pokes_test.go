@@ -14,10 +14,9 @@ import (
 // Pokes that were deleted since need not be looked for again and again.
 func TestDeletedPokesAreSeen(t *testing.T) {
 	t.Parallel()
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
+	db, err := postgres.Open(postgres.Config{URL: pgtest.Filled(t, "begun", postgres.Migrate)})
 	must.Do(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	must.Do(t, postgres.Migrate(t.Context(), db))
 	_, err = db.ExecContext(t.Context(), `UPDATE poke_number SET number = 5`)
 	must.Do(t, err)
 	r, err := New(Config{DB: db, Now: time.Now})

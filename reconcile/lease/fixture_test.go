@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -28,12 +29,12 @@ const patience = 2 * time.Minute
 
 // eachWay runs a test over a connection to the server, and behind PgBouncer.
 func eachWay(t *testing.T, test func(f *fixture)) {
-	t.Run("direct", func(t *testing.T) { t.Parallel(); test(newFixture(t, pgtest.Database(t))) })
+	t.Run("direct", func(t *testing.T) { t.Parallel(); test(newFixture(t, clocked(t))) })
 	t.Run("PgBouncer", func(t *testing.T) {
 		t.Parallel()
-		server := pgtest.Start(t)
-		f := newFixture(t, server.URL("postgres"))
-		f.url = server.Pooler(t)("postgres") // whose connections have the clock of the test
+		url := clocked(t)
+		f := newFixture(t, url)
+		f.url = pgtest.Shared(t).Pooler(t)(pgtest.Name(url)) // whose connections have the clock of the test
 		f.db = open(t, f.url)
 		test(f)
 	})
@@ -56,16 +57,21 @@ func exec(t testing.TB, db *sql.DB, statement string, args ...any) {
 	}
 }
 
-// prepare makes the tables, with the clock of a test: that of the row of fake.clock.
-func prepare(t testing.TB, url string) {
+// clocked returns the URL of a database with the tables, and with the clock of a test.
+func clocked(t testing.TB) (url string) {
 	t.Helper()
-	db := open(t, url)
-	if err := postgres.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	var name string
-	if err := db.QueryRowContext(t.Context(), `SELECT current_database()`).Scan(&name); err != nil {
-		t.Fatal(err)
+	url = pgtest.Filled(t, "clocked", prepare)
+	pgtest.Shared(t).Exec(t, fmt.Sprintf(hasClock, pgtest.Name(url))) // a copy of a database does not have its settings
+	return url
+}
+
+// hasClock has the connections to a database take the clock of a test for that of the server.
+const hasClock = `ALTER DATABASE %s SET search_path = fake, pg_catalog, public`
+
+// prepare makes the tables, with the clock of a test: that of the row of fake.clock.
+func prepare(ctx context.Context, db *sql.DB) error {
+	if err := postgres.Migrate(ctx, db); err != nil {
+		return err
 	}
 	// What calls an expensive function the server compiles before it runs it: COST 1, as the clock that
 	// it stands for.
@@ -74,11 +80,12 @@ func prepare(t testing.TB, url string) {
 		`CREATE TABLE fake.clock (at TIMESTAMPTZ NOT NULL)`,
 		`INSERT INTO fake.clock VALUES ('2026-01-02 03:04:05Z')`,
 		`CREATE FUNCTION fake.clock_timestamp() RETURNS TIMESTAMPTZ LANGUAGE SQL VOLATILE COST 1 AS 'SELECT at FROM fake.clock'`,
-		`ALTER DATABASE ` + name + ` SET search_path = fake, pg_catalog, public`,
 	} {
-		exec(t, db, statement)
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
-	db.Close()
+	return nil
 }
 
 // fixture is a database and holders. Their clocks stand still, but for what a test has pass.
@@ -91,7 +98,6 @@ type fixture struct {
 
 func newFixture(t *testing.T, url string) *fixture {
 	t.Helper()
-	prepare(t, url)
 	return &fixture{T: t, url: url, db: open(t, url)}
 }
 
@@ -107,6 +113,19 @@ func (f *fixture) pass(d time.Duration) {
 func (f *fixture) passThere(d time.Duration) {
 	f.Helper()
 	exec(f, f.db, `UPDATE fake.clock SET at = at + make_interval(secs => $1)`, d.Seconds())
+}
+
+// fixtureOn is a fixture on a server that the test has for itself.
+func fixtureOn(t *testing.T, server *pgtest.Server) *fixture {
+	t.Helper()
+	url := server.URL("postgres")
+	db := open(t, url)
+	if err := prepare(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, fmt.Sprintf(hasClock, "postgres"))
+	db.Close()
+	return newFixture(t, url)
 }
 
 // replica is a holder.

@@ -54,7 +54,7 @@ func TestTakingOver(t *testing.T) {
 // TestHandOver: what a process gives up in good order is another's at once, under a higher epoch.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	one, two, three := f.replica("one", "a", "b", "c"), f.replica("two", "a", "b", "c"), f.replica("three", "a", "b", "c")
 	f.turns(one)
 	work, end, ok := one.Begin("a")
@@ -111,7 +111,7 @@ func TestHandOver(t *testing.T) {
 // in it that may have been cut, however often the lease was renewed.
 func TestHandOverOfWorkThatSendsNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
 	work, end, _ := one.Begin("a")
@@ -132,7 +132,7 @@ func TestHandOverOfWorkThatSendsNothing(t *testing.T) {
 // TestWorkThatDoesNotEnd: a lease that is ending is renewed for half a minute, and then runs out.
 func TestWorkThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
 	work, end, _ := one.Begin("a")
@@ -160,7 +160,7 @@ func TestWorkThatDoesNotEnd(t *testing.T) {
 // TestSpread: leases move one at a time until they are spread evenly, and then no more.
 func TestSpread(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	names := []reconcile.LeaseName{reconcile.LeaseCommits, reconcile.LeaseTokens}
 	for i := range 6 {
 		names = append(names, reconcile.LeaseName(fmt.Sprintf("credential %d", i)))
@@ -205,7 +205,7 @@ func TestSpread(t *testing.T) {
 // TestOneGetsIt: of many that take a lease at once, one gets it.
 func TestOneGetsIt(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	exec(t, f.db, makeLease, "a")
 	for round := range int64(10) {
 		var got atomic.Int64
@@ -232,7 +232,7 @@ func TestOneGetsIt(t *testing.T) {
 // waited for; renewing waits for nothing.
 func TestAWriteUnderWay(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
 	tx, err := f.db.BeginTx(t.Context(), nil)
@@ -263,7 +263,7 @@ func TestAWriteUnderWay(t *testing.T) {
 // TestACommand: it gets a lease at once or is told who has it, and gives it back.
 func TestACommand(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	held, release, err := Take(t.Context(), f.config("a command"), reconcile.LeaseTokens)
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +327,7 @@ func (r *replica) await() {
 func TestTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
-	f := newFixture(t, server.URL("postgres"))
+	f := fixtureOn(t, server)
 	one := f.replica("one", "a", "b")
 	stop := one.run()
 	both := func() bool { // also told: it is only told once that it has others than it was told before
@@ -377,7 +377,7 @@ var _ reconcile.Leases = (*Holder)(nil)
 // A server that is set to lose what it has just kept does not lose who has a lease.
 func TestTakingIsDurable(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	db := open(t, f.url+"&synchronous_commit=off")
 	exec(f, db, makeLease, "a")
 	tx, err := db.BeginTx(t.Context(), nil)
@@ -409,7 +409,7 @@ func TestListed(t *testing.T) {
 // TestClockSetForward: that the clock of the database was set forward is told, once for each time.
 func TestClockSetForward(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	var log strings.Builder
 	one := f.replica("one", "a")
 	one.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -19,7 +19,7 @@ import (
 func TestPutBackIsSeen(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
-	f := newFixture(t, server.URL("postgres"))
+	f := fixtureOn(t, server)
 	r := f.replica("one", "a")
 	enter := func(number int64, what string) {
 		t.Helper()
@@ -104,7 +104,7 @@ func TestPutBackIsSeen(t *testing.T) {
 // While others cannot be told, a lease that is held is not used, nor renewed; it is once they were.
 func TestLeasesAreWithheldUntilOthersKnow(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	r := f.replica("one", "a")
 	fails := errors.New("it cannot be put on record")
 	r.Forgot = func(context.Context, *sql.DB) (int64, error) { return 0, fails }
@@ -142,7 +142,7 @@ func TestLeasesAreWithheldUntilOthersKnow(t *testing.T) {
 // backup is in place, leases are held without that.
 func TestAPutBackThatIsUndoneEnds(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, pgtest.Database(t))
+	f := newFixture(t, clocked(t))
 	r := f.replica("one", "a")
 	var log bytes.Buffer
 	r.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -43,9 +42,7 @@ func (w *twin) all() (rows []Row) {
 // TestStatementsAreTheProtocol: each statement does to the tables what its twin does to values.
 func TestStatementsAreTheProtocol(t *testing.T) {
 	soak.Draws(t, 40) // each sends some hundred statements
-	url := pgtest.Database(t)
-	prepare(t, url)
-	db := open(t, url)
+	db := open(t, clocked(t))
 	names := []reconcile.LeaseName{"a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
 		w := &twin{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), rows: map[reconcile.LeaseName]Row{}, live: map[string]time.Time{}}

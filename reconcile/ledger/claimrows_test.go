@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -23,7 +22,7 @@ func onMachine(t testing.TB, url string, off time.Duration) *Ledger {
 // clock of the database, whatever the clocks of the machines say; and not for longer than it says.
 func TestClaimOfAnotherMachine(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := begun(t)
 	l := onMachine(t, url, 24*time.Hour)
 	for name, c := range map[string]struct {
 		place, until string // as SQL
@@ -72,7 +71,7 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 // write on, and what is closed has no claims.
 func TestClaimsOverADatabase(t *testing.T) {
 	t.Parallel()
-	url, ctx := pgtest.Database(t), t.Context()
+	url, ctx := begun(t), t.Context()
 	a, b := onMachine(t, url, 0), onMachine(t, url, -time.Hour)
 	_, err := a.RecordWrite(ctx, writeOf("shop", "4"), nil)
 	must(t, err)

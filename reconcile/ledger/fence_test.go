@@ -28,7 +28,7 @@ func under(t testing.TB, l *Ledger, name reconcile.LeaseName, epoch int64) conte
 // What is written under a lease that another process has since is refused, alone, and says so.
 func TestWritesOfAnEarlierHolderAreRefused(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	l := connected(t, begun(t), newKey(t)).Ledger
 	earlier := under(t, l, "credential a", 3)
 	other := under(t, l, "credential b", 1)
 	must(t, l.Record(earlier, wrote("a")))
@@ -74,7 +74,7 @@ func TestWritesOfAnEarlierHolderAreRefused(t *testing.T) {
 // A lease changes hands only when no transaction is under way that was let in under it.
 func TestLeaseWaitsForItsTransactions(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
+	url := begun(t)
 	l := connected(t, url, "").Ledger
 	ctx, moved := under(t, l, "credential a", 1), make(chan error, 1)
 	err := l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -135,7 +135,7 @@ func TestProcessesWriteOneAfterTheOther(t *testing.T) {
 // The lock of tokens is the lease on them: one process at a time, and work under the lease has it.
 func TestTokensAreLockedByTheirLease(t *testing.T) {
 	t.Parallel()
-	c := connected(t, pgtest.Database(t), newKey(t))
+	c := connected(t, begun(t), newKey(t))
 	l, other := c.Ledger, connected(t, c.url, c.Seal.KeyFile).Ledger
 	wantFault(t, l.Intend(t.Context(), record(1)), ErrUnlocked, "")
 	mustLock(t, l)
@@ -158,14 +158,10 @@ func TestTokensAreLockedByTheirLease(t *testing.T) {
 // What was said of the tokens of a database does not hold in a copy of it.
 func TestTokensOfACopiedDatabaseAreUnknown(t *testing.T) {
 	t.Parallel()
-	server := newLedgers(t)
-	key := newKey(t)
-	for name, copied := range map[string]string{
-		"as a whole": `CREATE DATABASE copied TEMPLATE ledger_1`,
-		"by its row": `CREATE DATABASE rows TEMPLATE begun`,
-	} {
+	server, key := pgtest.Shared(t), newKey(t)
+	for _, name := range []string{"as a whole", "by its row"} {
 		t.Run(name, func(t *testing.T) {
-			source := connected(t, server.URL(server.empty(t)), key)
+			source := connected(t, begun(t), key)
 			mustLock(t, source.Ledger)
 			must(t, source.Init(t.Context(), binding))
 			must(t, source.Intend(t.Context(), record(1)))
@@ -173,10 +169,12 @@ func TestTokensOfACopiedDatabaseAreUnknown(t *testing.T) {
 			row := source.Database().QueryRow(`SELECT platform, repository, serial, generation, coalesce(at, ''), home FROM completeness`)
 			must(t, row.Scan(&word[0], &word[1], &word[2], &word[3], &word[4], &word[5]))
 			must(t, source.Close())
-			// A connection that was closed may still be known to the server.
-			server.Exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'ledger_1'`)
-			server.Exec(t, copied)
-			there := connected(t, server.URL(strings.Fields(copied)[2]), key)
+			copied := begun(t)
+			if name == "as a whole" {
+				server.CutFrom(t, pgtest.Name(source.url)) // one that was closed may still be known to the server
+				server.Copy(t, pgtest.Name(source.url), pgtest.Name(copied))
+			}
+			there := connected(t, copied, key)
 			if name == "by its row" {
 				_, err := there.Database().Exec(`INSERT INTO completeness (one, platform, repository, serial, generation, at, home) VALUES (1, $1, $2, $3, $4::text::bigint, $5, $6)`,
 					word[0], word[1], word[2], word[3], word[4], word[5])
@@ -198,7 +196,7 @@ func TestTokensOfACopiedDatabaseAreUnknown(t *testing.T) {
 // A ledger that was put back below a process that has written to it is a gap.
 func TestServerIsPutBackBelowAWriter(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), "").Ledger
+	l := connected(t, begun(t), "").Ledger
 	for range 10 {
 		must(t, l.Record(t.Context(), wrote("z")))
 	}
@@ -218,7 +216,7 @@ func TestServerIsPutBackBelowAWriter(t *testing.T) {
 // A user that owns nothing but the database is enough, and what the server refuses is told as such.
 func TestRefusalsOfAServer(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
+	server := pgtest.Shared(t)
 	server.Exec(t, `CREATE USER plain`)
 	server.Exec(t, `CREATE DATABASE plain OWNER plain`)
 	url := strings.Replace(server.URL("plain"), "postgres@", "plain@", 1)

@@ -11,8 +11,7 @@ import (
 // A file keeps any bytes. PostgreSQL keeps no NUL and nothing that is no UTF-8, which the author of a
 // commit and a server may send: nothing fails for it.
 func TestForeignBytes(t *testing.T) {
-	server := newLedgers(t)
-	over := connected(t, server.URL(server.empty(t)), newKey(t)).Ledger
+	over := connected(t, begun(t), newKey(t)).Ledger
 	mustLock(t, over)
 	must(t, over.Init(t.Context(), binding))
 	for name, l := range map[string]*Ledger{"file": ready(t), "PostgreSQL": over} {

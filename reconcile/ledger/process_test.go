@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +32,10 @@ func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	what := os.Getenv(child)
 	if what == "" {
+		// Some of these tests wait for another process; -parallel still has the last word.
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
 		os.Exit(soak.Main(served{m}, 15)) // each draw writes ledgers
 	}
 	if err := children[what](os.Args[1], append(os.Args[2:], "", "")); err != nil {
@@ -104,7 +109,7 @@ const rowsPerProcess = 40
 // after kill -9, and nothing is settled by half.
 func TestKilledBetweenWrites(t *testing.T) {
 	t.Run("file", func(t *testing.T) { testKilledBetweenWrites(t, newPath(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { testKilledBetweenWrites(t, pgtest.Start(t).URL("postgres")) })
+	t.Run("PostgreSQL", func(t *testing.T) { testKilledBetweenWrites(t, begun(t)) })
 }
 
 func testKilledBetweenWrites(t *testing.T, path string) {

@@ -20,11 +20,12 @@ import (
 // otherwise, and the history has a gap.
 func TestDatabasePutBack(t *testing.T) {
 	t.Parallel()
-	server, ctx, key := pgtest.Start(t), t.Context(), newKey(t)
-	server.Exec(t, `CREATE DATABASE live`)
+	server, ctx, key, url := pgtest.Shared(t), t.Context(), newKey(t), begun(t)
+	live := pgtest.Name(url)
+	backup := live + "_backup"
 	seen := filepath.Join(t.TempDir(), "seen")
 	open := func(seen string) *Ledger {
-		l := connected(t, server.URL("live"), key).Ledger
+		l := connected(t, url, key).Ledger
 		l.Seen = seen
 		return l
 	}
@@ -39,7 +40,7 @@ func TestDatabasePutBack(t *testing.T) {
 	must(t, l.Init(ctx, binding))
 	must(t, l.Intend(ctx, record(1)))
 	must(t, l.Close())
-	server.Exec(t, `CREATE DATABASE backup TEMPLATE live`)
+	server.Copy(t, live, backup)
 	l = open(seen)
 	mustLock(t, l)
 	must(t, l.NotCreated(ctx, record(1).Intent))
@@ -49,8 +50,7 @@ func TestDatabasePutBack(t *testing.T) {
 	}
 	must(t, l.Close())
 
-	server.Exec(t, `DROP DATABASE live`)
-	server.Exec(t, `ALTER DATABASE backup RENAME TO live`)
+	server.Copy(t, backup, live)
 	l, other := open(seen), open(filepath.Join(t.TempDir(), "none", "seen"))
 	_, err := l.Database().ExecContext(ctx, `UPDATE completeness SET home = ledger_home()`) // as a whole cluster would say
 	must(t, err)
@@ -85,8 +85,7 @@ func TestDatabasePutBack(t *testing.T) {
 	}
 	must(t, l.Close())
 
-	server.Exec(t, `DROP DATABASE live WITH (FORCE)`) // a word that is the first write counts, too
-	server.Exec(t, `CREATE DATABASE live`)
+	server.Copy(t, "template1", live) // a word that is the first write counts, too
 	l = open(seen)
 	mustLock(t, l)
 	must(t, l.Init(ctx, binding))
@@ -99,7 +98,7 @@ func TestDatabasePutBack(t *testing.T) {
 // process may create a token that is forgotten.
 func TestForgottenTokensAreUnknown(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	l := connected(t, begun(t), newKey(t)).Ledger
 	mustLock(t, l)
 	must(t, l.Init(t.Context(), binding))
 	_, err := Forgot(t.Context(), l.Database())
@@ -138,22 +137,19 @@ func putBackFile(t *testing.T) putBackStore {
 	}
 }
 
-func putBackDatabase(server *pgtest.Server, name string) func(t *testing.T) putBackStore {
-	return func(t *testing.T) putBackStore {
-		server.Exec(t, `CREATE DATABASE live`+name)
-		seen, key := filepath.Join(t.TempDir(), "seen"), newKey(t)
-		return putBackStore{
-			open: func() *Ledger {
-				l := connected(t, server.URL("live"+name), key).Ledger
-				l.Seen = seen
-				return l
-			},
-			keep: func() { server.Exec(t, `CREATE DATABASE kept`+name+` TEMPLATE live`+name) },
-			back: func() {
-				server.Exec(t, `DROP DATABASE live`+name+` WITH (FORCE)`)
-				server.Exec(t, `CREATE DATABASE live`+name+` TEMPLATE kept`+name)
-			},
-		}
+func putBackDatabase(t *testing.T) putBackStore {
+	server, url := pgtest.Shared(t), begun(t)
+	seen, key := filepath.Join(t.TempDir(), "seen"), newKey(t)
+	live := pgtest.Name(url)
+	kept := live + "_kept"
+	return putBackStore{
+		open: func() *Ledger {
+			l := connected(t, url, key).Ledger
+			l.Seen = seen
+			return l
+		},
+		keep: func() { server.Copy(t, live, kept) },
+		back: func() { server.Copy(t, kept, live) },
 	}
 }
 
@@ -161,7 +157,6 @@ func putBackDatabase(server *pgtest.Server, name string) func(t *testing.T) putB
 // process writes what is on record, until git was looked at; and this is so once.
 func TestNothingIsWrittenAfterAPutBackWhoeverIsFirst(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
 	firsts := map[string]func(ctx context.Context, l *Ledger) error{
 		"start": func(ctx context.Context, l *Ledger) error { return l.NotePutBack(ctx) },
 		"hold": func(ctx context.Context, l *Ledger) error {
@@ -182,7 +177,7 @@ func TestNothingIsWrittenAfterAPutBackWhoeverIsFirst(t *testing.T) {
 		},
 	}
 	for name, first := range firsts {
-		for where, in := range map[string]func(*testing.T) putBackStore{"file": putBackFile, "server": putBackDatabase(server, name)} {
+		for where, in := range map[string]func(*testing.T) putBackStore{"file": putBackFile, "server": putBackDatabase} {
 			t.Run(name+" "+where, func(t *testing.T) {
 				ctx, s := t.Context(), in(t)
 				with := func(do func(*Ledger)) {
@@ -240,7 +235,7 @@ func TestNothingIsWrittenAfterAPutBackWhoeverIsFirst(t *testing.T) {
 // A process whose entries a server has forgotten since its last look at it records no write either.
 func TestAWriteInTheTransactionThatSeesAPutBack(t *testing.T) {
 	t.Parallel()
-	ctx, s := t.Context(), putBackDatabase(pgtest.Start(t), "running")(t)
+	ctx, s := t.Context(), putBackDatabase(t)
 	l := s.open()
 	must(t, l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))
 	must(t, l.Close())
@@ -266,7 +261,7 @@ func TestAWriteInTheTransactionThatSeesAPutBack(t *testing.T) {
 // Who puts on record that the database was put back waits for a writer, which then can go on.
 func TestForgotWaitsForAWriter(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	l := connected(t, begun(t), newKey(t)).Ledger
 	_, err := Forgot(t.Context(), l.Database())
 	must(t, err)
 	answer := make(chan error, 1)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -20,7 +19,7 @@ import (
 // before the end of it, or ever, where it is undone.
 func TestVersionOfWhatWasSaid(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), "").Ledger
+	l := connected(t, begun(t), "").Ledger
 	seen := map[int64]string{}
 	look := func(what string, row *sql.Row) (version int64) {
 		t.Helper()
@@ -65,7 +64,7 @@ func TestVersionOfWhatWasSaid(t *testing.T) {
 // What statements read of an entry is the same in both databases, whatever its texts are.
 func TestMembersOfEntriesAreTheSame(t *testing.T) {
 	t.Parallel()
-	file, server := mustOpen(t, newPath(t)), connected(t, pgtest.Database(t), "").Ledger
+	file, server := mustOpen(t, newPath(t)), connected(t, begun(t), "").Ledger
 	texts := []string{"plain", "", `"zone_id":"x","kind":"y"`, `\`, `a\"b`, `}],"members":[{`, "<kim@example.com>", "é\U0001F600", `","token":"t`}
 	change := reconcile.MemberChange{Path: "x", Old: []byte(`{"zone_id":"x","kind":"commit","result":{"write":7,"outcome":"converged"},"token":"t"}`), New: []byte(`"\u00e9 \" \\u0000"`)}
 	for _, text := range texts {

@@ -47,7 +47,7 @@ func entriesOf(t testing.TB, l *Ledger) (zones []string) {
 // there once, and what was not is not there.
 func TestEndOfATransactionGetsLost(t *testing.T) {
 	t.Parallel()
-	w, url := newWire(t, pgtest.Database(t))
+	w, url := newWire(t, begun(t))
 	l := connected(t, url, "")
 	must(t, l.Record(t.Context(), wrote("a")))
 	for i, what := range []damage{noAnswer, noRequest} {
@@ -77,7 +77,7 @@ func TestEndOfATransactionGetsLost(t *testing.T) {
 // A database that says nothing ends a call, though its context does not.
 func TestServerHangs(t *testing.T) {
 	t.Parallel()
-	w, url := newWire(t, pgtest.Database(t))
+	w, url := newWire(t, begun(t))
 	l, err := Connect(t.Context(), postgres.Config{URL: url, Silent: 2 * time.Second})
 	must(t, err)
 	defer l.Close()
@@ -157,15 +157,14 @@ func TestProcessesAtOnceOverAServerThatFails(t *testing.T) {
 // What is only read goes on where connections were cut that nobody used.
 func TestReadingOverConnectionsThatWereCut(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
-	l := connected(t, server.URL("postgres"), "")
+	l := connected(t, begun(t), "")
 	for range 3 {
 		var all sync.WaitGroup
 		for range 4 { // some connections
 			all.Go(func() { _, _ = l.Restore(t.Context()) })
 		}
 		all.Wait()
-		server.Cut(t)
+		pgtest.Shared(t).CutFrom(t, pgtest.Name(l.url))
 		_, err := l.Standing(t.Context())
 		must(t, err)
 		_, err = l.Restore(t.Context())
@@ -214,7 +213,7 @@ func eventually(t *testing.T, do func() error) {
 // Reads that last leave connections to those who write, and to those who ask what stands.
 func TestWritingBesideLongReads(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), "").Ledger
+	l := connected(t, begun(t), "").Ledger
 	ctx, done := context.WithTimeout(t.Context(), time.Minute)
 	var reads sync.WaitGroup
 	for i := range 2 * postgres.MostConnections {

@@ -142,11 +142,11 @@ var recording = map[string]func(ctx context.Context, l *Ledger, n, m int) error{
 // zones that have changed is what is on record of all.
 func TestWhatIsNewIsAllThatIsNew(t *testing.T) {
 	t.Parallel()
-	server := newLedgers(t)
-	key := newKey(t)
+	server := ledgersOn(t, pgtest.Shared(t))
+	pooled, key := server.Pooler(t), newKey(t) // whose connections know their tables
 	some := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		url := server.URL(server.empty(rapidT{t, rt}))
+		url := pooled(pgtest.Name(server.empty(rapidT{t, rt})))
 		a, b := rapidConnected(t, rt, url, key), rapidConnected(t, rt, url, key)
 		var v view
 		names := slices.Sorted(maps.Keys(recording))
@@ -177,11 +177,11 @@ func TestWhatIsNewIsAllThatIsNew(t *testing.T) {
 // would pass one by.
 func TestNoChangeIsPassedBy(t *testing.T) {
 	t.Parallel()
-	server := newLedgers(t)
+	server := ledgersOn(t, pgtest.Shared(t))
 	key := newKey(t)
 	waited := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		url := server.URL(server.empty(rapidT{t, rt}))
+		url := server.empty(rapidT{t, rt})
 		l := rapidConnected(t, rt, url, key)
 		db, err := sql.Open("pgx", url)
 		mustRapid(rt, err)
@@ -237,7 +237,7 @@ func TestNoChangeIsPassedBy(t *testing.T) {
 // was put back to before it, so that its number tells of something else now; or it was dropped, or all
 // was emptied at once.
 func TestUnknownMark(t *testing.T) {
-	l := connected(t, pgtest.Database(t), newKey(t))
+	l := connected(t, begun(t), newKey(t))
 	for _, harm := range []string{
 		`UPDATE zone_change SET mark = mark + 1`,
 		`DELETE FROM zone_change`,
@@ -267,7 +267,7 @@ func TestUnknownMark(t *testing.T) {
 
 // A part that is missing, and is not at hand, fails all.
 func TestPartThatIsNotAtHand(t *testing.T) {
-	l := connected(t, pgtest.Database(t), newKey(t))
+	l := connected(t, begun(t), newKey(t))
 	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c"}))
 	must(t, l.Prove(t.Context(), "c", []reconcile.Proof{{Scope: said(1), Fingerprint: "f"}}, nil))
 	must(t, l.SaveState(t.Context(), "c", []reconcile.StatePart{reconcile.PartOf([]byte("head")), reconcile.PartOf([]byte("part"))}))
@@ -308,7 +308,7 @@ func rapidConnected(t *testing.T, rt *rapid.T, url, key string) *Ledger {
 // A process that begins over a database with nothing of any zone reads what is new alone from then on, too.
 func TestNewsOfAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
-	l := connected(t, pgtest.Database(t), newKey(t)).Ledger
+	l := connected(t, begun(t), newKey(t)).Ledger
 	mustLock(t, l)
 	var v view
 	must(t, v.look(t.Context(), l))

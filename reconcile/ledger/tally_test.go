@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // What one process counts for limits another must know of before it counts something itself; a file
 // has one process that counts.
 func TestTallyOverProcesses(t *testing.T) {
-	url, key := pgtest.Database(t), newKey(t)
+	url, key := begun(t), newKey(t)
 	a, b := connected(t, url, key), connected(t, url, key)
 	now := time.Now()
 	count := func(l *connection, by string, zone string, after int64) error {
@@ -59,7 +58,7 @@ func TestTallyOverProcesses(t *testing.T) {
 // What a commit changes as a whole is counted once, for the commit that is accepted, and forgotten with
 // all else that counts for it when another one is.
 func TestCountedOverProcesses(t *testing.T) {
-	url, key := pgtest.Database(t), newKey(t)
+	url, key := begun(t), newKey(t)
 	a, b := connected(t, url, key), connected(t, url, key)
 	now := time.Now()
 	zone := edge.ZoneScope("1")
@@ -95,7 +94,7 @@ func TestCountedOverProcesses(t *testing.T) {
 
 // Each lease has a sweep of its own.
 func TestSweptUnderLeases(t *testing.T) {
-	l := connected(t, pgtest.Database(t), newKey(t))
+	l := connected(t, begun(t), newKey(t))
 	noon := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	_, err := l.Database().ExecContext(t.Context(), `INSERT INTO lease (name, replica, epoch, since, expires_at, given_up) VALUES ('credential a', 'r', 3, now(), now(), false)`)
 	must(t, err)

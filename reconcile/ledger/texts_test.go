@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
@@ -21,10 +20,9 @@ var statementForm = regexp.MustCompile(`^(SELECT|INSERT|UPDATE|DELETE|WITH) `)
 // TestTextsInPostgreSQL has PostgreSQL plan each statement of the ledger that stands in the source as a
 // whole: one text is for both databases. What is put together is run by the tests of the ledger.
 func TestTextsInPostgreSQL(t *testing.T) {
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
+	db, err := postgres.Open(postgres.Config{URL: begun(t)})
 	must(t, err)
 	defer db.Close()
-	must(t, postgres.Migrate(t.Context(), db))
 	found := 0
 	for _, folder := range []string{".", "history", "internal/zones", "internal/decisions", "internal/tokens", "internal/outbox"} {
 		for _, text := range textsIn(t, folder) {

@@ -3,14 +3,13 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // A batch changes what single runs would, also behind PgBouncer; where one of them fails the
 // transaction is over.
 func TestBatch(t *testing.T) {
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Start(t).Pooler(t)("postgres")})
+	db, err := postgres.Open(postgres.Config{URL: pooledDatabase(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

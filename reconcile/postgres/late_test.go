@@ -7,18 +7,16 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/must"
-	"github.com/seawall-dev/seawall/integration/pgtest"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // What is sent late is in order with all else of its transaction, and in it or not at all.
 func TestLate(t *testing.T) {
-	server := pgtest.Start(t)
-	pooled := server.Pooler(t)
-	server.Exec(t, `CREATE TABLE kept (n BIGINT PRIMARY KEY, body BYTEA, at TIMESTAMPTZ)`)
-	db, err := postgres.Open(postgres.Config{URL: pooled("postgres")})
+	db, err := postgres.Open(postgres.Config{URL: pooledDatabase(t)})
 	must.Do(t, err)
 	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE kept (n BIGINT PRIMARY KEY, body BYTEA, at TIMESTAMPTZ)`)
+	must.Do(t, err)
 	count := func() (n int) {
 		t.Helper()
 		must.Do(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM kept`).Scan(&n))

@@ -47,7 +47,7 @@ func TestListen(t *testing.T) {
 
 // Behind a pooler nobody listens: the connection to the server is that of others, too.
 func TestListenBehindAPooler(t *testing.T) {
-	server := pgtest.Start(t)
+	server := pgtest.Shared(t)
 	for _, mode := range []string{"transaction", "session"} {
 		urlOf := server.PoolerIn(t, mode)
 		pooled, err := Listen(t.Context(), Config{URL: urlOf("postgres")}, func() { t.Fatalf("%s: it listens", mode) })

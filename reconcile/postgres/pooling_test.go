@@ -9,7 +9,7 @@ import (
 
 // A pooler is found, and its mode.
 func TestPoolOf(t *testing.T) {
-	server := pgtest.Start(t)
+	server := pgtest.Shared(t)
 	for mode, url := range map[postgres.Pool]string{
 		postgres.PoolNone: server.URL("postgres"), postgres.PoolSession: server.PoolerIn(t, "session")("postgres"),
 		postgres.PoolTransaction: server.PoolerIn(t, "transaction")("postgres"), postgres.PoolStatement: server.PoolerIn(t, "statement")("postgres"),

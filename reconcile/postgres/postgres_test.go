@@ -12,9 +12,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 func TestMigrate(t *testing.T) {
-	server := pgtest.Start(t)
-	pooled := server.Pooler(t)
-	for name, url := range map[string]string{"direct": pgtest.Database(t), "PgBouncer": pooled("postgres")} {
+	for name, url := range map[string]string{"direct": pgtest.Database(t), "PgBouncer": pooledDatabase(t)} {
 		t.Run(name, func(t *testing.T) {
 			db, err := postgres.Open(postgres.Config{URL: url, Name: "test"})
 			if err != nil {
@@ -44,10 +42,16 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
+// pooledDatabase is the URL of an empty database behind PgBouncer.
+func pooledDatabase(t *testing.T) (url string) {
+	t.Helper()
+	return pgtest.Shared(t).Pooler(t)(pgtest.Name(pgtest.Database(t)))
+}
+
 // TestPreparesNothing prepares a text in two transactions behind PgBouncer, of which the first fails, so that
 // what it had prepared would stay with the connection.
 func TestPreparesNothing(t *testing.T) {
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Start(t).Pooler(t)("postgres")})
+	db, err := postgres.Open(postgres.Config{URL: pooledDatabase(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func testWhole(t *testing.T, f Fixture) {
 			}
 		})
 	}
-	for n := 1; n <= 60; n++ {
+	for n := 1; n <= 30; n++ {
 		commit := strconv.Itoa(n)
 		must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{
 			Commit: commit, Size: guard.Size{Zones: n}, State: []byte(commit), Rollout: &reconcile.Rollout{Commit: commit, Wave: n},
@@ -101,7 +101,7 @@ func wantWhole(t *testing.T, s Store) {
 // testAtOnce: workers on zones of their own, and on one that all share, lose nothing of
 // each other's.
 func testAtOnce(t *testing.T, f Fixture) {
-	const workers, zones = 16, 20
+	const workers, zones = 16, 10
 	ctx := context.WithoutCancel(t.Context())
 	want := reconcile.Record{Accepted: accepted("c1"), Applied: diff.Applied{}, NonConvergent: map[diff.ID]string{}, Proofs: proofs()}
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))

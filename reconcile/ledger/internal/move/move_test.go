@@ -40,10 +40,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
+	db, err := postgres.Open(postgres.Config{URL: pgtest.Filled(t, "begun", postgres.Migrate)})
 	must.Do(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	must.Do(t, postgres.Migrate(t.Context(), db))
 	path := filepath.Join(t.TempDir(), "state", "ledger.db")
 	f := fixture{t, ledger.Move{File: path, Home: path + " on here", DB: db, Place: place, Binding: binding, Now: time.Now}}
 	f.fill()

@@ -16,7 +16,7 @@ import (
 // What a call has sent late fails with a later one's statement, or with the end of what they share:
 // that call fails alone, and the others are kept.
 func TestOneFailsLate(t *testing.T) {
-	f, err := Connect(t.Context(), postgres.Config{URL: pgtest.Database(t)})
+	f, err := Connect(t.Context(), postgres.Config{URL: pgtest.Filled(t, "begun", postgres.Migrate)})
 	must.Do(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	for _, failed := range []int{3, 7} {
@@ -50,7 +50,7 @@ func TestOneFailsLate(t *testing.T) {
 // The question whether a call still has its lease is sent with what another one has sent late: what that
 // fails with is the other's.
 func TestOneIsAdmittedBesideOneThatFailsLate(t *testing.T) {
-	f, err := Connect(t.Context(), postgres.Config{URL: pgtest.Database(t)})
+	f, err := Connect(t.Context(), postgres.Config{URL: pgtest.Filled(t, "begun", postgres.Migrate)})
 	must.Do(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	lease := reconcile.Lease{Name: "commits", Epoch: 3}

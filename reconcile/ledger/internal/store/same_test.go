@@ -26,14 +26,11 @@ func TestBothHaveTheSameTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
+	db, err := postgres.Open(postgres.Config{URL: pgtest.Filled(t, "begun", postgres.Migrate)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := postgres.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	ours := tables(t, file.DB, `
 		SELECT t.name, c.name, CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'BLOB' THEN 'bytea' ELSE lower(c.type) END,
 			CASE WHEN c."notnull" OR c.pk THEN 'NO' ELSE 'YES' END
