@@ -108,9 +108,15 @@ func (r Response) envelope() (env Envelope, result []byte, err error) {
 		case "result":
 			result = value
 		case "success":
+			if success = nil; string(value) == "true" {
+				success = new(true)
+				return
+			}
 			take(value, &success)
 		case "errors":
-			take(value, &env.Errors)
+			if string(value) != "[]" {
+				take(value, &env.Errors)
+			}
 		case "result_info":
 			take(value, &env.Info)
 		}
