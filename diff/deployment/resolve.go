@@ -17,8 +17,8 @@ type managed struct {
 	byRef map[string][]edge.RuleID
 	byTag map[string][]int
 	last  edge.RuleID
-	allOn bool     // every rule is on by default
-	does  []effect // what each rule does by default
+	allOn bool                        // every rule is on by default
+	does  []effect                    // what each rule does by default
 	found map[desired.RuleRef]finding // nil: none yet
 
 	byDescription map[string][]edge.RuleID
