@@ -112,8 +112,12 @@ func (p *planner) seek(account desired.Account, ruleset string) lookup {
 // executions are the execute rules of an entry point that run a managed ruleset: at
 // account level, where several may, those with a ref.
 func executions(entryPoint edge.Ruleset, id edge.RulesetID, ref string) (rules []edge.Rule) {
-	for _, rule := range entryPoint.Rules {
-		if rule.Executes(id) && (ref == "" || rule.Ref == ref) {
+	for i, rule := range entryPoint.Rules {
+		switch {
+		case !rule.Executes(id) || ref != "" && rule.Ref != ref:
+		case rules == nil: // mostly the only one, which is not copied
+			rules = entryPoint.Rules[i : i+1 : i+1]
+		default:
 			rules = append(rules, rule)
 		}
 	}

@@ -17,9 +17,9 @@ type managed struct {
 	byRef map[string][]edge.RuleID
 	byTag map[string][]int
 	last  edge.RuleID
-	allOn bool     // every rule is on by default
-	does  []effect // what each rule does by default
-	found map[desired.RuleRef]finding
+	allOn bool                        // every rule is on by default
+	does  []effect                    // what each rule does by default
+	found map[desired.RuleRef]finding // nil: none yet
 
 	byDescription map[string][]edge.RuleID
 }
@@ -32,7 +32,6 @@ func index(r edge.Ruleset) *managed {
 		byRef:   make(map[string][]edge.RuleID, len(r.Rules)),
 		byTag:   map[string][]int{},
 		allOn:   true,
-		found:   map[desired.RuleRef]finding{},
 
 		byDescription: make(map[string][]edge.RuleID, len(r.Rules)),
 	}
@@ -57,7 +56,7 @@ func index(r edge.Ruleset) *managed {
 // (findings) is not shared: each caller gets a copy of its own.
 func managedOf(indexes *diff.Indexes, r edge.Ruleset) *managed {
 	own := *indexes.Of(Name, r, func(r edge.Ruleset) any { return index(r) }).(*managed) //nolint:forcetypeassert // it is made here
-	own.Ruleset, own.found = r, map[desired.RuleRef]finding{}
+	own.Ruleset = r
 	return &own
 }
 

@@ -38,6 +38,9 @@ func (m *managed) find(ref desired.RuleRef) finding {
 		default:
 			f = m.findID(ref.ID)
 		}
+		if m.found == nil {
+			m.found = map[desired.RuleRef]finding{}
+		}
 		m.found[ref] = f
 	}
 	return f

@@ -42,10 +42,10 @@ type Budget struct {
 
 	mu       sync.Mutex
 	inFlight int
-	ended    []time.Time // of the requests within the last per, oldest first
-	changed  chan struct{}
-	resume   time.Time // paused until then
-	strikes  int       // pauses in a row for which no length was said
+	ended    []time.Time   // of the requests within the last per, oldest first
+	changed  chan struct{} // closed with the end of the next request; nil: no one waits for it
+	resume   time.Time     // paused until then
+	strikes  int           // pauses in a row for which no length was said
 	told     told
 	waited   time.Duration // by all calls together
 	share    *sharing      // nil: with no one
@@ -71,7 +71,7 @@ type BudgetState struct {
 func NewBudget(requests int, per time.Duration) *Budget {
 	setDefault(&requests, DefaultRequests)
 	setDefault(&per, DefaultPer)
-	return &Budget{requests: requests, per: per, now: time.Now, changed: make(chan struct{})}
+	return &Budget{requests: requests, per: per, now: time.Now}
 }
 
 // State returns what the budget has to tell now.
@@ -207,6 +207,9 @@ func (b *Budget) own(now time.Time) (what waitsFor, wait time.Duration, changed 
 	case len(b.ended) > 0:
 		return usedUp, b.ended[0].Add(b.per).Sub(now), nil
 	}
+	if b.changed == nil {
+		b.changed = make(chan struct{})
+	}
 	return usedUp, 0, b.changed
 }
 
@@ -230,8 +233,10 @@ func (b *Budget) end(c edge.Class, sent, status int, header http.Header) time.Du
 	for range sent {
 		b.ended = append(b.ended, now)
 	}
-	close(b.changed)
-	b.changed = make(chan struct{})
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
 	for _, limit := range wire.ParseLimits(header) {
 		b.heed(limit, now)
 	}

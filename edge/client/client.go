@@ -116,6 +116,7 @@ type Client struct {
 	slots    *slots
 	retries  retrypolicy.RetryPolicy[*attempt]
 	known    known
+	identity atomic.Pointer[identity] // of the request before; nil: there was none
 	requests atomic.Int64
 	toldWait atomic.Int64 // Unix time at which a wait for the budget was last told
 	heard    heard        // messages of the platform

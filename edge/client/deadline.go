@@ -52,6 +52,9 @@ func (d *deadline) run() {
 	d.since, d.timer = time.Now(), time.AfterFunc(d.left, d.end)
 }
 
+// within reports whether the time of a read, which runs, is over after so long.
+func (d *deadline) within(long time.Duration) bool { return d != nil && d.left <= long }
+
 // overdue is the error of a read whose time is over, after so many attempts; heard
 // is the last of them that ended before.
 func (c *Client) overdue(call call, tries int, heard *attempt) error {

@@ -34,6 +34,7 @@ func TestReadEndsInTime(t *testing.T) {
 		"another bound":           {stall, 3 * time.Second, 1, []string{"no answer from 127.0.0.1:8700 within 3s"}},
 		"slow failures":           {after(3*time.Second, answer(503, "")), 0, 3, []string{"within 10s (tried 3 times; before: 503 Service Unavailable)"}},
 		"in a pause between them": {after(time.Second, answer(409, "busy")), 5300 * time.Millisecond, 3, []string{"within 5.3s (tried 3 times; before: 409 Conflict"}},
+		"time for several":        {stall, 45 * time.Second, 3, []string{"within 45s (tried 3 times; before: "}}, // each request ends by itself
 		"half an answer": {func(w http.ResponseWriter, r *http.Request) {
 			answer(200, entryJSON[:40])(w, r)
 			w.(http.Flusher).Flush()

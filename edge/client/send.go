@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -74,7 +75,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
 		}
 	}
-	answer, sent, err := c.send(ctx, call, token, admitted)
+	answer, sent, err := c.send(ctx, call, token, admitted, d)
 	c.end(ctx, sent, answer)
 	if answer.Status != 0 {
 		span.Answered(answer.Status)
@@ -174,16 +175,18 @@ func judge(call call, answer wire.Response, decode func(wire.Response) error) *a
 // requests may have left the machine: the transport repeats a read by itself
 // when a connection it had kept turns out to be closed, and never what answers
 // with a secret.
-func (c *Client) send(ctx context.Context, call call, token edge.Secret, admitted time.Time) (answer wire.Response, sent int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
-	defer cancel()
+func (c *Client) send(ctx context.Context, call call, token edge.Secret, admitted time.Time, d *deadline) (answer wire.Response, sent int, err error) {
+	if !d.within(c.config.Timeout) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.config.Timeout)
+		defer cancel()
+	}
 	var seen progress
 	req, err := wire.NewRequest(httptrace.WithClientTrace(ctx, seen.trace()), call.method, c.address(call), call.body)
 	if err != nil {
 		return answer, 0, err
 	}
-	req.Header.Set("Authorization", "Bearer "+token.Reveal())
-	req.Header.Set("User-Agent", c.userAgent(ctx))
+	c.identify(req, token)
 
 	begin := time.Now()
 	transport := c.config.Transport
@@ -202,18 +205,10 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret, admitte
 	defer res.Body.Close()
 	answer = wire.Response{Call: call.String(), Status: res.StatusCode, Header: res.Header}
 	answer.Body, err = readBody(res.Body, res.ContentLength)
-	c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
-	return answer, max(seen.sent(false), 1), err
-}
-
-// userAgent is the header as RFC 9110 has it: a product, and a comment where there is one.
-func (c *Client) userAgent(ctx context.Context) string {
-	if c.config.Comment != nil {
-		if comment := c.config.Comment(ctx); comment != "" {
-			return c.config.UserAgent + " (" + comment + ")"
-		}
+	if c.config.Log.Enabled(ctx, slog.LevelDebug) {
+		c.config.Log.DebugContext(ctx, "request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
 	}
-	return c.config.UserAgent
+	return answer, max(seen.sent(false), 1), err
 }
 
 // leaveWithin is how long after the budget has admitted a request it may leave. A process that was
@@ -287,22 +282,4 @@ func (p *progress) sent(timeUp bool) int {
 		return max(wrote, 1)
 	}
 	return wrote
-}
-
-// credential reads the token. One that cannot stand in a header is refused
-// here: the transport's error would quote it.
-func (c *Client) credential() (edge.Secret, error) {
-	token, err := c.config.Token()
-	if err != nil {
-		return edge.Secret{}, &edge.CredentialError{Err: err}
-	}
-	if token.IsZero() {
-		return edge.Secret{}, &edge.CredentialError{Err: errors.New("it is empty")}
-	}
-	for _, b := range []byte(token.Reveal()) {
-		if b <= ' ' || b > '~' {
-			return edge.Secret{}, &edge.CredentialError{Err: errors.New("it contains white space or other characters a token cannot have")}
-		}
-	}
-	return token, nil
 }

@@ -39,7 +39,7 @@ func newGroup(commit string, ids []edge.Scope, tokens bool) group {
 // wholeGroup is one of all zones that a generation declares.
 func wholeGroup(of *control.Generation, tokens bool) group {
 	g := newGroup(of.State.Commit, nil, tokens)
-	g.whole = of
+	g.whole, g.left = of, make(map[edge.Scope]bool, of.State.Zones())
 	for id := range of.Zones() {
 		g.left[id] = true
 	}

@@ -130,6 +130,9 @@ func (l *lanes) part(g *control.Generation, items []queue.Item[edge.Scope]) map[
 	byLane := map[*lane][]queue.Item[edge.Scope]{}
 	for _, item := range items {
 		if lane := l.at(g, item.Key); lane != nil && lane.works() {
+			if byLane[lane] == nil { // mostly it is that of all
+				byLane[lane] = make([]queue.Item[edge.Scope], 0, len(items))
+			}
 			byLane[lane] = append(byLane[lane], item)
 		}
 	}

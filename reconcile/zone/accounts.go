@@ -37,7 +37,8 @@ type Accounts struct {
 // is held for moments.
 type account struct {
 	turn  *turn
-	zones map[edge.Scope]bool // whose own lists were asked for since at; of who has the turn
+	zones map[edge.Scope]bool                                               // whose own lists were asked for since at; of who has the turn
+	alone map[edge.RulesetID]map[edge.RulesetID]diff.Observed[edge.Ruleset] // each of managed by itself, as most zones have it; of who has the turn
 	ahead accountAhead
 
 	mu      sync.Mutex
@@ -76,15 +77,12 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 	if err == nil {
 		listed = a.more(ctx, known, of, listed)
 	}
-	live := diff.AccountLive{
-		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
-		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
-		Versions: map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{},
-	}
+	live := diff.AccountLive{Listed: diff.Observed[[]edge.Ruleset]{Value: listed, Err: err}, Documented: a.Documented}
 	if err != nil {
 		return live, at, nil
 	}
-	for _, ref := range deployed(of) {
+	refs := deployed(of)
+	for _, ref := range refs {
 		found, err := rulesets.Find(ref, listed)
 		if err != nil {
 			continue // the plan says so for each zone
@@ -93,9 +91,28 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		if err != nil && ctx.Err() != nil {
 			return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
 		}
+		if err == nil && len(refs) == 1 {
+			live.Managed = known.only(found.ID, full)
+			break
+		}
+		if live.Managed == nil {
+			live.Managed = map[edge.RulesetID]diff.Observed[edge.Ruleset]{}
+		}
 		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
 	}
 	return live, at, nil
+}
+
+// only is a managed ruleset by itself, for all zones that deploy no other one. The caller has the
+// account's turn.
+func (known *account) only(id edge.RulesetID, full edge.Ruleset) map[edge.RulesetID]diff.Observed[edge.Ruleset] {
+	if known.alone[id] == nil {
+		if known.alone == nil {
+			known.alone = map[edge.RulesetID]map[edge.RulesetID]diff.Observed[edge.Ruleset]{}
+		}
+		known.alone[id] = map[edge.RulesetID]diff.Observed[edge.Ruleset]{id: {Value: full}}
+	}
+	return known.alone[id]
 }
 
 func (a *Accounts) hurried(ctx context.Context) context.Context {
@@ -200,6 +217,7 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 	for have := range known.managed {
 		if !lists(listed, have) {
 			delete(known.managed, have)
+			delete(known.alone, have)
 		}
 	}
 	return listed, now, nil
@@ -236,6 +254,7 @@ func (a *Accounts) read(ctx context.Context, known *account, of desired.Account,
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	known.managed[listed.ID] = full
+	delete(known.alone, listed.ID)
 	return full, nil
 }
 

@@ -18,13 +18,15 @@ import (
 // ruleset is read once for each version.
 func TestManagedRulesetIsReadOncePerVersion(t *testing.T) {
 	f := newFixture(t, 2)
+	versions := map[string]bool{} // that zones saw
 	read := func(want ...string) {
 		t.Helper()
 		f.recorder.Reset()
 		for i := range 2 {
 			task := f.task(declare(i+1, core("xss")))
 			task.ListedSince = f.clock.Now().Add(-time.Hour)
-			f.plan(t.Context(), task)
+			sight, _ := f.plan(t.Context(), task)
+			versions[sight.Account.Managed[mem.CoreRuleset].Value.Version] = true
 		}
 		f.wantCalls(f.calls(), want...)
 	}
@@ -36,6 +38,9 @@ func TestManagedRulesetIsReadOncePerVersion(t *testing.T) {
 	read("list", "managed core", "read 1", "read 2")
 	f.clock.Advance(time.Hour + 1)
 	read("list", "read 1", "read 2")
+	if len(versions) != 2 || versions[""] {
+		t.Errorf("zones saw %v of a managed ruleset that has two versions", versions)
+	}
 }
 
 // A plan that changes something goes by a list that is at most a minute old.

@@ -58,6 +58,9 @@ func (l *Looks) Of(zone desired.Zone) map[edge.Place]diff.Ahead {
 		return nil
 	}
 	phases := l.looking.At(zone)
+	if len(phases) == 0 {
+		return nil
+	}
 	all := make(map[edge.Place]diff.Ahead, len(phases)+1) // and that of the account
 	for _, phase := range phases {
 		all[zone.Scope.At(phase)], _ = l.At(zone.Scope.At(phase))

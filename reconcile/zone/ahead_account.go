@@ -13,16 +13,17 @@ import (
 )
 
 // accountAhead is what was seen of an account's own custom phase, which runs before the
-// deployments of its zones. seen, by, errAt and strike are under the lock of the account, read
-// is of who has the turn.
+// deployments of its zones. read is of who has the turn, and all else is under the lock of the
+// account.
 type accountAhead struct {
 	turn *turn
 	read map[edge.RulesetID]edge.Ruleset // what was read, each again only when the list has another version of it
 
 	seen   diff.Ahead
-	by     time.Time // when the list was asked for that this is by; zero: not looked at
-	errAt  time.Time // when it failed last; zero: it did not, or not in a way that passes
-	strike int       // failures in a row
+	alone  map[edge.Place]diff.Ahead // seen at its place, for all zones; nil: not made since seen was set
+	by     time.Time                 // when the list was asked for that this is by; zero: not looked at
+	errAt  time.Time                 // when it failed last; zero: it did not, or not in a way that passes
+	strike int                       // failures in a row
 }
 
 // errOwnList: an account's entry points are known from its own list alone.
@@ -87,6 +88,7 @@ func (known *account) noteAhead(seen diff.Ahead, failed error, fresh bool, by, n
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	ahead := &known.ahead
+	ahead.alone = nil
 	switch {
 	case failed == nil && !fresh && ahead.seen.Err == nil && ahead.seen.Since == nil && len(ahead.seen.Value.Rules) == len(seen.Value.Rules):
 		ahead.seen.At = by
@@ -156,17 +158,30 @@ func (a *Accounts) Ahead(id edge.AccountID) diff.Ahead {
 	known := a.of(id)
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	if known.ahead.by.IsZero() {
-		return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: diff.ErrNotYet}}
-	}
-	return known.ahead.seen
+	return known.ahead.last()
 }
 
-// WithAhead adds what was seen of an account's custom phase to what was seen of a zone's.
-func (a *Accounts) WithAhead(id edge.AccountID, all map[edge.Place]diff.Ahead) map[edge.Place]diff.Ahead {
-	if all == nil {
-		all = map[edge.Place]diff.Ahead{}
+// last is what was seen; the caller holds the lock of the account.
+func (a *accountAhead) last() diff.Ahead {
+	if a.by.IsZero() {
+		return diff.Ahead{Observed: diff.Observed[edge.Ruleset]{Err: diff.ErrNotYet}}
 	}
-	all[edge.AccountScope(id).At(edge.PhaseFirewallCustom)] = a.Ahead(id)
-	return all
+	return a.seen
+}
+
+// WithAhead adds what was seen of an account's custom phase to what was seen of a zone's. Where
+// that is nil, all zones share what it returns, and no one may write to it.
+func (a *Accounts) WithAhead(id edge.AccountID, all map[edge.Place]diff.Ahead) map[edge.Place]diff.Ahead {
+	place := edge.AccountScope(id).At(edge.PhaseFirewallCustom)
+	known := a.of(id)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if all != nil {
+		all[place] = known.ahead.last()
+		return all
+	}
+	if known.ahead.alone == nil {
+		known.ahead.alone = map[edge.Place]diff.Ahead{place: known.ahead.last()}
+	}
+	return known.ahead.alone
 }

@@ -120,7 +120,7 @@ func (s Sight) Live(account edge.AccountID, scope edge.Scope) diff.Live {
 var lives = sync.Pool{New: func() any { live := newLive(); return &live }}
 
 func newLive() diff.Live {
-	return diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}}
+	return diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{}, EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{}, Plans: map[edge.Scope]string{}}
 }
 
 // into fills in an empty one.
@@ -130,7 +130,7 @@ func (s Sight) into(live *diff.Live, account edge.AccountID, scope edge.Scope) {
 		live.EntryPoints[scope.At(seen.Phase)] = seen.Observed
 	}
 	if s.Plan != "" {
-		live.Plans = map[edge.Scope]string{scope: s.Plan}
+		live.Plans[scope] = s.Plan
 	}
 }
 
@@ -138,7 +138,8 @@ func (s Sight) into(live *diff.Live, account edge.AccountID, scope edge.Scope) {
 func spare(live *diff.Live) {
 	clear(live.Accounts)
 	clear(live.EntryPoints)
-	live.Ahead, live.Plans = nil, nil
+	clear(live.Plans)
+	live.Ahead = nil
 	lives.Put(live)
 }
 

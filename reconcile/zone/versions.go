@@ -22,13 +22,13 @@ func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desire
 		return nil //nolint:nilerr // the list's error is reported by itself
 	}
 	known := a.of(of.ID)
-	if live.Versions == nil {
-		live.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
-	}
 	for _, v := range rulesets.Versions(of, zone, *live, entryPoint) {
 		full, err := a.version(ctx, known, of.ID, v)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if live.Versions == nil {
+			live.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
 		}
 		live.Versions[v] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
 	}

@@ -135,8 +135,8 @@ func TestWrittenCostsWhatItNeeds(t *testing.T) {
 		steps func()
 		most  float64
 	}{
-		{"written", func() { w.drift(); w.look(t) }, 700},
-		{"as it was", func() { w.look(t) }, 135},
+		{"written", func() { w.drift(); w.look(t) }, 480},
+		{"as it was", func() { w.look(t) }, 75},
 	} {
 		w.task.Memory = (*diff.Memory)(nil).Renew()
 		requests, writes := w.requests, w.writes

@@ -99,7 +99,7 @@ func (r Response) envelope() (env Envelope, result []byte, err error) {
 	var success *bool
 	var wrong error
 	take := func(value []byte, into any) {
-		if err := json.Unmarshal(value, into); wrong == nil {
+		if err := decodeMember(value, into); wrong == nil {
 			wrong = err
 		}
 	}
@@ -127,6 +127,23 @@ func (r Response) envelope() (env Envelope, result []byte, err error) {
 	}
 	env.Success = true
 	return env, result, nil
+}
+
+// decodeMember decodes a member of an envelope. What nearly all of them say, a success without errors,
+// is known without that.
+func decodeMember(value []byte, into any) error {
+	switch into := into.(type) {
+	case **bool:
+		if string(value) == "true" {
+			*into = new(true)
+			return nil
+		}
+	case *[]edge.ErrorDetail:
+		if string(value) == "[]" {
+			return nil
+		}
+	}
+	return json.Unmarshal(value, into)
 }
 
 // refused is why an answer is no success by its status; nil where it is one.
