@@ -144,8 +144,6 @@ func (c *Condition) UnmarshalJSON(data []byte) error {
 // TokenReader is the part of the contract that looks at tokens. The reference shows none of
 // it: every call may return [ErrNotOffered], which says nothing about tokens.
 type TokenReader interface {
-	// Offers is that of [Reader], for the level [LevelCredential].
-	Offers(call Call, level Level) bool
 	// UserTokens lists the calling user's tokens, all pages of them, in the
 	// platform's order. An empty list is a user without tokens, and never a
 	// failure.

@@ -29,9 +29,6 @@ type Lease struct {
 	// Epoch is another, higher number with each process that gets the lease. What is put on
 	// record under a lower one is refused. 0 is for the only process over its records.
 	Epoch int64
-	// Until is the moment, by the clock of this process that runs on while the machine is suspended,
-	// from which another may get it. Nothing may be on its way to the platform then. Zero: never.
-	Until time.Duration
 }
 
 // Leases say which work is this process's own.

@@ -7,9 +7,6 @@ import "fmt"
 type PullRequest struct {
 	Number int
 	Head   string // its last commit
-	// Base is the commit of the followed branch as the forge has it, which may lag
-	// behind git. What a decision rests on is read from git.
-	Base   string
 	Title  string // as the author wrote it
 	Author string // the author's name on the forge; empty for a deleted account
 	// AuthorID is the id of the author's account; zero for a deleted one.

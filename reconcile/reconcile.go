@@ -32,7 +32,6 @@ type Compiler interface {
 
 // GoodCommit remembers the last commit that was accepted, over restarts.
 type GoodCommit interface {
-	Good(ctx context.Context) (commit string, ok bool, err error)
 	SetGood(ctx context.Context, commit string) error
 }
 

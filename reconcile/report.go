@@ -30,10 +30,8 @@ type Report struct {
 	Plan    diff.Plan
 	Results []Result
 
-	// Rollout is how far the waves had come when the run began; nil where there is
-	// none. Overridden are the freezes that the run passed because a person said so.
-	Rollout    *guard.Rollout
-	Overridden []string
+	// Rollout is how far the waves had come when the run began; nil where there is none.
+	Rollout *guard.Rollout
 
 	// Err is why the run as a whole failed or stopped early. Told says that the log has it
 	// already: it is part of an outage (as is what could not be read or written), or it is
@@ -48,9 +46,8 @@ type Report struct {
 // Scope says what kind of report it is, and what it is about. The zero value is a run
 // over some of the zones.
 type Scope struct {
-	// Full says that every declared zone was in scope, and Tokens that every declared
-	// token was.
-	Full, Tokens bool
+	// Full says that every declared zone was in scope.
+	Full bool
 	// Slice says that the run was a part of a sweep, which goes on. Sum says that this
 	// is the report of no run: after a whole sweep it says what the latest look at each
 	// zone has found, and what came of it; that was reported before.
@@ -81,8 +78,7 @@ type Fleet struct {
 
 // Begun says what a commit that was accepted is about.
 type Begun struct {
-	Zones  int  // that are declared otherwise than was last proved, or that are new
-	Tokens bool // something about tokens is declared otherwise
+	Zones int // that are declared otherwise than was last proved, or that are new
 }
 
 // Held is a commit that is not acted on while the last good one stays in force.

@@ -25,6 +25,8 @@ import (
 )
 
 // What can become of a request. Of several that are true the first one in this list is said.
+//
+// The others are the actions of the rule that ended the request: block, managed_challenge, js_challenge and challenge.
 const (
 	ResultSkip      = "skip"       // a rule with the action skip turned something off, an exception too
 	ResultRateLimit = "rate_limit" // a rate limit counts it
@@ -32,13 +34,10 @@ const (
 	ResultNone      = "none" // no rule matches
 )
 
-// Results are all of them; the first four are actions of the rule that ended the request.
-var Results = []string{"block", "managed_challenge", "js_challenge", "challenge", ResultSkip, ResultRateLimit, ResultLog, ResultNone}
-
 // Outcome is what becomes of a request.
 type Outcome struct {
 	Steps  []Step
-	Result string      // one of [Results]; empty where it is not known
+	Result string      // empty where it is not known
 	By     *Step       // the rule that ended the request; nil for none
 	Lacks  []eval.Lack // why the result is not known
 }

@@ -3,6 +3,7 @@ package rule
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,9 +134,7 @@ func (p *zonePlan) change(key string, origin desired.Origin, turn int, fields []
 func (p *zonePlan) body(w *wanted, was tree) (is tree, owned []diff.Member) {
 	is = tree{"ref": w.Key}
 	if was != nil {
-		for name, value := range was {
-			is[name] = value
-		}
+		maps.Copy(is, was)
 		if action := w.values["action"]; action != was["action"] {
 			delete(is, "action_parameters")
 			delete(is, "logging")

@@ -150,7 +150,7 @@ func (c *Client) observe(call call, answer wire.Response) {
 	if c.config.Observe == nil || answer.Status == 0 {
 		return
 	}
-	shown := deprecation.Response{Status: answer.Status, Header: answer.Header, Body: answer.Body}
+	shown := deprecation.Response{Header: answer.Header, Body: answer.Body}
 	if call.class == create || call.class == roll {
 		shown.Body = nil
 	}

@@ -11,7 +11,6 @@ type Request struct {
 
 // Response is what is known of an answer.
 type Response struct {
-	Status int
 	Header map[string][]string
 	Body   []byte
 }

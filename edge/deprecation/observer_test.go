@@ -41,7 +41,7 @@ func TestObserver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := observer(t)
 			for range 3 {
-				o.Observe(deprecation.Request{Method: "GET", URL: c.path}, deprecation.Response{Status: 200, Header: c.header, Body: []byte(c.body)}, observing)
+				o.Observe(deprecation.Request{Method: "GET", URL: c.path}, deprecation.Response{Header: c.header, Body: []byte(c.body)}, observing)
 			}
 			if got := o.Notices(observing); len(got) != c.want {
 				t.Errorf("got %+v", got)
@@ -53,7 +53,7 @@ func TestObserver(t *testing.T) {
 // What is not seen again is forgotten: an announcement may be taken back.
 func TestObserverForgets(t *testing.T) {
 	o := observer(t)
-	o.Observe(deprecation.Request{Method: "GET", URL: "/zones/z/rate_limits"}, deprecation.Response{Status: 200}, observing)
+	o.Observe(deprecation.Request{Method: "GET", URL: "/zones/z/rate_limits"}, deprecation.Response{}, observing)
 	if got := o.Notices(observing.Add(24 * time.Hour)); len(got) != 1 {
 		t.Errorf("after a day: %+v", got)
 	}
@@ -79,7 +79,7 @@ func TestObserverIsBounded(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range rules {
 		all.Go(func() {
-			o.Observe(deprecation.Request{Method: "GET", URL: fmt.Sprintf("/r%d", i)}, deprecation.Response{Status: 200}, observing)
+			o.Observe(deprecation.Request{Method: "GET", URL: fmt.Sprintf("/r%d", i)}, deprecation.Response{}, observing)
 		})
 	}
 	all.Wait()
@@ -100,6 +100,6 @@ func BenchmarkObserverOfSweep(b *testing.B) {
 	req := deprecation.Request{Method: "GET", URL: "/zones/00000000000000000000000000000a01/rulesets/phases/http_request_firewall_managed/entrypoint"}
 	b.ReportAllocs()
 	for b.Loop() {
-		o.Observe(req, deprecation.Response{Status: 200, Body: body}, observing)
+		o.Observe(req, deprecation.Response{Body: body}, observing)
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -116,9 +117,7 @@ func (a answer) write(w http.ResponseWriter) {
 	if a.status == 0 {
 		panic(http.ErrAbortHandler) // net/http's way to drop a connection
 	}
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.header)
 	w.Header().Set("Content-Length", strconv.Itoa(a.length))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // a client that has gone away is no failure of ours

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -100,9 +101,7 @@ func (s *Server) respond(r *http.Request, path string, body []byte) answer {
 	if s.faults.isSet(QuirkAnnounce) {
 		s.schedule.announce(a.header, deprecation.Request{Method: r.Method, URL: withQuery(path, r.URL.RawQuery), Body: body}, s.clock.Now())
 	}
-	for name, values := range limits {
-		a.header[name] = values
-	}
+	maps.Copy(a.header, limits)
 	return a
 }
 

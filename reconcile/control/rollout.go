@@ -198,7 +198,7 @@ func (o *rollout) note(id edge.Scope, outcome reconcile.ZoneOutcome, lease recon
 		return
 	}
 	o.outcomes[id] = outcome
-	if lease.Until = 0; lease.Epoch > 0 { // it is renewed, and the same
+	if lease.Epoch > 0 {
 		o.under[id] = lease
 	}
 }

@@ -38,7 +38,7 @@ func TestALateOutcomeIsNotRecorded(t *testing.T) {
 	}
 	fail := func(epoch int64) string {
 		t.Helper()
-		ctx := reconcile.Under(t.Context(), reconcile.Lease{Name: "credential a", Epoch: epoch, Until: time.Hour})
+		ctx := reconcile.Under(t.Context(), reconcile.Lease{Name: "credential a", Epoch: epoch})
 		for id := range c.Current().Zones() {
 			_, err := c.Note(ctx, Outcome{
 				Scope: id, Fingerprint: c.Current().declaration(id), Plan: diff.Plan{Problems: []diff.Problem{{State: diff.Unknown}}},

@@ -150,7 +150,7 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 	r.held = nil
 	r.begin(d.Accepted, d.Due, d.Tokens, d.SameZones)
 	r.send(ctx, reconcile.Report{
-		Trigger: reconcile.TriggerSync, Problems: problems, Scope: reconcile.Scope{Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens}},
+		Trigger: reconcile.TriggerSync, Problems: problems, Scope: reconcile.Scope{Begun: &reconcile.Begun{Zones: len(d.Due)}},
 	})
 	r.complete(ctx)
 }
@@ -293,7 +293,7 @@ func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time, to
 	plan := o.Plan
 	r.tokens = tokensFound{found{changes: plan.Changes, problems: plan.Problems, results: o.Results}, plan, len(o.Unfinished())}
 	r.send(ctx, reconcile.Report{
-		Trigger: reconcile.TriggerSweep, Scope: reconcile.Scope{Slice: true, Tokens: true}, Started: began, Finished: time.Now(),
+		Trigger: reconcile.TriggerSweep, Scope: reconcile.Scope{Slice: true}, Started: began, Finished: time.Now(),
 		Plan: plan, Results: o.Results, Err: o.Err, Told: told,
 	})
 	r.commit.tokens, r.turn.tokens = false, false

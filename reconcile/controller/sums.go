@@ -86,7 +86,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger, missing map[*lane]stri
 	}
 	report := reconcile.Report{
 		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Scope: reconcile.Scope{Full: g.whole != nil, Tokens: g.whole != nil, Sum: true}, Busy: g.busy, Requests: g.request,
+		Scope: reconcile.Scope{Full: g.whole != nil, Sum: true}, Busy: g.busy, Requests: g.request,
 	}
 	if g.whole != nil {
 		report.Acceptances = reconcile.AcceptancesEnd(r.inForceState())

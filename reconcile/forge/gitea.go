@@ -97,7 +97,6 @@ func fromGitea(p *gitea.PullRequest) reconcile.PullRequest {
 	return reconcile.PullRequest{
 		Number: int(p.Index),
 		Head:   p.Head.Sha,
-		Base:   p.Base.Sha,
 		Title:  p.Title,
 		Author: teaAccount(p.Poster).Name, AuthorID: teaAccount(p.Poster).ID,
 		Labels: teaLabels(p.Labels),

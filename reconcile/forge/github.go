@@ -57,7 +57,6 @@ func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
 	return reconcile.PullRequest{
 		Number: p.GetNumber(),
 		Head:   p.GetHead().GetSHA(),
-		Base:   p.GetBase().GetSHA(),
 		Title:  p.GetTitle(),
 		Author: p.GetUser().GetLogin(), AuthorID: p.GetUser().GetID(),
 		Labels: hubLabels(p.Labels),

@@ -54,7 +54,7 @@ func (l *lab) user(ctx context.Context) (int64, error) {
 }
 
 func (l *lab) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
-	list, err := pages("open merge requests", func(number int) ([]*gitlab.BasicMergeRequest, int, error) {
+	return pages("open merge requests", func(number int) ([]*gitlab.BasicMergeRequest, int, error) {
 		return labPage(l.client.MergeRequests.ListProjectMergeRequests(l.path, &gitlab.ListProjectMergeRequestsOptions{
 			ListOptions:  gitlab.ListOptions{Page: int64(number), PerPage: perPage},
 			State:        gitlab.Ptr("opened"),
@@ -63,24 +63,6 @@ func (l *lab) pullRequests(ctx context.Context, branch string) ([]reconcile.Pull
 			Sort:         gitlab.Ptr("asc"),
 		}, gitlab.WithContext(ctx)))
 	}, each(fromGitLab))
-	if err != nil || len(list) == 0 {
-		return list, err
-	}
-	return list, l.bases(ctx, branch, list)
-}
-
-// bases: a list of merge requests does not say what they are based on.
-func (l *lab) bases(ctx context.Context, branch string, list []reconcile.PullRequest) error {
-	target, _, err := l.client.Branches.GetBranch(l.path, branch, gitlab.WithContext(ctx))
-	if err != nil {
-		return fmt.Errorf("reading the branch %s: %w", branch, err)
-	}
-	for i := range list {
-		if target.Commit != nil {
-			list[i].Base = target.Commit.ID
-		}
-	}
-	return nil
 }
 
 func fromGitLab(m *gitlab.BasicMergeRequest) reconcile.PullRequest {

@@ -48,9 +48,6 @@ type Config struct {
 
 // Pokes is the part of [Replicas] by which they tell each other that something is to be looked at.
 type Pokes interface {
-	// Poke asks all replicas to look at a subject: "zones", or "zone/ID" of those that begin so.
-	// It is on record once this returns, and several that are not looked at yet count as one.
-	Poke(ctx context.Context, subject string) error
 	// Poked has someone called with each poke whose subject is this word, or begins with it and a
 	// slash: with the rest of it, and with the text of a note. It must not wait. To be called before
 	// Run.

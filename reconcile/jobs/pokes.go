@@ -12,7 +12,8 @@ const tidyEvery = time.Hour
 // Poked implements [Pokes].
 func (r *Replicas) Poked(word string, do func(rest, text string)) { r.poked.Poked(word, do) }
 
-// Poke implements [Pokes].
+// Poke asks all replicas to look at a subject: "zones", or "zone/ID" of those that begin so.
+// It is on record once this returns, and several that are not looked at yet count as one.
 func (r *Replicas) Poke(ctx context.Context, subject string) error { return r.put(ctx, subject, nil) }
 
 // Note tells all replicas a text about a subject, those that start later, too. It takes the place

@@ -183,7 +183,7 @@ func (h *Holder) held(name reconcile.LeaseName) (*owned, reconcile.Lease, bool) 
 	if o == nil || h.withheld || !o.held(h.clock()) {
 		return nil, reconcile.Lease{}, false
 	}
-	return o, reconcile.Lease{Name: name, Epoch: o.epoch, Until: o.until}, true
+	return o, reconcile.Lease{Name: name, Epoch: o.epoch}, true
 }
 
 // Begin implements [reconcile.Leases].

@@ -158,10 +158,6 @@ type goodCommit struct {
 	err    error
 }
 
-func (g *goodCommit) Good(context.Context) (string, bool, error) {
-	return g.commit, g.commit != "", g.err
-}
-
 func (g *goodCommit) SetGood(_ context.Context, commit string) error {
 	if g.err == nil {
 		g.commit = commit

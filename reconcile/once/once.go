@@ -198,14 +198,14 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if asPlan {
 		p.facts.NonConvergent, p.facts.Tries = record.NonConvergent, record.Tries
 	}
-	report.Commit, report.Overridden = p.state.Commit, p.overridden
+	report.Commit = p.state.Commit
 	report.Fleet = reconcile.Fleet{
 		Declared: p.state.Zones(), Sweep: reconcile.SweepRequests(p.state) + r.Guards.Looking.Requests(p.state, r.Interval),
 		Overload: r.Lanes.Overload(p.state, r.Guards.Looking, r.Interval),
 	}
 	report.Rollout = p.facts.Rollout
 	report.Full = !order.narrow()
-	tokensErr := r.lookAtTokens(ctx, p, report, writes)
+	tokensErr := r.lookAtTokens(ctx, p, writes)
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
 	}
@@ -275,11 +275,10 @@ func (r *Run) choose(ctx context.Context, p *planned, report *reconcile.Report) 
 }
 
 // lookAtTokens adds what is known of tokens.
-func (r *Run) lookAtTokens(ctx context.Context, p *planned, report *reconcile.Report, writes bool) error {
+func (r *Run) lookAtTokens(ctx context.Context, p *planned, writes bool) error {
 	if len(p.scope.Tokens) == 0 && !p.tokens {
 		return nil
 	}
-	report.Tokens = p.tokens
 	worker := r.Tokens
 	if worker == nil {
 		worker = token.New(token.Config{Now: r.Now, Log: r.Log})

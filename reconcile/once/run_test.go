@@ -21,7 +21,7 @@ func TestApplySendsTheLeast(t *testing.T) {
 	reads := []string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "read 5"}
 	f.wantCalls(calls, append(reads, "write 2", "read 2", "write 4", "read 4")...)
 	f.wantOutcomes(report, "2 converged", "4 converged")
-	if !report.Full || !report.Tokens || report.Commit != "c1" || report.Trigger != reconcile.TriggerManual || report.Plan.Requests.ToApply != 4 {
+	if !report.Full || report.Commit != "c1" || report.Trigger != reconcile.TriggerManual || report.Plan.Requests.ToApply != 4 {
 		t.Errorf("report %+v", report)
 	}
 	f.wantOff(4, "php", "sqli")

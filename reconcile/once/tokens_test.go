@@ -182,7 +182,7 @@ func TestZonesAndTokensInOneRun(t *testing.T) {
 	f.wantOutcomes(report, "1 converged", "cd converged", "ci converged")
 	f.wantTaken("list", "create", "create")
 	f.wantSunk("cd", "ci")
-	if writes(calls) != 1 || !report.Tokens {
+	if writes(calls) != 1 {
 		t.Errorf("calls %v", calls)
 	}
 	record, err := f.ledger.Restore(t.Context())
@@ -423,7 +423,7 @@ func TestOnlyATokenForgetsNothingElse(t *testing.T) {
 		}
 	}
 	report, calls := f.converge(Order{Tokens: []string{"a"}})
-	if len(calls) != 0 || len(report.Plan.Changes) != 0 || report.Full || report.Tokens {
+	if len(calls) != 0 || len(report.Plan.Changes) != 0 || report.Full {
 		t.Errorf("calls %v, changes %+v", calls, report.Plan.Changes)
 	}
 	report, _ = f.converge(Order{})

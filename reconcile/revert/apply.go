@@ -18,7 +18,7 @@ import (
 // Apply puts back what was planned. The report is complete in every case.
 func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 	report := reconcile.Report{
-		Trigger: reconcile.TriggerRevert, Started: p.began, Commit: p.state.Commit, Plan: p.Plan, Overridden: p.overridden,
+		Trigger: reconcile.TriggerRevert, Started: p.began, Commit: p.state.Commit, Plan: p.Plan,
 		Fleet: reconcile.Fleet{Declared: p.state.Zones()},
 	}
 	report.Err = r.apply(ctx, p, &report)

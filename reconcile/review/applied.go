@@ -50,21 +50,12 @@ func (p *parts) untold(commit string) bool {
 	if p == nil {
 		return false
 	}
-	for _, lease := range p.held() {
+	for _, lease := range p.Held() {
 		if p.own[lease] != commit {
 			return true
 		}
 	}
 	return false
-}
-
-// held are the leases of this process, to be compared: each is renewed, and stays the same.
-func (p *parts) held() []reconcile.Lease {
-	held := p.Held()
-	for i := range held {
-		held[i].Until = 0
-	}
-	return held
 }
 
 // agreed is the commit that all parts are of, as it is on record; empty while they are of several. A
@@ -104,7 +95,7 @@ func (p *parts) note(ctx context.Context, m merged) error {
 // note has it put on record what became of a part, unless that is another process's by now, which may
 // have said what is newer. Where it comes back to this one, that is still to be said.
 func (m *Merges) note(ctx context.Context, next merged) error {
-	if slices.Contains(m.parts.held(), next.part) {
+	if slices.Contains(m.parts.Held(), next.part) {
 		return m.parts.note(ctx, next)
 	}
 	m.mu.Lock()
@@ -126,7 +117,7 @@ func (p *parts) forget(trouble map[string]reconcile.LeaseName) {
 	if p == nil {
 		return
 	}
-	held := p.held()
+	held := p.Held()
 	maps.DeleteFunc(trouble, func(_ string, of reconcile.LeaseName) bool {
 		return of != "" && !slices.ContainsFunc(held, func(l reconcile.Lease) bool { return l.Name == of })
 	})
@@ -172,7 +163,7 @@ func (m *Merges) conclude(r reconcile.Report) {
 	}
 	before := m.parts.own
 	m.parts.own = map[reconcile.Lease]string{}
-	for _, lease := range m.parts.held() {
+	for _, lease := range m.parts.Held() {
 		m.parts.own[lease] = commit
 		said := before[lease] == commit
 		if joined && said {

@@ -21,14 +21,8 @@ import (
 // Result is a text and what was rewritten in it.
 type Result struct {
 	Text  string
-	Fixed []Place // in the order of the edits
-	Left  []Place // rewrites that could not be made in the text
-}
-
-// Place is a use of a rule.
-type Place struct {
-	Rule string
-	Line int
+	Fixed int // calls that were rewritten
+	Left  int // rewrites that could not be made in the text
 }
 
 // mostEdits bounds the edits of one file.
@@ -57,11 +51,11 @@ func (r *Result) step(s search.Search, name string, uses []use, left map[string]
 				continue
 			}
 			if changed, ok := attempt(s, name, r.Text, uses, i, n); ok {
-				r.Text, r.Fixed = changed, append(r.Fixed, Place{n.Rule, u.call.Line})
+				r.Text, r.Fixed = changed, r.Fixed+1
 				return true
 			}
 			left[key] = true
-			r.Left = append(r.Left, Place{n.Rule, u.call.Line})
+			r.Left++
 		}
 	}
 	return false

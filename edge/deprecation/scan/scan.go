@@ -31,8 +31,6 @@ import (
 type (
 	// Call is a request that was found.
 	Call = call.Call
-	// Response is an answer that was found.
-	Response = call.Response
 	// Skip is what could not be read.
 	Skip = call.Skip
 	// SDK is a client library, with its calls.

@@ -77,8 +77,8 @@ func TestFix(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if diff := cmp.Diff(c.want, got.Text); diff != "" || len(got.Fixed) != c.fixed || len(got.Left) != c.left {
-			t.Errorf("%s: %d fixed, %d left (-want +got):\n%s", c.name, len(got.Fixed), len(got.Left), diff)
+		if diff := cmp.Diff(c.want, got.Text); diff != "" || got.Fixed != c.fixed || got.Left != c.left {
+			t.Errorf("%s: %d fixed, %d left (-want +got):\n%s", c.name, got.Fixed, got.Left, diff)
 		}
 		if again, err := fix.Text(searchToFix(t), c.file, got.Text); err != nil || again.Text != got.Text {
 			t.Errorf("%s: a second run changes it: %v", c.name, err)

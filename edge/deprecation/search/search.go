@@ -135,7 +135,7 @@ func (s *Search) Notices(c scan.Call) []deprecation.Notice {
 	if c.Response == nil {
 		return notices
 	}
-	answer := deprecation.Response{Status: c.Response.Status, Header: c.Response.Header, Body: c.Response.Body}
+	answer := deprecation.Response{Header: c.Response.Header, Body: c.Response.Body}
 	for _, n := range s.Matcher.MatchResponse(request(c), answer, s.Day) {
 		if s.Matcher.Calendar().Rule(n.Rule) == nil {
 			continue // what the platform announces by itself is no row of the calendar

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"errors"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
@@ -21,9 +22,7 @@ func (r Request) With(name string, value Value) Request {
 		return r
 	}
 	fields := make(map[string]Value, len(r.fields)+1)
-	for known, v := range r.fields {
-		fields[known] = v
-	}
+	maps.Copy(fields, r.fields)
 	fields[name] = value
 	r.fields = fields
 	return r

@@ -80,7 +80,7 @@ func (h hub) pullRequest(p *Pull) object {
 		state = "closed"
 	}
 	o := h.shape("pull").with("number", p.Number).with("title", p.Title).with("state", state).with("user", h.user(p.Author)).
-		with("head.sha", h.look(p)).with("base.sha", h.git.branch(p.Base)).with("base.ref", p.Base)
+		with("head.sha", h.look(p)).with("base.ref", p.Base)
 	switch {
 	case h.gitea:
 		o.with("merged", merged)

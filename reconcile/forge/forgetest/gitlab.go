@@ -2,7 +2,6 @@ package forgetest
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -33,10 +32,6 @@ func (g gitlab) handler() http.Handler {
 	handle("POST", "/merge_requests/{number}/notes", g.pull(g.create(checkBlank, g.comment)))
 	handle("PUT", "/merge_requests/{number}/notes/{id}", g.edit(checkBlank, g.comment))
 	handle("DELETE", "/merge_requests/{number}/notes/{id}", g.remove)
-	handle("GET", "/repository/branches/{name}", func(w http.ResponseWriter, r *http.Request) {
-		name, _ := url.PathUnescape(r.PathValue("name")) // unescaped once by the mux already
-		reply(w, 200, g.shape("branch").with("name", name).with("commit.id", g.git.branch(name)))
-	})
 	handle("POST", "/statuses/{commit}", g.setStatus)
 	mux.HandleFunc("GET /api/v4/users", func(w http.ResponseWriter, r *http.Request) {
 		list := []object{}

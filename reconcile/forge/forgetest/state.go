@@ -148,14 +148,6 @@ func (s *Server) Ref(number int) string {
 // repository is the folder of a bare git repository; empty where there is none.
 type repository string
 
-// branch is the commit of a branch.
-func (r repository) branch(name string) string {
-	if commit := r.ref("refs/heads/" + name); commit != "" {
-		return commit
-	}
-	return strings.Repeat("b", 40)
-}
-
 // ref reads the repository as it is now; empty where there is no such ref.
 func (r repository) ref(name string) string {
 	if r == "" {

@@ -77,9 +77,9 @@ func (c *Check) rewrites() (files []rewritten, left int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		left += len(made.Left)
-		if len(made.Fixed) > 0 {
-			files = append(files, rewritten{name, text, []byte(made.Text), len(made.Fixed)})
+		left += made.Left
+		if made.Fixed > 0 {
+			files = append(files, rewritten{name, text, []byte(made.Text), made.Fixed})
 		}
 	}
 	return files, left, nil

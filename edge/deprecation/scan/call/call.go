@@ -57,7 +57,6 @@ type Call struct {
 
 // Response is a recorded answer.
 type Response struct {
-	Status int         // 0 where it was not recorded
 	Header http.Header // nil where none was recorded; values of secret ones are replaced
 	Body   []byte
 }

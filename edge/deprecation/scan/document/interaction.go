@@ -2,7 +2,6 @@ package document
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -17,7 +16,7 @@ func (w *walker) interaction(n *yaml.Node) bool {
 	if scope := get(n, "scope"); scope != nil && get(n, "path") != nil {
 		c, ok := w.request(n)
 		c.URL = strings.TrimSuffix(text(scope), ":443") + c.URL
-		c.Response = &call.Response{Status: number(get(n, "status")), Body: w.body(get(n, "response"))}
+		c.Response = &call.Response{Body: w.body(get(n, "response"))}
 		return ok && w.offer(c)
 	}
 	c, ok := w.request(plainNode(get(n, "request")))
@@ -42,16 +41,7 @@ func (w *walker) interaction(n *yaml.Node) bool {
 
 // answer is a recorded answer.
 func (w *walker) answer(n *yaml.Node) *call.Response {
-	status := firstOf(n, "status", "statusCode", "status_code", "code")
-	if code := get(status, "code"); code != nil {
-		status = code
-	}
-	return &call.Response{Status: number(status), Header: w.header(firstOf(n, headerNames...)), Body: w.body(firstOf(n, "body", "jsonBody", "content"))}
-}
-
-func number(n *yaml.Node) int {
-	v, _ := strconv.Atoi(text(n)) // 0: not recorded
-	return v
+	return &call.Response{Header: w.header(firstOf(n, headerNames...)), Body: w.body(firstOf(n, "body", "jsonBody", "content"))}
 }
 
 // offer hands a call on, with its address in the form that calls carry. It returns true:

@@ -50,7 +50,6 @@ type entry struct {
 // message is what requests and answers have in common, with the names of both.
 type message struct {
 	Method, URL       string
-	Status            int
 	Headers           []struct{ Name, Value string }
 	PostData, Content struct{ Text, Encoding string }
 }
@@ -61,7 +60,7 @@ const harMember = 256 << 10
 // read reads the members that a call is made of, each by itself: a body that is too long
 // does not take the address with it. It returns what of them could not be read.
 func (m *message) read(st *jsontext.Stream, longest int) (unread string, err error) {
-	members := map[string]any{"method": &m.Method, "url": &m.URL, "status": &m.Status, "headers": &m.Headers, "postData": &m.PostData, "content": &m.Content}
+	members := map[string]any{"method": &m.Method, "url": &m.URL, "headers": &m.Headers, "postData": &m.PostData, "content": &m.Content}
 	err = st.Object(func(key string, _ int) error {
 		into, known := members[key]
 		if !known {
@@ -113,7 +112,7 @@ func (e *entry) offer(s *call.Sink) {
 		URL:    e.request.URL, Header: e.request.header(), Body: e.body(e.request, s), Line: e.line,
 	}
 	if a := e.response; a != nil {
-		c.Response = &call.Response{Status: a.Status, Header: a.header(), Body: e.body(a, s)}
+		c.Response = &call.Response{Header: a.header(), Body: e.body(a, s)}
 	}
 	known := call.IsMethod([]byte(c.Method)) && call.IsTarget([]byte(c.URL))
 	switch {
