@@ -6,4 +6,4 @@ package harness
 var BuildFlags []string
 
 // atOnce is how many tests run at once.
-const atOnce = "10"
+const atOnce = "20"
