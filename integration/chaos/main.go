@@ -44,8 +44,8 @@ type options struct {
 	credentials int
 	replicas    int
 	sweep       time.Duration
-	embedded    bool          // one daemon with a ledger of its own
-	standby     bool          // the database has one, for a failover
+	embedded    bool // one daemon with a ledger of its own
+	standby     bool // the database has one, for a failover
 	keep        bool
 
 	log io.Writer
