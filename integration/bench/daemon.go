@@ -151,7 +151,7 @@ func took(l line) time.Duration {
 // looked waits until all zones are in the queues: under a lease nothing says when they are, so looks
 // are asked for until one comes to every zone.
 func (d *daemons) looked(ctx context.Context) error {
-	for within := 5 * time.Second; ; within *= 2 {
+	for within := 250 * time.Millisecond; ; within *= 2 {
 		during, cancel := context.WithTimeout(ctx, within)
 		_, err := d.sweep(during)
 		cancel()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -40,20 +42,32 @@ func (f *fixture) end(ctx context.Context) (result, error) {
 		}
 	}
 	r.slow, r.mean = f.pace.slowness()
-	for _, check := range []func(context.Context) ([]string, error){f.endTokens, f.endInSync, f.endHistory} {
+	for _, check := range []func(context.Context) ([]string, error){f.endTokens, f.endReplicas, f.endInSync, f.endHistory} {
 		broken, err := check(ctx)
 		if err != nil {
 			return r, err
 		}
 		r.broken = append(r.broken, broken...)
 	}
-	for _, replica := range f.replicas {
-		if err := replica.trouble(); err != nil {
-			r.broken = append(r.broken, err.Error())
-		}
-	}
 	f.endTranscript(&r)
 	return r, nil
+}
+
+// endReplicas ends all daemons, which have not ended by themselves. What is asked afterwards does not wait
+// for the budget that their sweeps take.
+func (f *fixture) endReplicas(context.Context) (broken []string, err error) {
+	errs := make([]error, len(f.replicas))
+	var ending sync.WaitGroup
+	for i, r := range f.replicas {
+		ending.Go(func() { errs[i] = cmp.Or(r.trouble(), r.end()) })
+	}
+	ending.Wait()
+	for _, err := range errs {
+		if err != nil {
+			broken = append(broken, err.Error())
+		}
+	}
+	return broken, nil
 }
 
 // endTranscript holds the requests to the laws.
@@ -106,7 +120,7 @@ func (f *fixture) recordedTokens(ctx context.Context) (records []tokenRecord, ok
 }
 
 // endTokens compares the ledger with the platform, and then gives a person's word on what is
-// quarantined.
+// quarantined, and waits until that is done.
 func (f *fixture) endTokens(ctx context.Context) (broken []string, err error) {
 	var records []tokenRecord
 	ready := func() (ok bool) {
@@ -118,6 +132,7 @@ func (f *fixture) endTokens(ctx context.Context) (broken []string, err error) {
 	}
 	facts := f.tokenFacts(records)
 	broken = brokenTokens(facts)
+	words := 0
 	for key, fact := range facts {
 		for _, id := range fact.existing {
 			if fact.quarantined > 0 && !slices.Contains(fact.confirmed, id) {
@@ -125,13 +140,19 @@ func (f *fixture) endTokens(ctx context.Context) (broken []string, err error) {
 					return nil, err
 				}
 				fact.quarantined--
+				words++
 			}
 		}
 		if fact.quarantined > 0 {
+			words++
 			if err := f.resolve(ctx, key, "--retry"); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if words > 0 {
+		more, err := f.endInSync(ctx)
+		return append(broken, more...), err
 	}
 	return broken, nil
 }
@@ -180,7 +201,8 @@ func (f *fixture) tokenFacts(records []tokenRecord) map[string]tokenFacts {
 	return facts
 }
 
-// endInSync: every zone is as the newest commit says, and a plan has nothing to do.
+// endInSync: every zone is as the newest commit says, and a plan has nothing to do: a daemon that runs does
+// what a person has said of tokens.
 func (f *fixture) endInSync(ctx context.Context) (broken []string, err error) {
 	for zone := 1; zone <= f.fleet.size(); zone++ {
 		if live, want := f.platform.live(zone), f.fleet.want(zone); live != want {
@@ -188,7 +210,7 @@ func (f *fixture) endInSync(ctx context.Context) (broken []string, err error) {
 		}
 	}
 	var said string
-	empty := func() bool { // what a person has said of tokens is still to be done
+	empty := func() bool {
 		var exit *exec.ExitError
 		out, err := f.replicas[0].command(ctx, "plan", "--detailed-exitcode")
 		if said = out; errors.As(err, &exit) {

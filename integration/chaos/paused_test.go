@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -24,7 +25,7 @@ import (
 func TestWhatAPausedMachineCanStillDo(t *testing.T) {
 	t.Parallel()
 	o := shared(t)
-	o.replicas = 2
+	o.replicas, o.zones, o.sweep = 2, 12, 2*time.Second
 	var log bytes.Buffer
 	o.log = &log
 	f, err := newFixture(t.Context(), o, t.TempDir())

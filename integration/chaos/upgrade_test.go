@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // TestUpgradeWithoutAGap: while people work, one daemon after the other is replaced by one of the
@@ -24,6 +25,9 @@ import (
 func TestUpgradeWithoutAGap(t *testing.T) {
 	t.Parallel()
 	o := shared(t)
+	if !soak.On {
+		o.replicas = 2
+	}
 	before, now, step := releases(t)
 	o.binary = before
 	var log bytes.Buffer
@@ -56,7 +60,7 @@ func TestUpgradeWithoutAGap(t *testing.T) {
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	o := shared(t)
-	o.standby = true
+	o.standby, o.replicas = true, 2
 	var log bytes.Buffer
 	o.log = &log
 	f, err := newFixture(t.Context(), o, t.TempDir())
@@ -64,7 +68,7 @@ func TestFailover(t *testing.T) {
 	defer f.stop()
 	first := f.database.Server
 	err = f.while(t.Context(), func(ctx context.Context) error {
-		sleep(ctx, 5*time.Second)
+		sleep(ctx, 2*time.Second)
 		f.said("failover", nil)
 		err := f.database.failOver(ctx, 3*time.Second)
 		sleep(ctx, leaseLasts+2*time.Second) // what was taken before is renewed by then, or taken over
@@ -81,7 +85,7 @@ func TestFailover(t *testing.T) {
 // upgrade replaces each daemon, with some time in which versions run beside each other.
 func (f *fixture) upgrade(ctx context.Context, binary string) error {
 	for _, r := range f.replicas {
-		sleep(ctx, 5*time.Second)
+		sleep(ctx, beside)
 		f.said("upgrade", r)
 		if err := r.end(); err != nil {
 			return err
@@ -91,9 +95,12 @@ func (f *fixture) upgrade(ctx context.Context, binary string) error {
 			return err
 		}
 	}
-	sleep(ctx, 5*time.Second)
+	sleep(ctx, beside)
 	return nil
 }
+
+// beside is for how long people work with the same versions: for some pushes.
+const beside = 4 * time.Second
 
 // releases are the program of the release before and the next one, and the last step of the schema
 // that the next one takes, where that is known. As long as no release has the tables in PostgreSQL,

@@ -16,6 +16,8 @@ import (
 
 // notified are the states that a daemon has sent to its service manager.
 type notified struct {
+	socket string // the variable that names it
+
 	mu     sync.Mutex
 	states []string
 }
@@ -30,8 +32,7 @@ func serviceManager(t *testing.T) *notified {
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	must.Do(t, err)
 	t.Cleanup(func() { socket.Close() })
-	t.Setenv("NOTIFY_SOCKET", path)
-	n := &notified{}
+	n := &notified{socket: "NOTIFY_SOCKET=" + path}
 	go func() {
 		for buffer := make([]byte, 4096); ; {
 			size, err := socket.Read(buffer)
@@ -61,11 +62,12 @@ func (n *notified) count(prefix string) (count int) {
 // TestDaemonNotifiesItsServiceManager: ready only when it serves, reloading until the new
 // configuration is in force, signs of life, and the end.
 func TestDaemonNotifiesItsServiceManager(t *testing.T) {
+	t.Parallel()
 	manager := serviceManager(t)
-	t.Setenv("WATCHDOG_USEC", "100000")
 	p := harness.StartPlatform(t, harness.Fleet(1))
 	s := harness.NewService(t, p, harness.ServiceConfig{})
 	s.Repo.Commit("edge.cue", harness.Declare(1, 25))
+	s.Env = []string{manager.socket, "WATCHDOG_USEC=100000"}
 	s.Start()
 	s.Poll("it is ready", func() bool { return manager.count("READY=1\nSTATUS=serving 127.0.0.1:") == 1 })
 	s.Poll("it is alive", func() bool { return manager.count("WATCHDOG=1") >= 3 })

@@ -191,11 +191,11 @@ func TestTracesWithoutACollector(t *testing.T) {
 // TestNoTraces: without them in the configuration nothing is sent, whatever the environment
 // says, and no line of the log has an id.
 func TestNoTraces(t *testing.T) {
+	t.Parallel()
 	collector := harness.StartCollector(t)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	t.Setenv("OTEL_TRACES_EXPORTER", "otlp")
 	p := harness.StartPlatform(t, harness.Fleet(1))
 	s := harness.NewService(t, p, harness.ServiceConfig{})
+	s.Env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_TRACES_EXPORTER=otlp"}
 	s.Repo.Commit("edge.cue", harness.Declare(1, 25))
 	s.Start()
 	s.Poll("the commit is live", func() bool { return p.Threshold(mem.FleetZone(1)) == 25 })

@@ -201,7 +201,7 @@ func TestTranscriptOfSweeps(t *testing.T) {
 func TestTranscriptOfCommits(t *testing.T) {
 	t.Parallel()
 	p := harness.StartPlatform(t, harness.Fleet(transcriptZones))
-	s := harness.NewService(t, p, harness.ServiceConfig{})
+	s := harness.NewService(t, p, harness.ServiceConfig{Sync: "@every 1s"})
 	s.Repo.Commit("edge.cue", harness.Declare(transcriptZones, 25))
 	s.Start()
 	s.Poll("the first commit is reconciled", func() bool { return s.Runs() >= 1 })

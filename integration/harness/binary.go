@@ -39,7 +39,7 @@ func Main(m *testing.M, soakOnly map[string]string) int {
 		panic(err)
 	}
 	// Most of these tests wait for a daemon; -parallel still has the last word.
-	if err := flag.Set("test.parallel", atOnce); err != nil {
+	if err := flag.Set("test.parallel", AtOnce); err != nil {
 		panic(err)
 	}
 	flag.Parse()

@@ -27,8 +27,14 @@ type Daemon struct {
 
 // StartDaemon starts it, with its log as JSON. Each line of the log is heard as it comes.
 func StartDaemon(binary, config string, hear func(line []byte), flags ...string) (*Daemon, error) {
+	return startDaemon(nil, binary, config, hear, flags...)
+}
+
+// startDaemon gives it variables beside those of the test.
+func startDaemon(env []string, binary, config string, hear func(line []byte), flags ...string) (*Daemon, error) {
 	args := slices.Concat([]string{"run", "--config", config, "--log-format", "json"}, flags)
 	d := &Daemon{Cmd: exec.Command(binary, args...), Ended: make(chan struct{}), serving: make(chan string, 1)}
+	d.Env = append(os.Environ(), env...)
 	stderr, err := d.StderrPipe()
 	if err != nil {
 		return nil, err

@@ -5,5 +5,5 @@ package harness
 // BuildFlags are those of the tests that the program gets too.
 var BuildFlags []string
 
-// atOnce is how many tests run at once.
-const atOnce = "10"
+// AtOnce is how many tests run at once.
+var AtOnce = "20"

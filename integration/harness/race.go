@@ -5,5 +5,5 @@ package harness
 // BuildFlags are those of the tests that the program gets too.
 var BuildFlags = []string{"-race"}
 
-// atOnce is how many tests run at once: each daemon takes several times the processor time and memory.
-const atOnce = "6"
+// AtOnce is how many tests run at once: each daemon takes several times the processor time and memory.
+var AtOnce = "6"

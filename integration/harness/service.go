@@ -26,6 +26,7 @@ type Service struct {
 	Repo     *gittest.Repository
 	Platform *Platform
 	Config   ServiceConfig
+	Env      []string // beside the variables of the test
 
 	daemon *Daemon
 	pushed string // the branches of the repository when the daemon was last told to look
@@ -80,7 +81,7 @@ func (s *Service) Start() {
 	s.mu.Unlock()
 	s.pushed = ""
 	var err error
-	if s.daemon, err = StartDaemon(Seawall(s.T), s.ConfigFile(), s.hear, "--log-level", "debug"); err != nil {
+	if s.daemon, err = startDaemon(s.Env, Seawall(s.T), s.ConfigFile(), s.hear, "--log-level", "debug"); err != nil {
 		s.T.Fatal(err)
 	}
 	s.T.Cleanup(func() {

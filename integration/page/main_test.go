@@ -17,6 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	harness.AtOnce = "10" // which have the browser take all processors
 	code := harness.Main(m, nil)
 	if quit != nil {
 		quit()
@@ -35,7 +36,9 @@ var chromium = sync.OnceValues(func() (ctx context.Context, err error) {
 		return nil, nil
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900),
-		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-lcd-text", true), chromedp.Flag("font-render-hinting", "none"))
+		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-lcd-text", true), chromedp.Flag("font-render-hinting", "none"),
+		// Each page that is opened would have a process of its own, and another one be ready.
+		chromedp.Flag("disable-features", "Translate,BackForwardCache,ProactivelySwapBrowsingInstance,SpareRendererForSitePerProcess"))
 	if os.Geteuid() == 0 { // Chromium's sandbox is for other users
 		options = append(options, chromedp.NoSandbox)
 	}
