@@ -152,10 +152,14 @@ case $packages in *...*) "$LISTS/list" $packages ;; *) printf '%s\n' $packages ;
 	return strings.Fields(string(names))
 }
 
+// listsFolder is that of lists, once it was made. TestMain removes it.
+var listsFolder string
+
 // lists is the folder of a program "list", which says what go list does, and of what it has said:
-// to ask go takes a second of processor time. TestMain removes it.
+// to ask go takes a second of processor time.
 var lists = sync.OnceValue(func() string {
 	folder, err := os.MkdirTemp("", "seawall-lists-")
+	listsFolder = folder
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "list"), []byte(`#!/bin/sh
 known=${0%/*}/$(printf %s "$*" | cksum | tr ' ' -)

@@ -166,7 +166,10 @@ func (r *reader) read(ctx context.Context) error {
 // readVersions reads the versions that zones run or are declared to run, each once.
 func readVersions(ctx context.Context, accounts *Accounts, state desired.State, seen *All) error {
 	for _, account := range state.Accounts {
-		live := seen.Live.Accounts[account.ID]
+		live, read := seen.Live.Accounts[account.ID]
+		if !read {
+			continue
+		}
 		for _, zone := range account.Zones {
 			observed := seen.Live.EntryPoints[zone.Scope.At(edge.PhaseFirewallManaged)]
 			if !Answered(observed.Err) {
@@ -176,6 +179,7 @@ func readVersions(ctx context.Context, accounts *Accounts, state desired.State, 
 				return err
 			}
 		}
+		seen.Live.Accounts[account.ID] = live
 	}
 	return nil
 }
