@@ -125,6 +125,9 @@ func (s *Status) followStuck(r reconcile.Report) {
 // NotReady returns the reasons why a daemon cannot be relied on that is as a look says,
 // none if it can.
 func (s *Status) NotReady(look inspect.Status) []string {
+	if !look.Unread.IsZero() {
+		return look.NotReady // nothing else is known yet
+	}
 	return append(s.unready(look), s.config.stale(look)...)
 }
 

@@ -83,6 +83,7 @@ type Daemon struct {
 	elsewhere provedElsewhere
 	replica   *replica                              // the same for each generation with these leases; nil: this process is alone
 	heart     atomic.Pointer[controller.Controller] // nil until it runs
+	waits     *waiting                              // what it says of itself until then
 	manager   *manager                              // the same for each generation
 	sessions  *login.Sessions                       // the same for each generation
 	login     *login.Guard                          // in front of the pages
@@ -145,6 +146,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, m *manager
 		}
 	}()
 	d.settings, d.log, d.lock = s, log, lock
+	d.waits = newWaiting(s, d.shares())
 	if before != nil {
 		return d, d.begin(ctx, before.replica)
 	}

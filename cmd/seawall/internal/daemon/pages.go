@@ -63,18 +63,6 @@ type pageData struct{ *Daemon }
 
 var _ page.Data = pageData{}
 
-// Status implements [page.Data].
-func (d pageData) Status() inspect.Status {
-	s := d.Daemon.Status()
-	if s.At.IsZero() {
-		s.At, s.Program, s.Mode = time.Now(), cli.ThisVersion().Version, d.mode()
-		s.Started = s.At
-		s.Zones.Outcomes = noOutcomes()
-		s.Outages, s.Replicas = d.outages.Outages(), d.replica.show()
-	}
-	return s
-}
-
 // noOutcomes are the outcomes, each counted as none.
 func noOutcomes() map[inspect.Outcome]int {
 	none := map[inspect.Outcome]int{}

@@ -27,6 +27,7 @@ func notRunning(t *testing.T) *Daemon {
 	t.Helper()
 	d := &Daemon{
 		log: slog.New(slog.DiscardHandler), reviews: &review.Service{}, outages: outage.New(outage.Config{Now: time.Now}), changes: controller.NewChanges(),
+		waits: newWaiting(setup.Settings{}, false),
 		assembly: &setup.Assembly{
 			Records:      &reconcile.Forgetful{},
 			Deprecations: func(desired.State, time.Time) []deprecation.Notice { return nil },

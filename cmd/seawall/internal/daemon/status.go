@@ -54,7 +54,7 @@ func (d *Daemon) bounds() status.Bounds {
 func (d *Daemon) lookInside() inspect.Status {
 	heart := d.heart.Load()
 	if heart == nil {
-		return inspect.Status{}
+		return inspect.Status{Unread: d.waits.started, NotReady: []string{d.waits.why()}}
 	}
 	s := heart.Status()
 	s.Program = cli.ThisVersion().Version
@@ -91,8 +91,18 @@ func (d *Daemon) mode() inspect.Mode {
 // Status implements [inspect.Daemon].
 func (d *Daemon) Status() inspect.Status {
 	s := d.lookInside()
+	if s.At.IsZero() {
+		return d.waiting()
+	}
 	d.proved(&s)
 	s.NotReady = d.health.NotReady(s)
+	return s.Judged()
+}
+
+// waiting says how the daemon is before its controller runs.
+func (d *Daemon) waiting() inspect.Status {
+	s := d.waits.Status()
+	s.Outages, s.Replicas = d.outages.Outages(), d.replica.show()
 	return s.Judged()
 }
 
@@ -135,7 +145,7 @@ func (d *Daemon) proved(s *inspect.Status) {
 func (d *Daemon) Zones(word string) (inspect.ZoneList, string) {
 	heart := d.heart.Load()
 	if heart == nil {
-		return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
+		return d.waits.Zones(word)
 	}
 	list, near := heart.Zones(word)
 	for i := range list.Zones {

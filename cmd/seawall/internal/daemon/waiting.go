@@ -30,6 +30,7 @@ const tryWithin = 5 * time.Second
 func (d *Daemon) insist(ctx context.Context, do func() error) error {
 	err := do()
 	for d.shares() && ledger.Away(err) && ctx.Err() == nil {
+		d.waits.set(err)
 		d.log.Warn("the daemon has not begun, as the database was away; it tries again", "database", d.settings.Postgres.Place(), "error", lastLine(err))
 		d.manager.ready(d.log, "waiting for the database "+d.settings.Postgres.Place())
 		select {
@@ -60,9 +61,8 @@ func (d *Daemon) awaitDatabase(ctx context.Context) error {
 	if err = tryDatabase(ctx, db); !ledger.Away(err) || ctx.Err() != nil {
 		return s.DatabaseError(err)
 	}
-	w := &waiting{started: time.Now(), mode: d.settings.StartMode(), replicas: inspect.Replicas{
-		Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Silent: time.Now(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
-	}}
+	w := d.waits
+	w.set(err)
 	log.Warn("the database does not answer; the daemon waits for it", "database", s.Postgres.Place(), "error", lastLine(err), "hint", "see state.postgres in the configuration, and seawall doctor")
 	stop := w.serve(ctx, s, log)
 	defer stop()
@@ -80,6 +80,7 @@ func (d *Daemon) awaitDatabase(ctx context.Context) error {
 		err = tryDatabase(ctx, db)
 	}
 	if err == nil {
+		w.set(nil)
 		log.Info("the database answers", "database", s.Postgres.Place())
 	}
 	return s.DatabaseError(err)
@@ -108,31 +109,55 @@ type waiting struct {
 	mode    inspect.Mode
 
 	mu       sync.Mutex
-	replicas inspect.Replicas
+	replicas *inspect.Replicas // nil: this process is alone
 }
 
+func newWaiting(s setup.Settings, shares bool) *waiting {
+	w := &waiting{started: time.Now(), mode: s.StartMode()}
+	if shares {
+		w.replicas = &inspect.Replicas{Name: setup.ReplicaName(*s.Postgres), Database: s.Postgres.Place(), Replicas: []inspect.Replica{}, Leases: []inspect.Lease{}}
+	}
+	return w
+}
+
+// set says why the database does not answer; nil: it does.
 func (w *waiting) set(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.replicas.Error = lastLine(err)
+	if err == nil {
+		w.replicas.Error, w.replicas.Silent = "", time.Time{}
+		return
+	}
+	if w.replicas.Error = lastLine(err); w.replicas.Silent.IsZero() {
+		w.replicas.Silent = time.Now()
+	}
 }
 
 // Status implements [inspect.Daemon].
 func (w *waiting) Status() inspect.Status {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	shown := w.replicas
-	return inspect.Status{
-		At: time.Now(), Program: cli.ThisVersion().Version, Started: w.started, Mode: w.mode, NotReady: []string{w.why()}, Unread: w.replicas.Silent,
+	s := inspect.Status{
+		At: time.Now(), Program: cli.ThisVersion().Version, Started: w.started, Mode: w.mode, NotReady: []string{w.why()}, Unread: w.started,
 		Zones:  inspect.Zones{Outcomes: noOutcomes(), Notable: []inspect.Notable{}},
 		Tokens: inspect.Tokens{Findings: []inspect.Token{}, Expiring: []diff.Expiry{}}, Queue: []inspect.Priority{},
-		Outages: []reconcile.Outage{}, Holds: []diff.Hold{}, Freezes: []inspect.Freeze{}, Replicas: &shown,
-	}.Judged()
+		Outages: []reconcile.Outage{}, Holds: []diff.Hold{}, Freezes: []inspect.Freeze{},
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.replicas != nil {
+		shown := *w.replicas
+		s.Replicas = &shown
+	}
+	return s.Judged()
 }
 
 func (w *waiting) why() string {
-	return fmt.Sprintf("the daemon waits for the database %s, which has not answered since %s: %s. What is declared is not known yet",
-		w.replicas.Database, w.replicas.Silent.UTC().Format(time.RFC3339), w.replicas.Error)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.replicas; r != nil && !r.Silent.IsZero() {
+		return fmt.Sprintf("the daemon waits for the database %s, which has not answered since %s: %s. What is declared is not known yet",
+			r.Database, r.Silent.UTC().Format(time.RFC3339), r.Error)
+	}
+	return fmt.Sprintf("the daemon begins, and has not read its records since %s. What is declared is not known yet", w.started.UTC().Format(time.RFC3339))
 }
 
 // Zones implements [inspect.Daemon].
@@ -142,8 +167,6 @@ func (w *waiting) Zones(string) (inspect.ZoneList, string) {
 
 // unready answers what is asked of a daemon that is not ready, pages too.
 func (w *waiting) unready(answer http.ResponseWriter, _ *http.Request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	http.Error(answer, w.why(), http.StatusServiceUnavailable)
 }
 

@@ -19,7 +19,7 @@ import (
 func TestWaitingKnowsNothing(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	w := &waiting{started: since, mode: inspect.ModeObserve, replicas: inspect.Replicas{
+	w := &waiting{started: since, mode: inspect.ModeObserve, replicas: &inspect.Replicas{
 		Name: "a", Database: "db.example/seawall", Silent: since, Replicas: []inspect.Replica{}, Leases: []inspect.Lease{},
 	}}
 	w.set(errors.New("connection refused"))
@@ -51,6 +51,36 @@ func TestWaitingKnowsNothing(t *testing.T) {
 	w.unready(ready, nil)
 	if ready.Code != http.StatusServiceUnavailable || !strings.Contains(ready.Body.String(), "since 2026-03-01T12:00:00Z") || !strings.Contains(ready.Body.String(), "not known yet") {
 		t.Errorf("ready: %d %s", ready.Code, ready.Body)
+	}
+}
+
+// A daemon that serves and whose controller could not begin says the same: what it has not read is not
+// nothing.
+func TestBeforeItBeginsNothingIsKnown(t *testing.T) {
+	t.Parallel()
+	d := notRunning(t)
+	d.waits.replicas = &inspect.Replicas{Name: "a", Database: "db.example/seawall"}
+	for _, away := range []error{nil, errors.New("connection refused"), nil} {
+		d.waits.set(away)
+		want := "begins"
+		if away != nil {
+			want = "db.example/seawall, which has not answered"
+		}
+		server := httptest.NewServer(inspect.Handler(d))
+		client := inspect.Client{HTTP: server.Client(), Base: server.URL}
+		s, err := client.Status(t.Context())
+		must.Do(t, err)
+		if s.Unread.IsZero() || s.Started.IsZero() || s.Verdict != inspect.Attention || len(s.NotReady) != 1 || !strings.Contains(s.NotReady[0], want) {
+			t.Errorf("%+v", s)
+		}
+		if _, err := client.Zones(t.Context(), "shop.example"); !errors.Is(err, inspect.ErrUnread) || !strings.Contains(err.Error(), want) {
+			t.Errorf("of a zone: %v", err)
+		}
+		ready := d.health.NotReady(d.lookInside())
+		if len(ready) != 1 || !strings.Contains(ready[0], want) {
+			t.Errorf("ready: %q", ready)
+		}
+		server.Close()
 	}
 }
 
