@@ -572,6 +572,26 @@ func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
 	})
 }
 
+// Each drift counts over restarts for as long as the window lasts, whatever was healed after it.
+func TestDriftsAtSeveralTimesCountOverARestart(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := running(t, 3)
+		f.stop()
+		f.Guards, f.Sweep = atMost(2), cron.Every(24*time.Hour)
+		f.start()
+		for i := 1; i <= 3; i++ {
+			f.click(i, "php")
+			f.lookNow()
+			f.pass(time.Minute)
+			f.restart()
+		}
+		f.lookNow()
+		if off := []string{f.off(1), f.off(2), f.off(3)}; !slices.Equal(off, []string{"xss", "xss", "php"}) {
+			t.Errorf("off are %q, want the third drift to wait", off)
+		}
+	})
+}
+
 // What was written because of a commit counts until another one is accepted, however often
 // the process begins anew before it is proved.
 func TestACommitIsCountedOnceOverRestarts(t *testing.T) {

@@ -130,8 +130,8 @@ func (l *lanes) part(g *control.Generation, items []queue.Item[edge.Scope]) map[
 	byLane := map[*lane][]queue.Item[edge.Scope]{}
 	for _, item := range items {
 		if lane := l.at(g, item.Key); lane != nil && lane.works() {
-			if byLane[lane] == nil { // mostly it is that of all
-				byLane[lane] = make([]queue.Item[edge.Scope], 0, len(items))
+			if byLane[lane] == nil { // mostly there is one lane
+				byLane[lane] = make([]queue.Item[edge.Scope], 0, len(items)/len(l.all)+1)
 			}
 			byLane[lane] = append(byLane[lane], item)
 		}

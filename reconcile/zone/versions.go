@@ -3,6 +3,7 @@ package zone
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -15,7 +16,7 @@ const mostVersions = 64
 
 // Versions adds to live the versions of managed rulesets that a zone runs, or is declared
 // to run, and that are not the latest. A version never changes: it is read once. It reads
-// nothing where the profile has no such call.
+// nothing where the profile has no such call, and writes to no map that live has.
 func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desired.Zone, live *diff.AccountLive, entryPoint edge.Ruleset) error {
 	ctx = a.hurried(ctx)
 	if live.Documented || live.Listed.Err != nil {
@@ -23,14 +24,17 @@ func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desire
 	}
 	known := a.of(of.ID)
 	for _, v := range rulesets.Versions(of, zone, *live, entryPoint) {
+		if have, read := live.Versions[v]; read && have.Err == nil {
+			continue
+		}
 		full, err := a.version(ctx, known, of.ID, v)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if live.Versions == nil {
-			live.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
-		}
-		live.Versions[v] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
+		all := make(map[diff.RulesetVersion]diff.Observed[edge.Ruleset], len(live.Versions)+1)
+		maps.Copy(all, live.Versions) // which zones that are worked on at once may share
+		all[v] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
+		live.Versions = all
 	}
 	return nil
 }

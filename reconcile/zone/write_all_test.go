@@ -90,3 +90,51 @@ func TestManyWriterDropsWhatItHasWorkedOn(t *testing.T) {
 		}
 	}
 }
+
+// Zones that are written at once share what was seen of their account: none writes to it.
+func TestManyWriterLeavesAloneWhatZonesShare(t *testing.T) {
+	f := fixtureOn(t, mem.Config{Seed: mem.Fleet(2), Profile: mem.Extended})
+	next := f.managed(mem.CoreRuleset)
+	next.Rules = next.Rules[1:]
+	must.Do(t, f.Platform.SetRuleset(mem.Account, next))
+	pinned := core("xss")
+	pinned.Version = &desired.Declared[string]{Value: "1"}
+	state := stateOf(declare(1, pinned), declare(2, pinned))
+	many := f.many()
+	many.Lanes.All[0].Writer = f.recorder
+	seen, err := many.Read(t.Context(), state)
+	must.Do(t, err)
+	task := func(id edge.Scope) Task {
+		return Task{State: Of(state, 0, slices.IndexFunc(state.Accounts[0].Zones, func(z desired.Zone) bool { return z.Scope == id }))}
+	}
+	var changes [][]diff.Change
+	for i := range 2 {
+		first := task(mem.FleetZone(i + 1))
+		changes = append(changes, ByZone(f.Plan(first, seen.sightOf(first.Account().ID, first.Zone(), nil)))...)
+	}
+	place := func() *edge.Rule {
+		known, read := seen.Live.Accounts[mem.Account].Versions[diff.RulesetVersion{Ruleset: mem.CoreRuleset, Version: "1"}]
+		if !read || known.Err != nil {
+			t.Fatalf("the version that is declared was not seen: %+v", seen.Live.Accounts[mem.Account].Versions)
+		}
+		return &known.Value.Rules[0]
+	}
+	before := place()
+	writer := ManyWriter{Lanes: many.Lanes, Gate: f.gate, Now: f.clock.Now}
+	results, err := writer.Apply(t.Context(), seen, changes, task)
+	must.Do(t, err)
+	if len(results) != 2 || results[0].Outcome != reconcile.Converged || results[1].Outcome != reconcile.Converged {
+		t.Fatalf("results %+v", results)
+	}
+	if place() != before {
+		t.Error("a zone has written to what all zones of the account share")
+	}
+
+	shared := seen.Live.Accounts[mem.Account]
+	clear(shared.Versions) // as where it could not be read
+	own := shared
+	must.Do(t, f.Accounts.Versions(t.Context(), state.Accounts[0], state.Accounts[0].Zones[0], &own, f.Entry(1)))
+	if len(shared.Versions) != 0 || len(own.Versions) != 1 {
+		t.Errorf("a zone has found %+v, and others have now %+v", own.Versions, shared.Versions)
+	}
+}

@@ -46,6 +46,46 @@ func TestDecodeTellsUnreadableFromEmpty(t *testing.T) {
 	}
 }
 
+// What is known of an envelope without decoding it is what decoding says.
+func TestMemberOfAnEnvelopeIsWhatItSays(t *testing.T) {
+	for _, member := range []string{
+		"true", "false", "null", "True", "TRUE", `"true"`, "1", "0", "[true]", "{}", "[]", "[ ]", "[null]", `[{"code":7,"message":"no"}]`, `""`, "tru", "[",
+	} {
+		var success, decoded *bool
+		err, want := decodeMember([]byte(member), &success), json.Unmarshal([]byte(member), &decoded)
+		if (err == nil) != (want == nil) || !reflect.DeepEqual(success, decoded) {
+			t.Errorf("success %s: %v, %v, want %v, %v", member, success, err, decoded, want)
+		}
+		var details, decodedDetails []edge.ErrorDetail
+		err, want = decodeMember([]byte(member), &details), json.Unmarshal([]byte(member), &decodedDetails)
+		if (err == nil) != (want == nil) || len(details) != len(decodedDetails) {
+			t.Errorf("errors %s: %v, %v, want %v, %v", member, details, err, decodedDetails, want)
+		}
+	}
+	for envelope, good := range map[string]bool{
+		"{\"success\"\t:\n true ,\r\n\"errors\" : [] , \"result\":[]}":   true,
+		`{"errors":[],"result":[],"succ\u0065ss":true}`:                  true,
+		`{"result":[],"errors":[{"success":true}],"success":true}`:       true,
+		`{"result":[],"errors":{"success":true}}`:                        false,
+		`{"result":{"success":true,"errors":[]}}`:                        false,
+		`{"result":[],"success":null,"errors":[]}`:                       false,
+		`{"result":[],"success":false,"errors":[]}`:                      false,
+		`{"result":[],"success":"true","errors":[]}`:                     false,
+		`{"result":[],"success":true,"succ\u0065ss":false}`:              false,
+		`{"result":[],"errors":[],"success":true,"errors":[{"code":1}]}`: false,
+		`{"result":[],"Success":true}`:                                   false,
+		`{"result":[],"success":true,"errors":[]`:                        false,
+		`{"result":[],"success":true,"errors":[]}{"success":false}`:      false,
+		`[{"result":[],"success":true,"errors":[]}]`:                     false,
+		`{"result":[],"success":true,"errors":7}`:                        false,
+	} {
+		var list []edge.Ruleset
+		if _, err := (Response{Call: "GET /x", Status: 200, Body: []byte(envelope)}).Decode(&list); (err == nil) != good {
+			t.Errorf("%s: %v", envelope, err)
+		}
+	}
+}
+
 // A part of an answer is none, also where it is JSON.
 func TestPartOfAnAnswerIsUnreadable(t *testing.T) {
 	for _, body := range []string{`{"result":{"id":"a"},"success":true}`, ""} {
