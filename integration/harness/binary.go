@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +40,7 @@ func Main(m *testing.M, soakOnly map[string]string) int {
 		panic(err)
 	}
 	// Most of these tests wait for a daemon; -parallel still has the last word.
-	if err := flag.Set("test.parallel", AtOnce); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(AtOnce)); err != nil {
 		panic(err)
 	}
 	flag.Parse()

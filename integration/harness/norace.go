@@ -6,4 +6,4 @@ package harness
 var BuildFlags []string
 
 // AtOnce is how many tests run at once.
-var AtOnce = "20"
+var AtOnce = 20

@@ -6,4 +6,4 @@ package harness
 var BuildFlags = []string{"-race"}
 
 // AtOnce is how many tests run at once: each daemon takes several times the processor time and memory.
-var AtOnce = "6"
+var AtOnce = 6

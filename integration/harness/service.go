@@ -257,7 +257,7 @@ func (s *Service) WantEnd(code int) {
 		s.T.Fatal("the daemon does not end")
 	}
 	if got := s.daemon.ProcessState.ExitCode(); got != code {
-		s.T.Errorf("exit code %d, want %d", got, code)
+		s.T.Errorf("exit code %d, want %d; the daemon said:\n%s", got, code, s.Output()) // one that is started anew forgets it
 	}
 }
 

@@ -111,6 +111,26 @@ func TestPageThatIsCutOffSaysSo(t *testing.T) {
 	b.expect("net::ERR")
 }
 
+// While a form is sent, its page reads nothing: what the form has changed is in the answer, and a change that
+// is being approved waits no more. Whoever comes back to the page sees what is new.
+func TestPageStaysWhileAFormIsSent(t *testing.T) {
+	t.Parallel()
+	data := pagetest.New(50)
+	b := open(t, serve(t, data), look{})
+	b.visit("/")
+	eval[any](b, `document.querySelector("main").insertAdjacentHTML("afterbegin", '<form id="sent" method="post"><button>Send</button></form>');
+		document.getElementById("sent").addEventListener("submit", (e) => e.preventDefault()); 0`) // the answer does not come
+	b.click("#sent button")
+	data.SetOutcome(pagetest.Scope(20), inspect.NonConvergent)
+	const there = `document.getElementById("sent") !== null`
+	b.until(reads("not updated while a form") + " || !(" + there + ")")
+	if !eval[bool](b, there) {
+		t.Error("the page was read again while its form was sent")
+	}
+	eval[any](b, `window.dispatchEvent(new Event("pageshow")); 0`)
+	b.until("!(" + there + ")")
+}
+
 // Whoever has only a keyboard comes past the navigation, to the filter and to each zone.
 func TestKeyboardReachesAll(t *testing.T) {
 	t.Parallel()

@@ -141,6 +141,10 @@ func (s *Server) exec(t testing.TB, statement string) {
 	}
 }
 
+// inUse says that somebody is connected to a database that is to be copied. The server waits for 5 s until
+// one that was closed has ended, which is not enough on a machine that is slow.
+const inUse = "55006"
+
 // try runs a statement, once more where the connection that it kept was cut.
 func (s *Server) try(statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -149,11 +153,19 @@ func (s *Server) try(statement string) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, statement)
-	if refused, answers := errors.AsType[*pgconn.PgError](err); err != nil && (!answers || strings.HasPrefix(refused.Code, "57P")) {
-		_, err = db.ExecContext(ctx, statement)
+	for kept := true; ; {
+		_, err := db.ExecContext(ctx, statement)
+		refused, answers := errors.AsType[*pgconn.PgError](err)
+		switch {
+		case err == nil:
+			return nil
+		case answers && refused.Code == inUse && ctx.Err() == nil:
+		case kept && (!answers || strings.HasPrefix(refused.Code, "57P")):
+			kept = false
+		default:
+			return err
+		}
 	}
-	return err
 }
 
 // connecting is of the handle alone: whoever makes a database has the other lock.

@@ -37,6 +37,7 @@ import (
 // process that has started it.
 type Server struct {
 	dir, bin string
+	lock     *os.File // on the folder, until the process ends
 	port     int
 	as       *syscall.Credential // nil: as the user of the test
 	process  *exec.Cmd           // nil: it does not run
@@ -161,10 +162,12 @@ func start(settings ...string) (*Server, error) {
 		return nil, err
 	}
 	if err := s.fill(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+		s.close()
+		return nil, err
 	}
 	if err := s.run(); err != nil { // what it is a copy of may be damaged
-		return nil, errors.Join(err, os.RemoveAll(s.dir), os.RemoveAll(s.kept()))
+		s.close()
+		return nil, errors.Join(err, os.RemoveAll(s.kept()))
 	}
 	return s, nil
 }
@@ -229,6 +232,9 @@ func (s *Server) close() {
 	}
 	_ = s.stop(syscall.SIGQUIT)
 	_ = os.RemoveAll(s.dir)
+	if s.lock != nil {
+		_ = s.lock.Close()
+	}
 }
 
 // program finds one of PostgreSQL's, which Debian has outside of the path.

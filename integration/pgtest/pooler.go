@@ -42,6 +42,7 @@ auth_type = any
 pool_mode = %s
 default_pool_size = 20
 max_client_conn = 500
+server_idle_timeout = 15
 ignore_startup_parameters = extra_float_digits
 unix_socket_dir =
 logfile = %s

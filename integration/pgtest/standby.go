@@ -52,16 +52,21 @@ func URLOfBoth(one, other *Server, database string) string {
 
 // place finds a folder and a port for a server.
 func (s *Server) place() (err error) {
-	if s.dir, err = os.MkdirTemp("", "seawall-postgres-"); err != nil {
+	removeLeft()
+	if s.dir, err = os.MkdirTemp("", folder); err != nil {
 		return err
+	}
+	if s.lock, err = lock(s.dir); err != nil {
+		return errors.Join(err, os.RemoveAll(s.dir))
 	}
 	if s.as != nil {
 		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
+			s.close()
 			return err
 		}
 	}
 	if s.port, err = freePort(); err != nil {
-		return errors.Join(err, os.RemoveAll(s.dir))
+		s.close()
 	}
-	return nil
+	return err
 }

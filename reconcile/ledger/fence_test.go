@@ -216,10 +216,11 @@ func TestServerIsPutBackBelowAWriter(t *testing.T) {
 // A user that owns nothing but the database is enough, and what the server refuses is told as such.
 func TestRefusalsOfAServer(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Shared(t)
-	server.Exec(t, `CREATE USER plain`)
-	server.Exec(t, `CREATE DATABASE plain OWNER plain`)
-	url := strings.Replace(server.URL("plain"), "postgres@", "plain@", 1)
+	server, database := pgtest.Shared(t), pgtest.Name(pgtest.Database(t))
+	plain, nobody := database+"_plain", database+"_nobody" // users are of the whole server
+	server.Exec(t, `CREATE USER `+plain)
+	server.Exec(t, `ALTER DATABASE `+database+` OWNER TO `+plain)
+	url := strings.Replace(server.URL(database), "postgres@", plain+"@", 1)
 	read, err := ConnectReadOnly(t.Context(), postgres.Config{URL: url})
 	must(t, err)
 	if shown, _, _ := strings.Cut(url, "?"); read.Missing() != shown {
@@ -242,15 +243,15 @@ func TestRefusalsOfAServer(t *testing.T) {
 	wantFault(t, read.Record(t.Context(), wrote("a")), ErrReadOnly, "")
 	must(t, read.Close())
 
-	server.Exec(t, `ALTER USER plain CONNECTION LIMIT 0`)
-	server.Exec(t, `CREATE USER nobody NOLOGIN`)
+	server.Exec(t, `ALTER USER `+plain+` CONNECTION LIMIT 0`)
+	server.Exec(t, `CREATE USER `+nobody+` NOLOGIN`)
 	for with, want := range map[string]struct {
 		url  string
 		kind store.Kind
 	}{
 		"no connection left": {url, ErrCrowded},
 		"another database":   {server.URL("none"), ErrRefused},
-		"another user":       {strings.Replace(url, "plain@", "nobody@", 1), ErrRefused},
+		"another user":       {strings.Replace(url, plain+"@", nobody+"@", 1), ErrRefused},
 		"another server":     {"postgres://postgres@127.0.0.1:1/x?sslmode=disable", ErrUnreachable},
 	} {
 		_, err := Connect(t.Context(), postgres.Config{URL: want.url})

@@ -14,6 +14,7 @@
 	let readAt = Date.now();
 	let wait = pause; // longer after each read that fails
 	let timer = 0;
+	let sent = -Infinity; // when a form was sent
 
 	function say(text, kind) {
 		if (state.textContent !== text) state.textContent = text; // a reader of the screen says it once
@@ -28,8 +29,10 @@
 	}
 
 	// busy reports whether a change of the page would take something from a person: what they
-	// write in a form, or a text that they have selected.
+	// write in a form, or a text that they have selected. While a form is sent, what it has changed
+	// is in its answer, which does not come if a person stops it.
 	function busy(main) {
+		if (Date.now() - sent < 60000) return true;
 		const at = document.activeElement;
 		if (at && main.contains(at) && at.matches("input:not([type=checkbox]), textarea, select")) return true;
 		for (const field of main.querySelectorAll("input, textarea, select")) {
@@ -134,6 +137,8 @@
 	}
 
 	document.addEventListener("visibilitychange", plan);
+	document.addEventListener("submit", () => { sent = Date.now(); });
+	window.addEventListener("pageshow", () => { sent = -Infinity; }); // a person has come back to it
 	button.addEventListener("click", () => {
 		paused = !paused;
 		show();

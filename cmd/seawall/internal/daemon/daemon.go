@@ -53,7 +53,8 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options, serving func(p
 	defer stop()
 	heap.Follow(bounded, heap.ToStay)
 	go d.manager.watchdog(bounded, d.log)
-	context.AfterFunc(ctx, func() { d.manager.stopping(d.log) })
+	manager, log := d.manager, d.log // d is another one after a reload, and none at the end
+	context.AfterFunc(ctx, func() { manager.stopping(log) })
 	for d != nil {
 		if d, err = runUntilReload(ctx, t, d, o, heard); err != nil {
 			return err
