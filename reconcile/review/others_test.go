@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -140,6 +141,9 @@ type fleet struct {
 	heads  *sharedHeads
 	leases *reconciletest.Leases
 	runs   map[string]*running
+
+	mu    sync.Mutex
+	takes map[string]string // by replica: under which name it takes jobs, once it has taken one
 }
 
 type running struct {
@@ -150,7 +154,7 @@ type running struct {
 }
 
 func newFleet(t *testing.T, url string) *fleet {
-	f := &fleet{fixture: newFixture(t, 3), url: url, leases: reconciletest.NewLeases(), runs: map[string]*running{}}
+	f := &fleet{fixture: newFixture(t, 3), url: url, leases: reconciletest.NewLeases(), runs: map[string]*running{}, takes: map[string]string{}}
 	f.forge = &sharedForge{board: f.fixture.forge, comments: map[int][]string{}, statuses: map[string]string{}, lists: map[string]int{}}
 	f.heads = &sharedHeads{heads: f.fixture.heads}
 	f.converge("c1", zones(3, core("xss"))...)
@@ -173,10 +177,11 @@ func (f *fleet) start(name string) {
 	killed := &atomic.Bool{}
 	config.Forge, config.Heads, config.Now, config.Timeout = replicasForge{f.forge, name, killed}, f.heads, time.Now, 2*time.Second
 	service := NewService(config)
-	service.Join(all, Credentials{
+	service.reviews.join(taking{all, func(ctx context.Context, number int) { f.took(ctx, db, name, number) }}, service.Poke)
+	service.merges.divide(Credentials{
 		Held:  func() []reconcile.Lease { return nil },
 		Leads: func() bool { return f.leases.Holder(reconcile.LeaseCommits) == name },
-	})
+	}, all)
 	all.Poked("commits", func(string, string) { service.Poke() })
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -277,17 +282,51 @@ func TestReplicasPlanOnce(t *testing.T) {
 	}
 }
 
-// passing returns what has the time pass in the database that jobs wait for. Whoever leads there looks
-// for those that were left behind when it begins, and then twice a minute: so each time that one may
-// have been abandoned by now, another begins to lead. What has failed is tried again at once, and not
-// after a pause that becomes longer with each failure.
+// taking are replicas of which it is known who takes a job.
+type taking struct {
+	*jobs.Replicas
+	took func(ctx context.Context, number int)
+}
+
+func (r taking) Work(kind jobs.Kind, w jobs.Worker) {
+	do := w.Do
+	w.Do = func(ctx context.Context, j jobs.Job) error { r.took(ctx, j.Number); return do(ctx, j) }
+	r.Replicas.Work(kind, w)
+}
+
+// took notes under which name a replica takes jobs: that of the one that it does.
+func (f *fleet) took(ctx context.Context, db *sql.DB, replica string, number int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var as string
+	if f.takes[replica] != "" || db.QueryRowContext(ctx, `SELECT `+takenBy+` FROM river_job WHERE state = 'running' AND args->>'number' = $1::text`, number).Scan(&as) != nil {
+		return // or it is asked with the next one
+	}
+	f.takes[replica] = as
+}
+
+const takenBy = `attempted_by[array_upper(attempted_by, 1)]`
+
+// passing returns what has the time pass in the database that jobs wait for. What a killed replica has left
+// behind is there to be taken, as it is after a while: package jobs tests that. What has failed is tried
+// again at once, and not after a pause that becomes longer with each failure. Of a replica that was killed
+// with its first job nothing is known: whoever leads in the database looks for those when it begins, and
+// then twice a minute, so another begins each time that one may have been abandoned by now.
 func (f *fleet) passing(server *pgtest.Server) (now func()) {
-	var last time.Time
+	last := time.Now()
 	return func() {
+		dead := []string{"''"}
+		f.mu.Lock()
+		for replica, as := range f.takes {
+			if f.runs[replica] == nil {
+				dead = append(dead, "'"+as+"'")
+			}
+		}
+		f.mu.Unlock()
+		server.Exec(f.t, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable' OR state = 'running' AND `+takenBy+` IN (`+strings.Join(dead, ", ")+`)`)
 		if time.Since(last) > abandonedAfter {
 			last = time.Now()
 			server.Exec(f.t, `DELETE FROM river_leader`)
-			server.Exec(f.t, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`)
 		}
 	}
 }
@@ -318,6 +357,7 @@ func TestReplicasLaw(t *testing.T) {
 		start()
 	}
 	f.leases.Give(alive(), reconcile.LeaseCommits)
+	pass := f.passing(server)
 	for range 40 {
 		time.Sleep(rand.N(300 * time.Millisecond))
 		switch step := dice.IntN(20); {
@@ -340,6 +380,8 @@ func TestReplicasLaw(t *testing.T) {
 			if held {
 				f.leases.Give(alive(), reconcile.LeaseCommits)
 			}
+		case step < 18:
+			pass()
 		default:
 			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits")
 		}
@@ -348,12 +390,15 @@ func TestReplicasLaw(t *testing.T) {
 	lossy = false
 	lost.Unlock()
 	f.leases.Give(alive(), reconcile.LeaseCommits) // whose first look finds all that was lost
-	pass := f.passing(server)
 	for number, n := range last {
 		f.await(fmt.Sprintf("the plan of %d (seed %d)", number, seed), func() bool {
+			if f.planned(number, n) {
+				return true
+			}
 			_ = f.runs[alive()].jobs.Poke(t.Context(), "commits") // as the schedule
 			pass()
-			return f.planned(number, n)
+			time.Sleep(200 * time.Millisecond) // for what is asked takes processor time from what is waited for
+			return false
 		})
 		if text := f.forge.comment(number); strings.Contains(text, "ANOTHER COMMENT") {
 			t.Errorf("pull request %d has several comments (seed %d)\n%s", number, seed, text)
