@@ -4,10 +4,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -37,10 +39,16 @@ func TestADaemonStartsWhateverItsDatabaseDoes(t *testing.T) {
 	start := func() {
 		t.Helper()
 		must.Do(t, r.start(t.Context()))
-		must.Do(t, f.await(t.Context(), "the daemon is ready", func() bool {
-			code, _, err := r.daemon.Get(t.Context(), "/readyz")
+		var said string
+		err := f.await(t.Context(), "the daemon is ready", func() bool {
+			code, body, err := r.daemon.Get(t.Context(), "/readyz")
+			said = fmt.Sprintf("%d %s %v", code, body, err)
 			return err == nil && code == http.StatusOK
-		}))
+		})
+		if err != nil {
+			log, _ := os.ReadFile(filepath.Join(r.dir, "log"))
+			t.Fatalf("%v\n/readyz: %s\n%s", err, said, log)
+		}
 	}
 	front.cutAfter(1 << 30)
 	start()
