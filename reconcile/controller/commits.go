@@ -213,27 +213,31 @@ func (c *commits) keepStates(ctx context.Context) {
 	}
 }
 
-// reload takes over a commit that another process has accepted.
-func (c *commits) reload(ctx context.Context) {
+// reload takes over a commit that another process has accepted. It reports whether all on record was
+// read: where it was not, it is to be called again.
+func (c *commits) reload(ctx context.Context) (read bool) {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
-	c.reports.state(ctx, "names", c.names.Recall(ctx)) // it has looked them up, too
+	recalled := c.names.Recall(ctx) // it has looked them up, too
+	c.reports.state(ctx, "names", recalled)
 	c.forgetTheirs()
 	before := c.control.Current()
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
-		return
+		return false
 	}
+	read = recalled == nil
 	if d.Accepted == nil {
 		if c.leads() {
 			c.source.Poke() // its declarations are not on record: the source proposes it
 		}
-		return // whoever has accepted it puts them there: the next tick asks again
+		return read // whoever has accepted it puts them there: the next tick asks again
 	}
 	c.begun(before, d.Accepted)
 	c.reports.inForce(d.Accepted, d.Due, d.SameZones)
 	c.accept(d)
 	c.keep(d.Accepted)
+	return read
 }
 
 // rename brings ids into force that were found since, and returns what is in force then.

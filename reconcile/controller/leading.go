@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -49,8 +50,9 @@ func (c *commits) lead(ctx context.Context) {
 	if _, shared := reconcile.LeaseIn(within); shared {
 		c.outcomes.leaveCommits()
 		c.outages.Forget(func(o reconcile.Outage) bool { return o.Subject == reconcile.OutageGit })
-		c.control.Anew()
-		c.reload(within)
+		if !c.learn(within) {
+			return
+		}
 	}
 	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
 		// An earlier process accepted it and could not put its declarations on record.
@@ -67,6 +69,19 @@ func (c *commits) lead(ctx context.Context) {
 		c.lanes.first.begin(reason, time.Now())
 	}
 	c.source.Run(within, c.known, urgent, c.propose, c.rehearsed)
+}
+
+// learn takes in all that others have put on record, without which nothing is decided; false where ctx
+// ended before it could be read.
+func (c *commits) learn(ctx context.Context) bool {
+	for c.control.Anew(); !c.reload(ctx); c.control.Anew() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(retry.Begin.First):
+		}
+	}
+	return true
 }
 
 // resign cancels once commits are not this process's to decide about any more.

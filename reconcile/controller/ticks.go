@@ -32,9 +32,10 @@ type ticks struct {
 	began   time.Time
 	shown   *parts
 
-	state stateTries
-	looks gitLooks
-	named time.Time // when it was asked whether zones have other ids
+	state  stateTries
+	looks  gitLooks
+	unread bool      // what is on record was to be read, and could not be
+	named  time.Time // when it was asked whether zones have other ids
 	// caughtUp is when it was asked how much other processes have put on record.
 	caughtUp time.Time
 	last     glance
@@ -159,8 +160,8 @@ func (t *ticks) takeIn(ctx context.Context, ticked control.Ticked) {
 		t.tokens.Set(queue.Item[struct{}]{Reason: "the database was put back to an earlier time"})
 	}
 	switch {
-	case ticked.PutBack || ticked.Overtaken != "" || t.follows(ctx):
-		t.commits.reload(ctx)
+	case ticked.PutBack || ticked.Overtaken != "" || t.unread || t.follows(ctx):
+		t.unread = !t.commits.reload(ctx)
 	default:
 		t.catchUp(ctx, time.Now())
 	}
