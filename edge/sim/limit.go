@@ -29,9 +29,8 @@ func (l RateLimit) complete() RateLimit {
 // limiter counts requests by credential. Credentials it does not know share
 // one count, so that it cannot grow without bounds.
 type limiter struct {
-	limit RateLimit
-
 	mu      sync.Mutex
+	limit   RateLimit
 	windows map[string]*window
 }
 
@@ -43,14 +42,21 @@ type window struct {
 
 const limitName = "default"
 
+// set puts another limit in the place of the one there is. What was counted is forgotten.
+func (l *limiter) set(limit RateLimit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit, l.windows = limit.complete(), nil
+}
+
 // take counts a request, tells the limit in header, and returns how long the
 // credential has to wait: zero when it need not.
 func (l *limiter) take(credential string, now time.Time, header http.Header) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.limit.Off {
 		return 0
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.windows == nil {
 		l.windows = map[string]*window{}
 	}

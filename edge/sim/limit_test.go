@@ -64,6 +64,15 @@ func TestRateLimitOff(t *testing.T) {
 	}
 }
 
+func TestRateLimitIsSet(t *testing.T) {
+	r := start(t, sim.Config{RateLimit: sim.RateLimit{Requests: 1, Per: time.Minute}})
+	wantStatuses(t, statuses(t, r, 2, "GET", shopPath, ""), 200, 429)
+	r.SetRateLimit(sim.RateLimit{Requests: 2, Per: time.Minute})
+	wantStatuses(t, statuses(t, r, 3, "GET", shopPath, ""), 200, 200, 429)
+	r.SetRateLimit(sim.RateLimit{Off: true})
+	wantStatuses(t, statuses(t, r, 3, "GET", shopPath, ""), 200, 200, 200)
+}
+
 func TestRateLimitWhenTheClockIsSetBack(t *testing.T) {
 	var clock testClock
 	r := start(t, sim.Config{Now: clock.now, RateLimit: sim.RateLimit{Requests: 1, Per: time.Minute}})

@@ -204,6 +204,10 @@ func fallback[T comparable](value *T, other T) {
 // reads along on the connection, can tell.
 func (s *Server) Handler() http.Handler { return s.handler }
 
+// SetRateLimit makes limit the limit of requests, in place of the one there was; what was counted
+// begins again.
+func (s *Server) SetRateLimit(limit RateLimit) { s.limiter.set(limit) }
+
 // SetQuirks makes list the quirks, in place of those there were; all counters
 // begin again. A list with a mistake changes nothing.
 func (s *Server) SetQuirks(list []string) error {

@@ -35,6 +35,7 @@ type fixture struct {
 	rotations map[string]int // asked for, by token
 	done      map[string]int // disturbances, by name
 	pace      pace
+	budgeted  []request // those that are held to the budget; nil: all
 }
 
 // per is the span of the budget.
