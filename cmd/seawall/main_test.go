@@ -62,7 +62,7 @@ const fewCollections = "400"
 // waiting are the scripts that mostly wait: for a timeout, a backoff or a slow platform. The longest
 // begins first.
 var waiting = []string{
-	"incidents", "apply-unproved", "apply-interrupted", "doctor", "status-drift", "platform-zones", "platform",
+	"incidents-platform", "apply-unproved", "apply-interrupted", "doctor", "incidents", "status-drift", "platform-zones", "platform",
 	"platform-unreachable", "guard-default", "import-beside", "status", "history-lost", "guard-limit-padding", "guard-hold",
 }
 
@@ -139,17 +139,36 @@ func TestPostgresScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/postgres/*.txtar")
 	must.Do(t, err)
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			runScripts(t, []string{file}, pgtest.Database(t))
-		})
+		testscript.RunT(here{t}, scriptParams(t, []string{file}, pgtest.Database(t)))
 	}
 }
 
+// here runs scripts one after the other in their test: a parallel one of its own would begin after all
+// others that wait for their turn.
+type here struct{ *testing.T }
+
+// Parallel implements [testscript.T].
+func (here) Parallel() {}
+
+// Run implements [testscript.T].
+func (h here) Run(name string, script func(testscript.T)) {
+	h.T.Run(name, func(t *testing.T) { script(here{t}) })
+}
+
+// Verbose implements [testscript.T].
+func (here) Verbose() bool { return testing.Verbose() }
+
 func runScripts(t *testing.T, files []string, database string) {
+	t.Helper()
+	testscript.Run(t, scriptParams(t, files, database))
+}
+
+// scriptParams are how scripts are run.
+func scriptParams(t *testing.T, files []string, database string) testscript.Params {
 	t.Helper()
 	terraform, err := filepath.Abs("../../desired/terraform/testdata")
 	must.Do(t, err)
-	testscript.Run(t, testscript.Params{
+	return testscript.Params{
 		Files:               files,
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
@@ -205,5 +224,5 @@ func runScripts(t *testing.T, files []string, database string) {
 			"writes":     awaitWrites,
 			"fleet":      fleetCommand,
 		},
-	})
+	}
 }
