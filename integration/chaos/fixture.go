@@ -194,7 +194,7 @@ func awaitEach(ctx context.Context, pause time.Duration, what string, ok func() 
 
 // glance is how often it is looked at what happens, and asking how often a program is asked.
 const (
-	glance = 50 * time.Millisecond
+	glance = 100 * time.Millisecond
 	asking = time.Second
 )
 
