@@ -83,7 +83,7 @@ func TestPages(t *testing.T) {
 		{10_000, look{noScript: true, dark: true}, paths},
 	} {
 		origin := serve(t, pagetest.New(c.zones))
-		for some := range slices.Chunk(c.paths, 6) {
+		for some := range slices.Chunk(c.paths, 9) {
 			t.Run(fmt.Sprintf("%s of %d zones", some[0].name, c.zones), func(t *testing.T) {
 				t.Parallel()
 				b := open(t, origin, c.look)

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	harness.AtOnce = min(harness.AtOnce, 10) // which have the browser take all processors
+	harness.AtOnce = min(harness.AtOnce, 5) // which have the browser take all processors
 	code := harness.Main(m, nil)
 	if quit != nil {
 		quit()

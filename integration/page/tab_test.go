@@ -195,7 +195,7 @@ func (b *tab) waitFor(what string, done func() bool) {
 		select {
 		case <-b.ctx.Done():
 			b.Fatalf("it never came true: %s\nthe page:\n%s", what, b.text())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(100 * time.Millisecond): // each look has the browser lay the page out
 		}
 	}
 }
