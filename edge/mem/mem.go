@@ -69,6 +69,7 @@ type Platform struct {
 	state        Seed
 	accountAt    map[edge.AccountID]int // index into state.Accounts
 	zoneAt       map[edge.ZoneID]int    // index into state.Zones
+	permissions  map[string]string      // see Permission
 	behaviour    behaviour
 	managedReads int // for ruleset-bump: reads of managed rulesets since the quirk was set
 }
@@ -106,6 +107,7 @@ func New(config Config) (*Platform, error) {
 // written itself.
 func (p *Platform) load(seed Seed) {
 	p.state = clone(seed)
+	p.permissions = permissions(seed.EndpointPermissions)
 	now := p.timestamp()
 	p.accountAt, p.zoneAt = map[edge.AccountID]int{}, map[edge.ZoneID]int{}
 	for i := range p.state.Accounts {

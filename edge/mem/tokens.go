@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // MaxTokens is how many tokens a user can have, without the quirk quota, and
@@ -208,7 +207,7 @@ func (p *Platform) Tokens() []SeedToken {
 func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.TokenSpec, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.state.Tokens, func(t SeedToken) bool { return t.Value != "" && t.Value == value.Reveal() })
+	i := p.withValue(value)
 	if i < 0 {
 		return SeedToken{}, edge.TokenSpec{}, false
 	}
@@ -218,6 +217,21 @@ func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.T
 		p.fillGroups(policy.PermissionGroups)
 	}
 	return token, spec, err == nil
+}
+
+// TokenID is the id of the token that a secret belongs to, empty where there is none.
+func (p *Platform) TokenID(value edge.Secret) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := p.withValue(value); i >= 0 {
+		return p.state.Tokens[i].ID
+	}
+	return ""
+}
+
+// withValue is the place of such a token, -1 where there is none. The caller has the lock.
+func (p *Platform) withValue(value edge.Secret) int {
+	return slices.IndexFunc(p.state.Tokens, func(t SeedToken) bool { return t.Value != "" && t.Value == value.Reveal() })
 }
 
 // ConditionKey is how the key of a token's condition was spelt when it was sent; empty where
@@ -236,22 +250,34 @@ func (p *Platform) ConditionKey(id edge.TokenID) string {
 	return ""
 }
 
-var pathParameter = lazyregexp.New(`\{[^}]*\}`)
+// unnamed is an endpoint without the names of its parameters.
+func unnamed(endpoint string) string {
+	var b strings.Builder
+	for {
+		before, rest, _ := strings.Cut(endpoint, "{")
+		_, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return b.String() + endpoint
+		}
+		b.WriteString(before + "{}")
+		endpoint = after
+	}
+}
+
+// permissions is what each endpoint needs, by it without those names. Of two that are then alike, the
+// first in their order counts.
+func permissions(seed map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, said := range slices.Backward(sortedKeys(seed)) {
+		all[unnamed(said)] = seed[said]
+	}
+	return all
+}
 
 // Permission returns the permission group that an endpoint needs, "METHOD
 // /path/{id}", by the seed's own word; empty when it says nothing of it. How the
 // parameters of a path are called does not matter.
-func (p *Platform) Permission(endpoint string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	plain := pathParameter().ReplaceAllString(endpoint, "{}")
-	for _, said := range sortedKeys(p.state.EndpointPermissions) {
-		if pathParameter().ReplaceAllString(said, "{}") == plain {
-			return p.state.EndpointPermissions[said]
-		}
-	}
-	return ""
-}
+func (p *Platform) Permission(endpoint string) string { return p.permissions[unnamed(endpoint)] }
 
 // User returns the tag of the user whose tokens these are, empty when the seed
 // does not say it.

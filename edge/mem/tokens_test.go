@@ -254,3 +254,21 @@ func TestLawCreatedTokensAreNeverTheSame(t *testing.T) {
 		}
 	})
 }
+
+// How the parameters of an endpoint are called does not matter, and what is no parameter does.
+func TestPermission(t *testing.T) {
+	seed := mem.DefaultSeed()
+	seed.EndpointPermissions = map[string]string{"GET /zones/{zone_id}": "read", "GET /zones/{z}": "second", "GET /a/{b": "open", "GET /{a}/b/{c}": "two"}
+	p, err := mem.New(mem.Config{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for endpoint, want := range map[string]string{
+		"GET /zones/{id}": "read", "GET /zones/{}": "read", "GET /zones/id": "", "PUT /zones/{id}": "", "GET /zones/{id}/": "",
+		"GET /a/{b": "open", "GET /a/{c": "", "GET /{x}/b/{y}": "two", "GET /{x}/b/y": "", "": "",
+	} {
+		if got := p.Permission(endpoint); got != want {
+			t.Errorf("%q needs %q, want %q", endpoint, got, want)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func TestOneKeyInSeveralAccountsIsFound(t *testing.T) {
 	}
 	state.Accounts[2].Zones = slices.Delete(slices.Clone(one.Accounts[0].Zones), 100, 200)
 	r := record(t, state)
-	for i := range 500 {
+	for i := 0; i < 500; i += 3 { // a part has many more, so some are the first and the last of one
 		got, err := r.find(fmt.Sprintf("z%06d.example", i))
 		must.Do(t, err)
 		want := 4

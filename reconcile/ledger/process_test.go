@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	what := os.Getenv(child)
 	if what == "" {
-		// Some of these tests wait for another process; -parallel still has the last word.
-		if err := flag.Set("test.parallel", "4"); err != nil {
+		// Most of these tests wait for a server or another process; -parallel still has the last word.
+		if err := flag.Set("test.parallel", "12"); err != nil {
 			panic(err)
 		}
 		os.Exit(soak.Main(served{m}, 15)) // each draw writes ledgers

@@ -38,12 +38,26 @@ var ErrTooOld = errors.New("the tables in the database need a newer version of t
 // [ErrTooOld] where it cannot work with them.
 func Migrate(ctx context.Context, db *sql.DB) error { return migrate(ctx, db, migrations) }
 
+// MigrateNew is Migrate, and reports whether there were no tables before.
+func MigrateNew(ctx context.Context, db *sql.DB) (created bool, err error) {
+	have, want, err := Version(ctx, db)
+	if err != nil {
+		return false, err
+	}
+	return have == 0, migrateFrom(ctx, db, migrations, have == want)
+}
+
 func migrate(ctx context.Context, db *sql.DB, files fs.FS) (err error) {
 	have, want, err := version(ctx, db, files)
 	if err != nil {
 		return err
 	}
-	if have == want { // no step is taken back: whoever has the lock cannot change that
+	return migrateFrom(ctx, db, files, have == want)
+}
+
+// migrateFrom takes the steps that are missing; ours may all have been taken.
+func migrateFrom(ctx context.Context, db *sql.DB, files fs.FS, taken bool) (err error) {
+	if taken { // no step is taken back: whoever has the lock cannot change that
 		if done, err := hasJobs(ctx, db); done || err != nil {
 			return err
 		}
@@ -113,32 +127,27 @@ func version(ctx context.Context, db *sql.DB, files fs.FS) (have, want int, err 
 			return 0, 0, err
 		}
 	}
-	needed, err := needed(ctx, db)
+	needed, there, err := needed(ctx, db)
 	if err != nil {
 		return 0, 0, err
 	}
 	if newest := slices.Max(steps); needed > newest {
 		return 0, 0, fmt.Errorf("%w: whoever uses them must know step %d, and this one knows %d steps", ErrTooOld, needed, newest)
 	}
-	there, err := hasTable(ctx, db, versions)
-	if err != nil || !there {
-		return 0, len(names), err
+	if !there {
+		return 0, len(names), nil
 	}
 	err = db.QueryRowContext(ctx, `SELECT count(DISTINCT version_id) FROM `+versions+` WHERE is_applied AND version_id = ANY($1)`, steps).Scan(&have)
 	return have, len(names), err
 }
 
-// needed is the step that a program must know.
-func needed(ctx context.Context, db *sql.DB) (step int64, err error) {
-	there, err := hasTable(ctx, db, least)
-	if err != nil || !there {
-		return 0, err
+// needed is the step that a program must know; there is whether any was taken.
+func needed(ctx context.Context, db *sql.DB) (step int64, there bool, err error) {
+	var says bool
+	err = db.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL`, versions, least).Scan(&there, &says)
+	if err != nil || !says {
+		return 0, there, err
 	}
 	err = db.QueryRowContext(ctx, `SELECT step FROM `+least).Scan(&step)
-	return step, err
-}
-
-func hasTable(ctx context.Context, db *sql.DB, name string) (there bool, err error) {
-	err = db.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, name).Scan(&there)
-	return there, err
+	return step, there, err
 }

@@ -63,7 +63,7 @@ func (f replicasForge) Comment(_ context.Context, number int, _, body string) er
 	f.mu.Lock()
 	there := len(f.comments[number])
 	f.mu.Unlock()
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.killed.Load() {
@@ -121,7 +121,7 @@ func (h *sharedHeads) Fetch(ctx context.Context, numbers []int) (map[int]string,
 }
 
 func (h *sharedHeads) Compile(ctx context.Context, name string) (desired.State, []desired.Problem, error) {
-	time.Sleep(rand.N(600 * time.Millisecond)) // so that a push comes while an earlier head is planned
+	time.Sleep(rand.N(200 * time.Millisecond)) // so that a push comes while an earlier head is planned
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.heads.Compile(ctx, name)
@@ -359,7 +359,7 @@ func TestReplicasLaw(t *testing.T) {
 	f.leases.Give(alive(), reconcile.LeaseCommits)
 	pass := f.passing(server)
 	for range 40 {
-		time.Sleep(rand.N(300 * time.Millisecond))
+		time.Sleep(rand.N(100 * time.Millisecond))
 		switch step := dice.IntN(20); {
 		case step < 10:
 			number := 1 + dice.IntN(5)

@@ -64,10 +64,7 @@ func Connect(ctx context.Context, config postgres.Config, frequent ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	have, _, err := postgres.Version(ctx, f.DB)
-	if err == nil {
-		f.Created, err = have == 0, postgres.Migrate(ctx, f.DB)
-	}
+	f.Created, err = postgres.MigrateNew(ctx, f.DB)
 	if err == nil {
 		_, err = f.DB.ExecContext(ctx, `DELETE FROM last_write WHERE at < now() - interval '30 days'`) // of processes that have ended
 	}
