@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,6 +95,9 @@ type fixture struct {
 	url    string
 	db     *sql.DB
 	passed atomic.Int64
+
+	mu   sync.Mutex
+	runs []*replica
 }
 
 func newFixture(t *testing.T, url string) *fixture {
@@ -150,6 +154,9 @@ func (f *fixture) replica(name string, names ...reconcile.LeaseName) *replica {
 
 // run runs a holder until stop is called, or the test ends.
 func (r *replica) run() (stop func()) {
+	r.f.mu.Lock()
+	r.f.runs = append(r.f.runs, r)
+	r.f.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -203,6 +210,19 @@ func (f *fixture) rows() []Row {
 		f.Fatal(err)
 	}
 	return look.Leases
+}
+
+// awaitLooking is await while all that run look, and not when a second has passed.
+func (f *fixture) awaitLooking(what string, holds func() bool) {
+	f.Helper()
+	f.await(what, func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, r := range f.runs {
+			r.LookNow()
+		}
+		return holds()
+	})
 }
 
 // await waits until something holds.
