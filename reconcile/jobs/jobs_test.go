@@ -66,7 +66,7 @@ func must(t *testing.T, err error) {
 func replica(t *testing.T, url string, prepare func(*jobs.Replicas)) (r *jobs.Replicas, kill func()) {
 	t.Helper()
 	db := open(t, url)
-	r, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second})
+	r, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second, FetchEvery: often})
 	must(t, err)
 	if prepare != nil {
 		prepare(r)
@@ -74,12 +74,30 @@ func replica(t *testing.T, url string, prepare func(*jobs.Replicas)) (r *jobs.Re
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
-	running.Go(func() {
-		lease.New(lease.Config{DB: db, Replica: rand.Text(), Looked: func(l lease.Look, _ error) { r.Looked(l.News.Poked) }}).Run(ctx)
-	})
+	running.Go(func() { looks(ctx, r, db) })
 	kill = sync.OnceFunc(func() { stop(); running.Wait() })
 	t.Cleanup(kill)
 	return r, kill
+}
+
+// often is how often a replica looks, for jobs and for pokes.
+const often = 100 * time.Millisecond
+
+// looks has a replica look at the database until ctx ends.
+func looks(ctx context.Context, r *jobs.Replicas, db *sql.DB) {
+	h := lease.New(lease.Config{DB: db, Replica: rand.Text(), Looked: func(l lease.Look, _ error) { r.Looked(l.News.Poked) }})
+	hints := time.NewTicker(often)
+	defer hints.Stop()
+	go func() {
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-hints.C:
+				h.LookNow()
+			}
+		}
+	}()
+	h.Run(ctx)
 }
 
 // await waits for something that was sent.

@@ -103,7 +103,7 @@ func (o *others) start(name string) (lead func() (stop func())) {
 func (o *others) runs(name string, leases ...string) (run func(lease string) (stop func())) {
 	memory, err := ledger.Connect(o.t.Context(), postgres.Config{URL: o.url, Name: name})
 	noError(o.t, err)
-	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now})
+	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now, FetchEvery: 100 * time.Millisecond})
 	noError(o.t, err)
 	memory.Deliver(all.InsertDelivery)
 	tell := func(failed bool) {
