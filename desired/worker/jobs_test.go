@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	// Many tests wait for a bound; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -140,7 +140,7 @@ var evil = map[string]func(*worker.Output){
 	},
 	"child":  func(out *worker.Output) { startSleeper(out); loop(out) },
 	"desert": func(out *worker.Output) { startSleeper(out); os.Exit(5) },
-	"work":   func(*worker.Output) { time.Sleep(2 * time.Second) },
+	"work":   func(*worker.Output) { time.Sleep(short.PerStep * 11 / 20) }, // each is within the bound, and two are not
 	"drip": func(out *worker.Output) {
 		for out.Emit("x") == nil {
 			time.Sleep(20 * time.Millisecond)
