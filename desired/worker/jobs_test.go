@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // The test binary is its own worker, as the real one is.
@@ -28,10 +28,8 @@ func TestMain(m *testing.M) {
 		fmt.Print("the program itself")
 		os.Exit(0)
 	}
-	// Many tests wait for a bound; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Many tests wait for a bound.
+	soak.AtOnce(8)
 	os.Exit(m.Run())
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -14,16 +13,15 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
 	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 func TestMain(m *testing.M) {
-	// Most of these tests wait for another process; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Most of these tests wait for another process.
+	soak.AtOnce(8)
 	os.Exit(pgtest.Main(m))
 }
 
@@ -86,15 +84,9 @@ const often = 100 * time.Millisecond
 // looks has a replica look at the database until ctx ends.
 func looks(ctx context.Context, r *jobs.Replicas, db *sql.DB) {
 	h := lease.New(lease.Config{DB: db, Replica: rand.Text(), Looked: func(l lease.Look, _ error) { r.Looked(l.News.Poked) }})
-	hints := time.NewTicker(often)
-	defer hints.Stop()
 	go func() {
-		for ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-			case <-hints.C:
-				h.LookNow()
-			}
+		for hints := time.Tick(often); ctx.Err() == nil; h.LookNow() {
+			<-hints
 		}
 	}()
 	h.Run(ctx)
@@ -120,7 +112,7 @@ func awaitTried[T any](t *testing.T, db *sql.DB, c <-chan T) (v T) {
 		case v = <-c:
 			return v
 		case <-time.After(100 * time.Millisecond):
-			_, err := db.ExecContext(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`)
+			_, err := db.ExecContext(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable' OR scheduled_at > now()`)
 			must(t, err)
 		}
 	}

@@ -3,7 +3,6 @@ package lease
 import (
 	"context"
 	"database/sql"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,15 +12,14 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 func TestMain(m *testing.M) {
-	// Most of these tests wait for another process; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Most of these tests wait for another process.
+	soak.AtOnce(8)
 	os.Exit(pgtest.Main(m))
 }
 

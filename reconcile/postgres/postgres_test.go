@@ -1,20 +1,18 @@
 package postgres_test
 
 import (
-	"flag"
 	"os"
 	"sync"
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 func TestMain(m *testing.M) {
-	// Most of these tests wait for a server; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Most of these tests wait for a server.
+	soak.AtOnce(8)
 	os.Exit(pgtest.Main(m))
 }
 

@@ -11,7 +11,10 @@ import (
 	"github.com/seawall-dev/seawall/integration/soak"
 )
 
-func TestMain(m *testing.M) { os.Exit(soak.Main(m, 0)) }
+func TestMain(m *testing.M) {
+	soak.AtOnce(8)
+	os.Exit(soak.Main(m, 0))
+}
 
 var secret = edge.NewSecret("v1.0-Tok3nValue_abcdefghijklmnopqrstuvwxyz-0123456789")
 
