@@ -33,8 +33,6 @@ type pulled struct {
 
 func newPulled(t *testing.T) *pulled {
 	t.Helper()
-	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 	p := &pulled{gittest.New(t), t, Heads{
 		HeadsConfig: HeadsConfig{
 			Refs: "refs/pull/", Timeout: time.Minute, Log: slog.New(slog.DiscardHandler), Observed: func(int) {},
@@ -68,6 +66,7 @@ func (p *pulled) fetch(numbers ...int) (map[int]string, map[int]error) {
 // A head without the followed folder is a mistake of the pull request, and is told
 // as one.
 func TestHeadWithoutItsFolder(t *testing.T) {
+	t.Parallel()
 	p := newPulled(t)
 	p.Git("checkout", "-q", "-B", "change", "main")
 	p.Git("mv", "live", "elsewhere")
@@ -86,6 +85,7 @@ func TestHeadWithoutItsFolder(t *testing.T) {
 // Who may push refs of any name must not put a head in the place of the one that
 // the forge shows, nor keep the others from being looked at.
 func TestHeadsAreThoseOfTheForge(t *testing.T) {
+	t.Parallel()
 	for prefix, refs := range map[string][2]string{
 		"refs/pull/":           {"refs/pull/%d/head", "refs/merge-requests/%d/head"},
 		"refs/merge-requests/": {"refs/merge-requests/%d/head", "refs/pull/%d/head"},
@@ -107,14 +107,15 @@ func TestHeadsAreThoseOfTheForge(t *testing.T) {
 
 // A head over the bound is refused while it comes, and the others are brought.
 func TestHugeHead(t *testing.T) {
+	t.Parallel()
 	p := newPulled(t)
-	p.heads.Limits.PackBytes = 4 << 20
-	noise := make([]byte, 5<<20)
+	p.heads.Limits.PackBytes = 1 << 20
+	noise := make([]byte, 2<<20)
 	_, _ = rand.Read(noise) // never fails
 	p.push("refs/pull/2/head", "live/noise.bin", string(noise))
 	want := p.push("refs/pull/1/head", "live/a.cue", "package edge\n_a: 1\n")
 	found, failed := p.fetch(1, 2)
-	if found[1] != want || len(found) != 1 || failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 4 MiB") {
+	if found[1] != want || len(found) != 1 || failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 1 MiB") {
 		t.Errorf("heads %v, failed %v", found, failed)
 	}
 	var left int64
@@ -124,15 +125,15 @@ func TestHugeHead(t *testing.T) {
 		}
 		return nil
 	})
-	if left > 1<<20 {
+	if left > 1<<18 {
 		t.Errorf("%d bytes are left of what was refused", left)
 	}
 	// It is told again, and not sent again.
 	sent := p.counted()
-	if _, failed := p.fetch(1, 2); failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 4 MiB") {
+	if _, failed := p.fetch(1, 2); failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 1 MiB") {
 		t.Errorf("failed %v", failed)
 	}
-	if n := sent.Load(); n > 1<<20 {
+	if n := sent.Load(); n > 1<<18 {
 		t.Errorf("%d bytes were sent again", n)
 	}
 	// A push mends it.
@@ -176,6 +177,7 @@ func (c counting) Write(b []byte) (int, error) {
 // A head that is pushed over while it is fetched is told as what it is then, and a
 // closed one is no error of the others.
 func TestHeadMovesWhileItIsFetched(t *testing.T) {
+	t.Parallel()
 	p := newPulled(t)
 	p.push("refs/pull/1/head", "live/a.cue", "package edge\n_a: 1\n")
 	p.push("refs/pull/2/head", "live/a.cue", "package edge\n_a: 2\n")

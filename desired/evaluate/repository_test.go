@@ -98,6 +98,7 @@ func TestUnreadableFileIsNoMistake(t *testing.T) {
 // A server that takes connections and says nothing is given up by the
 // configuration's bound.
 func TestFetchGivesUpSilentServer(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Do(t, err)
 	t.Cleanup(func() { silent.Close() })
@@ -146,6 +147,7 @@ func TestSparesAskForPushes(t *testing.T) {
 // A worker tidies the store after each fetch, and keeps nobody waiting for a new commit: what takes longer than a
 // moment follows a fetch that brought nothing.
 func TestFetchTidies(t *testing.T) {
+	t.Parallel()
 	c := newCommits(t)
 	r := c.start()
 	c.origin.Commit("a/a.cue", "package a\n")

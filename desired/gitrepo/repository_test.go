@@ -3,7 +3,6 @@ package gitrepo_test
 import (
 	"context"
 	"crypto/rand"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,10 +17,8 @@ import (
 
 func TestMain(m *testing.M) {
 	gittest.Isolate()
-	// Many tests wait for a server that is slow or silent; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Many tests wait for a server that is slow or silent.
+	soak.AtOnce(8)
 	os.Exit(soak.Main(m, 0))
 }
 

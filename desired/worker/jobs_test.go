@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox/restrict"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // The test binary is its own worker, as the real one is.
@@ -28,10 +28,8 @@ func TestMain(m *testing.M) {
 		fmt.Print("the program itself")
 		os.Exit(0)
 	}
-	// Many tests wait for a bound; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "4"); err != nil {
-		panic(err)
-	}
+	// Many tests wait for a bound.
+	soak.AtOnce(8)
 	os.Exit(m.Run())
 }
 
@@ -140,7 +138,7 @@ var evil = map[string]func(*worker.Output){
 	},
 	"child":  func(out *worker.Output) { startSleeper(out); loop(out) },
 	"desert": func(out *worker.Output) { startSleeper(out); os.Exit(5) },
-	"work":   func(*worker.Output) { time.Sleep(2 * time.Second) },
+	"work":   func(*worker.Output) { time.Sleep(short.PerStep * 11 / 20) }, // each is within the bound, and two are not
 	"drip": func(out *worker.Output) {
 		for out.Emit("x") == nil {
 			time.Sleep(20 * time.Millisecond)

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -190,9 +191,12 @@ func TestSpareComesBesideAJob(t *testing.T) {
 // TestNoSpareOutlivesTheParent kills a parent the hard way.
 func TestNoSpareOutlivesTheParent(t *testing.T) {
 	t.Parallel()
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
 	var ahead int
-	_ = worker.Runner{Limits: short}.Run(t.Context(), "spared", nil, func(_ string, out json.RawMessage) (err error) {
+	_ = worker.Runner{}.Run(ctx, "spared", nil, func(_ string, out json.RawMessage) (err error) {
 		ahead, err = strconv.Atoi(strings.TrimSpace(string(out)))
+		kill()
 		return err
 	})
 	wantGone(t, ahead)

@@ -133,7 +133,7 @@ func TestTheClockStartsAnew(t *testing.T) {
 func TestTheClockStandsStill(t *testing.T) {
 	t.Parallel()
 	waited := make(chan struct{})
-	time.AfterFunc(2*time.Second, func() { close(waited) })
+	time.AfterFunc(short.PerStep+time.Second/4, func() { close(waited) })
 	err := worker.Runner{Limits: short}.Run(t.Context(), "steps", []string{"a", "b"}, func(string, json.RawMessage) error {
 		<-waited
 		return nil

@@ -15,9 +15,13 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) {
+	soak.AtOnce(8)
+	os.Exit(pgtest.Main(m))
+}
 
 // tables makes the tables of the budget in an empty database.
 func tables(t testing.TB, url string) {

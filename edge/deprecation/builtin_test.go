@@ -4,15 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
 func builtin(t testing.TB) (deprecation.Calendar, *deprecation.Matcher) {
 	t.Helper()
-	c, err := schema.Calendar()
-	must.Do(t, err)
+	c := must.JSON[deprecation.Calendar](t, "../../cue/schema/calendar.json")
 	m, err := deprecation.NewMatcher(c)
 	must.Do(t, err)
 	return c, m

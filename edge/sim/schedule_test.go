@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
@@ -20,9 +19,7 @@ import (
 
 func calendar(t testing.TB) deprecation.Calendar {
 	t.Helper()
-	c, err := schema.Calendar()
-	must.Do(t, err)
-	return c
+	return must.JSON[deprecation.Calendar](t, "../../cue/schema/calendar.json")
 }
 
 // travelling is a simulator with the calendar, on a day.

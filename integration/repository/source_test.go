@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/harness"
@@ -32,14 +33,27 @@ type goPackage struct {
 // every platform.
 func readSource(t *testing.T) map[string]*goPackage {
 	t.Helper()
-	packages := map[string]*goPackage{}
-	for _, name := range filesUnder(t, harness.Root, ".go") {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
+	source.once.Do(func() {
+		source.packages = map[string]*goPackage{}
+		for _, name := range filesUnder(t, harness.Root, ".go") {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			must.Do(t, addFile(source.packages, name))
 		}
-		must.Do(t, addFile(packages, name))
+		source.read = true
+	})
+	if !source.read {
+		t.Fatal("another test could not read it")
 	}
-	return packages
+	return source.packages
+}
+
+// source is what was read, for all tests; it is not changed.
+var source struct {
+	once     sync.Once
+	packages map[string]*goPackage
+	read     bool
 }
 
 // filesUnder are the files of a folder that are the project's own: those that the go command

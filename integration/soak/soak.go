@@ -16,6 +16,14 @@ var On = os.Getenv("SEAWALL_TEST_SOAK") != ""
 // usual is how often laws draw in a package that says so to [Main].
 var usual string
 
+// AtOnce has so many tests of a package run at once, as most of them wait. -parallel still has the last
+// word. To be called before [Main].
+func AtOnce(n int) {
+	if err := flag.Set("test.parallel", fmt.Sprint(n)); err != nil {
+		panic(err)
+	}
+}
+
 // Main runs the tests of a package, of which each law draws so often where nobody has said how
 // often (0: as rapid does) and the temporary files are in memory. In a soak they are on the
 // disk, and laws draw as often as it says. It returns the exit code.

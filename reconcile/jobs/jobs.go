@@ -44,6 +44,8 @@ type Config struct {
 	// AbandonedAfter is when a job counts as left behind by its replica, unless it may take longer;
 	// zero is half a minute. Each must be over by then.
 	AbandonedAfter time.Duration
+	// FetchEvery is how soon a job of another replica is found; zero is a second.
+	FetchEvery time.Duration
 }
 
 // Pokes is the part of [Replicas] by which they tell each other that something is to be looked at.
@@ -77,6 +79,9 @@ func New(c Config) (*Replicas, error) {
 	}
 	if c.AbandonedAfter == 0 {
 		c.AbandonedAfter = 30 * time.Second
+	}
+	if c.FetchEvery == 0 {
+		c.FetchEvery = time.Second
 	}
 	r := &Replicas{Config: c, poked: handlers{}, workers: map[Kind]Worker{}, look: reconcile.NewPokes(), kept: map[Job]Job{}}
 	r.seen.Store(-1)

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -14,16 +13,15 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/jobs"
 	"github.com/seawall-dev/seawall/reconcile/lease"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 func TestMain(m *testing.M) {
-	// Most of these tests wait for another process; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Most of these tests wait for another process.
+	soak.AtOnce(8)
 	os.Exit(pgtest.Main(m))
 }
 
@@ -66,7 +64,7 @@ func must(t *testing.T, err error) {
 func replica(t *testing.T, url string, prepare func(*jobs.Replicas)) (r *jobs.Replicas, kill func()) {
 	t.Helper()
 	db := open(t, url)
-	r, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second})
+	r, err := jobs.New(jobs.Config{DB: db, Now: time.Now, AbandonedAfter: 4 * time.Second, FetchEvery: often})
 	must(t, err)
 	if prepare != nil {
 		prepare(r)
@@ -74,12 +72,24 @@ func replica(t *testing.T, url string, prepare func(*jobs.Replicas)) (r *jobs.Re
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
-	running.Go(func() {
-		lease.New(lease.Config{DB: db, Replica: rand.Text(), Looked: func(l lease.Look, _ error) { r.Looked(l.News.Poked) }}).Run(ctx)
-	})
+	running.Go(func() { looks(ctx, r, db) })
 	kill = sync.OnceFunc(func() { stop(); running.Wait() })
 	t.Cleanup(kill)
 	return r, kill
+}
+
+// often is how often a replica looks, for jobs and for pokes.
+const often = 100 * time.Millisecond
+
+// looks has a replica look at the database until ctx ends.
+func looks(ctx context.Context, r *jobs.Replicas, db *sql.DB) {
+	h := lease.New(lease.Config{DB: db, Replica: rand.Text(), Looked: func(l lease.Look, _ error) { r.Looked(l.News.Poked) }})
+	go func() {
+		for hints := time.Tick(often); ctx.Err() == nil; h.LookNow() {
+			<-hints
+		}
+	}()
+	h.Run(ctx)
 }
 
 // await waits for something that was sent.
@@ -102,7 +112,7 @@ func awaitTried[T any](t *testing.T, db *sql.DB, c <-chan T) (v T) {
 		case v = <-c:
 			return v
 		case <-time.After(100 * time.Millisecond):
-			_, err := db.ExecContext(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`)
+			_, err := db.ExecContext(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable' OR scheduled_at > now()`)
 			must(t, err)
 		}
 	}

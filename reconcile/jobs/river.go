@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// fetchEvery is how soon a replica finds a job of another one.
-	fetchEvery = time.Second
 	// shortJob is for how long a job may take of whose kind nothing is said.
 	shortJob = 20 * time.Second
 	// endWithin is how long jobs have to end by themselves when the process ends.
@@ -40,7 +38,7 @@ func (r *Replicas) working() (*river.Client[*sql.Tx], error) {
 		queues[string(kind)] = river.QueueConfig{MaxWorkers: w.AtOnce}
 	}
 	return river.NewClient(riverdatabasesql.New(r.DB), &river.Config{
-		Workers: workers, Queues: queues, PollOnly: true, FetchPollInterval: fetchEvery, Logger: slog.New(quiet{r.Log.Handler()}),
+		Workers: workers, Queues: queues, PollOnly: true, FetchPollInterval: r.FetchEvery, Logger: slog.New(quiet{r.Log.Handler()}),
 		JobTimeout: min(shortJob, r.AbandonedAfter/2), RescueStuckJobsAfter: r.AbandonedAfter, SoftStopTimeout: endWithin, RetryPolicy: pauses{r.Now},
 		CancelledJobRetentionPeriod: keptFor, CompletedJobRetentionPeriod: keptFor, DiscardedJobRetentionPeriod: keptFor,
 		ReindexerIndexNames: []string{}, // none: it would need connections to the server itself

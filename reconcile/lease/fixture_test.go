@@ -3,24 +3,23 @@ package lease
 import (
 	"context"
 	"database/sql"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 func TestMain(m *testing.M) {
-	// Most of these tests wait for another process; -parallel still has the last word.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
+	// Most of these tests wait for another process.
+	soak.AtOnce(8)
 	os.Exit(pgtest.Main(m))
 }
 
@@ -94,6 +93,9 @@ type fixture struct {
 	url    string
 	db     *sql.DB
 	passed atomic.Int64
+
+	mu   sync.Mutex
+	runs []*replica
 }
 
 func newFixture(t *testing.T, url string) *fixture {
@@ -150,6 +152,9 @@ func (f *fixture) replica(name string, names ...reconcile.LeaseName) *replica {
 
 // run runs a holder until stop is called, or the test ends.
 func (r *replica) run() (stop func()) {
+	r.f.mu.Lock()
+	r.f.runs = append(r.f.runs, r)
+	r.f.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -203,6 +208,19 @@ func (f *fixture) rows() []Row {
 		f.Fatal(err)
 	}
 	return look.Leases
+}
+
+// awaitLooking is await while all that run look, and not when a second has passed.
+func (f *fixture) awaitLooking(what string, holds func() bool) {
+	f.Helper()
+	f.await(what, func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, r := range f.runs {
+			r.LookNow()
+		}
+		return holds()
+	})
 }
 
 // await waits until something holds.

@@ -72,7 +72,8 @@ type Config struct {
 	// often that is on record: with fewer, it was put back once more. Nil is not called.
 	Forgot func(context.Context, *sql.DB) (times int64, err error)
 
-	clock func() time.Duration // nil: the machine's
+	clock  func() time.Duration // nil: the machine's
+	within time.Duration        // bounds a renewal; zero: answerWithin
 }
 
 // Holder has the leases of this process. It is a [reconcile.Leases], and safe for concurrent use.
@@ -160,6 +161,9 @@ func New(c Config) *Holder {
 	}
 	if c.clock == nil {
 		c.clock = sinceBoot
+	}
+	if c.within == 0 {
+		c.within = answerWithin
 	}
 	c.Names = slices.Compact(slices.Sorted(slices.Values(c.Names)))
 	return &Holder{

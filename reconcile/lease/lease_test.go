@@ -274,7 +274,7 @@ func TestACommand(t *testing.T) {
 	f.await("the daemon has the rest", func() bool { return len(daemon.has()) == 1 })
 	for range 10 { // it is renewed
 		f.pass(2 * time.Second)
-		f.await("it is renewed", func() bool { return held.Left(first) > lasts/2 })
+		f.await("it is renewed", func() bool { held.LookNow(); return held.Left(first) > lasts/2 })
 	}
 	_, _, err = Take(t.Context(), f.config("another"), reconcile.LeaseTokens)
 	var is *HeldError
@@ -299,23 +299,24 @@ func TestRun(t *testing.T) {
 		stop := two.run()
 		three.run()
 		counts := func() [3]int { return [3]int{len(one.has()), len(two.has()), len(three.has())} }
-		f.await("they are spread", func() bool { return counts() == [3]int{2, 2, 2} })
+		f.awaitLooking("they are spread", func() bool { return counts() == [3]int{2, 2, 2} })
 		stop()
-		f.await("two have what one had", func() bool { return counts() == [3]int{3, 0, 3} })
+		f.awaitLooking("two have what one had", func() bool { return counts() == [3]int{3, 0, 3} })
 		one.DB.Close() // as if it were killed
 		for _, name := range one.has() {
 			lease, _ := one.Held(name)
 			_, end, _ := one.Begin(name)
 			defer end()
-			f.await("it runs out", func() bool { f.pass(time.Second / 2); three.await(); return one.Left(lease) == 0 })
+			f.awaitLooking("it runs out", func() bool { f.pass(time.Second / 2); three.await(); return one.Left(lease) == 0 })
 		}
-		f.await("one has all", func() bool { f.pass(time.Second / 2); three.await(); return counts() == [3]int{0, 0, 6} })
+		f.awaitLooking("one has all", func() bool { f.pass(time.Second / 2); three.await(); return counts() == [3]int{0, 0, 6} })
 	})
 }
 
 // await waits until what is held was renewed.
 func (r *replica) await() {
 	r.f.await("renewed", func() bool {
+		r.LookNow()
 		return !slices.ContainsFunc(r.has(), func(name reconcile.LeaseName) bool {
 			lease, _ := r.Held(name)
 			return r.Left(lease) < lasts/2
@@ -329,13 +330,14 @@ func TestTheDatabaseIsAway(t *testing.T) {
 	server := pgtest.Start(t)
 	f := fixtureOn(t, server)
 	one := f.replica("one", "a", "b")
+	one.within = time.Second / 2
 	stop := one.run()
 	both := func() bool { // also told: it is only told once that it has others than it was told before
 		one.mu.Lock()
 		defer one.mu.Unlock()
 		return len(one.told) == 2
 	}
-	f.await("it has them", both)
+	f.awaitLooking("it has them", both)
 	for name, away := range map[string]func() func(){
 		"stands still": func() func() { return server.Pause(t) },
 		"has stopped":  func() func() { server.Stop(t); return func() { server.Restart(t) } },
@@ -343,6 +345,7 @@ func TestTheDatabaseIsAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			back, changed := away(), one.Changed()
 			f.passed.Add(int64(lasts - margin)) // to what is left, and a second
+			one.LookNow()
 			<-changed
 			if got := one.has(); len(got) != 0 {
 				t.Errorf("%v are held", got)
@@ -350,14 +353,14 @@ func TestTheDatabaseIsAway(t *testing.T) {
 			back()
 			f.passThere(lasts + rest)
 			f.passed.Add(int64(margin + rest))
-			f.await("it has them again", both)
+			f.awaitLooking("it has them again", both)
 		})
 	}
 	for range 10 {
 		server.Cut(t)
 		time.Sleep(10 * time.Millisecond)
 	}
-	f.await("it has them in spite of cut connections", both)
+	f.awaitLooking("it has them in spite of cut connections", both)
 	server.Stop(t)
 	f.passed.Add(int64(lasts))
 	stop() // what has run out need not be given up

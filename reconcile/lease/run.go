@@ -118,6 +118,8 @@ func (h *Holder) keep(ctx context.Context) error {
 	for _, o := range own {
 		names, epochs = append(names, string(o.name)), append(epochs, o.epoch)
 	}
+	ctx, cancel := context.WithTimeout(ctx, h.within)
+	defer cancel()
 	renewed, err := query(ctx, h.DB, renewLeases, scan[string], h.Replica, names, epochs, lasts.Seconds())
 	if err != nil {
 		return err

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // soon bounds what a test waits for. A machine may be slow.
 const soon = 3 * time.Minute
 
+// often is how often a replica looks, for what is wrong, for jobs and for what others have said.
+const often = 100 * time.Millisecond
+
 // others are replicas that notify, what is wrong, and what was sent.
 type others struct {
 	t   *testing.T
@@ -103,7 +106,7 @@ func (o *others) start(name string) (lead func() (stop func())) {
 func (o *others) runs(name string, leases ...string) (run func(lease string) (stop func())) {
 	memory, err := ledger.Connect(o.t.Context(), postgres.Config{URL: o.url, Name: name})
 	noError(o.t, err)
-	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now})
+	all, err := jobs.New(jobs.Config{DB: memory.Database(), Now: time.Now, FetchEvery: often})
 	noError(o.t, err)
 	memory.Deliver(all.InsertDelivery)
 	tell := func(failed bool) {
@@ -114,7 +117,7 @@ func (o *others) runs(name string, leases ...string) (run func(lease string) (st
 	service := New(Config{
 		Routes: []Route{{Name: "ops", Least: Warning, Sender: o}}, Outbox: memory, Look: func() inspect.Status { o.looked(name, ""); return o.look() }, Groups: func(map[string]string) []inspect.Group { return nil },
 		Failed: func(string, error) { tell(true) }, Worked: func(string) { tell(false) }, Count: func(string) {}, Log: slog.New(slog.DiscardHandler),
-		every: 100 * time.Millisecond, // the clock of these tests goes on by leaps
+		every: often, // the clock of these tests goes on by leaps
 	})
 	service.Join(all, memory)
 	var parts []Part
@@ -125,8 +128,16 @@ func (o *others) runs(name string, leases ...string) (run func(lease string) (st
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { all.Run(ctx) })
+	looks := lease.New(lease.Config{DB: memory.Database(), Replica: name, Looked: func(l lease.Look, _ error) { all.Looked(l.News.Poked) }})
+	running.Go(func() { looks.Run(ctx) })
 	running.Go(func() {
-		lease.New(lease.Config{DB: memory.Database(), Replica: name, Looked: func(l lease.Look, _ error) { all.Looked(l.News.Poked) }}).Run(ctx)
+		for hints := time.Tick(often); ; looks.LookNow() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hints:
+			}
+		}
 	})
 	o.t.Cleanup(func() { stop(); running.Wait(); _ = memory.Close() })
 	return func(lease string) func() {
@@ -181,7 +192,7 @@ func TestReplicasNotifyOnce(t *testing.T) {
 	o.wrong(reconcile.Outage{Subject: reconcile.OutageGit, Cause: "no route", Since: time.Now().Add(-time.Minute)})
 	o.await("the beginning", func() bool {
 		// What has failed is tried again at once, and not when the pause is over and River looks for that.
-		server.Exec(t, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`)
+		server.Exec(t, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable' OR scheduled_at > now()`)
 		return len(o.got) == 1
 	})
 	o.await("the failure", func() bool { return o.failed["a"] && o.failed["b"] })

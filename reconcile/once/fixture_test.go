@@ -3,8 +3,10 @@ package once
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -13,10 +15,13 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
+
+func TestMain(m *testing.M) { os.Exit(soak.Main(m, 0)) }
 
 // fixture is a platform in memory, a repository, and what is on record. Each plan and
 // each apply over them is a process of its own. Calls are recorded, then may be tampered

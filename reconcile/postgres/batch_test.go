@@ -9,6 +9,7 @@ import (
 // A batch changes what single runs would, also behind PgBouncer; where one of them fails the
 // transaction is over.
 func TestBatch(t *testing.T) {
+	t.Parallel()
 	db, err := postgres.Open(postgres.Config{URL: pooledDatabase(t)})
 	if err != nil {
 		t.Fatal(err)

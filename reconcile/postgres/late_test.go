@@ -12,6 +12,7 @@ import (
 
 // What is sent late is in order with all else of its transaction, and in it or not at all.
 func TestLate(t *testing.T) {
+	t.Parallel()
 	db, err := postgres.Open(postgres.Config{URL: pooledDatabase(t)})
 	must.Do(t, err)
 	defer db.Close()

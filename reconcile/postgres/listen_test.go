@@ -10,6 +10,7 @@ import (
 
 // A hint is heard where another process says or pokes something, until the connection is cut.
 func TestListen(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	config := Config{URL: server.URL("postgres"), Name: "listens"}
 	db, err := Open(config)
@@ -47,6 +48,7 @@ func TestListen(t *testing.T) {
 
 // Behind a pooler nobody listens: the connection to the server is that of others, too.
 func TestListenBehindAPooler(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	for _, mode := range []string{"transaction", "session"} {
 		urlOf := server.PoolerIn(t, mode)

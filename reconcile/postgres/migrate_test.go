@@ -57,6 +57,7 @@ const (
 // A program goes on where a newer one has added something, and refuses where it has taken
 // something away that this one does not know of.
 func TestMigrateBesideNewerPrograms(t *testing.T) {
+	t.Parallel()
 	ctx, db := t.Context(), opened(t, pgtest.Database(t))
 	next := later(t, map[string]string{"90001_next.sql": expands})
 	afterNext := later(t, map[string]string{"90001_next.sql": expands, "90002_after.sql": contracts})
@@ -78,6 +79,7 @@ func TestMigrateBesideNewerPrograms(t *testing.T) {
 
 // Several processes that start at once take each step once.
 func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	var all sync.WaitGroup
 	for range 4 {
@@ -96,6 +98,7 @@ func TestMigrateAtOnce(t *testing.T) {
 
 // A writer of the release before goes on while triggers come to its tables, whatever it writes first.
 func TestMigrateBesideAWriter(t *testing.T) {
+	t.Parallel()
 	ctx, url := t.Context(), pgtest.Database(t)
 	db, before := opened(t, url), later(t, nil).(fstest.MapFS)
 	maps.DeleteFunc(before, func(name string, _ *fstest.MapFile) bool { return name >= "migrations/00010" })
@@ -134,6 +137,7 @@ func TestMigrateBesideAWriter(t *testing.T) {
 
 // Whoever starts over tables that are up to date waits for no one who has the lock of steps. Those of jobs are part of them.
 func TestMigrateWithoutSteps(t *testing.T) {
+	t.Parallel()
 	ctx, url := t.Context(), pgtest.Database(t)
 	db := opened(t, url)
 	must.Do(t, Migrate(ctx, db))
@@ -160,6 +164,7 @@ func TestMigrateWithoutSteps(t *testing.T) {
 
 // A step of another program stands for none of this one's.
 func TestStepsOfAnotherProgram(t *testing.T) {
+	t.Parallel()
 	ctx, db := t.Context(), opened(t, pgtest.Database(t))
 	other := later(t, map[string]string{"90001_next.sql": expands}).(fstest.MapFS)
 	last := slices.Max(slices.DeleteFunc(slices.Collect(maps.Keys(other)), func(name string) bool { return name > "migrations/9" }))

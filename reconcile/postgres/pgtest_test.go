@@ -10,12 +10,14 @@ import (
 // What tests are given: databases, servers that are started anew, and standbys.
 
 func TestDatabasesAreApart(t *testing.T) {
+	t.Parallel()
 	one, other := pgtest.Database(t), pgtest.Database(t)
 	run(t, one, `CREATE TABLE here (n INTEGER)`)
 	run(t, other, `CREATE TABLE here (n INTEGER)`)
 }
 
 func TestARestartKeepsWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	pooled := server.Pooler(t)
 	run(t, server.URL("postgres"), `CREATE TABLE kept (n INTEGER)`)
@@ -26,6 +28,7 @@ func TestARestartKeepsWhatWasWritten(t *testing.T) {
 }
 
 func TestAStandbyTakesThePlaceOfItsServer(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	standby, err := server.Standby()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 // A pooler is found, and its mode.
 func TestPoolOf(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	for mode, url := range map[postgres.Pool]string{
 		postgres.PoolNone: server.URL("postgres"), postgres.PoolSession: server.PoolerIn(t, "session")("postgres"),

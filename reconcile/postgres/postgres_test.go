@@ -6,12 +6,18 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) {
+	// Most of these tests wait for a server.
+	soak.AtOnce(8)
+	os.Exit(pgtest.Main(m))
+}
 
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	for name, url := range map[string]string{"direct": pgtest.Database(t), "PgBouncer": pooledDatabase(t)} {
 		t.Run(name, func(t *testing.T) {
 			db, err := postgres.Open(postgres.Config{URL: url, Name: "test"})
@@ -51,6 +57,7 @@ func pooledDatabase(t *testing.T) (url string) {
 // TestPreparesNothing prepares a text in two transactions behind PgBouncer, of which the first fails, so that
 // what it had prepared would stay with the connection.
 func TestPreparesNothing(t *testing.T) {
+	t.Parallel()
 	db, err := postgres.Open(postgres.Config{URL: pooledDatabase(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +88,7 @@ func TestPreparesNothing(t *testing.T) {
 
 // A transaction that writes is not undone by a crash, and waits for standbys as the server is set to.
 func TestATransactionIsDurable(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	for _, standbys := range []string{"", "one"} {
 		server.Exec(t, `ALTER SYSTEM SET synchronous_standby_names = '`+standbys+`'`)
@@ -115,6 +123,7 @@ func TestATransactionIsDurable(t *testing.T) {
 
 // What fails as the first statement of a transaction leaves nothing of it on the connection.
 func TestABeginningThatFails(t *testing.T) {
+	t.Parallel()
 	db, err := postgres.Open(postgres.Config{URL: pgtest.Database(t)})
 	if err != nil {
 		t.Fatal(err)

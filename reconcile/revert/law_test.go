@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +26,8 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/revert"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
+
+func TestMain(m *testing.M) { os.Exit(soak.Main(m, 0)) }
 
 // world is a platform in memory, a daemon's control on a ledger, and a second process that
 // reverts on the same file.

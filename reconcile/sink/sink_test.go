@@ -1,13 +1,20 @@
 package sink
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
+
+func TestMain(m *testing.M) {
+	soak.AtOnce(8)
+	os.Exit(soak.Main(m, 0))
+}
 
 var secret = edge.NewSecret("v1.0-Tok3nValue_abcdefghijklmnopqrstuvwxyz-0123456789")
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/integration/must"
@@ -22,8 +21,7 @@ func day(text string) time.Time { return deprecation.Date(text).Time() }
 
 func matcher(t testing.TB) *deprecation.Matcher {
 	t.Helper()
-	c, err := schema.Calendar()
-	must.Do(t, err)
+	c := must.JSON[deprecation.Calendar](t, "../../../cue/schema/calendar.json")
 	m, err := deprecation.NewMatcher(c)
 	must.Do(t, err)
 	return m

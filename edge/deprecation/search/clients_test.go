@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/integration/must"
 )
@@ -15,8 +14,7 @@ import (
 // Each method of an SDK stands for a call of the calendar, and is found where its
 // package is imported, and nowhere else.
 func TestSDKs(t *testing.T) {
-	clients, err := schema.Clients()
-	must.Do(t, err)
+	clients := must.JSON[deprecation.Clients](t, clientsFile)
 	m := newSearch(t, nil).Matcher
 	for _, sdk := range clients.SDKs {
 		tree, without := fstest.MapFS{}, fstest.MapFS{}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/fix"
 	"github.com/seawall-dev/seawall/edge/deprecation/search"
@@ -15,8 +14,7 @@ import (
 // searchToFix takes every address for the platform.
 func searchToFix(t *testing.T) search.Search {
 	t.Helper()
-	calendar, err := schema.Calendar()
-	must.Do(t, err)
+	calendar := must.JSON[deprecation.Calendar](t, calendarFile)
 	m, err := deprecation.NewMatcher(calendar)
 	must.Do(t, err)
 	return search.Search{Matcher: m, Day: deprecation.Date("2026-11-21").Time(), Hosts: search.Hosts{Any: true}}

@@ -17,7 +17,6 @@ import (
 	"testing/fstest"
 	"text/template"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
@@ -40,13 +39,19 @@ type use struct {
 	inHeader         bool
 }
 
+// The calendar of the program, and what it knows of clients. Package cue/schema reads them too, and has all of
+// CUE with it.
+const (
+	calendarFile = "../../../cue/schema/calendar.json"
+	clientsFile  = "../../../cue/schema/clients.json"
+)
+
 const emptyAnswer = `{"success":true,"errors":[],"result":{"id":"x"}}`
 
 // uses are all that the calendar names: each endpoint, each form of a query, each
 // member of a body, whole and partial, each header, each member of an answer.
 func uses(t testing.TB) []use {
-	calendar, err := schema.Calendar()
-	must.Do(t, err)
+	calendar := must.JSON[deprecation.Calendar](t, calendarFile)
 	var all []use
 	for _, r := range calendar.Rules {
 		add := func(u use) {
@@ -409,12 +414,10 @@ func (f form) write(t testing.TB, u use) []byte {
 
 func newSearch(t testing.TB, found func(file string, c scan.Call, notices []deprecation.Notice)) *search.Search {
 	t.Helper()
-	calendar, err := schema.Calendar()
-	must.Do(t, err)
+	calendar := must.JSON[deprecation.Calendar](t, calendarFile)
 	m, err := deprecation.NewMatcher(calendar)
 	must.Do(t, err)
-	clients, err := schema.Clients()
-	must.Do(t, err)
+	clients := must.JSON[deprecation.Clients](t, clientsFile)
 	day := deprecation.Date("2026-11-21").Time()
 	return &search.Search{
 		Matcher: m, Day: day, Hosts: search.Hosts{Names: clients.Hosts, Base: clients.Base}, Collector: report.NewCollector(day, nil), SDKs: clients.SDKs, Found: found,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/integration/must"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
@@ -27,6 +29,8 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/revert"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
+
+func TestMain(m *testing.M) { os.Exit(soak.Main(m, 0)) }
 
 // house is a controller over a ledger in a file and a platform in memory, with what people can
 // order of it.

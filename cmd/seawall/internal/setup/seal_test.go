@@ -13,10 +13,14 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/integration/must"
 	"github.com/seawall-dev/seawall/integration/pgtest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) {
+	soak.AtOnce(8)
+	os.Exit(pgtest.Main(m))
+}
 
 // replicaOver is the settings of a replica over a database, with its ledger, by a file of keys.
 func replicaOver(t *testing.T, name, url string, keys ...string) (Settings, *ledger.Ledger) {

@@ -24,15 +24,19 @@ const mostCertificate = 1 << 20
 // ListenTLS is how listen speaks TLS; nil where it does not. The files are read again when they
 // change: while new ones cannot be used, the old ones stay.
 func ListenTLS(w schema.Web, log *slog.Logger) (*tls.Config, error) {
+	return listenTLS(w, log, time.Now)
+}
+
+func listenTLS(w schema.Web, log *slog.Logger, clock func() time.Time) (*tls.Config, error) {
 	if w.TLS == nil {
 		return nil, nil
 	}
-	f := &tlsFiles{web: w, log: log}
+	f := &tlsFiles{web: w, log: log, clock: clock}
 	config, err := f.read()
 	if err != nil {
 		return nil, err
 	}
-	f.config, f.seen, f.looked = config, f.stamps(), time.Now()
+	f.config, f.seen, f.looked = config, f.stamps(), f.clock()
 	outer := config.Clone()
 	outer.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.current(), nil }
 	return outer, nil
@@ -40,8 +44,9 @@ func ListenTLS(w schema.Web, log *slog.Logger) (*tls.Config, error) {
 
 // tlsFiles is the certificate of listen, and the authorities of its clients.
 type tlsFiles struct {
-	web schema.Web
-	log *slog.Logger
+	web   schema.Web
+	log   *slog.Logger
+	clock func() time.Time
 
 	mu     sync.Mutex
 	config *tls.Config
@@ -76,10 +81,11 @@ func (f *tlsFiles) stamps() (list [3]stamp) {
 func (f *tlsFiles) current() *tls.Config {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Since(f.looked) < lookAgain {
+	at := f.clock()
+	if at.Sub(f.looked) < lookAgain {
 		return f.config
 	}
-	f.looked = time.Now()
+	f.looked = at
 	now := f.stamps()
 	if now == f.seen {
 		return f.config

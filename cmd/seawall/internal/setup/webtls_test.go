@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,7 +77,8 @@ func TestListenTLS(t *testing.T) {
 	}
 	write(w.TLS.Key, first.key)
 	var log strings.Builder
-	config, err := ListenTLS(w, slog.New(slog.NewTextHandler(&log, nil)))
+	began, passed := time.Now(), atomic.Int64{}
+	config, err := listenTLS(w, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return began.Add(time.Duration(passed.Load())) })
 	must.Do(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Do(t, err)
@@ -118,7 +120,12 @@ func TestListenTLS(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
-	changed := func() { time.Sleep(lookAgain + 10*time.Millisecond) }
+	changed := func(from pair) {
+		t.Helper()
+		passed.Add(int64(lookAgain - 1))
+		says(from, nil, "HTTP/2.0") // it is not looked at so soon
+		passed.Add(1)
+	}
 
 	says(first, nil, "HTTP/2.0")
 	says(first, &people, "HTTP/2.0 people")
@@ -126,16 +133,16 @@ func TestListenTLS(t *testing.T) {
 	refuses(first, nil, tls.VersionTLS11)
 
 	write(w.TLS.Certificate, second.certificate) // the key comes a moment later
-	changed()
+	changed(first)
 	says(first, nil, "HTTP/2.0")
 	write(w.TLS.Key, second.key)
 	write(w.Login.Certificates.CA, others.certificate)
-	changed()
+	changed(first)
 	says(second, &others, "HTTP/2.0 others")
 	refuses(second, &people, 0)
 	refuses(first, nil, 0)
 	must.Do(t, os.Remove(w.Login.Certificates.CA))
-	changed()
+	changed(second)
 	says(second, &others, "HTTP/2.0 others")
 	stop()
 	must.Do(t, <-served)

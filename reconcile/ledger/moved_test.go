@@ -1,4 +1,4 @@
-package move_test
+package ledger_test
 
 import (
 	"context"
@@ -25,8 +25,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
-
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 var binding = ledger.Binding{Platform: "https://api.example/client/v4", Repository: "https://git.example/edge.git"}
 
