@@ -132,7 +132,7 @@ func TestPushOfOneZoneReadsNoFleet(t *testing.T) {
 	t.Cleanup(server.Close)
 	server.Exec(t, `CREATE EXTENSION pg_stat_statements`)
 	least := map[string]read{}
-	for _, zones := range []int{100, 3000} {
+	for _, zones := range []int{100, 10_000} {
 		f := newCountedFleet(t, server, zones)
 		f.push(1) // what is done once is done
 		for name, now := range f.push(2) {
