@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -201,4 +202,51 @@ func TestUnreadableSkipRuleIsToldOnce(t *testing.T) {
 	if err := errors.Join(note("d"), note("d")); err == nil || records.reads != 3 {
 		t.Errorf("what was not read at all is taken for nothing: %v, %d reads", err, records.reads)
 	}
+}
+
+// hanging is a history that does not answer.
+type hanging struct {
+	chronicle
+	hangs bool
+}
+
+func (h *hanging) SkipRules(ctx context.Context) ([]reconcile.Entry, error) {
+	if !h.hangs {
+		return h.chronicle.SkipRules(ctx)
+	}
+	h.reads++
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A history that hangs holds one zone up, and not each: the others go on without it until it is asked again.
+// Once it answers, zones have what it says.
+func TestAHistoryThatHangsHoldsOneZoneUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		records := &hanging{hangs: true}
+		c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+		must.Do(t, err)
+		began := time.Now()
+		for n := range 100 {
+			if err := c.recallSkipRules(t.Context(), edge.ZoneScope(edge.ZoneID(fmt.Sprint(n)))); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("zone %d: %v", n, err)
+			}
+		}
+		if took := time.Since(began); took != tellWithin || records.reads != 1 {
+			t.Errorf("it took %v, and the history was asked %d times, want %v and once", took, records.reads, tellWithin)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		time.Sleep(tellAgain.First)
+		if err := c.recallSkipRules(stopped, edge.ZoneScope("a")); !errors.Is(err, context.Canceled) {
+			t.Errorf("of one who does not wait: %v", err)
+		}
+		records.hangs, records.reads = false, 0
+		for range 2 {
+			must.Do(t, c.recallSkipRules(t.Context(), edge.ZoneScope("a")))
+		}
+		if records.reads != 1 {
+			t.Errorf("the history was asked %d times after its pause, want once", records.reads)
+		}
+	})
 }
