@@ -56,6 +56,26 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 	return append(entries, now.gone(g, o, before)...), now
 }
 
+// keepSkips takes over the skip rules that have no entry in the history: what they were is on record nowhere,
+// so that a change of one would not be seen.
+func (zs *zones) keepSkips(earlier zones) {
+	for id, before := range earlier.records {
+		z := zs.records[id]
+		if z == nil {
+			continue
+		}
+		for at, seen := range before.skips {
+			if seen.told != nil {
+				continue // the history has it
+			}
+			if z.skips == nil {
+				z.skips = skipRules{}
+			}
+			z.skips[at] = seen
+		}
+	}
+}
+
 // becomes is a skip rule as it is now, with the entry that says so; nil for none.
 func (r skipRuleSeen) becomes(b diff.Bypass, known bool) (skipRuleSeen, *reconcile.Entry) {
 	switch {

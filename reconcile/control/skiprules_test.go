@@ -204,6 +204,42 @@ func TestUnreadableSkipRuleIsToldOnce(t *testing.T) {
 	}
 }
 
+// A skip rule that was there all along, or that is accepted, has no entry in the history. Where all on record
+// is taken in anew, such as after the database was away, that it changes then is told all the same.
+func TestSkipRulesWithoutAnEntryOutliveAReload(t *testing.T) {
+	zone := edge.ZoneScope("a")
+	was := diff.Bypass{
+		Account: "a1", Zone: "a", Scope: zone, Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+		Rule: "r", Expression: "true", All: true, State: diff.BypassAccepted,
+	}
+	is := was
+	is.State, is.Expression = diff.BypassDiffers, "1 eq 1"
+	for name, next := range map[string]func(*Control) error{
+		"none":   func(*Control) error { return nil },
+		"reload": func(c *Control) error { c.Anew(); _, err := c.Reload(t.Context()); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			records := &chronicle{}
+			c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+			must.Do(t, err)
+			_, err = c.Propose(t.Context(), alike("c1", "core"))
+			must.Do(t, err)
+			task, _ := c.Task(c.Current(), zone)
+			c.Read(zone)
+			for _, b := range []diff.Bypass{was, is} {
+				_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: diff.Plan{Bypasses: []diff.Bypass{b}}})
+				must.Do(t, err)
+				if b.Expression == was.Expression {
+					must.Do(t, next(c))
+				}
+			}
+			if want := 1; len(records.said) != want {
+				t.Errorf("the history has %q, want %d entry", records.said, want)
+			}
+		})
+	}
+}
+
 // hanging is a history that does not answer.
 type hanging struct {
 	chronicle
