@@ -20,6 +20,8 @@ type Difference struct {
 	// by the same keys, names and ids at the same places.
 	Same bool
 
+	// looked is how many zones of the second state were compared with one of the first: that a list which is
+	// the very same in both was not walked over shows in nothing else.
 	looked int
 }
 
@@ -114,7 +116,3 @@ func SameRulesets(a, b []RulesetRef) bool {
 		return a == b
 	})
 }
-
-// Looked is how many zones of the second state were compared with one of the first. Tests ask: that a list
-// was not walked over which is the very same in both states shows in nothing else.
-func (d Difference) Looked() int { return d.looked }

@@ -14,6 +14,9 @@ type Problem struct {
 	Message string
 	Hint    string // what to try; may be empty
 	Warning bool   // worth saying, but the state is valid
+	// Printed is what a process printed that crashed over it, in lines; empty for most. It may quote
+	// files: it is for the terminal and the log of who runs Seawall, and goes into no report.
+	Printed string `json:"-"`
 }
 
 // String is "file:line:col: path: message", without the hint.

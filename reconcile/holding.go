@@ -26,20 +26,25 @@ func Apart(ctx context.Context) context.Context { return Under(ctx, Lease{}) }
 // Left is for how long what has begun under the lease of a context may still be on its way; false
 // where it is under none, so that nothing bounds it.
 func Left(ctx context.Context) (left time.Duration, bounded bool) {
-	lease, bounded := LeaseIn(ctx)
-	leases, ok := ctx.Value(leasesKey{}).(Leases)
-	if !bounded || !ok {
+	lease, leases, bounded := holding(ctx)
+	if !bounded {
 		return 0, false
 	}
 	return leases.Left(lease), true
 }
 
+// holding is the lease of a context with whoever has it; false where it is under none.
+func holding(ctx context.Context) (lease Lease, leases Leases, under bool) {
+	lease, under = LeaseIn(ctx)
+	leases, ok := ctx.Value(leasesKey{}).(Leases)
+	return lease, leases, under && ok
+}
+
 // MayWrite reports whether something may still be sent under the lease of a context: with
 // [ErrLeaseLost] it may not, since the lease is gone, or is about to be given to another process.
 func MayWrite(ctx context.Context) error {
-	lease, bounded := LeaseIn(ctx)
-	leases, ok := ctx.Value(leasesKey{}).(Leases)
-	if !bounded || !ok {
+	lease, leases, bounded := holding(ctx)
+	if !bounded {
 		return nil
 	}
 	if now, held := leases.Held(lease.Name); !held || now.Epoch != lease.Epoch || leases.Left(lease) <= 0 {
@@ -53,10 +58,12 @@ var errCut = errors.New("the request was ended: another process may do this work
 
 // Request returns the context of a request that writes. leaves is to be called directly before the
 // request is sent, at each try: it fails where nothing may be sent any more, and has the request end
-// before the lease of its work does.
+// before the lease of its work does. end is to be called once the request has its answer, or has none:
+// where its context has ended by then, the lease is kept for as long as a server may be at work on it.
 func Request(ctx context.Context) (request context.Context, leaves func() error, end func()) {
 	request, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
+	sent := false
 	leaves = func() error {
 		if err := MayWrite(ctx); err != nil {
 			return err
@@ -69,11 +76,15 @@ func Request(ctx context.Context) (request context.Context, leaves func() error,
 		default:
 			timer.Reset(left)
 		}
+		sent = true
 		return nil
 	}
 	return request, leaves, func() {
 		if timer != nil {
 			timer.Stop()
+		}
+		if lease, leases, under := holding(ctx); under && sent && request.Err() != nil {
+			leases.Cut(lease)
 		}
 		cancel(nil)
 	}

@@ -43,6 +43,9 @@ type Leases interface {
 	// Left is for how long requests under a lease may still be on their way; 0 where it is over.
 	// It grows with each renewal, so each request asks anew.
 	Left(lease Lease) time.Duration
+	// Cut tells that a request which writes was ended without an answer. A server may still be at work
+	// on it: so the lease is not given to another for as long as that may take.
+	Cut(lease Lease)
 	// Changed returns a channel that is closed with the next lease that this process gets or loses.
 	Changed() <-chan struct{}
 }
@@ -82,6 +85,9 @@ func (OnlyProcess) Begin(name LeaseName) (Lease, func(), bool) {
 
 // Left implements [Leases].
 func (OnlyProcess) Left(Lease) time.Duration { return time.Duration(1<<63 - 1) }
+
+// Cut implements [Leases]: there is no other process to wait.
+func (OnlyProcess) Cut(Lease) {}
 
 // Changed implements [Leases]: nothing does.
 func (OnlyProcess) Changed() <-chan struct{} { return nil }

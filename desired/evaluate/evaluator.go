@@ -220,9 +220,18 @@ func (g *gathered) addTripped(b *worker.BoundError) {
 	g.results = append(g.results, unitcache.Result{Unit: compile.Unit{Dir: b.Step, Problems: []desired.Problem{{
 		Origin:  desired.Origin{File: b.Step},
 		Message: "evaluating this folder " + trippedOver(b),
-		Hint:    "look for a comprehension, a reference or nested text that multiplies; if the folder is only large, split it",
+		Hint:    hintFor(b),
+		Printed: b.Printed(),
 	}}}})
 	g.shown()
+}
+
+// hintFor is what to try with a folder whose evaluation was ended.
+func hintFor(b *worker.BoundError) string {
+	if b.Bound == worker.BoundCrash {
+		return "look at what was changed last in this folder; a crash is a fault of Seawall, or of CUE: please report it with what the process has printed"
+	}
+	return "look for a comprehension, a reference or nested text that multiplies; if the folder is only large, split it"
 }
 
 // trippedOver says which bound ended an evaluation.

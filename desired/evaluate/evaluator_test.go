@@ -256,3 +256,18 @@ func TestFolderIsNotKept(t *testing.T) {
 		t.Errorf("the folder holds %v, %v", entries, err)
 	}
 }
+
+// A folder over which the process crashed says so, with what the process printed, and blames no
+// comprehension; a bound that was exceeded says what it was.
+func TestACrashIsToldWithWhatWasPrinted(t *testing.T) {
+	var all gathered
+	all.addTripped(&worker.BoundError{Bound: worker.BoundCrash, Limit: "exit status 2", Step: "a", Stderr: "panic: odd\n"})
+	all.addTripped(&worker.BoundError{Bound: worker.BoundStack, Limit: "256 MiB", Step: "b", Stderr: "stack overflow\n"})
+	crashed, large := all.results[0].Unit.Problems[0], all.results[1].Unit.Problems[0]
+	if crashed.Printed != "panic: odd" || !strings.Contains(crashed.Hint, "report") {
+		t.Errorf("%+v", crashed)
+	}
+	if large.Printed != "" || !strings.Contains(large.Hint, "comprehension") {
+		t.Errorf("%+v", large)
+	}
+}

@@ -58,7 +58,7 @@ func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
 			return err
 		}
 	}
-	_, err = toTidy.step(ctx, out, tidying{f.Store, f.Source.Source().Limits, reads && f.Known != ""})
+	_, err = toTidy.step(ctx, out, tidying{f.Store, f.Source.Source().Limits, reads})
 	return err
 }
 
@@ -75,7 +75,8 @@ func (f fetching) readAhead(ctx context.Context, out *worker.Output, commit stri
 var toTidy = call[tidying, struct{}]{"tidying the clone", tidying.tidy}
 
 // tidying asks for a store to be tidied. A push that follows others waits for what its
-// fetch does: that of a moment in which nothing is pushed does most of this.
+// fetch does, and so may one that begins with a process: that of a moment in which nothing is pushed
+// does most of this.
 type tidying struct {
 	Store  string
 	Limits gitrepo.FetchLimits

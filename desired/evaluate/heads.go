@@ -19,6 +19,11 @@ func (h Heads) Compile(ctx context.Context, commit string) (desired.State, []des
 	if e, ok := errors.AsType[*gitrepo.Error](err); ok && e.Kind == gitrepo.ErrPathNotFound {
 		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
 	}
+	for _, p := range problems {
+		if p.Printed != "" {
+			h.Log.WarnContext(ctx, "a worker process has crashed over a pull request", "commit", commit, "error", p.String(), "printed", p.Printed)
+		}
+	}
 	return state, problems, err
 }
 
@@ -38,6 +43,6 @@ func compileHead(ctx context.Context, t tree, e Evaluator) (desired.State, []des
 	}
 	return desired.State{}, []desired.Problem{{
 		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating the whole tree " + trippedOver(bound),
-		Hint: "seawall validate shows which folders take long",
+		Hint: "seawall validate shows which folders take long", Printed: bound.Printed(),
 	}}, nil
 }

@@ -170,7 +170,7 @@ func (r *headsRound) bring(ctx context.Context, pull gitrepo.Pull) error {
 	}
 	var bound *worker.BoundError
 	if errors.As(err, &bound) {
-		err = fmt.Errorf("fetching %s %s", pull.Ref, trippedOver(bound))
+		err = trippedError{fmt.Sprintf("fetching %s %s", pull.Ref, trippedOver(bound)), bound}
 	}
 	if bound != nil || answer.Later {
 		r.refused.wait(pull.Commit, waitingHead{err, time.Now().Add(retry.Head.First)})
@@ -181,6 +181,14 @@ func (r *headsRound) bring(ctx context.Context, pull gitrepo.Pull) error {
 	}
 	return nil
 }
+
+// trippedError says which bound ended a fetch.
+type trippedError struct {
+	text string
+	*worker.BoundError
+}
+
+func (e trippedError) Error() string { return e.text }
 
 // reserve takes what one head may use on disk from what all of them may.
 func (r *headsRound) reserve() int64 {
@@ -256,8 +264,12 @@ func (r *refusedHeads) among(pulls []gitrepo.Pull, failed map[int]error) (refuse
 func (h Heads) note(ctx context.Context, pulls []gitrepo.Pull, failed map[int]error) {
 	refused, fresh := h.refused.among(pulls, failed)
 	for _, p := range fresh {
+		printed := ""
+		if crash, ok := errors.AsType[trippedError](failed[p.Number]); ok {
+			printed = crash.Printed()
+		}
 		h.Log.WarnContext(ctx, "the head of a pull request is refused; other pull requests are not affected",
-			"number", p.Number, "commit", p.Commit, "error", failed[p.Number].Error())
+			"number", p.Number, "commit", p.Commit, "error", failed[p.Number].Error(), "printed", printed)
 	}
 	h.Observed(refused)
 }

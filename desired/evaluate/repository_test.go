@@ -165,6 +165,13 @@ func TestFetchTidies(t *testing.T) {
 			t.Errorf("%d packs after %d pushes of %d bytes, one after the other; logged\n%s", n, pushes, test.noise, &c.log)
 		}
 	}
+	r = c.start() // nor does the first fetch of a process, which a push may have begun
+	before := len(c.packs())
+	c.origin.Commit("a/a.cue", "package a\n// last\n")
+	c.fetch(r)
+	if n := len(c.packs()); n != before+1 {
+		t.Errorf("%d packs after the first fetch of a process, want %d; logged\n%s", n, before+1, &c.log)
+	}
 	c.fetch(r)
 	if n := len(c.packs()); n > 2 {
 		t.Errorf("%d packs after a fetch that brought nothing; logged\n%s", n, &c.log)

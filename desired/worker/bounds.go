@@ -3,6 +3,8 @@ package worker
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,9 +57,25 @@ type BoundError struct {
 	Bound Bound
 	Limit string // "20s", "1 GiB"; for a crash how it ended: "exit status 2"
 	Step  string // empty before the first
-	// Stderr is the beginning and the end of what the child printed. It may quote
-	// what the job was working on: for debug logs, never for a report.
+	// Stderr is the beginning and the end of what the child printed, up to 8 KiB, without
+	// secrets. It may quote what the job was working on: for logs, never for a report.
 	Stderr string
+}
+
+// Lines of [BoundError.Printed]: a panic of Go says what is wrong at the beginning, other programs at the end.
+const firstLines, lastLines = 16, 8
+
+// Printed is what the child printed before it crashed, the first lines and the last; empty where it
+// ran into a bound: then that is why it ended.
+func (e *BoundError) Printed() string {
+	if e.Bound != BoundCrash {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(e.Stderr), "\n")
+	if len(lines) > firstLines+lastLines {
+		lines = slices.Concat(lines[:firstLines], []string{"…"}, lines[len(lines)-lastLines:])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Error is "teams/a: exceeded the memory bound of 1 GiB".

@@ -111,7 +111,12 @@ func spared(ctx context.Context, _ []byte, out *worker.Output) error {
 var sink []byte
 
 var evil = map[string]func(*worker.Output){
-	"panic":    func(*worker.Output) { panic("the secret plans") },
+	"panic": func(*worker.Output) { panic("the secret plans") },
+	"leak": func(*worker.Output) {
+		fmt.Fprintf(os.Stderr, "pushing with %s by %s\n", leaked, os.Getenv("HTTPS_PROXY"))
+		fmt.Fprint(os.Stderr, strings.Repeat("a frame\n", 100))
+		os.Exit(3)
+	},
 	"exit":     func(*worker.Output) { os.Exit(7) },
 	"exit0":    func(*worker.Output) { os.Exit(0) },
 	"loop":     loop,

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Runner runs jobs. The zero Runner has the default bounds.
@@ -102,20 +104,35 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 	if err != nil {
 		return nil, err
 	}
-	s := &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+	newSession := func() *session {
+		return &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}, redact: r.redact}
+	}
+	s := newSession()
 	s.child = r.Spare.take(kindOf(r.Executable, limits))
 	r.Spare.Prepare()
 	if s.child != nil {
 		if err := s.run(ctx, order); !s.stillborn(err) {
 			return s.begun, err
 		}
-		s = &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+		s = newSession()
 	}
 	if s.child, err = start(kindOf(r.Executable, limits), ""); err != nil {
 		return nil, err
 	}
 	err = s.run(ctx, order)
 	return s.begun, err
+}
+
+// redact is a text without secrets: those of this process, and passwords in what the job has of
+// the environment.
+func (r Runner) redact(text string) string {
+	for _, name := range r.Env {
+		if proxy, err := url.Parse(os.Getenv(name)); err == nil {
+			password, _ := proxy.User.Password()
+			_ = edge.NewSecret(password) // is redacted from now on
+		}
+	}
+	return edge.Redact(text)
 }
 
 func (r Runner) order(job string, in any) ([]byte, error) {

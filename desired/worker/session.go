@@ -22,6 +22,7 @@ type session struct {
 	limits   Limits
 	deadline time.Time
 	onStep   func(string, json.RawMessage) error
+	redact   func(text string) string // a text without secrets
 
 	begun    map[string]bool
 	heard    bool // the child has said anything at all
@@ -189,7 +190,7 @@ func (s *session) outcome(ended bool, exit error) error {
 		err = s.diagnose(exit)
 	}
 	if bound, ok := errors.AsType[*BoundError](err); ok {
-		bound.Stderr = s.stderr.String()
+		bound.Stderr = s.redact(s.stderr.String())
 	}
 	return err
 }

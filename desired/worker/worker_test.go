@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/integration/must"
 )
 
@@ -106,6 +107,26 @@ func TestStderrIsKeptApart(t *testing.T) {
 	e = wantBound(t, err, worker.BoundCrash, "chatty", "chatty: the worker crashed: exit status 3")
 	if !strings.HasPrefix(e.Stderr, "first words") || !strings.HasSuffix(e.Stderr, "last words\n") || len(e.Stderr) > 9<<10 {
 		t.Errorf("stderr is %d bytes: %.40q…", len(e.Stderr), e.Stderr)
+	}
+}
+
+// leaked is a secret that a job prints.
+const leaked = "k8Jx2vQpLm9RtY4wZ7sD"
+
+// What a process printed that crashed is for people, in a few lines and without secrets. One that ran
+// into a bound says so itself.
+func TestWhatACrashedProcessPrinted(t *testing.T) {
+	_ = edge.NewSecret(leaked)
+	t.Setenv("HTTPS_PROXY", "http://user:passwordOfTheProxy@proxy.example")
+	err := worker.Runner{Limits: short, Env: worker.NetworkEnv}.Run(t.Context(), "steps", []string{"leak"}, nil)
+	printed := wantBound(t, err, worker.BoundCrash, "leak", "leak: the worker crashed: exit status 3").Printed()
+	lines := strings.Split(printed, "\n")
+	if !strings.HasPrefix(printed, "pushing with [secret] by http://user:[secret]@proxy.example") || len(lines) != 25 || lines[16] != "…" {
+		t.Errorf("%d lines: %s", len(lines), printed)
+	}
+	err = worker.Runner{Limits: short}.Run(t.Context(), "steps", []string{"overflow"}, nil)
+	if e := wantBound(t, err, worker.BoundStack, "overflow", "overflow: exceeded the stack bound of 8 MiB"); e.Printed() != "" {
+		t.Errorf("printed %q", e.Printed())
 	}
 }
 

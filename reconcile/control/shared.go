@@ -54,7 +54,7 @@ func (c *Control) Retake(ctx context.Context, mine func(edge.Scope) bool) (d Dec
 	defer c.mu.Unlock()
 	for id, z := range c.state.zones.records {
 		if mine(id) { // what was known of it is of before another process had it
-			z.sent, z.under, z.settled = false, "", nil
+			z.sent, z.under, z.settled, z.skips, z.recalled = false, "", nil, nil, false
 		}
 	}
 	return d, unfinished, nil

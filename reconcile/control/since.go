@@ -214,6 +214,7 @@ func (zs *zones) takeSome(record reconcile.Record, now time.Time, g *Generation)
 func (zs *zones) anew(record reconcile.Record, now time.Time) zones {
 	fresh := zonesOf(record, now, zs.memory)
 	fresh.goOn(*zs)
+	fresh.keepSkips(*zs)
 	fresh.ours = zs.ours
 	for id := range zs.ours { // as takeSome
 		if z := zs.records[id]; z != nil {

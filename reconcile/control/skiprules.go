@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -53,6 +54,26 @@ func (s *state) skipRules(o Outcome) (entries []reconcile.Entry, now skipRules) 
 		now[at] = seen
 	}
 	return append(entries, now.gone(g, o, before)...), now
+}
+
+// keepSkips takes over the skip rules that have no entry in the history: what they were is on record nowhere,
+// so that a change of one would not be seen.
+func (zs *zones) keepSkips(earlier zones) {
+	for id, before := range earlier.records {
+		z := zs.records[id]
+		if z == nil {
+			continue
+		}
+		for at, seen := range before.skips {
+			if seen.told != nil {
+				continue // the history has it
+			}
+			if z.skips == nil {
+				z.skips = skipRules{}
+			}
+			z.skips[at] = seen
+		}
+	}
 }
 
 // becomes is a skip rule as it is now, with the entry that says so; nil for none.
@@ -116,18 +137,26 @@ func beforeIt(b diff.Bypass, was skipRuleSeen, known bool) *diff.Bypass {
 // read once for all zones, so that not each zone is asked for. What this process tells of a zone after
 // that is not in it, so it serves zones that were not recalled yet. It is read anew once another process
 // may have told more, or a zone was forgotten: after everything on record was taken in, and for another
-// generation.
+// generation. Where that has hung, no zone asks again until a pause is over: each would wait as long as the
+// first one has.
 type toldSkipRules struct {
 	mu       sync.Mutex // held while they are read, and guards what follows
 	of       map[edge.Scope][]reconcile.Entry
 	restored uint64
 	under    *identity // of the generation, and not the generation, which would stay in memory
 	known    bool
+
+	failed   error // with which the last one hung; nil: none has
+	failures int   // in a row
+	again    time.Time
 }
 
 // tellWithin is how long the history may take to say which skip rules there are: all zones that were
 // not recalled yet wait meanwhile.
 const tellWithin = 15 * time.Second
+
+// tellAgain is when it is asked again after that.
+var tellAgain = retry.Ledger.Within(time.Minute)
 
 // recallSkipRules has what an earlier process has told of the skip rules of a zone: once, before
 // the first of this one.
@@ -139,7 +168,7 @@ func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
 		if known {
 			return nil
 		}
-		entries, err := c.told.zone(ctx, c.Records, zone, restored, under)
+		entries, err := c.told.zone(ctx, c.Records, c.Now, zone, restored, under)
 		if err != nil {
 			err = fmt.Errorf("reading which skip rules came without Seawall: %w", err)
 		}
@@ -151,18 +180,31 @@ func (c *Control) recallSkipRules(ctx context.Context, zone edge.Scope) error {
 
 // zone returns those of one zone. Entries that cannot be read are left out, and whoever has them read
 // gets the error with the others: it is not each zone's.
-func (t *toldSkipRules) zone(ctx context.Context, records Records, zone edge.Scope, restored uint64, under *identity) ([]reconcile.Entry, error) {
+func (t *toldSkipRules) zone(
+	ctx context.Context, records Records, now func() time.Time, zone edge.Scope, restored uint64, under *identity,
+) ([]reconcile.Entry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.known && t.restored == restored && t.under == under {
+	same := t.restored == restored && t.under == under
+	switch {
+	case same && t.known:
 		return t.of[zone], nil
+	case same && t.failed != nil && now().Before(t.again):
+		return nil, t.failed
+	case !same:
+		t.failures = 0
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	within, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
-	all, err := records.SkipRules(ctx)
+	all, err := records.SkipRules(within)
 	if err != nil && all == nil {
+		if ctx.Err() == nil && within.Err() != nil { // else nobody has waited for long, or only the one who asks has ended
+			t.failures++
+			t.restored, t.under, t.known, t.failed, t.again = restored, under, false, err, now().Add(tellAgain.Delay(t.failures))
+		}
 		return nil, err
 	}
+	t.failed, t.failures = nil, 0
 	t.of, t.restored, t.under, t.known = map[edge.Scope][]reconcile.Entry{}, restored, under, true
 	for _, e := range all {
 		t.of[e.Subject.Scope] = append(t.of[e.Subject.Scope], e)

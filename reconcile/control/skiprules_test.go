@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -201,4 +202,87 @@ func TestUnreadableSkipRuleIsToldOnce(t *testing.T) {
 	if err := errors.Join(note("d"), note("d")); err == nil || records.reads != 3 {
 		t.Errorf("what was not read at all is taken for nothing: %v, %d reads", err, records.reads)
 	}
+}
+
+// A skip rule that was there all along, or that is accepted, has no entry in the history. Where all on record
+// is taken in anew, such as after the database was away, that it changes then is told all the same.
+func TestSkipRulesWithoutAnEntryOutliveAReload(t *testing.T) {
+	zone := edge.ZoneScope("a")
+	was := diff.Bypass{
+		Account: "a1", Zone: "a", Scope: zone, Deployment: "core", Level: edge.LevelZone, Phase: edge.PhaseFirewallManaged,
+		Rule: "r", Expression: "true", All: true, State: diff.BypassAccepted,
+	}
+	is := was
+	is.State, is.Expression = diff.BypassDiffers, "1 eq 1"
+	for name, next := range map[string]func(*Control) error{
+		"none":   func(*Control) error { return nil },
+		"reload": func(c *Control) error { c.Anew(); _, err := c.Reload(t.Context()); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			records := &chronicle{}
+			c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+			must.Do(t, err)
+			_, err = c.Propose(t.Context(), alike("c1", "core"))
+			must.Do(t, err)
+			task, _ := c.Task(c.Current(), zone)
+			c.Read(zone)
+			for _, b := range []diff.Bypass{was, is} {
+				_, err := c.Note(t.Context(), Outcome{Scope: zone, Fingerprint: task.Fingerprint, Plan: diff.Plan{Bypasses: []diff.Bypass{b}}})
+				must.Do(t, err)
+				if b.Expression == was.Expression {
+					must.Do(t, next(c))
+				}
+			}
+			if want := 1; len(records.said) != want {
+				t.Errorf("the history has %q, want %d entry", records.said, want)
+			}
+		})
+	}
+}
+
+// hanging is a history that does not answer.
+type hanging struct {
+	chronicle
+	hangs bool
+}
+
+func (h *hanging) SkipRules(ctx context.Context) ([]reconcile.Entry, error) {
+	if !h.hangs {
+		return h.chronicle.SkipRules(ctx)
+	}
+	h.reads++
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A history that hangs holds one zone up, and not each: the others go on without it until it is asked again.
+// Once it answers, zones have what it says.
+func TestAHistoryThatHangsHoldsOneZoneUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		records := &hanging{hangs: true}
+		c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+		must.Do(t, err)
+		began := time.Now()
+		for n := range 100 {
+			if err := c.recallSkipRules(t.Context(), edge.ZoneScope(edge.ZoneID(fmt.Sprint(n)))); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("zone %d: %v", n, err)
+			}
+		}
+		if took := time.Since(began); took != tellWithin || records.reads != 1 {
+			t.Errorf("it took %v, and the history was asked %d times, want %v and once", took, records.reads, tellWithin)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		time.Sleep(tellAgain.First)
+		if err := c.recallSkipRules(stopped, edge.ZoneScope("a")); !errors.Is(err, context.Canceled) {
+			t.Errorf("of one who does not wait: %v", err)
+		}
+		records.hangs, records.reads = false, 0
+		for range 2 {
+			must.Do(t, c.recallSkipRules(t.Context(), edge.ZoneScope("a")))
+		}
+		if records.reads != 1 {
+			t.Errorf("the history was asked %d times after its pause, want once", records.reads)
+		}
+	})
 }

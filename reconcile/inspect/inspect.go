@@ -41,7 +41,7 @@ type Status struct {
 	Mode     Mode      `json:"mode"`
 	Reasons  []string  `json:"reasons"`   // why the verdict is not healthy
 	NotReady []string  `json:"not_ready"` // what /readyz says; none while it answers 200
-	// Unread is since when the daemon tries to read its records, and could not yet: commit, zones and
+	// Unread is since when the daemon reads its records, and has not read them yet: commit, zones and
 	// tokens are not known, and no number of them says anything. Zero: it has read them.
 	Unread time.Time `json:"unread_since,omitzero"`
 

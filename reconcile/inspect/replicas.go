@@ -241,7 +241,7 @@ func (t *textWriter) replicas(s Status) {
 		t.line("replicas", "%s on %s", Count(len(r.Replicas), "runs", "run"), r.Database)
 	}
 	if !r.Silent.IsZero() {
-		t.line("", "the database does not answer since %s: %s", instant(r.Silent), r.Error)
+		t.line("", "the database cannot be used since %s: %s", instant(r.Silent), r.Error)
 		if !r.Known.IsZero() { // else it has never answered this daemon
 			t.line("", "what follows of replicas and leases is as of %s, when it answered last", instant(r.Known))
 		}

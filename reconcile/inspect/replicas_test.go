@@ -90,7 +90,7 @@ zones      20 declared, 12 in sync, r2 works on 8
            the last was read 1m00s ago
 `, []string{"not read", "77"}},
 		"silent": {silent(), `
-           the database does not answer since 2026-03-01T11:59:40Z: refused
+           the database cannot be used since 2026-03-01T11:59:40Z: refused
            what follows of replicas and leases is as of 2026-03-01T11:59:39Z, when it answered last
            also r2: seawall v1, started at 2026-03-01T11:00:00Z, 1 lease
 leases     commits: r2, epoch 2, for 1h00m

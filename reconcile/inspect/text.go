@@ -21,7 +21,11 @@ func (s Status) Text(w io.Writer, terminal bool) error {
 	t.records(s)
 	t.replicas(s)
 	if !s.Unread.IsZero() {
-		t.line("zones", "not known yet, as commit and tokens are not: the records could not be read since %s", instant(s.Unread))
+		why := "the records are being read since"
+		if s.Replicas != nil && !s.Replicas.Silent.IsZero() {
+			why = "the records could not be read since"
+		}
+		t.line("zones", "not known yet, as commit and tokens are not: %s %s", why, instant(s.Unread))
 		_, err := w.Write(t.Bytes())
 		return err
 	}

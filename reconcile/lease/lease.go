@@ -24,8 +24,8 @@
 //
 // Hand-over. When a lease is to go to another process, or this one ends, it is ending: Held and
 // Begin say no, while it is renewed and Left goes on for what has begun. With the last end() it is
-// given up, and the next process has it within about a second: within four where something has been
-// in flight for so long that a request may have been cut. Work that goes on for more than half a
+// given up, and the next process has it within about a second: within four where a request that
+// writes was cut, as it may still be at work. Work that goes on for more than half a
 // minute is cut: the lease is not renewed any more, and runs out.
 //
 // Names are those of [reconcile.LeaseOf]: a process takes those that it knows. One that no process knows
@@ -96,12 +96,11 @@ type owned struct {
 	name   reconcile.LeaseName
 	epoch  int64
 	until  time.Duration
-	begun  int             // what is in flight
-	ending bool            // is to be given up once nothing is
-	endBy  time.Duration   // if ending: it is not renewed after that
-	cuts   []time.Duration // when what was sent under it is cut, if it lasts for so long; see sends
-	quiet  time.Duration   // from then on nothing is at work that was cut before
-	given  bool            // away, as far as this process is concerned
+	begun  int           // what is in flight
+	ending bool          // is to be given up once nothing is
+	endBy  time.Duration // if ending: it is not renewed after that
+	quiet  time.Duration // from then on nothing is at work that was cut before
+	given  bool          // away, as far as this process is concerned
 }
 
 // margin is how much earlier than its end a lease is used for the last time.
@@ -116,31 +115,8 @@ func (o *owned) left(now time.Duration) time.Duration {
 
 func (o *owned) held(now time.Duration) bool { return !o.ending && o.left(now) > 0 }
 
-// begin has something be in flight until the function that it returns is called. A request that was cut
-// in it may still be at work in a server: so the lease is kept for a while where it has lasted for so long,
-// and a request was sent whose end has just passed. What lasts as long as the lease and sends nothing
-// waits for nothing.
-func (o *owned) begin() (done func(now time.Duration)) {
-	o.begun++
-	cut := o.until - margin
-	return func(now time.Duration) {
-		o.begun--
-		over := func(cut time.Duration) bool { return cut <= now && now < cut+rest+margin }
-		if now >= cut && slices.ContainsFunc(o.cuts, over) {
-			o.quiet = now + rest + margin
-		}
-	}
-}
-
-// sends is [owned.left] for a request that is about to be sent: it is cut then.
-func (o *owned) sends(now time.Duration) time.Duration {
-	left := o.left(now)
-	if cut := now + left; left > 0 && !slices.Contains(o.cuts, cut) {
-		o.cuts = slices.DeleteFunc(o.cuts, func(before time.Duration) bool { return before+rest+margin <= now })
-		o.cuts = append(o.cuts, cut)
-	}
-	return left
-}
+// cut notes that a request was ended without an answer: a server may still be at work on it for a while.
+func (o *owned) cut(now time.Duration) { o.quiet = now + rest + margin }
 
 // give reports whether it may be given up in good order, and has it not be used from then on.
 func (o *owned) give(now time.Duration) bool {
@@ -198,11 +174,11 @@ func (h *Holder) Begin(name reconcile.LeaseName) (reconcile.Lease, func(), bool)
 	if !ok {
 		return lease, func() {}, false
 	}
-	done := o.begin()
+	o.begun++
 	return lease, sync.OnceFunc(func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if done(h.clock()); o.ending && o.begun == 0 {
+		if o.begun--; o.ending && o.begun == 0 {
 			h.wake.Poke()
 		}
 	}), true
@@ -225,7 +201,16 @@ func (h *Holder) Left(lease reconcile.Lease) time.Duration {
 	if o == nil || h.withheld || o.epoch != lease.Epoch {
 		return 0
 	}
-	return o.sends(h.clock()) // whoever asks may be about to send something
+	return o.left(h.clock())
+}
+
+// Cut implements [reconcile.Leases].
+func (h *Holder) Cut(lease reconcile.Lease) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o := h.own[lease.Name]; o != nil && o.epoch == lease.Epoch {
+		o.cut(h.clock())
+	}
 }
 
 // Changed implements [reconcile.Leases].

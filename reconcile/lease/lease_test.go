@@ -86,12 +86,13 @@ func TestHandOver(t *testing.T) {
 			t.Fatalf("%v left", left)
 		}
 	}
+	one.Cut(work)
 	end()
 	end()
 	f.left(one)
 	f.turns(two, three)
 	if len(one.all()) == 0 {
-		t.Fatal("a request may have been cut, and it is given up at once")
+		t.Fatal("a request was cut, and it is given up at once")
 	}
 	f.pass(rest + margin)
 	f.left(one)
@@ -107,16 +108,16 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestHandOverOfWorkThatSendsNothing: what has begun long ago keeps no lease back where no request was sent
-// in it that may have been cut, however often the lease was renewed.
-func TestHandOverOfWorkThatSendsNothing(t *testing.T) {
+// TestHandOverOfWorkThatIsAnswered: what has begun long ago keeps no lease back where each of its requests
+// had its answer, however often the lease was renewed.
+func TestHandOverOfWorkThatIsAnswered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, clocked(t))
 	one, two := f.replica("one", "a"), f.replica("two", "a")
 	f.turns(one)
 	work, end, _ := one.Begin("a")
-	one.Left(work) // a request, which has its answer long before
 	for range 5 {
+		one.Left(work) // a request
 		f.pass(renewEvery)
 		f.turns(one, two)
 	}

@@ -265,15 +265,20 @@ func (w *world) giveBack(p *process, s step) {
 // stand still; the platform is done with it soon after, whatever the process does.
 func (w *world) request(p *process, s step) {
 	own := p.own
-	done := own.begin()
-	left := time.Duration(float64(own.sends(w.clock(p)))/p.rate) + time.Microsecond // after rounding
+	own.begun++
+	left := time.Duration(float64(own.left(w.clock(p)))/p.rate) + time.Microsecond // after rounding
 	works := min(s.There+s.Back, left+atWork)
 	w.in(works, func() {
 		if own.epoch < w.reach {
 			w.fail("the platform did what it was sent under the epoch %d, after a process had it under %d", own.epoch, w.reach)
 		}
 	})
-	w.in(min(works, left), func() { done(w.clock(p)) })
+	w.in(min(works, left), func() {
+		if works > left {
+			own.cut(w.clock(p))
+		}
+		own.begun--
+	})
 }
 
 // TestLaws: whatever happens, one process at a time has the lease, no write is put on record under a

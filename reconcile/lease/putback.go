@@ -3,6 +3,8 @@ package lease
 import (
 	"bytes"
 	"context"
+
+	"github.com/seawall-dev/seawall/reconcile/postgres"
 )
 
 // ends are those of the history, by which a database that was put back to an earlier time is told from
@@ -33,12 +35,21 @@ func (h *Holder) compareRecords(ctx context.Context, l *Look) error {
 	defer cancel()
 	times, err := h.Forgot(ctx, h.DB)
 	if err != nil {
-		return err
+		return untoldError{err}
 	}
 	h.withhold(false)
 	l.history.times = max(times, l.history.times)
 	return nil
 }
+
+// untoldError: others do not know yet that the database was put back.
+type untoldError struct{ error }
+
+func (e untoldError) Error() string {
+	return "putting on record that the database was put back to an earlier time: " + postgres.Told(e.error)
+}
+
+func (e untoldError) Unwrap() error { return e.error }
 
 // withhold has no lease be used, and none renewed, until others know what this process has seen.
 func (h *Holder) withhold(yes bool) {

@@ -162,9 +162,12 @@ func TestAPutBackThatIsUndoneEnds(t *testing.T) {
 	if len(r.has()) != 1 {
 		t.Error("the lease is not held once the entries are there again")
 	}
-	for _, line := range []string{"put back to an earlier time: all of it", "leases cannot be renewed", "leases are renewed"} {
+	for _, line := range []string{"put back to an earlier time: all of it", "leases cannot be renewed; it is tried again", "cause=\"it cannot be put on record that the database was put back\"", "it cannot be put on record\"", "leases are renewed again"} {
 		if n := strings.Count(log.String(), line); n != 1 {
 			t.Errorf("%q is logged %d times: %s", line, n, &log)
 		}
+	}
+	if strings.Contains(log.String(), "does not answer") {
+		t.Errorf("the database is said not to answer: %s", &log)
 	}
 }

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ type loop struct {
 	renewAt  time.Duration // next
 	seen     bool          // on record as a replica
 	failures int           // in a row
+	said     string        // of the last failure, in the log
 	latest   Look
 	there    there // with the last look
 	forward  time.Duration
@@ -193,14 +195,27 @@ func (h *Holder) wait(done <-chan struct{}) {
 func (h *Holder) note(err error) {
 	h.tell()
 	h.Looked(h.latest, err)
-	switch {
-	case err == nil && h.failures > 0:
-		h.Log.Info("the database answers again; leases are renewed", "failures", h.failures)
-		h.failures = 0
-	case err != nil && h.failures == 0:
-		h.Log.Warn("leases cannot be renewed: the database does not answer; it is tried again", "error", postgres.Told(err))
-		fallthrough
-	case err != nil:
+	if err != nil {
 		h.failures++
+		if said := failing(err); said != h.said {
+			h.Log.Warn("leases cannot be renewed; it is tried again", "cause", said, "error", postgres.Told(err))
+			h.said = said
+		}
+		return
 	}
+	if h.failures > 0 {
+		h.Log.Info("leases are renewed again", "failures", h.failures)
+		h.failures, h.said = 0, ""
+	}
+}
+
+// failing says what keeps leases from being renewed.
+func failing(err error) string {
+	switch {
+	case errors.As(err, &untoldError{}):
+		return "it cannot be put on record that the database was put back"
+	case postgres.Answered(err):
+		return "the database refuses it"
+	}
+	return "the database does not answer"
 }

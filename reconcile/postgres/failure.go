@@ -64,6 +64,12 @@ func plainly(err error) error {
 	return err
 }
 
+// Answered reports whether the server has said itself what is wrong.
+func Answered(err error) bool {
+	said := (*pgconn.PgError)(nil)
+	return errors.As(err, &said)
+}
+
 // Told is what has gone wrong with a connection, for people: what the server has said, or what has become
 // of the way to it, without the words of the driver.
 func Told(err error) string {

@@ -161,6 +161,9 @@ func (v *replicaLeases) Left(lease reconcile.Lease) time.Duration {
 	return 0
 }
 
+// Cut implements [reconcile.Leases]: nothing is at work here any more.
+func (v *replicaLeases) Cut(reconcile.Lease) {}
+
 // Changed implements [reconcile.Leases].
 func (v *replicaLeases) Changed() <-chan struct{} {
 	v.all.mu.Lock()

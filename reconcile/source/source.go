@@ -54,6 +54,7 @@ type Source struct {
 	last     evaluated // the newest commit, while it is not in force
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
+	printed  string    // by the process that crashed with the look before
 
 	urgent    func(evaluates bool) // see Run
 	evaluated bool                 // this process has evaluated a commit
@@ -236,6 +237,7 @@ func (s *Source) once(ctx context.Context, inForce string, propose func(context.
 		return p
 	}
 	s.progress.looked(p, s.Now())
+	s.crashed(ctx, p)
 	if p.Err == nil || p.Commit != "" { // a commit that is not trusted costs git nothing
 		s.failing = failing{}
 	}

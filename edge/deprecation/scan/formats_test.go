@@ -20,6 +20,8 @@ func TestHAR(t *testing.T) {
 		{"odd entries", `{"log":{"entries":[{},{"request":{"method":5,"url":"http://h/a"}},{"request":{"method":"GET","url":"http://h/b"}}]}}`, HAR, []string{`1 GET http://h/b`}, 2},
 		{"values over several lines", "{\"log\":{\"creator\":{\n\"a\":\n1\n},\"version\":\n\"1.2\",\"entries\":[\n{\"request\":{\"url\":\"http://h/a\",\"method\":\"GET\"}}]}}", HAR, []string{"6 GET http://h/a"}, 0},
 		{"a method as the script wrote it", `{"log":{"entries":[{"request":{"method":"patch","url":"http://h/a"}}]}}`, HAR, []string{"1 PATCH http://h/a"}, 0},
+		{"odd statuses", `{"log":{"entries":[{"request":{"method":"GET","url":"http://h/a"},"response":{"status":"gone"}},{"request":{"method":"GET","url":"http://h/b"},"response":{"status":[404]}},
+{"request":{"method":"GET","url":"http://h/c"},"response":{"status":0}},{"request":{"method":"GET","url":"http://h/d"},"response":{"status":200}}]}}`, HAR, []string{`1 GET http://h/a`, `1 GET http://h/b`, `2 GET http://h/c`, `2 GET http://h/d`}, 2},
 		{"no entries at all", `{"log":{"version":"1.2","entries":[]}}`, HAR, nil, 0},
 	})
 	if _, _, err := scanAll(strings.NewReader(`{"log":{"version":"1.2"}}`), "x", Options{}); err == nil {

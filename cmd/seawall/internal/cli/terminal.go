@@ -93,6 +93,10 @@ func (t *Terminal) ShowError(err error) {
 			fmt.Fprintln(t.Err, "    "+OneLine(line))
 		}
 	}
+	var crash interface{ Printed() string }
+	if errors.As(err, &crash) {
+		showPrinted(t.Err, crash.Printed())
+	}
 	for _, hint := range HintsOf(err) {
 		t.Hint(hint)
 	}
@@ -131,6 +135,18 @@ func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
 		if p.Hint != "" {
 			fmt.Fprintln(w, "    hint: "+OneLine(p.Hint))
 		}
+		showPrinted(w, p.Printed)
+	}
+}
+
+// showPrinted writes what a process printed that crashed.
+func showPrinted(w io.Writer, text string) {
+	if text == "" {
+		return
+	}
+	fmt.Fprintln(w, "    the process printed:")
+	for line := range strings.Lines(text) {
+		fmt.Fprintln(w, "      "+OneLine(strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), "\n")))
 	}
 }
 

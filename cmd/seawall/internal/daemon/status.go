@@ -102,7 +102,13 @@ func (d *Daemon) Status() inspect.Status {
 // waiting says how the daemon is before its controller runs.
 func (d *Daemon) waiting() inspect.Status {
 	s := d.waits.Status()
-	s.Outages, s.Replicas = d.outages.Outages(), d.replica.show()
+	s.Outages = d.outages.Outages()
+	if r := d.replica.show(); r != nil {
+		if waits := s.Replicas; waits != nil && r.Silent.IsZero() { // leases are renewed, and the records could not be read
+			r.Silent, r.Error = waits.Silent, waits.Error
+		}
+		s.Replicas = r
+	}
 	return s.Judged()
 }
 

@@ -141,13 +141,19 @@ func (w *waiting) Status() inspect.Status {
 		Tokens: inspect.Tokens{Findings: []inspect.Token{}, Expiring: []diff.Expiry{}}, Queue: []inspect.Priority{},
 		Outages: []reconcile.Outage{}, Holds: []diff.Hold{}, Freezes: []inspect.Freeze{},
 	}
+	s.Replicas = w.shown()
+	return s.Judged()
+}
+
+// shown is what is known of the database; nil where this process is alone.
+func (w *waiting) shown() *inspect.Replicas {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.replicas != nil {
-		shown := *w.replicas
-		s.Replicas = &shown
+	if w.replicas == nil {
+		return nil
 	}
-	return s.Judged()
+	shown := *w.replicas
+	return &shown
 }
 
 func (w *waiting) why() string {
@@ -157,7 +163,7 @@ func (w *waiting) why() string {
 		return fmt.Sprintf("the daemon waits for the database %s, which has not answered since %s: %s. What is declared is not known yet",
 			r.Database, r.Silent.UTC().Format(time.RFC3339), r.Error)
 	}
-	return fmt.Sprintf("the daemon begins, and has not read its records since %s. What is declared is not known yet", w.started.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the daemon begins: it is reading its records since %s. What is declared is not known yet", w.started.UTC().Format(time.RFC3339))
 }
 
 // Zones implements [inspect.Daemon].

@@ -66,12 +66,20 @@ func TestBeforeItBeginsNothingIsKnown(t *testing.T) {
 		if away != nil {
 			want = "db.example/seawall, which has not answered"
 		}
+		reads := "the records are being read since "
+		if away != nil {
+			reads = "the records could not be read since "
+		}
 		server := httptest.NewServer(inspect.Handler(d))
 		client := inspect.Client{HTTP: server.Client(), Base: server.URL}
 		s, err := client.Status(t.Context())
 		must.Do(t, err)
 		if s.Unread.IsZero() || s.Started.IsZero() || s.Verdict != inspect.Attention || len(s.NotReady) != 1 || !strings.Contains(s.NotReady[0], want) {
 			t.Errorf("%+v", s)
+		}
+		var text bytes.Buffer
+		if must.Do(t, s.Text(&text, false)); strings.Count(text.String(), "the records ") != 1 || !strings.Contains(text.String(), reads) {
+			t.Errorf("it does not say %q:\n%s", reads, text.String())
 		}
 		if _, err := client.Zones(t.Context(), "shop.example"); !errors.Is(err, inspect.ErrUnread) || !strings.Contains(err.Error(), want) {
 			t.Errorf("of a zone: %v", err)

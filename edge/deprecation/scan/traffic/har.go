@@ -50,6 +50,7 @@ type entry struct {
 // message is what requests and answers have in common, with the names of both.
 type message struct {
 	Method, URL       string
+	Status            int
 	Headers           []struct{ Name, Value string }
 	PostData, Content struct{ Text, Encoding string }
 }
@@ -60,7 +61,7 @@ const harMember = 256 << 10
 // read reads the members that a call is made of, each by itself: a body that is too long
 // does not take the address with it. It returns what of them could not be read.
 func (m *message) read(st *jsontext.Stream, longest int) (unread string, err error) {
-	members := map[string]any{"method": &m.Method, "url": &m.URL, "headers": &m.Headers, "postData": &m.PostData, "content": &m.Content}
+	members := map[string]any{"method": &m.Method, "url": &m.URL, "status": &m.Status, "headers": &m.Headers, "postData": &m.PostData, "content": &m.Content}
 	err = st.Object(func(key string, _ int) error {
 		into, known := members[key]
 		if !known {
