@@ -68,6 +68,9 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 		a.Memory = &memory
 	}
 	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
+		if standing.RolloutHalted != "" && p.record.Rollout.Halted == "" {
+			return fmt.Errorf("the waves of the commit before have been halted since (%s): %w", standing.RolloutHalted, reconcile.ErrSuperseded)
+		}
 		if standing.RolloutHalted == "" {
 			p.rollout.Halted = "" // a person has said so since
 		}
