@@ -36,12 +36,17 @@ func (s step) shadows(is tree) bool {
 	})
 }
 
-// shadow judges the fields of a rule that is to challenge in front of one that does more: what would
-// strengthen weakens.
-func shadow(fields []diff.Field) {
+// fieldsAt are the members that differ, of a rule that is to stand at a place. Where it is to challenge
+// in front of one that does more, what would strengthen weakens.
+func (p *zonePlan) fieldsAt(s step, was, is tree) []diff.Field {
+	fields := p.fields(was, is)
+	if len(fields) == 0 || !s.shadows(is) {
+		return fields
+	}
 	for i := range fields {
 		if f := &fields[i]; f.Direction == diff.Strengthens {
 			f.Direction, f.Note = diff.Weakens, "a challenge ends the request: a rule behind it that blocks does not see it"
 		}
 	}
+	return fields
 }
