@@ -113,6 +113,21 @@ func ReasonOnPage(said string) string {
 // ReasonOfReview is the reason of an approval that a review of a pull request gave.
 func ReasonOfReview(number int) string { return reviewOf + strconv.Itoa(number) }
 
+const (
+	trailerOf  = "trailer of commit "
+	textSigned = ", signed text "
+)
+
+// ReasonOfTrailer is the reason of an approval that a commit carries. text stands for what was signed
+// of it.
+func ReasonOfTrailer(commit, text string) string { return trailerOf + commit + textSigned + text }
+
+// ReasonsOfTrailer are the reasons that such an approval may have on record: exactly the first, as
+// earlier versions have written it, or with the second at its end.
+func ReasonsOfTrailer(commit, text string) (reason, end string) {
+	return trailerOf + commit, textSigned + text
+}
+
 // OfReview returns the pull request whose review gave an approval; false for none.
 func (a Approval) OfReview() (number int, ok bool) {
 	text, ok := strings.CutPrefix(a.Reason, reviewOf)

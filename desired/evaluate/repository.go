@@ -49,7 +49,7 @@ type Repository struct {
 type ahead struct {
 	commit   string // the newest that was read
 	list     *reply[listing]
-	trailers *reply[trailersRead]
+	trailers *reply[Trailers]
 }
 
 // OpenRepository opens the store in a state folder, and creates it if it is missing.
@@ -223,22 +223,16 @@ func (r *Repository) CompileOnly(ctx context.Context, commit string, wanted comp
 	return only.compile(ctx, tree{Store: r.store, Commit: commit, Path: r.remote.Path})
 }
 
-// Trailers returns the digests that a commit's trailers approve of, sorted, and who
-// signed the commit. It returns none where the policy asks for no signature: anybody
-// could write a trailer then.
-func (r *Repository) Trailers(ctx context.Context, commit string) (who string, digests []string, err error) {
-	read, err := r.readTrailers(ctx, commit)
-	return read.Who, read.Digests, err
-}
-
-// readTrailers reads the trailers of a commit in a worker, unless one has done so.
-func (r *Repository) readTrailers(ctx context.Context, commit string) (trailersRead, error) {
+// Trailers returns what a commit's trailers approve of. It returns none where the policy
+// asks for no signature: anybody could write a trailer then. A worker reads them, unless one has
+// done so.
+func (r *Repository) Trailers(ctx context.Context, commit string) (Trailers, error) {
 	if read := r.ahead.trailers; read != nil && r.ahead.commit == commit {
 		r.ahead.trailers = nil
 		return read.get()
 	}
 	if r.remote.Policy == nil {
-		return trailersRead{}, nil
+		return Trailers{}, nil
 	}
 	order := readingTrailers{r.store, commit, r.remote.Policy.Trust}
 	return toReadTrailers.run(ctx, worker.Runner{Env: fetchEnv, Sandbox: r.Evaluator.confine.trailers(order), Room: r.Evaluator.rooms.branch}, order)

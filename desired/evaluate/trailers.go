@@ -10,7 +10,7 @@ import (
 )
 
 // toReadTrailers reads the approvals in the message of a commit.
-var toReadTrailers = call[readingTrailers, trailersRead]{"reading trailers", readingTrailers.read}
+var toReadTrailers = call[readingTrailers, Trailers]{"reading trailers", readingTrailers.read}
 
 // readingTrailers asks for the approvals in a commit's message, if a trusted key
 // has signed it.
@@ -20,24 +20,30 @@ type readingTrailers struct {
 	Trust  signature.Trust
 }
 
-type trailersRead struct {
-	Who     string
+// Trailers are the approvals in the message of a commit.
+type Trailers struct {
+	Who     string   // signed it
+	Text    string   // stands for what was signed; see [signature.Object.Text]
 	Digests []string // sorted, each once
 }
 
 // approvalTrailer is the key of the trailer that approves of a digest.
 const approvalTrailer = "seawall-approve"
 
-func (r readingTrailers) read(context.Context) (trailersRead, error) {
+func (r readingTrailers) read(context.Context) (Trailers, error) {
 	repo := gitrepo.Reader(r.Store)
 	found, err := repo.Trailers(r.Commit)
 	if err != nil || len(found[approvalTrailer]) == 0 {
-		return trailersRead{}, err
+		return Trailers{}, err
 	}
 	signer, err := repo.Signer(r.Commit, r.Trust, time.Now())
 	if err != nil {
-		return trailersRead{}, err
+		return Trailers{}, err
+	}
+	text, err := repo.Text(r.Commit)
+	if err != nil {
+		return Trailers{}, err
 	}
 	digests := slices.Compact(slices.Sorted(slices.Values(found[approvalTrailer])))
-	return trailersRead{Who: signer.Principal + " (" + signer.Fingerprint + ")", Digests: digests}, nil
+	return Trailers{Who: signer.Principal + " (" + signer.Fingerprint + ")", Text: text, Digests: digests}, nil
 }

@@ -17,11 +17,11 @@ func TestTrailersOfUnverifiedSources(t *testing.T) {
 	must.Do(t, err)
 	commit, err := r.Fetch(t.Context())
 	must.Do(t, err)
-	if _, digests, err := r.Trailers(t.Context(), commit); err != nil || len(digests) > 0 {
-		t.Errorf("approved %v, %v", digests, err)
+	if read, err := r.Trailers(t.Context(), commit); err != nil || len(read.Digests) > 0 {
+		t.Errorf("approved %v, %v", read.Digests, err)
 	}
 	r.remote.Policy = &gitrepo.Policy{Trust: signature.Trust{SSH: "/nowhere/signers"}}
-	if _, digests, err := r.Trailers(t.Context(), commit); err == nil || len(digests) > 0 {
-		t.Errorf("without keys: approved %v, %v", digests, err)
+	if read, err := r.Trailers(t.Context(), commit); err == nil || len(read.Digests) > 0 {
+		t.Errorf("without keys: approved %v, %v", read.Digests, err)
 	}
 }

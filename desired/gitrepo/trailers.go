@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
@@ -17,7 +18,29 @@ import (
 //
 // Whoever wrote the message wrote them: ask [Repo.Signer] who that was.
 func (r *Repo) Trailers(commit string) (map[string][]string, error) {
-	raw, err := again(r, func() ([]byte, error) {
+	raw, err := r.rawCommit(commit)
+	if err != nil {
+		return nil, err
+	}
+	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	return trailers(strings.ToValidUTF8(string(message), "�")), nil
+}
+
+// Text stands for what is signed of a commit; see [signature.Object.Text]. It returns [ErrNoCommit].
+func (r *Repo) Text(commit string) (string, error) {
+	raw, err := r.rawCommit(commit)
+	if err != nil {
+		return "", err
+	}
+	signed, err := signature.ReadCommit(raw)
+	if err != nil {
+		return "", refused(fmt.Sprintf("reading commit %.12s", commit), err)
+	}
+	return signed.Text(), nil
+}
+
+func (r *Repo) rawCommit(commit string) ([]byte, error) {
+	return again(r, func() ([]byte, error) {
 		st := openStorage(r.dir)
 		found, err := findCommit(st, commit)
 		if err != nil {
@@ -29,11 +52,6 @@ func (r *Repo) Trailers(commit string) (map[string][]string, error) {
 		}
 		return raw, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
-	return trailers(strings.ToValidUTF8(string(message), "�")), nil
 }
 
 var (

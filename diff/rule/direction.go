@@ -33,8 +33,9 @@ func strength(action any) (int, bool) {
 }
 
 const (
-	skips = 0
-	logs  = 1
+	skips     = 0
+	logs      = 1
+	strongest = 3
 )
 
 // acts is what a rule does to protection by being there: 1 adds to it, -1 takes from it, and 0

@@ -101,6 +101,33 @@ func TestDirections(t *testing.T) {
 	}
 }
 
+// A challenge that comes to be in front of a rule that blocks lets pass what that would have blocked,
+// where it is passed.
+func TestAChallengeInFrontOfABlock(t *testing.T) {
+	const block, off = `{"ref":"b","action":"block","expression":"true"}`, `{"ref":"b","action":"block","expression":"true","enabled":false}`
+	for name, c := range map[string]struct {
+		live     []string
+		declared string
+		want     diff.Direction
+	}{
+		"added in front":                  {[]string{block}, `{"action":"managed_challenge","order":"first"}`, diff.Weakens},
+		"added behind":                    {[]string{block}, `{"action":"managed_challenge"}`, diff.Strengthens},
+		"added in front of one off":       {[]string{off}, `{"action":"challenge","order":"first"}`, diff.Strengthens},
+		"added in front of an unknown":    {[]string{`{"ref":"b","action":"serve_error","expression":"true"}`}, `{"action":"challenge","order":"first"}`, diff.Weakens},
+		"added in front, for others":      {[]string{`{"ref":"b","action":"block","expression":"http.host eq \"b\""}`}, `{"action":"challenge","expression":"http.host eq \"a\"","order":"first"}`, diff.Strengthens},
+		"a block in front":                {[]string{block}, `{"action":"block","order":"first"}`, diff.Strengthens},
+		"switched on in front":            {[]string{`{"ref":"a","action":"challenge","expression":"true","enabled":false}`, block}, `{"action":"challenge","enabled":true}`, diff.Weakens},
+		"a log in front becomes one":      {[]string{`{"ref":"a","action":"log","expression":"true"}`, block}, `{"action":"js_challenge"}`, diff.Weakens},
+		"a log behind becomes one":        {[]string{block, `{"ref":"a","action":"log","expression":"true"}`}, `{"action":"js_challenge"}`, diff.Strengthens},
+		"a challenge in front is a block": {[]string{`{"ref":"a","action":"challenge","expression":"true"}`, block}, `{"action":"block"}`, diff.Strengthens},
+	} {
+		s := &state{live: living(t, c.live...), declared: []desired.Other{declaring(t, "a", c.declared)}}
+		if got := s.only(t); got.Direction != c.want {
+			t.Errorf("%s: %s, want %s: %+v", name, got.Direction, c.want, got.Fields)
+		}
+	}
+}
+
 // A rule of others that has a declared ref is adopted where nothing differs, and else taken over,
 // which weakens, whatever it does.
 func TestTakeover(t *testing.T) {

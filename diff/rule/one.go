@@ -26,7 +26,7 @@ func (p *zonePlan) planRule(w *wanted, s step) {
 		}
 	}
 	is, owned := p.body(w, was)
-	fields := p.fields(was, is)
+	fields := p.fieldsAt(s, was, is)
 	if len(fields) > 0 && p.exceeds(w, is, isLive) {
 		return
 	}

@@ -134,7 +134,7 @@ func (p *zonePlan) plan(declared []desired.Other, left []diff.ID, prunable diff.
 	}
 	for n, i := range target {
 		if w := p.wanted[rules[i].ref]; w != nil {
-			p.planRule(w, step{turn: n + 1, live: live, at: i, stays: stay[i], position: positionOf(target[n+1:], live, stay), behind: placeBehind(target[:n], rules, live)})
+			p.planRule(w, step{turn: n + 1, live: live, at: i, stays: stay[i], position: positionOf(target[n+1:], live, stay), behind: placeBehind(target[:n], rules, live), rest: target[n+1:]})
 		}
 	}
 }

@@ -12,6 +12,7 @@ type step struct {
 	stays    bool
 	position *edge.Position
 	behind   string // where it stands then, as [place] says it
+	rest     []int  // the rules behind it then, by their indexes: those of live, and behind them those that are added
 }
 
 // forward reports whether a live rule that moves comes to stand further in front.

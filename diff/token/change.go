@@ -41,8 +41,9 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 		c.Fields = withEnd(c.Fields, before, creation, token.Origin)
 		was.NotBefore, was.ExpiresOn = "", ""
 	}
-	if action != diff.ActionCreate && creation.Sink != nil && !sameSink(before.Sink, creation.Sink) {
-		place := diff.Field{Path: "sink", New: words.Sink(creation.Sink), Direction: diff.Neutral, Origin: &token.Origin}
+	moved := action != diff.ActionCreate && creation.Sink != nil && !sameSink(before.Sink, creation.Sink)
+	if moved {
+		place := diff.Field{Path: "sink", New: words.Sink(creation.Sink), Direction: diff.Weakens, Origin: &token.Origin}
 		if before.Sink != nil {
 			place.Old = words.Sink(before.Sink)
 		}
@@ -56,7 +57,11 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
 	}
-	return p.besides(p.withLifetime(p.withRights(c, was, shall), creation), creation, earlier)
+	c = p.withLifetime(p.withRights(c, was, shall), creation)
+	if moved { // whoever reads that place gets the rights of the token, as of one that is new
+		c.Direction = diff.Combine(c.Direction, diff.Weakens)
+	}
+	return p.besides(c, creation, earlier)
 }
 
 // movedField says that a token is to have another owner than the one before it.

@@ -44,10 +44,10 @@ func TestReplacementThatLeavesAWiderToken(t *testing.T) {
 		"it has ended":          {diff.TokensLive{Records: []diff.TokenRecord{ended}}, narrow, difftest.January.AddDate(9, 0, 0), diff.Weakens, ""}, // a later end than that of the ended one
 		"an earlier end":        {diff.TokensLive{Records: one}, until, difftest.January, diff.Weakens, "token t1 may do more"},
 		"one before the last":   {diff.TokensLive{Records: []diff.TokenRecord{before, between}}, narrowed(difftest.Token("ci", "000000000000000000000000000000cc")), difftest.January, diff.Weakens, "token t1 may do more"},
-		"equal, another sink":   {diff.TokensLive{Records: one}, difftest.Elsewhere(wide), difftest.January, diff.Neutral, ""},
+		"equal, another sink":   {diff.TokensLive{Records: one}, difftest.Elsewhere(wide), difftest.January, diff.Weakens, ""},
 		"revoked, where listed": {difftest.ListedAs(one), narrow, difftest.January, diff.Strengthens, ""},
 		"listed, another sink":  {difftest.ListedAs(one, difftest.LiveToken(before)), difftest.Elsewhere(narrow), difftest.January, diff.Weakens, "token t1 may do more"},
-		"Seawall deletes it":    {difftest.ListedAs(one, difftest.LiveToken(before)), pruned, difftest.January, diff.Strengthens, ""},
+		"Seawall deletes it":    {difftest.ListedAs(one, difftest.LiveToken(before)), pruned, difftest.January, diff.Weakens, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changes := planAt(c.now, c.live, c.declared).Changes

@@ -126,6 +126,21 @@ func TestApprovalOfATokenIsForItsSink(t *testing.T) {
 	}
 }
 
+// Another sink gives the rights of the token to whoever reads there, while the old secret works on.
+func TestAnotherSinkWeakens(t *testing.T) {
+	token := difftest.Token("ci-dns", "000000000000000000000000000000aa")
+	records := []diff.TokenRecord{difftest.RecordOf(1, token, diff.TokenConfirmed)}
+	plan := tokenPlan(diff.TokensLive{Records: records}, difftest.Elsewhere(token))
+	c := plan.Changes[0]
+	if f := c.Field("sink"); c.Action() != diff.ActionReplace || c.Direction != diff.Weakens || f == nil || f.Direction != diff.Weakens {
+		t.Errorf("%s %s: %+v", c.Action(), c.Direction, c.Fields)
+	}
+	calm := guard.Facts{Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveWeakening}}}
+	if refused := guard.Check(plan, calm).Changes[0].Refused; refused == nil || refused.Guard != diff.GuardApproval {
+		t.Errorf("it is not refused: %+v", refused)
+	}
+}
+
 // What another process is to do it does by itself, and what a person asks for it does not.
 func TestHintWhereAnotherProcessHasTheTokens(t *testing.T) {
 	token := difftest.Token("ci-dns", "000000000000000000000000000000aa")

@@ -336,7 +336,7 @@ func TestTrailerApproves(t *testing.T) {
 	g.Poll("the approved commit is live", func() bool { return g.threshold() == 60 })
 	g.Poll("it is settled", func() bool { return g.marked(approved) == "pending success" })
 	said := g.record()
-	if len(said) == 0 || !strings.HasPrefix(said[0], "ana@example.com (SHA256:") || !strings.HasSuffix(said[0], "trailer of commit "+approved) {
+	if len(said) == 0 || !strings.HasPrefix(said[0], "ana@example.com (SHA256:") || !strings.Contains(said[0], "trailer of commit "+approved+", signed text ") {
 		t.Errorf("on record: %q", said)
 	}
 
@@ -347,6 +347,16 @@ func TestTrailerApproves(t *testing.T) {
 	g.settle()
 	if got, now := g.threshold(), g.record(); got != 25 || len(now) != len(said) {
 		t.Errorf("threshold %d, on record %q", got, now)
+	}
+
+	// Who moves the branch back to her commit does not have her approve again.
+	strict := g.trailer(25, "")
+	g.Poll("the stricter commit is settled", func() bool { return g.marked(strict) == "pending success" })
+	g.Repo.Git("reset", "-q", "--hard", approved)
+	g.Poll("her commit is back", func() bool { return g.marked(approved) == "pending success pending failure" })
+	g.settle()
+	if got, now := g.threshold(), g.record(); got != 25 || len(now) != len(said) {
+		t.Errorf("moved back: threshold %d, on record %q", got, now)
 	}
 	g.Signal(syscall.SIGTERM)
 	g.WantEnd(0)

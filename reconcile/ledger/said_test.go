@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,4 +169,30 @@ func permittedBy(s reconcile.Standing, write reconcile.Entry) error {
 		}
 	}
 	return write.Permitted(s.Commit, diff.Active(append(longest, reverted...), noon, nil))
+}
+
+// The approvals that a commit has carried are known once they are spent or withdrawn, by its hash or by
+// what was signed of it, whatever the hash is then.
+func TestSpentTrailers(t *testing.T) {
+	l, ctx := mustOpen(t, newPath(t)), t.Context()
+	commit, other, text := strings.Repeat("1a", 20), strings.Repeat("2b", 20), strings.Repeat("3c", 20)
+	agree := func(digest, reason string) {
+		must(t, l.Approve(ctx, []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "ana", Reason: reason, At: noon}}))
+	}
+	agree("spent", reconcile.ReasonOfTrailer(commit, text))
+	agree("withdrawn", reconcile.ReasonOfTrailer(commit, text))
+	agree("counts", reconcile.ReasonOfTrailer(commit, text))
+	agree("by an earlier version", "trailer of commit "+commit)
+	agree("of another", reconcile.ReasonOfTrailer(other, other))
+	agree("of nobody", "on the page: trailer of commit "+commit)
+	must(t, errors.Join(l.Spend(ctx, []string{"spent", "by an earlier version", "of another", "of nobody"}), l.Withdraw(ctx, []string{"withdrawn"}, "expired")))
+	for asked, want := range map[[2]string][]string{
+		{commit, text}:  {"by an earlier version", "spent", "withdrawn"},
+		{other, text}:   {"spent", "withdrawn"}, // its signature was written otherwise
+		{other, commit}: nil,
+	} {
+		if got, err := l.SpentTrailers(ctx, asked[0], asked[1]); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %q, %v", asked, got, err)
+		}
+	}
 }

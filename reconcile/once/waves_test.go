@@ -2,6 +2,7 @@ package once
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -134,6 +135,31 @@ func TestOneZoneByNameIsNoWayAround(t *testing.T) {
 	f.wantWaves(report, "4: wave 3 of 3 waits until wave 2 is applied and its soak time is over")
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "1 converged")
+}
+
+// The waves of the commit before are halted while an apply reads: nothing of the next commit is
+// written, and the halt is still on record.
+func TestHaltedWhileAnApplyReads(t *testing.T) {
+	f := inWaves(t, 5)
+	f.apply(Order{})
+	f.repo.Push("c3", declareAll(5, removing(core("sqli")))...)
+	f.tamper.Read = func(edge.Scope) error {
+		return f.records.Roll(f.t.Context(), func(have reconcile.Rollout) reconcile.Rollout {
+			have.Halted = "1 of 2 failed"
+			return have
+		})
+	}
+	report, calls := f.apply(Order{})
+	if writes(calls) != 0 || !errors.Is(report.Err, reconcile.ErrSuperseded) {
+		t.Errorf("calls %v, error %v", calls, report.Err)
+	}
+	if on := f.recall(); on.Rollout.Halted == "" || on.Accepted.Commit != "c2" {
+		t.Errorf("on record is %+v of commit %s", on.Rollout, on.Accepted.Commit)
+	}
+	f.tamper.Read = nil
+	if _, calls = f.apply(Order{}); writes(calls) != 0 || f.recall().Rollout.Halted == "" {
+		t.Errorf("calls %v, on record %+v", calls, f.recall().Rollout)
+	}
 }
 
 func TestAPlanDoesNotBeginARollout(t *testing.T) {

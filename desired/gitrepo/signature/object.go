@@ -2,6 +2,8 @@ package signature
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,6 +40,13 @@ func ReadCommit(raw []byte) (Object, error) {
 	o := Object{signature: []byte(signature)}
 	o.payload = slices.Concat([]byte(strings.Join(kept, "\n")), []byte("\n\n"), message)
 	return o, o.readCommit(kept)
+}
+
+// Text stands for what was signed, in 40 hexadecimal digits. A signature can be written in many ways,
+// and with each the object is another one: this is the same.
+func (o Object) Text() string {
+	sum := sha256.Sum256(o.payload)
+	return hex.EncodeToString(sum[:20])
 }
 
 // cutSignature parts the lines of a header from the signature among them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -141,7 +142,7 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 	}
 	a.onClose(repository.Close)
 	a.Declared = source.Config{
-		Source: repository, Compiler: withAccounts{repository, s}, Agreed: approvals(repository), Author: repository.Author,
+		Source: repository, Compiler: withAccounts{repository, s}, Author: repository.Author,
 		Moved: moved(repository), FastForward: s.Source.FastForward == fastForwardRequired,
 	}
 	a.Good, a.Evaluator = repository, repository.Evaluator
@@ -162,6 +163,7 @@ func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 		memory.User = "" // no one gives the order: a commit does
 	}
 	a.Records, a.TokenMemory = memory, memory
+	a.Declared.Agreed = approvals(repository, memory)
 	a.Names.Memory, a.Names.ReadOnly = memory, why == ToPlan
 	if err := announce(ctx, memory, s, why, a.Log); err != nil {
 		return err
@@ -187,15 +189,26 @@ func moved(r *evaluate.Repository) func(context.Context, string, string) (source
 	}
 }
 
-// approvals reads the approvals in the trailers of a signed commit.
-func approvals(r *evaluate.Repository) func(ctx context.Context, commit string) ([]reconcile.Approval, error) {
+// approvals reads the approvals in the trailers of a signed commit, but for those that are spent: who
+// may push can move the branch back to it, and only who signs can approve again.
+func approvals(r *evaluate.Repository, memory *ledger.Ledger) func(ctx context.Context, commit string) ([]reconcile.Approval, error) {
 	return func(ctx context.Context, commit string) (list []reconcile.Approval, err error) {
-		who, digests, err := r.Trailers(ctx, commit)
-		for _, digest := range digests {
+		read, err := r.Trailers(ctx, commit)
+		if err != nil || len(read.Digests) == 0 {
+			return nil, err
+		}
+		spent, err := memory.SpentTrailers(ctx, commit, read.Text)
+		if err != nil {
+			return nil, fmt.Errorf("asking which approvals of the commit are spent: %w", err)
+		}
+		for _, digest := range read.Digests {
+			if slices.Contains(spent, digest) {
+				continue
+			}
 			list = append(list, reconcile.Approval{
-				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: "trailer of commit " + commit, At: time.Now(),
+				Digest: digest, Kind: reconcile.Approved, Who: read.Who, Reason: reconcile.ReasonOfTrailer(commit, read.Text), At: time.Now(),
 			})
 		}
-		return list, err
+		return list, nil
 	}
 }

@@ -118,6 +118,18 @@ func (d *Decisions) Use(ctx context.Context, digests []string) error {
 	})
 }
 
+// SpentTrailers returns the digests of approvals that a commit has carried, and that are spent or were
+// withdrawn. text stands for what was signed of it. To move the branch back to the commit says nothing new.
+func (d *Decisions) SpentTrailers(ctx context.Context, commit, text string) (digests []string, err error) {
+	reason, end := reconcile.ReasonsOfTrailer(commit, text)
+	const query = `SELECT DISTINCT digest FROM approval WHERE counts = 0 AND (reason = $1 OR reason LIKE $2) ORDER BY digest`
+	err = d.file.Read(ctx, func(tx *sql.Tx) error {
+		digests, err = rows.All(ctx, tx, query, func(row *sql.Rows, digest *string) error { return row.Scan(digest) }, reason, "%"+end)
+		return err
+	})
+	return digests, err
+}
+
 // RecallApprovals reads the approvals that are not spent.
 func RecallApprovals(ctx context.Context, tx *sql.Tx) ([]reconcile.Approval, error) {
 	const query = `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts = 1 ORDER BY seq`
